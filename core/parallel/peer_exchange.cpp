@@ -74,6 +74,12 @@ void PeerExchange::begin(const void* source, int source_rows, void* target, int 
   }
 }
 
+void PeerExchange::progress() {
+  int done = 0;
+  if (!requests_.empty()) MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+  if (done) requests_.clear();
+}
+
 void PeerExchange::finish() {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   requests_.clear();

@@ -33,6 +33,9 @@ class PeerExchange {
   /// Starts sending; `near` and `far` are device addresses of rows of `width` words, untouched until finish().
   void begin_out(const void* near, void* far, int width) { begin(near, near_rows_, far, far_rows_, width, true); }
   void begin_back(const void* far, void* near, int width) { begin(far, far_rows_, near, near_rows_, width, false); }
+  /// To be called now and then in long work between begin and finish: a large message is asked for before it is sent,
+  /// and a rank that computes does not answer.
+  void progress();
   /// Waits until everything has arrived at the address given to begin.
   void finish();
 

@@ -55,6 +55,10 @@ class Suite(unittest.TestCase):
             self.assertGreater(s["phases"]["gradient"], 0.0)
             self.assertGreater(s["explained"], 0.8)  # times are of milliseconds; the machine may be busy
             self.assertLess(s["explained"], 1.02)
+            self.assertEqual(sorted(s["split"]), ["communication", "computing", "evaluation", "staging"])
+            self.assertAlmostEqual(sum(s["split"].values()), sum(s["phases"].values()), 9)
+            self.assertEqual(s["split"]["evaluation"], s["phases"]["validate"] + s["phases"].get("output", 0.0))
+            self.assertGreaterEqual(s["split"]["computing"], s["phases"]["gradient"])
         self.assertLessEqual(sets[0]["epochs_mean"], sets[1]["epochs_mean"])  # a larger batch takes no fewer epochs
         with open(os.path.join(folder, "suite.md"), encoding="utf-8") as file:
             self.assertIn("| expression | 1 | 100 | 3 | 3 | 0 | ", file.read())

@@ -42,6 +42,7 @@ PieceResult Farm::evaluated(const Piece& piece, const Breathe& breathe) const {
   } catch (const std::exception& error) {
     out.failed = true;
     out.problem = error.what();
+    out.of_input = dynamic_cast<const InputError*>(&error) != nullptr;
   }
   if (out.seconds == 0.0) out.seconds = wall_seconds() - start;
   return out;

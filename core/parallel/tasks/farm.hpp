@@ -35,6 +35,7 @@ struct FarmOptions {
   double hang_limit = 0.0;     ///< seconds without a sign of life after which a rank is taken for hung; 0: never
   bool root_works = true;      ///< rank 0 serves and evaluates; otherwise it only serves
   int ranks_per_piece = 1;     ///< for messages: rank k here is rank k * ranks_per_piece of the run
+  bool says_itself = false;    ///< what fails names itself: its message is passed on as it is
   std::string noun = "piece";  ///< what messages call a piece
   std::string go_on =
       {};  ///< what a message about ranks that hung proposes, for example "go on with: cambium restart runs/a"

@@ -21,7 +21,7 @@ struct ResultHead {
   PieceHead piece;
   double seconds;
   std::int64_t value_bytes;
-  std::int64_t failed;
+  std::int64_t failed;  ///< 2: by an InputError
 };
 
 template <class Head>
@@ -70,8 +70,12 @@ std::optional<Piece> receive_piece(const Comm& comm, double limit) {
 }
 
 void send_result(const Piece& piece, const PieceResult& result, const Comm& comm) {
-  const ResultHead head{
-      {piece.number, piece.attempt, piece.turn}, result.seconds, std::ssize(result.value), result.failed ? 1 : 0};
+  const ResultHead head{{piece.number, piece.attempt, piece.turn},
+                        result.seconds,
+                        std::ssize(result.value),
+                        !result.failed    ? 0
+                        : result.of_input ? 2
+                                          : 1};
   std::vector<std::byte> tail = result.value;
   const auto* const text = reinterpret_cast<const std::byte*>(result.problem.data());
   tail.insert(tail.end(), text, text + result.problem.size());
@@ -85,7 +89,7 @@ std::optional<Sender> receive_result(PieceResult& result, const Comm& comm) {
   ResultHead head;
   std::memcpy(&head, m->data(), sizeof(head));
   const auto value = m->begin() + sizeof(head), text = value + head.value_bytes;
-  result.failed = head.failed != 0;
+  result.failed = head.failed != 0, result.of_input = head.failed == 2;
   result.seconds = head.seconds;
   result.value.assign(value, text);
   result.problem.assign(reinterpret_cast<const char*>(m->data()) + (text - m->begin()),

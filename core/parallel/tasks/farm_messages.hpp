@@ -22,7 +22,8 @@ struct PieceResult {
   bool failed = false;
   double seconds = 0.0;
   std::vector<std::byte> value;
-  std::string problem;  ///< of a failure
+  std::string problem;    ///< of a failure
+  bool of_input = false;  ///< a failure that a user's input caused: it was an InputError
 };
 
 /// What an evaluation calls often: a sign of life, with which rank 0 serves the others.

@@ -16,9 +16,10 @@ namespace {
 /// Tasks of a graph that are ready, on rank 0.
 class GraphSource : public WorkSource {
  public:
-  GraphSource(const TaskGraph& graph, TaskJournal* journal, const std::function<bool()>& stop)
-      : graph_(graph), journal_(journal), stop_(stop), values_(static_cast<std::size_t>(graph.size())),
-        readers_(values_.size()), missing_(values_.size(), 0), uses_(values_.size(), 0) {
+  GraphSource(const TaskGraph& graph, TaskJournal* journal, const std::function<bool()>& stop, bool says_itself)
+      : graph_(graph), journal_(journal), stop_(stop), says_itself_(says_itself),
+        values_(static_cast<std::size_t>(graph.size())), readers_(values_.size()), missing_(values_.size(), 0),
+        uses_(values_.size(), 0) {
     std::vector<std::int64_t> inputs;
     for (std::int64_t t = 0; t < graph.size(); ++t) {
       graph.inputs(t, inputs);
@@ -43,7 +44,9 @@ class GraphSource : public WorkSource {
 
   void finished(const Piece& piece, const PieceResult& result, int) override {
     if (result.failed) {
-      if (problem_.empty()) problem_ = fmt::format("task {} failed: {}", piece.number, result.problem);
+      if (!problem_.empty()) return;
+      problem_ = says_itself_ ? result.problem : fmt::format("task {} failed: {}", piece.number, result.problem);
+      of_input_ = result.of_input;
       return;
     }
     if (journal_) journal_->add(piece.number, result.value);
@@ -56,6 +59,7 @@ class GraphSource : public WorkSource {
   }
 
   const std::string& problem() const { return problem_; }
+  bool of_input() const { return of_input_; }
   bool complete() const { return left_ == 0; }
   std::int64_t replayed() const { return replayed_; }
   std::vector<std::vector<std::byte>> take_values() { return std::move(values_); }
@@ -105,6 +109,7 @@ class GraphSource : public WorkSource {
   const TaskGraph& graph_;
   TaskJournal* journal_;
   const std::function<bool()>& stop_;
+  bool says_itself_, of_input_ = false;
   std::vector<std::vector<std::byte>> values_;
   std::vector<std::vector<std::int64_t>> readers_;
   std::vector<std::int64_t> missing_, uses_;
@@ -114,7 +119,7 @@ class GraphSource : public WorkSource {
   mutable bool stopped_ = false;
 };
 
-PieceResult run_piece(const TaskGraph& graph, const Piece& piece) {
+PieceResult run_piece(const TaskGraph& graph, const Piece& piece, const Breathe& breathe) {
   std::vector<Input> inputs;
   for (std::size_t at = 0; at < piece.what.size();) {
     std::uint64_t bytes = 0;
@@ -125,7 +130,7 @@ PieceResult run_piece(const TaskGraph& graph, const Piece& piece) {
   }
   PieceResult out;
   out.value.resize(graph.output_bytes(piece.number));
-  graph.run(piece.number, inputs, out.value);
+  graph.run_long(piece.number, inputs, out.value, breathe);
   return out;
 }
 
@@ -135,8 +140,9 @@ GraphFarmResult run_by_need(const TaskGraph& graph, const Comm& comm, Log& log, 
                             TaskJournal* journal, const std::function<bool()>& stop) {
   order_of(graph);  // refuses what could not end, on every rank
   std::optional<GraphSource> source;
-  if (comm.root()) source.emplace(graph, journal, stop);
-  Farm farm(comm, log, options, [&](const Piece& piece, const Breathe&) { return run_piece(graph, piece); });
+  if (comm.root()) source.emplace(graph, journal, stop, options.says_itself);
+  Farm farm(comm, log, options,
+            [&](const Piece& piece, const Breathe& breathe) { return run_piece(graph, piece, breathe); });
   GraphFarmResult out;
   out.report = farm.run(source ? &*source : nullptr);
   if (source) {
@@ -146,6 +152,8 @@ GraphFarmResult run_by_need(const TaskGraph& graph, const Comm& comm, Log& log, 
   }
   std::string problem = source ? source->problem() : std::string();
   comm.broadcast(problem);
+  const bool of_input = comm.max(source && source->of_input() ? 1 : 0) == 1;
+  if (!problem.empty() && of_input) throw InputError(problem);
   if (!problem.empty()) throw NumericalError(problem);
   out.complete = comm.max(source && !source->complete() ? 1 : 0) == 0;
   return out;

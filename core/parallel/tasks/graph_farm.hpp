@@ -19,8 +19,8 @@ struct GraphFarmResult {
 
 /// Collective: the tasks of a graph by need, the dearest ready one first; inputs travel with the task, values come back
 /// to rank 0 and stay until their last reader has run. `journal` (on rank 0; null: none) knows what is finished and
-/// is told the rest. `stop` (on rank 0; may be empty) is asked before each task. NumericalError when a task failed for
-/// good, with its reason.
+/// is told the rest. `stop` (on rank 0; may be empty) is asked before each task. When a task failed for good, its
+/// InputError, or a NumericalError with its reason.
 GraphFarmResult run_by_need(const TaskGraph& graph, const Comm& comm, Log& log, const FarmOptions& options = {},
                             TaskJournal* journal = nullptr, const std::function<bool()>& stop = {});
 

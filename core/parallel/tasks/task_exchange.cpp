@@ -5,12 +5,32 @@
 
 namespace cambium::tasks {
 
-static constexpr int value_tag = 21;
+static constexpr int value_tag = 21, straight_tag = 22;
+/// Larger values go without their head.
+static constexpr std::size_t most_with_head = 8192;
 
 TaskExchange::TaskExchange(const Comm& comm, std::size_t largest, bool shared)
     : comm_(comm.handle()), near_place_(static_cast<std::size_t>(comm.size()), -1) {
   if (shared && comm_.size() > 1) share(largest);
   all_near_ = std::ssize(near_) == comm_.size() - 1;
+  if (comm_.size() == 1) return;
+  posted_.resize(8);
+  for (Posted& p : posted_) {
+    p.message.resize(sizeof(Head) + most_with_head);
+    post(p);
+  }
+}
+
+TaskExchange::~TaskExchange() {
+  for (Posted& p : posted_) {
+    MPI_Cancel(&p.request);
+    MPI_Wait(&p.request, MPI_STATUS_IGNORE);
+  }
+}
+
+void TaskExchange::post(Posted& p) const {
+  MPI_Irecv(p.message.data(), static_cast<int>(p.message.size()), MPI_BYTE, MPI_ANY_SOURCE, value_tag, comm_.handle(),
+            &p.request);
 }
 
 /// Every rank's memory: a ring from each rank of the node, then room for values.
@@ -51,10 +71,7 @@ TaskExchange::Near* TaskExchange::near(int rank) {
 TaskExchange::Sent TaskExchange::send(int rank, std::int64_t task, std::span<const std::byte> value, bool in_shared) {
   Near* const n = near(rank);
   const bool inside = value.size() <= Note::room;
-  if (!n || (!inside && !in_shared)) {
-    send_message(rank, task, value);
-    return Sent::copied;
-  }
+  if (!n || (!inside && !in_shared)) return send_message(rank, task, value);
   const bool written = n->out.write([&](Note& note) {
     note.task = task;
     note.bytes = value.size();
@@ -78,16 +95,22 @@ bool TaskExchange::give_back(int rank, std::int64_t task) {
   });
 }
 
-/// The number of the task, then its value.
-void TaskExchange::send_message(int rank, std::int64_t task, std::span<const std::byte> value) {
+/// Head and value in one message; of a large value the head alone, and then the value from where it lies.
+TaskExchange::Sent TaskExchange::send_message(int rank, std::int64_t task, std::span<const std::byte> value) {
+  const Head head{task, std::ssize(value)};
+  const bool straight = value.size() > most_with_head;
   Going& going = going_.emplace_back();
-  going.message.resize(sizeof(task) + value.size());
-  std::memcpy(going.message.data(), &task, sizeof(task));
-  if (!value.empty()) std::memcpy(going.message.data() + sizeof(task), value.data(), value.size());
+  going.message.resize(sizeof(head) + (straight ? 0 : value.size()));
+  std::memcpy(going.message.data(), &head, sizeof(head));
+  if (!straight && !value.empty()) std::memcpy(going.message.data() + sizeof(head), value.data(), value.size());
   MPI_Isend(going.message.data(), static_cast<int>(going.message.size()), MPI_BYTE, rank, value_tag, comm_.handle(),
             &going.request);
   ++messages_;
   bytes_ += std::ssize(value);
+  if (!straight) return Sent::copied;
+  Straight& s = leaving_.emplace_back(Straight{task, nullptr, value.size(), rank});
+  MPI_Isend(value.data(), static_cast<int>(value.size()), MPI_BYTE, rank, straight_tag, comm_.handle(), &s.request);
+  return Sent::lent;
 }
 
 void TaskExchange::forget_gone() {
@@ -99,20 +122,50 @@ void TaskExchange::forget_gone() {
   }
 }
 
+/// Messages are rare where all ranks share memory: it is seldom worth looking for them, unless some are under way.
+bool TaskExchange::messages_are_rare() {
+  constexpr int seldom = 64;
+  if (all_near_ && going_.empty() && leaving_.empty() && coming_.empty() && ++unanswered_ < seldom) return true;
+  unanswered_ = 0;
+  return false;
+}
+
+/// The next message, if there is one; valid until this is called again. `placed`: its value comes by itself.
 bool TaskExchange::receive_message(Arrival& arrival) {
-  if (comm_.size() == 1) return false;
+  Posted& last = posted_[(next_posted_ + posted_.size() - 1) % posted_.size()];
+  if (last.request == MPI_REQUEST_NULL) post(last);  // what was used before
+  Posted& next = posted_[next_posted_];
   int there = 0, bytes = 0;
   MPI_Status status;
-  MPI_Iprobe(MPI_ANY_SOURCE, value_tag, comm_.handle(), &there, &status);
+  MPI_Test(&next.request, &there, &status);
   if (!there) return false;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  message_.resize(static_cast<std::size_t>(bytes));
-  MPI_Recv(message_.data(), bytes, MPI_BYTE, status.MPI_SOURCE, value_tag, comm_.handle(), MPI_STATUS_IGNORE);
-  arrival.kind = Kind::copied, arrival.from = status.MPI_SOURCE;
-  std::memcpy(&arrival.task, message_.data(), sizeof(arrival.task));
-  arrival.value = message_.data() + sizeof(arrival.task);
-  arrival.bytes = message_.size() - sizeof(arrival.task);
+  Head head;
+  std::memcpy(&head, next.message.data(), sizeof(head));
+  const bool whole = bytes == static_cast<int>(sizeof(head)) + head.bytes;
+  arrival = {whole ? Kind::copied : Kind::placed, head.task, next.message.data() + sizeof(head),
+             static_cast<std::size_t>(head.bytes), status.MPI_SOURCE};
+  next_posted_ = (next_posted_ + 1) % posted_.size();
   return true;
+}
+
+/// Large values of a rank come in the order of their heads.
+void TaskExchange::begin_straight(const Arrival& head, std::byte* room) {
+  Straight& s = coming_.emplace_back(Straight{head.task, room, head.bytes, head.from});
+  MPI_Irecv(room, static_cast<int>(head.bytes), MPI_BYTE, head.from, straight_tag, comm_.handle(), &s.request);
+}
+
+bool TaskExchange::take_finished(std::vector<Straight>& all, Straight& finished) {
+  for (Straight& s : all) {
+    int done = 0;
+    MPI_Test(&s.request, &done, MPI_STATUS_IGNORE);
+    if (!done) continue;
+    finished = s;
+    s = all.back();
+    all.pop_back();
+    return true;
+  }
+  return false;
 }
 
 void TaskExchange::finish() {

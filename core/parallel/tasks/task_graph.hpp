@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,12 @@ class TaskGraph {
   virtual int home(std::int64_t /*task*/, int /*ranks*/) const { return -1; }
   /// Fills `output`, from `inputs` and the number alone.
   virtual void run(std::int64_t task, std::span<const Input> inputs, std::span<std::byte> output) const = 0;
+  /// The same, of a long task that calls `breathe` often: messages move on meanwhile, and other ranks are served. A
+  /// large message is asked for before it is sent, and a rank that only computes does not answer.
+  virtual void run_long(std::int64_t task, std::span<const Input> inputs, std::span<std::byte> output,
+                        const std::function<void()>& /*breathe*/) const {
+    run(task, inputs, output);
+  }
 };
 
 /// An order in which every task follows its inputs, lower numbers first where there is a choice. InputError for tasks

@@ -76,9 +76,13 @@ TaskRunReport TaskRun::run() {
 void TaskRun::work() {
   std::vector<Input> inputs;
   double since = 0.0;
+  const std::function<void()> serve = [this] {
+    receive();
+    deliver();
+  };
   for (;;) {
     const bool came = receive();
-    const bool ran = run_one(inputs);
+    const bool ran = run_one(inputs, serve);
     deliver();
     {
       const Lock lock(*this);
@@ -93,9 +97,10 @@ void TaskRun::work() {
 
 void TaskRun::work_beside() {
   std::vector<Input> inputs;
+  const std::function<void()> nothing = [] {};  // messages are those of the thread that called
   try {
     while (!ended_ && left_ > 0)
-      if (!run_one(inputs)) std::this_thread::yield();
+      if (!run_one(inputs, nothing)) std::this_thread::yield();
   } catch (...) {
     const Lock lock(*this);
     if (!failure_) failure_ = std::current_exception();
@@ -103,7 +108,7 @@ void TaskRun::work_beside() {
 }
 
 /// False when no task is ready.
-bool TaskRun::run_one(std::vector<Input>& inputs) {
+bool TaskRun::run_one(std::vector<Input>& inputs, const std::function<void()>& breathe) {
   std::uint32_t own = 0;
   std::byte* output = nullptr;
   {
@@ -114,7 +119,7 @@ bool TaskRun::run_one(std::vector<Input>& inputs) {
     output = room_for(own);
     ++running_;
   }
-  graph_.run(plan_.value(own).task, inputs, {output, plan_.value(own).bytes});
+  graph_.run_long(plan_.value(own).task, inputs, {output, plan_.value(own).bytes}, breathe);
   const Lock lock(*this);
   --running_;
   complete(own);
@@ -201,7 +206,11 @@ void TaskRun::deliver() {
 }
 
 bool TaskRun::receive() {
-  return exchange_.receive([this](const TaskExchange::Arrival& arrival) {
+  const auto room = [this](std::size_t bytes) {
+    const Lock lock(*this);
+    return heap_.take(bytes);
+  };
+  return exchange_.receive(room, [this](const TaskExchange::Arrival& arrival) {
     const Lock lock(*this);
     arrived(arrival);
   });
@@ -216,7 +225,7 @@ void TaskRun::arrived(const TaskExchange::Arrival& arrival) {
   }
   State& state = states_[v];
   state.shared = arrival.kind == TaskExchange::Kind::lent;
-  if (state.shared) {
+  if (state.shared || arrival.kind == TaskExchange::Kind::placed) {
     state.data = arrival.value;
   } else {
     std::byte* const copy = heap_.take(arrival.bytes);

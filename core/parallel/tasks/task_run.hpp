@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -54,7 +55,7 @@ class TaskRun {
   void begin();
   void work();
   void work_beside();
-  bool run_one(std::vector<Input>& inputs);
+  bool run_one(std::vector<Input>& inputs, const std::function<void()>& breathe);
   std::byte* room_for(std::uint32_t own);
   void ready(std::uint32_t own);
   bool take(std::uint32_t& own);

@@ -100,6 +100,18 @@ double SetSummary::explained() const {
   return wall > 0.0 ? sum / wall : 0.0;
 }
 
+std::vector<std::pair<std::string, double>> SetSummary::split() const {
+  static const std::map<std::string, std::size_t> part_of{
+      {"staging", 0}, {"data", 0}, {"reduce", 2}, {"validate", 3}, {"output", 3}};
+  std::vector<std::pair<std::string, double>> out{
+      {"staging", 0.0}, {"computing", 0.0}, {"communication", 0.0}, {"evaluation", 0.0}};
+  for (const auto& [name, seconds] : phases) {
+    const auto found = part_of.find(name);
+    out[found == part_of.end() ? 1 : found->second].second += seconds;
+  }
+  return out;
+}
+
 SetSummary summary_of(RunSet set, int asked) {
   SetSummary out;
   out.set = std::move(set);
@@ -121,6 +133,8 @@ Json to_json(const std::vector<SetSummary>& summaries) {
   for (const SetSummary& s : summaries) {
     Json phases = Json::object();
     for (const auto& [name, seconds] : s.phases) phases[name] = seconds;
+    Json split = Json::object();
+    for (const auto& [name, seconds] : s.split()) split[name] = seconds;
     sets.push_back({{"benchmark", s.set.benchmark},
                     {"batch", s.set.batch},
                     {"ranks", s.set.ranks},
@@ -136,6 +150,7 @@ Json to_json(const std::vector<SetSummary>& summaries) {
                     {"all_instances_seconds", s.all_instances_seconds},
                     {"wall_seconds", s.wall},
                     {"phases", std::move(phases)},
+                    {"split", std::move(split)},
                     {"explained", s.explained()},
                     {"problems", s.score.problems}});
   }
@@ -165,7 +180,10 @@ std::string page_of(const std::vector<SetSummary>& summaries) {
       out += name == "staging"
                  ? fmt::format("| staging, before the run | {:.3f} | |\n", seconds)
                  : fmt::format("| {} | {:.3f} | {:.1f} |\n", name, seconds, s.wall > 0 ? 100.0 * seconds / s.wall : 0);
-    out += fmt::format("| sum | {:.3f} | {:.1f} |\n", s.explained() * s.wall, 100.0 * s.explained());
+    out += fmt::format("| sum | {:.3f} | {:.1f} |\n\n", s.explained() * s.wall, 100.0 * s.explained());
+    std::vector<std::string> parts;
+    for (const auto& [name, seconds] : s.split()) parts.push_back(fmt::format("{} {:.3f} s", name, seconds));
+    out += fmt::format("With what came before the run: {}.\n", fmt::join(parts, ", "));
   }
   return out;
 }

@@ -31,6 +31,9 @@ struct SetSummary {
   std::vector<std::pair<std::string, double>> phases;
   /// Share of the wall time that the phases after run_start explain; 0 where the logs name none.
   double explained() const;
+  /// The same in four parts, staging included: "staging" (before the run, and waits for data), "communication",
+  /// "evaluation" and "computing", which is all else.
+  std::vector<std::pair<std::string, double>> split() const;
 };
 SetSummary summary_of(RunSet set, int asked = 0);
 

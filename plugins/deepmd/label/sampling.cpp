@@ -155,14 +155,14 @@ class Langevin1 {
 
 std::vector<Configuration> trajectory(const Configuration& start, const Trajectories& spec, double temperature,
                                       double strain, Potential& potential, std::uint64_t seed, std::int64_t number,
-                                      Context& context) {
+                                      Context& context, const std::function<void()>& breathe) {
   Langevin1 md(scaled(start, strain), spec, potential, seed, number, context);
   const double first = spec.melt_at > 0.0 ? spec.melt_at : temperature;
   md.thermalise(first);
-  for (int k = 0; k < spec.equilibrate; ++k) md.step(2 * k < spec.equilibrate ? first : temperature);
+  for (int k = 0; k < spec.equilibrate; ++k, breathe()) md.step(2 * k < spec.equilibrate ? first : temperature);
   std::vector<Configuration> out;
   for (int frame = 0; frame < spec.frames; ++frame) {
-    for (int k = 0; k < spec.every; ++k) md.step(temperature);
+    for (int k = 0; k < spec.every; ++k, breathe()) md.step(temperature);
     out.push_back(md.now());
   }
   return out;

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "core/deck/describe.hpp"
 #include "plugins/deepmd/label/single_point.hpp"
 
@@ -26,9 +28,9 @@ struct Trajectories {
 /// The perturbed configuration number `k`, a function of (seed, k).
 Configuration perturbed(const Configuration& start, const Perturbed& spec, std::uint64_t seed, std::int64_t k);
 
-/// The configurations of one trajectory, a function of (seed, number).
-std::vector<Configuration> trajectory(const Configuration& start, const Trajectories& spec, double temperature,
-                                      double strain, Potential& potential, std::uint64_t seed, std::int64_t number,
-                                      Context& context);
+/// The configurations of one trajectory, a function of (seed, number). `breathe` is called after each step.
+std::vector<Configuration> trajectory(
+    const Configuration& start, const Trajectories& spec, double temperature, double strain, Potential& potential,
+    std::uint64_t seed, std::int64_t number, Context& context, const std::function<void()>& breathe = [] {});
 
 }  // namespace cambium::deepmd

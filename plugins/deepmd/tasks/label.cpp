@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
+#include <string_view>
 
 #include "core/base/error.hpp"
 #include "core/io/tables/table_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
+#include "core/parallel/stop_request.hpp"
 #include "core/plugin/committee.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
@@ -113,7 +116,7 @@ Configuration start_of(const StructureInput& input, Context& alone) {
   return out;
 }
 
-// Rows of numbers travel between ranks: each is filled by one and zero on the others.
+// Rows of numbers travel between ranks.
 
 /// Cell and its rotation, positions, deviation.
 std::size_t sampled_width(std::size_t atoms) { return 19 + 3 * atoms; }
@@ -203,34 +206,82 @@ void Label::prepare(Potentials& work, Context& context) const {
   work.committee = work.explore->committee();
 }
 
-/// One row a configuration, in the order of items(): what is sampled does not depend on the number of ranks.
-std::vector<double> Label::sample(Potentials& work, Context& context) const {
-  const std::size_t width = sampled_width(work.start.x.size());
-  const std::vector<Item> list = items();
-  std::size_t frames = 0;
-  for (const Item& item : list) frames += static_cast<std::size_t>(item.frames);
-  std::vector<double> table(frames * width, 0.0);
-  io::on_every_rank(context.comm, [&] {
-    double* row = table.data();
-    for (const Item& item : list) {
-      double* const next = row + static_cast<std::size_t>(item.frames) * width;
-      if (item.number % context.comm.size() == context.comm.rank())
-        for (const Configuration& c : configurations_of(item, work)) {
-          if (work.committee) single_point(*work.explore, c, work.alone);
-          pack(c, work.committee ? work.committee->deviation().force_max : 0.0, row);
-          row += width;
-        }
-      row = next;
-    }
-  });
-  context.comm.sum(table);
-  return table;
+namespace {
+
+/// Of numbers that must not change when a killed stage goes on.
+std::size_t hash_of(const std::vector<double>& numbers) {
+  return std::hash<std::string_view>()(
+      {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)});
 }
 
-std::vector<Configuration> Label::configurations_of(const Item& item, Potentials& work) const {
+std::vector<double> row_of(const Configuration& c) {
+  std::vector<double> row(sampled_width(c.x.size()));
+  pack(c, 0.0, row.data());
+  return row;
+}
+
+std::string words_of(const deck::Choice<Potential>& choice) { return choice.type + " " + deck::to_line(choice.node); }
+
+}  // namespace
+
+/// Collective; nothing when the run was asked to stop. Pieces fail for good at once: what they do repeats itself.
+std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pieces, const char* what, std::size_t hash,
+                                                  Context& context) const {
+  const std::string key = fmt::format("{} of the stage label: {} pieces of {:016x}, seed {}, potential {}{}", what,
+                                      pieces.count, hash, context.seed, words_of(params_.potential),
+                                      params_.explore_with ? ", explored with " + words_of(*params_.explore_with) : "");
+  const std::string go_on = "cambium restart " + std::filesystem::path(context.run_directory).parent_path().string();
+  const tasks::FarmOptions options{.retries = 0, .ahead = 1, .says_itself = true, .noun = what, .go_on = go_on};
+  io::on_root(context.comm, [&] { std::filesystem::create_directories(context.run_directory); });
+  const tasks::NumberJournal journal{context.run_directory + "/" + what + ".journal", key, context.resume};
+  auto out = tasks::numbers_by_need(pieces, journal, context.comm, context.log, options,
+                                    [&] { return context.stop && context.stop->asked(); });
+  if (!out)
+    context.log.info(
+        fmt::format("label: asked to stop; the {} that are finished are kept. Resume with:\n  {}", what, go_on));
+  return out;
+}
+
+/// One row a configuration, in the order of items(): what is sampled does not depend on the number of ranks.
+std::optional<std::vector<double>> Label::sample(Potentials& work, Context& context) const {
+  const std::size_t width = sampled_width(work.start.x.size());
+  const std::vector<Item> list = items();
+  const auto item = [&](std::int64_t k) -> const Item& { return list[static_cast<std::size_t>(k)]; };
+  const tasks::NumberPieces pieces{std::ssize(list),
+                                   [&](std::int64_t k) { return static_cast<std::size_t>(item(k).frames) * width; },
+                                   [&](std::int64_t k) { return evaluations_of(item(k)); },
+                                   [&](std::int64_t k, std::span<double> out, const tasks::Breathe& breathe) {
+                                     double* row = out.data();
+                                     for (const Configuration& c : configurations_of(item(k), work, breathe)) {
+                                       if (work.committee) single_point(*work.explore, c, work.alone);
+                                       pack(c, work.committee ? work.committee->deviation().force_max : 0.0, row);
+                                       row += width;
+                                       breathe();
+                                     }
+                                   }};
+  std::vector<double> fixed = row_of(work.start);
+  for (const Item& i : list) {
+    for (const double x : {evaluations_of(i), i.temperature, i.strain}) fixed.push_back(x);
+    if (i.spec)
+      for (const double x : {i.spec->melt_at, i.spec->timestep, i.spec->damping, double(i.spec->every)})
+        fixed.push_back(x);
+  }
+  for (const double x : {params_.perturbed.strain, params_.perturbed.volume, params_.perturbed.displacement})
+    fixed.push_back(x);
+  return by_need(pieces, "samples", hash_of(fixed), context);
+}
+
+/// What a piece costs: evaluations of a potential.
+double Label::evaluations_of(const Item& item) {
+  if (!item.spec) return 1.0;
+  return 1.0 + item.spec->equilibrate + static_cast<double>(item.frames) * (item.spec->every + 1);
+}
+
+std::vector<Configuration> Label::configurations_of(const Item& item, Potentials& work,
+                                                    const tasks::Breathe& breathe) const {
   if (item.perturbed >= 0) return {perturbed(work.start, params_.perturbed, work.alone.seed, item.perturbed)};
   return trajectory(work.start, *item.spec, item.temperature, item.strain, work.explorer(), work.alone.seed,
-                    item.number, work.alone);
+                    item.number, work.alone, breathe);
 }
 
 /// Numbers of the configurations to label; what was chosen by which deviation is said and stored.
@@ -264,19 +315,22 @@ std::vector<std::size_t> Label::choose(const std::vector<double>& sampled, std::
 }
 
 /// Labels what was chosen, and nothing else: labels are what costs.
-std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen, Potentials& work,
-                                        Context& context) const {
+std::optional<std::vector<LabelledFrame>> Label::label(const std::vector<Configuration>& chosen, Potentials& work,
+                                                       Context& context) const {
   const std::size_t width = label_width(work.start.x.size());
-  std::vector<double> table(chosen.size() * width, 0.0);
-  io::on_every_rank(context.comm, [&] {
-    for (std::size_t k = 0; k < chosen.size(); ++k) {
-      if (k % static_cast<std::size_t>(context.comm.size()) != static_cast<std::size_t>(context.comm.rank())) continue;
-      const LabelledFrame f = single_point(*work.potential, chosen[k], work.alone);
-      pack(f, work.committee ? force_squares(f, single_point(*work.explore, chosen[k], work.alone)) : 0.0,
-           &table[k * width]);
-    }
-  });
-  context.comm.sum(table);
+  const tasks::NumberPieces pieces{
+      std::ssize(chosen), [&](std::int64_t) { return width; }, [](std::int64_t) { return 1.0; },
+      [&](std::int64_t k, std::span<double> out, const tasks::Breathe&) {
+        const Configuration& c = chosen[static_cast<std::size_t>(k)];
+        const LabelledFrame f = single_point(*work.potential, c, work.alone);
+        pack(f, work.committee ? force_squares(f, single_point(*work.explore, c, work.alone)) : 0.0, out.data());
+      }};
+  std::vector<double> fixed;
+  for (const Configuration& c : chosen)
+    for (const double x : row_of(c)) fixed.push_back(x);
+  const auto made = by_need(pieces, "labels", hash_of(fixed), context);
+  if (!made) return {};
+  const std::vector<double>& table = *made;
   std::vector<LabelledFrame> out;
   double error = 0.0;
   for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -295,11 +349,19 @@ Task::Outcome Label::run(Context& context) {
   prepare(work, context);
   context.log.info("label: " + work.potential->summary());
   const std::size_t width = sampled_width(work.start.x.size());
-  const std::vector<double> sampled = sample(work, context);
+  const auto all = sample(work, context);
+  if (!all) return Outcome::stopped_early;
+  const std::vector<double>& sampled = *all;
   const std::vector<std::size_t> kept = choose(sampled, width, context);
   std::vector<Configuration> chosen;
   for (const std::size_t k : kept) chosen.push_back(unpacked(&sampled[k * width], work.start));
-  write(kept, label(chosen, work, context), work.start, context);
+  auto frames = label(chosen, work, context);
+  if (!frames) return Outcome::stopped_early;
+  write(kept, *std::move(frames), work.start, context);
+  io::on_root(context.comm, [&] {
+    for (const char* journal : {"/samples.journal", "/labels.journal"})
+      std::filesystem::remove(context.run_directory + journal);
+  });
   work_ = {static_cast<std::int64_t>(sampled.size() / width), "configuration"};
   citations_ = work.potential->citations();
   if (work.explore)

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/io/structures/structure_input.hpp"
+#include "core/parallel/tasks/number_farm.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/plugin/task.hpp"
@@ -17,7 +18,8 @@ struct Select {
 };
 
 /// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
-/// deepmd/npy format.
+/// deepmd/npy format. Ranks take trajectories and configurations by need (core/parallel/tasks); what is finished
+/// survives a kill in journals that go when the stage ends.
 class Label : public Task, public Checked {
  public:
   struct Params {
@@ -47,12 +49,16 @@ class Label : public Task, public Checked {
     std::int64_t number = 0, frames = 1;
   };
   std::vector<Item> items() const;
+  static double evaluations_of(const Item& item);
   struct Potentials;
   void prepare(Potentials& work, Context& context) const;
-  std::vector<double> sample(Potentials& work, Context& context) const;
-  std::vector<Configuration> configurations_of(const Item& item, Potentials& work) const;
+  std::optional<std::vector<double>> sample(Potentials& work, Context& context) const;
+  std::vector<Configuration> configurations_of(const Item& item, Potentials& work, const tasks::Breathe& breathe) const;
   std::vector<std::size_t> choose(const std::vector<double>& sampled, std::size_t width, Context& context) const;
-  std::vector<LabelledFrame> label(const std::vector<Configuration>& chosen, Potentials& work, Context& context) const;
+  std::optional<std::vector<LabelledFrame>> label(const std::vector<Configuration>& chosen, Potentials& work,
+                                                  Context& context) const;
+  std::optional<std::vector<double>> by_need(const tasks::NumberPieces& pieces, const char* what, std::size_t hash,
+                                             Context& context) const;
   void write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
              Context& context);
 

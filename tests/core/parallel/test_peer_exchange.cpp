@@ -26,6 +26,7 @@ TEST_CASE("rows arrive however they are counted") {
       for (int i = 0; i < exchange.near_rows() * width; ++i) rows(i) = 1000.0 * me + i;
       Kokkos::deep_copy(near, rows);
       exchange.begin_out(near.data(), far.data(), width);
+      for (int look = 0; look < width; ++look) exchange.progress();  // before and after everything has come
       exchange.finish();
       exchange.begin_back(far.data(), back.data(), width);
       exchange.finish();

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/timing.hpp"
+#include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/system.hpp"
 #include "plugins/deepmd/model/model_tree.hpp"
@@ -107,6 +109,59 @@ TEST_CASE("the stage writes the same data for the same seed on any number of ran
   World other;
   other.context.seed = 2;
   REQUIRE(*run(other, scratch.file("c")).frame(0).energy != *first.frame(0).energy);
+}
+
+/// Frames of both sets, all their numbers.
+static std::vector<double> numbers_of(const std::string& folder) {
+  std::vector<double> out;
+  for (const char* set : {"/train", "/validation"}) {
+    const DataSystem system = DataSystem::load(folder + set);
+    for (std::size_t k = 0; k < system.frames(); ++k) {
+      const LabelledFrame f = system.frame(k);
+      out.push_back(*f.energy);
+      for (const auto& rows : {f.x, f.force})
+        for (const auto& row : rows) out.insert(out.end(), row.begin(), row.end());
+    }
+  }
+  return out;
+}
+
+TEST_CASE("a stage that is stopped again and again writes what one that is not stopped writes") {
+  World world;
+  const SharedScratch scratch(world.comm);
+  run(world, scratch.file("whole"));
+  world.context.run_directory = scratch.file("pieces");
+  int stops = 0;
+  for (double limit = 1e-4;; limit *= 2.0) {
+    StopRequest stop(world.comm, wall_seconds(), limit);
+    world.context.stop = &stop;
+    world.context.resume = stops > 0;
+    if (Label(copper(6), world.context).run(world.context) == Task::Outcome::done) break;
+    ++stops;
+    CHECK(std::filesystem::exists(world.context.run_directory + "/samples.journal"));
+  }
+  world.comm.barrier();
+  CHECK(stops > 0);
+  CHECK_FALSE(std::filesystem::exists(world.context.run_directory + "/samples.journal"));
+  CHECK_FALSE(std::filesystem::exists(world.context.run_directory + "/labels.journal"));
+  CHECK(numbers_of(scratch.file("pieces")) == numbers_of(scratch.file("whole")));
+}
+
+TEST_CASE("a stage does not go on with what another deck has finished") {
+  World world;
+  const SharedScratch scratch(world.comm);
+  world.context.run_directory = scratch.file("run");
+  {
+    StopRequest stop(world.comm, wall_seconds() - 1.0, 1e-3);
+    world.context.stop = &stop;
+    CHECK(Label(copper(6), world.context).run(world.context) == Task::Outcome::stopped_early);
+  }
+  world.context.stop = nullptr;
+  world.context.resume = true;
+  Label::Params other = copper(6);
+  other.perturbed.displacement = 0.2;
+  CHECK_THROWS_WITH(Label(other, world.context).run(world.context),
+                    Catch::Contains("holds results of other work") && Catch::Contains("use another run directory"));
 }
 
 namespace {

@@ -51,6 +51,12 @@ TEST_CASE("a set is summed up by its score, its epochs and its phases") {
   REQUIRE(one.phases.size() == 3);
   CHECK(one.phases[0].first == "staging");
   CHECK(one.phases[1].second == Approx(3.0 * 5.5));
+  const auto split = one.split();
+  REQUIRE(split.size() == 4);
+  CHECK((split[0].first == "staging" && split[0].second == one.phases[0].second));
+  CHECK((split[1].first == "computing" && split[1].second == Approx(3.0 * 5.5)));
+  CHECK((split[2].first == "communication" && split[2].second == 0.0));
+  CHECK((split[3].first == "evaluation" && split[3].second == Approx(1.5 * 5.5)));
   CHECK_FALSE(none.score.seconds);
   CHECK(none.score.problems.size() == 1);
 }

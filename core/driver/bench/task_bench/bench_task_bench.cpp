@@ -8,9 +8,9 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/base/timing.hpp"
 #include "core/driver/bench/task_bench/back_end.hpp"
 #include "core/driver/bench/task_bench/metg.hpp"
+#include "core/driver/bench/task_bench/sweep.hpp"
 
 namespace cambium {
 
@@ -48,6 +48,7 @@ struct Sizes {
   std::int64_t width, steps, graphs, largest;
   int repeats, threads;
   double efficiency;
+  SweepSizes of_sweep(const Comm& comm) const { return {largest, repeats, static_cast<double>(comm.size()) * threads}; }
 };
 
 std::int64_t at_least(const BenchOptions& options, const char* name, std::int64_t least) {
@@ -98,50 +99,6 @@ Work work_of(const std::string& pattern, const Sizes& sizes, const BenchOptions&
   return out;
 }
 
-/// Iterations per second that all cores together make of the kernel, without graph; the best of some turns.
-double peak_rate(const Work& work, const Sizes& sizes, const Comm& comm) {
-  Scratch scratch;
-  const std::int64_t iterations = std::max<std::int64_t>(sizes.largest, 1);
-  double best = 1e300;
-  for (int turn = 0; turn < 20; ++turn) {
-    comm.barrier();
-    const double start = wall_seconds();
-    for (int k = 0; k < 8; ++k) execute(work.kernel, iterations, scratch);
-    best = std::min(best, comm.max(wall_seconds() - start) / 8);
-  }
-  return static_cast<double>(iterations) * comm.size() * sizes.threads / best;
-}
-
-/// The published sweep: the size of the tasks falls by halves; each is run several times after one that does not count.
-/// The median of the turns, where the published program takes their mean, which one turn beside another program spoils.
-std::vector<GrainPoint> sweep(BackEnd& back_end, const Work& work, const Sizes& sizes, double peak, const Comm& comm) {
-  double tasks = 0.0;
-  for (const Pattern& p : work.graphs) tasks += static_cast<double>(p.tasks());
-  const double cores = static_cast<double>(comm.size()) * sizes.threads;
-  std::vector<GrainPoint> out;
-  for (std::int64_t iterations = sizes.largest; iterations > 0; iterations /= 2) {
-    GrainPoint point{.iterations = iterations};
-    back_end.seconds(iterations);
-    std::vector<double> turns;
-    for (int k = 0; k < sizes.repeats; ++k) turns.push_back(back_end.seconds(iterations));
-    const auto middle = turns.begin() + sizes.repeats / 2;
-    std::nth_element(turns.begin(), middle, turns.end());
-    point.seconds = *middle;
-    point.granularity = point.seconds * cores / tasks;
-    point.efficiency = tasks * static_cast<double>(iterations) / point.seconds / peak;
-    out.push_back(point);
-    if (point.efficiency < 0.02) break;
-  }
-  return out;
-}
-
-/// What a task costs that does nothing.
-double empty_task_us(BackEnd& back_end, const Work& work, const Sizes& sizes, const Comm& comm) {
-  auto one = sizes;
-  one.largest = 1;
-  return 1e6 * sweep(back_end, work, one, 1.0, comm).front().granularity;
-}
-
 void note(Json& out, const std::string& name, const std::vector<GrainPoint>& points, double efficiency, Log& log) {
   const auto grain = metg(points, efficiency);
   const std::string key = name + "_metg_us";
@@ -162,25 +119,48 @@ void note(Json& out, const std::string& name, const std::vector<GrainPoint>& poi
                                        })->efficiency));
 }
 
-/// Large values with and without as much work as they take time.
-void measure_hiding(const std::string& name, Work work, const Sizes& sizes, std::int64_t bytes, double peak,
-                    const Comm& comm, Json& out) {
-  const auto best = [&](BackEnd& back_end, std::int64_t iterations) {
-    double least = 1e300;
-    for (int k = 0; k < sizes.repeats + 1; ++k) least = std::min(least, back_end.seconds(iterations));
-    return least;
-  };
-  work.kernel.kind = KernelKind::compute_bound;
-  const auto small = make_back_end(name, work, comm, sizes.threads);
-  work.output_bytes = bytes;
-  const auto large = make_back_end(name, work, comm, sizes.threads);
-  const double messages = best(*large, 0);
-  double tasks = 0.0;
-  for (const Pattern& p : work.graphs) tasks += static_cast<double>(p.tasks());
-  const auto iterations = static_cast<std::int64_t>(std::max(1.0, messages * peak / tasks));
-  const double alone = best(*small, iterations), together = best(*large, iterations);
-  out[name + "_hidden_share"] = hidden_share(alone, messages, together);
-  out[name + "_large_values_seconds"] = messages;
+/// Of all back ends on one pattern, what each costs.
+void measure_pattern(const std::string& pattern, const std::vector<std::string>& names, const Work& work,
+                     const Sizes& sizes, double peak, Context& context, Json& out) {
+  std::vector<std::unique_ptr<BackEnd>> back_ends;
+  for (const auto& name : names) back_ends.push_back(make_back_end(name, work, context.comm, sizes.threads));
+  SweepSizes how = sizes.of_sweep(context.comm);
+  const bool has_speed = work.kernel.kind != KernelKind::empty;
+  if (!has_speed) how.largest = 1;  // what a task costs that does nothing
+  const auto curves = sweep(back_ends, work, how, has_speed ? peak : 1.0);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::string key = pattern + "_" + names[k];
+    if (has_speed)
+      note(out, key, curves[k], sizes.efficiency, context.log);
+    else
+      out[key + "_us_per_task"] = 1e6 * curves[k].front().granularity;
+  }
+  const auto grain = [&](const char* name) { return out.value(pattern + "_" + name + "_metg_us", Json()); };
+  for (const char* name : {"tasks", "schedule"})
+    if (grain(name).is_number() && grain("messages").is_number())
+      out[pattern + "_" + name + "_over_messages_ratio"] = grain(name).get<double>() / grain("messages").get<double>();
+}
+
+/// Large values with and without as much work as their messages take time.
+void measure_large(const std::vector<std::string>& names, const Sizes& sizes, const BenchOptions& options, double peak,
+                   Context& context, Json& out) {
+  const std::int64_t bytes = options.integer("hide_bytes");
+  if (bytes < 16 || bytes % 16 != 0)
+    throw InputError(fmt::format("bench task_bench: hide_bytes is {}; give a multiple of 16, or 0", bytes));
+  Sizes several = sizes;
+  several.graphs = std::max(sizes.graphs, at_least(options, "hide_graphs", 1));
+  several.steps = std::min<std::int64_t>(sizes.steps, at_least(options, "hide_steps", 2));
+  out["hide_graphs"] = several.graphs;
+  for (const auto& name : names) {
+    const Hiding h = measure_hiding(name, work_of("stencil_1d", several, options), sizes.of_sweep(context.comm), bytes,
+                                    peak, sizes.threads, context.comm);
+    out[name + "_hidden_share"] = h.share();
+    out["measured_hiding"][name] = {{"messages_seconds", h.messages},
+                                    {"values_seconds", h.values},
+                                    {"work_seconds", h.work},
+                                    {"together_seconds", h.together}};
+    context.log.info(fmt::format("{:<44}{:9.1f} % of messages of {} bytes hidden", name, 100.0 * h.share(), bytes));
+  }
 }
 
 Json measure(const BenchOptions& options, Context& context) {
@@ -196,32 +176,14 @@ Json measure(const BenchOptions& options, Context& context) {
   double peak = 0.0;
   for (const auto& pattern : patterns) {
     const Work work = work_of(pattern, sizes, options);
-    const bool has_speed = work.kernel.kind != KernelKind::empty;
-    if (peak == 0.0 && has_speed) {
-      peak = peak_rate(work, sizes, context.comm);
+    if (peak == 0.0 && work.kernel.kind != KernelKind::empty) {
+      peak = peak_rate(work, sizes.of_sweep(context.comm), context.comm);
       out["kernel_peak_gflops"] = 1e-9 * peak * work.kernel.flops_of(1'000'000) / 1e6;
     }
-    for (const auto& name : back_ends) {
-      const auto back_end = make_back_end(name, work, context.comm, sizes.threads);
-      const std::string key = pattern + "_" + name;
-      if (has_speed)
-        note(out, key, sweep(*back_end, work, sizes, peak, context.comm), sizes.efficiency, context.log);
-      else
-        out[key + "_us_per_task"] = empty_task_us(*back_end, work, sizes, context.comm);
-    }
+    measure_pattern(pattern, back_ends, work, sizes, peak, context, out);
     for (const Pattern& p : work.graphs) tasks += p.tasks(), checked += p.dependencies();
-    const auto grain = [&](const char* name) { return out.value(pattern + "_" + name + "_metg_us", Json()); };
-    for (const char* name : {"tasks", "schedule"})
-      if (grain(name).is_number() && grain("messages").is_number())
-        out[pattern + "_" + name + "_over_messages_ratio"] =
-            grain(name).get<double>() / grain("messages").get<double>();
   }
-  if (const std::int64_t bytes = options.integer("hide_bytes"); bytes > 0 && peak > 0.0) {
-    const Work work = work_of("stencil_1d", sizes, options);
-    if (bytes < 16 || bytes % 16 != 0)
-      throw InputError(fmt::format("bench task_bench: hide_bytes is {}; give a multiple of 16, or 0", bytes));
-    for (const auto& name : back_ends) measure_hiding(name, work, sizes, bytes, peak, context.comm, out);
-  }
+  if (options.integer("hide_bytes") != 0 && peak > 0.0) measure_large(back_ends, sizes, options, peak, context, out);
   out["check"] =
       fmt::format("ok: in every turn each of {} inputs of {} tasks was of the step and the point that the patterns say",
                   checked, tasks);
@@ -251,6 +213,8 @@ Bench bench_task_bench() {
            {"scratch", "bytes of a point that memory_bound, dgemm and daxpy work on", 65536},
            {"output_bytes", "of every task", 16},
            {"hide_bytes", "of values that are to be hidden behind equal work; 0: not measured", 1048576},
+           {"hide_graphs", "that run side by side while they are hidden: one alone has nothing to do meanwhile", 4},
+           {"hide_steps", "of each of these, at most", 200},
            {"threads", "of each rank, in the back end tasks", 1},
            {"repeats", "runs of each size of which the median is taken", 5},
            {"efficiency", "share of the machine's speed that is asked for", 0.5}},

@@ -20,9 +20,4 @@ std::optional<double> metg(const std::vector<GrainPoint>& points, double efficie
   return best;
 }
 
-double hidden_share(double work, double messages, double together) {
-  const double shorter = std::min(work, messages);
-  return shorter > 0.0 ? (work + messages - together) / shorter : 0.0;
-}
-
 }  // namespace cambium::task_bench

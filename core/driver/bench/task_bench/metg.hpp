@@ -18,8 +18,4 @@ struct GrainPoint {
 /// enough. `points` in falling order of iterations.
 std::optional<double> metg(const std::vector<GrainPoint>& points, double efficiency);
 
-/// How much of the time that messages take alone was hidden behind work: 1 when both together take as long as the
-/// longer one, 0 when they take their sum.
-double hidden_share(double work, double messages, double together);
-
 }  // namespace cambium::task_bench

@@ -1,4 +1,5 @@
-// The patterns as a physics: a step of the driver exchanges rows with the other ranks, then computes its points.
+// The patterns as a physics: a step of the driver begins to exchange the rows of all graphs with the other ranks, then
+// computes one graph after the other, each when its rows are here.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -78,14 +79,20 @@ class PatternPhysics : public Physics {
   Physics::Work work(const State&) const override { return {1, "task"}; }
 
   void schedule(Schedule& list) override {
-    for (auto& graph : graphs_) {
-      list.add({"exchange: rows", {"value"}, {"value"}, [&graph, this](State&, StepInfo& info) {
-                  if (info.step > 1 && info.step <= graph->pattern.steps) exchange(*graph, info.step - 1);
-                }});
-      list.add({"points: tasks", {"value"}, {"value"}, [&graph, this](State&, StepInfo& info) {
-                  if (info.step <= graph->pattern.steps) compute(*graph, info.step - 1);
-                }});
-    }
+    list.add({"exchange: rows", {"value"}, {"value"}, [this](State&, StepInfo& info) {
+                for (auto& graph : graphs_)
+                  if (info.step > 1 && info.step <= graph->pattern.steps) begin_exchange(*graph, info.step - 1);
+              }});
+    list.add({"points: tasks", {"value"}, {"value"}, [this](State&, StepInfo& info) {
+                for (std::size_t k = 0; k < graphs_.size(); ++k) {
+                  if (info.step > graphs_[k]->pattern.steps) continue;
+                  if (info.step > 1) rows_at(*graphs_[k], info.step - 1).exchange.finish();
+                  compute(*graphs_[k], info.step - 1);
+                  for (std::size_t later = k + 1; later < graphs_.size(); ++later)
+                    if (info.step > 1 && info.step <= graphs_[later]->pattern.steps)
+                      rows_at(*graphs_[later], info.step - 1).exchange.progress();
+                }
+              }});
   }
   void set_iterations(std::int64_t iterations) { work_.kernel.iterations = iterations; }
   std::int64_t steps() const {
@@ -123,14 +130,17 @@ class PatternPhysics : public Physics {
   std::size_t bytes() const { return static_cast<std::size_t>(work_.output_bytes); }
 
   /// What the step before made becomes `before`; rows that others read go out, those read here come in.
-  void exchange(Graph& g, std::int64_t step) {
+  void begin_exchange(Graph& g, std::int64_t step) {
     std::swap(g.now, g.before);
-    Rows& rows = *g.rows[static_cast<std::size_t>(g.pattern.set_at(step))];
+    Rows& rows = rows_at(g, step);
     for (std::size_t k = 0; k < rows.near.size(); ++k)
       std::memcpy(rows.near_values.data() + k * static_cast<std::size_t>(words_),
                   g.before[static_cast<std::size_t>(rows.near[k] - g.own.first)].data(), bytes());
     rows.exchange.begin_out(rows.near_values.data(), rows.far_values.data(), words_);
-    rows.exchange.finish();
+  }
+
+  static Rows& rows_at(const Graph& g, std::int64_t step) {
+    return *g.rows[static_cast<std::size_t>(g.pattern.set_at(step))];
   }
 
   Bytes value(const Graph& g, const Rows& rows, std::int64_t place) const {
@@ -139,7 +149,7 @@ class PatternPhysics : public Physics {
   }
 
   void compute(Graph& g, std::int64_t step) {
-    const Rows& rows = *g.rows[static_cast<std::size_t>(g.pattern.set_at(step))];
+    const Rows& rows = rows_at(g, step);
     for (std::int64_t p = g.own.first; p < g.own.end; ++p) {
       if (!g.pattern.exists(step, p)) continue;
       const auto k = static_cast<std::size_t>(p - g.own.first);

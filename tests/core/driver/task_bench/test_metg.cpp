@@ -1,5 +1,6 @@
 // METG from curves that are known.
 #include "core/driver/bench/task_bench/metg.hpp"
+#include "core/driver/bench/task_bench/sweep.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium::task_bench;
@@ -26,9 +27,9 @@ TEST_CASE("METG lies on the line between the points around the efficiency") {
   CHECK(*metg(slower, 0.5) == Approx(4.0));  // what is not faster does not count
 }
 
-TEST_CASE("hidden is what was saved of the shorter one") {
-  CHECK(hidden_share(2.0, 1.0, 3.0) == Approx(0.0));
-  CHECK(hidden_share(2.0, 1.0, 2.0) == Approx(1.0));
-  CHECK(hidden_share(1.0, 1.0, 1.3) == Approx(0.7));
-  CHECK(hidden_share(1.0, 0.0, 1.0) == 0.0);
+TEST_CASE("hidden is what messages do not add to values and work") {
+  CHECK(Hiding{.messages = 1.0, .values = 2.0, .work = 1.0, .together = 4.0}.share() == Approx(0.0));
+  CHECK(Hiding{.messages = 1.0, .values = 2.0, .work = 1.0, .together = 3.3}.share() == Approx(0.7));
+  CHECK(Hiding{.messages = 1.0, .values = 2.0, .work = 1.0, .together = 3.0}.share() == Approx(1.0));
+  CHECK(Hiding{.messages = 0.0, .values = 2.0, .work = 1.0, .together = 3.0}.share() == 0.0);
 }

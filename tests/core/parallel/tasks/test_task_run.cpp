@@ -1,10 +1,12 @@
 // Random graphs on ranks and threads against one task after the other.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "core/base/error.hpp"
+#include "core/parallel/network/emulated_network.hpp"
 #include "core/parallel/tasks/task_run.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/parallel/tasks/random_graph.hpp"
@@ -86,6 +88,59 @@ TEST_CASE("what is read where it lies is not copied") {
   TaskRun lent(graph, comm), sent(graph, comm, {.shared_memory = false});
   const double copied = static_cast<double>(comm.sum(lent.run().bytes));
   CHECK(copied < 0.2 * static_cast<double>(comm.sum(sent.run().bytes)));
+}
+
+TEST_CASE("a large message comes by itself to where it stays, and leaves from where it lies") {
+  const Comm comm;
+  if (comm.size() == 1) return;
+  constexpr std::size_t large = 1 << 20;
+  set_emulated_network(NetworkSpeed{.latency = 0.0, .bandwidth = large / 0.2});  // a fifth of a second
+  const int next = (comm.rank() + 1) % comm.size();
+  std::vector<std::byte> value(large, static_cast<std::byte>(comm.rank() + 1)), place(large);
+  {
+    TaskExchange exchange(comm, large, false);
+    CHECK(exchange.send(next, 7, value, false) == TaskExchange::Sent::lent);
+    int looks = 0, begun_at = -1, placed_at = -1, returned = 0;
+    for (; placed_at < 0 || returned < 1; ++looks) {
+      const auto room = [&](std::size_t bytes) {
+        CHECK(bytes == large);
+        begun_at = looks;
+        return place.data();
+      };
+      exchange.receive(room, [&](const TaskExchange::Arrival& a) {
+        CHECK(a.task == 7);
+        if (a.kind == TaskExchange::Kind::returned) ++returned;
+        if (a.kind == TaskExchange::Kind::placed) placed_at = looks;
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(placed_at - begun_at >= 5);  // what a rank does meanwhile
+    CHECK(returned == 1);
+    exchange.finish();
+    comm.barrier();
+  }
+  set_emulated_network({});
+  const auto from = static_cast<std::byte>((comm.rank() + comm.size() - 1) % comm.size() + 1);
+  CHECK(std::all_of(place.begin(), place.end(), [&](std::byte b) { return b == from; }));
+}
+
+TEST_CASE("tasks that breathe let values come and go meanwhile") {
+  const Comm comm;
+  struct Breathing : RandomGraph {
+    using RandomGraph::RandomGraph;
+    void run_long(std::int64_t t, std::span<const Input> inputs, std::span<std::byte> output,
+                  const std::function<void()>& breathe) const override {
+      breathe();
+      run(t, inputs, output);
+      breathe();
+    }
+  };
+  for (const bool shared : {false, true}) {
+    const Breathing graph(8, 300, 4, 30000, true);
+    TaskRun run(graph, comm, {.shared_memory = shared});
+    run.run();
+    compare(graph, run, comm);
+  }
 }
 
 TEST_CASE("a graph without tasks, and ranks without tasks, end") {
