@@ -230,5 +230,55 @@ class Signals(unittest.TestCase):
         self.assertIn("stopped by the wall-time limit of 2 s", out)
 
 
+LABEL = """
+run: {name: label, directory: DIR, seed: 1}
+plugins: [md, deepmd]
+stages:
+  - label:
+      structure: {lattice: {type: fcc, a: 3.61, cells: [2, 2, 2], species: [Cu]}}
+      potential: {type: sutton_chen, element: Cu, cutoff: 5.0, switch_width: 1.0}
+      perturbed: {frames: 20, displacement: 0.08 angstrom}
+      dynamics:
+        - {temperature: [600, 900, 1200], strain: [0.0, 0.02], frames: 5, equilibrate: 300}
+      validation: 0.2
+"""
+
+
+class Label(unittest.TestCase):
+    """A stage without steps: what its ranks had finished when they were killed is not done again, and the files are the same."""
+
+    def files(self, run):
+        found = {}
+        for place in pathlib.Path(run, "label").rglob("*.npy"):
+            found[str(place.relative_to(run))] = place.read_bytes()
+        return found
+
+    def killed(self, ranks):
+        folder = program.fresh(f"label_killed_{ranks}")
+        decks = {name: program.write(os.path.join(folder, name + ".yaml"), LABEL.replace("DIR", os.path.join(folder, name))) for name in ("whole", "killed")}
+        code, out, error = program.run("run", decks["whole"])
+        self.assertEqual(code, 0, out + error)
+        run = os.path.join(folder, "killed")
+        journal = os.path.join(run, "label", "samples.journal")
+        running = subprocess.Popen(program.command("run", decks["killed"], ranks=ranks), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.time() + 120
+        while not (os.path.exists(journal) and os.path.getsize(journal) > 20000) and time.time() < end:
+            time.sleep(0.005)
+        program.kill_ranks(running, decks["killed"])
+        self.assertTrue(os.path.exists(journal), "it ended before it could be killed")
+        code, out, error = program.run("restart", run)
+        self.assertEqual(code, 0, out + error)
+        self.assertFalse(os.path.exists(journal))
+        whole = self.files(os.path.join(folder, "whole"))
+        self.assertEqual(len(whole), 10)
+        self.assertEqual(self.files(run), whole)
+
+    def test_one_rank(self):
+        self.killed(1)
+
+    def test_two_ranks(self):
+        self.killed(2)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -220,16 +220,21 @@ std::vector<double> row_of(const Configuration& c) {
   return row;
 }
 
-std::string words_of(const deck::Choice<Potential>& choice) { return choice.type + " " + deck::to_line(choice.node); }
+/// Of a potential, in one line: what the deck says differs from what its resolved form says.
+std::string words_of(const Potential& potential) {
+  std::string out = potential.summary();
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  return out;
+}
 
 }  // namespace
 
 /// Collective; nothing when the run was asked to stop. Pieces fail for good at once: what they do repeats itself.
 std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pieces, const char* what, std::size_t hash,
-                                                  Context& context) const {
+                                                  Potentials& work, Context& context) const {
   const std::string key = fmt::format("{} of the stage label: {} pieces of {:016x}, seed {}, potential {}{}", what,
-                                      pieces.count, hash, context.seed, words_of(params_.potential),
-                                      params_.explore_with ? ", explored with " + words_of(*params_.explore_with) : "");
+                                      pieces.count, hash, context.seed, words_of(*work.potential),
+                                      work.explore ? ", explored with " + words_of(*work.explore) : "");
   const std::string go_on = "cambium restart " + std::filesystem::path(context.run_directory).parent_path().string();
   const tasks::FarmOptions options{.retries = 0, .ahead = 1, .says_itself = true, .noun = what, .go_on = go_on};
   io::on_root(context.comm, [&] { std::filesystem::create_directories(context.run_directory); });
@@ -268,7 +273,7 @@ std::optional<std::vector<double>> Label::sample(Potentials& work, Context& cont
   }
   for (const double x : {params_.perturbed.strain, params_.perturbed.volume, params_.perturbed.displacement})
     fixed.push_back(x);
-  return by_need(pieces, "samples", hash_of(fixed), context);
+  return by_need(pieces, "samples", hash_of(fixed), work, context);
 }
 
 /// What a piece costs: evaluations of a potential.
@@ -328,7 +333,7 @@ std::optional<std::vector<LabelledFrame>> Label::label(const std::vector<Configu
   std::vector<double> fixed;
   for (const Configuration& c : chosen)
     for (const double x : row_of(c)) fixed.push_back(x);
-  const auto made = by_need(pieces, "labels", hash_of(fixed), context);
+  const auto made = by_need(pieces, "labels", hash_of(fixed), work, context);
   if (!made) return {};
   const std::vector<double>& table = *made;
   std::vector<LabelledFrame> out;

@@ -58,7 +58,7 @@ class Label : public Task, public Checked {
   std::optional<std::vector<LabelledFrame>> label(const std::vector<Configuration>& chosen, Potentials& work,
                                                   Context& context) const;
   std::optional<std::vector<double>> by_need(const tasks::NumberPieces& pieces, const char* what, std::size_t hash,
-                                             Context& context) const;
+                                             Potentials& work, Context& context) const;
   void write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
              Context& context);
 
