@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/superres/plumes/mirrors.hpp"
 #include "plugins/superres/plumes/overlap.hpp"
 
@@ -80,14 +79,16 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
       count[static_cast<std::size_t>(c)] += (classes == c).sum().item<double>();
   }
   const auto n = static_cast<double>(training.size());
-  mean_.clear(), deviation_.clear(), class_weights_.clear();
+  mean_.clear(), deviation_.clear(), class_weights_.clear(), shares_.clear();
   for (std::size_t f = 0; f < sum.size(); ++f) {
     mean_.push_back(sum[f] / n);
     const double variance = square[f] / n - mean_[f] * mean_[f];
     deviation_.push_back(variance > 0.0 ? std::sqrt(variance) : 1.0);
   }
-  for (const double c : count)  // a class that the data lack counts as one point
-    class_weights_.push_back(std::pow(std::max(c, 1.0) / (n * static_cast<double>(nx_ * nz_)), params_.class_power));
+  for (const double c : count) {  // a class that the data lack counts as one point
+    shares_.push_back(std::max(c, 1.0) / (n * static_cast<double>(nx_ * nz_)));
+    class_weights_.push_back(std::pow(shares_.back(), params_.class_power));
+  }
 }
 
 std::shared_ptr<torch::nn::Module> Deepcam::build() {
@@ -103,8 +104,14 @@ std::shared_ptr<torch::nn::Module> Deepcam::build() {
 
 void Deepcam::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                       std::uint64_t seed) const {
-  if (info.name != "answer.weight") return TorchNetwork::initial(info, index, weights, seed);
-  train::fill_normal(weights, 0.1 / std::sqrt(static_cast<double>(info.shape[1])), seed, index);
+  if (info.name != "answer.bias") return TorchNetwork::initial(info, index, weights, seed);
+  for (std::size_t c = 0; c < shares_.size(); ++c) {
+    const double bias = std::log(shares_[c]);
+    if (weights.dtype == DType::f64)
+      static_cast<double*>(weights.data)[c] = bias;
+    else
+      static_cast<float*>(weights.data)[c] = static_cast<float>(bias);
+  }
 }
 
 /// (batch, inputs, nx, nz), of mean 0 and deviation 1 in the training data.
@@ -187,7 +194,8 @@ std::string Deepcam::state() const {
                         {"wraps", wraps_},
                         {"mean", mean_},
                         {"deviation", deviation_},
-                        {"class_weights", class_weights_}}
+                        {"class_weights", class_weights_},
+                        {"shares", shares_}}
       .dump();
 }
 
@@ -199,6 +207,7 @@ void Deepcam::restore(const std::string& state) {
   in.at("mean").get_to(mean_);
   in.at("deviation").get_to(deviation_);
   in.at("class_weights").get_to(class_weights_);
+  in.at("shares").get_to(shares_);
 }
 
 }  // namespace cambium::superres

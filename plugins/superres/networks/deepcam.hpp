@@ -49,7 +49,7 @@ class Deepcam : public train::TorchNetwork, public train::HigherIsBetter {
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
-  /// The last layer begins a tenth as wide as others, so that no class is certain.
+  /// The last layer begins with the shares of the classes, so that no steps go by until they are learned.
   void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
   torch::Tensor images(const train::TorchBatch& batch) const;
@@ -60,7 +60,7 @@ class Deepcam : public train::TorchNetwork, public train::HigherIsBetter {
   std::int64_t nx_ = 0, nz_ = 0;
   bool wraps_ = false;
   std::vector<double> mean_, deviation_;  ///< of each input
-  std::vector<double> class_weights_;
+  std::vector<double> class_weights_, shares_;
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
   std::shared_ptr<Segmentation> segmentation_;

@@ -79,7 +79,7 @@ struct Net {
     superres::register_training(registry);
     network = registry.make<Network>("deepcam", deck::parse("{" + keys + ", precision: float64}", "test"), context);
     network->restore(
-        R"({"nx": 8, "nz": 8, "wraps": true, "mean": [0.0], "deviation": [0.7], "class_weights": [1.0, 1.5, 1.6]})");
+        R"({"nx": 8, "nz": 8, "wraps": true, "mean": [0.0], "deviation": [0.7], "class_weights": [1.0, 1.5, 1.6], "shares": [0.4, 0.35, 0.25]})");
     layout = std::make_unique<FlatLayout>(network->parameters(), 1000);
     weights = FlatBuffer(*layout, DType::f64);
     network->initialise(weights.views(), 3);
@@ -128,6 +128,20 @@ TEST_CASE("gradients of the plumes' network are derivatives") {
             Approx((more - less) / (2.0 * h)).epsilon(2e-5).margin(2e-7));
     }
   }
+}
+
+TEST_CASE("a network begins with the shares of the classes") {
+  Net net("features: 4, levels: 1");
+  FlatBuffer fresh(*net.layout, DType::f64);
+  net.network->initialise(fresh.views(), 3);
+  int found = 0;
+  for (std::size_t k = 0; k < net.layout->tensors().size(); ++k) {
+    if (net.layout->tensors()[k].info.name != "answer.bias") continue;
+    const auto bias = fresh.values<double>(k);
+    for (const double share : {0.4, 0.35, 0.25})
+      CHECK(bias[static_cast<std::size_t>(found++)] == Approx(std::log(share)));
+  }
+  CHECK(found == 3);
 }
 
 TEST_CASE("plumes move with the flow: around a periodic x, by what a halving takes together") {
@@ -183,7 +197,7 @@ TEST_CASE("the published topology has 55 million weights") {
   superres::register_training(registry);
   const auto network = registry.make<Network>("deepcam", deck::parse("{topology: deeplabv3plus}", "test"), context);
   network->restore(
-      R"({"nx": 8, "nz": 8, "wraps": true, "mean": [0.0], "deviation": [0.7], "class_weights": [1.0, 1.5, 1.6]})");
+      R"({"nx": 8, "nz": 8, "wraps": true, "mean": [0.0], "deviation": [0.7], "class_weights": [1.0, 1.5, 1.6], "shares": [0.4, 0.35, 0.25]})");
   std::int64_t weights = 0;
   for (const auto& p : network->parameters())
     weights += std::accumulate(p.shape.begin(), p.shape.end(), std::int64_t{1}, std::multiplies<>());
