@@ -6,9 +6,9 @@
 set(CAMBIUM_READ_ONCE OFF)
 set(few -O1)
 set(all -O3)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # what g++ takes for uninitialised or too long without its later passes is not so
-  list(APPEND few -Wno-maybe-uninitialized -Wno-stringop-overflow)
-  list(APPEND all -Wmaybe-uninitialized -Wstringop-overflow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # what g++ takes for uninitialised without its later passes is not so
+  list(APPEND few -Wno-maybe-uninitialized)
+  list(APPEND all -Wmaybe-uninitialized)
 endif()
 set(CAMBIUM_FEW_OPTIMISATIONS "$<$<CONFIG:Release>:${few}>")
 set(CAMBIUM_ALL_OPTIMISATIONS "$<$<CONFIG:Release>:${all}>")

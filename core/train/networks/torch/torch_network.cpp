@@ -19,8 +19,6 @@
 
 namespace cambium::train {
 
-namespace {
-
 /// Tells once that a parameter's gradient is final.
 class Announcer {
  public:
@@ -43,6 +41,8 @@ class Announcer {
   const ReadyCallback* ready_ = nullptr;
   std::vector<bool> told_;
 };
+
+namespace {
 
 /// Matrix products and convolutions in bfloat16 while this lives.
 class Autocast {
