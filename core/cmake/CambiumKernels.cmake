@@ -22,10 +22,7 @@ endif()
 # cambium_read_once(name header ...): a library of nothing, whose precompiled headers others take. Flags are the caller's business.
 function(cambium_read_once name)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}.cpp CONTENT "namespace cambium {}\n")
-  set(source ${PROJECT_BINARY_DIR}/generated/${name}.cpp)
-  set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  add_library(${name} STATIC EXCLUDE_FROM_ALL ${source})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/generated/${name}.cpp)
   target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <span>
     <string> <string_view> <utility> <vector> <fmt/format.h> ${ARGN})
 endfunction()
