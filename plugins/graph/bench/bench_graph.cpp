@@ -77,8 +77,7 @@ std::vector<PeerProgram> start_peers(const BenchOptions& options, Json& out, Con
   else
     context.log.info(
         "no GraphBLAS, librsb, KokkosKernels: the program graph_peers was not built (Debian: libgraphblas-dev, "
-        "librsb-dev, "
-        "libtrilinos-kokkos-kernels-dev; then configure again)");
+        "librsb-dev, libtrilinos-kokkos-kernels-dev; then configure again and build the target peers)");
   const auto python = python_with({"numpy", "scipy"});
   if (python && fs::exists(options.text("script")))
     start(peers, {*python, options.text("script")}, out);
