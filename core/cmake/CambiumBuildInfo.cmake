@@ -6,7 +6,7 @@ function(cambium_build_info target)
 
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   get_target_property(options ${target} COMPILE_OPTIONS)
-  list(REMOVE_ITEM options ${CAMBIUM_WARNINGS} ${CAMBIUM_FEW_OPTIMISATIONS})
+  list(REMOVE_ITEM options ${CAMBIUM_WARNINGS})
   string(JOIN " " CAMBIUM_BUILD_FLAGS ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} ${options})
   string(REPLACE "\"" "\\\"" CAMBIUM_BUILD_FLAGS "${CAMBIUM_BUILD_FLAGS}")
   string(REPLACE ";" ", " CAMBIUM_KOKKOS_DEVICES "${Kokkos_DEVICES}")

@@ -66,16 +66,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # What a test itself computes need not be fast: it is compiled with few optimisations, and headers that most tests include are read
-# once. A file sees Kokkos or Torch, so tests of Torch networks read theirs, as libraries do (with their -fPIC).
+# once. A file sees Kokkos or Torch, so tests of Torch networks read theirs, compiled as the libraries that read the same are.
 function(cambium_compile_test_quickly test libraries)
-  target_compile_options(${test} PRIVATE ${CAMBIUM_FEW_OPTIMISATIONS})
-  if(NOT CAMBIUM_READ_ONCE)
-    return()
-  endif()
-  if("${libraries}" MATCHES "torch")
+  if(CAMBIUM_READ_ONCE AND "${libraries}" MATCHES "torch")
     set_target_properties(${test} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${test} PRIVATE -fPIC)
-    target_precompile_headers(${test} REUSE_FROM cambium_torch_headers)
+    cambium_reads(${test} cambium_torch_headers)
+    return()
+  endif()
+  target_compile_options(${test} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(NOT CAMBIUM_READ_ONCE)
     return()
   endif()
   if(NOT TARGET cambium_test_headers)
@@ -83,12 +83,12 @@ function(cambium_compile_test_quickly test libraries)
     add_executable(cambium_test_headers ${PROJECT_BINARY_DIR}/test_headers.cpp)
     set_target_properties(cambium_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     target_link_libraries(cambium_test_headers PRIVATE cambium_test_main)
-    target_compile_options(cambium_test_headers PRIVATE ${CAMBIUM_FEW_OPTIMISATIONS})
+    target_compile_options(cambium_test_headers PRIVATE $<$<CONFIG:Release>:-O1>)
     target_precompile_headers(cambium_test_headers PRIVATE <algorithm> <filesystem> <fstream> <iostream> <random> <thread> <fmt/ranges.h>
       ${PROJECT_SOURCE_DIR}/tests/catch.hpp ${PROJECT_SOURCE_DIR}/core/parallel/kokkos.hpp
       ${PROJECT_SOURCE_DIR}/core/io/hdf5/h5.hpp ${PROJECT_SOURCE_DIR}/core/plugin/registry.hpp)
   endif()
-  target_precompile_headers(${test} REUSE_FROM cambium_test_headers)
+  cambium_reads(${test} cambium_test_headers)
 endfunction()
 
 # A Kokkos with threads takes as many as OMP_NUM_THREADS says when the tests run; elsewhere one, which libraries may ask for.
