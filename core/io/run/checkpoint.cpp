@@ -276,7 +276,15 @@ Checkpoint::Share Checkpoint::share(At at) const {
 
 std::int64_t Checkpoint::rows(At at) const { return share(at).rows; }
 
-void Checkpoint::restore_field(const FieldSpec& field) const {
+Checkpoint::Share Checkpoint::share_of(const State& state, At at) const {
+  std::int64_t rows = 0;
+  for (const auto& field : state.fields())
+    if (field.restart && field.at == at) rows = field.tensor().shape[0];
+  const std::int64_t written = comm_.sum(share(at).rows);
+  return written == comm_.sum(rows) ? Share{comm_.exclusive_sum(rows), rows} : Share{0, -1};
+}
+
+void Checkpoint::restore_field(const FieldSpec& field, Share mine) const {
   const std::string name = "/fields/" + field.name;
   if (!file_->exists(name))
     throw InputError(fmt::format(
@@ -289,7 +297,6 @@ void Checkpoint::restore_field(const FieldSpec& field) const {
   std::vector<std::int64_t> start(target.rank, 0), expected(target.shape, target.shape + target.rank);
   auto found = set.shape();
   if (field.at != At::global && !found.empty()) {
-    const Share mine = share(field.at);
     if (target.shape[0] != mine.rows || mine.first + mine.rows > found[0])
       found.clear();
     else
@@ -332,8 +339,9 @@ void Checkpoint::restore(State& state, const std::function<void(std::int64_t)>& 
   particles.species.clear();
   for (std::size_t k = 0; k < symbols.size(); ++k) particles.species.push_back({symbols[k], masses[k]});
   resize(rows(At::particle));
+  const Share particle = share(At::particle), cell = share_of(state, At::cell), node = share_of(state, At::node);
   for (const auto& field : state.fields())
-    if (field.restart) restore_field(field);
+    if (field.restart) restore_field(field, field.at == At::cell ? cell : field.at == At::node ? node : particle);
 }
 
 }  // namespace cambium::io

@@ -48,8 +48,8 @@ class Checkpoint {
 
   std::int64_t step() const { return step_; }
   double time() const { return time_; }
-  /// Written by as many ranks as there are now: each gets its own rows back, bit for bit. Otherwise the rows are spread
-  /// evenly, in the order of the file.
+  /// Written by as many ranks as there are now: each gets its own particles back. Otherwise they are spread evenly, in
+  /// the order of the file. Cells and nodes go where the state has them now.
   bool same_ranks() const { return same_ranks_; }
   bool sealed() const { return sealed_; }  ///< its bytes were compared with their checksum
   std::string deck() const { return file_->group("/cambium").attribute<std::string>("deck"); }
@@ -66,7 +66,10 @@ class Checkpoint {
     std::int64_t first = 0, rows = 0;
   };
   Share share(At at) const;
-  void restore_field(const FieldSpec& field) const;
+  /// Collective: the rows of this rank as `state` divides them, whoever wrote them; none where the file has not as
+  /// many.
+  Share share_of(const State& state, At at) const;
+  void restore_field(const FieldSpec& field, Share mine) const;
 
   const Comm& comm_;
   bool sealed_ = false;

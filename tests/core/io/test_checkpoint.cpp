@@ -150,6 +150,35 @@ TEST_CASE("another number of ranks gets all rows, spread evenly in order") {
   MPI_Comm_free(&alone);
 }
 
+TEST_CASE("cells go where a state has them, divided evenly or not, on as many ranks or on others") {
+  const Comm comm;
+  const SharedScratch scratch(comm);
+  const std::string name = scratch.file("restart.1234.h5");
+  Sample saved;
+  fill(saved, comm);
+  io::write_checkpoint(name, saved.state, comm, sample_provenance(comm), save_physics);
+  std::vector<float> expected;
+  for (int r = 0; r < comm.size(); ++r) expected.insert(expected.end(), 2 * (2 + r), 0.5f + r);
+  MPI_Comm half;
+  MPI_Comm_split(comm.handle(), comm.rank() % 2, comm.rank(), &half);
+  {
+    const Comm few(half);
+    const std::int64_t all = std::ssize(expected) / 2, mine = few.root() ? all - (few.size() - 1) : 1;
+    for (const Comm* ranks : {&comm, &few}) {
+      const io::Checkpoint checkpoint(name, *ranks);
+      Sample back;
+      const std::int64_t rows = ranks == &few ? mine : ranks->root() ? all - (ranks->size() - 1) : 1;
+      back.cell.resize(2 * rows), back.global.resize(3);
+      checkpoint.restore(back.state, [&](std::int64_t n) { back.resize(n); });
+      const auto first = expected.begin() + 2 * ranks->exclusive_sum(rows);
+      CHECK(back.cell == std::vector<float>(first, first + 2 * rows));
+      back.cell.resize(2 * (rows + 1));  // more than there are
+      CHECK_THROWS_AS(checkpoint.restore(back.state, [&](std::int64_t n) { back.resize(n); }), InputError);
+    }
+  }
+  MPI_Comm_free(&half);
+}
+
 TEST_CASE("gathered and collective checkpoints hold the same bytes") {
   if (!io::hdf5_is_parallel()) return;
   const Comm comm;
