@@ -1,5 +1,6 @@
 """Colours and settings that all pictures of Cambium share. Chooses no backend, so that notebooks keep theirs."""
 
+import matplotlib.dates
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 
@@ -57,3 +58,23 @@ def colours_of(low, high, signed=True):
 def legend(axes, **options):
     """A legend beside the axes, where no curve runs."""
     return axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), borderaxespad=0.3, handlelength=1.4, **options)
+
+
+def grid_of(panels, width, height, most_columns=3):
+    """A figure with so many axes, in rows."""
+    import matplotlib.pyplot as plt  # settings alone need no backend
+
+    columns = {1: 1, 2: 2, 4: 2}.get(panels, most_columns)
+    rows = -(-panels // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False, layout="constrained")
+    for empty in axes.flat[panels:]:
+        empty.remove()
+    return figure, list(axes.flat[:panels])
+
+
+def dates(axes, x):
+    """Few and short dates, where the axis has such."""
+    if getattr(x, "dtype", None) is not None and x.dtype.kind == "M":
+        locator = matplotlib.dates.AutoDateLocator()
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))

@@ -6,7 +6,6 @@ import csv
 import textwrap
 from pathlib import Path
 
-import matplotlib.dates
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -17,7 +16,7 @@ import cambium_xyz
 import plugin_pictures
 from cambium_cf import with_unit
 from cambium_curves import unit_of
-from cambium_style import COLOURS, HOLE, MUTED, SEQUENCE, STYLE, colours_of, legend
+from cambium_style import COLOURS, HOLE, MUTED, SEQUENCE, STYLE, colours_of, dates, grid_of, legend
 
 TIMES = ("time", "sim_time")
 ALONG = ("step", "time", "r", "k", "block", "atom", "epoch")  # first columns over which the others are curves
@@ -28,29 +27,11 @@ class NothingToDraw(Exception):
     """Why there is no picture, in words that follow the name of the file."""
 
 
-def grid_of(panels, width, height, most_columns=3):
-    """A figure with so many axes, in rows."""
-    columns = {1: 1, 2: 2, 4: 2}.get(panels, most_columns)
-    rows = -(-panels // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False, layout="constrained")
-    for empty in axes.flat[panels:]:
-        empty.remove()
-    return figure, list(axes.flat[:panels])
-
-
 def moment(label, value):
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[D]"))
     name, _, unit = label.partition(" (")
     return f"{name.replace('time in free-fall times', 't')} = {value:.4g} {unit.rstrip(')')}".rstrip()
-
-
-def dates(axes, x):
-    """Few and short dates, where the axis has such."""
-    if getattr(x, "dtype", None) is not None and x.dtype.kind == "M":
-        locator = matplotlib.dates.AutoDateLocator()
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
 
 
 class Whole:
