@@ -28,7 +28,10 @@ def call(given, *arguments):
 
 
 def of_network(name):
-    return [T + "network." + key for key in NETWORKS[name]]
+    words = [T + "network." + key for key in NETWORKS[name]]
+    if "statistics=power" in NETWORKS[name]:
+        words += [T + data + ".fields=[{name: counts}, {name: power}, {name: target}]" for data in ("dataset", "validation")]
+    return words
 
 
 def suite(given, network, seeds, batches, into):
