@@ -60,14 +60,13 @@ std::shared_ptr<Trajectory> part_of(const Trajectory& whole, std::span<const std
 }  // namespace
 
 NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
-                           std::int64_t fields, Context& context)
+                           const std::vector<std::int64_t>& first, std::int64_t fields, Context& context)
     : model_(train::load_artifact(path, context)), kind_(&require_steps(model_, path)), fields_(fields) {
   if (kind_->fields_on_nodes() != fields)
     throw InputError(
         fmt::format("surrogate: '{}' was trained on {} values at a node, this physics has {}; train it on "
                     "runs of the same physics",
                     path, kind_->fields_on_nodes(), fields));
-  const auto first = sparse::equal_ranges(std::ssize(number), context.comm.size());
   const auto rank = static_cast<std::size_t>(context.comm.rank());
   const sparse::Range own{first[rank], first[rank + 1]};
   const auto in = within(

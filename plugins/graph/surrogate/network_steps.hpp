@@ -16,10 +16,10 @@ namespace cambium::graph {
 class NetworkSteps {
  public:
   /// Collective. `whole`: nodes and edges, the same on every rank, and not looked at later; `number`: which of these
-  /// the nodes of the run are, in its order, of which rank r of P has an even range; `fields`: how many values a node
-  /// has. InputError for a file whose network makes no such steps.
+  /// the nodes of the run are, in its order; `first`: of these, where each rank's begin, and their number; `fields`:
+  /// how many values a node has. InputError for a file whose network makes no such steps.
   NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
-               std::int64_t fields, Context& context);
+               const std::vector<std::int64_t>& first, std::int64_t fields, Context& context);
 
   double interval() const { return kind_->interval(); }
   /// Collective. `own` (own, fields): now, and one interval later when it returns.

@@ -126,8 +126,10 @@ void NodeRun::load_network(const AllNodesShown& all) {
         "'timestep' and 'surrogate' exclude each other: a network's steps have the length that it was "
         "trained on; leave timestep out");
   const auto shown = all();
-  network_ =
-      std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), shown.number, stepper_.columns(), context_);
+  auto first = context_.comm.all_gather(stepper_.range().first());
+  first.push_back(stepper_.range().nodes());
+  network_ = std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), shown.number, first, stepper_.columns(),
+                                            context_);
   const auto whole = [&](double time) {
     const double steps = time / network_->interval();
     return std::abs(steps - std::round(steps)) < 1e-6 * std::max(1.0, steps) && steps > 0.5;
