@@ -1,5 +1,6 @@
 # Headers of others that many sources read (Kokkos, Torch, fmt, the standard library) are read once for each way of compiling, where
 # CAMBIUM_UNITY is on, by g++, and for no device. Never our own: a header that is touched rebuilds what includes it and no more.
+# g++ compiles what follows such headers as they were compiled: a source with options of its own must skip them (SKIP_PRECOMPILE_HEADERS).
 set(CAMBIUM_READ_ONCE OFF)
 if(CAMBIUM_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT "CUDA" IN_LIST Kokkos_DEVICES AND NOT "HIP" IN_LIST Kokkos_DEVICES)
   set(CAMBIUM_READ_ONCE ON)
