@@ -53,7 +53,7 @@ function(cambium_add_test)
   endforeach()
 endfunction()
 
-# There are two hundred programs to link, and the plain linker takes a second for each that reaches Torch.
+# There are two hundred programs to link, and the plain linker is slow where they reach Torch.
 set(CAMBIUM_QUICK_LINKER "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   find_program(CAMBIUM_LLD ld.lld)
