@@ -28,10 +28,21 @@ void MeshKeys::Disc::describe(deck::Describe<Disc>& d) {
   d.check([](const Disc& p) { return p.hole < p.radius ? "" : "'hole' must be smaller than 'radius'"; });
 }
 
+void MeshKeys::Refine::describe(deck::Describe<Refine>& d) {
+  d("where", &Refine::where, "triangles whose middle lies there, a formula of x and y")
+      .variables({{"x", ""}, {"y", ""}})
+      .example("y < 0.1");
+  d("times", &Refine::times, "how often their sides are halved").range(1, 12).def(1);
+}
+
 void MeshKeys::describe(deck::Describe<MeshKeys>& d) {
   d("rectangle", &MeshKeys::rectangle, "made: boundaries left, right, bottom and top");
   d("disc", &MeshKeys::disc, "made: rings of nodes; boundaries rim and hole");
   d("file", &MeshKeys::file, "or read: Gmsh (.msh, ASCII, 4.1 or 2.2) or VTK (.vtu)").def("").example("channel.msh");
+  d("refine", &MeshKeys::refine,
+    "finer triangles in places, one after the other; neighbours are cut so that no node hangs")
+      .def({})
+      .example("[{where: y < 0.1, times: 3}]");
   d.check([](const MeshKeys& p) {
     return p.rectangle.has_value() + p.disc.has_value() + !p.file.empty() == 1
                ? ""
@@ -39,14 +50,21 @@ void MeshKeys::describe(deck::Describe<MeshKeys>& d) {
   });
 }
 
-Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log) {
-  if (keys.rectangle) return checked_mesh(rectangle_of(*keys.rectangle, seed), "rectangle", false, log);
-  if (keys.disc) return checked_mesh(disc_of(*keys.disc), "disc", false, log);
-  const std::string name = "'" + keys.file + "'";
-  if (keys.file.ends_with(".msh")) return checked_mesh(read_gmsh(keys.file), name, true, log);
-  if (keys.file.ends_with(".vtu")) return checked_mesh(read_vtu(keys.file), name, true, log);
+static RawMesh raw_mesh(const MeshKeys& keys, std::uint64_t seed, const std::string& name) {
+  if (keys.rectangle) return rectangle_of(*keys.rectangle, seed);
+  if (keys.disc) return disc_of(*keys.disc);
+  if (keys.file.ends_with(".msh")) return read_gmsh(keys.file);
+  if (keys.file.ends_with(".vtu")) return read_vtu(keys.file);
   throw InputError(
       fmt::format("{} is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, with meshio, say", name));
+}
+
+Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log) {
+  const std::string name = keys.rectangle ? "rectangle" : keys.disc ? "disc" : "'" + keys.file + "'";
+  Triangles out = checked_mesh(raw_mesh(keys, seed, name), name, log);
+  for (const auto& part : keys.refine) refine(out, part, name);
+  if (!keys.file.empty() || !keys.refine.empty()) renumber_nodes(out);
+  return out;
 }
 
 namespace {
@@ -188,7 +206,8 @@ void say_hanging(const RawMesh& raw, const std::vector<Triangles::Side>& boundar
                     name, hanging, first));
 }
 
-/// Numbers the nodes in this order.
+}  // namespace
+
 void renumber_nodes(Triangles& mesh) {
   std::vector<sparse::Entry> entries;
   for (const auto& c : mesh.corner)
@@ -211,9 +230,7 @@ void renumber_nodes(Triangles& mesh) {
     for (auto& i : s.node) i = fresh[i];
 }
 
-}  // namespace
-
-Triangles checked_mesh(RawMesh raw, const std::string& name, bool renumber, Log& log) {
+Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log) {
   require_plane(raw, name);
   drop_unused(raw, name, log);
   require_single(raw, name);
@@ -227,7 +244,6 @@ Triangles checked_mesh(RawMesh raw, const std::string& name, bool renumber, Log&
   for (const auto& c : raw.corner)
     out.corner.push_back(
         {static_cast<std::int32_t>(c[0]), static_cast<std::int32_t>(c[1]), static_cast<std::int32_t>(c[2])});
-  if (renumber) renumber_nodes(out);
   return out;
 }
 

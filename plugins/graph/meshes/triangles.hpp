@@ -7,6 +7,7 @@
 
 #include "core/base/log.hpp"
 #include "core/deck/describe.hpp"
+#include "core/deck/expression/expression.hpp"
 
 namespace cambium::graph {
 
@@ -44,9 +45,15 @@ struct MeshKeys {
     std::array<double, 2> centre{0.0, 0.0};
     static void describe(deck::Describe<Disc>& d);
   };
+  struct Refine {
+    deck::Expression where;
+    int times = 1;
+    static void describe(deck::Describe<Refine>& d);
+  };
   std::optional<Rectangle> rectangle;
   std::optional<Disc> disc;
   std::string file;
+  std::vector<Refine> refine;
   static void describe(deck::Describe<MeshKeys>& d);
 };
 
@@ -68,10 +75,20 @@ struct RawMesh {
 /// the triangle; what is odd is said to the log.
 Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log);
 
+/// Halves the sides of triangles whose middle lies where the formula is not 0, again and again, and cuts as many others
+/// as it takes that no node hangs on an edge: a triangle of which any side is cut is cut across its longest one, too
+/// (Rivara 1984), so that no angle becomes smaller than half of the smallest of before. New nodes lie in the middle of
+/// sides, on a round rim inside of it, and are numbered behind the others. InputError where the formula holds nowhere.
+/// `name`: of the mesh, for messages.
+void refine(Triangles& mesh, const MeshKeys::Refine& keys, const std::string& name);
+
+/// Numbers the nodes so that neighbours are near each other; `number` says which each was.
+void renumber_nodes(Triangles& mesh);
+
 /// InputError for a triangle of no area, one that is turned round while others are not, one that is there twice, an
 /// edge of three triangles, points outside a plane z = constant. Says nodes that no triangle uses, which go, and nodes
 /// that hang on the edge of a neighbour. `name`: of the mesh, for messages.
-Triangles checked_mesh(RawMesh raw, const std::string& name, bool renumber, Log& log);
+Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log);
 
 RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed);
 RawMesh disc_of(const MeshKeys::Disc& keys);

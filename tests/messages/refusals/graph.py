@@ -97,6 +97,9 @@ says("start_from: 'earlier/simulate/nodes.h5' has no array 'w'; give a file of t
 
 # Keys of mesh_transport
 transport("the mesh needs exactly one of 'rectangle', 'disc' and 'file'", S + "mesh={}")
+transport("mesh rectangle: refine: 'y > 2' holds for no triangle (their middles reach from x = 0.08333 to 0.9167 and from y = 0.08333 to "
+          "0.9167); correct it, make it wider, or leave it out", S + "mesh.refine=[{where: y > 2}]")
+transport("stages[0].simulate.mesh.refine[0].where: there is no variable 'z'; known: x, y\n    z < 1\n    ^", S + "mesh.refine=[{where: z < 1}]")
 transport("'hole' must be smaller than 'radius'", S + "mesh={disc: {rings: 3, hole: 1}}")
 transport("'velocity' needs two formulas, along x and along y", S + "velocity=[1]")
 transport("'velocity' and 'stream' exclude each other; leave one out", S + "velocity=[1, 0]")

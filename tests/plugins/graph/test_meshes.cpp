@@ -151,6 +151,63 @@ TEST_CASE("a disc is round, with and without a hole") {
   CHECK(boundary_of(holed).size() == 2);
 }
 
+namespace {
+
+double smallest_angle(const Triangles& m) {
+  double least = constants::pi;
+  for (const auto& c : m.corner)
+    for (int k = 0; k < 3; ++k) {
+      const Point &a = m.point[c[k]], &b = m.point[c[(k + 1) % 3]], &d = m.point[c[(k + 2) % 3]];
+      const double ux = b[0] - a[0], uy = b[1] - a[1], vx = d[0] - a[0], vy = d[1] - a[1];
+      least = std::min(least, std::atan2(ux * vy - uy * vx, ux * vx + uy * vy));
+    }
+  return least;
+}
+
+/// Longest side of the triangles whose middle has a y in this range.
+double longest_side(const Triangles& m, double low, double high) {
+  double most = 0.0;
+  for (const auto& c : m.corner) {
+    const double y = (m.point[c[0]][1] + m.point[c[1]][1] + m.point[c[2]][1]) / 3.0;
+    for (int k = 0; k < 3 && y >= low && y < high; ++k) {
+      const Point &a = m.point[c[k]], &b = m.point[c[(k + 1) % 3]];
+      most = std::max(most, std::hypot(b[0] - a[0], b[1] - a[1]));
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("a mesh is refined at a wall, and no node hangs") {
+  for (const std::string made : {"rectangle: {cells: [10, 8], shake: 0.3}", "disc: {rings: 8, centre: [0, 1]}"}) {
+    const auto coarse = meshed("{" + made + "}");
+    for (const int times : {1, 2, 4}) {
+      const auto fine = meshed(fmt::format("{{{}, refine: [{{where: y < 0.15, times: {}}}]}}", made, times));
+      INFO(made << ", times " << times);
+      CHECK(area_of(fine) == Approx(area_of(coarse)).epsilon(1e-13));
+      // A node that hangs would add an inner edge to the boundary.
+      const auto sides = boundary_of(fine), before = boundary_of(coarse);
+      CHECK(sides.size() == before.size());
+      for (const auto& [name, length] : before) CHECK(sides.at(name) == Approx(length).epsilon(1e-13));
+      const auto edges = (3 * fine.triangles() + std::ssize(fine.boundary)) / 2;
+      CHECK(fine.nodes() - edges + fine.triangles() == 1);  // Euler
+      CHECK(smallest_angle(fine) >= 0.5 * smallest_angle(coarse) - 1e-12);
+      CHECK(longest_side(fine, 0.0, 0.1) <= std::pow(0.5, times) * longest_side(coarse, -1.0, 2.0));
+      CHECK(longest_side(fine, 0.6, 1.0) == longest_side(coarse, 0.6, 1.0));
+    }
+  }
+}
+
+TEST_CASE("a mesh that is refined everywhere has four times the triangles, and parts may follow each other") {
+  const auto once = meshed("{rectangle: {cells: [4, 4]}, refine: [{where: 1}]}");
+  CHECK(once.triangles() == 4 * 32);
+  CHECK(once.nodes() == 81);
+  const auto twice = meshed("{rectangle: {cells: [4, 4]}, refine: [{where: 1}, {where: x > 0.5}]}");
+  CHECK(twice.triangles() > 128 + 3 * 64);
+  CHECK(twice.triangles() < 4 * 128);
+}
+
 TEST_CASE("Gmsh files of both versions give the same mesh") {
   const Scratch scratch;
   for (const char* text : {new_gmsh, old_gmsh}) {

@@ -128,6 +128,42 @@ TEST_CASE("any number of ranks gives the same bits: a power-law graph") {
                     path, method));
 }
 
+namespace {
+
+const char* refined_wall = "{rectangle: {cells: [20, 10], size: [2, 1]}, refine: [{where: y < 0.12, times: 4}]}";
+
+/// Triangles of the busiest of as many strips of equal width, across x or y, over the mean.
+double imbalance_of_strips(const Triangles& mesh, int strips, int axis) {
+  std::vector<double> count(static_cast<std::size_t>(strips));
+  for (const auto& c : mesh.corner) {
+    const double middle = (mesh.point[c[0]][axis] + mesh.point[c[1]][axis] + mesh.point[c[2]][axis]) / 3.0;
+    ++count[static_cast<std::size_t>(middle / (axis == 0 ? 2.0 : 1.0) * strips)];
+  }
+  return *std::max_element(count.begin(), count.end()) * strips / static_cast<double>(mesh.triangles());
+}
+
+}  // namespace
+
+TEST_CASE("ranks share the work of a mesh that is refined at a wall") {
+  Log silent(nullptr, false);
+  const auto mesh = make_mesh(deck::read<MeshKeys>(deck::parse(refined_wall, "test")), 1, silent);
+  const auto pattern = pattern_of(mesh);
+  for (const int ranks : {2, 4, 8, 16}) {
+    INFO("ranks " << ranks << ", nodes " << pattern.rows);
+    CHECK(imbalance_of_strips(mesh, ranks, 1) > 1.2);  // equal parts of the height are not equal work
+    CHECK(imbalance(pattern, first_nodes(pattern, ranks)) <= 1.2);
+  }
+}
+
+TEST_CASE("any number of ranks gives the same bits: a mesh that is refined at a wall") {
+  for (const char* method : {"explicit", "implicit"})
+    compare<Transport>(
+        fmt::format("{{mesh: {}, stream: \"sin(pi*x)*sin(pi*y)\", diffusivity: 1e-3, initial: "
+                    "\"if(y < 0.1, 1, 0)\", method: {}, boundaries: {{bottom: {{value: 1}}}}, "
+                    "end_time: 0.2}}",
+                    refined_wall, method));
+}
+
 TEST_CASE("any number of ranks gives the same bits: transport on triangles") {
   for (const char* method : {"explicit", "implicit"})
     for (const bool given : {false, true}) compare<Transport>(carried(method, given));
