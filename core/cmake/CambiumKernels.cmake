@@ -1,6 +1,6 @@
 # Headers of others that many sources read (Kokkos, Torch, fmt, the standard library) are read once for each way of compiling, where
 # CAMBIUM_UNITY is on, by g++, and for no device. Never our own: a header that is touched rebuilds what includes it and no more.
-# g++ compiles what follows such headers as they were compiled: a source with options of its own must skip them (SKIP_PRECOMPILE_HEADERS).
+# g++ compiles what follows such headers as they were compiled: a source with options of its own must skip them, as cambium_uncontracted does.
 set(CAMBIUM_READ_ONCE OFF)
 if(CAMBIUM_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT "CUDA" IN_LIST Kokkos_DEVICES AND NOT "HIP" IN_LIST Kokkos_DEVICES)
   set(CAMBIUM_READ_ONCE ON)
@@ -26,4 +26,10 @@ endfunction()
 function(cambium_kernels target)
   target_sources(${target} PRIVATE ${ARGN})
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# cambium_uncontracted(target a.cpp ...): kernels in which no product and sum may become one multiply-add, whatever the processor: what one
+# machine encodes another one decodes by the same bits.
+function(cambium_uncontracted target)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

@@ -72,6 +72,12 @@ class Checks(unittest.TestCase):
         problems = tree.check_plugins(self.root) + tree.check_text(self.root)
         self.assertEqual(len(problems), 5, problems)
 
+    def test_options_of_single_sources(self):
+        self.write("core/a/CMakeLists.txt", "cambium_uncontracted(cambium_core a.cpp)\ntarget_compile_options(t PRIVATE -O1)\n")
+        self.assertEqual(tree.check_options(self.root), [])
+        self.write("core/b/CMakeLists.txt", "set_source_files_properties(b.cpp PROPERTIES\n  COMPILE_OPTIONS -O1)\n")
+        self.assertEqual(len(tree.check_options(self.root)), 1)
+
     def test_folder_cycles(self):
         self.write("core/base/a.hpp", '#include "core/deck/b.hpp"\n')
         self.write("core/deck/b.hpp", "#pragma once\n")

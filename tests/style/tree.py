@@ -9,6 +9,7 @@ import source_tree
 
 MACHINE_PATH = re.compile(r"(?<![\w.<>}])/(?:work|tmp|root|home)/[A-Za-z0-9_.]+")
 LEFT_OVER = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
+OWN_OPTIONS = re.compile(r"set_(?:source_files_properties|property)\([^)]*\b(?:COMPILE_OPTIONS|COMPILE_FLAGS)\b")
 TEXT_LIMIT = 1_000_000  # bytes; larger files are data
 
 
@@ -46,5 +47,12 @@ def check_text(root):
     return problems
 
 
+def check_options(root):
+    """Options of single sources are set where their precompiled headers are taken away: what such headers bring is compiled as they were."""
+    cmake = [path for path in source_tree.files(root) if path.endswith(("CMakeLists.txt", ".cmake"))]
+    return [f"{path}: options of single sources; use cambium_uncontracted or a function beside it in core/cmake/CambiumKernels.cmake"
+            for path in cmake if path != "core/cmake/CambiumKernels.cmake" and OWN_OPTIONS.search(source_tree.read(root, path))]
+
+
 if __name__ == "__main__":
-    source_tree.report("tree", check_plugins(sys.argv[1]) + check_text(sys.argv[1]))
+    source_tree.report("tree", check_plugins(sys.argv[1]) + check_text(sys.argv[1]) + check_options(sys.argv[1]))
