@@ -10,6 +10,7 @@ machine with a core for each rank. `smallest` interpolates as METG does: linearl
 
 import argparse
 import json
+import math
 import statistics
 import sys
 import tempfile
@@ -44,8 +45,16 @@ def smallest(points, efficiency):
     return best
 
 
-def step_seconds(program, path, ranks, override):
-    return plan_times.step_seconds(cases.run(program, path, ranks, "", [override]))
+def step_seconds(program, path, ranks, *overrides):
+    return plan_times.step_seconds(cases.run(program, path, ranks, "", overrides))
+
+
+def enough_steps(program, path, override, seconds):
+    """An override of the steps, so that one rank needs so long: the page gives seconds to a thousandth."""
+    steps = 100
+    while (each := step_seconds(program, path, 1, override, f"stages[0].simulate.steps={steps}")) * steps < 0.05 * seconds:
+        steps *= 10
+    return f"stages[0].simulate.steps={max(20, math.ceil(seconds / each))}"
 
 
 def main():
@@ -55,22 +64,23 @@ def main():
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--efficiency", type=float, default=0.5)
-    parser.add_argument("--longer", type=float, default=20.0, help="times the steps of the counted decks")
+    parser.add_argument("--seconds", type=float, default=0.4, help="that one rank works in each run")
     parser.add_argument("--cases", default=",".join(SIZES))
     given = parser.parse_args()
     out = {"ranks": given.ranks, "turns": given.turns, "efficiency": given.efficiency, "cases": {}}
     with tempfile.TemporaryDirectory() as folder:
         for case in given.cases.split(","):
-            path = cases.write_deck(case, folder, int(cases.CASES[case][1] * given.longer))
+            path = cases.write_deck(case, folder)
             key, sizes = SIZES[case]
             rows = []
             for size in sizes:
                 override = key.format(*(size if isinstance(size, tuple) else (size,)))
                 turns = {1: [], given.ranks: []}
                 try:
+                    steps = enough_steps(given.program, path, override, given.seconds)
                     for _ in range(given.turns):
                         for ranks, times in turns.items():
-                            times.append(step_seconds(given.program, path, ranks, override))
+                            times.append(step_seconds(given.program, path, ranks, override, steps))
                 except RuntimeError as error:  # too small for its cutoff or for its ranks
                     print(f"{case:15} {override}: {str(error).strip().splitlines()[-1]}", file=sys.stderr)
                     break

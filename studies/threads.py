@@ -32,6 +32,7 @@ MLP = """
       steps: 400
       log: 400
       optimizer: adamw
+      learning_rate: {type: constant, start: 1e-3}
 """
 # Copper that Sutton and Chen's potential labelled, eight frames of 32 atoms a step: four for each rank or thread.
 DEEP = """
@@ -45,6 +46,7 @@ DEEP = """
       batch: 8
       steps: 60
       log: 60
+      learning_rate: {type: constant, start: 1e-3}
 """
 # Beside cases of scale_cases.py, larger here; name: overrides of their keys.
 S = "stages[0].simulate."
