@@ -1,25 +1,29 @@
 #include "plugins/deepmd/engine/scatter.hpp"
 
-#include <type_traits>
+#include <cstdint>
 
 #include "core/base/pack.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 
 namespace cambium::deepmd {
 
 namespace {
 
-#if defined(KOKKOS_ENABLE_SERIAL)
-constexpr bool one_thread = std::is_same_v<ExecSpace, Kokkos::Serial>;
-#else
-constexpr bool one_thread = false;
-#endif
+/// Parts of the host's threads that share out particle rows, so that none adds to what another adds to and every row's
+/// sum has the order of one thread: each goes through all pairs and takes what is its own.
+struct RowShares {
+  std::uint32_t parts;
 
-/// Adds to memory that other work items add to as well.
-KOKKOS_INLINE_FUNCTION void shared_add(double* place, double value) {
-  if constexpr (one_thread)
-    *place += value;
-  else
-    Kokkos::atomic_add(place, value);
+  /// Rows that share a cache line belong together; neighbours in space, which follow each other, to different parts.
+  KOKKOS_INLINE_FUNCTION bool mine(int part, int row) const {
+    const std::uint32_t mixed = (static_cast<std::uint32_t>(row) >> 4) * 2654435769u;  // Fibonacci hashing
+    return parts == 1 || (static_cast<std::uint64_t>(mixed) * parts >> 32) == static_cast<std::uint32_t>(part);
+  }
+};
+
+RowShares row_shares(std::int64_t pairs) {
+  constexpr std::int64_t enough = 1024;
+  return {static_cast<std::uint32_t>(device_is_host ? thread_shares(pairs, enough) : 1)};
 }
 
 constexpr int prefetch_distance = 16;  ///< pairs
@@ -54,10 +58,10 @@ void team_scatter(const PairList<T>& list, const View<int*>& rows, int first_row
                 if (j < 0) return;
                 const double g = gradient(first + h, k);
                 sum += g;
-                shared_add(&f(j, k), -g);
+                Kokkos::atomic_add(&f(j, k), -g);
               },
               own);
-          Kokkos::single(Kokkos::PerThread(team), [&] { shared_add(&f(rows(first_row + atom), k), own); });
+          Kokkos::single(Kokkos::PerThread(team), [&] { Kokkos::atomic_add(&f(rows(first_row + atom), k), own); });
         }
       });
 }
@@ -69,21 +73,27 @@ void scatter_forces(const PairList<T>& list, const View<int*>& rows, int first_r
                     const View<double* [3]>& f) {
   if constexpr (!device_is_host) return team_scatter(list, rows, first_row, gradient, f);
   const Pairs<T> pairs = list;
+  const RowShares shares = row_shares(list.pairs);
+  const int atoms = list.atoms;
   Kokkos::parallel_for(
-      "deep_potential: forces", Range(0, list.atoms), KOKKOS_LAMBDA(const int atom) {
-        double own[3] = {0.0, 0.0, 0.0};
-        const int end = pairs.first(atom + 1);
-        for (int p = pairs.first(atom); p < end; ++p) {
-          if (device_is_host) prefetch_force(pairs.index, p + prefetch_distance, end, f);
-          const int j = pairs.index(p);
-          if (j < 0) continue;
-          for (int k = 0; k < 3; ++k) {
-            const double g = gradient(p, k);
-            own[k] += g;
-            shared_add(&f(j, k), -g);
+      "deep_potential: forces", Range(0, static_cast<int>(shares.parts)), KOKKOS_LAMBDA(const int part) {
+        for (int atom = 0; atom < atoms; ++atom) {
+          double own[3] = {0.0, 0.0, 0.0};
+          const int row = rows(first_row + atom), end = pairs.first(atom + 1);
+          const bool owned = shares.mine(part, row);
+          for (int p = pairs.first(atom); p < end; ++p) {
+            prefetch_force(pairs.index, p + prefetch_distance, end, f);
+            const int j = pairs.index(p);
+            if (j < 0) continue;
+            const bool gives = shares.mine(part, j);
+            for (int k = 0; k < 3 && (owned || gives); ++k) {
+              const double g = gradient(p, k);
+              own[k] += g;
+              if (gives) f(j, k) -= g;
+            }
           }
+          for (int k = 0; k < 3 && owned; ++k) f(row, k) += own[k];
         }
-        for (int k = 0; k < 3; ++k) shared_add(&f(rows(first_row + atom), k), own[k]);
       });
 }
 
@@ -106,15 +116,35 @@ void add_virial(const PairList<T>& list, const View<double* [3]>& gradient, doub
   }
 }
 
+/// On a device: a thread for each pair.
 template <class T>
-void scatter_virials(const PairList<T>& list, const View<double* [3]>& gradient, const View<double* [9]>& atom_virial) {
+static void pair_virials(const PairList<T>& list, const View<double* [3]>& gradient,
+                         const View<double* [9]>& atom_virial) {
   const Pairs<T> pairs = list;
   Kokkos::parallel_for(
       "deep_potential: atom virials", Range(0, list.pairs), KOKKOS_LAMBDA(const int p) {
         const int j = pairs.index(p);
         if (j < 0) return;
         for (int a = 0; a < 3; ++a)
-          for (int b = 0; b < 3; ++b) shared_add(&atom_virial(j, 3 * a + b), -gradient(p, a) * pairs.geometry(p, b));
+          for (int b = 0; b < 3; ++b)
+            Kokkos::atomic_add(&atom_virial(j, 3 * a + b), -gradient(p, a) * pairs.geometry(p, b));
+      });
+}
+
+template <class T>
+void scatter_virials(const PairList<T>& list, const View<double* [3]>& gradient, const View<double* [9]>& atom_virial) {
+  if constexpr (!device_is_host) return pair_virials(list, gradient, atom_virial);
+  const Pairs<T> pairs = list;
+  const RowShares shares = row_shares(list.pairs);
+  const int count = list.pairs;
+  Kokkos::parallel_for(
+      "deep_potential: atom virials", Range(0, static_cast<int>(shares.parts)), KOKKOS_LAMBDA(const int part) {
+        for (int p = 0; p < count; ++p) {
+          const int j = pairs.index(p);
+          if (j < 0 || !shares.mine(part, j)) continue;
+          for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) atom_virial(j, 3 * a + b) -= gradient(p, a) * pairs.geometry(p, b);
+        }
       });
 }
 

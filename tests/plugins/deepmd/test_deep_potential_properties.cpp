@@ -1,4 +1,5 @@
 // What must hold for any weights: derivatives, symmetries, smoothness, and how far compression may go.
+#include "core/parallel/threads/host_threads.hpp"
 #include "plugins/deepmd/layers/network_jet.hpp"
 #include "tests/plugins/deepmd/deep_potential_samples.hpp"
 
@@ -258,6 +259,26 @@ TEST_CASE("results do not depend on how atoms are grouped into chunks") {
     const Evaluation a = evaluate(*whole, c), b = evaluate(*parts, c);
     CHECK(relative_error(flat(b.force), flat(a.force)) < 1e-12);
     CHECK(relative_error(b.atom_energy, a.atom_energy) < 1e-12);
+  }
+}
+
+TEST_CASE("threads give the forces and virials of one thread, bit for bit") {
+  const DeepPotentialModel model = random_model(small_model());
+  for (double tolerance : {0.0, 1e-8}) {
+    EngineOptions options;
+    options.compress_tolerance = tolerance;
+    auto engine = make_engine(model, options);
+    const Configuration c = water(4);
+    const auto on = [&](int threads) {
+      const AsIfThreads as_if(threads);
+      return evaluate(*engine, c);
+    };
+    const Evaluation one = on(1);
+    for (const int threads : {2, 3, 7}) {
+      const Evaluation many = on(threads);
+      CHECK(flat(many.force) == flat(one.force));
+      CHECK(many.atom_virial == one.atom_virial);
+    }
   }
 }
 
