@@ -23,8 +23,11 @@ void StillingerWeber::compute(const Particles& particles, const NeighborList& li
     auto run = [&]<bool standard>() {
       const StillingerWeberKernel<KernelPack, outputs, standard> kernel(params_, particles, list, out);
       if constexpr (device_is_host) {
-        const StillingerWeberBlocks<KernelPack, outputs, standard> blocks{kernel};
-        run_atoms<outputs>("stillinger_weber", blocks.blocks(), blocks, out);
+        using Blocks = StillingerWeberBlocks<KernelPack, outputs, standard>;
+        outside_.begin(particles.nlocal, Blocks::atoms_per_block);
+        run_atoms<outputs>("stillinger_weber", outside_.parts(), StillingerWeberParts<Blocks>{{kernel}, &outside_},
+                           out);
+        outside_.add_to(out.f.data());
       } else {
         run_atoms<outputs>("stillinger_weber", particles.nlocal, kernel, out);
       }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/deck/describe.hpp"
+#include "core/pair/outside_forces.hpp"
 #include "core/plugin/cost/cost.hpp"
 #include "core/plugin/potential.hpp"
 
@@ -56,6 +57,7 @@ class StillingerWeber : public Potential, public CostsPerAtom {
 
  private:
   Params params_;
+  OutsideForces outside_;
 };
 
 }  // namespace cambium::md

@@ -26,8 +26,6 @@ struct StillingerWeberBlocks {
     alignas(64) double gx[room], gy[room], gz[room];
   };
 
-  int blocks() const { return (kernel.nlocal + atoms_per_block - 1) / atoms_per_block; }
-
   void operator()(int block) const {
     PairSums unused;
     run(block, unused);
@@ -133,10 +131,31 @@ struct StillingerWeberBlocks {
   }
 
   CAMBIUM_FN void push_neighbors(int n, const Pairs& pairs) const {
-    for (int k = 0; k < n; ++k) {
-      double* f = kernel.f + 3 * static_cast<std::int64_t>(pairs.j[k]);
-      add_to(f, -pairs.gx[k]), add_to(f + 1, -pairs.gy[k]), add_to(f + 2, -pairs.gz[k]);
-    }
+    for (int k = 0; k < n; ++k) kernel.give(pairs.j[k], -pairs.gx[k], -pairs.gy[k], -pairs.gz[k]);
+  }
+};
+
+/// The blocks of each thread's part of the atoms.
+template <class Blocks>
+struct StillingerWeberParts {
+  Blocks blocks;
+  OutsideForces* outside;
+
+  void operator()(int part) const {
+    run(part, [&](const Blocks& mine, int block) { mine(block); });
+  }
+  void operator()(int part, PairSums& sums) const {
+    run(part, [&](const Blocks& mine, int block) { mine(block, sums); });
+  }
+
+ private:
+  template <class F>
+  void run(int part, F&& f) const {
+    Blocks mine = blocks;
+    mine.kernel.own_first = outside->first(part), mine.kernel.own_last = outside->first(part + 1);
+    mine.kernel.outside = outside->parts() > 1 ? &outside->of(part) : nullptr;
+    for (int i = mine.kernel.own_first; i < mine.kernel.own_last; i += Blocks::atoms_per_block)
+      f(mine, i / Blocks::atoms_per_block);
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/pair/lanes.hpp"
+#include "core/pair/outside_forces.hpp"
 #include "plugins/md/potentials/stillinger_weber_functions.hpp"
 
 namespace cambium::md {
@@ -22,6 +23,9 @@ struct StillingerWeberKernel {
   double* f;
   double* atom_energy;
   double* atom_virial;
+  /// Where the atoms are a part of several: the rows that are its own, and what it gives to others.
+  int own_first = 0, own_last = 0;
+  std::vector<OutsideForces::Given>* outside = nullptr;
 
   StillingerWeberKernel(const StillingerWeber::Params& params, const Particles& particles, const NeighborList& list,
                         const ForceOutput& out)
@@ -54,8 +58,23 @@ struct StillingerWeberKernel {
     }
   };
 
+  /// Adds to the force on a row.
+  CAMBIUM_FN void give(int row, double fx, double fy, double fz) const {
+    double* const to = f + 3 * static_cast<std::int64_t>(row);
+    if constexpr (device_is_host) {
+      if (outside) {
+        if (row >= own_first && row < own_last)
+          to[0] += fx, to[1] += fy, to[2] += fz;
+        else
+          outside->push_back({row, {fx, fy, fz}});
+        return;
+      }
+    }
+    add_to(to, fx), add_to(to + 1, fy), add_to(to + 2, fz);
+  }
+
   CAMBIUM_FN void finish(int i, const Own& own, double energy, PairSums& sums) const {
-    for (int d = 0; d < 3; ++d) add_to(f + 3 * static_cast<std::int64_t>(i) + d, sum(own.force[d]));
+    give(i, sum(own.force[0]), sum(own.force[1]), sum(own.force[2]));
     if constexpr (energies) {
       double w[6];
       sums.v[0] += energy;
@@ -101,8 +120,7 @@ struct StillingerWeberKernel {
   CAMBIUM_FN void push_neighbors(const int* j, int n, const typename Functions::Vector& g) const {
     double lanes[3][P::width];
     g.x.store(lanes[0]), g.y.store(lanes[1]), g.z.store(lanes[2]);
-    for (int k = 0; k < (n < P::width ? n : P::width); ++k)
-      for (int d = 0; d < 3; ++d) add_to(f + 3 * static_cast<std::int64_t>(j[k]) + d, -lanes[d][k]);
+    for (int k = 0; k < (n < P::width ? n : P::width); ++k) give(j[k], -lanes[0][k], -lanes[1][k], -lanes[2][k]);
   }
 };
 

@@ -93,6 +93,14 @@ TEST_CASE("stillinger_weber silicon, crystal to dense liquid") {
   }
 }
 
+TEST_CASE("stillinger_weber, atoms shared out among threads") {
+  World world;
+  for (const int threads : {2, 3, 4}) {
+    const AsIfThreads as_if(threads);
+    check_potential(silicon_case({}, 5.431, 0.4, world), world);
+  }
+}
+
 TEST_CASE("stillinger_weber with many neighbours and other parameters") {
   World world;
   StillingerWeber::Params p;
