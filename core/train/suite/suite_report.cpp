@@ -101,8 +101,8 @@ double SetSummary::explained() const {
 }
 
 std::vector<std::pair<std::string, double>> SetSummary::split() const {
-  static const std::map<std::string, std::size_t> part_of{
-      {"staging", 0}, {"data", 0}, {"reduce", 2}, {"validate", 3}, {"output", 3}};
+  static const std::map<std::string, std::size_t> part_of{{"staging", 0}, {"data", 0},     {"reduce", 2},
+                                                          {"signals", 2}, {"validate", 3}, {"output", 3}};
   std::vector<std::pair<std::string, double>> out{
       {"staging", 0.0}, {"computing", 0.0}, {"communication", 0.0}, {"evaluation", 0.0}};
   for (const auto& [name, seconds] : phases) {

@@ -41,6 +41,24 @@ TEST_CASE("one run may miss its target and then is the slowest, two may not") {
   CHECK(two.problems == std::vector<std::string>{"2 of 10 runs did not reach their target; one may"});
 }
 
+TEST_CASE("of a run that was stopped and went on all counts, from its first start to its last end") {
+  LogText whole = good_log("open", 3, 2, false);
+  const std::int64_t begin = whole.of("run_start")["time_ms"].get<std::int64_t>(), pause = 100'000;
+  const LogText rest = good_log("open", 3, 4);
+  for (Json line : rest.lines) {
+    line["time_ms"] = line["time_ms"].get<std::int64_t>() - 1'700'000'000'000 + whole.now + pause;
+    whole.lines.push_back(line);
+  }
+  const double all = 1e-3 * static_cast<double>(whole.lines.back()["time_ms"].get<std::int64_t>() - begin);
+  auto logs = runs(2);
+  logs.push_back(whole.log("run3"));
+  const Score score = score_of(logs, 3);
+  CHECK(score.problems.empty());
+  CHECK(score.reached == 3);
+  CHECK(score.slowest == Approx(all));
+  CHECK(score.epochs.back() == 4.0);
+}
+
 TEST_CASE("sets that make no score say why") {
   CHECK(score_of(runs(3)).problems == std::vector<std::string>{"there are 3 runs, and a score of cosmoflow takes 10"});
   CHECK(score_of(runs(3), 3).problems.empty());
