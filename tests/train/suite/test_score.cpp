@@ -1,5 +1,10 @@
 // Scores of sets of runs, and why some sets have none.
 #include "core/train/suite/score.hpp"
+
+#include <cmath>
+
+#include "core/train/kinds/quality.hpp"
+#include "core/train/suite/suite_report.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/suite/log_text.hpp"
 
@@ -57,6 +62,19 @@ TEST_CASE("of a run that was stopped and went on all counts, from its first star
   CHECK(score.reached == 3);
   CHECK(score.slowest == Approx(all));
   CHECK(score.epochs.back() == 4.0);
+  const auto summary = summary_of({"cosmoflow", 32, 1, logs}, 3);
+  CHECK(summary.resumed == 1);
+  CHECK(page_of({summary}).find("1 stopped and went on: the pause counts.") != std::string::npos);
+}
+
+TEST_CASE("what is no number reaches no target") {
+  for (const bool higher : {false, true}) {
+    const Quality quality{0, "error", higher};
+    CHECK_FALSE(quality.reached(NAN, 1.0));
+    CHECK(quality.reached(1.0, 1.0));
+    CHECK(quality.reached(2.0, 1.0) == higher);
+    CHECK(quality.reached(0.5, 1.0) == !higher);
+  }
 }
 
 TEST_CASE("sets that make no score say why") {
