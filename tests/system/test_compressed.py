@@ -166,6 +166,43 @@ class Compressed(unittest.TestCase):
                 self.assertEqual((new["scalar"][()], new["empty"].shape, new["null"].shape), (3.5, (0, 5), None))
         self.assertLess(abs(smooth).max(), 1e3)
 
+    def test_missing_values(self):
+        """Numbers that stand for missing ones come back as they are, and are no part of a range: 9.97e36 would allow any error."""
+        import h5py
+        import numpy as np
+        h5py.h5pl.prepend(os.fsencode(os.path.join(os.path.dirname(program.PROGRAM), "..", "lib", "hdf5")))
+        folder = program.fresh("compress_missing")
+        smooth = np.cumsum(np.random.default_rng(2).standard_normal((3, 40, 60)), axis=2).astype("f4")
+        gap = np.zeros(smooth.shape, bool)
+        gap[:, 10:20, 5:25] = True
+        sets = {"fill": (-999.0, {"_FillValue": np.float32(-999.0)}), "missing": (1e20, {"missing_value": np.array([1e20], "f4")}),
+                "library": (9.96921e36, {})}
+        path = os.path.join(folder, "plain.h5")
+        with h5py.File(path, "w") as file:
+            for name, (fill, attributes) in sets.items():
+                values = np.where(gap, np.float32(fill), smooth)
+                more = {"fillvalue": fill} if name == "library" else {}
+                file.create_dataset(name, data=values, maxshape=(None, 40, 60), chunks=(1, 40, 60), **more).attrs.update(attributes)
+        for number, keys in enumerate((["relative=1e-3"], ["relative=1e-3", "type=learned"], ["relative=1e-3", "type=learned", "fit=first_frame"], ["psnr=60"])):
+            with self.subTest(keys=keys):
+                packed, back = (os.path.join(folder, f"{name}_{number}.h5") for name in ("packed", "back"))
+                for call in (["compress", path, packed, *keys], ["decompress", packed, back]):
+                    code, _, error = program.run(*call)
+                    self.assertEqual(code, 0, error)
+                for place in (packed, back):
+                    with h5py.File(place) as file:
+                        for name, (fill, _) in sets.items():
+                            found = file[name][:]
+                            self.assertEqual(found[gap].tobytes(), np.full(gap.sum(), fill, "f4").tobytes())
+                            for frame, kept, hole in zip(smooth.astype(float), found.astype(float), gap):
+                                seen = frame[~hole]
+                                error = abs(seen - kept[~hole])
+                                spread = seen.max() - seen.min()
+                                if "psnr=60" in keys:
+                                    self.assertGreaterEqual(20 * np.log10(spread / np.sqrt((error**2).mean())), 60)
+                                else:
+                                    self.assertLessEqual(error.max(), 1e-3 * spread)
+
     def test_a_filter_that_is_not_there(self):
         """Away from a build the reader finds no filter, and says how to go on."""
         folder = program.fresh("compress_no_filter")

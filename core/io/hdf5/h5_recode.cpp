@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <optional>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5_copy.hpp"
+#include "core/io/lossy_filter/fills.hpp"
 #include "core/io/lossy_filter/filter.hpp"
 
 namespace cambium::io {
@@ -141,11 +143,38 @@ bool is_series(hid_t file, const Dataset& set) {
   return now.size() > 1 && most[0] == H5S_UNLIMITED;
 }
 
+/// Numbers that stand for missing ones: those of the conventions CF, and what the file has where nothing was written.
+std::vector<double> fills_of(hid_t file, const Dataset& set) {
+  std::vector<double> found;
+  for (const char* name : {"_FillValue", "missing_value"})
+    if (set.has_attribute(name)) {
+      const Handle here = opened(file, set), attribute(H5Aopen(here.id(), name, H5P_DEFAULT));
+      const Handle type(H5Aget_type(attribute.id())), space(H5Aget_space(attribute.id()));
+      const auto points = H5Sget_simple_extent_npoints(space.id());
+      if (points < 1 || (H5Tget_class(type.id()) != H5T_FLOAT && H5Tget_class(type.id()) != H5T_INTEGER)) continue;
+      std::vector<double> values(static_cast<std::size_t>(points));
+      if (H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, values.data()) >= 0)
+        found.insert(found.end(), values.begin(), values.end());
+    }
+  const Handle here = opened(file, set), properties(H5Dget_create_plist(here.id()));
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  double fill = 0.0;
+  if (H5Pfill_value_defined(properties.id(), &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
+      H5Pget_fill_value(properties.id(), H5T_NATIVE_DOUBLE, &fill) >= 0 && fill != 0.0)
+    found.push_back(fill);
+  std::vector<double> out;
+  for (const double x : found)
+    if (std::isfinite(x) && std::find(out.begin(), out.end(), x) == out.end() && out.size() < most_fills)
+      out.push_back(x);
+  return out;
+}
+
 template <class T>
 std::optional<lowp::Enhancer> weights_for(const Dataset& set, hid_t file, const Plan& plan,
-                                          const lowp::FieldCoding& coding) {
+                                          const lowp::FieldCoding& coding, const std::vector<double>& fills) {
   std::vector<T> first;
   move_block(opened(file, set), std::vector<std::int64_t>(plan.chunk.size(), 0), plan.chunk, first, false, set);
+  mark_fills<T>(first, fills);
   lowp::EnhancedReport report;
   return lowp::enhancer_for<T>(first, plan.chunk, coding.bound, coding.predictor, coding.learned->fit, {}, report);
 }
@@ -182,14 +211,15 @@ bool encode(const Dataset& from, Group& to, const Compression& compress, std::in
                     "it as a series of frames that can grow along its first dimension",
                     from.path(), from.file(), bytes / 1e9));
   auto coding = compress.coding();
+  const auto fills = fills_of(from_file, from);
   std::optional<lowp::Enhancer> weights;
   if (coding.learned && compress.fit == Compression::Fit::first_frame) {
-    weights = plan.type == DType::f32 ? weights_for<float>(from, from_file, plan, coding)
-                                      : weights_for<double>(from, from_file, plan, coding);
+    weights = plan.type == DType::f32 ? weights_for<float>(from, from_file, plan, coding, fills)
+                                      : weights_for<double>(from, from_file, plan, coding, fills);
     if (!weights) coding.learned.reset();
   }
   plan.filter = lossy_filter_values(coding, weights ? &*weights : nullptr, static_cast<int>(size_of(plan.type)),
-                                    {plan.chunk.begin(), plan.chunk.end()});
+                                    {plan.chunk.begin(), plan.chunk.end()}, fills);
   make(from, to, plan, from_file, to_file);
   fill(from, to, plan, from_file, to_file, list);
   return true;
