@@ -53,7 +53,7 @@ class Suite(unittest.TestCase):
             self.assertGreater(s["fastest"], 0.0)
             self.assertTrue(s["fastest"] <= s["score_seconds"] <= s["slowest"])
             self.assertGreater(s["phases"]["gradient"], 0.0)
-            self.assertGreater(s["explained"], 0.98)
+            self.assertGreater(s["explained"], 0.8)  # times are of milliseconds; the machine may be busy
             self.assertLess(s["explained"], 1.02)
             self.assertEqual(sorted(s["split"]), ["communication", "computing", "evaluation", "staging"])
             self.assertAlmostEqual(sum(s["split"].values()), sum(s["phases"].values()), 9)
@@ -68,6 +68,22 @@ class Suite(unittest.TestCase):
         code, out, error = program.run("suite", "check", *sorted(os.path.join(runs, name) for name in os.listdir(runs) if "seed" in name), "--runs", "6")
         self.assertEqual(code, 2)
         self.assertIn("global_batch_size is 50 in ", out)
+
+    def test_phases_are_the_run(self):
+        """Of a training of some seconds, on one rank and two, sections have names for 98 % of the time from run_start to run_stop."""
+        for ranks in (1, 2):
+            folder = program.fresh(f"suite_phases_{ranks}")
+            deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", os.path.join(folder, "run")))
+            train = "stages[0].train."
+            code, out, error = program.run("run", deck, train + "epochs=100", train + "validate.target=1e-9", train + "log=10", ranks=ranks)
+            self.assertEqual(code, 0, out + error)
+            code, out, error = program.run("suite", "report", os.path.join(folder, "run"), "--runs", "3", "--into", folder)
+            with open(os.path.join(folder, "suite.json"), encoding="utf-8") as file:
+                found = json.load(file)["sets"][0]
+            self.assertGreater(found["wall_seconds"], 0.5)
+            self.assertGreater(found["explained"], 0.98)
+            self.assertLess(found["explained"], 1.005)
+            self.assertEqual(found["split"]["communication"], found["phases"]["reduce"] + found["phases"]["signals"])
 
     def closed(self, name, *overrides):
         """The log of a training for a benchmark of the division closed: its values by key, and what is found against the rules."""

@@ -106,9 +106,9 @@ void Trainer::tell(LoopCadence& cadence) {
 
 /// One step: batch, gradient, sum over ranks, bounds, update.
 void Trainer::advance() {
+  const auto timer = context_.timing.scope("data");  // what lies between the sections inside, too: slices, their end
   Batch batch;
   {
-    const auto timer = context_.timing.scope("data");
     const Region region("make a batch", WorkKind::movement);
     batch = data_.loader().batch(progress_.step);
   }
