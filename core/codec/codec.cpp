@@ -147,15 +147,18 @@ std::int64_t LossyInfo::elements() const { return product(shape); }
 
 template <class T>
 double psnr(std::span<const T> original, std::span<const T> decoded) {
-  double sum = 0.0;
+  // Squares of differences in units of the largest: those of tiny numbers would vanish, those of huge ones overflow.
+  double most = 0.0, sum = 0.0;
   std::size_t n = 0;
-  for (std::size_t k = 0; k < original.size(); ++k) {
-    if (!std::isfinite(original[k])) continue;
-    const double d = static_cast<double>(original[k]) - static_cast<double>(decoded[k]);
-    sum += d * d, ++n;
-  }
-  if (sum == 0.0) return std::numeric_limits<double>::infinity();
-  return 20.0 * std::log10(range_of(original) / std::sqrt(sum / static_cast<double>(n)));
+  const auto difference = [&](std::size_t k) {
+    return std::abs(static_cast<double>(original[k]) - static_cast<double>(decoded[k]));
+  };
+  for (std::size_t k = 0; k < original.size(); ++k)
+    if (std::isfinite(original[k])) most = std::max(most, difference(k)), ++n;
+  if (most == 0.0) return std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < original.size(); ++k)
+    if (std::isfinite(original[k])) sum += (difference(k) / most) * (difference(k) / most);
+  return 20.0 * (std::log10(range_of(original)) - std::log10(most) - 0.5 * std::log10(sum / static_cast<double>(n)));
 }
 
 template <class T>

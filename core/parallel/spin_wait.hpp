@@ -1,6 +1,7 @@
 #pragma once
 #include <thread>
 
+#include "core/base/record/recorder.hpp"
 #include "core/base/record/wait_clock.hpp"
 
 namespace cambium {
@@ -10,6 +11,7 @@ template <class F>
 void spin_wait(F&& there) {
   if (there()) return;
   const Waiting waiting;
+  const Region region("shared memory: wait for other ranks", WorkKind::communication);
   constexpr int patience = 2000;
   for (int turn = 0; !there(); ++turn) {
     if (turn > patience) std::this_thread::yield();

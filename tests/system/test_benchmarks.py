@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import re
 import unittest
 
 import h5py
@@ -89,6 +90,11 @@ class Benchmarks(unittest.TestCase):
         code, out, error = program.run(*call)  # goes on where there is nothing left
         self.assertEqual(code, 0, out + error)
         self.assertNotIn("--- stage 1 of 1: label ->", out)
+        data = os.path.join(folder, "oc20", "data")
+        code, _, error = program.run(*call, "stages[0].label.validation=0.35")  # not with data that were made otherwise
+        self.assertEqual(code, 2)
+        self.assertRegex(error, re.escape(f"'{data}' holds data of another deck: stages[0].label.validation is ") + r"\S+ there and 0.35 here; give the deck and "
+                         "its keys as they were, or make data and runs anew with another --into")
 
     @unittest.skipUnless(here("deepmd/open_catalyst"), "needs the plugins md and deepmd")
     def test_a_target_out_of_reach(self):

@@ -92,6 +92,117 @@ class Compressed(unittest.TestCase):
                 for name in ("run/series", "single"):
                     self.assertEqual(file[name].id.get_create_plist().get_nfilters(), 0)
 
+    def strange(self, path):
+        """A file with everything that HDF5 has and a simple copy loses."""
+        import h5py
+        import numpy as np
+        smooth = np.cumsum(np.random.default_rng(1).standard_normal((40, 60)), axis=1)
+        with h5py.File(path, "w", track_order=True) as file:
+            for name in ("z", "a", "m"):
+                file.create_dataset(name, data=smooth.astype("f4"), track_order=True)
+                for key in ("units", "about", "long"):
+                    file[name].attrs[key] = key
+            ordered = file.create_group("ordered", track_order=True)
+            ordered["z"], ordered["a"] = 1, 2
+            file["g/inner"] = smooth
+            file["soft"], file["nowhere"], file["up"] = h5py.SoftLink("/g/inner"), h5py.SoftLink("/not/there"), h5py.SoftLink("/")
+            file["outside"], file["gone"] = h5py.ExternalLink("other.h5", "/x"), h5py.ExternalLink("gone.h5", "/x")
+            file["g/root"] = file["/"]
+            file.attrs["first"], file["g"].attrs["inner"] = file["z"].ref, file["g/inner"].ref
+            file.create_dataset("references", data=np.array([file["a"].ref, file["g"].ref], dtype=h5py.ref_dtype), dtype=h5py.ref_dtype)
+            file.create_dataset("part", data=file["z"].regionref[2:5, 3:7], dtype=h5py.regionref_dtype)
+            file["axis"] = np.linspace(0.0, 1.0, 2400)
+            file["axis"].make_scale("axis")
+            file["long"] = smooth.reshape(1, 2400)
+            file["long"].dims[1].attach_scale(file["axis"])
+            file["type"] = np.dtype("f8")
+            file.create_dataset("typed", data=smooth, dtype=file["type"])
+            file.create_dataset("line", data=smooth.ravel(), maxshape=(None,), chunks=(100,), fillvalue=-9.0)
+            file.create_dataset("columns", data=smooth, maxshape=(40, None), chunks=(8, 8))
+            file.create_dataset("packed", data=smooth, compression="gzip", shuffle=True, fletcher32=True)
+            file["eight"] = smooth.reshape(1, 40, 1, 3, 1, 5, 1, 4)
+            file["other_order"], file["half"] = smooth.astype(">f8"), smooth.astype("f2")
+            file["scalar"], file["empty"], file["null"] = 3.5, np.zeros((0, 5)), h5py.Empty("f8")
+        with h5py.File(os.path.join(os.path.dirname(path), "other.h5"), "w") as file:
+            file["x"] = np.arange(5.0)
+        return smooth
+
+    def test_all_else_survives(self):
+        import h5py
+        import numpy as np
+        h5py.h5pl.prepend(os.fsencode(os.path.join(os.path.dirname(program.PROGRAM), "..", "lib", "hdf5")))
+        folder = program.fresh("compress_strange")
+        path, packed, back = (os.path.join(folder, name) for name in ("plain.h5", "packed.h5", "back.h5"))
+        smooth = self.strange(path)
+        code, out, error = program.run("compress", path, packed, "absolute=0.01", "--fewest", "1")
+        self.assertEqual(code, 0, error)
+        for line in ("/axis +is copied as it is: it is the scale of a dimension",
+                     "/other_order +is copied as it is: its numbers are in the order of bytes of other machines",
+                     "/half +is copied as it is: its numbers have 16 bits, not 32 or 64", r"packed.h5: 10 arrays of "):
+            self.assertRegex(out, line)
+        code, out, error = program.run("compress", packed, os.path.join(folder, "twice.h5"), "absolute=0.01")
+        self.assertEqual(code, 0, error)
+        self.assertRegex(out, "/z +is copied as it is: it is compressed already, and errors would add up")
+        code, _, error = program.run("decompress", packed, back)
+        self.assertEqual(code, 0, error)
+        for name in (packed, back):
+            with self.subTest(file=name), h5py.File(path) as old, h5py.File(name) as new:
+                self.assertEqual((list(new), list(new["ordered"])), (list(old), ["z", "a"]))
+                self.assertEqual(list(new["z"].attrs), ["units", "about", "long"])
+                for link in ("soft", "nowhere", "up", "outside", "gone"):
+                    mine, theirs = new.get(link, getlink=True), old.get(link, getlink=True)
+                    self.assertEqual((type(mine), vars(mine)), (type(theirs), vars(theirs)))
+                self.assertEqual(new["g/root"], new["/"])
+                self.assertEqual(new["outside"][:].tolist(), [0, 1, 2, 3, 4])
+                self.assertEqual([new[r].name for r in (new.attrs["first"], new["g"].attrs["inner"], *new["references"][:])], ["/z", "/g/inner", "/a", "/g"])
+                self.assertEqual(new["z"][new["part"][()]].shape, old["z"][old["part"][()]].shape)
+                self.assertEqual(new["axis"][:].tobytes(), old["axis"][:].tobytes())
+                self.assertEqual(new["long"].dims[1][0].name, "/axis")
+                self.assertEqual(new[new["axis"].attrs["REFERENCE_LIST"][0][0]].name, "/long")
+                for key in ("z", "g/inner", "typed", "line", "columns", "packed", "eight", "other_order", "half", "long"):
+                    self.assertEqual((new[key].dtype, new[key].maxshape, new[key].fillvalue), (old[key].dtype, old[key].maxshape, old[key].fillvalue))
+                    bound = 0.0 if key in ("other_order", "half") else 0.01
+                    self.assertLessEqual(abs(new[key][()].astype(float) - old[key][()].astype(float)).max(), bound, key)
+                self.assertEqual((new["scalar"][()], new["empty"].shape, new["null"].shape), (3.5, (0, 5), None))
+        self.assertLess(abs(smooth).max(), 1e3)
+
+    def test_missing_values(self):
+        """Numbers that stand for missing ones come back as they are, and are no part of a range: 9.97e36 would allow any error."""
+        import h5py
+        import numpy as np
+        h5py.h5pl.prepend(os.fsencode(os.path.join(os.path.dirname(program.PROGRAM), "..", "lib", "hdf5")))
+        folder = program.fresh("compress_missing")
+        smooth = np.cumsum(np.random.default_rng(2).standard_normal((3, 40, 60)), axis=2).astype("f4")
+        gap = np.zeros(smooth.shape, bool)
+        gap[:, 10:20, 5:25] = True
+        sets = {"fill": (-999.0, {"_FillValue": np.float32(-999.0)}), "missing": (1e20, {"missing_value": np.array([1e20], "f4")}),
+                "library": (9.96921e36, {})}
+        path = os.path.join(folder, "plain.h5")
+        with h5py.File(path, "w") as file:
+            for name, (fill, attributes) in sets.items():
+                values = np.where(gap, np.float32(fill), smooth)
+                more = {"fillvalue": fill} if name == "library" else {}
+                file.create_dataset(name, data=values, maxshape=(None, 40, 60), chunks=(1, 40, 60), **more).attrs.update(attributes)
+        for number, keys in enumerate((["relative=1e-3"], ["relative=1e-3", "type=learned"], ["relative=1e-3", "type=learned", "fit=first_frame"], ["psnr=60"])):
+            with self.subTest(keys=keys):
+                packed, back = (os.path.join(folder, f"{name}_{number}.h5") for name in ("packed", "back"))
+                for call in (["compress", path, packed, *keys], ["decompress", packed, back]):
+                    code, _, error = program.run(*call)
+                    self.assertEqual(code, 0, error)
+                for place in (packed, back):
+                    with h5py.File(place) as file:
+                        for name, (fill, _) in sets.items():
+                            found = file[name][:]
+                            self.assertEqual(found[gap].tobytes(), np.full(gap.sum(), fill, "f4").tobytes())
+                            for frame, kept, hole in zip(smooth.astype(float), found.astype(float), gap):
+                                seen = frame[~hole]
+                                error = abs(seen - kept[~hole])
+                                spread = seen.max() - seen.min()
+                                if "psnr=60" in keys:
+                                    self.assertGreaterEqual(20 * np.log10(spread / np.sqrt((error**2).mean())), 60)
+                                else:
+                                    self.assertLessEqual(error.max(), 1e-3 * spread)
+
     def test_a_filter_that_is_not_there(self):
         """Away from a build the reader finds no filter, and says how to go on."""
         folder = program.fresh("compress_no_filter")

@@ -112,6 +112,15 @@ class Profile(unittest.TestCase):
         self.assertGreaterEqual(steps, seen // 64)
         self.assertAlmostEqual(found / (sample * seen), 1.0, delta=0.01)
 
+    def test_waits_for_ranks_of_the_same_machine(self):
+        """Gradients are added in shared memory, where a rank that is ready waits for the other one: that is communication, no work of its own."""
+        folder, _, _ = self.profiled("train")
+        ranks = loaded(stage_folders(folder)[-1], "profile.json")["ranks"]
+        waits = [row for rank in ranks for row in rank["rows"] if row["name"] == "shared memory: wait for other ranks"]
+        self.assertTrue(waits)
+        self.assertEqual({row["class"] for row in waits}, {"communication"})
+        self.assertGreater(sum(row["seconds"] for row in waits), 0.0)
+
     def test_trace(self):
         folder, _, ranks = self.profiled("md")
         events = loaded(os.path.join(folder, "simulate"), "trace.json")["traceEvents"]

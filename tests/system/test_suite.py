@@ -69,6 +69,78 @@ class Suite(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("global_batch_size is 50 in ", out)
 
+    def test_phases_are_the_run(self):
+        """Of a training of some seconds, on one rank and two, sections have names for 98 % of the time from run_start to run_stop."""
+        for ranks in (1, 2):
+            folder = program.fresh(f"suite_phases_{ranks}")
+            deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", os.path.join(folder, "run")))
+            train = "stages[0].train."
+            code, out, error = program.run("run", deck, train + "epochs=100", train + "validate.target=1e-9", train + "log=10", ranks=ranks)
+            self.assertEqual(code, 0, out + error)
+            code, out, error = program.run("suite", "report", os.path.join(folder, "run"), "--runs", "3", "--into", folder)
+            with open(os.path.join(folder, "suite.json"), encoding="utf-8") as file:
+                found = json.load(file)["sets"][0]
+            self.assertGreater(found["wall_seconds"], 0.5)
+            self.assertGreater(found["explained"], 0.98)
+            self.assertLess(found["explained"], 1.005)
+            self.assertEqual(found["split"]["communication"], found["phases"]["reduce"] + found["phases"]["signals"])
+
+    def closed(self, name, *overrides):
+        """The log of a training for a benchmark of the division closed: its values by key, and what is found against the rules."""
+        folder = program.fresh("suite_closed_" + name)
+        deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", os.path.join(folder, "run")))
+        train = "stages[0].train."
+        code, out, error = program.run("run", deck, train + "epochs=3", train + "submission.division=closed", train + f"submission.benchmark={name}",
+                                       "run.seed=5", train + "validate.target=1e-9", *(train + word for word in overrides))
+        self.assertEqual(code, 0, out + error)
+        lines = [json.loads(line[len(":::MLLOG "):]) for line in out.split("\n") if line.startswith(":::MLLOG ")]
+        code, out, error = program.run("suite", "check", folder + "/run", "--json")
+        return {line["key"]: line["value"] for line in lines}, [f["text"] for f in json.loads(out.strip().splitlines()[-1])["logs"][0]["findings"]]
+
+    def test_keys_of_the_division_closed(self):
+        """3600 samples in batches of 50: 72 steps an epoch. Boundaries count from the first step, warm-up included."""
+        step = "learning_rate={type: step, start: 0.02, factor: 0.25, at: [72, 108]}"
+        values, found = self.closed("cosmoflow", "optimizer={type: sgd, momentum: 0.9}", step, "warm_up={steps: 36, from: 0.1}")
+        self.assertEqual(found, [])
+        for key, value in {"opt_name": "sgd", "opt_base_learning_rate": 0.02, "opt_learning_rate_warmup_epochs": 0.5, "opt_learning_rate_warmup_factor": 0.1,
+                           "opt_learning_rate_decay_boundary_epochs": [1.5, 2.0], "opt_learning_rate_decay_factor": 0.25, "opt_weight_decay": 0.0,
+                           "opt_momentum": 0.9}.items():
+            self.assertEqual(values[key], value, key)
+        values, found = self.closed("deepcam", "optimizer={type: adam, epsilon: 1e-6, beta2: 0.99}", step, "warm_up={steps: 36, from: 0.1}", "accumulate=2")
+        self.assertEqual(found, ["train_samples is 3600; it must be 121266", "eval_samples is 400; it must be 15158",
+                                 "there is no eval_accuracy; at least one is asked for"])
+        for key, value in {"opt_name": "Adam", "opt_betas": [0.9, 0.99], "opt_eps": 1e-6, "scheduler_type": "multistep", "gradient_accumulation_frequency": 2,
+                           "scheduler_lr_warmup_steps": 36, "scheduler_milestones": [108, 144], "scheduler_decay_rate": 0.25, "seed": 5}.items():
+            self.assertEqual(values[key], value, key)
+        self.assertAlmostEqual(values["opt_lr"] * values["scheduler_lr_warmup_factor"], 0.02)
+        self.assertAlmostEqual(values["opt_lr"], 0.002)
+        values, found = self.closed("oc20", "learning_rate={type: step, start: 0.01, every: 100}")
+        self.assertEqual(found, [])
+        for key, value in {"opt_name": "AdamW", "opt_learning_rate_warmup_steps": 0, "opt_learning_rate_decay_boundary_steps": [100, 200],
+                           "opt_weight_decay": 0.01}.items():
+            self.assertEqual(values[key], value, key)
+        _, found = self.closed("oc20", "learning_rate={type: cosine, start: 0.01}")  # which falls at no step
+        self.assertEqual(found, [f"there is no opt_learning_rate_decay_{key}; exactly one is asked for" for key in ("boundary_steps", "factor")])
+
+    def test_the_best_figure_outlives_a_restart(self):
+        """A training that is stopped behind its best validation and goes on says that one, not the best after the restart."""
+        folder = program.fresh("suite_restart")
+        run = os.path.join(folder, "run")
+        deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", run))
+        train = "stages[0].train."
+        rising = [train + "epochs=4", train + "validate.target=1e-9", train + "validate.every=36", train + "checkpoint={every: 36, keep: 9}",
+                  train + "learning_rate={type: sequence, pieces: [{steps: 144, rate: {type: constant, start: 0.01}}, {rate: {type: constant, start: 0.6}}]}"]
+        code, out, error = program.run("run", deck, *rising)
+        self.assertEqual(code, 0, out + error)
+        said = [line.strip() for line in out.split("\n") if "not reached:" in line][-1]
+        for step in (252, 288):
+            os.remove(os.path.join(run, "train", f"restart.{step}.h5"))
+        os.remove(os.path.join(run, "stages_done.txt"))
+        code, out, error = program.run("restart", run)
+        self.assertEqual(code, 0, out + error)
+        self.assertIn("resumed at step 216", out)
+        self.assertEqual([line.strip() for line in out.split("\n") if "not reached:" in line][-1], said)
+
     def test_bench_of_tasks(self):
         code, out, error = program.run("bench", "task_bench", "patterns=all", "back_ends=all", "steps=6", "width=8", "iterations=2", "repeats=1",
                                        "hide_bytes=4096", "--json", ranks=2)

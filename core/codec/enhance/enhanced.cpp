@@ -155,7 +155,8 @@ std::vector<std::byte> at_psnr(std::span<const T> values, std::span<const std::i
   auto best = at_bound<T>(values, shape, {LossyBound::Kind::psnr, decibel}, predictor, coding, helping, report);
   double bound = lossy_info(report.kept ? parts_of(best.stream).plain : std::span<const std::byte>(best.stream)).bound;
   double over = psnr<T>(values, best.values) - decibel;
-  for (int trial = 0; trial < most_trials && report.kept && !(over >= 0.0 && over < near); ++trial) {
+  const auto searching = [&] { return report.kept && std::isfinite(over) && !(over >= 0.0 && over < near); };
+  for (int trial = 0; trial < most_trials && searching(); ++trial) {
     bound *= std::pow(10.0, (over - margin) / 20.0);
     EnhancedReport next;
     auto other = at_bound<T>(values, shape, {LossyBound::Kind::absolute, bound}, predictor, coding, helping, next);

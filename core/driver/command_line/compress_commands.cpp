@@ -43,14 +43,20 @@ io::Compression compression_of(const std::vector<std::string>& words) {
 
 void show(const std::vector<io::Recoded>& list, const std::string& to, Log& log) {
   double plain = 0.0, before = 0.0, after = 0.0;
+  std::int64_t arrays = 0;
   for (const auto& set : list) {
+    if (!set.kept.empty()) {
+      log.info(fmt::format("  {:<40}is copied as it is: {}", set.path, set.kept));
+      continue;
+    }
+    ++arrays;
     const double bytes = static_cast<double>(set.elements * set.bytes_per_value);
     log.info(fmt::format("  {:<40}{:>12.4g} MB{:>12.4g} MB stored, {:.3g} times smaller than its numbers", set.path,
                          bytes / 1e6, static_cast<double>(set.stored_after) / 1e6,
                          bytes / static_cast<double>(std::max<std::int64_t>(set.stored_after, 1))));
     plain += bytes, before += static_cast<double>(set.stored_before), after += static_cast<double>(set.stored_after);
   }
-  log.info(fmt::format("{}: {} arrays of {:.4g} MB, stored in {:.4g} MB before and in {:.4g} MB now", to, list.size(),
+  log.info(fmt::format("{}: {} arrays of {:.4g} MB, stored in {:.4g} MB before and in {:.4g} MB now", to, arrays,
                        plain / 1e6, before / 1e6, after / 1e6));
 }
 
@@ -70,7 +76,9 @@ int compress(std::vector<std::string> arguments, Context& context) {
   app.add_option("output", to, "file to write")->required();
   app.add_option("keys", keys, "key=value, the keys of a deck's 'compress': relative=1e-3 type=learned groups=10")
       ->required();
-  app.add_option("--fewest", fewest, "arrays of fewer values are copied as they are")->capture_default_str();
+  app.add_option("--fewest", fewest, "arrays of fewer values are copied as they are")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->capture_default_str();
   return run_on_root(app, std::move(arguments), context, [&] {
     show(io::compress_file(from, to, compression_of(keys), fewest), to, context.log);
     const std::string folder = filter_folder();

@@ -92,7 +92,10 @@ std::optional<lowp::Enhancer> fitted(std::span<const double> first, std::span<co
   const std::vector<T> values(first.begin(), first.end());
   lowp::EnhancedReport report;
   auto out = lowp::enhancer_for<T>(values, shape, coding.bound, coding.predictor, coding.learned->fit, {}, report);
-  said = report.text();
+  said = report.plain_bytes > 0
+             ? report.text()
+             : "has a first frame that is stored exactly, to which nothing can be fitted: no frame is "
+               "enhanced (fit: every_frame would fit each)";
   return out;
 }
 

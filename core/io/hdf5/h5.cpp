@@ -170,12 +170,33 @@ void Group::remove(const std::string& name) {
   checked_status(H5Ldelete(handle_.id(), absolute(name).c_str(), H5P_DEFAULT), "remove", file_, absolute(name));
 }
 
+/// How to open a data set whose chunks are coded and larger than what the library keeps of them (1 MiB): each access
+/// to a part of one would decode all of it again. None for others, and for chunks of more than 1 GiB.
+static Handle room_for_a_chunk(const Handle& set) {
+  constexpr double kept = 1 << 20, most = 1 << 30;
+  const Handle properties(H5Dget_create_plist(set.id())), type(H5Dget_type(set.id()));
+  if (H5Pget_layout(properties.id()) != H5D_CHUNKED || H5Pget_nfilters(properties.id()) < 1) return {};
+  std::vector<hsize_t> chunk(32);
+  const int rank = H5Pget_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
+  double bytes = static_cast<double>(H5Tget_size(type.id()));
+  for (int k = 0; k < rank; ++k) bytes *= static_cast<double>(chunk[static_cast<std::size_t>(k)]);
+  if (bytes <= kept || bytes > most) return {};
+  Handle access(H5Pcreate(H5P_DATASET_ACCESS));
+  H5Pset_chunk_cache(access.id(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, static_cast<std::size_t>(bytes),
+                     H5D_CHUNK_CACHE_W0_DEFAULT);
+  return access;
+}
+
 Dataset Group::dataset(const std::string& name) const {
   const Entered entered;
   const std::string path = absolute(name);
   if (!exists(name) || is_group(name))
     throw InputError(fmt::format("'{}' has no dataset '{}'; '{}' holds: {}", file_, path, path_, listed(list())));
-  return Dataset(checked(H5Dopen2(handle_.id(), path.c_str(), H5P_DEFAULT), "open", file_, path), file_, path);
+  const Handle opened = checked(H5Dopen2(handle_.id(), path.c_str(), H5P_DEFAULT), "open", file_, path);
+  const Handle access = room_for_a_chunk(opened);
+  if (!access) return Dataset(opened, file_, path);
+  H5Dclose(opened.id());  // what is open under one name shares what it keeps in memory
+  return Dataset(checked(H5Dopen2(handle_.id(), path.c_str(), access.id()), "open", file_, path), file_, path);
 }
 
 Dataset Group::make(const std::string& name, const Handle& type, const Handle& space, const Handle& properties) {

@@ -10,11 +10,13 @@ namespace cambium::io {
 struct Recoded {
   std::string path;
   std::int64_t elements = 0, bytes_per_value = 0, stored_before = 0, stored_after = 0;
+  std::string kept;  ///< why it was copied as it is; empty where it was not
 };
 
 /// Writes a copy of an HDF5 file, in which data sets of real numbers (32 or 64 bits) with at least `fewest` values are
 /// stored within the bound of `compress`: frame by frame where they can grow along their first dimension, else as a
-/// whole. Everything else, with attributes and dimension scales, is copied. InputError where `from` cannot be read, or
+/// whole. Everything else, with links, attributes and dimension scales (their numbers, too), is copied as it is; the
+/// list has a reason for real numbers that were. InputError where `from` cannot be read, or
 /// `to` exists.
 std::vector<Recoded> compress_file(const std::string& from, const std::string& to, const Compression& compress,
                                    std::int64_t fewest = 1024);

@@ -5,21 +5,25 @@
 #include <cstring>
 #include <optional>
 
+#include "core/io/lossy_filter/fills.hpp"
+
 namespace cambium::io {
 namespace {
 
 // Stored values. Version 1: version, bytes per value, kind of bound, bound (two words), extents of a chunk. Version 2:
 // the same up to the bound, then predictor, how it learns, groups, seconds (a single's bits), bytes of weights, number
-// of extents, extents of a chunk, weights.
+// of extents, extents of a chunk, weights, and where it says so, numbers that stand for missing ones (how many, two
+// words each).
 constexpr unsigned plain_version = 1, version = 2;
 constexpr std::size_t first_extent_of_plain = 5, first_extent = 11;
-constexpr unsigned learned = 1, strict = 2, convolution = 4, weights_beside = 8;  // how it learns
+constexpr unsigned learned = 1, strict = 2, convolution = 4, weights_beside = 8, has_fills = 16;  // how
 
 struct Settings {
   lowp::FieldCoding coding;
   std::optional<lowp::Enhancer> weights;
   unsigned bytes_per_value = 4;
   std::vector<std::int64_t> chunk;
+  std::vector<double> fills;
 
   std::int64_t elements() const {
     std::int64_t n = 1;
@@ -29,11 +33,21 @@ struct Settings {
   const lowp::Enhancer* used_weights() const { return weights ? &*weights : nullptr; }
 };
 
+/// Those behind `at`; false when they are not all of what is left.
+bool read_fills(std::size_t n, const unsigned* values, std::size_t at, Settings& out) {
+  if (at >= n || values[at] > most_fills || n != at + 1 + 2 * std::size_t{values[at]}) return false;
+  out.fills.resize(values[at]);
+  if (!out.fills.empty()) std::memcpy(out.fills.data(), values + at + 1, out.fills.size() * sizeof(double));
+  return true;
+}
+
 bool read_learning(std::size_t n, const unsigned* values, Settings& out) {
   if (values[5] > static_cast<unsigned>(lowp::LossyPredictor::zfp)) return false;
   out.coding.predictor = static_cast<lowp::LossyPredictor>(values[5]);
   const std::size_t weight_bytes = values[9], extents = values[10], words = (weight_bytes + 3) / 4;
-  if (extents > 32 || n != first_extent + extents + words) return false;
+  if (extents > 32 || n < first_extent + extents + words) return false;
+  const std::size_t end = first_extent + extents + words;
+  if (values[6] & has_fills ? !read_fills(n, values, end, out) : n != end) return false;
   out.chunk.assign(values + first_extent, values + first_extent + extents);
   if (!(values[6] & learned)) return true;
   auto& coding = out.coding.learned.emplace();
@@ -64,15 +78,22 @@ template <class T>
 std::vector<std::byte> encode(Settings& settings, const void* data, std::size_t bytes) {
   if (settings.coding.learned) settings.coding.learned->weights = settings.used_weights();
   lowp::FieldReport report;
-  return lowp::encode_field<T>({static_cast<const T*>(data), bytes / sizeof(T)}, settings.chunk, settings.coding,
-                               report);
+  std::span<const T> values(static_cast<const T*>(data), bytes / sizeof(T));
+  std::vector<T> marked;
+  if (!settings.fills.empty()) {
+    marked.assign(values.begin(), values.end());
+    mark_fills<T>(marked, settings.fills);
+    values = marked;
+  }
+  return lowp::encode_field<T>(values, settings.chunk, settings.coding, report);
 }
 
 template <class T>
 std::vector<std::byte> decode(const Settings& settings, std::span<const std::byte> stream, std::int64_t n) {
   std::vector<std::byte> out(static_cast<std::size_t>(n) * sizeof(T));
-  lowp::decode_field<T>(stream, {reinterpret_cast<T*>(out.data()), static_cast<std::size_t>(n)},
-                        settings.used_weights());
+  const std::span<T> values(reinterpret_cast<T*>(out.data()), static_cast<std::size_t>(n));
+  lowp::decode_field<T>(stream, values, settings.used_weights());
+  restore_fills<T>(values, settings.fills);
   return out;
 }
 
@@ -113,8 +134,9 @@ const H5Z_class2_t lossy_filter{H5Z_CLASS_T_VERS, lossy_filter_id, 1,  1, "Cambi
                                 nullptr,          nullptr,         run};
 
 std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const lowp::Enhancer* weights,
-                                          int bytes_per_value, const std::vector<unsigned>& chunk) {
-  const bool plain = !coding.learned && coding.predictor == lowp::LossyPredictor::automatic &&
+                                          int bytes_per_value, const std::vector<unsigned>& chunk,
+                                          const std::vector<double>& fills) {
+  const bool plain = !coding.learned && fills.empty() && coding.predictor == lowp::LossyPredictor::automatic &&
                      coding.bound.kind != lowp::LossyBound::Kind::psnr;
   std::vector<unsigned> values{plain ? plain_version : version, static_cast<unsigned>(bytes_per_value),
                                static_cast<unsigned>(coding.bound.kind), 0, 0};
@@ -130,6 +152,7 @@ std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const
       groups = static_cast<unsigned>(coding.learned->fit.groups);
       seconds = static_cast<float>(coding.learned->fit.seconds);
     }
+    if (!fills.empty()) how |= has_fills;
     values.insert(values.end(), {static_cast<unsigned>(coding.predictor), how, groups, std::bit_cast<unsigned>(seconds),
                                  static_cast<unsigned>(bytes.size()), static_cast<unsigned>(chunk.size())});
   }
@@ -137,6 +160,10 @@ std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const
   const std::size_t at = values.size();
   values.resize(at + (bytes.size() + 3) / 4, 0u);
   if (!bytes.empty()) std::memcpy(values.data() + at, bytes.data(), bytes.size());
+  if (fills.empty()) return values;
+  values.push_back(static_cast<unsigned>(fills.size()));
+  values.resize(values.size() + 2 * fills.size());
+  std::memcpy(values.data() + values.size() - 2 * fills.size(), fills.data(), fills.size() * sizeof(double));
   return values;
 }
 

@@ -20,11 +20,19 @@
 namespace cambium::io {
 namespace {
 
+/// As a field of a table: between quotation marks where a comma would divide it (RFC 4180).
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
 std::string heading(const std::vector<Column>& columns) {
   std::string text;
   for (const auto& column : columns)
-    text += fmt::format(fmt::runtime(column.unit.empty() ? "{}{}" : "{}{} [{}]"), text.empty() ? "" : ",", column.name,
-                        column.unit);
+    text += (text.empty() ? "" : ",") +
+            field(column.unit.empty() ? column.name : fmt::format("{} [{}]", column.name, column.unit));
   return text;
 }
 

@@ -87,6 +87,7 @@ void Hdf5Dataset::open(Context& context) {
   });
   context.comm.broadcast(text);
   shards_ = shards_from(text);
+  arrays_.clear();
   files_.clear();
   files_.resize(shards_.shards.size());
   const auto range = params_.range.value_or(std::array<std::int64_t, 2>{0, shards_.rows()});
@@ -122,8 +123,10 @@ std::pair<std::int64_t, std::int64_t> Hdf5Dataset::chunk_of(std::int64_t id) con
 const io::File& Hdf5Dataset::file(std::size_t shard) {
   constexpr std::ptrdiff_t most = 64;  // open at once
   if (!files_[shard]) {
-    if (std::count_if(files_.begin(), files_.end(), [](const auto& f) { return f.has_value(); }) >= most)
+    if (std::count_if(files_.begin(), files_.end(), [](const auto& f) { return f.has_value(); }) >= most) {
+      arrays_.clear();
       for (auto& other : files_) other.reset();
+    }
     files_[shard].emplace(io::File::open(shards_.shards[shard].path));
   }
   return *files_[shard];
@@ -141,7 +144,11 @@ Hdf5Dataset::Block Hdf5Dataset::read_block(std::size_t shard, std::size_t field,
   for (std::int64_t stride = 1, k = block.rank - 1; k >= 0; stride *= block.shape[k--]) block.stride[k] = stride;
   std::vector<std::int64_t> start(static_cast<std::size_t>(block.rank), 0);
   start[0] = first;
-  file(shard).dataset(shards_.paths[field]).read_block(start, block);
+  const io::File& in = file(shard);  // may close others, and their arrays
+  const std::pair key(shard, field);
+  auto found = arrays_.find(key);
+  if (found == arrays_.end()) found = arrays_.emplace(key, in.dataset(shards_.paths[field])).first;
+  found->second.read_block(start, block);
   const auto& array = shards_.shards[shard].arrays[field];
   if (array.chunk_rows == 0)
     bytes_read_ += rows * row_bytes(info);

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -56,6 +57,8 @@ class Hdf5Dataset : public Dataset {
   std::int64_t first_ = 0, last_ = 0;  ///< samples of all shards that belong to this set
   std::mutex reading_;                 ///< held by read(): opens files
   std::vector<std::optional<io::File>> files_;
+  /// By shard and field: a data set that stays open keeps the chunk that it has decoded last.
+  std::map<std::pair<std::size_t, std::size_t>, io::Dataset> arrays_;
   std::atomic<std::int64_t> bytes_read_ = 0;
 };
 

@@ -23,7 +23,8 @@ struct Quality {
   std::string name;
   bool higher = false;  ///< is better
   bool better(double value, double than) const { return higher ? value > than : value < than; }
-  bool reached(double value, double target) const { return !better(target, value); }
+  /// Never by what is not a number.
+  bool reached(double value, double target) const { return value == target || better(value, target); }
 };
 
 /// The figure of this name, the first where it is empty. InputError where the network, of this type, has none such.

@@ -175,9 +175,11 @@ Task::Outcome Evaluate::run(Context& context) {
   Validation samples(*data, params_.batch);
   Table table{model.network->metrics(), {}};
   table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
+  files_ = {"evaluation.csv"};
   if (params_.parity)
-    write_parity_tables(*model.network, model.weights.views(), *data, params_.batch, context.run_directory,
-                        context.comm);
+    for (auto& file : write_parity_tables(*model.network, model.weights.views(), *data, params_.batch,
+                                          context.run_directory, context.comm))
+      files_.push_back(std::move(file));
   std::optional<CodedWeights> coded;
   std::string second;
   if (params_.quantize) {

@@ -39,6 +39,15 @@ void Milestones::judge(const std::vector<double>& figures, const nlohmann::json&
   if (params_.validate.target && quality_.reached(value, *params_.validate.target)) reached_ = true;
 }
 
+void Milestones::save(Progress& progress) const {
+  progress.target_figure = quality_.name, progress.target_best = best_, progress.target_step = best_step_;
+}
+
+void Milestones::restore(const Progress& progress) {
+  if (progress.target_figure != quality_.name) return;
+  best_ = progress.target_best, best_step_ = progress.target_step;
+}
+
 void Milestones::run_stop(double epochs) {
   epoch_stop();
   log_.stop("run_stop", {{"status", reached_ ? "success" : "aborted"}, {"epoch_num", epochs}});

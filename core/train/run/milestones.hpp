@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/train/kinds/quality.hpp"
+#include "core/train/run/progress.hpp"
 #include "core/train/run/train.hpp"
 #include "core/train/suite/mllog.hpp"
 
@@ -31,6 +32,9 @@ class Milestones {
   /// Of a validation: its figures. Logs the one that counts.
   void judge(const std::vector<double>& figures, const nlohmann::json& where, std::int64_t step);
   bool reached() const { return reached_; }
+  /// The best so far travels through checkpoints; that of another figure is forgotten.
+  void save(Progress& progress) const;
+  void restore(const Progress& progress);
   void run_stop(double epochs);
   /// For the last page; none where there is no target.
   std::vector<std::string> target_lines(const TrainingData& data) const;

@@ -1,5 +1,6 @@
 #pragma once
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "core/train/kinds/network.hpp"
@@ -16,6 +17,9 @@ struct Progress {
   std::vector<TermSum> window;           ///< terms since the last line of the log
   double loss_window = 0.0;              ///< weighted loss summed over the same steps
   std::int64_t window_steps = 0;
+  std::string target_figure;  ///< by which the target is judged: its best so far, and the step of that
+  double target_best = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t target_step = -1;
 };
 
 }  // namespace cambium::train

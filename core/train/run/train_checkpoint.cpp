@@ -65,6 +65,9 @@ void write_head(io::Group& head, const Progress& p, const CheckpointKey& key, st
   head.set_attribute("first_loss", p.first_loss);
   head.set_attribute("loss_window", p.loss_window);
   head.set_attribute("window_steps", p.window_steps);
+  head.set_attribute("target_figure", p.target_figure);
+  head.set_attribute("target_best", p.target_best);
+  head.set_attribute("target_step", p.target_step);
 }
 
 void copy_marks(const io::File& from, io::File& to) {
@@ -144,6 +147,14 @@ void restore_network(Network& network, const std::string& path, const Context& c
   });
 }
 
+/// Of the figure that the target is about; earlier versions forgot it.
+static void read_target(const io::Group& head, Progress& p) {
+  if (!head.has_attribute("target_figure")) return;
+  p.target_figure = head.attribute<std::string>("target_figure");
+  p.target_best = head.attribute<double>("target_best");
+  p.target_step = head.attribute<std::int64_t>("target_step");
+}
+
 std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapshot& w, const CheckpointKey& key) {
   const auto file = io::File::open(path);
   const auto head = file.group("/train");
@@ -165,6 +176,7 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapsho
   p.first_loss = head.attribute<double>("first_loss");
   p.loss_window = head.attribute<double>("loss_window");
   p.window_steps = head.attribute<std::int64_t>("window_steps");
+  read_target(head, p);
   if (head.exists("grids") != !w.grids.empty())
     throw InputError(
         fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run "

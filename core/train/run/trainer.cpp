@@ -66,6 +66,7 @@ Task::Outcome Trainer::run() {
   try {
     outcome = loop(cadence);
   } catch (const NumericalError& error) {
+    milestones_.run_stop(data_.epochs(progress_.step));
     keep_best_and_rethrow(error);
   }
   seconds_ = cadence.seconds(), loop_steps_ = cadence.steps_at(progress_.step);
@@ -81,14 +82,10 @@ Task::Outcome Trainer::loop(LoopCadence& cadence) {
   while (progress_.step < data_.steps() && !ended()) {
     milestones_.epoch_start(data_.plan().epoch_of(progress_.step) + 1);
     advance();
-    if (progress_.step % data_.plan().steps_per_epoch() == 0) milestones_.epoch_stop();
-    if (watch_.after_step) watch_.after_step();
-    const std::int64_t step = progress_.step;
-    if (context_.stop) context_.stop->require_directory();
-    if (cadence.due(step, params_.log)) log_.row(progress_, data_.epochs(step));
-    if (validation_ && cadence.due(step, params_.validate.every)) validate();
-    if (cadence.stops_after(step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
-    cadence.show_progress(step);
+    tell(cadence);
+    if (validation_ && cadence.due(progress_.step, params_.validate.every)) validate();
+    const auto timer = context_.timing.scope("signals");
+    if (cadence.stops_after(progress_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
   }
   if (out_of_patience())
     context_.log.info(fmt::format("no improvement in {} validations: training ends at step {}",
@@ -96,11 +93,22 @@ Task::Outcome Trainer::loop(LoopCadence& cadence) {
   return Task::Outcome::done;
 }
 
+/// What others are told of the step that was made.
+void Trainer::tell(LoopCadence& cadence) {
+  const auto timer = context_.timing.scope("output");
+  const std::int64_t step = progress_.step;
+  if (step % data_.plan().steps_per_epoch() == 0) milestones_.epoch_stop();
+  if (watch_.after_step) watch_.after_step();
+  if (context_.stop) context_.stop->require_directory();
+  if (cadence.due(step, params_.log)) log_.row(progress_, data_.epochs(step));
+  cadence.show_progress(step);
+}
+
 /// One step: batch, gradient, sum over ranks, bounds, update.
 void Trainer::advance() {
+  const auto timer = context_.timing.scope("data");  // what lies between the sections inside, too: slices, their end
   Batch batch;
   {
-    const auto timer = context_.timing.scope("data");
     const Region region("make a batch", WorkKind::movement);
     batch = data_.loader().batch(progress_.step);
   }
@@ -200,6 +208,7 @@ void Trainer::write_checkpoint() {
     if (context_.stop) context_.stop->require_directory(true);
   });
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
+  milestones_.save(progress_);
   write_train_checkpoint(path, progress_, step_.weights().save(progress_.best_step >= 0), step_.key(data_.batch()),
                          step_.network(), context_, log_.tables(), step_.tables());
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);

@@ -63,6 +63,7 @@ class Trainer {
   // trainer.cpp
   Task::Outcome loop(LoopCadence& cadence);
   void advance();
+  void tell(LoopCadence& cadence);
   void watch(const Loss& loss);
   void validate();
   void keep_best(double measure, const std::vector<double>& errors);

@@ -6,6 +6,7 @@
 #include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
+#include "core/train/suite/training_keys.hpp"
 
 namespace cambium::train {
 
@@ -96,8 +97,10 @@ void Trainer::prepare() {
   mllog_.event("train_samples", samples);
   mllog_.event("eval_samples", held_out ? held_out->size() : 0);
   mllog_.event("seed", seed_);
-  mllog_.event("opt_name", params_.optimizer.type);
-  mllog_.event("opt_base_learning_rate", step_.start_rate());
+  if (params_.mllog)
+    log_training_keys({params_.optimizer, params_.learning_rate, params_.warm_up, params_.network.node,
+                       step_.start_rate(), params_.accumulate, data_.steps(), data_.plan().steps_per_epoch()},
+                      mllog_, *context_.registry);
 }
 
 void Trainer::start_fresh() {
@@ -140,6 +143,7 @@ void Trainer::resume(const std::string& path) {
       tables->read(io::File::open(path),
                    progress_.best_step >= 0 ? Tables::For::restart_with_best : Tables::For::restart);
   });
+  milestones_.restore(progress_);
   log_.open(validation_ != nullptr, progress_.step, path);
   const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;
   context_.log.info(fmt::format(

@@ -151,8 +151,8 @@ void check_target(const MlLogFile& log, const Target& target, std::vector<Findin
   }
   if (log.success() && (target.falls ? *best > target.value : *best < target.value))
     out.push_back(
-        {log.first("run_stop")->line, fmt::format("run_stop says success, but the best {} is {:g} and the target {:g}",
-                                                  target.key, *best, target.value)});
+        {log.last("run_stop")->line, fmt::format("run_stop says success, but the best {} is {:g} and the target {:g}",
+                                                 target.key, *best, target.value)});
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ const MlLine* MlLogFile::last(const std::string& key) const {
 }
 
 bool MlLogFile::success() const {
-  const MlLine* stop = first("run_stop");
+  const MlLine* stop = last("run_stop");
   return stop && stop->metadata.value("status", Json()) == "success";
 }
 

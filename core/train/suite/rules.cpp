@@ -86,6 +86,7 @@ void check_times(const MlLogFile& log, Findings& out) {
     out.push_back({start->line, "run_start comes before init_stop"});
   if (start && stop && (stop->time_ms < start->time_ms || stop->line < start->line))
     out.push_back({stop->line, "run_stop comes before run_start"});
+  stop = log.last("run_stop");  // of a run that was stopped and went on
   if (!stop) return;
   const Json status = stop->metadata.value("status", Json());
   if (status != "success" && status != "aborted")

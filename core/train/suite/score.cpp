@@ -61,7 +61,7 @@ Score score_of(const std::vector<MlLogFile>& logs, int asked) {
   require_seeds(logs, out);
   std::vector<double> seconds;
   for (const MlLogFile& log : logs) {
-    const MlLine *start = log.first("run_start"), *stop = log.first("run_stop");
+    const MlLine *start = log.first("run_start"), *stop = log.last("run_stop");
     if (!start || !stop || !log.success()) continue;
     seconds.push_back(1e-3 * static_cast<double>(stop->time_ms - start->time_ms));
     if (const auto epochs = epochs_of(log)) out.epochs.push_back(*epochs);

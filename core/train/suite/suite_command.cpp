@@ -169,7 +169,8 @@ CLI::App* add_run(CLI::App& app, SuiteRun& asked, Given& given) {
       ->check(CLI::Range(1, 1000));
   verb->add_option("--batches", asked.batches, "samples of a step, in turn; that of the deck when absent")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 1 << 30));
   verb->add_option("--ranks", asked.ranks, "ranks of one run, in turn; several runs at a time where there are more")
       ->delimiter(',')
       ->allow_extra_args(false)

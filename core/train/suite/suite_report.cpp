@@ -101,8 +101,8 @@ double SetSummary::explained() const {
 }
 
 std::vector<std::pair<std::string, double>> SetSummary::split() const {
-  static const std::map<std::string, std::size_t> part_of{
-      {"staging", 0}, {"data", 0}, {"reduce", 2}, {"validate", 3}, {"output", 3}};
+  static const std::map<std::string, std::size_t> part_of{{"staging", 0}, {"data", 0},     {"reduce", 2},
+                                                          {"signals", 2}, {"validate", 3}, {"output", 3}};
   std::vector<std::pair<std::string, double>> out{
       {"staging", 0.0}, {"computing", 0.0}, {"communication", 0.0}, {"evaluation", 0.0}};
   for (const auto& [name, seconds] : phases) {
@@ -118,6 +118,7 @@ SetSummary summary_of(RunSet set, int asked) {
   out.score = score_of(out.set.logs, asked);
   for (const MlLogFile& log : out.set.logs) {
     const auto findings = check_log(log);
+    out.resumed += log.all("run_start").size() > 1;
     out.against_rules += std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.fails; });
   }
   if (const auto& epochs = out.score.epochs; !epochs.empty()) {
@@ -141,6 +142,7 @@ Json to_json(const std::vector<SetSummary>& summaries) {
                     {"runs", s.score.runs},
                     {"reached", s.score.reached},
                     {"against_rules", s.against_rules},
+                    {"resumed", s.resumed},
                     {"score_seconds", s.score.seconds ? Json(*s.score.seconds) : Json()},
                     {"fastest", s.score.fastest},
                     {"slowest", s.score.slowest},
@@ -173,9 +175,10 @@ std::string page_of(const std::vector<SetSummary>& summaries) {
     out += fmt::format("\n## {}\n", title_of(s.set));
     for (const auto& problem : s.score.problems) out += "No score: " + problem + ".\n\n";
     out += fmt::format(
-        "{} runs from the first start to the last end: {:.3f} s.\n\n| phase | s | % of the run |\n"
+        "{} runs from the first start to the last end: {:.3f} s.{}\n\n| phase | s | % of the run |\n"
         "|---|---|---|\n",
-        s.score.runs, s.all_instances_seconds);
+        s.score.runs, s.all_instances_seconds,
+        s.resumed > 0 ? fmt::format(" {} stopped and went on: the pause counts.", s.resumed) : "");
     for (const auto& [name, seconds] : s.phases)
       out += name == "staging"
                  ? fmt::format("| staging, before the run | {:.3f} | |\n", seconds)

@@ -23,6 +23,7 @@ struct SetSummary {
   RunSet set;
   Score score;
   int against_rules = 0;                     ///< logs that break a rule
+  int resumed = 0;                           ///< runs that were stopped and went on
   double epochs_mean = 0.0, epochs_sd = 0.0; /**< to the target, of runs that reached it; the mean without extremes */
   double all_instances_seconds = 0.0;        ///< from the first run_start to the last run_stop of the set
   double wall = 0.0;                         ///< mean of run_start to run_stop

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/timing.hpp"
+#include "core/deck/differences.hpp"
 #include "core/driver/run.hpp"
+#include "core/driver/run_directory.hpp"
 #include "core/driver/sweep/run_state.hpp"
 #include "core/driver/sweep/sweep.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -53,6 +56,20 @@ std::string replaced(std::string text, const std::string& word, const std::strin
   return text;
 }
 
+/// InputError where a folder holds data of another deck, which are not those that the training would be told of.
+void require_same_data(const std::string& data, const std::string& resolved) {
+  const auto plain = [](const deck::Node& root) {
+    return root.with("run", root["run"].without([](const auto& key) { return key == "walltime"; }));
+  };
+  const auto stored = deck::parse(text_in(data, run_files::deck), run_files::deck);
+  const auto all = deck::differences(plain(stored), plain(deck::parse(resolved, run_files::deck)));
+  if (all.empty()) return;
+  throw InputError(
+      fmt::format("'{}' holds data of another deck: {} is {} there and {} here; give the deck and its keys as they "
+                  "were, or make data and runs anew with another --into",
+                  data, all[0].path, all[0].from, all[0].to));
+}
+
 /// One benchmark: its deck, divided into what comes before the training and the training.
 class Measured {
  public:
@@ -80,7 +97,6 @@ class Measured {
     std::string state;  // as rank 0 finds it, before any rank writes there
     io::on_root(context_.comm, [&] { state = state_of(data).text(); });
     context_.comm.broadcast(state);
-    if (state == "done") return ExitCode::done;
     std::vector<deck::Node> before(root_["stages"].items().begin(),
                                    root_["stages"].items().begin() + static_cast<std::ptrdiff_t>(stage_));
     auto root = root_.with("stages", deck::Node::list(std::move(before)));
@@ -88,6 +104,8 @@ class Measured {
     deck::Problems problems;
     const auto deck = read_deck(root, path_, named_, registry_, context_, problems);
     problems.throw_if_any();
+    if (state != "missing") io::on_root(context_.comm, [&] { require_same_data(data, deck.resolved); });
+    if (state == "done") return ExitCode::done;
     Context own = context_;
     own.resume = state != "missing";
     own.seed = static_cast<std::uint64_t>(deck.deck.run.seed);

@@ -88,7 +88,7 @@ std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, con
   std::vector<Row> out{{"mean", Table(test.size(), mean)}};
   out.push_back({"power + ridge", answers(Ridge(training, known), test)});
   add_moments(training, file, params_.training[0]), add_moments(test, file, params_.test[0]);
-  out.push_back({"power, moments + ridge", answers(Ridge(training, known), test)});
+  out.push_back({"power and moments + ridge", answers(Ridge(training, known), test)});
   return out;
 }
 

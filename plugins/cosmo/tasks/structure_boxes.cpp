@@ -129,10 +129,17 @@ void StructureBoxes::read_cosmologies() {
     for (std::int64_t row = 0; row < shape[0]; ++row) {
       const double x = values[static_cast<std::size_t>(row) * names.size() + k];
       v.low = std::min(v.low, x), v.high = std::max(v.high, x);
-      if (row < params_.boxes) parameters_[static_cast<std::size_t>(row)].push_back(x);
+    }
+    if (v.low == v.high) {  // nothing to be learnt
+      *member(params_.cosmology, v.name) = v.low;
+      continue;
     }
     varied_.push_back(v);
+    for (std::int64_t row = 0; row < params_.boxes; ++row)
+      parameters_[static_cast<std::size_t>(row)].push_back(values[static_cast<std::size_t>(row) * names.size() + k]);
   }
+  if (varied_.empty())
+    throw InputError(fmt::format("'{}' has the same cosmology in every row; give rows that differ", path));
 }
 
 std::vector<double> StructureBoxes::numbers_of(std::int64_t box) const {

@@ -3,35 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
-#include <string_view>
 
 #include "core/base/error.hpp"
-#include "core/io/tables/table_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/committee.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
+#include "plugins/deepmd/label/rows.hpp"
+#include "plugins/deepmd/label/sources.hpp"
 
 namespace cambium::deepmd {
-
-void Select::describe(deck::Describe<Select>& d) {
-  d("low", &Select::low, "a configuration is known when no atom's force deviates more than this")
-      .unit("eV/angstrom")
-      .non_negative()
-      .def(0.05);
-  d("high", &Select::high, "a configuration is beyond trust when some atom's force deviates more than this")
-      .unit("eV/angstrom")
-      .positive()
-      .def(0.5);
-  d("most", &Select::most, "at most so many are kept, those that deviate most; 0 for all").at_least(0).def(0);
-  d.check([](const Select& s) { return s.low < s.high ? "" : "low must be less than high"; });
-}
 
 void Label::Params::describe(deck::Describe<Params>& d) {
   d("structure", &Params::structure, "where sampling starts");
@@ -116,70 +102,6 @@ Configuration start_of(const StructureInput& input, Context& alone) {
   return out;
 }
 
-// Rows of numbers travel between ranks.
-
-/// Cell and its rotation, positions, deviation.
-std::size_t sampled_width(std::size_t atoms) { return 19 + 3 * atoms; }
-
-void pack(const Configuration& c, double deviation, double* row) {
-  row = std::copy_n(&c.box.h[0][0], 9, row);
-  row = std::copy_n(&c.axes.q[0][0], 9, row);
-  for (const auto& x : c.x) row = std::copy(x.begin(), x.end(), row);
-  *row = deviation;
-}
-
-Configuration unpacked(const double* row, const Configuration& start) {
-  Configuration c = start;
-  std::copy_n(row, 9, &c.box.h[0][0]);
-  std::copy_n(row + 9, 9, &c.axes.q[0][0]);
-  row += 18;
-  for (auto& x : c.x)
-    for (double& value : x) value = *row++;
-  return c;
-}
-
-/// Energy, virial, forces, and the squared error of the forces of what explored.
-std::size_t label_width(std::size_t atoms) { return 11 + 3 * atoms; }
-
-void pack(const LabelledFrame& f, double error, double* row) {
-  *row++ = *f.energy;
-  row = std::copy(f.virial.begin(), f.virial.end(), row);
-  for (const auto& force : f.force) row = std::copy(force.begin(), force.end(), row);
-  *row = error;
-}
-
-LabelledFrame labelled(const Configuration& c, const double* row) {
-  LabelledFrame f;
-  f.box = c.box;
-  f.axes = c.axes;
-  f.x = c.x;
-  f.energy = *row++;
-  f.virial.assign(row, row + 9);
-  row += 9;
-  for (std::size_t i = 0; i < c.x.size(); ++i, row += 3) f.force.push_back({row[0], row[1], row[2]});
-  return f;
-}
-
-double force_squares(const LabelledFrame& a, const LabelledFrame& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.force.size(); ++i)
-    for (std::size_t k = 0; k < 3; ++k) sum += std::pow(a.force[i][k] - b.force[i][k], 2);
-  return sum;
-}
-
-/// Numbers of the frames that `select` keeps, in rising order.
-std::vector<std::size_t> selected(const Select& s, const std::vector<double>& deviation) {
-  std::vector<std::size_t> out;
-  for (std::size_t k = 0; k < deviation.size(); ++k)
-    if (deviation[k] >= s.low && deviation[k] <= s.high) out.push_back(k);
-  if (s.most > 0 && out.size() > static_cast<std::size_t>(s.most)) {
-    std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return deviation[a] > deviation[b]; });
-    out.resize(static_cast<std::size_t>(s.most));
-    std::sort(out.begin(), out.end());
-  }
-  return out;
-}
-
 }  // namespace
 
 /// What samples and what labels, on this rank alone.
@@ -192,6 +114,7 @@ struct Label::Potentials {
   Context alone;
   std::unique_ptr<Potential> potential, explore;
   Committee* committee = nullptr;  ///< within explore, when configurations are selected
+  std::vector<Source> sources;     ///< of both, as they are now
   Configuration start;
 };
 
@@ -201,24 +124,15 @@ void Label::prepare(Potentials& work, Context& context) const {
   work.start = start_of(params_.structure, work.alone);
   work.potential->bind(work.start.species);
   if (work.explore) work.explore->bind(work.start.species);
+  work.sources = sources_of(params_.potential.node);
+  if (params_.explore_with)
+    for (auto& source : sources_of(params_.explore_with->node)) work.sources.push_back(std::move(source));
   if (!params_.select) return;
   require_committee(*work.explore);
   work.committee = work.explore->committee();
 }
 
 namespace {
-
-/// Of numbers that must not change when a killed stage goes on.
-std::size_t hash_of(const std::vector<double>& numbers) {
-  return std::hash<std::string_view>()(
-      {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)});
-}
-
-std::vector<double> row_of(const Configuration& c) {
-  std::vector<double> row(sampled_width(c.x.size()));
-  pack(c, 0.0, row.data());
-  return row;
-}
 
 /// Of a potential, in one line: what the deck says differs from what its resolved form says.
 std::string words_of(const Potential& potential) {
@@ -232,13 +146,17 @@ std::string words_of(const Potential& potential) {
 /// Collective; nothing when the run was asked to stop. Pieces fail for good at once: what they do repeats itself.
 std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pieces, const char* what, std::size_t hash,
                                                   Potentials& work, Context& context) const {
-  const std::string key = fmt::format("{} of the stage label: {} pieces of {:016x}, seed {}, potential {}{}", what,
-                                      pieces.count, hash, context.seed, words_of(*work.potential),
-                                      work.explore ? ", explored with " + words_of(*work.explore) : "");
+  const std::string key =
+      fmt::format("{} of the stage label: {} pieces of {:016x}, seed {}, potential {}{}{}", what, pieces.count, hash,
+                  context.seed, words_of(*work.potential),
+                  work.explore ? ", explored with " + words_of(*work.explore) : "", text_of(work.sources));
   const std::string go_on = "cambium restart " + std::filesystem::path(context.run_directory).parent_path().string();
   const tasks::FarmOptions options{.retries = 0, .ahead = 1, .says_itself = true, .noun = what, .go_on = go_on};
-  io::on_root(context.comm, [&] { std::filesystem::create_directories(context.run_directory); });
   const tasks::NumberJournal journal{context.run_directory + "/" + what + ".journal", key, context.resume};
+  io::on_root(context.comm, [&] {
+    std::filesystem::create_directories(context.run_directory);
+    if (context.resume) require_unchanged(work.sources, journal.path);
+  });
   auto out = tasks::numbers_by_need(pieces, journal, context.comm, context.log, options,
                                     [&] { return context.stop && context.stop->asked(); });
   if (!out)
@@ -289,36 +207,6 @@ std::vector<Configuration> Label::configurations_of(const Item& item, Potentials
                     item.number, work.alone, breathe);
 }
 
-/// Numbers of the configurations to label; what was chosen by which deviation is said and stored.
-std::vector<std::size_t> Label::choose(const std::vector<double>& sampled, std::size_t width, Context& context) const {
-  std::vector<std::size_t> kept(sampled.size() / width);
-  std::iota(kept.begin(), kept.end(), 0);
-  if (!params_.select) return kept;
-  std::vector<double> deviation;
-  for (const std::size_t k : kept) deviation.push_back(sampled[(k + 1) * width - 1]);
-  kept = selected(*params_.select, deviation);
-  const auto known =
-      std::count_if(deviation.begin(), deviation.end(), [&](double x) { return x < params_.select->low; });
-  const auto beyond =
-      std::count_if(deviation.begin(), deviation.end(), [&](double x) { return !(x <= params_.select->high); });
-  const auto between = std::ssize(deviation) - known - beyond, left = between - std::ssize(kept);
-  std::vector<double> sorted = deviation;
-  std::sort(sorted.begin(), sorted.end());
-  context.log.info(fmt::format(
-      "label: largest deviation of an atom's force: {:.3g} eV/Å at least, {:.3g} in the middle, {:.3g} at most",
-      sorted.front(), sorted[sorted.size() / 2], sorted.back()));
-  context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept{}",
-                               deviation.size(), known, beyond, kept.size(),
-                               left > 0 ? fmt::format(" ({} more by select.most)", left) : ""));
-  io::TableFile table(
-      context, "deviation",
-      {{"deviation", "eV/angstrom", "largest deviation of an atom's force"}, {"kept", "", "1 where it was labelled"}});
-  for (std::size_t k = 0; k < deviation.size(); ++k)
-    table.append(static_cast<std::int64_t>(k),
-                 std::array{deviation[k], std::binary_search(kept.begin(), kept.end(), k) ? 1.0 : 0.0});
-  return kept;
-}
-
 /// Labels what was chosen, and nothing else: labels are what costs.
 std::optional<std::vector<LabelledFrame>> Label::label(const std::vector<Configuration>& chosen, Potentials& work,
                                                        Context& context) const {
@@ -357,7 +245,13 @@ Task::Outcome Label::run(Context& context) {
   const auto all = sample(work, context);
   if (!all) return Outcome::stopped_early;
   const std::vector<double>& sampled = *all;
-  const std::vector<std::size_t> kept = choose(sampled, width, context);
+  std::vector<std::size_t> kept(sampled.size() / width);
+  std::iota(kept.begin(), kept.end(), 0);
+  if (params_.select) {
+    std::vector<double> deviation;
+    for (const std::size_t k : kept) deviation.push_back(sampled[(k + 1) * width - 1]);
+    kept = choose(*params_.select, deviation, context);
+  }
   std::vector<Configuration> chosen;
   for (const std::size_t k : kept) chosen.push_back(unpacked(&sampled[k * width], work.start));
   auto frames = label(chosen, work, context);

@@ -7,19 +7,14 @@
 #include "core/plugin/potential.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/deepmd/label/sampling.hpp"
+#include "plugins/deepmd/label/select.hpp"
 
 namespace cambium::deepmd {
 
-/// Keeps of the sampled configurations those on which a committee of models disagrees, as DP-GEN does.
-struct Select {
-  double low = 0.05, high = 0.5;  ///< eV/Å, of the largest deviation of an atom's force
-  int most = 0;
-  static void describe(deck::Describe<Select>& d);
-};
-
 /// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
 /// deepmd/npy format. Ranks take trajectories and configurations by need (core/parallel/tasks); what is finished
-/// survives a kill in journals that go when the stage ends.
+/// survives a kill in journals that go when the stage ends, and that are refused where a file of a potential has
+/// changed.
 class Label : public Task, public Checked {
  public:
   struct Params {
@@ -54,7 +49,6 @@ class Label : public Task, public Checked {
   void prepare(Potentials& work, Context& context) const;
   std::optional<std::vector<double>> sample(Potentials& work, Context& context) const;
   std::vector<Configuration> configurations_of(const Item& item, Potentials& work, const tasks::Breathe& breathe) const;
-  std::vector<std::size_t> choose(const std::vector<double>& sampled, std::size_t width, Context& context) const;
   std::optional<std::vector<LabelledFrame>> label(const std::vector<Configuration>& chosen, Potentials& work,
                                                   Context& context) const;
   std::optional<std::vector<double>> by_need(const tasks::NumberPieces& pieces, const char* what, std::size_t hash,

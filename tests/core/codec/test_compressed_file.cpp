@@ -64,6 +64,20 @@ TEST_CASE("a compressed series is read back within its bound") {
   CHECK(file.dataset("double").stored_bytes() * 6 < 8 * 3 * 64 * 96);
 }
 
+TEST_CASE("a series that begins at rest says that nothing can be fitted to its first frame") {
+  Scratch scratch("compressed");
+  auto file = io::File::create(scratch.file("a.h5"));
+  io::Compression compress;
+  compress.relative = 1e-3, compress.type = io::Compression::Type::learned;
+  compress.fit = io::Compression::Fit::first_frame;
+  const std::int64_t row[2] = {64, 96};
+  std::string said;
+  io::create_series(file, "u", DType::f32, row, compress, std::vector<double>(64 * 96, 0.0), said);
+  CHECK(said ==
+        "has a first frame that is stored exactly, to which nothing can be fitted: no frame is enhanced (fit: "
+        "every_frame would fit each)");
+}
+
 TEST_CASE("messages of compressed output") {
   auto problem = [](const std::string& deck) {
     return message([&] { deck::read<io::Compression>(deck::parse(deck, "deck.yaml")); });

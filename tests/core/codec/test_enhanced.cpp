@@ -117,6 +117,18 @@ TEST_CASE("a PSNR is that of the corrected field") {
   CHECK(bytes.size() < lossy_encode<float>(x, shape, bound).size());
 }
 
+TEST_CASE("corrections that leave no error at all end the search for a bound") {
+  std::vector<float> x(5000, 0.0f);
+  std::fill(x.begin() + 2500, x.end(), 1.0f);
+  for (const double decibel : {20.0, 40.0, 60.0, 80.0}) {
+    INFO(decibel << " dB");
+    EnhancedReport report;
+    std::vector<float> y;
+    round_trip<float>(x, Shape{5000}, {LossyBound::Kind::psnr, decibel}, EnhancedCoding{}, report, y);
+    CHECK(psnr<float>(x, y) >= decibel);
+  }
+}
+
 TEST_CASE("corrections of anything keep the bound, and what is not finite its bits") {
   std::size_t values = 0;
   for (const auto& shape :

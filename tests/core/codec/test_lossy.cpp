@@ -174,6 +174,28 @@ TEST_CASE("a bound by PSNR is met, and not by much more") {
   CHECK(same == constant);
 }
 
+TEST_CASE("a PSNR is that of tiny and of huge numbers, too") {
+  const Shape shape{40, 50};
+  for (const double unit : {1e-300, 1e-200, 1.0, 1e200}) {
+    INFO("unit " << unit);
+    auto x = sample<double>(shape, 0, 5);
+    for (double& v : x) v *= unit;
+    std::vector<double> y(x.size());
+    lossy_decode<double>(lossy_encode<double>(x, shape, {LossyBound::Kind::psnr, 40.0}), y);
+    long double square = 0.0L, low = x[0], high = x[0];
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const long double d = static_cast<long double>(x[k]) - static_cast<long double>(y[k]);
+      square += d * d;
+      low = std::min<long double>(low, x[k]), high = std::max<long double>(high, x[k]);
+    }
+    const auto found =
+        static_cast<double>(20.0L * std::log10((high - low) / std::sqrt(square / static_cast<long double>(x.size()))));
+    CHECK(found >= 40.0);
+    CHECK(found < 41.0);
+    CHECK(psnr<double>(x, y) == Approx(found));
+  }
+}
+
 TEST_CASE("ZFP keeps the bound, with values beyond it beside its stream") {
   if (!has_zfp()) {
     CHECK(message([] {

@@ -26,6 +26,13 @@ TEST_CASE("a table is readable after every row") {
   CHECK(text_of(name) == "step,time [ps],temperature [K]\n0,0,300\n100,0.1,0.3333333333333333\n");
 }
 
+TEST_CASE("names with a comma stand between quotation marks") {
+  Scratch scratch("csv");
+  const std::string name = scratch.file("scores.csv");
+  io::write_csv(name, {{"mean", "", ""}, {"batch=8, \"seed\"=1", "K", ""}}, {{1.0, 2.0}, {3.0, 4.0}});
+  CHECK(text_of(name) == "mean,\"batch=8, \"\"seed\"\"=1 [K]\"\n1,3\n2,4\n");
+}
+
 TEST_CASE("a resumed table drops later and broken rows") {
   Scratch scratch("csv");
   const std::string name = scratch.file("thermo.csv");

@@ -47,6 +47,10 @@ says("'relative' is no key=value; write for example relative=1e-3", command=["co
 says("'relative=' is no key=value; write for example relative=1e-3", command=["compress", "plain.h5", "new.h5", "relative="])
 says(("relatve: ", "relative"), command=["compress", "plain.h5", "new.h5", "relatve=1e-3"])
 says("'taken.h5' exists; give the name of a new file, or remove it", command=["compress", "plain.h5", "taken.h5", "relative=1e-3"])
+says("cannot make the file 'none/new.h5': No such file or directory; choose a folder that exists and that you may write to",
+     command=["compress", "plain.h5", "none/new.h5", "relative=1e-3"])
+says("--fewest: Value 0 not in range 1 to 1099511627776\nRun with --help for more information.",
+     command=["compress", "plain.h5", "new.h5", "--fewest", "0", "relative=1e-3"])
 says("'plain.h5' holds nothing that Cambium compressed; every program with HDF5 reads it as it is",
      command=["decompress", "plain.h5", "new.h5"])
 with h5py.File(table.path("huge.h5"), "w") as file:

@@ -84,6 +84,8 @@ file = [B + "vary={}"]
 says("'none.h5' has no array 'parameters' with an attribute 'columns'; give one, or use 'vary'", *file, B + "cosmologies=none.h5", **boxes)
 says("'words.h5' has text as 'parameters'; give numbers", *file, B + "cosmologies=words.h5", **boxes)
 says("'other.h5' has a column 'w'; name omega_m, omega_b, h, n_s and sigma_8 in 'columns'", *file, B + "cosmologies=other.h5", **boxes)
+table.file("same.h5", {"parameters": (0.3 * numpy.ones((12, 2)), names)})
+says("'same.h5' has the same cosmology in every row; give rows that differ", *file, B + "cosmologies=same.h5", **boxes)
 says("'short.h5' has fewer than 12 rows of 2 numbers; make fewer boxes", *file, B + "cosmologies=short.h5", **boxes)
 
 # What they tell

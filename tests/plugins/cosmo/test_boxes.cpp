@@ -19,13 +19,14 @@ namespace {
 const std::string boxes_keys =
     "{boxes: 5, vary: {omega_m: [0.2, 0.4], sigma_8: [0.6, 1.0]}, box: 80, particles: 8, time_steps: 3}";
 
-void make_boxes(const Comm& comm, const std::string& folder, bool resume = false) {
+void make_boxes(const Comm& comm, const std::string& folder, bool resume = false,
+                const std::string& keys = boxes_keys) {
   Comm own(comm.handle());
   Log log;
   Timing timing;
   Context context{own, log, timing};
   context.seed = 7, context.run_directory = folder, context.resume = resume;
-  StructureBoxes stage(deck::read<StructureBoxes::Params>(deck::parse(boxes_keys, "test")), context);
+  StructureBoxes stage(deck::read<StructureBoxes::Params>(deck::parse(keys, "test")), context);
   CHECK(stage.run(context) == Task::Outcome::done);
 }
 
@@ -128,6 +129,28 @@ TEST_CASE("boxes are the same on any number of ranks and when a stage goes on") 
   CHECK(again.counts(3) == counts[3]);
   CHECK(again.rows("target", 0, 5) == a.rows("target", 0, 5));
   comm.barrier();
+}
+
+TEST_CASE("what is the same in all rows of a file of cosmologies is no target") {
+  const Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  const std::string rows = scratch.file("rows.h5");
+  {
+    io::File file = io::File::create(rows);
+    std::vector<double> numbers;
+    for (int k = 0; k < 5; ++k)
+      for (const double x : {0.2 + 0.04 * k, 0.05, 1.0 - 0.1 * k}) numbers.push_back(x);
+    file.write("parameters", io::tensor_of(numbers.data(), {5, 3})).set_attribute("columns", "Omega_m Omega_b sigma_8");
+  }
+  make_boxes(comm, scratch.folder, false,
+             fmt::format("{{boxes: 5, cosmologies: '{}', box: 80, particles: 8, time_steps: 3}}", rows));
+  const BoxFile file(scratch.file("boxes.h5"));
+  REQUIRE(file.varied().size() == 2);
+  CHECK(file.varied()[1].name == "sigma_8");
+  CHECK(file.rows("target", 0, 5)[0] == Approx(-1.0));
+  CHECK(file.rows("target", 0, 5)[1] == Approx(1.0));
+  for (const double t : file.rows("target", 0, 5)) CHECK(std::abs(t) <= 1.0 + 1e-12);
+  CHECK(file.rows("parameters", 0, 5)[9] == Approx(0.6));
 }
 
 // More matter of the same sigma_8 and more of sigma_8 both leave their mark on the spectrum.

@@ -166,25 +166,34 @@ TEST_CASE("a stage does not go on with what another deck has finished") {
 
 namespace {
 
-/// An untrained committee explores; returns the training frames and the table of deviations by configuration.
-std::pair<DataSystem, std::vector<std::pair<double, bool>>> explore(World& world, const SharedScratch& scratch,
-                                                                    const std::string& name, int most) {
+/// Writes an untrained model.
+deck::Node member(World& world, const std::string& path, std::uint64_t seed) {
   RandomModel spec;
   spec.type_map = {"Cu"}, spec.rcut = 3.5, spec.sel = {40}, spec.neuron = {4, 8}, spec.axis_neuron = 2,
   spec.fitting = {8};
-  std::vector<deck::Node> files;
-  for (int k = 0; k < 3; ++k) {
-    spec.seed = static_cast<std::uint64_t>(k + 1);
-    const std::string path = scratch.file("member_" + std::to_string(k) + ".dp");
-    if (world.comm.root()) save_model_tree(random_model(spec).to_tree(), path);
-    files.push_back(deck::Node::scalar(path));
-  }
+  spec.seed = seed;
+  if (world.comm.root()) save_model_tree(random_model(spec).to_tree(), path);
   world.comm.barrier();
+  return deck::Node::scalar(path);
+}
+
+/// A committee of three untrained models explores.
+Label::Params exploring(World& world, const SharedScratch& scratch, int most) {
+  std::vector<deck::Node> files;
+  for (std::uint64_t k = 0; k < 3; ++k)
+    files.push_back(member(world, scratch.file("member_" + std::to_string(k) + ".dp"), k + 1));
   Label::Params p = copper(6);
   p.validation = 0.0;
   p.explore_with = deck::Choice<Potential>(
       "deep_potential", deck::Node::map({{"model", files[0]}, {"committee", deck::Node::list({files[1], files[2]})}}));
   p.select = Select{0.0, 1e9, most};
+  return p;
+}
+
+/// The training frames and the table of deviations by configuration.
+std::pair<DataSystem, std::vector<std::pair<double, bool>>> explore(World& world, const SharedScratch& scratch,
+                                                                    const std::string& name, int most) {
+  const Label::Params p = exploring(world, scratch, most);
   world.context.run_directory = scratch.file(name);
   if (world.comm.root()) std::filesystem::create_directories(world.context.run_directory);
   world.comm.barrier();
@@ -203,6 +212,37 @@ std::pair<DataSystem, std::vector<std::pair<double, bool>>> explore(World& world
 }
 
 }  // namespace
+
+TEST_CASE("a stage does not go on with samples of another committee under the same names") {
+  World world;
+  const SharedScratch scratch(world.comm);
+  const Label::Params p = exploring(world, scratch, 0);
+  world.context.run_directory = scratch.file("run");
+  const auto stopped = [&] {
+    StopRequest stop(world.comm, wall_seconds() - 1.0, 1e-3);
+    world.context.stop = &stop;
+    const auto outcome = Label(p, world.context).run(world.context);
+    world.context.stop = nullptr;
+    world.context.resume = true;
+    return outcome == Task::Outcome::stopped_early;
+  };
+  CHECK(stopped());
+  CHECK(stopped());  // the files are as they were
+  const std::string changed = scratch.file("member_2.dp"), before = scratch.file("before.dp");
+  const auto keep = [&](const std::string& from, const std::string& to) {
+    world.comm.barrier();
+    if (world.comm.root()) std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+    world.comm.barrier();
+  };
+  keep(changed, before);
+  member(world, changed, 7);
+  CHECK_THROWS_WITH(Label(p, world.context).run(world.context),
+                    "label: '" + changed + "' has changed since '" + world.context.run_directory +
+                        "/samples.journal' was begun, whose finished pieces rest on what it held; bring it back, or "
+                        "remove the journal to make all pieces anew");
+  keep(before, changed);
+  CHECK(Label(p, world.context).run(world.context) == Task::Outcome::done);
+}
 
 TEST_CASE("of what a committee explores the most disputed configurations are labelled, by the teacher") {
   World world;

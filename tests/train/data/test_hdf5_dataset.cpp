@@ -3,6 +3,8 @@
 #include <numeric>
 #include <thread>
 
+#include "core/base/timing.hpp"
+#include "core/io/hdf5/h5_recode.hpp"
 #include "core/train/data/shard_files.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
@@ -44,6 +46,36 @@ std::string refusal(World& world, const SharedScratch& scratch, Hdf5Dataset::Par
 }
 
 }  // namespace
+
+TEST_CASE("samples of a compressed array do not decode all of it, each anew") {
+  World world;
+  SharedScratch scratch(world.comm);
+  if (world.comm.root()) {
+    std::vector<float> x(500 * 2000);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      x[k] = static_cast<float>(std::sin(0.01 * static_cast<double>(k % 2000) + 0.1 * static_cast<double>(k / 2000)));
+    io::File file = io::File::create(scratch.file("plain.h5"));
+    file.write("x", io::tensor_of(x.data(), {500, 2000}));
+    file.close();
+    io::Compression compress;
+    compress.relative = 1e-3;
+    io::compress_file(scratch.file("plain.h5"), scratch.file("packed.h5"), compress);
+  }
+  world.comm.barrier();
+  Hdf5Dataset data({{scratch.file("packed.h5")}, {{"x", "", {}}}, {}, false}, world.context);
+  data.open(world.context);
+  const auto seconds = [&](std::int64_t first, std::int64_t count) {
+    const double begin = wall_seconds();
+    for (std::int64_t id = first; id < first + count; ++id) {
+      const auto sample = data.read(std::vector<std::int64_t>{id}).front();
+      const auto* x = static_cast<const float*>(sample->fields.at("x").data);
+      CHECK(x[700] == Approx(std::sin(7.0 + 0.1 * static_cast<double>(id))).margin(2.001e-3));
+    }
+    return wall_seconds() - begin;
+  };
+  const double once = seconds(499, 1);
+  CHECK(seconds(0, 200) < 30.0 * once);
+}
 
 TEST_CASE("samples of several shards are numbered through") {
   World world;

@@ -26,4 +26,11 @@ TEST_CASE("a model is known not to be judged by data that it was trained on or c
   info.training = "{data: [\"" + path("train.h5") + "#1\"]}";  // another trajectory of the file
   CHECK(met_before(info, "net", path("train.h5") + "#0").empty());
   CHECK_FALSE(met_before(info, "net", path("train.h5") + "#1").empty());
+  const auto part = [&](const char* range) {
+    return "{type: hdf5, files: ['" + path("train.h5") + "'], range: " + range + "}";
+  };
+  info.training = part("[0, 48]");
+  CHECK(met_before(info, "net", part("[48, 60]")).empty());  // other samples of the file
+  CHECK_FALSE(met_before(info, "net", part("[40, 60]")).empty());
+  CHECK_FALSE(met_before(info, "net", part("[]")).empty());
 }

@@ -1,5 +1,10 @@
 // Scores of sets of runs, and why some sets have none.
 #include "core/train/suite/score.hpp"
+
+#include <cmath>
+
+#include "core/train/kinds/quality.hpp"
+#include "core/train/suite/suite_report.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/suite/log_text.hpp"
 
@@ -39,6 +44,37 @@ TEST_CASE("one run may miss its target and then is the slowest, two may not") {
   const Score two = score_of(logs);
   CHECK_FALSE(two.seconds);
   CHECK(two.problems == std::vector<std::string>{"2 of 10 runs did not reach their target; one may"});
+}
+
+TEST_CASE("of a run that was stopped and went on all counts, from its first start to its last end") {
+  LogText whole = good_log("open", 3, 2, false);
+  const std::int64_t begin = whole.of("run_start")["time_ms"].get<std::int64_t>(), pause = 100'000;
+  const LogText rest = good_log("open", 3, 4);
+  for (Json line : rest.lines) {
+    line["time_ms"] = line["time_ms"].get<std::int64_t>() - 1'700'000'000'000 + whole.now + pause;
+    whole.lines.push_back(line);
+  }
+  const double all = 1e-3 * static_cast<double>(whole.lines.back()["time_ms"].get<std::int64_t>() - begin);
+  auto logs = runs(2);
+  logs.push_back(whole.log("run3"));
+  const Score score = score_of(logs, 3);
+  CHECK(score.problems.empty());
+  CHECK(score.reached == 3);
+  CHECK(score.slowest == Approx(all));
+  CHECK(score.epochs.back() == 4.0);
+  const auto summary = summary_of({"cosmoflow", 32, 1, logs}, 3);
+  CHECK(summary.resumed == 1);
+  CHECK(page_of({summary}).find("1 stopped and went on: the pause counts.") != std::string::npos);
+}
+
+TEST_CASE("what is no number reaches no target") {
+  for (const bool higher : {false, true}) {
+    const Quality quality{0, "error", higher};
+    CHECK_FALSE(quality.reached(NAN, 1.0));
+    CHECK(quality.reached(1.0, 1.0));
+    CHECK(quality.reached(2.0, 1.0) == higher);
+    CHECK(quality.reached(0.5, 1.0) == !higher);
+  }
 }
 
 TEST_CASE("sets that make no score say why") {

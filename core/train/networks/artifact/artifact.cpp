@@ -153,8 +153,20 @@ static std::set<std::string> files_of(const std::string& yaml) {
   return out;
 }
 
+/// Whether two data sets are different samples of the same files: the ends of `range` do not overlap.
+static bool apart(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
+  const YAML::Node a = YAML::Load(one), b = YAML::Load(other);
+  if (!a.IsMap() || !b.IsMap() || YAML::Dump(a["files"]) != YAML::Dump(b["files"])) return false;
+  for (const auto& range : {a["range"], b["range"]})
+    if (!range || !range.IsSequence() || range.size() != 2) return false;
+  const auto end = [](const YAML::Node& range, int k) { return range[k].as<double>(); };
+  return end(a["range"], 1) <= end(b["range"], 0) || end(b["range"], 1) <= end(a["range"], 0);
+}
+
 std::string met_before(const ArtifactInfo& info, const std::string& model, const std::string& data) {
-  const auto trained = files_of(info.training), chosen = files_of(info.chosen_by);
+  const auto trained = apart(info.training, data) ? std::set<std::string>{} : files_of(info.training);
+  const auto chosen = apart(info.chosen_by, data) ? std::set<std::string>{} : files_of(info.chosen_by);
   for (const auto& file : files_of(data)) {
     const bool learnt = trained.contains(file);
     if (learnt || chosen.contains(file))

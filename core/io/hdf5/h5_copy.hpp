@@ -1,0 +1,71 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/io/hdf5/h5_internal.hpp"
+
+/// Shared by the h5_*.cpp files only.
+namespace cambium::io::detail {
+
+/// A copy of a file, object by object, in which some data sets are stored in another way. All else is as it was: links
+/// of every kind, attributes, the order in which things were made where the file keeps it, dimension scales, and what
+/// refers to objects of the file. Objects that no link leads to are left behind.
+class FileCopy {
+ public:
+  /// Makes the data set in the copy, with its values; false: it is to be copied as it is. The identifiers are those of
+  /// the two files.
+  using Recode = std::function<bool(const Dataset& from, Group& to, hid_t from_file, hid_t to_file)>;
+  /// Messages name the copy `shown`.
+  FileCopy(const std::string& from, const std::string& to, const std::string& shown, Recode recode);
+  void run();
+
+ private:
+  /// A file that says its identifier.
+  struct Opened : File {
+    Opened(File file) : File(std::move(file)) {}
+    hid_t id() const { return handle_.id(); }
+  };
+  /// Of a link: its name, and which characters it is made of.
+  struct Link {
+    std::string name;
+    H5L_type_t type = H5L_TYPE_HARD;
+    H5T_cset_t characters = H5T_CSET_ASCII;
+    std::size_t bytes = 0;  ///< of what it says, unless it is hard
+  };
+
+  // h5_copy.cpp
+  std::vector<Link> links_of(const std::string& group) const;
+  void copy_group(const std::string& group);
+  void copy_link(const std::string& path, const Link& link);
+  void copy_object(const std::string& path, const Handle& link_properties);
+  void copy_data_set(const std::string& path, const Handle& link_properties);
+  void copy_attributes(const std::string& path);
+  bool copy_attribute(const std::string& path, const Handle& from, const Handle& to, const std::string& name);
+
+  // h5_references.cpp
+  void mend_references();
+  void mend_scales(const std::string& path);
+  void list_uses(const std::string& scale);
+  void mend_attribute(const std::string& path, const std::string& name);
+  void mend_data_set(const std::string& path);
+  std::vector<char> translated(hid_t object, const Handle& type, const std::vector<char>& old) const;
+
+  hid_t root() const { return from_.id(); }
+  hid_t new_root() const { return to_.id(); }
+  Handle opened(const std::string& path) const;
+  Handle opened_copy(const std::string& path) const;
+
+  Opened from_, to_;
+  Recode recode_;
+  std::map<haddr_t, std::string> copied_;  ///< first path of what has several
+  std::vector<std::string> scaled_, referring_;
+  std::vector<std::pair<std::string, std::string>> referring_attributes_;  ///< path, name
+  std::map<std::string, std::vector<std::pair<std::string, int>>> uses_;   ///< of a scale: array and dimension
+};
+
+/// Whether values are references to objects, or to parts of data sets, of a file.
+bool holds_references(const Handle& type);
+
+}  // namespace cambium::io::detail
