@@ -1,5 +1,6 @@
 #include "plugins/graph/graphs/matrices.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace cambium::graph {
@@ -90,6 +91,15 @@ sparse::Csr<T> rows_of(const sparse::Csr<T>& a, std::int64_t first, std::int64_t
 
 template sparse::Csr<float> rows_of(const sparse::Csr<float>&, std::int64_t, std::int64_t);
 template sparse::Csr<double> rows_of(const sparse::Csr<double>&, std::int64_t, std::int64_t);
+
+FeaturesSeen features_seen(const sparse::Csr<float>& rows) {
+  FeaturesSeen out;
+  for (const float x : rows.value) {
+    out.counts = out.counts && x >= 0.0f && x == std::floor(x);
+    out.largest = std::max(out.largest, std::abs(static_cast<double>(x)));
+  }
+  return out;
+}
 
 sparse::Csr<float> divided_by_row_sums(const sparse::Csr<float>& a) {
   auto out = a;

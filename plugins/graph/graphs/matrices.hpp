@@ -24,6 +24,13 @@ sparse::Csr<double> weighed(const Graph& graph, Weighing weighing);
 template <class T>
 sparse::Csr<T> rows_of(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last);
 
+/// What features are like.
+struct FeaturesSeen {
+  bool counts = true;    ///< all are whole numbers of 0 or more
+  double largest = 0.0;  ///< size
+};
+FeaturesSeen features_seen(const sparse::Csr<float>& rows);
+
 /// Every row divided by its sum; rows that sum to zero stay.
 sparse::Csr<float> divided_by_row_sums(const sparse::Csr<float>& a);
 

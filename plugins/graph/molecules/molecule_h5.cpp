@@ -84,8 +84,10 @@ MoleculeTable read_group(const GroupReader& in) {
   const auto species = in.read<std::int32_t>("species", atoms, 1);
   const auto position = in.read<double>("position", atoms, 3);
   const auto energy = in.read<double>("energy", molecules, 1);
-  if (const auto data = in.dataset("energy"); data.has_attribute("unit"))
-    out.energy_unit = data.attribute<std::string>("unit");
+  const auto energies = in.dataset("energy");
+  for (const char* name : {"unit", "units"})
+    if (out.energy_unit.empty() && energies.has_attribute(name))
+      out.energy_unit = energies.attribute<std::string>(name);
   std::vector<double> force;
   if ((out.forces = in.has("force"))) force = in.read<double>("force", atoms, 3);
   std::vector<std::int32_t> bond;

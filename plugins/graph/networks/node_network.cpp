@@ -51,7 +51,7 @@ void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
   features_ = features, classes_ = classes;
   EngineShape shape = shape_of(features, classes);
   shape.network.dropout = params_.dropout;
-  shape.sums_to_one = params_.sums_to_one;
+  shape.sums_to_one = sums_to_one_;
   shape.fan_out = params_.fan_out;
   shape.layout = layout_;
   layers_ = shape.network.layers, weighing_ = shape.weighing;
@@ -83,13 +83,35 @@ static void require_fit(const Graph& graph, const std::string& name, std::int64_
                     graph.source, graph.classes - 1, name, classes));
 }
 
-void NodeNetwork::fit_statistics(train::Dataset& training, Context&) {
+/// Whether features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
+/// that nearly cancel. Collective for a divided graph; says what it found.
+static bool divides_features(const Graph& graph, std::optional<bool> asked, const std::string& name, const Comm& comm,
+                             Log& log) {
+  constexpr double large = 100.0;
+  auto seen = features_seen(graph.features);
+  if (graph.held) seen.counts = comm.min(seen.counts ? 1.0 : 0.0) > 0.0, seen.largest = comm.max(seen.largest);
+  const bool divides = asked.value_or(seen.counts);
+  if (!seen.counts && !asked)
+    log.info(
+        fmt::format("{}: features are no counts and are taken as they are (sums_to_one: true divides each node's by "
+                    "their sum)",
+                    name));
+  if (!divides && seen.largest > large)
+    log.warn(
+        fmt::format("{}: features are as large as {:g}, and the network learns best from numbers of order 1; write "
+                    "them with mean 0 and deviation 1",
+                    graph.source, seen.largest));
+  return divides;
+}
+
+void NodeNetwork::fit_statistics(train::Dataset& training, Context& context) {
   const std::int64_t first[] = {0};
   const auto graph = node_of(*training.read(first).front(), name_).first;
   if (graph->classes < 2)
     throw InputError(
         fmt::format("{}: nodes have {} class; two or more can be told apart", graph->source, graph->classes));
   graph_ = graph;
+  sums_to_one_ = divides_features(*graph, params_.sums_to_one, name_, comm_, context.log);
   build(graph->features.columns, graph->classes);
 }
 
@@ -232,7 +254,9 @@ NodeClasses NodeNetwork::classes_of(const GraphPtr& graph, std::span<const Tenso
 
 std::int64_t NodeNetwork::bytes() const { return (graph_ ? graph_->bytes() : 0) + (engine_ ? engine_->bytes() : 0); }
 
-std::string NodeNetwork::state() const { return nlohmann::json{{"features", features_}, {"classes", classes_}}.dump(); }
+std::string NodeNetwork::state() const {
+  return nlohmann::json{{"features", features_}, {"classes", classes_}, {"sums_to_one", sums_to_one_}}.dump();
+}
 
 void NodeNetwork::restore(const std::string& state) {
   constexpr std::int64_t most = 100'000'000;
@@ -243,6 +267,7 @@ void NodeNetwork::restore(const std::string& state) {
         fmt::format("the state of this {} says {} features and {} classes, which cannot be; its file is "
                     "damaged or was changed",
                     name_, features, classes));
+  sums_to_one_ = json.value("sums_to_one", params_.sums_to_one.value_or(true));  // models of before divided
   build(features, classes);
 }
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/graph_work.hpp"
 #include "core/train/kinds/judges_shares.hpp"
@@ -12,7 +14,8 @@ struct NodeNetworkParams {
   enum class Decay { first, all };
   std::vector<std::int64_t> layers;
   double dropout = 0.5;
-  bool bias = true, sums_to_one = true;
+  bool bias = true;
+  std::optional<bool> sums_to_one;  ///< where absent: whether features are counts
   Decay decay = Decay::all;
   deck::Choice<sparse::Layout> layout;
   std::vector<std::int64_t> fan_out;
@@ -79,6 +82,7 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   std::vector<LayerShape> layers_;
   GraphPtr graph_;  ///< that fit_statistics() has seen
   Weighing weighing_ = Weighing::symmetric;
+  bool sums_to_one_ = true;
   std::unique_ptr<NodeEngine> engine_;
 };
 
@@ -92,8 +96,9 @@ void describe_node_network(deck::Describe<P>& d) {
       .range(0.0, 0.95)
       .def(p.dropout);
   d("bias", &P::bias, "a number is added to each output of a layer").def(p.bias);
-  d("sums_to_one", &P::sums_to_one, "features of a node are divided by their sum, as is usual for counts of words")
-      .def(p.sums_to_one);
+  d("sums_to_one", &P::sums_to_one,
+    "features of a node are divided by their sum, as is usual for counts of words; when absent they are where all are "
+    "whole numbers of 0 or more");
   d("decay", &P::decay, "to which layers the optimizer's weight_decay applies; the published gcn decays the first")
       .options({{"first", Base::Decay::first}, {"all", Base::Decay::all}})
       .def(p.decay);

@@ -91,6 +91,7 @@ Equations MeshTransport::equations() {
   out.stiffness = cells_.stiffness;
   out.mass = cells_.area;
   out.kept.assign(cells_.area.size(), 1.0);
+  out.parts = components_of(pattern_of(*whole_), range_.own());
   out.diffusion = {1.0};
   out.fixed = boundaries_.fixed();
   out.terms = [this](double t, std::span<const double> c, std::span<double> to) { add_terms(t, c, to); };

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium 
 sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 from cambium_style import COLOURS, MUTED, SEQUENTIAL, STYLE  # noqa: E402
 
-HEADS = {"method,test,deviation,validation,networks": "scores", "node,class,predicted": "nodes"}
+HEADS = {"method,test,deviation,validation,networks,by_class": "scores", "node,class,predicted": "nodes"}
 
 
 def kind(path):

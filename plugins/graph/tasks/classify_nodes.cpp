@@ -57,6 +57,25 @@ static double share_right(const Graph& graph, std::span<const std::int32_t> node
   return count.share();
 }
 
+/// The mean over the classes that the nodes have of the share of each that is right: 1 over their number for the most
+/// frequent class, however unequal classes are. Own counts are added over the ranks of `comm`.
+static double mean_over_classes(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& own,
+                                const Comm& comm) {
+  std::vector<double> count(2 * static_cast<std::size_t>(graph.classes), 0.0);
+  for (const auto node : nodes) {
+    if (!own.nodes.holds(node)) continue;
+    const auto label = static_cast<std::size_t>(graph.labels[static_cast<std::size_t>(node)]);
+    count[2 * label] += 1.0;
+    count[2 * label + 1] +=
+        own.classes[static_cast<std::size_t>(node - own.nodes.begin)] == static_cast<std::int32_t>(label) ? 1.0 : 0.0;
+  }
+  comm.sum(count);
+  double sum = 0.0, classes = 0.0;
+  for (std::size_t k = 0; k < count.size(); k += 2)
+    if (count[k] > 0.0) sum += count[k + 1] / count[k], classes += 1.0;
+  return sum / classes;
+}
+
 /// This rank's share of what is known of all nodes.
 static Judgement own_share(const Judgement& all, const Comm& comm) {
   const auto n = all.nodes.nodes.size(), rank = std::int64_t{comm.rank()}, ranks = std::int64_t{comm.size()};
@@ -84,6 +103,7 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
     judged.validation = share_right(*graph, nodes_with(*graph, Role::validation), judged.nodes, context.comm);
     row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));
     row.test.push_back(share_right(*graph, nodes_, judged.nodes, context.comm));
+    row.by_class.push_back(mean_over_classes(*graph, nodes_, judged.nodes, context.comm));
     row.validation.push_back(judged.validation);
     keep(std::move(judged), row.method);
     for (const auto& citation : model.network->citations()) citations_.push_back(citation);
@@ -94,29 +114,36 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
 /// Ranks take the seeds in turn.
 ClassifyNodes::Row ClassifyNodes::row_of_features(const GraphPtr& graph, Context& context) const {
   const auto seeds = static_cast<std::size_t>(params_.mlp.seeds);
-  std::vector<double> shares(2 * seeds, 0.0);
+  const Comm alone(MPI_COMM_SELF);
+  std::vector<double> shares(3 * seeds, 0.0);
   for (std::size_t k = 0; k < seeds; ++k) {
     if (static_cast<int>(k % static_cast<std::size_t>(context.comm.size())) != context.comm.rank()) continue;
     const auto judged = judge_by_features(graph, params_.mlp, context.seed + k, context);
     shares[k] = count_right(*graph, nodes_, judged.nodes).share(), shares[seeds + k] = judged.validation;
+    shares[2 * seeds + k] = mean_over_classes(*graph, nodes_, judged.nodes, alone);
   }
   context.comm.sum(shares);
-  const auto half = shares.begin() + static_cast<std::ptrdiff_t>(seeds);
-  return {"features alone (mlp)", {shares.begin(), half}, {half, shares.end()}};
+  const auto part = [&](std::size_t k) {
+    const auto from = shares.begin() + static_cast<std::ptrdiff_t>(k * seeds);
+    return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(seeds));
+  };
+  return {"features alone (mlp)", part(0), part(1), part(2)};
 }
 
 void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Context& context) {
-  lines_.push_back(fmt::format("{:<34}{:>10}{:>10}{:>12}{:>10}", "share of nodes that are right", "test", "+-",
-                               "validation", "networks"));
-  std::string scores = "method,test,deviation,validation,networks\n";
+  lines_.push_back(fmt::format("{:<34}{:>10}{:>10}{:>12}{:>10}{:>12}", "share of nodes that are right", "test", "+-",
+                               "validation", "networks", "by class"));
+  std::string scores = "method,test,deviation,validation,networks,by_class\n";
   for (const auto& row : rows) {
     const bool several = row.test.size() > 1;
-    lines_.push_back(fmt::format("{:<34}{:>10.4f}{:>10}{:>12.4f}{:>10}", row.method, mean(row.test),
+    lines_.push_back(fmt::format("{:<34}{:>10.4f}{:>10}{:>12.4f}{:>10}{:>12.4f}", row.method, mean(row.test),
                                  several ? fmt::format("{:.4f}", deviation(row.test)) : "", mean(row.validation),
-                                 row.test.size()));
-    scores += fmt::format("{},{},{},{},{}\n", row.method, number_text(mean(row.test)), number_text(deviation(row.test)),
-                          number_text(mean(row.validation)), row.test.size());
+                                 row.test.size(), mean(row.by_class)));
+    scores +=
+        fmt::format("{},{},{},{},{},{}\n", row.method, number_text(mean(row.test)), number_text(deviation(row.test)),
+                    number_text(mean(row.validation)), row.test.size(), number_text(mean(row.by_class)));
   }
+  lines_.push_back("by class: mean over the classes of the share of each that is right");
   lines_.push_back(fmt::format("nodes.csv: classes by {}, the best on the validation nodes", best_method_));
   io::on_root(context.comm,
               [&] { io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), scores); });
@@ -146,7 +173,10 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   nodes_ = samples->nodes;
   std::vector<Row> rows;
   const auto add = [&](const Judgement& judged, const std::string& method) {
-    rows.push_back({method, {count_right(*graph, nodes_, judged.nodes).share()}, {judged.validation}});
+    rows.push_back({method,
+                    {count_right(*graph, nodes_, judged.nodes).share()},
+                    {judged.validation},
+                    {mean_over_classes(*graph, nodes_, judged.nodes, context.comm)}});
     if (params_.models.empty()) keep(own_share(judged, context.comm), method);
   };
   if (graph->held && (params_.rivals || params_.models.empty()))

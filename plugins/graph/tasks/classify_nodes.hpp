@@ -32,6 +32,7 @@ class ClassifyNodes : public Task, public Checked {
   struct Row {
     std::string method;
     std::vector<double> test, validation;  ///< shares that are right, of each network
+    std::vector<double> by_class;          ///< means over the classes of the test nodes of the shares of each
   };
   Row row_of(const std::string& entry, const GraphPtr& graph, train::Dataset& nodes, Context& context);
   Row row_of_features(const GraphPtr& graph, Context& context) const;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -49,8 +50,11 @@ void MoleculeEnergies::check(Context& context) {
 
 namespace {
 
-bool same_molecule(const MoleculeView& a, const MoleculeView& b) {
-  return std::ranges::equal(a.species, b.species) && std::ranges::equal(a.position, b.position);
+/// Numbers by which a molecule is known again: those of its elements and its places.
+std::vector<double> content_of(const MoleculeView& molecule) {
+  std::vector<double> out(molecule.species.begin(), molecule.species.end());
+  out.insert(out.end(), molecule.position.begin(), molecule.position.end());
+  return out;
 }
 
 }  // namespace
@@ -83,11 +87,24 @@ struct MoleculeEnergies::Judged {
     if (training.unit != test.unit)
       throw InputError(fmt::format("the energies for training are in {}, those for the test in {}; convert one of them",
                                    training.unit, test.unit));
-    for (const auto& known : training.views)
-      if (!test.views.empty() && same_molecule(known, test.views.front()))
-        throw InputError(
-            "the first molecule of 'test' stands in 'training', too, so that its errors say little; give other "
-            "molecules: part: test of the same fold");
+    const auto again = molecules_in_both();
+    if (again == std::ssize(test.views))
+      throw InputError(
+          "all molecules of 'test' stand in 'training', too, so that their errors say little; give other "
+          "molecules: part: test of the same fold");
+    if (again > 0)
+      context.log.warn(fmt::format(
+          "{} of {} molecules of 'test' stand in 'training', too, so that their errors say little; leave them "
+          "out of one of both",
+          again, test.views.size()));
+  }
+
+  /// Molecules of the test that stand in training, too.
+  std::int64_t molecules_in_both() const {
+    std::set<std::vector<double>> known;
+    for (const auto& molecule : training.views) known.insert(content_of(molecule));
+    return std::count_if(test.views.begin(), test.views.end(),
+                         [&](const MoleculeView& molecule) { return known.contains(content_of(molecule)); });
   }
 };
 

@@ -38,8 +38,9 @@ static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes) {
 
 Judgement most_frequent(const Graph& graph) {
   std::vector<std::int64_t> count(static_cast<std::size_t>(graph.classes), 0);
-  for (const auto node : nodes_with(graph, Role::training))
-    ++count[static_cast<std::size_t>(graph.labels[static_cast<std::size_t>(node)])];
+  for (const auto role : {Role::training, Role::validation})  // those for training are often as many of each class
+    for (const auto node : nodes_with(graph, role))
+      ++count[static_cast<std::size_t>(graph.labels[static_cast<std::size_t>(node)])];
   const auto most = std::max_element(count.begin(), count.end()) - count.begin();
   return judged(graph, std::vector<std::int32_t>(graph.labels.size(), static_cast<std::int32_t>(most)));
 }
@@ -103,7 +104,8 @@ void FeatureNetworkKeys::describe(deck::Describe<FeatureNetworkKeys>& d) {
       .def(0.5);
   d("learning_rate", &FeatureNetworkKeys::learning_rate, "of adam, constant").positive().def(0.01);
   d("weight_decay", &FeatureNetworkKeys::weight_decay, "of the first layer").non_negative().def(5e-4);
-  d("sums_to_one", &FeatureNetworkKeys::sums_to_one, "features of a node are divided by their sum").def(true);
+  d("sums_to_one", &FeatureNetworkKeys::sums_to_one,
+    "features of a node are divided by their sum; when absent they are where all are whole numbers of 0 or more");
   d("epochs", &FeatureNetworkKeys::epochs, "steps, each over all training nodes").at_least(1).def(200);
   d("seeds", &FeatureNetworkKeys::seeds, "networks that are trained; 0 leaves this rival out").at_least(0).def(3);
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
 #include "plugins/graph/graphs/graph.hpp"
@@ -19,7 +21,7 @@ struct Right {
 /// Of those of `nodes`, ascending, that have classes here.
 Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& here);
 
-/// The most frequent class of the training nodes, for all.
+/// The most frequent class of the nodes for training and validation, for all.
 Judgement most_frequent(const Graph& graph);
 
 struct LabelPropagationKeys {
@@ -36,7 +38,7 @@ Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys,
 struct FeatureNetworkKeys {
   std::vector<std::int64_t> layers = {16};
   double dropout = 0.5, learning_rate = 0.01, weight_decay = 5e-4;
-  bool sums_to_one = true;
+  std::optional<bool> sums_to_one;  ///< where absent: whether features are counts
   std::int64_t epochs = 200, seeds = 3;
   static void describe(deck::Describe<FeatureNetworkKeys>& d);
 };

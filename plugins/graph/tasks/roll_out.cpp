@@ -72,13 +72,18 @@ void RollOut::read(Context& context) {
     };
     for (const auto& file : params_.training) training_.push_back(*one(file));
     for (const auto& file : params_.test) require_long(file, *test_.emplace_back(one(file)));
+    const auto require_interval = [&](const std::string& file, const Trajectory& t) {
+      if (std::abs(t.interval - test_[0]->interval) > 1e-6 * t.interval)
+        throw InputError(fmt::format("a step of '{}' takes {:g}, one of '{}' {:g}; give both runs one interval", file,
+                                     t.interval, params_.test[0], test_[0]->interval));
+    };
+    for (std::size_t k = 0; k < training_.size(); ++k) require_interval(params_.training[k], training_[k]);
+    for (std::size_t k = 0; k < test_.size(); ++k) require_interval(params_.test[k], *test_[k]);
     for (const auto& [name, files] : params_.coarse)
       for (std::size_t k = 0; k < files.size(); ++k) {
         const auto& coarse = *coarse_[name].emplace_back(one(files[k]));
         require_long(files[k], coarse);
-        if (std::abs(coarse.interval - test_[k]->interval) > 1e-6 * coarse.interval)
-          throw InputError(fmt::format("a step of '{}' takes {:g}, one of '{}' {:g}; give both runs one interval",
-                                       files[k], coarse.interval, params_.test[k], test_[k]->interval));
+        require_interval(files[k], coarse);
       }
   });
 }

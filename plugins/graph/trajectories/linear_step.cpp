@@ -77,10 +77,10 @@ std::vector<double> mapped(const std::vector<double>& map, const std::vector<dou
 }  // namespace
 
 ModeStep::ModeStep(std::span<const Trajectory> training) {
-  nodes_ = training[0].nodes();
+  place_ = training[0].place;
   std::vector<std::vector<double>> states;
   for (const auto& t : training)
-    if (t.nodes() == nodes_) states.insert(states.end(), t.value.begin(), t.value.end());
+    if (fits(t)) states.insert(states.end(), t.value.begin(), t.value.end());
   const std::size_t n = states[0].size();
   mean_.assign(n, 0.0);
   for (const auto& state : states)
@@ -97,7 +97,7 @@ ModeStep::ModeStep(std::span<const Trajectory> training) {
   std::vector<std::vector<std::vector<double>>> amplitude;
   std::size_t at = 0;
   for (const auto& t : training) {
-    if (t.nodes() != nodes_) continue;
+    if (!fits(t)) continue;
     amplitude.emplace_back();
     for (std::int64_t m = 0; m < t.moments(); ++m, ++at) {
       std::vector<double> a(all);

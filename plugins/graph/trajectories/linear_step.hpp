@@ -26,10 +26,10 @@ class ModeStep : public LinearStep {
   explicit ModeStep(std::span<const Trajectory> training);
   std::string name() const override { return "modes"; }
   std::vector<double> step(const Trajectory& on, std::span<const double> value) const override;
-  bool fits(const Trajectory& on) const override { return on.nodes() == nodes_; }
+  bool fits(const Trajectory& on) const override { return on.place == place_; }
 
  private:
-  std::int64_t nodes_ = 0;
+  std::vector<double> place_;  ///< of the nodes: as many others on another mesh are not these
   std::vector<double> mean_;
   std::vector<double> mode_;  ///< (modes, values)
   std::vector<double> map_;   ///< (modes, modes + 1), the constant behind

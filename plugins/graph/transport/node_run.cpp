@@ -15,6 +15,7 @@
 namespace cambium::graph {
 namespace {
 
+constexpr double usual_courant = 0.9;
 constexpr std::int64_t look_every = 10;  // steps between two looks for numbers that are none
 
 TensorRef column_of(double* first, std::int64_t rows, std::int64_t columns) {
@@ -165,7 +166,7 @@ void NodeRun::choose_timestep(std::int64_t step, double time) {
         fmt::format("timestep {:g} is longer than the longest stable step, {:.4g}{}", *keys_.timestep, stable,
                     keys_.method == Method::implicit ? "; take a shorter one, or none"
                                                      : "; take a shorter one, none, or 'method: implicit'"));
-  const double free = keys_.timestep.value_or(keys_.courant * stable);
+  const double free = keys_.timestep.value_or(keys_.courant.value_or(usual_courant) * stable);
   double target = keys_.end_time;
   if (const double interval = keys_.sample_interval; interval > 0.0)
     target = std::min(target, (std::floor(time / interval + 1e-6) + 1.0) * interval);

@@ -26,7 +26,7 @@ Stepper::Stepper(NodeRange& range, Equations equations, Method method, double to
 
 std::int64_t Stepper::bytes() const {
   const auto& e = equations_;
-  return bytes_of(e.stiffness) + bytes_in(e.mass, e.kept, e.fixed) + solver_.bytes() +
+  return bytes_of(e.stiffness) + bytes_in(e.mass, e.kept, e.parts.of_node, e.fixed) + solver_.bytes() +
          bytes_in(u_, begun_, explicit_[0], explicit_[1], right_, product_);
 }
 
@@ -84,27 +84,41 @@ void Stepper::implicit_diffusion(int stage, double t, double dt) {
   solve(gamma_ * dt);
 }
 
-/// The solver stops where the residual is small; what it left of the amount that diffusion keeps is put right, so that
-/// this does not depend on the tolerance.
 void Stepper::solve(double scale) {
   ConjugateGradients::System system{&equations_.stiffness, equations_.mass, equations_.fixed, {}};
   for (const double d : equations_.diffusion) system.scale.push_back(scale * d);
   solver_.solve(system, u_, right_);
-  if (!equations_.fixed.empty()) return;
-  const auto n = columns();
-  std::vector<ExactSum> sums(static_cast<std::size_t>(n + 1));
-  const double* u = own();
-  for (std::int64_t i = 0, at = 0; i < range_.owned(); ++i) {
+  if (equations_.fixed.empty()) put_back();
+}
+
+/// The solver stops where the residual is small; what it left of the amount that diffusion keeps is put right, so that
+/// this does not depend on the tolerance. In each part by itself: nothing may reach a part that no edge leads to, where
+/// a reaction could make much of it.
+void Stepper::put_back() {
+  const auto n = columns(), width = n + 1, owned = range_.owned();
+  const auto& parts = equations_.parts;
+  const auto part_of = [&](std::int64_t i) { return parts.of_node.empty() ? 0 : std::int64_t{parts.of_node[i]}; };
+  std::vector<ExactSum> sums(static_cast<std::size_t>(parts.count * width));
+  double* u = own();
+  for (std::int64_t i = 0; i < owned; ++i) {
+    const auto part = part_of(i);
     const double v = equations_.kept[i], weight = v * equations_.mass[i];
-    sums[n].add(v * weight);
-    for (std::int64_t k = 0; k < n; ++k, ++at) sums[k].add(v * right_[at]), sums[k].add(-(weight * u[at]));
+    if (part < 0) continue;
+    sums[part * width + n].add(v * weight);
+    for (std::int64_t k = 0; k < n; ++k)
+      sums[part * width + k].add(v * right_[i * n + k]), sums[part * width + k].add(-(weight * u[i * n + k]));
   }
   ExactSum::over_ranks(sums, range_.comm());
   std::vector<double> missing;
-  for (std::int64_t k = 0; k < n; ++k) missing.push_back(sums[k].value() / sums[n].value());
-  double* out = own();
-  for (std::int64_t i = 0, at = 0; i < range_.owned(); ++i)
-    for (std::int64_t k = 0; k < n; ++k, ++at) out[at] += equations_.kept[i] * missing[k];
+  for (std::size_t s = 0; s < sums.size(); ++s) missing.push_back(sums[s].value() / sums[s - s % width + n].value());
+  for (std::int64_t i = 0; i < owned; ++i) {
+    const auto part = part_of(i);
+    for (std::int64_t k = 0; k < n; ++k)
+      if (part < 0)
+        u[i * n + k] = right_[i * n + k] / equations_.mass[i];
+      else
+        u[i * n + k] += equations_.kept[i] * missing[part * width + k];
+  }
 }
 
 }  // namespace cambium::graph

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "plugins/graph/transport/components.hpp"
 #include "plugins/graph/transport/conjugate_gradients.hpp"
 
 namespace cambium::graph {
@@ -14,6 +15,7 @@ struct Equations {
   std::vector<double> mass;       ///< M of own nodes
   std::vector<double> kept;       ///< v of own nodes with K v = 0: v . M u changes by N alone
   std::vector<double> diffusion;  ///< D of each column
+  Components parts;               ///< within each of which diffusion keeps v . M u
   std::vector<char> fixed;        ///< own nodes whose value `hold` gives; empty: none
   /// Adds N(u, t) to `out` (own x columns); u is local x columns with its neighbours. Collective. Null: N = 0.
   std::function<void(double t, std::span<const double> u, std::span<double> out)> terms;
@@ -62,6 +64,7 @@ class Stepper {
   void implicit_diffusion(int stage, double t, double dt);
   void stiffness_times_u(std::vector<double>& out);
   void solve(double scale);
+  void put_back();
 
   NodeRange& range_;
   Equations equations_;

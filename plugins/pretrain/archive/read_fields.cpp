@@ -28,13 +28,18 @@ void require_same(const Layout& first, const Layout& here, const std::string& fi
         fmt::format("'{}' and '{}' differ in which axes are periodic; leave one of them out", file, first_file));
 }
 
-void require_finite(const std::vector<float>& values, std::int64_t cells, const std::string& file,
-                    const std::string& name) {
+void require_finite(const io::Dataset& set, const std::vector<float>& values, std::int64_t cells,
+                    const std::string& file, const std::string& name) {
   const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
-  if (bad != values.end())
+  if (bad == values.end()) return;
+  const auto at = static_cast<std::size_t>(bad - values.begin());
+  if (const double x = set.read<std::vector<double>>()[at]; std::isfinite(x))
     throw InputError(
-        fmt::format("'{}': {} is not finite in moment {}; leave the file out, or end before it with 'times'", file,
-                    name, (bad - values.begin()) / cells));
+        fmt::format("'{}': {} is {:g} in moment {}, beyond what single precision holds (3.4e38); write it in "
+                    "a larger unit",
+                    file, name, x, static_cast<std::int64_t>(at) / cells));
+  throw InputError(fmt::format("'{}': {} is not finite in moment {}; leave the file out, or end before it with 'times'",
+                               file, name, static_cast<std::int64_t>(at) / cells));
 }
 
 /// First and one past the last moment in the wanted span.
@@ -48,6 +53,16 @@ std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std:
         "'{}' has no moment between {:g} and {:g}, its times go from {:g} to {:g}; change 'times'", file,
         source.first_time, source.last_time, time.empty() ? 0.0 : time.front(), time.empty() ? 0.0 : time.back()));
   return {static_cast<std::size_t>(from), static_cast<std::size_t>(to)};
+}
+
+/// What the deck says of the axes, or what the file does.
+std::vector<std::int64_t> closing_axes(const FieldSource& source, const std::vector<std::int64_t>& shape,
+                                       std::vector<std::int64_t> of_file, const std::string& path) {
+  if (source.periodic.empty()) return of_file;
+  if (source.periodic.size() != shape.size())
+    throw InputError(fmt::format("periodic names {} axes, but the fields of '{}' have {}", source.periodic.size(), path,
+                                 shape.size()));
+  return source.periodic;
 }
 
 std::vector<std::int64_t> periodic_axes(const io::File& file, std::size_t axes) {
@@ -85,14 +100,20 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
     if (shape.size() < 3 || shape.size() > 4)
       throw InputError(fmt::format("'{}': {} has {} axes; a time and two or three axes of space are read", path, name,
                                    shape.size()));
+    if (shape[0] != std::ssize(times))
+      throw InputError(
+          fmt::format("'{}': {} has {} moments, but /scales/sim_time has {}; the file is cut short, or still being "
+                      "written: leave it out",
+                      path, name, shape[0], times.size()));
     shape.erase(shape.begin());
-    if (c == 0) layout.shape = shape, layout.periodic = periodic_axes(file, shape.size());
+    if (c == 0)
+      layout.shape = shape, layout.periodic = closing_axes(source, shape, periodic_axes(file, shape.size()), path);
     if (shape != layout.shape)
       throw InputError(fmt::format("'{}': {} has {} cells, {} has {}", path, source.channels[c], shape_text(shape),
                                    source.channels.front(), shape_text(layout.shape)));
     const auto cells = layout.cells();
     const auto values = set.read<std::vector<float>>();
-    require_finite(values, cells, path, source.channels[c]);
+    require_finite(set, values, cells, path, source.channels[c]);
     simulation.values.resize((to - from) * channels * static_cast<std::size_t>(cells));
     for (std::size_t t = from; t < to; ++t)
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(t) * cells, cells,
@@ -111,15 +132,11 @@ void read_array(const FieldSource& source, const std::string& path, Archive& out
     throw InputError(fmt::format("'{}': {} has {} axes; simulations, moments and two or three axes of space are read",
                                  path, source.array, shape.size()));
   Layout layout{{source.array}, {shape.begin() + 2, shape.end()}, {}};
-  layout.periodic.assign(layout.shape.size(), 0);
-  if (!source.periodic.empty() && source.periodic.size() != layout.shape.size())
-    throw InputError(fmt::format("periodic names {} axes, but the fields of '{}' have {}", source.periodic.size(), path,
-                                 layout.shape.size()));
-  for (std::size_t a = 0; a < source.periodic.size(); ++a) layout.periodic[a] = source.periodic[a];
+  layout.periodic = closing_axes(source, layout.shape, std::vector<std::int64_t>(layout.shape.size(), 0), path);
   if (!out.simulations.empty()) require_same(out.layout, layout, out.simulations.front().source, path);
   out.layout = layout;
   const auto values = set.read<std::vector<float>>();
-  require_finite(values, layout.cells(), path, source.array);
+  require_finite(set, values, layout.cells(), path, source.array);
   std::vector<double> time(static_cast<std::size_t>(shape[1]));
   for (std::size_t t = 0; t < time.size(); ++t) time[t] = static_cast<double>(t);
   const auto [from, to] = wanted(source, time, path);

@@ -38,7 +38,7 @@ struct FieldSource {
   std::vector<std::string> files;
   std::vector<std::string> channels;   ///< names under /tasks
   std::string array;                   ///< instead: (simulations, moments, axes...) in one array of each file
-  std::vector<std::int64_t> periodic;  ///< of `array`, which does not say so itself: 1 for axes that close; empty: none
+  std::vector<std::int64_t> periodic;  ///< 1 for axes that close; empty: as the file says, none of `array`
   double first_time = 0.0, last_time = 0.0;
 };
 

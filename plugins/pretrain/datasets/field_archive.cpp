@@ -34,7 +34,8 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/simulate/fields.h5\"]");
   d("fields", &Params::fields, "names of the quantities, which become channels").def({}).example("[b, u, w]");
   d("array", &Params::array, "instead of fields: one array over simulations, moments and axes").def("");
-  d("periodic", &Params::periodic, "of an array, 1 for each axis that closes on itself and 0 for others; 0 when absent")
+  d("periodic", &Params::periodic,
+    "1 for each axis that closes on itself and 0 for others; when absent what files of fields say, and 0 of an array")
       .def({});
   d("parameters", &Params::parameters, "of the runs, one value for each file (or each simulation of an array)")
       .def({})

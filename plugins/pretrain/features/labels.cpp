@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
@@ -20,8 +21,9 @@ std::vector<std::int64_t> nearest_classes(const Matrix& known, std::span<const s
                                           const Matrix& queries, std::int64_t neighbours) {
   constexpr double sharpness = 0.07;
   std::vector<std::int64_t> out(static_cast<std::size_t>(queries.rows));
+  const auto count = static_cast<std::size_t>(count_of(classes));
   for_each_query(known, queries, 0, queries.rows, [&](std::int64_t query, std::span<const double> similar) {
-    std::vector<double> votes(static_cast<std::size_t>(count_of(classes)), 0.0);
+    std::vector<double> votes(count, 0.0);
     for (const auto k : largest(similar, neighbours))
       votes[static_cast<std::size_t>(classes[static_cast<std::size_t>(k)])] +=
           std::exp((similar[static_cast<std::size_t>(k)] - 1.0) / sharpness);
@@ -30,27 +32,73 @@ std::vector<std::int64_t> nearest_classes(const Matrix& known, std::span<const s
   return out;
 }
 
-/// Weights of the scaled rows by the smaller of the two normal equations, through the eigenvectors of its matrix.
-static Matrix ridge_weights(const Matrix& x, const Matrix& targets, double ridge) {
-  const bool by_rows = x.rows < x.columns;
-  Matrix gram = by_rows ? product_with_transposed(x, x) : product_of_transposed(x, x);
-  std::vector<double> values(static_cast<std::size_t>(gram.rows));
-  symmetric_eigenvectors(static_cast<int>(gram.rows), gram.values.data(), values.data());
-  Matrix side = product(gram, by_rows ? targets : product_of_transposed(x, targets));
-  for (std::int64_t k = 0; k < side.rows; ++k)
-    for (double& value : side.row(k)) value /= std::max(0.0, values[static_cast<std::size_t>(k)]) + ridge;
-  const Matrix solved = product_of_transposed(gram, side);
-  return by_rows ? product_of_transposed(x, solved) : solved;
+namespace {
+
+/// Ridge fits of rows x to targets of mean 0 by the smaller of the two normal equations, through the eigenvectors of
+/// its matrix, which serve any ridge.
+class RidgeFits {
+ public:
+  RidgeFits(const Matrix& x, const Matrix& targets) : x_(x), by_rows_(x.rows < x.columns) {
+    vectors_ = by_rows_ ? product_with_transposed(x, x) : product_of_transposed(x, x);
+    values_.resize(static_cast<std::size_t>(vectors_.rows));
+    symmetric_eigenvectors(static_cast<int>(vectors_.rows), vectors_.values.data(), values_.data());
+    for (double& value : values_) value = std::max(0.0, value);
+    side_ = product(vectors_, by_rows_ ? targets : product_of_transposed(x, targets));
+    along_ = by_rows_ ? Matrix() : product_with_transposed(x, vectors_);
+  }
+  Matrix weights(double ridge) const {
+    Matrix side = side_;
+    for (std::int64_t k = 0; k < side.rows; ++k)
+      for (double& value : side.row(k)) value /= values_[static_cast<std::size_t>(k)] + ridge;
+    const Matrix solved = product_of_transposed(vectors_, side);
+    return by_rows_ ? product_of_transposed(x_, solved) : solved;
+  }
+  /// How much a row's own target has part in what the fit says of it, the mean of the targets included.
+  std::vector<double> own_shares(double ridge) const {
+    std::vector<double> out(static_cast<std::size_t>(x_.rows), 1.0 / static_cast<double>(x_.rows));
+    for (std::int64_t i = 0; i < x_.rows; ++i)
+      for (std::int64_t k = 0; k < vectors_.rows; ++k) {
+        const double value = values_[static_cast<std::size_t>(k)], v = by_rows_ ? vectors_(k, i) : along_(i, k);
+        out[static_cast<std::size_t>(i)] += v * v * (by_rows_ ? value : 1.0) / (value + ridge);
+      }
+    return out;
+  }
+
+ private:
+  const Matrix& x_;
+  bool by_rows_ = false;
+  Matrix vectors_, side_, along_;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+/// The one of least squares when each row is left out in turn, which costs no further fit.
+static double chosen_ridge(const RidgeFits& fits, const Matrix& x, const Matrix& targets) {
+  const auto n = static_cast<double>(x.rows);
+  double best = std::numeric_limits<double>::infinity(), out = 0.0;
+  for (const double ridge : {1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0}) {
+    const Matrix fitted = product(x, fits.weights(ridge * n));
+    const auto own = fits.own_shares(ridge * n);
+    double error = 0.0;
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      for (std::int64_t c = 0; c < targets.columns; ++c)
+        error += std::pow((targets(i, c) - fitted(i, c)) / std::max(1e-12, 1.0 - own[static_cast<std::size_t>(i)]), 2);
+    if (error < best) best = error, out = ridge;
+  }
+  return out;
 }
 
 std::vector<std::int64_t> linear_classes(const Matrix& known, std::span<const std::int64_t> classes,
-                                         const Matrix& queries, double ridge) {
+                                         const Matrix& queries, std::optional<double> ridge) {
   const auto count = count_of(classes);
   Matrix targets(known.rows, count);
   for (std::int64_t k = 0; k < known.rows; ++k) targets(k, classes[static_cast<std::size_t>(k)]) = 1.0;
   const auto mean = column_means(targets);
-  const Matrix weights =
-      ridge_weights(standardised(known, known), minus(targets, mean), ridge * static_cast<double>(known.rows));
+  const Matrix x = standardised(known, known), centred = minus(targets, mean);
+  const RidgeFits fits(x, centred);
+  const double taken = ridge ? *ridge : chosen_ridge(fits, x, centred);
+  const Matrix weights = fits.weights(taken * static_cast<double>(known.rows));
   const Matrix scores = product(standardised(queries, known), weights);
   std::vector<std::int64_t> out;
   for (std::int64_t k = 0; k < scores.rows; ++k) {
@@ -61,6 +109,12 @@ std::vector<std::int64_t> linear_classes(const Matrix& known, std::span<const st
     out.push_back(best);
   }
   return out;
+}
+
+std::vector<std::int64_t> most_frequent(std::span<const std::int64_t> classes, std::size_t queries) {
+  std::vector<std::int64_t> count(static_cast<std::size_t>(count_of(classes)), 0);
+  for (const auto c : classes) ++count[static_cast<std::size_t>(c)];
+  return std::vector<std::int64_t>(queries, std::max_element(count.begin(), count.end()) - count.begin());
 }
 
 double share_right(std::span<const std::int64_t> found, std::span<const std::int64_t> truth) {

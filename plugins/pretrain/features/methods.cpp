@@ -70,9 +70,11 @@ void require_same_shape(const Table& archive, const Table& queries) {
 
 }  // namespace
 
-std::vector<Method> methods_for(const Table& archive, const Table& queries, const Matrix& archive_vectors,
+std::vector<Method> methods_for(const Table& given_archive, const Table& given_queries, const Matrix& archive_vectors,
                                 const Matrix& query_vectors) {
-  require_same_shape(archive, queries);
+  require_same_shape(given_archive, given_queries);
+  const auto units = channel_deviations(given_archive);
+  const Table archive = in_units(given_archive, units), queries = in_units(given_queries, units);
   std::vector<Method> out;
   if (!archive_vectors.empty()) out.push_back({"encoder", archive_vectors, query_vectors});
   out.push_back({"pixels", archive.field, queries.field});
@@ -87,9 +89,11 @@ std::vector<Method> methods_for(const Table& archive, const Table& queries, cons
   return out;
 }
 
-std::vector<Method> methods_for_partners(const Table& training, const Table& queries, const Matrix& partner_vectors,
-                                         const Matrix& query_vectors) {
-  require_same_shape(training, queries);
+std::vector<Method> methods_for_partners(const Table& given_training, const Table& given_queries,
+                                         const Matrix& partner_vectors, const Matrix& query_vectors) {
+  require_same_shape(given_training, given_queries);
+  const auto units = channel_deviations(given_training);
+  const Table training = in_units(given_training, units), queries = in_units(given_queries, units);
   const bool fields = !queries.partner.empty();
   const Matrix& partners = fields ? queries.partner : queries.parameters;
   const Matrix& known = fields ? training.partner : training.parameters;
@@ -102,8 +106,7 @@ std::vector<Method> methods_for_partners(const Table& training, const Table& que
   const auto short_rows = [](const Matrix& of, const Matrix& rows) {
     return of.columns > most_numbers ? PrincipalComponents(of, most_numbers)(rows) : rows;
   };
-  const Matrix scaled_known = fields ? known : standardised(known, known);
-  const Matrix scaled = fields ? partners : standardised(partners, known);
+  const auto [scaled, scaled_known] = fields ? std::pair(partners, known) : comparable_by_known(partners, known);
   const CanonicalCorrelations cca(short_rows(training.field, training.field), short_rows(known, scaled_known));
   out.push_back(
       {"CCA", cca.of_second(short_rows(known, scaled)), cca.of_first(short_rows(training.field, queries.field))});
@@ -134,8 +137,9 @@ std::vector<Method> methods_for_parameters(const Table& archive, const Matrix& a
   std::vector<Method> out;
   if (!archive_vectors.empty()) out.push_back({"encoder", archive_vectors, asked_vectors});
   const auto [scaled_asked, scaled] = comparable(asked, archive.parameters);
-  const PrincipalComponents pca(archive.field, components);
-  const Matrix fields = pca(archive.field);
+  const Matrix in_own_units = in_units(archive, channel_deviations(archive)).field;
+  const PrincipalComponents pca(in_own_units, components);
+  const Matrix fields = pca(in_own_units);
   const CanonicalCorrelations cca(fields, scaled);
   out.push_back({"CCA", cca.of_first(fields), cca.of_second(scaled_asked)});
   const auto [known, means] = means_of_runs(scaled, fields);

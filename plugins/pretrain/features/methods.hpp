@@ -16,7 +16,7 @@ struct Method {
 /// The encoder's vectors, where there are any, and those ways that need no training: pixels, pixels minus the mean over
 /// simulations at each moment (over all samples where there are none), the same in units of what changes between
 /// successive moments of a run (where runs have some), 64 principal components, a physicist's numbers.
-/// What is fitted is fitted to the archive.
+/// What is fitted is fitted to the archive. Fields are taken in units of each channel's deviation over the archive.
 std::vector<Method> methods_for(const Table& archive, const Table& queries, const Matrix& archive_vectors,
                                 const Matrix& query_vectors);
 

@@ -6,19 +6,45 @@
 
 namespace cambium::pretrain {
 
-std::pair<Matrix, Matrix> comparable(Matrix candidates, Matrix known) {
-  Matrix all(candidates.rows + known.rows, candidates.columns);
-  std::copy(candidates.values.begin(), candidates.values.end(), all.values.begin());
-  std::copy(known.values.begin(), known.values.end(),
-            all.values.begin() + static_cast<std::ptrdiff_t>(candidates.values.size()));
-  for (std::int64_t c = 0; c < all.columns; ++c) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (std::int64_t k = 0; k < all.rows; ++k) low = std::min(low, all(k, c)), high = std::max(high, all(k, c));
-    if (!(low > 0.0 && high > 10.0 * low)) continue;
-    for (Matrix* part : {&candidates, &known, &all})
-      for (std::int64_t k = 0; k < part->rows; ++k) (*part)(k, c) = std::log10((*part)(k, c));
+namespace {
+
+/// One matrix behind the other.
+Matrix both(const Matrix& a, const Matrix& b) {
+  Matrix out(a.rows + b.rows, a.columns);
+  std::copy(b.values.begin(), b.values.end(), std::copy(a.values.begin(), a.values.end(), out.values.begin()));
+  return out;
+}
+
+std::pair<Matrix, Matrix> scaled_by(Matrix candidates, Matrix known, Matrix by) {
+  for (std::int64_t c = 0; c < by.columns; ++c) {
+    double low = std::numeric_limits<double>::infinity(), high = -low, size = 0.0;
+    for (std::int64_t k = 0; k < by.rows; ++k) {
+      low = std::min(low, by(k, c)), high = std::max(high, by(k, c));
+      size = std::max(size, std::abs(by(k, c)));
+    }
+    const bool logarithm = low > 0.0 && high > 10.0 * low;
+    for (Matrix* part : {&candidates, &known, &by})
+      for (std::int64_t k = 0; k < part->rows; ++k) {
+        double& x = (*part)(k, c);
+        if (logarithm)
+          x = std::log10(std::max(x, 1e-300));
+        else if (size > 0.0)
+          x /= size;  // a unit of 1e-15 is no constant
+      }
   }
-  return {standardised(candidates, all), standardised(known, all)};
+  return {standardised(candidates, by), standardised(known, by)};
+}
+
+}  // namespace
+
+std::pair<Matrix, Matrix> comparable(Matrix candidates, Matrix known) {
+  Matrix all = both(candidates, known);
+  return scaled_by(std::move(candidates), std::move(known), std::move(all));
+}
+
+std::pair<Matrix, Matrix> comparable_by_known(Matrix candidates, Matrix known) {
+  Matrix by = known;
+  return scaled_by(std::move(candidates), std::move(known), std::move(by));
 }
 
 }  // namespace cambium::pretrain

@@ -1,6 +1,9 @@
 #include "plugins/pretrain/features/table.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_set>
 
 #include "core/base/error.hpp"
 #include "core/train/data/numbers.hpp"
@@ -32,6 +35,45 @@ void add_number(const train::Sample& sample, const char* name, std::vector<T>& t
 }
 
 }  // namespace
+
+std::vector<double> channel_deviations(const Table& table) {
+  constexpr double rounding = 1e-7;  // of single precision, in which fields are read
+  const auto channels = static_cast<std::size_t>(table.shape.channels);
+  const auto cells = static_cast<std::size_t>(table.field.columns) / channels;
+  const double n = static_cast<double>(table.field.rows) * static_cast<double>(cells);
+  std::vector<double> mean(channels, 0.0), out(channels, 0.0);
+  for (std::int64_t k = 0; k < table.field.rows; ++k)
+    for (std::size_t c = 0; c < table.field.row(k).size(); ++c) mean[c / cells] += table.field.row(k)[c] / n;
+  for (std::int64_t k = 0; k < table.field.rows; ++k)
+    for (std::size_t c = 0; c < table.field.row(k).size(); ++c)
+      out[c / cells] += std::pow(table.field.row(k)[c] - mean[c / cells], 2) / n;
+  for (std::size_t c = 0; c < channels; ++c) {
+    out[c] = std::sqrt(out[c]);
+    if (!(out[c] > rounding * std::abs(mean[c]))) out[c] = mean[c] == 0.0 ? 1.0 : std::abs(mean[c]);
+  }
+  return out;
+}
+
+Table in_units(Table table, std::span<const double> deviations) {
+  for (Matrix* fields : {&table.field, &table.partner}) {
+    if (fields->empty() || fields->columns % std::ssize(deviations) != 0) continue;
+    const auto cells = static_cast<std::size_t>(fields->columns) / deviations.size();
+    for (std::int64_t k = 0; k < fields->rows; ++k)
+      for (std::size_t c = 0; c < fields->row(k).size(); ++c) fields->row(k)[c] /= deviations[c / cells];
+  }
+  return table;
+}
+
+std::int64_t rows_found_again(const Matrix& rows, const Matrix& known) {
+  const auto bytes = [](std::span<const double> row) {
+    return std::string_view(reinterpret_cast<const char*>(row.data()), row.size_bytes());
+  };
+  std::unordered_set<std::string_view> there;
+  for (std::int64_t k = 0; k < known.rows; ++k) there.insert(bytes(known.row(k)));
+  std::int64_t out = 0;
+  for (std::int64_t k = 0; k < rows.rows; ++k) out += there.contains(bytes(rows.row(k)));
+  return out;
+}
 
 Table read_table(train::Dataset& data) {
   constexpr std::int64_t at_once = 256;

@@ -200,20 +200,27 @@ void FieldEncoder::begin_evaluation(train::Dataset& data, std::span<const Tensor
   const auto options = torch::TensorOptions().dtype(torch::kFloat64);
   const Tensor rows = torch::from_blob(all.data(), {2, n, width}, options);
   const Tensor similar = rows[0].matmul(rows[1].t());
-  const Tensor place = 1 + (similar > similar.diagonal().unsqueeze(1)).sum(1);
+  constexpr double rounding = 1e-12;
+  const Tensor own = similar.diagonal().unsqueeze(1);
+  const Tensor above = (similar > own + rounding).sum(1), within = (similar >= own - rounding).sum(1);
   places_.clear();
-  for (std::int64_t k = 0; k < n; ++k)
-    places_.emplace_back(static_cast<std::int64_t>(ids[static_cast<std::size_t>(k)]), place[k].item<std::int64_t>());
-  std::sort(places_.begin(), places_.end());
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto before = static_cast<double>(above[k].item<std::int64_t>());
+    const double equal = static_cast<double>(within[k].item<std::int64_t>()) - before;
+    places_.push_back({static_cast<std::int64_t>(ids[static_cast<std::size_t>(k)]), 1.0 + before + 0.5 * (equal - 1.0),
+                       before > 0.0 ? 1.0 : 1.0 - 1.0 / equal});
+  }
+  std::sort(places_.begin(), places_.end(), [](const Placed& a, const Placed& b) { return a.sample < b.sample; });
 }
 
 std::vector<train::TorchNetwork::Term> FieldEncoder::measure(const TorchBatch& batch) {
   double wrong = 0.0, sum = 0.0;
   for (const auto id : batch.ids()) {
-    const auto found = std::lower_bound(places_.begin(), places_.end(), std::pair{id, std::int64_t{0}});
-    if (found == places_.end() || found->first != id)
+    const auto found = std::lower_bound(places_.begin(), places_.end(), id,
+                                        [](const Placed& a, std::int64_t sample) { return a.sample < sample; });
+    if (found == places_.end() || found->sample != id)
       throw InternalError("an encoder was asked for a sample that it was not shown before");
-    wrong += found->second > 1, sum += static_cast<double>(found->second);
+    wrong += found->wrong, sum += found->place;
   }
   const auto n = static_cast<double>(batch.size());
   return {{torch::full({}, wrong, torch::kFloat64), n}, {torch::full({}, sum, torch::kFloat64), n}};

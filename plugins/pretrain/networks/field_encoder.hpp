@@ -85,7 +85,11 @@ class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, publi
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
   std::unique_ptr<train::ContrastiveLoss> loss_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> places_;  ///< of begin_evaluation: sample, place of its partner
+  struct Placed {
+    std::int64_t sample = 0;
+    double place = 1.0, wrong = 0.0;  ///< of its partner; partners as similar as it come before it as often as behind
+  };
+  std::vector<Placed> places_;  ///< of begin_evaluation, by sample
 
   std::shared_ptr<EncoderModule> module_;
 };

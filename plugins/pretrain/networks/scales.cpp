@@ -33,14 +33,24 @@ Scales::Parameter parameter_scale(std::vector<double> values) {
   return out;
 }
 
-void add_field(const train::Sample& sample, const FieldShape& shape, std::vector<double>& sum,
-               std::vector<double>& squares) {
+/// Adds each channel's numbers, minus a mean, to the power given.
+void add_field(const train::Sample& sample, const FieldShape& shape, const std::vector<double>& mean, int power,
+               std::vector<double>& sum) {
   const auto numbers = numbers_of(sample, "field", shape);
   const auto cells = numbers.size() / static_cast<std::size_t>(shape.channels);
   for (std::size_t k = 0; k < numbers.size(); ++k) {
-    const double x = numbers[k];
-    sum[k / cells] += x, squares[k / cells] += x * x;
+    const double x = static_cast<double>(numbers[k]) - mean[k / cells];
+    sum[k / cells] += power == 1 ? x : x * x;
   }
+}
+
+/// In the field's own unit, however small that is; a channel that does not change beyond rounding has the size of its
+/// mean, or 1.
+double deviation_of(double squares, double mean) {
+  constexpr double rounding = 1e-7;  // of single precision
+  const double found = std::sqrt(squares);
+  if (found > rounding * std::abs(mean)) return found;
+  return mean == 0.0 ? 1.0 : std::abs(mean);
 }
 
 }  // namespace
@@ -79,10 +89,11 @@ Scales Scales::of(train::Dataset& data) {
   for (std::int64_t k = 0; k < count; ++k) ids.push_back(data.size() * k / count);
   const auto channels = static_cast<std::size_t>(out.shape.channels);
   std::vector<double> sum(channels, 0.0), squares(channels, 0.0);
+  const std::vector<double> none(channels, 0.0);
   std::vector<std::vector<double>> parameters;
   const auto samples = data.read(ids);
   for (const auto& sample : samples) {
-    add_field(*sample, out.shape, sum, squares);
+    add_field(*sample, out.shape, none, 1, sum);
     const auto known = sample->fields.find("parameters");
     if (known == sample->fields.end()) continue;
     std::vector<double> values(static_cast<std::size_t>(known->second.elements()));
@@ -95,10 +106,9 @@ Scales Scales::of(train::Dataset& data) {
   train::copy_numbers<std::int64_t>(periodic, std::span(out.shape.periodic));
   const double n =
       static_cast<double>(samples.size()) * static_cast<double>(out.shape.numbers()) / static_cast<double>(channels);
-  for (std::size_t c = 0; c < channels; ++c) {
-    out.mean.push_back(sum[c] / n);
-    out.deviation.push_back(std::max(1e-12, std::sqrt(std::max(0.0, squares[c] / n - out.mean[c] * out.mean[c]))));
-  }
+  for (std::size_t c = 0; c < channels; ++c) out.mean.push_back(sum[c] / n);
+  for (const auto& sample : samples) add_field(*sample, out.shape, out.mean, 2, squares);
+  for (std::size_t c = 0; c < channels; ++c) out.deviation.push_back(deviation_of(squares[c] / n, out.mean[c]));
   for (auto& values : parameters) out.parameters.push_back(parameter_scale(std::move(values)));
   return out;
 }

@@ -1,10 +1,38 @@
 #include "plugins/pretrain/tasks/judgement.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "plugins/pretrain/features/similar.hpp"
 
 namespace cambium::pretrain {
+
+Place place_of_right(const std::vector<double>& similar, const std::vector<bool>& right) {
+  constexpr double rounding = 1e-12;
+  double best = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < similar.size(); ++k)
+    if (right[k]) best = std::max(best, similar[k]);
+  double above = 0.0, wrong = 0.0, all = 0.0;  // more similar than the best right one; as similar and wrong; as similar
+  for (std::size_t k = 0; k < similar.size(); ++k) {
+    if (similar[k] > best + rounding) above += 1.0;
+    if (std::abs(similar[k] - best) > rounding) continue;
+    all += 1.0;
+    if (!right[k]) wrong += 1.0;
+  }
+  Place out;
+  out.mean = 1.0 + above + wrong / (all - wrong + 1.0);
+  // That none of the first places among equals has a right one.
+  const auto none_within = [&](double places) {
+    double out_of = 1.0;
+    for (double taken = 0.0; taken < places && out_of > 0.0; taken += 1.0)
+      out_of *= std::max(0.0, wrong - taken) / std::max(1.0, all - taken);
+    return out_of;
+  };
+  out.first = above == 0.0 ? 1.0 - none_within(1.0) : 0.0;
+  out.among_ten = above < 10.0 ? 1.0 - none_within(10.0 - above) : 0.0;
+  return out;
+}
 
 SearchScore judge_search(const Method& method, const Questions& questions, Context& context) {
   const std::int64_t n = method.queries.rows, rank = context.comm.rank(), ranks = context.comm.size();
@@ -12,15 +40,15 @@ SearchScore judge_search(const Method& method, const Questions& questions, Conte
   for_each_query(method.archive, method.queries, n * rank / ranks, n * (rank + 1) / ranks,
                  [&](std::int64_t query, std::span<const double> similar) {
                    for (const auto& list : questions.lists(query)) {
-                     double best = -std::numeric_limits<double>::infinity();
-                     for (const auto entry : list)
-                       if (questions.right(query, entry))
-                         best = std::max(best, similar[static_cast<std::size_t>(entry)]);
-                     if (best == -std::numeric_limits<double>::infinity()) continue;
-                     double place = 1.0;
-                     for (const auto entry : list)
-                       place += similar[static_cast<std::size_t>(entry)] > best && !questions.right(query, entry);
-                     sums[0] += place <= 1.0, sums[1] += place <= 10.0, sums[2] += place, sums[3] += 1.0;
+                     std::vector<double> values;
+                     std::vector<bool> right;
+                     for (const auto entry : list) {
+                       values.push_back(similar[static_cast<std::size_t>(entry)]);
+                       right.push_back(questions.right(query, entry));
+                     }
+                     if (std::find(right.begin(), right.end(), true) == right.end()) continue;
+                     const Place place = place_of_right(values, right);
+                     sums[0] += place.first, sums[1] += place.among_ten, sums[2] += place.mean, sums[3] += 1.0;
                    }
                  });
   context.comm.sum(sums);

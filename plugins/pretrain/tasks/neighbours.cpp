@@ -66,6 +66,12 @@ void Neighbours::examine(Check& check) {
 /// Also reads both tables.
 std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset& queries, Context& context) {
   archive_ = read_table(archive), queries_ = read_table(queries);
+  if (const auto again = rows_found_again(queries_.field, archive_.field);
+      again > 0 && params_.by != By::partner && params_.compare == Compare::all)
+    context.log.warn(fmt::format(
+        "{} of {} queries stand in the archive, too, and find themselves, which says nothing of the search; give "
+        "other queries, or compare: other_moments",
+        again, queries_.rows()));
   Matrix known, asked;
   if (params_.model) {
     LoadedEncoder encoder(*params_.model, context);

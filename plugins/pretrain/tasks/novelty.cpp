@@ -19,6 +19,7 @@
 #include "plugins/pretrain/features/scaled_parameters.hpp"
 #include "plugins/pretrain/features/table.hpp"
 #include "plugins/pretrain/tasks/made_runs.hpp"
+#include "plugins/pretrain/tasks/same_parameters.hpp"
 
 namespace cambium::pretrain {
 
@@ -162,6 +163,7 @@ Task::Outcome Novelty::run(Context& context) {
     throw InputError(
         fmt::format("candidates name {} parameters, but the archive's runs have {}; give both the same 'parameters'",
                     could.columns, known.parameters.columns));
+  require_names(*archive, params_.candidates, "candidates");
   std::vector<Choice> choices;
   std::vector<double> distance;
   if (params_.model) {

@@ -26,7 +26,12 @@ void Probe::Params::describe(deck::Describe<Params>& d) {
   d("neighbours", &Params::neighbours, "that vote, with all labels").at_least(1).def(20);
   d("few", &Params::few, "labels of each class that are drawn; 0: none are").at_least(0).def(10);
   d("draws", &Params::draws, "times that they are drawn").at_least(1).def(10);
-  d("ridge", &Params::ridge, "of the linear fit, in units of the number of samples").positive().def(1e-2);
+  d("ridge", &Params::ridge,
+    "of the linear fit, in units of the number of samples; when absent each way to compare has its own, chosen by "
+    "leaving "
+    "samples of training out")
+      .positive()
+      .example("0.01");
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
 }
 
@@ -103,6 +108,13 @@ Task::Outcome Probe::run(Context& context) {
   for (const auto c : classes)
     if (c < 0)
       throw InputError("classes count from 0, but a training sample has a negative one; leave it out with 'range'");
+  for (const auto c : truth)
+    if (c < 0)
+      throw InputError(
+          "a test sample has the class -1, which is none: nothing is right about it; leave it out with 'range'");
+  if (const auto again = rows_found_again(asked.field, known.field); again > 0)
+    context.log.warn(fmt::format(
+        "{} of {} test samples stand in training, too, where their class is known; give others", again, asked.rows()));
   Matrix known_vectors, asked_vectors;
   if (params_.model) {
     LoadedEncoder encoder(*params_.model, context);
@@ -131,6 +143,8 @@ Task::Outcome Probe::run(Context& context) {
                         number_text(nearest.mean), number_text(nearest.deviation), number_text(linear.mean),
                         number_text(linear.deviation));
   }
+  const double most = share_right(most_frequent(classes, truth.size()), truth);
+  lines_.push_back(fmt::format("{:<18}{:>12.4f}{:>10.4f}", "most frequent", most, most));
   lines_.insert(lines_.end(), results.begin(), results.end());
   io::on_root(context.comm, [&] {
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), text);

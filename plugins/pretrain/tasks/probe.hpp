@@ -20,7 +20,7 @@ class Probe : public Task, public Checked {
     deck::Choice<train::Dataset> test;
     By by = By::label;
     std::int64_t neighbours = 20, few = 10, draws = 10, batch = 64;
-    double ridge = 1e-2;
+    std::optional<double> ridge;
     static void describe(deck::Describe<Params>& d);
   };
   Probe(const Params& params, Context&) : params_(params) {}

@@ -14,6 +14,7 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/combinations.hpp"
 #include "plugins/pretrain/features/methods.hpp"
+#include "plugins/pretrain/tasks/same_parameters.hpp"
 
 namespace cambium::pretrain {
 
@@ -126,6 +127,7 @@ Entries Retrieve::search(LoadedEncoder& encoder, const FloatRows& queries, Conte
   }
   const auto archive = context.registry->make<train::Dataset>(*params_.archive, context);
   archive->open(context);
+  if (!params_.queries) require_names(*archive, params_.parameters, "parameters");
   const Table table = read_table(*archive);
   marks_ = {table.simulation, table.moment, table.time};
   const Matrix vectors = encoder.vectors_of(*archive, params_.batch).field;

@@ -56,7 +56,8 @@ struct Runs {
   Matrix parameters, numbers;
 };
 
-Runs runs_of(const Table& table, const std::string& name) {
+Runs runs_of(const Table& given, std::span<const double> units, const std::string& name) {
+  const Table table = in_units(given, units);
   if (table.parameters.empty() || table.simulation.empty())
     throw InputError(fmt::format("{}: the runs have no parameters; give the data set 'parameters'", name));
   const Matrix all = physics_features(table.field, table.shape);
@@ -98,13 +99,15 @@ Matrix of_nearest(const Matrix& asked, const Matrix& known, const Matrix& number
 /// Errors are in units of each number's deviation over the runs of the archive and of the test.
 Task::Outcome Surrogate::run(Context& context) {
   lines_.clear();
-  const auto runs = [&](const deck::Choice<train::Dataset>& choice, const std::string& name) {
+  const auto table = [&](const deck::Choice<train::Dataset>& choice) {
     const auto data = context.registry->make<train::Dataset>(choice, context);
     data->open(context);
-    return runs_of(read_table(*data), name);
+    return read_table(*data);
   };
-  const Runs test = runs(params_.test, "test");
-  Matrix all = runs(params_.archive, "archive").numbers;
+  const Table base = table(params_.archive);
+  const auto units = channel_deviations(base);
+  const Runs test = runs_of(table(params_.test), units, "test");
+  Matrix all = runs_of(base, units, "archive").numbers;
   if (all.columns != test.numbers.columns)
     throw InputError("archive and test differ in parameters or shape; give both the same");
   all.values.insert(all.values.end(), test.numbers.values.begin(), test.numbers.values.end());
@@ -114,7 +117,7 @@ Task::Outcome Surrogate::run(Context& context) {
   lines_.push_back(fmt::format("{:<18}{:>8}{:>12}{:>16}", "error of numbers", "runs", "the fit", "nearest run"));
   std::vector<std::string> results;
   for (const auto& [name, archive] : archives()) {
-    const Runs known = runs(archive, "archive");
+    const Runs known = runs_of(table(archive), units, "archive");
     if (known.parameters.columns != test.parameters.columns)
       throw InputError("archive and test differ in parameters or shape; give both the same");
     const auto [asked, there] = comparable(test.parameters, known.parameters);

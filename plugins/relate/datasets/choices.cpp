@@ -56,6 +56,11 @@ void Choices::open(Context& context) {
   context.log.info(fmt::format("{} records of choices, {} of them drawn, of {}: {} users, {} items{}", size(),
                                size() - size() / (1 + params_.others), table_->source, table_->users, table_->items,
                                table_->tags > 0 ? fmt::format(" with {} tags", table_->tags) : ""));
+  if (table_->known > 0)
+    context.log.warn(fmt::format(
+        "{}: {} choices held for tests stand in training or validation, too: they are no item that could be "
+        "offered, and left out",
+        table_->source, table_->known));
 }
 
 std::vector<train::SamplePtr> Choices::read(std::span<const std::int64_t> ids) {

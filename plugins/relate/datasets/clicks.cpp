@@ -23,9 +23,9 @@ void Clicks::Made::describe(deck::Describe<Made>& d) {
 
 static std::string clicks_problem(const Clicks::Params& p) {
   if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
-  if (p.made_up && (!p.group.empty() || !p.vocabulary.empty() || !p.rows.empty()))
-    return "group, vocabulary and rows go with file; made-up records say all this themselves";
-  if (!p.rows.empty() && !p.vocabulary.empty())
+  if (p.made_up && (!p.group.empty() || !p.vocabulary.empty() || !p.vocabulary_file.empty() || !p.rows.empty()))
+    return "group, vocabulary, vocabulary_file and rows go with file; made-up records say all this themselves";
+  if (!p.rows.empty() && !(p.vocabulary.empty() && p.vocabulary_file.empty()))
     return "rows takes values as numbers of rows, which need no vocabulary; remove one of them";
   for (const auto rows : p.rows)
     if (rows < 1) return fmt::format("rows: a table of {} rows is none; give 1 or more", rows);
@@ -39,10 +39,17 @@ void Clicks::Params::describe(deck::Describe<Params>& d) {
     "group whose values get rows of their own, the one to train on; `group` itself when absent")
       .def("")
       .example("raw_train");
+  d("vocabulary_file", &Params::vocabulary_file,
+    "file that holds the group `vocabulary`, where the records to train on lie in another one; `file` when absent")
+      .def("")
+      .example("training.h5");
   d("least", &Params::least, "how often a value must stand in the vocabulary for a row of its own; others share row 0")
       .at_least(1)
       .def(2);
   d("rows", &Params::rows, "rows of each column's table, where the file's values are numbers of rows already").def({});
+  d("logarithm", &Params::logarithm,
+    "of the file's numbers: x becomes log(1 + max(x, 0)), as suits counts; false: they are taken as they are")
+      .def(true);
   d("made_up", &Params::made_up, "records by a known rule, instead of a file");
   d.check(clicks_problem);
 }
@@ -53,7 +60,8 @@ void Clicks::open(Context& context) {
       records_ = share(make_clicks(*params_.made_up));
     } else {
       io::reading(params_.file, [&] {
-        records_ = share(read_clicks({params_.file, params_.group, params_.vocabulary, params_.least, params_.rows}));
+        records_ = share(read_clicks({params_.file, params_.group, params_.vocabulary, params_.least, params_.rows,
+                                      params_.vocabulary_file, params_.logarithm}));
       });
     }
   });
@@ -63,6 +71,11 @@ void Clicks::open(Context& context) {
   context.log.info(fmt::format("{} records of {}, {:.1f} % clicked; {} columns with {} rows, {} numbers", size(),
                                records_->source, 100.0 * yes / static_cast<double>(std::max<std::int64_t>(1, size())),
                                records_->columns.size(), rows, records_->numbers.size()));
+  if (records_->cut > 0)
+    context.log.warn(
+        fmt::format("{}: {} numbers are negative and count as 0, because numbers become log(1 + x); say "
+                    "logarithm: false to take them as they are",
+                    records_->source, records_->cut));
 }
 
 std::vector<train::SamplePtr> Clicks::read(std::span<const std::int64_t> ids) {

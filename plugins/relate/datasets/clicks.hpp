@@ -14,9 +14,10 @@ class Clicks : public train::Dataset {
     static void describe(deck::Describe<Made>& d);
   };
   struct Params {
-    std::string file, group, vocabulary;
+    std::string file, group, vocabulary, vocabulary_file;
     std::int64_t least = 2;
     std::vector<std::int64_t> rows;
+    bool logarithm = true;
     std::optional<Made> made_up;
     static void describe(deck::Describe<Params>& d);
   };

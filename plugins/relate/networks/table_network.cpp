@@ -80,6 +80,7 @@ void TableNetwork::require_fit(const RecordSet& records) const {
                     "like those that it was trained on",
                     records.source, records.columns.size(), records.numbers.size(), name_, seen_.columns.size(),
                     seen_.mean.size()));
+  require_same_rows(seen_.columns, records, name_);
 }
 
 std::vector<train::Bags> TableNetwork::bags(std::span<const train::SamplePtr> samples) const {
@@ -174,7 +175,8 @@ void TableNetwork::infer(std::span<const train::SamplePtr> samples, std::span<co
 
 std::string TableNetwork::state() const {
   nlohmann::json columns = nlohmann::json::array();
-  for (const auto& column : seen_.columns) columns.push_back({{"name", column.name}, {"rows", column.rows}});
+  for (const auto& column : seen_.columns)
+    columns.push_back({{"name", column.name}, {"rows", column.rows}, {"meaning", column.meaning}});
   return nlohmann::json{{"columns", columns},     {"mean", seen_.mean},     {"scale", seen_.scale},
                         {"centre", seen_.centre}, {"spread", seen_.spread}, {"unit", seen_.unit}}
       .dump();
@@ -185,7 +187,8 @@ void TableNetwork::restore(const std::string& state) {
   const auto json = nlohmann::json::parse(state);
   seen_.columns.clear();
   for (const auto& column : json.at("columns"))
-    seen_.columns.push_back({column.at("name").get<std::string>(), column.at("rows").get<std::int64_t>()});
+    seen_.columns.push_back({column.at("name").get<std::string>(), column.at("rows").get<std::int64_t>(),
+                             column.value("meaning", std::uint64_t{0})});  // models of before 0: nothing is known
   seen_.mean = json.at("mean").get<std::vector<double>>();
   seen_.scale = json.at("scale").get<std::vector<double>>();
   seen_.centre = json.at("centre").get<double>(), seen_.spread = json.at("spread").get<double>();

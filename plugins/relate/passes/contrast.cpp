@@ -65,10 +65,10 @@ typename Contrast<T>::Sums Contrast<T>::one_sample(int sample, int counted) {
   T* s = cosines_.data() + static_cast<std::ptrdiff_t>(sample) * drawn_;
   const T* user = users_.rows.data() + static_cast<std::ptrdiff_t>(sample) * width_;
   const T right = dot(width_, user, chosen_.rows.data() + static_cast<std::ptrdiff_t>(sample) * width_);
-  int above = 0;
-  for (int j = 0; j < drawn_; ++j) above += s[j] > right;
+  int above = 0, equal = 0;  // vectors that are all zero tell nothing apart
+  for (int j = 0; j < drawn_; ++j) above += s[j] > right, equal += s[j] == right;
   Sums out;
-  out.wrong = counted > 0 ? static_cast<double>(above) / counted : 0.0;
+  out.wrong = counted > 0 ? (above + 0.5 * equal) / counted : 0.0;
   T& by_right = by_chosen_[static_cast<std::size_t>(sample)];
   double sum = 0.0;
   if (loss_.kind == ContrastLoss::Kind::margin) {

@@ -46,10 +46,13 @@ ChoiceTable::Lists listed(const io::File& file, const std::string& name, const c
   return out;
 }
 
-/// Takes the items of `others` out of `lists`, user by user.
-void take_out(const ChoiceTable::Lists& others, ChoiceTable::Lists& lists) {
-  for (std::size_t u = 0; u < lists.size(); ++u)
-    std::erase_if(lists[u], [&](std::int32_t i) { return std::binary_search(others[u].begin(), others[u].end(), i); });
+/// Takes the items of `others` out of `lists`, user by user; how many.
+std::int64_t take_out(const ChoiceTable::Lists& others, ChoiceTable::Lists& lists) {
+  std::size_t out = 0;
+  for (std::size_t u = 0; u < others.size(); ++u)
+    out += std::erase_if(lists[u],
+                         [&](std::int32_t i) { return std::binary_search(others[u].begin(), others[u].end(), i); });
+  return static_cast<std::int64_t>(out);
 }
 
 }  // namespace
@@ -70,6 +73,7 @@ ChoiceTable read_choices(const std::string& path) {
     out.validation = listed(file, "validation", "user", out.users, out.items);
     take_out(out.validation, out.training);
   }
+  out.known = take_out(out.training, out.test) + take_out(out.validation, out.test);
   if (!file.is_group("item_tags")) return out;
   out.tags_of = listed(file, "item_tags", "item", out.items, most);
   for (std::size_t k = 0; k < out.tags_of.size(); ++k) {

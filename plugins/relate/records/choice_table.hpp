@@ -14,6 +14,7 @@ struct ChoiceTable {
   using Lists = std::vector<std::vector<std::int32_t>>;  ///< items of each user, ascending
   std::string source;                                    ///< for messages
   std::int64_t users = 0, items = 0, tags = 0;
+  std::int64_t known = 0;  ///< choices held for tests that stood in training or validation, too, and were left out
   Lists training, validation, test;
   Lists tags_of;  ///< tags of each item, at least one; empty where items have none
 
@@ -25,9 +26,9 @@ struct ChoiceTable {
 };
 
 /// HDF5: attributes users, items; groups train, test and, where it is there, validation (which is taken out of train),
-/// of each indptr (users + 1) and items: those of user u are items[indptr[u]] to items[indptr[u + 1] - 1]; and where
-/// they are there tags of items, item_tags/indptr (items + 1) and item_tags/items. InputError names file, array and
-/// user.
+/// of each indptr (users + 1) and items: those of user u are items[indptr[u]] to items[indptr[u + 1] - 1]; choices of
+/// tests that stand in another group, too, are left out; and where they are there tags of items, item_tags/indptr
+/// (items + 1) and item_tags/items. InputError names file, array and user.
 ChoiceTable read_choices(const std::string& path);
 
 /// Choices held for validation become some of those for training.

@@ -51,12 +51,27 @@ std::map<std::int64_t, std::int32_t> numbered(const Array2<std::int64_t>& values
   return out;
 }
 
-void add_numbers(const Array2<double>& dense, RecordSet& out) {
+Array2<std::int64_t> read_vocabulary(const io::File& file, const ClickFile& keys) {
+  if (!keys.vocabulary_file.empty()) return read_values(io::File::open(keys.vocabulary_file), keys.vocabulary);
+  return read_values(file, keys.vocabulary.empty() ? keys.group : keys.vocabulary);
+}
+
+/// By which a vocabulary is known again.
+std::uint64_t meaning_of_rows(const std::map<std::int64_t, std::int32_t>& rows) {
+  std::string text;
+  for (const auto& [value, row] : rows) text += fmt::format("{} ", value);
+  return meaning_of(text);
+}
+
+void add_numbers(const Array2<double>& dense, bool logarithm, RecordSet& out) {
   for (std::int64_t k = 0; k < dense.columns; ++k)
     out.numbers.push_back(fmt::format("number {}", k + 1)),
         out.numbers.push_back(fmt::format("number {} missing", k + 1));
-  for (const double x : dense.values)
-    out.number.push_back(std::isnan(x) ? 0.0 : std::log1p(std::max(x, 0.0))), out.number.push_back(std::isnan(x));
+  for (const double x : dense.values) {
+    const double taken = logarithm ? std::log1p(std::max(x, 0.0)) : x;
+    out.number.push_back(std::isnan(x) ? 0.0 : taken), out.number.push_back(std::isnan(x));
+    out.cut += logarithm && x < 0.0;
+  }
 }
 
 }  // namespace
@@ -75,22 +90,23 @@ RecordSet read_clicks(const ClickFile& keys) {
         fmt::format("{}: {} labels for {} records; the file is cut short, or its parts belong to different "
                     "data",
                     out.source, out.answers.size(), values.rows));
-  if (place.exists("dense")) add_numbers(read_2d<double>(place, "dense"), out);
+  if (place.exists("dense")) add_numbers(read_2d<double>(place, "dense"), keys.logarithm, out);
   if (std::ssize(out.number) != values.rows * std::ssize(out.numbers))
     throw InputError(fmt::format("{}: dense has another number of records than label", out.source));
   const bool as_they_are = !keys.rows.empty();
   if (as_they_are && std::ssize(keys.rows) != values.columns)
     throw InputError(
         fmt::format("rows has {} numbers, but {} has {} columns", keys.rows.size(), out.source, values.columns));
-  const auto known = as_they_are ? values : read_values(file, keys.vocabulary.empty() ? keys.group : keys.vocabulary);
+  const auto known = as_they_are ? values : read_vocabulary(file, keys);
   if (known.columns != values.columns)
     throw InputError(
         fmt::format("{}: the vocabulary has {} columns, not {}", out.source, known.columns, values.columns));
   auto ids = std::make_shared<std::vector<std::int32_t>>(values.values.size(), 0);
   for (std::int64_t c = 0; c < values.columns; ++c) {
     const auto rows = as_they_are ? std::map<std::int64_t, std::int32_t>{} : numbered(known, c, keys.least);
-    out.columns.push_back(
-        {fmt::format("C{}", c + 1), as_they_are ? keys.rows[static_cast<std::size_t>(c)] : std::ssize(rows) + 1});
+    const auto name = fmt::format("C{}", c + 1);
+    out.columns.push_back(as_they_are ? RowColumn{name, keys.rows[static_cast<std::size_t>(c)]}
+                                      : RowColumn{name, std::ssize(rows) + 1, meaning_of_rows(rows)});
     for (std::int64_t r = 0; r < values.rows; ++r) {
       auto& id = (*ids)[static_cast<std::size_t>(r * values.columns + c)];
       const auto value = values.at(r, c);

@@ -87,7 +87,8 @@ PairTable read_pair_h5(const std::string& path) {
   out.source = "'" + path + "'";
   out.answer = "affinity";
   const auto array = file.dataset("affinity");
-  if (array.has_attribute("unit")) out.unit = array.attribute<std::string>("unit");
+  for (const char* name : {"unit", "units"})
+    if (out.unit.empty() && array.has_attribute(name)) out.unit = array.attribute<std::string>(name);
   out.compounds = side_of(file, "drug", "smiles", shape[0]);
   out.targets = side_of(file, "target", "sequence", shape[1]);
   const auto values = array.read<std::vector<double>>();
@@ -115,6 +116,7 @@ PairTable read_pair_csv(const std::string& path) {
   std::string line;
   std::vector<std::string> names;
   for (std::int64_t number = 1; std::getline(in, line); ++number) {
+    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // a mark of spreadsheets
     const std::string where = fmt::format("{}:{}", path, number);
     if (trim(line).empty()) continue;
     const auto words = words_of(line);
@@ -136,7 +138,8 @@ PairTable read_pair_csv(const std::string& path) {
     const auto value = parse_number(words[4]);
     if (!value) throw InputError(fmt::format("{}: '{}' is no number", where, words[4]));
     const auto fold = words.size() > 5 ? parse_number(words[5]) : std::optional<double>(-1.0);
-    if (!fold) throw InputError(fmt::format("{}: the fold '{}' is no number", where, words[5]));
+    if (!fold || !(std::abs(*fold) < 1e9) || *fold != std::floor(*fold))
+      throw InputError(fmt::format("{}: the fold '{}' is no whole number", where, words[5]));
     out.entries.push_back({compounds.number(words[0], words[1], where, "SMILES"),
                            targets.number(words[2], words[3], where, "sequence"), *value, static_cast<int>(*fold),
                            number});

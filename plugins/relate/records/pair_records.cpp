@@ -34,12 +34,19 @@ static std::vector<Rows> all_rows(const PairTable& table, bool compound, F&& row
   return out;
 }
 
+/// By which it is known again which thing has which row.
+static std::uint64_t meaning_of_side(const Side& side) {
+  std::string all;
+  for (std::size_t k = 0; k < side.id.size(); ++k) all += side.id[k] + '\t' + side.text[k] + '\n';
+  return meaning_of(all);
+}
+
 RecordSet pair_records(const std::shared_ptr<const PairTable>& table, const std::vector<Role>& roles, Role role,
                        const DescriptorKeys& keys) {
   RecordSet out;
   out.source = table->source, out.answer = table->answer, out.unit = table->unit;
-  out.columns = {{"compound", table->compounds.size()},
-                 {"target", table->targets.size()},
+  out.columns = {{"compound", table->compounds.size(), meaning_of_side(table->compounds)},
+                 {"target", table->targets.size(), meaning_of_side(table->targets)},
                  {"compound_pieces", keys.pieces},
                  {"target_words", words_in_all(keys.letters)}};
   const auto pieces = all_rows(*table, true, [&](const std::string& text) {

@@ -47,6 +47,28 @@ std::vector<train::FieldInfo> fields_of(const RecordSet& records) {
   return out;
 }
 
+std::uint64_t meaning_of(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash == 0 ? 1 : hash;
+}
+
+void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose) {
+  for (std::size_t c = 0; c < known.size(); ++c) {
+    const auto here = records.columns[c].meaning, there = known[c].meaning;
+    if (here == there || here == 0 || there == 0) continue;
+    if (records.pairs)
+      throw InputError(fmt::format(
+          "{}: column {} numbers other things than the file that {} was given, so that rows would be read as "
+          "those of others; write all pairs into one file, with a column fold (folds: {{by: given}})",
+          records.source, records.columns[c].name, whose));
+    throw InputError(
+        fmt::format("{}, column {}: values have other rows than those that {} was given, and would be read as others; "
+                    "give vocabulary (and vocabulary_file) the records of the training, and the same least",
+                    records.source, records.columns[c].name, whose));
+  }
+}
+
 void require_sound(const RecordSet& records) {
   for (std::int64_t r = 0; r < records.size(); ++r) {
     const auto at = static_cast<std::size_t>(r);

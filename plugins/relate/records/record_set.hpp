@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/train/kinds/dataset.hpp"
@@ -16,6 +17,7 @@ struct ChoiceTable;
 struct RowColumn {
   std::string name;
   std::int64_t rows = 0;
+  std::uint64_t meaning = 0;  ///< by which it is known again what the rows stand for; 0: nothing is known of that
 };
 
 /// Records: each has some numbers, a bag of rows for every column, and one answer.
@@ -25,6 +27,7 @@ struct RecordSet {
   std::vector<std::string> numbers;  ///< names of the numbers of a record
   std::vector<RowColumn> columns;
   std::vector<double> number;                      ///< records x numbers
+  std::int64_t cut = 0;                            ///< numbers of the source below 0 of which 0 was made
   std::vector<std::span<const std::int32_t>> bag;  ///< records x columns; they point into `stored`
   std::vector<double> answers;                     ///< of each record
   std::vector<std::int64_t> place;                 ///< its row or line in the source, counted as the source does
@@ -52,6 +55,12 @@ const RecordSet& record_set_of(const train::Sample& sample, const std::string& a
 train::SamplePtr sample_of(const RecordPtr& records, std::int64_t id);
 /// What data sets of records say of their fields: "numbers", where there are any, and the answer.
 std::vector<train::FieldInfo> fields_of(const RecordSet& records);
+
+/// A number by which the same text is known again in another run (FNV-1a), never 0.
+std::uint64_t meaning_of(const std::string& text);
+/// InputError where rows of a column stand for other things than in the columns that `whose` (a network, "training")
+/// was given: the same number of a row would be read as another thing. Columns are as many on both sides.
+void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose);
 
 /// InputError that names source, row and column: an id outside its table, an empty bag, a number that is not finite.
 void require_sound(const RecordSet& records);

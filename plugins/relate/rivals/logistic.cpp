@@ -137,7 +137,7 @@ LogisticRegression::LogisticRegression(const RecordSet& training) {
   double best = -1.0;
   std::vector<double> truth;
   for (const auto r : rest) truth.push_back(training.answers[static_cast<std::size_t>(r)]);
-  for (const double lambda : {1e-4, 3e-4, 1e-3, 3e-3, 1e-2}) {
+  for (const double lambda : {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1}) {
     const auto weights = fit(training, most, lambda);
     std::vector<double> scores;
     for (const auto r : rest) scores.push_back(score(training, r, weights));

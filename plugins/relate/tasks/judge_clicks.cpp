@@ -69,6 +69,7 @@ Task::Outcome JudgeClicks::run(Context& context) {
   const RecordSet &learned = records_of(*training), &records = records_of(*data);
   if (learned.columns.size() != records.columns.size() || learned.numbers.size() != records.numbers.size())
     throw InputError("training and dataset have different columns; give records of the same kind");
+  require_same_rows(learned.columns, records, "training");
   const double clicked = std::accumulate(learned.answers.begin(), learned.answers.end(), 0.0);
   std::vector<Row> rows;
   rows.push_back(

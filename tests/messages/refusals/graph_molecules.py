@@ -127,7 +127,7 @@ says("a molecule has the element Au, which none of the training set has", J + "t
 says("there is nothing to judge: name models, rivals or both", J + "rivals=[]", deck="judge.yaml", command="check")
 says("the energies for training are in kcal/mol, those for the test in eV; convert one of them", J + "test={type: molecules, file: unit.h5, group: small}",
      deck="judge.yaml")
-says("the first molecule of 'test' stands in 'training', too, so that its errors say little; give other molecules: part: test of the same fold",
+says("all molecules of 'test' stand in 'training', too, so that their errors say little; give other molecules: part: test of the same fold",
      J + "test.part=training", deck="judge.yaml")
 
 table.run()

@@ -77,6 +77,7 @@ says("'coarse.half' has 2 files, 'test' has 1; give one coarse run for each of '
      command="check")
 says("'a.h5' holds 2 steps of stride 1, but 'steps' is 50; lower steps, or give longer runs", R + "steps=50", deck="judge.yaml")
 says("a step of 'late.h5' takes 2, one of 'a.h5' 1; give both runs one interval", R + "coarse={half: [late.h5]}", deck="judge.yaml")
+says("a step of 'late.h5' takes 2, one of 'a.h5' 1; give both runs one interval", R + "training=[late.h5]", deck="judge.yaml")
 table.begins(deck="plain.yaml")
 says("'plain/train/model.h5' is a 'mlp', which makes no steps on nodes; name a model of the type mesh_graph", R + "model=plain/train/model.h5",
      deck="judge.yaml")
@@ -84,7 +85,7 @@ if built_with("torch"):
     table.begins()
     says("'steps/train/model.h5' was trained on 1 fields, 'fields' names 2; name the same ones", R + "fields=[c, d]", deck="judge.yaml")
     says("values between nodes need a mesh of triangles; this run has edges alone", R + "coarse={ring: [edges.h5]}", deck="judge.yaml")
-    says("the network makes steps of 1, these trajectories are 2 apart; give them another interval or stride", R + "test=[late.h5]",
+    says("the network makes steps of 1, these trajectories are 2 apart; give them another interval or stride", R + "test=[late.h5]", R + "training=[late.h5]",
          deck="judge.yaml")
     # The network in the solver's place
     says("surrogate: 'steps/train/model.h5' was trained on 1 values at a node, this physics has 2; train it on runs of the same physics",

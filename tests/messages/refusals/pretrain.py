@@ -166,6 +166,12 @@ run_file("axes.h5", **{"/tasks/b": np.zeros((4, 6), "f4")})
 says("'axes.h5': /tasks/b has 2 axes; a time and two or three axes of space are read", D + "files=[axes.h5, b.h5]")
 run_file("two.h5", **{"/tasks/w": np.zeros((4, 3, 4), "f4")})
 says("'two.h5': w has 3 x 4 cells, b has 6 x 4", D + "files=[two.h5, b.h5]")
+run_file("late.h5", **{"/scales/sim_time": np.arange(6.0)})
+says("'late.h5': /tasks/b has 4 moments, but /scales/sim_time has 6; the file is cut short, or still being written: leave it out",
+     D + "files=[a.h5, late.h5]")
+run_file("huge.h5", **{"/tasks/w": np.full((4, 6, 4), 1e40)})
+says("'huge.h5': w is 1e+40 in moment 0, beyond what single precision holds (3.4e38); write it in a larger unit", D + "files=[a.h5, huge.h5]")
+says("periodic names 1 axes, but the fields of 'a.h5' have 2", D + "periodic=[1]")
 says("'a.h5' has no moment between 8 and 9, its times go from 0 to 3; change 'times'", D + "times=[8, 9]")
 says("'a.h5' has 4 moments, so that none has a partner 4 later; take a smaller 'apart', or leave the run out", D + "apart=4")
 MADE = "{type: field_archive, made_up: {simulations: 4, moments: 3}, times: [8, 9]}"
@@ -223,11 +229,17 @@ for message in ("'torn_index.h5': the arrays of this index do not belong togethe
                 "'timed_index.h5': time has 5 values for 2 rows; make the index again"):
     says(message, FROM[0], FROM[1] + message.split("'")[1], deck="retrieve.yaml")
 
+table.begins(N + "partner=parameters", "run.directory=known")
+says("parameters names prandtl, but the parameters of the archive's runs are rayleigh; give both the same names", R + "queries=null",
+     R + "parameters={prandtl: [1]}", R + "archive.parameters={rayleigh: [1e4, 1e5]}", R + "model=known/train/model.h5", deck="retrieve.yaml")
+
 # Probe
 says("by is simulation, but the samples have no simulation; judge by what both data sets have", P + "by=simulation", deck="probe.yaml")
 table.file("negative.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.array([0, 1, -1, 1])})
 says("classes count from 0, but a training sample has a negative one; leave it out with 'range'", P + "training={type: images, file: negative.h5}",
      deck="probe.yaml")
+says("a test sample has the class -1, which is none: nothing is right about it; leave it out with 'range'",
+     P + "test={type: images, file: negative.h5}", deck="probe.yaml")
 says("few is 30, but class 0 has 10 samples; take fewer", P + "few=30", deck="probe.yaml")
 
 # Novelty
@@ -237,10 +249,13 @@ says("choose is 9, but there are 4 candidates; give more values, or choose fewer
 says("candidates name 1 parameters, but the archive's runs have 2; give both the same 'parameters'", X + "candidates={drift: [0, 1, 2]}", deck="next.yaml")
 says("model: 'views/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with partner: parameters",
      X + "model=views/train/model.h5", deck="next.yaml")
+says("candidates names dirft, slope, but the parameters of the archive's runs are drift, slope; give both the same names",
+     X + "candidates={dirft: [0, 1], slope: [1, 2]}", deck="next.yaml")
 says("by is encoder, but there is no 'model'; give one, or by: gaps", X + "run={type: neighbours, archive: %s, queries: %s}" % (MADE_UP, MADE_UP),
      deck="next.yaml", command="check")
 says("run 1 wrote no fields.h5; give 'run' an output of type fields", X + "run={type: neighbours, archive: %s, queries: %s}" % (MADE_UP, MADE_UP),
-     X + "candidates={batch: [8, 9], neighbours: [2, 3]}", X + "by=gaps", deck="next.yaml")
+     X + "candidates={batch: [8, 9], neighbours: [2, 3]}", X + "by=gaps",
+     X + "archive={type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {batch: [1, 2], neighbours: [1, 4]}}", deck="next.yaml")
 table.begins(N + "partner=parameters", "run.directory=one")
 says("model: 'one/train/model.h5' knows 1 parameters, but 2 are given", X + "model=one/train/model.h5", deck="next.yaml")
 

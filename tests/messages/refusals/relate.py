@@ -70,7 +70,7 @@ def reads(message, content, *more):
 
 # Clicks
 says("give one of: file, made_up", T + "dataset={type: clicks}")
-says("group, vocabulary and rows go with file; made-up records say all this themselves", T + "dataset.group=a")
+says("group, vocabulary, vocabulary_file and rows go with file; made-up records say all this themselves", T + "dataset.group=a")
 says("rows takes values as numbers of rows, which need no vocabulary; remove one of them",
      T + "dataset={type: clicks, file: a.h5, rows: [3], vocabulary: b}")
 says("rows: a table of 0 rows is none; give 1 or more", T + "dataset={type: clicks, file: a.h5, rows: [0]}")
@@ -176,6 +176,25 @@ says("predict_affinities judges pairs of things; give a dataset of type pairs",
      P + "dataset={type: clicks, made_up: {records: 40}}", deck="predict.yaml", command="run")
 says("predict_affinities judges the pairs that are kept for tests; give the dataset part: test", P + "dataset.part=training",
      deck="predict.yaml", command="run")
+
+# Rows that stand for other things than those of the training
+MORE = clicks(label=[0, 1, 0, 1], categorical=[[1, 7], [2, 7], [1, 8], [2, 8]], dense=[[0.5], [1.0], [2.0], [3.0]])
+learned = table.file("learned.h5", MORE)
+later = table.file("later.h5", MORE | {"categorical": [[3, 7], [2, 7], [3, 8], [2, 8]]})
+table.begins("run.directory=values", T + f"dataset={{type: clicks, file: {learned}}}", T + "batch=2")
+ROWS = ("'later.h5', column C1: values have other rows than those that %s was given, and would be read as others; give vocabulary (and "
+        "vocabulary_file) the records of the training, and the same least")
+says(ROWS % "training", J + f"training={{type: clicks, file: {learned}}}", J + f"dataset={{type: clicks, file: {later}}}", deck="judge.yaml",
+     command="run")
+LATER = J + f"training={{type: clicks, file: {later}}}", J + f"dataset={{type: clicks, file: {later}}}", J + "models=[values/train/model.h5]"
+says(ROWS % "dlrm", *LATER, deck="judge.yaml", command="run")
+LINES = ["A,CCO,P,MKL,5", "B,CCN,P,MKL,6", "A,CCO,Q,MKV,7", "B,CCN,Q,MKV,5.5", "C,CCC,P,MKL,6.5", "C,CCC,Q,MKV,7.5"]
+for name, lines in ("ordered.csv", LINES), ("turned.csv", LINES[::-1]):
+    table.file(name, "compound,smiles,target,sequence,pKd\n" + "\n".join(lines) + "\n")
+table.begins("run.directory=ordered", T + "dataset={type: pairs, file: ordered.csv, letters: 1}", T + "batch=2", deck="pairs.yaml")
+says("'turned.csv': column compound numbers other things than the file that affinity was given, so that rows would be read as those of others; write "
+     "all pairs into one file, with a column fold (folds: {by: given})", P + "dataset={type: pairs, file: turned.csv, letters: 1, part: test}",
+     P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 
 # Tables
 says("average keeps means of weights, but not of the rows of tables, which dlrm learns; remove average", T + "average={decay: 0.9}", command="run")

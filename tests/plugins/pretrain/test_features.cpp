@@ -167,3 +167,23 @@ TEST_CASE("neighbours and linear fits tell classes apart, with all labels and wi
   CHECK(share_right(linear_classes(wide, some, wide, 1e-3), some) == 1.0);
   REQUIRE_THROWS_WITH(few_of_each(classes, 101, 1, 0), "few is 101, but class 0 has 100 samples; take fewer");
 }
+
+TEST_CASE("a ridge that nobody gave is chosen by rows that are left out") {
+  // Three numbers tell classes apart, two hundred are noise as large.
+  Matrix known(45, 203), asked(600, 203);
+  std::vector<std::int64_t> classes, truth;
+  for (std::int64_t r = 0; r < 645; ++r) {
+    Matrix& to = r < 45 ? known : asked;
+    const std::int64_t row = r < 45 ? r : r - 45, c = r % 3;
+    (r < 45 ? classes : truth).push_back(c);
+    for (std::int64_t k = 0; k < 203; ++k) to(row, k) = normal(r, k, 21) + (k == c ? 4.0 : 0.0);
+  }
+  const double found = share_right(linear_classes(known, classes, asked, std::nullopt), truth);
+  double best = 0.0, least = 1.0;
+  for (const double ridge : {1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0}) {
+    const double share = share_right(linear_classes(known, classes, asked, ridge), truth);
+    best = std::max(best, share), least = std::min(least, share);
+  }
+  CHECK(best > least);
+  CHECK(found > best - 0.03);
+}

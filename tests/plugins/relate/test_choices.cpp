@@ -49,6 +49,15 @@ TEST_CASE("choices are read, and validation is taken out of training") {
   CHECK(table.tags_of == ChoiceTable::Lists{{1}, {0, 5}, {2}, {2}});
 }
 
+TEST_CASE("a choice of tests that stands in training or validation, too, is left out and counted") {
+  Files files;
+  files.write({0, 2, 4, 5}, {3, 0, 1, 2, 0});  // users 0 and 2 have their test item in training
+  const auto table = read_choices(files.path);
+  CHECK(table.training == ChoiceTable::Lists{{0, 3}, {1}, {0}});
+  CHECK(table.test == ChoiceTable::Lists{{}, {}, {}});
+  CHECK(table.known == 2);
+}
+
 TEST_CASE("choices held for validation join those for training, in their order") {
   auto table = make_choices({});
   const auto before = table;

@@ -59,7 +59,7 @@ TEST_CASE("text of pairs is read, and what cannot be is refused with its line") 
   CHECK(refusal(files, head + "\nA,CCO,P1,MKL\n") ==
         "pairs.csv:2: 5 columns were expected, but the line has 4; is the file cut short?");
   CHECK(refusal(files, head + "\nA,CCO,P1,MKL,strong\n") == "pairs.csv:2: 'strong' is no number");
-  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,x\n") == "pairs.csv:2: the fold 'x' is no number");
+  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,x\n") == "pairs.csv:2: the fold 'x' is no whole number");
   CHECK(refusal(files, head + "\nA,CCO,P1,MKL,1\nA,CCC,P2,MKV,1\n") ==
         "pairs.csv:3: 'A' had another SMILES before; give things of different SMILES different names");
   CHECK(refusal(files, head + "\n") == "'pairs.csv' holds no pairs");
@@ -159,4 +159,59 @@ TEST_CASE("an empty bag and a number that is none are refused") {
                     "'r.h5', row 4, column drug: names no row of its table; every bag needs one");
   records.answers = {std::nan("")};
   CHECK_THROWS_WITH(require_sound(records), "'r.h5', row 4: y is not a finite number");
+}
+
+TEST_CASE("records whose rows stand for other values are told from those of the training, also from another file") {
+  Files files;
+  const auto path = files.scratch.file("training.h5"), more = files.scratch.file("later.h5");
+  const std::vector<std::int64_t> learned{5, 5, 9, 9}, later{9, 9, 4, 4};
+  const std::vector<double> dense{-2.0, 1.0, std::nan(""), 3.0};
+  for (const auto& [file_path, values] : {std::pair{path, learned}, {more, later}}) {
+    auto file = io::File::create(file_path);
+    file.write("all/categorical", io::tensor_of(values.data(), {4, 1}));
+    file.write("all/label", std::vector<std::int32_t>{0, 1, 1, 0});
+    file.write("all/dense", io::tensor_of(dense.data(), {4, 1}));
+  }
+  const auto known = read_clicks({path, "all", "", 2, {}}), other = read_clicks({more, "all", "", 2, {}});
+  REQUIRE(known.columns[0].rows == other.columns[0].rows);
+  CHECK_THROWS_WITH(
+      require_same_rows(known.columns, other, "dlrm"),
+      "'" + more +
+          "' all, column C1: values have other rows than those that dlrm was given, and would be read as "
+          "others; give vocabulary (and vocabulary_file) the records of the training, and the same least");
+  const auto right = read_clicks({more, "all", "all", 2, {}, path});
+  require_same_rows(known.columns, right, "dlrm");
+  CHECK(right.bag_of(0, 0)[0] == 2);                                                  // 9
+  CHECK(right.bag_of(2, 0)[0] == 0);                                                  // 4 was never met
+  require_same_rows(known.columns, read_clicks({path, "all", "", 2, {10}}), "dlrm");  // rows as they stand
+  CHECK(known.cut == 1);
+  const auto plain = read_clicks({path, "all", "", 2, {}, "", false});
+  CHECK(plain.cut == 0);
+  CHECK(plain.number[0] == -2.0);
+  CHECK(plain.number[4] == 0.0);
+  CHECK(plain.number[5] == 1.0);  // missing
+}
+
+TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
+  Files files;
+  const auto records = [&](const std::string& name, const std::string& lines) {
+    const auto table = std::make_shared<const PairTable>(read_pair_csv(files.text(name, head + "\n" + lines)));
+    return pair_records(table, std::vector<Role>(table->entries.size(), Role::test), Role::test, {});
+  };
+  const auto one = records("one.csv", "A,CC,P,MKL,1\nB,CO,P,MKL,2\n"),
+             two = records("two.csv", "B,CO,P,MKL,2\nA,CC,P,MKL,1\n");
+  require_same_rows(one.columns, records("again.csv", "A,CC,P,MKL,5\nB,CO,P,MKL,6\n"), "affinity");
+  CHECK_THROWS_WITH(
+      require_same_rows(one.columns, two, "affinity"),
+      two.source +
+          ": column compound numbers other things than the file that affinity was given, so that rows would "
+          "be read as those of others; write all pairs into one file, with a column fold (folds: {by: "
+          "given})");
+}
+
+TEST_CASE("text of a spreadsheet begins with a mark, and folds are whole numbers") {
+  Files files;
+  CHECK(read_pair_csv(files.text("mark.csv", "\xef\xbb\xbf" + head + "\nA,CC,P,MKL,1\n")).entries.size() == 1);
+  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,0.5\n") == "pairs.csv:2: the fold '0.5' is no whole number");
+  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,nan\n") == "pairs.csv:2: the fold 'nan' is no whole number");
 }

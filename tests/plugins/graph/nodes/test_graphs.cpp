@@ -1,4 +1,6 @@
 // Graphs in memory: files, text, made ones, and what is refused.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -9,6 +11,7 @@
 #include "plugins/graph/graphs/made_graph.hpp"
 #include "plugins/graph/graphs/matrices.hpp"
 #include "plugins/graph/layers/blocks.hpp"
+#include "plugins/graph/tasks/node_rivals.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"
 
@@ -232,4 +235,42 @@ TEST_CASE("drawn neighbours have the mean of all, and depend on node and step al
   const auto columns = a.columns_of(3);
   for (std::size_t e = 0; e < columns.size(); ++e)
     CHECK(mean[static_cast<std::size_t>(columns[e])] == Approx(a.values_of(3)[e]).epsilon(0.15));
+}
+
+TEST_CASE("features are divided by their sum where they are counts, and taken as they are where they are not") {
+  Folder folder;
+  const auto weights = [&](const std::string& file, const std::string& key) {
+    static int runs = 0;
+    Comm alone(MPI_COMM_SELF);
+    Place place(alone, folder.scratch.file(fmt::format("run_{}", runs++)));
+    place.run("train", fmt::format("{{network: {{type: gcn, layers: [4], dropout: 0{}}}, dataset: {{type: graph, file: "
+                                   "{}}}, loader: whole_graph, epochs: 3, optimizer: adam, learning_rate: {{type: "
+                                   "constant, start: 0.01}}}}",
+                                   key, file));
+    return place.weights();
+  };
+  for (const bool counts : {true, false}) {
+    const auto path = folder.file([&](io::File& file) {
+      small(file);
+      const std::vector<double> values =
+          counts ? std::vector<double>{2, 1, 0, 3, 4, 4} : std::vector<double>{0.5, -0.4999, 1.25, 2, -3, 0.25};
+      file.write("features", io::tensor_of(values.data(), {3, 2}));
+    });
+    INFO("counts " << counts);
+    CHECK(features_seen(read_graph(path)->features).counts == counts);
+    const auto found = weights(path, "");
+    CHECK((found == weights(path, ", sums_to_one: true")) == counts);
+    CHECK((found == weights(path, ", sums_to_one: false")) == !counts);
+  }
+}
+
+TEST_CASE("the most frequent class is that of all nodes whose class is known, not of a balanced training part") {
+  GraphParts parts;
+  parts.source = "test", parts.nodes = 6, parts.edges = {{0, 1, 1.0}};
+  parts.labels = {0, 1, 1, 1, 1, 0};
+  parts.roles = {Role::training, Role::training, Role::validation, Role::validation, Role::test, Role::test};
+  const auto graph = make_graph(std::move(parts));
+  const auto judged = most_frequent(*graph);
+  CHECK(judged.nodes.classes == std::vector<std::int32_t>(6, 1));
+  CHECK(judged.validation == 1.0);
 }

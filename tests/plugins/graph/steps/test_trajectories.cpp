@@ -64,6 +64,9 @@ TEST_CASE("a stencil is exact where the law is one, on another mesh, too; modes 
   CHECK(modes.fits(training[0]));
   const auto other = made_trajectory(scratch.file("other.h5"), {.n = 5});
   CHECK(!modes.fits(other));
+  auto moved = training[0];  // as many nodes
+  moved.place[0] += 0.1;
+  CHECK(!modes.fits(moved));
 }
 
 TEST_CASE("steps as samples: what is disturbed and what is not") {

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/sparse/exchange/share.hpp"
+#include "core/sparse/rows/csr.hpp"
+
+namespace cambium::graph {
+
+/// Parts of a graph between which nothing flows.
+struct Components {
+  std::int64_t count = 1;             ///< of parts with two or more nodes
+  std::vector<std::int32_t> of_node;  ///< part of each own node, -1: it has no neighbour; empty: the graph is one part
+};
+
+/// Of the nodes of `own`; entries of `pattern`, symmetric, that are not 0 join two nodes.
+Components components_of(const sparse::Csr<double>& pattern, sparse::Range own);
+
+}  // namespace cambium::graph
