@@ -9,9 +9,9 @@ namespace cambium::deepmd {
 namespace {
 
 /// Normal numbers in a row, addressed by (seed, array).
-class Source {
+class RandomSource {
  public:
-  explicit Source(std::uint64_t seed) : seed_(seed) {}
+  explicit RandomSource(std::uint64_t seed) : seed_(seed) {}
 
   std::vector<double> array(int n, double deviation, double mean = 0.0) {
     ++array_;
@@ -26,7 +26,7 @@ class Source {
   std::uint64_t seed_, array_ = 0;
 };
 
-Layer random_layer(Source& source, int in, int out, const std::string& activation, bool residual, bool timestep) {
+Layer random_layer(RandomSource& source, int in, int out, const std::string& activation, bool residual, bool timestep) {
   Layer layer;
   layer.in = in;
   layer.out = out;
@@ -38,7 +38,7 @@ Layer random_layer(Source& source, int in, int out, const std::string& activatio
   return layer;
 }
 
-Network random_network(Source& source, int in, const std::vector<int>& widths, const std::string& activation,
+Network random_network(RandomSource& source, int in, const std::vector<int>& widths, const std::string& activation,
                        bool fitting) {
   Network net;
   for (int width : widths) {
@@ -52,7 +52,7 @@ Network random_network(Source& source, int in, const std::vector<int>& widths, c
 }  // namespace
 
 DeepPotentialModel random_model(const RandomModel& spec) {
-  Source source(spec.seed);
+  RandomSource source(spec.seed);
   DeepPotentialModel m;
   const std::size_t nt = spec.type_map.size();
   m.source = "random model";
