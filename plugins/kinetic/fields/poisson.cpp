@@ -16,17 +16,17 @@ static const ConfGrid& flat(const ConfGrid& grid) {
   return grid;
 }
 
-Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls)
-    : grid_(flat(grid)), epsilon0_(epsilon0), element_(grid), phi_(grid.size()) {
+Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls, const ConfRanks* ranks)
+    : grid_(flat(grid)), whole_(grid.whole()), ranks_(ranks), epsilon0_(epsilon0), element_(grid), phi_(grid.size()) {
   bool periodic = true;
   for (int d = 0; d < grid.dimensions; ++d) periodic &= grid.low_wall[d] == Wall::periodic;
   for (auto& slot : e_)
     for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
   if (periodic) {
-    periodic_.emplace(grid, element_);
+    periodic_.emplace(whole_, element_);
     return;
   }
-  walls_.emplace(grid, element_, walls);
+  walls_.emplace(whole_, element_, walls);
   neutral_ = walls_->neutral();
   for (auto& slot : wall_charge_) slot.assign(floating().size(), 0.0);
   wall_potential_.assign(floating().size(), 0.0);
@@ -36,20 +36,22 @@ std::span<const WallSide> Poisson::floating() const {
   return walls_ ? std::span<const WallSide>(walls_->floating()) : std::span<const WallSide>();
 }
 
-void Poisson::solve(const std::vector<double>& charge, int slot) {
+void Poisson::solve(const std::vector<double>& own_charge, int slot) {
   const Region region("Poisson equation", WorkKind::elementwise);
   const int n = grid_.modes(), local = static_cast<int>(element_.nodes.size());
-  double jacobian = 1.0, one = 1.0, volume = grid_.count();
+  const std::vector<double> gathered = ranks_ ? ranks_->gathered(own_charge, n) : std::vector<double>();
+  const std::vector<double>& charge = ranks_ ? gathered : own_charge;
+  double jacobian = 1.0, one = 1.0, volume = whole_.count();
   for (int d = 0; d < grid_.dimensions; ++d)
     jacobian *= 0.5 * grid_.width[d], one *= std::sqrt(2.0), volume *= grid_.width[d];
-  double mean = neutral_ ? grid_.integral(charge.data()) / volume : 0.0;
+  double mean = neutral_ ? whole_.integral(charge.data()) / volume : 0.0;
   if (neutral_)
     for (double q : wall_charge_[slot]) mean += q / volume;
   using Complex = PeriodicPoisson::Complex;
-  std::vector<std::vector<Complex>> right(element_.kinds, std::vector<Complex>(grid_.count(), 0.0));
+  std::vector<std::vector<Complex>> right(element_.kinds, std::vector<Complex>(whole_.count(), 0.0));
   std::vector<double> line(walls_ ? walls_->size() : 0, 0.0);
   const auto& nodes = element_.nodes;
-  for (int cell = 0; cell < grid_.count(); ++cell)
+  for (int cell = 0; cell < whole_.count(); ++cell)
     for (int i = 0; i < local; ++i) {
       double load = -mean * one * element_.shape[i * n];
       for (int k = 0; k < n; ++k) load += element_.shape[i * n + k] * charge[static_cast<std::size_t>(cell) * n + k];
@@ -64,11 +66,12 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
   else
     walls_->solve(line, wall_charge_[slot], epsilon0_, wall_potential_);
   for (int cell = 0; cell < grid_.count(); ++cell) {
+    const int there = whole_.index(grid_.place(cell));
     double* phi = &phi_[static_cast<std::size_t>(cell) * n];
     for (int k = 0; k < n; ++k) phi[k] = 0.0;
     for (int i = 0; i < local; ++i) {
       const double value =
-          periodic_ ? right[nodes[i].kind][periodic_->owner(cell, nodes[i])].real() : line[walls_->number(cell, i)];
+          periodic_ ? right[nodes[i].kind][periodic_->owner(there, nodes[i])].real() : line[walls_->number(there, i)];
       for (int k = 0; k < n; ++k) phi[k] += value * element_.shape[i * n + k];
     }
     for (int d = 0; d < grid_.dimensions; ++d) {
@@ -84,7 +87,8 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
 void Poisson::centre_potential() {
   const int n = grid_.modes();
   double mean = 0.0;
-  for (int cell = 0; cell < grid_.count(); ++cell) mean += phi_[static_cast<std::size_t>(cell) * n] / grid_.count();
+  for (int cell = 0; cell < grid_.count(); ++cell) mean += phi_[static_cast<std::size_t>(cell) * n] / whole_.count();
+  mean = sum(mean);
   for (int cell = 0; cell < grid_.count(); ++cell) phi_[static_cast<std::size_t>(cell) * n] -= mean;
 }
 
@@ -102,7 +106,7 @@ void Poisson::stage(const Stage& s, const Sources& before, const Sources& after)
 /// Field lines need two ends: where no wall has a fixed potential, walls and plasma are neutral together.
 void Poisson::require_neutral(const Sources& sources) const {
   if (!neutral_ || floating().empty()) return;
-  double total = grid_.integral(sources.charge.data());
+  double total = sum(grid_.integral(sources.charge.data()));
   for (double q : wall_charge_[0]) total += q;
   if (std::abs(total) > 1e-3 * sources.carried)
     throw InputError(
@@ -147,9 +151,9 @@ void Poisson::start_from(const io::Group& file, const Find&, const Sources& sour
 }
 
 double Poisson::electric_energy(int slot) const {
-  double sum = 0.0;
-  for (int d = 0; d < grid_.dimensions; ++d) sum += grid_.product_integral(e_[slot][d].data(), e_[slot][d].data());
-  return 0.5 * epsilon0_ * sum;
+  double squares = 0.0;
+  for (int d = 0; d < grid_.dimensions; ++d) squares += grid_.product_integral(e_[slot][d].data(), e_[slot][d].data());
+  return 0.5 * epsilon0_ * sum(squares);
 }
 
 std::vector<FieldModel::Named> Poisson::output() const {

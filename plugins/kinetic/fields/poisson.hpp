@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "plugins/kinetic/fields/conf_ranks.hpp"
 #include "plugins/kinetic/fields/element.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
 #include "plugins/kinetic/fields/periodic_poisson.hpp"
@@ -18,8 +19,8 @@ namespace cambium::kinetic {
 /// is zero.
 class Poisson : public FieldModel {
  public:
-  /// InputError for three dimensions.
-  Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls = {});
+  /// InputError for three dimensions. `ranks`, where there are several, outlives it.
+  Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls = {}, const ConfRanks* ranks = nullptr);
 
   /// InputError when nothing can carry away the net charge of a plasma between floating walls: see require_neutral().
   void initialise(const Sources& sources) override;
@@ -35,7 +36,8 @@ class Poisson : public FieldModel {
   void load(const io::Group& group, const Sources& sources) override;
   void start_from(const io::Group& file, const Find& find, const Sources& sources) override;
 
-  /// phi and E = -grad phi of a charge density, with the charges of a slot's floating walls.
+  /// Collective. phi and E = -grad phi of a charge density, with the charges of a slot's floating walls. Each rank
+  /// gets the charge of all cells and solves for the whole potential, of which it keeps what belongs to its own.
   void solve(const std::vector<double>& charge, int slot);
   const std::vector<double>& potential() const { return phi_; }
   /// Charge of each floating wall, in the order of collecting(): per area in one dimension, per length in two. Slots as
@@ -48,8 +50,10 @@ class Poisson : public FieldModel {
   std::span<const WallSide> floating() const;
   void require_neutral(const Sources& sources) const;
   void centre_potential();
+  double sum(double own) const { return ranks_ ? ranks_->row().sum(own) : own; }
 
-  ConfGrid grid_;
+  ConfGrid grid_, whole_;
+  const ConfRanks* ranks_;
   double epsilon0_;
   Element element_;
   std::optional<PeriodicPoisson> periodic_;  ///< one of the two

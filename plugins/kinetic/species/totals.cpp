@@ -6,13 +6,12 @@
 
 namespace cambium::kinetic {
 
-double Totals::particles() const { return species_.conf().integral(species_.moment(0).data()); }
-double Totals::momentum(int d) const {
-  return species_.mass() * species_.conf().integral(species_.moment(1 + d).data());
+double Totals::integral(int component) const {
+  return species_.ranks().row().sum(species_.conf().integral(species_.moment(component).data()));
 }
-double Totals::kinetic_energy() const {
-  return 0.5 * species_.mass() * species_.conf().integral(species_.moment(species_.components() - 1).data());
-}
+double Totals::particles() const { return integral(0); }
+double Totals::momentum(int d) const { return species_.mass() * integral(1 + d); }
+double Totals::kinetic_energy() const { return 0.5 * species_.mass() * integral(species_.components() - 1); }
 double Totals::square_integral() const { return species_.comm().sum(species_.solver().square_integral(0)); }
 
 double Totals::entropy() const {
@@ -41,7 +40,7 @@ double Totals::temperature() const {
 }
 
 double Totals::debye_length(double epsilon0) const {
-  const double density = particles() / (species_.conf().count() * species_.conf().cell_volume());
+  const double density = particles() / (species_.conf().whole_count() * species_.conf().cell_volume());
   return std::sqrt(epsilon0 * temperature() / (density * species_.charge() * species_.charge()));
 }
 
