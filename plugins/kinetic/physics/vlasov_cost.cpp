@@ -198,7 +198,8 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
   // Moments of three stages and what they are summed in, fields of three.
   out.memory += number * (6.0 * moments + 3.0 * own * modes * components_);
   out.moved += number * stages * (6.0 * moments + 8.0 * own * modes * components_);
-  if (fields_ == Fields::poisson) {
+  const bool line = parts.front().cdim == 1 && column_of(parts.front()) < ranks;
+  if (fields_ == Fields::poisson && !line) {
     // Charge and potential of all cells, in numbers and in complex ones, and the matrices of all waves.
     out.memory += number * whole * modes * 6.0;
     out.repeated = number * stages * 8.0 * whole * modes;
@@ -210,7 +211,12 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
     out.messages.push_back({"moments of a rank's cells", Pattern::reduce, sums, 0.0, bytes, bytes});
   out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
   if (fields_ == Fields::maxwell) add_halo(parts.front(), out);
-  if (fields_ == Fields::poisson && column_of(parts.front()) < ranks)
+  if (fields_ != Fields::poisson || column_of(parts.front()) == ranks) return;
+  // The mean, and on a line two sums of four numbers.
+  const double rounds = line ? 3.0 : 1.0, numbers = line ? 9.0 : 1.0;
+  out.messages.push_back(
+      {"sums of charge", Pattern::reduce, stages * rounds, 0.0, number * stages * numbers, number * stages * numbers});
+  if (!line)
     out.messages.push_back({"charge of all cells", Pattern::gather, 1.0 * stages, 0.0, number * stages * own * modes,
                             number * stages * (whole - own) * modes});
 }

@@ -10,7 +10,8 @@ namespace cambium::kinetic {
 
 /// What steps of a kinetic physics cost. Ranks have bricks of phase space, whose surface is traces. Moments and fields
 /// are those of a rank's cells of configuration space; where velocity space is cut moments are summed over the ranks
-/// that share cells. The potential is solved for by every rank, from the charge of all cells.
+/// that share cells. The potential of a line is divided, too; that of a plane is solved for by every rank, from the
+/// charge of all cells.
 class VlasovCost : public Cost {
  public:
   enum class Fields { none, poisson, maxwell };

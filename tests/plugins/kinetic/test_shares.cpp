@@ -78,6 +78,56 @@ TEST_CASE("the potential of each rank's cells is that of one rank") {
   }
 }
 
+/// Electrons and ions on a line between walls of every kind.
+static VlasovPoisson::Params between(Wall particles, std::vector<std::string> walls, int order, int cells) {
+  VlasovPoisson::Params p;
+  p.basis.order = order;
+  p.domain = domain({"-1"}, {"7"}, {cells});
+  p.domain.lower_wall = p.domain.upper_wall = {particles};
+  p.species = {species("electron", "-1", "1", {"-5"}, {"5"}, {12}, "(1 + 0.2*sin(x))*maxwellian(v, 0.2, 1)"),
+               species("ion", "1", "30", {"-1.5"}, {"1.5"}, {8}, "(1 + 0.1*cos(2*x))*maxwellian(v, 0.1, 0.3)")};
+  if (walls.empty()) return p;
+  p.wall_potential.emplace();
+  p.wall_potential->lower = {walls[0]}, p.wall_potential->upper = {walls[1]};
+  return p;
+}
+
+TEST_CASE("the potential of a line is divided, whatever its ends do") {
+  const int n = Comm().size();
+  struct Case {
+    Wall particles;
+    std::vector<std::string> walls;
+  };
+  const std::vector<Case> cases{{Wall::periodic, {}},
+                                {Wall::absorb, {"0.3", "-0.2"}},
+                                {Wall::absorb, {"floating", "0.5"}},
+                                {Wall::absorb, {"0.5", "floating"}},
+                                {Wall::absorb, {"floating", "floating"}},
+                                {Wall::absorb, {"symmetry", "0.1"}},
+                                {Wall::absorb, {"0.1", "symmetry"}},
+                                {Wall::absorb, {"symmetry", "floating"}},
+                                {Wall::absorb, {"floating", "symmetry"}},
+                                {Wall::reflect, {"symmetry", "symmetry"}}};
+  for (const auto& c : cases)
+    for (int order : {1, 2})
+      for (int cells : {10, 13}) {
+        auto p = between(c.particles, c.walls, order, cells), q = p;
+        q.ranks = {n, 1};
+        KineticRun<VlasovPoisson> whole(p, MPI_COMM_SELF), part(q);
+        whole.start(), part.start();
+        for (int k = 0; k < 4; ++k) whole.step(), part.step();
+        INFO("walls " << (c.walls.empty() ? "none" : c.walls[0] + ", " + c.walls[1]) << ", order " << order << ", "
+                      << cells << " cells on " << n << " ranks");
+        CHECK(furthest_fields(part, whole) < 1e-12);
+        check_shares(*part.physics);
+        const auto readings = part.physics->fields()->readings(), wanted = whole.physics->fields()->readings();
+        for (std::size_t k = 0; k < wanted.size(); ++k) {
+          INFO(wanted[k].name);
+          CHECK(std::abs(readings[k].value - wanted[k].value) < 1e-12);
+        }
+      }
+}
+
 TEST_CASE("cells that touch a brick come from the ranks that have them") {
   const Comm comm;
   const int n = comm.size();
