@@ -32,7 +32,7 @@ int piece(const PhaseGrid& grid, int from, int to) {
 }  // namespace
 
 ConfRanks::ConfRanks(const PhaseGrid& grid, const Comm& comm)
-    : grid_(conf_grid(grid, {})), root_(comm.root()), column_(Split(comm, piece(grid, 0, grid.cdim))),
+    : grid_(conf_grid(grid, {})), all_(comm), column_(Split(comm, piece(grid, 0, grid.cdim))),
       row_(Split(comm, piece(grid, grid.cdim, grid.dimensions()))) {
   for (int d = 0; d < grid.cdim; ++d) cuts_[d] = grid.axis[d].ranks;
 }
@@ -86,7 +86,7 @@ std::vector<double> ConfRanks::gathered_on_root(std::span<const double> own, int
   std::vector<double> all(row_.root() ? static_cast<std::size_t>(first.back()) : 0);
   MPI_Gatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), count.data(), first.data(), MPI_DOUBLE,
               0, row_.handle());
-  return root_ ? sorted(all, per_cell) : std::vector<double>();
+  return all_.root() ? sorted(all, per_cell) : std::vector<double>();
 }
 
 std::vector<double> ConfRanks::own_of(std::span<const double> whole, int per_cell) const {

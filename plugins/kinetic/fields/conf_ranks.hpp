@@ -10,9 +10,10 @@ namespace cambium::kinetic {
 /// Species that are cut alike in configuration space have the same.
 class ConfRanks {
  public:
-  /// Collective.
+  /// Collective. `comm` outlives it.
   ConfRanks(const PhaseGrid& grid, const Comm& comm);
 
+  const Comm& all() const { return all_; }
   /// Those with the same cells of configuration space: what they sum are moments of these cells.
   const Comm& column() const { return column_; }
   /// Those with the same velocities: together they have every cell of configuration space once, in the order of their
@@ -33,7 +34,7 @@ class ConfRanks {
 
   ConfGrid grid_;                     ///< without modes
   std::array<int, 3> cuts_{1, 1, 1};  ///< ranks along each dimension
-  bool root_;                         ///< rank 0 of all
+  const Comm& all_;
   Comm column_, row_;
 };
 

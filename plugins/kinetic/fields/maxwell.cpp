@@ -12,7 +12,9 @@ namespace cambium::kinetic {
 
 static const char* component_names[] = {"Ex", "Ey", "Ez", "Bx", "By", "Bz", "phi", "psi"};
 
-Maxwell::Maxwell(const ConfGrid& grid, const Options& options) : grid_(grid), options_(options) {
+Maxwell::Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks* ranks, std::optional<ConfHalo> halo)
+    : grid_(grid), options_(options), ranks_(ranks) {
+  if (halo && halo->any()) halo_ = std::move(halo);
   for (auto& slot : field_)
     for (auto& c : slot) c.assign(grid.size(), 0.0);
   if (any_open())
@@ -34,12 +36,6 @@ Maxwell::Maxwell(const ConfGrid& grid, const Options& options) : grid_(grid), op
     }
   }
   make_operators();
-}
-
-Maxwell::Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks& ranks, ConfHalo halo)
-    : Maxwell(grid, options) {
-  ranks_ = &ranks;
-  if (halo.any()) halo_.emplace(std::move(halo));
 }
 
 /// Weak derivative with mean values at the faces: with q+ and q- the traces at the ends of a cell,
@@ -166,7 +162,7 @@ void Maxwell::stage(const Stage& s, const Sources& before, const Sources&) {
   std::vector<double> rate[components];
   if (options_.driven) {
     if (halo_) {
-      const auto told = static_cast<std::size_t>(Maxwell::told(options_));
+      const auto told = static_cast<std::size_t>(told_components(options_));
       halo_->exchange(std::span<const std::vector<double>>(field_[s.in], told),
                       std::span<std::vector<double>>(ghost_, told));
     }
@@ -192,14 +188,6 @@ double Maxwell::square(int slot, int first) const {
   return ranks_ ? ranks_->row().sum(sum) : sum;
 }
 
-std::vector<double> Maxwell::all_cells(const std::vector<double>& own) const {
-  return ranks_ ? ranks_->gathered_on_root(own, grid_.modes()) : own;
-}
-
-std::vector<double> Maxwell::own_cells(std::vector<double> all) const {
-  return ranks_ ? ranks_->own_of(all, grid_.modes()) : std::move(all);
-}
-
 double Maxwell::frequency() const {
   if (!options_.driven) return 0.0;
   const double fastest = options_.light_speed * std::max({1.0, options_.clean_electric, options_.clean_magnetic});
@@ -216,7 +204,7 @@ std::vector<FieldModel::Named> Maxwell::output() const {
 
 void Maxwell::save(io::Group& group) const {
   const auto write = [&](const std::string& name, const std::vector<double>& own) {
-    const auto all = all_cells(own);
+    const auto all = ranks_ ? ranks_->gathered_on_root(own, grid_.modes()) : own;
     if (!all.empty()) group.write("field/" + name, all);
   };
   for (int c = 0; c < components; ++c) {
@@ -235,7 +223,7 @@ void Maxwell::load(const io::Group& group, const Sources&) {
           fmt::format("'{}': the field {} holds {} numbers, expected {}; the file is damaged or was changed, resume "
                       "from another one",
                       group.file(), name, values.size(), count));
-    return own_cells(std::move(values));
+    return ranks_ ? ranks_->own_of(values, grid_.modes()) : std::move(values);
   };
   for (int c = 0; c < components; ++c) {
     const std::string name = component_names[c];

@@ -28,14 +28,9 @@ class Maxwell : public FieldModel {
     bool upwind = false;
     bool driven = true;  ///< false: fields stay as they are (external ones)
   };
-  /// Of a rank that has the whole grid.
-  Maxwell(const ConfGrid& grid, const Options& options);
-  /// Components that cells tell each other: phi and psi only where they clean.
-  static int told(const Options& options) {
-    return options.clean_magnetic > 0.0 ? components : options.clean_electric > 0.0 ? psi : phi;
-  }
-  /// Of one of several; both outlive the fields.
-  Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks& ranks, ConfHalo halo);
+  /// Of a rank that has the whole grid, or of one of several, whose `ranks` outlive the fields.
+  Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks* ranks = nullptr,
+          std::optional<ConfHalo> halo = {});
 
   /// Coefficients of one component in slot 0, in the cells of this rank.
   std::vector<double>& values(Component c) { return field_[0][c]; }
@@ -76,12 +71,9 @@ class Maxwell : public FieldModel {
   const double* beyond(int cell, int d, int step, int component, int slot, std::vector<double>& image) const;
   double jump_speed(int d, int component) const;
 
-  std::vector<double> all_cells(const std::vector<double>& own) const;
-  std::vector<double> own_cells(std::vector<double> all) const;
-
   ConfGrid grid_;
   Options options_;
-  const ConfRanks* ranks_ = nullptr;  ///< null: there is one rank
+  const ConfRanks* ranks_;  ///< null: there is one rank
   std::optional<ConfHalo> halo_;
   std::vector<double> ghost_[components];  ///< of the slot that is differentiated
   std::vector<Term> terms_;
@@ -94,5 +86,12 @@ class Maxwell : public FieldModel {
   std::vector<double> field_[3][components];
   std::vector<double> outside_[components];  ///< the first fields, where a wall is open
 };
+
+/// Components that cells tell each other: phi and psi only where they clean.
+inline int told_components(const Maxwell::Options& options) {
+  return options.clean_magnetic > 0.0   ? Maxwell::components
+         : options.clean_electric > 0.0 ? Maxwell::psi
+                                        : Maxwell::phi;
+}
 
 }  // namespace cambium::kinetic

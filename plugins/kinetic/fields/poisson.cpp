@@ -16,13 +16,19 @@ static const ConfGrid& flat(const ConfGrid& grid) {
   return grid;
 }
 
+static bool periodic(const ConfGrid& grid) {
+  bool out = true;
+  for (int d = 0; d < grid.dimensions; ++d) out &= grid.low_wall[d] == Wall::periodic;
+  return out;
+}
+
 Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls, const ConfRanks* ranks)
     : grid_(flat(grid)), whole_(grid.whole()), ranks_(ranks), epsilon0_(epsilon0), element_(grid), phi_(grid.size()) {
   for (auto& slot : e_)
     for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
   if (ranks_ && grid.dimensions == 1)
     line_.emplace(grid, element_, walls, *ranks_);
-  else if (periodic())
+  else if (periodic(grid))
     periodic_.emplace(whole_, element_);
   else
     walls_.emplace(whole_, element_, walls);
@@ -30,12 +36,6 @@ Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& wa
   if (walls_) neutral_ = walls_->neutral();
   for (auto& slot : wall_charge_) slot.assign(floating().size(), 0.0);
   wall_potential_.assign(floating().size(), 0.0);
-}
-
-bool Poisson::periodic() const {
-  bool out = true;
-  for (int d = 0; d < grid_.dimensions; ++d) out &= grid_.low_wall[d] == Wall::periodic;
-  return out;
 }
 
 std::span<const WallSide> Poisson::floating() const {

@@ -52,7 +52,6 @@ class Poisson : public FieldModel {
   std::span<const WallSide> floating() const;
   void require_neutral(const Sources& sources) const;
   void centre_potential();
-  bool periodic() const;
   double mean_charge(const std::vector<double>& charge, int slot) const;
   /// Loads of the nodes of cells of `grid` from their charge, each cell alone: [cell][node].
   std::vector<double> loads(const ConfGrid& grid, const std::vector<double>& charge, double mean) const;

@@ -45,7 +45,7 @@ class VlasovCostOf : public VlasovCost {
  private:
   static int components_of(const Params& params) {
     if constexpr (fields == VlasovCost::Fields::maxwell)
-      return Maxwell::told(
+      return told_components(
           {.clean_electric = params.fields.clean_electric, .clean_magnetic = params.fields.clean_magnetic});
     else
       return fields == VlasovCost::Fields::none ? 0 : static_cast<int>(params.domain.cells.size());

@@ -81,7 +81,7 @@ void require_density(const Species& species) {
     if (!(density >= 0.0 && std::isfinite(density))) first = conf.index(conf.place(cell)), found = density;
   }
   const double here = first;
-  first = species.comm().min(here);
+  first = species.ranks().all().min(here);
   if (first == none) return;
   const double density = species.ranks().row().sum(here == first ? found : 0.0);
   const auto at = conf.whole().place(static_cast<int>(first));
@@ -110,7 +110,7 @@ static double edge_share(const Solver& solver, const Comm& comm, int d, bool hig
 void require_extent(const Species& species, Log& log) {
   for (int d = 0; d < species.solver().grid().vdim; ++d)
     for (bool high : {false, true}) {
-      const double share = edge_share(species.solver(), species.comm(), d, high);
+      const double share = edge_share(species.solver(), species.ranks().all(), d, high);
       const std::string text = fmt::format(
           "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", species.name(),
           share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");

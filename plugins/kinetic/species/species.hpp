@@ -51,7 +51,6 @@ class Species {
   /// This rank's part of configuration space, and who has the others.
   const ConfGrid& conf() const { return conf_; }
   const ConfRanks& ranks() const { return ranks_; }
-  const Comm& comm() const { return comm_; }
 
   /// Moments of a slot, filled by Solver::stage and then summed over the ranks of a column: see Solver for the layout.
   std::vector<double>& moments(int slot) { return moments_[slot]; }

@@ -12,7 +12,7 @@ double Totals::integral(int component) const {
 double Totals::particles() const { return integral(0); }
 double Totals::momentum(int d) const { return species_.mass() * integral(1 + d); }
 double Totals::kinetic_energy() const { return 0.5 * species_.mass() * integral(species_.components() - 1); }
-double Totals::square_integral() const { return species_.comm().sum(species_.solver().square_integral(0)); }
+double Totals::square_integral() const { return species_.ranks().all().sum(species_.solver().square_integral(0)); }
 
 double Totals::entropy() const {
   const Solver& solver = species_.solver();
@@ -29,7 +29,7 @@ double Totals::entropy() const {
         if (values[q] > 0.0) sum -= rule.weight(q) * values[q] * std::log(values[q]);
     }
   for (int d = 0; d < grid.dimensions(); ++d) sum *= 0.5 * grid.axis[d].width();
-  return species_.comm().sum(sum);
+  return species_.ranks().all().sum(sum);
 }
 
 double Totals::temperature() const {
