@@ -9,10 +9,10 @@ namespace cambium::submatrix {
 
 /// One submatrix for each block column. A predictor looks at own columns one by one, and a solver of the caller's own
 /// may: there owners solve.
-void SubmatrixPatterns::deal_columns() {
+void SubmatrixPatterns::deal_columns(int krylov_blocks) {
   const auto& [system, options, context, result] = job_;
   std::vector<double> cost;
-  const SubmatrixCost predicted = submatrix_cost(options);
+  const SubmatrixCost predicted = submatrix_cost(options, krylov_blocks);
   const bool bound = options.predictor || options.make_solver;
   if (context.comm.size() > 1 && !bound)
     for (int column : matrix_->columns()) {
@@ -25,11 +25,11 @@ void SubmatrixPatterns::deal_columns() {
     groups_.push_back({column});
 }
 
-void SubmatrixPatterns::choose() {
+void SubmatrixPatterns::choose(int krylov_blocks) {
   const auto& [system, options, context, result] = job_;
   groups_.clear();
   if (options.groups.by == GroupBy::none) {
-    deal_columns();
+    deal_columns(krylov_blocks);
     return keep_groups();
   }
   moved_ = true;

@@ -24,8 +24,8 @@ class SubmatrixPatterns {
   /// The matrix whose norms say which rows belong to a column.
   const BlockColumns& rows() const { return widened_ ? *widened_ : *matrix_; }
 
-  /// Collective: who shares a submatrix with whom, and who solves which.
-  void choose();
+  /// Collective: who shares a submatrix with whom, and who solves which. `krylov_blocks`: see submatrix_cost().
+  void choose(int krylov_blocks);
   /// Collective: the same submatrices with the rows that now belong to them.
   void keep_groups();
   /// Collective: gets what the submatrices of this rank need, and those of the columns `tried` that it owns; of the
@@ -48,7 +48,7 @@ class SubmatrixPatterns {
   Problem problem(const std::vector<int>& columns) const;
 
  private:
-  void deal_columns();
+  void deal_columns(int krylov_blocks);
   std::vector<int> needed_columns(const std::vector<int>& tried, const StratifiedSample& drawn) const;
 
   DensityJob job_;

@@ -22,7 +22,7 @@ struct Uneven {
   double coupling(int a, int i, int b, int j) const {
     if (a == b) return i == j ? (i == 0 ? -0.8 : 0.5 + 0.1 * i) : 0.02;
     const double fall = (std::abs(a - b) - 1) / std::min(reach(a), reach(b));
-    return 0.04 * std::exp(-fall) * std::cos(1.0 + i + j + 0.7 * (a + b));
+    return 0.01 * std::exp(-fall) * std::cos(1.0 + i + j + 0.7 * (a + b));
   }
   MatrixSystem system(const Comm& comm) const {
     std::vector<int> sizes;
@@ -41,7 +41,7 @@ struct Uneven {
                      {}};
     for (int b = out.ranges.begin(comm.rank()); b < out.ranges.end(comm.rank()); ++b) {
       out.hamiltonian.start_column(b);
-      for (int a = std::max(0, b - 40); a <= std::min(blocks - 1, b + 40); ++a) {
+      for (int a = std::max(0, b - 60); a <= std::min(blocks - 1, b + 60); ++a) {
         double* h = out.hamiltonian.add_block(a);
         for (int i = 0; i < sizes[static_cast<std::size_t>(a)]; ++i)
           for (int j = 0; j < sizes[static_cast<std::size_t>(b)]; ++j)
@@ -55,9 +55,15 @@ struct Uneven {
 };
 
 /// A slab beside thin vapour, two phases whose molecules differ, and couplings that reach further from end to end.
-const Uneven systems[] = {
-    {"slab and vacuum", [](int b) { return b < blocks / 4 ? 1.6 : 0.3; }, [](int) { return 2; }},
-    {"mixture", [](int b) { return b < 2 * blocks / 3 ? 0.6 : 1.0; }, [](int b) { return b < 2 * blocks / 3 ? 2 : 5; }},
+/// Small ones for solvers that work on all of a submatrix.
+const Uneven large[] = {
+    {"slab and vapour", [](int b) { return b < blocks / 4 ? 3.0 : 0.8; }, [](int) { return 6; }},
+    {"mixture", [](int b) { return b < 2 * blocks / 3 ? 0.9 : 1.6; }, [](int b) { return b < 2 * blocks / 3 ? 6 : 9; }},
+    {"gradient", [](int b) { return 0.6 + 2.4 * b / blocks; }, [](int b) { return 6 + b % 2; }},
+};
+const Uneven small[] = {
+    {"slab and vapour", [](int b) { return b < blocks / 4 ? 1.6 : 0.3; }, [](int) { return 2; }},
+    {"mixture", [](int b) { return b < 2 * blocks / 3 ? 0.6 : 1.0; }, [](int b) { return b < 2 * blocks / 3 ? 2 : 4; }},
     {"gradient", [](int b) { return 0.3 + 1.5 * b / blocks; }, [](int b) { return 2 + b % 2; }},
 };
 
@@ -66,6 +72,7 @@ DensityOptions options_of(SolverKind solver) {
   options.orthogonal = true;
   options.electrons = 2.0 * blocks;
   options.solver = solver;
+  if (solver == SolverKind::newton_schulz) options.mu = -0.15;
   options.sample = 0;
   options.eps = 1e-5;
   options.energy_weighted = true;
@@ -101,8 +108,8 @@ double furthest(const BlockColumns& a, const BlockColumns& b) {
 TEST_CASE("unequal submatrices keep all ranks busy, by counted operations, and give what one rank gives") {
   World world, alone(MPI_COMM_SELF);
   const int ranks = world.comm.size();
-  for (const auto& which : systems)
-    for (auto solver : {SolverKind::lanczos, SolverKind::newton_schulz}) {
+  for (auto solver : {SolverKind::lanczos, SolverKind::newton_schulz})
+    for (const auto& which : solver == SolverKind::lanczos ? large : small) {
       const DensityOptions options = options_of(solver);
       const MatrixSystem system = which.system(world.comm);
       const auto together = density_matrix(system, options, world.context),
