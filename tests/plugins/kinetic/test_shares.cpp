@@ -84,8 +84,9 @@ static VlasovPoisson::Params between(Wall particles, std::vector<std::string> wa
   p.basis.order = order;
   p.domain = domain({"-1"}, {"7"}, {cells});
   p.domain.lower_wall = p.domain.upper_wall = {particles};
-  p.species = {species("electron", "-1", "1", {"-5"}, {"5"}, {12}, "(1 + 0.2*sin(x))*maxwellian(v, 0.2, 1)"),
-               species("ion", "1", "30", {"-1.5"}, {"1.5"}, {8}, "(1 + 0.1*cos(2*x))*maxwellian(v, 0.1, 0.3)")};
+  p.species = {
+      species("electron", "-1", "1", {"-5"}, {"5"}, {12}, "(1 + 0.2*sin(pi*(x + 1)/4))*maxwellian(v, 0.2, 1)"),
+      species("ion", "1", "30", {"-1.5"}, {"1.5"}, {8}, "(1 + 0.1*cos(pi*(x + 1)/2))*maxwellian(v, 0.1, 0.3)")};
   if (walls.empty()) return p;
   p.wall_potential.emplace();
   p.wall_potential->lower = {walls[0]}, p.wall_potential->upper = {walls[1]};
