@@ -202,7 +202,7 @@ TEST_CASE("few cells and species that differ") {
     p.domain = domain({"0"}, {"4*pi"}, std::move(cells));
     p.species = {
         species("electron", "-1", "1", {"-5", "-5"}, {"5", "5"}, {16, 4},
-                "(1 + 0.1*cos(0.5*x)) * maxwellian(vx, 0.3, 1) * maxwellian(vy, 0, 1.2)"),
+                "(1 + 0.1*cos(0.5*x)) * maxwellian(vx, 0.3, 1) * maxwellian(vy, 0, 0.9)"),
         species("ion", "1", "10", {"-6", "-6"}, {"6", "6"}, {4, 4}, "maxwellian(vx, 0, 0.9) * maxwellian(vy, 0, 0.9)")};
     p.species[0].collisions = CollisionParams{CollisionParams::Operator::bgk, "0.4"};
     p.fields.E = {"-0.2*sin(0.5*x)", "0.1*cos(x)"};
