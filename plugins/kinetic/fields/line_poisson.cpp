@@ -89,7 +89,7 @@ LinePoisson::Ends LinePoisson::ends(const Stretch& all, const std::vector<double
   const double n = all.cells, h = width_;
   if (periodic_) {
     const double field = -all.field / n;
-    return {field, h / n * (0.5 * n * (n - 1.0) * field + all.potential)};
+    return {field, h / n * (0.5 * n * (n - 1.0) * field + all.potential), 0.0};
   }
   using Kind = PotentialWall::Kind;
   const bool fixed[] = {low_.kind == Kind::fixed, high_.kind == Kind::fixed};
@@ -98,10 +98,10 @@ LinePoisson::Ends LinePoisson::ends(const Stretch& all, const std::vector<double
     field = fixed[1] ? ((low_.potential - high_.potential) / h - all.field) / n
                      : -flux(true, wall_charge, epsilon0) - all.load;
   const double fall = h * (n * field + all.field);
-  if (fixed[0]) return {field, low_.potential};
-  if (fixed[1]) return {field, high_.potential + fall};
+  if (fixed[0]) return {field, low_.potential, fall};
+  if (fixed[1]) return {field, high_.potential + fall, fall};
   // The first wall that floats is the zero of the potential; where none does the caller chooses it.
-  return {field, low_.kind == Kind::floating || high_.kind != Kind::floating ? 0.0 : fall};
+  return {field, low_.kind == Kind::floating || high_.kind != Kind::floating ? 0.0 : fall, fall};
 }
 
 void LinePoisson::solve(std::span<double> values, const std::vector<double>& wall_charge, double epsilon0,
@@ -122,7 +122,7 @@ void LinePoisson::solve(std::span<double> values, const std::vector<double>& wal
     phi = next;
   }
   for (std::size_t w = 0; w < floating_.size(); ++w)
-    wall_potential[w] = low.potential - (floating_[w].high ? width_ * (all.cells * low.field + all.field) : 0.0);
+    wall_potential[w] = low.potential - (floating_[w].high ? low.fall : 0.0);
 }
 
 }  // namespace cambium::kinetic

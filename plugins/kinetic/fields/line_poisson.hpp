@@ -34,9 +34,9 @@ class LinePoisson {
     double cells = 0.0, load = 0.0, field = 0.0, potential = 0.0;
     Stretch then(const Stretch& next) const;
   };
-  /// Of the field and the potential at the lower end of the line.
+  /// Field and potential at the lower end of the line, and by how much the potential falls up to the upper one.
   struct Ends {
-    double field, potential;
+    double field, potential, fall;
   };
   static void join(void* before, void* after, int* count, MPI_Datatype*);
   Stretch own_stretch(std::span<const double> values) const;
