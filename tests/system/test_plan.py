@@ -137,11 +137,8 @@ class Counted(unittest.TestCase):
         for n in RANKS:
             program_itself = self.runs["kinetic_2x2v"][n]["memory"]
             extra[n] = cases.counted(cases.run(program.PROGRAM, many, n, overrides=overrides))["memory"] - program_itself
-            with self.subTest(ranks=n):
-                # Three times f of 16 modes, its traces and the host's copies; six times moments of 4 components, three stages and the rates of 8 fields.
-                self.assertLess(extra[n], 1.3 * 8 * 128**2 / n * (3 * 16 * 16 * 1.3 + 4 * (6 * 4 + 5 * 8)))
         if {2, 8} <= set(RANKS):
-            self.assertLess(extra[8], 0.4 * extra[2], extra)
+            self.assertLess(extra[8], 0.28 * extra[2], extra)  # moments and fields of all cells would make it a third
 
     def test_the_page_follows_from_its_messages(self):
         """A flat network: latency of each round, bytes through one link; sums over a tree."""

@@ -6,12 +6,15 @@
 
 namespace cambium::kinetic {
 
-double Totals::integral(int component) const {
-  return species_.ranks().row().sum(species_.conf().integral(species_.moment(component).data()));
+Totals::Totals(const Species& species) : species_(species) {
+  for (int c = 0; c < species.components(); ++c)
+    integrals_.push_back(species.conf().integral(species.moment(c).data()));
+  species.ranks().row().sum(integrals_);
 }
-double Totals::particles() const { return integral(0); }
-double Totals::momentum(int d) const { return species_.mass() * integral(1 + d); }
-double Totals::kinetic_energy() const { return 0.5 * species_.mass() * integral(species_.components() - 1); }
+
+double Totals::particles() const { return integrals_.front(); }
+double Totals::momentum(int d) const { return species_.mass() * integrals_[1 + static_cast<std::size_t>(d)]; }
+double Totals::kinetic_energy() const { return 0.5 * species_.mass() * integrals_.back(); }
 double Totals::square_integral() const { return species_.ranks().all().sum(species_.solver().square_integral(0)); }
 
 double Totals::entropy() const {

@@ -1,12 +1,14 @@
 #pragma once
+#include <vector>
+
 #include "plugins/kinetic/species/species.hpp"
 
 namespace cambium::kinetic {
 
-/// Integrals of a species over the whole domain, of slot 0. All are collective.
+/// Integrals of a species over the whole domain, of slot 0 as it is when they are made. Collective; so are those of f.
 class Totals {
  public:
-  explicit Totals(const Species& species) : species_(species) {}
+  explicit Totals(const Species& species);
   double particles() const;
   double momentum(int d) const;
   double kinetic_energy() const;
@@ -16,8 +18,8 @@ class Totals {
   double debye_length(double epsilon0) const;
 
  private:
-  double integral(int component) const;  ///< of a moment
   const Species& species_;
+  std::vector<double> integrals_;  ///< of each moment
 };
 
 }  // namespace cambium::kinetic
