@@ -106,20 +106,39 @@ class Counted(unittest.TestCase):
         if {2, 8} <= set(RANKS):
             self.assertLess(extra[8], 0.7 * extra[2], extra)
 
-    def test_cells_send_traces_and_moments(self):
-        # Modes of a cell; cells along each dimension; numbers of the moments of all cells of configuration space.
-        # The Maxwellians of collisions are corrected three times, which sums moments as often as the stages do.
-        for case, modes, cells, moments, sums in (("kinetic_1x2v", 20, [256, 16, 16], 256 * 4 * 3, 7), ("kinetic_2x2v", 16, [32, 32, 8, 8], 1024 * 4 * 4, 8),
-                                                  ("gas", 8, [256, 32], 2 * 256 * 3 * 3, 14)):
+    def test_cells_send_surfaces_and_shares(self):
+        # Modes of a cell; cells along each dimension, of which the first are of configuration space; modes and components of moments and of fields
+        # there; whether the charge of all cells is gathered. The Maxwellians of collisions are corrected three times.
+        for case, modes, cells, space, conf, moments, fields, gathers, collectives in (
+                ("kinetic_1x2v", 20, [256, 16, 16], 1, 3, 4, 0, 0, 12), ("kinetic_2x2v", 16, [32, 32, 8, 8], 2, 4, 4, 6, 0, 6), ("plane", 16, [32, 32, 8, 8], 2, 4, 4, 0, 1, 9),
+                ("gas", 8, [256, 32], 1, 3, 3, 0, 0, 12)):
             for n in RANKS:
                 with self.subTest(case=case, ranks=n):
                     run, plan = self.runs[case][n], self.plans[case][n]
                     grid = parts(plan)
                     own = [math.ceil(c / r) for c, r in zip(cells, grid)]
                     surface = sum(2 * math.prod(own) / own[d] for d in range(len(own)) if grid[d] > 1)
-                    # Four times traces of half the modes at most, packs of up to eight cells along x; the moments of three stages.
-                    self.assertLess(run["sent"], 8 * (4 * 0.5 * modes * surface * max(1, 8 / own[0]) + 3.1 * moments))
-                    self.assertLess(run["collectives"], sums + AGREEMENTS)
+                    mine = math.prod(own[:space])
+                    edge = sum(2 * mine / own[d] for d in range(space) if grid[d] > 1)
+                    shared = 2 * moments if math.prod(grid[space:]) > 1 else 0
+                    # Four times traces of half the modes at most, packs of up to eight cells along x; three stages' fields of cells that touch, charges
+                    # of own cells, moments where velocities are cut.
+                    bound = 8 * (4 * 0.5 * modes * surface * max(1, 8 / own[0]) + 3.1 * conf * (fields * edge + (shared + gathers) * mine) + 64)
+                    self.assertLess(run["sent"], bound)
+                    self.assertLess(run["received"], bound + gathers * 3.1 * 8 * conf * math.prod(cells[:space]))
+                    self.assertLess(run["collectives"], collectives + AGREEMENTS + (3 if shared else 0))
+
+    def test_cells_keep_their_share(self):
+        """Many cells of configuration space and few velocities: moments and fields of all cells would be most of a rank's memory."""
+        many = cases.write_deck("kinetic_2x2v", program.fresh("plan_many"))
+        s = "stages[0].simulate."
+        overrides = [s + "domain.cells=[128, 128]", s + "species[0].velocity.cells=[4, 4]", s + "parameters.u=0", s + "parameters.vt=0.15", s + "steps=2"]
+        extra = {}
+        for n in RANKS:
+            program_itself = self.runs["kinetic_2x2v"][n]["memory"]
+            extra[n] = cases.counted(cases.run(program.PROGRAM, many, n, overrides=overrides))["memory"] - program_itself
+        if {2, 8} <= set(RANKS):
+            self.assertLess(extra[8], 0.28 * extra[2], extra)  # moments and fields of all cells would make it a third
 
     def test_the_page_follows_from_its_messages(self):
         """A flat network: latency of each round, bytes through one link; sums over a tree."""

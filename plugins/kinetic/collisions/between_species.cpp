@@ -71,7 +71,7 @@ void BetweenSpecies::act(Solver& a, Solver& b, double dt) {
     for (int q = 0; q < side_[0].op.nodes(); ++q) {
       for (int s = 0; s < 2; ++s) side_[s].op.at_node(f[s], q, before[s]);
       node = before;
-      advance(node, frequency_[cell], dt, cell, grid.vdim);
+      advance(node, frequency_[ic], dt, cell, grid.vdim);
       for (int s = 0; s < 2; ++s) side_[s].op.add_change(before[s], node[s], q, change[s]);
     }
     for (int s = 0; s < 2; ++s) {

@@ -20,7 +20,8 @@ class BetweenSpecies {
     Dougherty op;
     double mass;
   };
-  /// `frequency` is nu_ab per cell of the whole configuration space, which both sides cut among ranks in the same way.
+  /// `frequency` is nu_ab per cell of this rank's configuration space, which both sides cut among ranks in the same
+  /// way.
   BetweenSpecies(Side a, Side b, std::vector<double> frequency)
       : side_{std::move(a), std::move(b)}, frequency_(std::move(frequency)) {}
 

@@ -26,7 +26,7 @@ Bgk::Bgk(const Solver& solver, const ConfGrid& conf, std::vector<double> frequen
 /// At every node of a conf cell: n, and exp(-(v-u)^2/(2 vt^2)) / sqrt(2 pi vt^2) along each velocity dimension.
 void Bgk::velocity_factors(int ic, const std::vector<double>& moments) {
   const int n = conf_.modes(), nodes = conf_rule_.nodes();
-  const double* m = &moments[static_cast<std::size_t>(grid_.conf_index(grid_.local_conf(ic))) * components_ * n];
+  const double* m = &moments[static_cast<std::size_t>(ic) * components_ * n];
   std::vector<std::vector<double>> values(components_, std::vector<double>(nodes));
   for (int c = 0; c < components_; ++c) conf_rule_.evaluate(m + c * n, values[c].data());
   for (int q = 0; q < nodes; ++q) {
@@ -76,13 +76,13 @@ void Bgk::project_maxwellian(const std::vector<double>& moments) {
 }
 
 /// M0, M1 and M2 of the projected Maxwellian from its modes up to degree two in velocity.
-std::vector<double> Bgk::moments_of_maxwellian(const Comm& comm) const {
+std::vector<double> Bgk::moments_of_maxwellian(const Comm& column) const {
   const int n = conf_.modes(), nv = grid_.local_velocity_cells();
   std::vector<double> out(conf_.size() * components_, 0.0);
   double jacobian = 1.0;
   for (int d = 0; d < grid_.vdim; ++d) jacobian *= std::sqrt(2.0) * 0.5 * grid_.velocity(d).width();
   for (int ic = 0; ic < grid_.local_conf_cells(); ++ic) {
-    double* to = &out[static_cast<std::size_t>(grid_.conf_index(grid_.local_conf(ic))) * components_ * n];
+    double* to = &out[static_cast<std::size_t>(ic) * components_ * n];
     for (int iv = 0; iv < nv; ++iv) {
       const auto cell = grid_.local_velocity(iv);
       const double* f = &maxwellian_[(static_cast<std::size_t>(ic) * nv + iv) * modes_];
@@ -116,30 +116,31 @@ std::vector<double> Bgk::moments_of_maxwellian(const Comm& comm) const {
       }
     }
   }
-  if (comm.size() > 1) comm.sum(out);
+  if (column.size() > 1) column.sum(out);
   return out;
 }
 
-void Bgk::act(Solver& solver, double dt, const std::vector<double>& moments, const Comm& comm) {
+void Bgk::act(Solver& solver, double dt, const std::vector<double>& moments, const Ranks& ranks) {
   const Region region("BGK collisions", WorkKind::transcendental);
   std::vector<double> target = moments;  // of the Maxwellian before it is projected
   double scale = 0.0;
   for (double m : moments) scale = std::max(scale, std::abs(m));
+  scale = ranks.all.max(scale);
   for (iterations_ = 1;; ++iterations_) {
-    on_ranks(comm, [&] { project_maxwellian(target); });
-    const auto found = moments_of_maxwellian(comm);
+    on_ranks(ranks.all, [&] { project_maxwellian(target); });
+    const auto found = moments_of_maxwellian(ranks.column);
     double worst = 0.0;
     for (std::size_t k = 0; k < target.size(); ++k) {
       worst = std::max(worst, std::abs(moments[k] - found[k]));
       target[k] += moments[k] - found[k];
     }
-    if (worst < 3e-15 * scale || iterations_ == 30) break;
+    if (ranks.all.max(worst) < 3e-15 * scale || iterations_ == 30) break;
   }
   solver.to_host_const(0);
   std::vector<double> f(modes_);
   const int nv = grid_.local_velocity_cells();
   for (int ic = 0; ic < grid_.local_conf_cells(); ++ic) {
-    const double stays = std::exp(-frequency_[grid_.conf_index(grid_.local_conf(ic))] * dt);
+    const double stays = std::exp(-frequency_[ic] * dt);
     for (int iv = 0; iv < nv; ++iv) {
       const double* m = &maxwellian_[(static_cast<std::size_t>(ic) * nv + iv) * modes_];
       solver.get(0, ic, iv, f.data());

@@ -18,20 +18,24 @@ class Bgk {
  public:
   Bgk(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency);
 
-  /// Collisions during dt act on slot 0, whose moments (Solver's layout, summed over ranks) are given. Collective.
+  /// All ranks, and those with the same cells of configuration space.
+  struct Ranks {
+    const Comm &all, &column;
+  };
+  /// Collisions during dt act on slot 0, whose moments (Solver's layout, summed over the column) are given. Collective.
   /// NumericalError where density or temperature is not positive.
-  void act(Solver& solver, double dt, const std::vector<double>& moments, const Comm& comm);
+  void act(Solver& solver, double dt, const std::vector<double>& moments, const Ranks& ranks);
   int iterations() const { return iterations_; }  ///< of the last correction
 
  private:
   void project_maxwellian(const std::vector<double>& moments);
   void velocity_factors(int ic, const std::vector<double>& moments);
-  std::vector<double> moments_of_maxwellian(const Comm& comm) const;
+  std::vector<double> moments_of_maxwellian(const Comm& column) const;
 
   PhaseGrid grid_;
   ConfGrid conf_;
   int modes_, components_;
-  std::vector<double> frequency_;  ///< per cell of the whole configuration space
+  std::vector<double> frequency_;  ///< per cell of this rank's configuration space
   Projection phase_rule_, conf_rule_;
   int points_;
   std::vector<std::vector<int>> exponents_;

@@ -227,7 +227,7 @@ void Dougherty::act(Solver& solver, double dt) {
     for (int q = 0; q < nodes(); ++q) {
       at_node(f, q, before);
       node = before;
-      advance(node, frequency_[cell], dt, cell);
+      advance(node, frequency_[ic], dt, cell);
       add_change(before, node, q, change);
     }
     for (std::size_t k = 0; k < f.size(); ++k) f[k] += change[k];

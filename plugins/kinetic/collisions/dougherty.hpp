@@ -19,7 +19,7 @@ namespace cambium::kinetic {
 /// rounding.
 class Dougherty {
  public:
-  /// `frequency` per cell of the whole configuration space. Velocity space must not be cut among ranks.
+  /// `frequency` per cell of this rank's configuration space. Velocity space must not be cut among ranks.
   Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency);
 
   /// Collisions during dt act on slot 0. NumericalError where density or temperature is not positive.

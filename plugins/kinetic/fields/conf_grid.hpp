@@ -6,29 +6,54 @@
 
 namespace cambium::kinetic {
 
-/// Configuration space as the fields see it: the whole grid, on every rank. Cell i has coefficients at [i * modes,
-/// ...).
+/// Configuration space as moments and fields see it, and the brick of it that this rank has: all of it where nothing
+/// else is said. Cell i of the brick, row-major, has coefficients at [i * modes, ...). Cells of other ranks that touch
+/// the brick are numbered on after its own: see ghosts().
 struct ConfGrid {
   int dimensions = 1;
-  std::array<int, 3> cells{1, 1, 1};
+  std::array<int, 3> cells{1, 1, 1};                 ///< of the whole grid
+  std::array<int, 3> first{0, 0, 0}, part{0, 0, 0};  ///< of this rank; a part of 0 is the whole dimension
   std::array<double, 3> lower{0, 0, 0}, width{1, 1, 1};
   std::array<Wall, 3> low_wall{}, high_wall{};
   std::vector<std::vector<int>> exponents;  ///< [mode][dimension]
 
-  int count() const { return cells[0] * cells[1] * cells[2]; }
+  int own(int d) const { return part[d] ? part[d] : cells[d]; }
+  bool divided(int d) const { return own(d) < cells[d]; }
+  int count() const { return own(0) * own(1) * own(2); }  ///< of this rank
+  int whole_count() const { return cells[0] * cells[1] * cells[2]; }
+  /// The same grid as one rank has it that has all of it.
+  ConfGrid whole() const;
   int modes() const { return static_cast<int>(exponents.size()); }
   std::size_t size() const { return static_cast<std::size_t>(count()) * exponents.size(); }
   int highest() const;
+  /// In the whole grid, of a cell of this rank.
   std::array<int, 3> place(int cell) const {
-    return {cell / (cells[1] * cells[2]), cell / cells[2] % cells[1], cell % cells[2]};
+    const auto at = local(cell);
+    return {first[0] + at[0], first[1] + at[1], first[2] + at[2]};
   }
+  /// Number in the whole grid, and among the cells of this rank: -1 where another one has it.
   int index(const std::array<int, 3>& at) const { return (at[0] * cells[1] + at[1]) * cells[2] + at[2]; }
-  /// Neighbour in dimension d, through periodic ends; -1 beyond a wall.
+  int own_index(const std::array<int, 3>& at) const;
+  /// Neighbour in dimension d, through periodic ends; -1 beyond a wall. A number of count() or more is that of a ghost.
   int neighbour(int cell, int d, int step) const;
+  /// Cells of one side of the brick; of those that touch it beyond the sides of divided dimensions the first, below or
+  /// above, by their number; and how many there are.
+  int face(int d) const { return count() / own(d); }
+  int first_ghost(int d, bool high) const;
+  int ghosts() const;
+  /// The cells of this rank on one side, in the order of the ghosts that they are elsewhere.
+  std::vector<int> side(int d, bool high) const;
   double cell_volume() const { return width[0] * width[1] * width[2]; }
-  /// Integral over all cells of the expansion / of the product of two.
+  /// Integral over the cells of this rank of the expansion / of the product of two.
   double integral(const double* a) const;
   double product_integral(const double* a, const double* b) const;
+
+ private:
+  /// In the brick.
+  std::array<int, 3> local(int cell) const {
+    const int y = own(1), z = own(2);
+    return {cell / (y * z), cell / z % y, cell % z};
+  }
 };
 
 ConfGrid conf_grid(const PhaseGrid& phase, const std::vector<std::vector<int>>& exponents);

@@ -11,7 +11,7 @@
 
 namespace cambium::kinetic {
 
-/// Charge density and current density of all species, as expansions over the whole configuration space.
+/// Charge density and current density of all species, as expansions over this rank's cells of configuration space.
 struct Sources {
   std::vector<double> charge, current[3];
   std::vector<double> collected;  ///< charge per time that goes into each of FieldModel::collecting()
@@ -30,7 +30,7 @@ class FieldModel {
   virtual ~FieldModel() = default;
   /// Fields of the fresh state in slot 0.
   virtual void initialise(const Sources& sources) = 0;
-  /// Fields of slot `out` after a stage: `before` belongs to f[stage.in], `after` to f[stage.out].
+  /// Collective. Fields of slot `out` after a stage: `before` belongs to f[stage.in], `after` to f[stage.out].
   virtual void stage(const Stage& stage, const Sources& before, const Sources& after) = 0;
   /// Whether stage() reads only what belongs to f[stage.in], so that the fields of f[stage.out] are known before it is.
   virtual bool ahead() const { return false; }
@@ -42,14 +42,15 @@ class FieldModel {
   virtual void start_from(const io::Group& /*file*/, const Find&, const Sources& sources) { initialise(sources); }
   /// The charge of slot 0 has changed without a step: fields that follow from it are new.
   virtual void refresh(const Sources&) {}
-  /// Component of a slot, or null.
+  /// Component of a slot in this rank's cells, or null.
   virtual const double* electric(int slot, int component) const = 0;
   virtual const double* magnetic(int slot, int component) const = 0;
+  /// Of all cells; collective.
   virtual double electric_energy(int slot) const = 0;
   virtual double magnetic_energy(int) const { return 0.0; }
   /// Sum over dimensions of (2p+1) speed / width of waves in the fields.
   virtual double frequency() const { return 0.0; }
-  /// Named expansions of slot 0, for output.
+  /// Named expansions of slot 0 in this rank's cells, for output.
   struct Named {
     std::string name;
     const double* values;
@@ -61,6 +62,7 @@ class FieldModel {
     double value;
   };
   virtual std::vector<Reading> readings() const { return {}; }
+  /// Collective; rank 0 writes.
   virtual void save(io::Group&) const {}
   virtual void load(const io::Group&, const Sources& sources) = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.hpp"
 
@@ -11,7 +12,9 @@ namespace cambium::kinetic {
 
 static const char* component_names[] = {"Ex", "Ey", "Ez", "Bx", "By", "Bz", "phi", "psi"};
 
-Maxwell::Maxwell(const ConfGrid& grid, const Options& options) : grid_(grid), options_(options) {
+Maxwell::Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks* ranks, std::optional<ConfHalo> halo)
+    : grid_(grid), options_(options), ranks_(ranks) {
+  if (halo && halo->any()) halo_ = std::move(halo);
   for (auto& slot : field_)
     for (auto& c : slot) c.assign(grid.size(), 0.0);
   if (any_open())
@@ -63,20 +66,21 @@ void Maxwell::make_operators() {
       }
 }
 
-const double* Maxwell::beyond(int cell, int d, int step, int component, int slot, std::vector<double>& ghost) const {
+const double* Maxwell::beyond(int cell, int d, int step, int component, int slot, std::vector<double>& image) const {
   const int next = grid_.neighbour(cell, d, step), n = grid_.modes();
   const auto& field = field_[slot][component];
+  if (next >= grid_.count()) return &ghost_[component][static_cast<std::size_t>(next - grid_.count()) * n];
   if (next >= 0) return &field[static_cast<std::size_t>(next) * n];
   // The mirror image has on the face what the cell has there: of the fields at first beyond an open wall; of the fields
   // now beyond a perfect conductor, with signs so that tangential E and normal B vanish.
   const bool outside = open(d, step > 0);
-  const double* image = (outside ? outside_[component] : field).data() + static_cast<std::size_t>(cell) * n;
+  const double* own = (outside ? outside_[component] : field).data() + static_cast<std::size_t>(cell) * n;
   const bool odd = !outside && (component < Bx    ? component - Ex != d
                                 : component < phi ? component - Bx == d
                                                   : component == phi);
-  ghost.resize(n);
-  for (int k = 0; k < n; ++k) ghost[k] = image[k] * ((grid_.exponents[k][d] % 2 != 0) != odd ? -1.0 : 1.0);
-  return ghost.data();
+  image.resize(n);
+  for (int k = 0; k < n; ++k) image[k] = own[k] * ((grid_.exponents[k][d] % 2 != 0) != odd ? -1.0 : 1.0);
+  return image.data();
 }
 
 bool Maxwell::open(int d, bool high) const {
@@ -98,12 +102,12 @@ void Maxwell::remember_outside() {
 void Maxwell::differentiate(const Term& term, int slot, std::vector<double>& out) const {
   const Operators& o = operators_[term.dimension];
   const int n = grid_.modes();
-  std::vector<double> ghost;
+  std::vector<double> image;
   for (int cell = 0; cell < grid_.count(); ++cell) {
     double* to = &out[static_cast<std::size_t>(cell) * n];
     o.own.add(term.factor, &field_[slot][term.source][static_cast<std::size_t>(cell) * n], to);
-    o.low.add(term.factor, beyond(cell, term.dimension, -1, term.source, slot, ghost), to);
-    o.high.add(term.factor, beyond(cell, term.dimension, 1, term.source, slot, ghost), to);
+    o.low.add(term.factor, beyond(cell, term.dimension, -1, term.source, slot, image), to);
+    o.high.add(term.factor, beyond(cell, term.dimension, 1, term.source, slot, image), to);
   }
 }
 
@@ -116,12 +120,12 @@ double Maxwell::jump_speed(int d, int component) const {
 void Maxwell::penalise(int d, int component, double speed, int slot, std::vector<double>& out) const {
   const Operators& o = operators_[d];
   const int n = grid_.modes();
-  std::vector<double> ghost;
+  std::vector<double> image;
   for (int cell = 0; cell < grid_.count(); ++cell) {
     double* to = &out[static_cast<std::size_t>(cell) * n];
     o.jump_own.add(speed, &field_[slot][component][static_cast<std::size_t>(cell) * n], to);
-    o.jump_low.add(speed, beyond(cell, d, -1, component, slot, ghost), to);
-    o.jump_high.add(speed, beyond(cell, d, 1, component, slot, ghost), to);
+    o.jump_low.add(speed, beyond(cell, d, -1, component, slot, image), to);
+    o.jump_high.add(speed, beyond(cell, d, 1, component, slot, image), to);
   }
 }
 
@@ -129,14 +133,14 @@ void Maxwell::penalise(int d, int component, double speed, int slot, std::vector
 void Maxwell::penalise_open_walls(int d, int component, double speed, int slot, std::vector<double>& out) const {
   const Operators& o = operators_[d];
   const int n = grid_.modes();
-  std::vector<double> ghost;
+  std::vector<double> image;
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (bool high : {false, true}) {
       if (!open(d, high) || grid_.place(cell)[d] != (high ? grid_.cells[d] - 1 : 0)) continue;
       double* to = &out[static_cast<std::size_t>(cell) * n];
       (high ? o.own_at_high : o.own_at_low)
           .add(speed, &field_[slot][component][static_cast<std::size_t>(cell) * n], to);
-      (high ? o.jump_high : o.jump_low).add(speed, beyond(cell, d, high ? 1 : -1, component, slot, ghost), to);
+      (high ? o.jump_high : o.jump_low).add(speed, beyond(cell, d, high ? 1 : -1, component, slot, image), to);
     }
 }
 
@@ -157,6 +161,11 @@ void Maxwell::derivative(int slot, std::vector<double> (&out)[components]) const
 void Maxwell::stage(const Stage& s, const Sources& before, const Sources&) {
   std::vector<double> rate[components];
   if (options_.driven) {
+    if (halo_) {
+      const auto told = static_cast<std::size_t>(told_components(options_));
+      halo_->exchange(std::span<const std::vector<double>>(field_[s.in], told),
+                      std::span<std::vector<double>>(ghost_, told));
+    }
     derivative(s.in, rate);
     for (int c = 0; c < 3; ++c)
       for (std::size_t k = 0; k < before.current[c].size(); ++k)
@@ -176,7 +185,7 @@ void Maxwell::stage(const Stage& s, const Sources& before, const Sources&) {
 double Maxwell::square(int slot, int first) const {
   double sum = 0.0;
   for (int c = first; c < first + 3; ++c) sum += grid_.product_integral(field_[slot][c].data(), field_[slot][c].data());
-  return sum;
+  return ranks_ ? ranks_->row().sum(sum) : sum;
 }
 
 double Maxwell::frequency() const {
@@ -194,27 +203,32 @@ std::vector<FieldModel::Named> Maxwell::output() const {
 }
 
 void Maxwell::save(io::Group& group) const {
+  const auto write = [&](const std::string& name, const std::vector<double>& own) {
+    const auto all = ranks_ ? ranks_->gathered_on_root(own, grid_.modes()) : own;
+    if (!all.empty()) group.write("field/" + name, all);
+  };
   for (int c = 0; c < components; ++c) {
-    group.write(std::string("field/") + component_names[c], field_[0][c]);
-    if (any_open()) group.write(std::string("field/outside_") + component_names[c], outside_[c]);
+    write(component_names[c], field_[0][c]);
+    if (any_open()) write(std::string("outside_") + component_names[c], outside_[c]);
   }
 }
 
 void Maxwell::load(const io::Group& group, const Sources&) {
   remember_outside();  // those of the deck; a checkpoint from before open walls had them stored none
-  const auto read = [&](const std::string& name, std::size_t count) {
+  const auto read = [&](const std::string& name) {
     auto values = group.read<std::vector<double>>("field/" + name);
+    const std::size_t count = grid_.whole().size();
     if (values.size() != count)
       throw InputError(
           fmt::format("'{}': the field {} holds {} numbers, expected {}; the file is damaged or was changed, resume "
                       "from another one",
                       group.file(), name, values.size(), count));
-    return values;
+    return ranks_ ? ranks_->own_of(values, grid_.modes()) : std::move(values);
   };
   for (int c = 0; c < components; ++c) {
     const std::string name = component_names[c];
-    field_[0][c] = read(name, grid_.size());
-    if (any_open() && group.exists("field/outside_" + name)) outside_[c] = read("outside_" + name, outside_[c].size());
+    field_[0][c] = read(name);
+    if (any_open() && group.exists("field/outside_" + name)) outside_[c] = read("outside_" + name);
   }
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "plugins/kinetic/fields/conf_ranks.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
 
 namespace cambium::kinetic {
@@ -25,9 +28,11 @@ class Maxwell : public FieldModel {
     bool upwind = false;
     bool driven = true;  ///< false: fields stay as they are (external ones)
   };
-  Maxwell(const ConfGrid& grid, const Options& options);
+  /// Of a rank that has the whole grid, or of one of several, whose `ranks` outlive the fields.
+  Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks* ranks = nullptr,
+          std::optional<ConfHalo> halo = {});
 
-  /// Coefficients of one component in slot 0.
+  /// Coefficients of one component in slot 0, in the cells of this rank.
   std::vector<double>& values(Component c) { return field_[0][c]; }
 
   void initialise(const Sources&) override { remember_outside(); }
@@ -45,7 +50,7 @@ class Maxwell : public FieldModel {
   void load(const io::Group& group, const Sources&) override;
   void start_from(const io::Group& file, const Find& find, const Sources&) override;
 
-  /// out = time derivative of a slot without sources.
+  /// out = time derivative of a slot without sources; ghosts are those of the last stage's beginning.
   void derivative(int slot, std::vector<double> (&out)[components]) const;
 
  private:
@@ -62,12 +67,15 @@ class Maxwell : public FieldModel {
   bool open(int d, bool high) const;
   bool any_open() const;
   void remember_outside();
-  /// Coefficients of the cell beyond a face; `ghost` is used beyond a wall.
-  const double* beyond(int cell, int d, int step, int component, int slot, std::vector<double>& ghost) const;
+  /// Coefficients of the cell beyond a face; `image` is used beyond a wall.
+  const double* beyond(int cell, int d, int step, int component, int slot, std::vector<double>& image) const;
   double jump_speed(int d, int component) const;
 
   ConfGrid grid_;
   Options options_;
+  const ConfRanks* ranks_;  ///< null: there is one rank
+  std::optional<ConfHalo> halo_;
+  std::vector<double> ghost_[components];  ///< of the slot that is differentiated
   std::vector<Term> terms_;
   struct Operators {
     SparseMatrix own, low, high;                 ///< central derivative
@@ -78,5 +86,12 @@ class Maxwell : public FieldModel {
   std::vector<double> field_[3][components];
   std::vector<double> outside_[components];  ///< the first fields, where a wall is open
 };
+
+/// Components that cells tell each other: phi and psi only where they clean.
+inline int told_components(const Maxwell::Options& options) {
+  return options.clean_magnetic > 0.0   ? Maxwell::components
+         : options.clean_electric > 0.0 ? Maxwell::psi
+                                        : Maxwell::phi;
+}
 
 }  // namespace cambium::kinetic

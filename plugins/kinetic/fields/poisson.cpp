@@ -16,75 +16,119 @@ static const ConfGrid& flat(const ConfGrid& grid) {
   return grid;
 }
 
-Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls)
-    : grid_(flat(grid)), epsilon0_(epsilon0), element_(grid), phi_(grid.size()) {
-  bool periodic = true;
-  for (int d = 0; d < grid.dimensions; ++d) periodic &= grid.low_wall[d] == Wall::periodic;
+static bool periodic(const ConfGrid& grid) {
+  bool out = true;
+  for (int d = 0; d < grid.dimensions; ++d) out &= grid.low_wall[d] == Wall::periodic;
+  return out;
+}
+
+Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls, const ConfRanks* ranks)
+    : grid_(flat(grid)), whole_(grid.whole()), ranks_(ranks), epsilon0_(epsilon0), element_(grid), phi_(grid.size()) {
   for (auto& slot : e_)
     for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
-  if (periodic) {
-    periodic_.emplace(grid, element_);
-    return;
-  }
-  walls_.emplace(grid, element_, walls);
-  neutral_ = walls_->neutral();
+  if (ranks_ && grid.dimensions == 1)
+    line_.emplace(grid, element_, walls, *ranks_);
+  else if (periodic(grid))
+    periodic_.emplace(whole_, element_);
+  else
+    walls_.emplace(whole_, element_, walls);
+  if (line_) neutral_ = line_->neutral();
+  if (walls_) neutral_ = walls_->neutral();
   for (auto& slot : wall_charge_) slot.assign(floating().size(), 0.0);
   wall_potential_.assign(floating().size(), 0.0);
 }
 
 std::span<const WallSide> Poisson::floating() const {
+  if (line_) return line_->floating();
   return walls_ ? std::span<const WallSide>(walls_->floating()) : std::span<const WallSide>();
 }
 
-void Poisson::solve(const std::vector<double>& charge, int slot) {
-  const Region region("Poisson equation", WorkKind::elementwise);
-  const int n = grid_.modes(), local = static_cast<int>(element_.nodes.size());
-  double jacobian = 1.0, one = 1.0, volume = grid_.count();
-  for (int d = 0; d < grid_.dimensions; ++d)
-    jacobian *= 0.5 * grid_.width[d], one *= std::sqrt(2.0), volume *= grid_.width[d];
-  double mean = neutral_ ? grid_.integral(charge.data()) / volume : 0.0;
-  if (neutral_)
-    for (double q : wall_charge_[slot]) mean += q / volume;
-  using Complex = PeriodicPoisson::Complex;
-  std::vector<std::vector<Complex>> right(element_.kinds, std::vector<Complex>(grid_.count(), 0.0));
-  std::vector<double> line(walls_ ? walls_->size() : 0, 0.0);
-  const auto& nodes = element_.nodes;
-  for (int cell = 0; cell < grid_.count(); ++cell)
-    for (int i = 0; i < local; ++i) {
+/// Of plasma and walls over the volume, where no wall has a fixed potential.
+double Poisson::mean_charge(const std::vector<double>& charge, int slot) const {
+  if (!neutral_) return 0.0;
+  double volume = whole_.count();
+  for (int d = 0; d < grid_.dimensions; ++d) volume *= grid_.width[d];
+  double mean = sum(grid_.integral(charge.data())) / volume;
+  for (double q : wall_charge_[slot]) mean += q / volume;
+  return mean;
+}
+
+std::vector<double> Poisson::loads(const ConfGrid& grid, const std::vector<double>& charge, double mean) const {
+  const auto n = static_cast<std::size_t>(grid.modes()), local = element_.nodes.size();
+  double jacobian = 1.0, one = 1.0;
+  for (int d = 0; d < grid.dimensions; ++d) jacobian *= 0.5 * grid.width[d], one *= std::sqrt(2.0);
+  std::vector<double> out;
+  for (std::size_t cell = 0; cell < static_cast<std::size_t>(grid.count()); ++cell)
+    for (std::size_t i = 0; i < local; ++i) {
       double load = -mean * one * element_.shape[i * n];
-      for (int k = 0; k < n; ++k) load += element_.shape[i * n + k] * charge[static_cast<std::size_t>(cell) * n + k];
-      load *= jacobian / epsilon0_;
-      if (periodic_)
-        right[nodes[i].kind][periodic_->owner(cell, nodes[i])] += load;
-      else
-        line[walls_->number(cell, i)] += load;
+      for (std::size_t k = 0; k < n; ++k) load += element_.shape[i * n + k] * charge[cell * n + k];
+      out.push_back(load * (jacobian / epsilon0_));
     }
+  return out;
+}
+
+std::vector<double> Poisson::solve_whole(const std::vector<double>& loads, int slot) {
+  using Complex = PeriodicPoisson::Complex;
+  const auto& nodes = element_.nodes;
+  const int local = static_cast<int>(nodes.size());
+  std::vector<std::vector<Complex>> right(element_.kinds, std::vector<Complex>(periodic_ ? whole_.count() : 0, 0.0));
+  std::vector<double> line(walls_ ? walls_->size() : 0, 0.0), out;
+  auto load = loads.begin();
+  for (int cell = 0; cell < whole_.count(); ++cell)
+    for (int i = 0; i < local; ++i, ++load)
+      if (periodic_)
+        right[nodes[i].kind][periodic_->owner(cell, nodes[i])] += *load;
+      else
+        line[walls_->number(cell, i)] += *load;
   if (periodic_)
     periodic_->solve(right);
   else
     walls_->solve(line, wall_charge_[slot], epsilon0_, wall_potential_);
+  for (int own = 0; own < grid_.count(); ++own) {
+    const int cell = whole_.index(grid_.place(own));
+    for (int i = 0; i < local; ++i)
+      out.push_back(periodic_ ? right[nodes[i].kind][periodic_->owner(cell, nodes[i])].real()
+                              : line[walls_->number(cell, i)]);
+  }
+  return out;
+}
+
+/// The expansions of a potential that is known at the nodes of each cell, and of its field.
+void Poisson::keep(const std::vector<double>& at_nodes, int slot) {
+  const int n = grid_.modes(), local = static_cast<int>(element_.nodes.size());
   for (int cell = 0; cell < grid_.count(); ++cell) {
     double* phi = &phi_[static_cast<std::size_t>(cell) * n];
     for (int k = 0; k < n; ++k) phi[k] = 0.0;
-    for (int i = 0; i < local; ++i) {
-      const double value =
-          periodic_ ? right[nodes[i].kind][periodic_->owner(cell, nodes[i])].real() : line[walls_->number(cell, i)];
-      for (int k = 0; k < n; ++k) phi[k] += value * element_.shape[i * n + k];
-    }
+    for (int i = 0; i < local; ++i)
+      for (int k = 0; k < n; ++k)
+        phi[k] += at_nodes[static_cast<std::size_t>(cell) * local + i] * element_.shape[i * n + k];
     for (int d = 0; d < grid_.dimensions; ++d) {
       double* e = &e_[slot][d][static_cast<std::size_t>(cell) * n];
       for (int k = 0; k < n; ++k) e[k] = 0.0;
       element_.slope[d].add(-1.0, phi, e);
     }
   }
-  if (walls_ && walls_->constant_is_free()) centre_potential();
+}
+
+void Poisson::solve(const std::vector<double>& charge, int slot) {
+  const Region region("Poisson equation", WorkKind::elementwise);
+  const double mean = mean_charge(charge, slot);
+  if (line_) {
+    auto values = loads(grid_, charge, mean);
+    line_->solve(values, wall_charge_[slot], epsilon0_, wall_potential_);
+    keep(values, slot);
+  } else {
+    keep(solve_whole(loads(whole_, ranks_ ? ranks_->gathered(charge, grid_.modes()) : charge, mean), slot), slot);
+  }
+  if ((walls_ && walls_->constant_is_free()) || (line_ && line_->constant_is_free())) centre_potential();
 }
 
 /// Only planes of symmetry: the mean of the potential is zero.
 void Poisson::centre_potential() {
   const int n = grid_.modes();
   double mean = 0.0;
-  for (int cell = 0; cell < grid_.count(); ++cell) mean += phi_[static_cast<std::size_t>(cell) * n] / grid_.count();
+  for (int cell = 0; cell < grid_.count(); ++cell) mean += phi_[static_cast<std::size_t>(cell) * n] / whole_.count();
+  mean = sum(mean);
   for (int cell = 0; cell < grid_.count(); ++cell) phi_[static_cast<std::size_t>(cell) * n] -= mean;
 }
 
@@ -102,7 +146,7 @@ void Poisson::stage(const Stage& s, const Sources& before, const Sources& after)
 /// Field lines need two ends: where no wall has a fixed potential, walls and plasma are neutral together.
 void Poisson::require_neutral(const Sources& sources) const {
   if (!neutral_ || floating().empty()) return;
-  double total = grid_.integral(sources.charge.data());
+  double total = sum(grid_.integral(sources.charge.data()));
   for (double q : wall_charge_[0]) total += q;
   if (std::abs(total) > 1e-3 * sources.carried)
     throw InputError(
@@ -147,9 +191,9 @@ void Poisson::start_from(const io::Group& file, const Find&, const Sources& sour
 }
 
 double Poisson::electric_energy(int slot) const {
-  double sum = 0.0;
-  for (int d = 0; d < grid_.dimensions; ++d) sum += grid_.product_integral(e_[slot][d].data(), e_[slot][d].data());
-  return 0.5 * epsilon0_ * sum;
+  double squares = 0.0;
+  for (int d = 0; d < grid_.dimensions; ++d) squares += grid_.product_integral(e_[slot][d].data(), e_[slot][d].data());
+  return 0.5 * epsilon0_ * sum(squares);
 }
 
 std::vector<FieldModel::Named> Poisson::output() const {

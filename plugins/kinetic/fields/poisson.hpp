@@ -1,8 +1,10 @@
 #pragma once
 #include <optional>
 
+#include "plugins/kinetic/fields/conf_ranks.hpp"
 #include "plugins/kinetic/fields/element.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
+#include "plugins/kinetic/fields/line_poisson.hpp"
 #include "plugins/kinetic/fields/periodic_poisson.hpp"
 #include "plugins/kinetic/fields/wall_poisson.hpp"
 
@@ -18,8 +20,8 @@ namespace cambium::kinetic {
 /// is zero.
 class Poisson : public FieldModel {
  public:
-  /// InputError for three dimensions.
-  Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls = {});
+  /// InputError for three dimensions. `ranks`, where there are several, outlives it.
+  Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls = {}, const ConfRanks* ranks = nullptr);
 
   /// InputError when nothing can carry away the net charge of a plasma between floating walls: see require_neutral().
   void initialise(const Sources& sources) override;
@@ -35,7 +37,9 @@ class Poisson : public FieldModel {
   void load(const io::Group& group, const Sources& sources) override;
   void start_from(const io::Group& file, const Find& find, const Sources& sources) override;
 
-  /// phi and E = -grad phi of a charge density, with the charges of a slot's floating walls.
+  /// Collective. phi and E = -grad phi of a charge density, with the charges of a slot's floating walls. A line is
+  /// divided among ranks; of a plane each gets the charge of all cells and solves for the whole potential, of which it
+  /// keeps what belongs to its own.
   void solve(const std::vector<double>& charge, int slot);
   const std::vector<double>& potential() const { return phi_; }
   /// Charge of each floating wall, in the order of collecting(): per area in one dimension, per length in two. Slots as
@@ -48,11 +52,20 @@ class Poisson : public FieldModel {
   std::span<const WallSide> floating() const;
   void require_neutral(const Sources& sources) const;
   void centre_potential();
+  double mean_charge(const std::vector<double>& charge, int slot) const;
+  /// Loads of the nodes of cells of `grid` from their charge, each cell alone: [cell][node].
+  std::vector<double> loads(const ConfGrid& grid, const std::vector<double>& charge, double mean) const;
+  /// What loads of all cells become at the nodes of this rank's: the potential.
+  std::vector<double> solve_whole(const std::vector<double>& loads, int slot);
+  void keep(const std::vector<double>& at_nodes, int slot);
+  double sum(double own) const { return ranks_ ? ranks_->row().sum(own) : own; }
 
-  ConfGrid grid_;
+  ConfGrid grid_, whole_;
+  const ConfRanks* ranks_;
   double epsilon0_;
   Element element_;
-  std::optional<PeriodicPoisson> periodic_;  ///< one of the two
+  std::optional<PeriodicPoisson> periodic_;  ///< one of the three
+  std::optional<LinePoisson> line_;
   std::optional<WallPoisson> walls_;
   bool neutral_ = true;  ///< no wall has a fixed potential: charges must add up to nothing
   std::vector<double> wall_charge_[3], wall_potential_;

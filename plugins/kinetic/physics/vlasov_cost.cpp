@@ -45,18 +45,29 @@ int edges_of(const Axis& axis, bool velocity) {
   return around || axis.ranks > 2 ? 2 : 1;
 }
 
-/// The largest part of a grid cut among so many ranks.
-PhaseGrid part_of(PhaseGrid grid, int ranks, const std::vector<int>& given, double times) {
-  const double grow = std::pow(times, 1.0 / grid.cdim);
-  for (int d = 0; d < grid.cdim; ++d) grid.axis[d].cells = static_cast<int>(std::lround(grid.axis[d].cells * grow));
+/// The largest parts of the grids of all species, cut among so many ranks.
+std::vector<PhaseGrid> parts_of(std::vector<PhaseGrid> grids, int ranks, const std::vector<int>& given, double times) {
   int product = 1;
   for (int r : given) product *= r;
-  decompose(grid, 0, ranks, product == ranks ? given : std::vector<int>());
-  for (int d = 0; d < grid.dimensions(); ++d) {
-    Axis& a = grid.axis[d];
-    a.count = (a.cells + a.ranks - 1) / a.ranks;
+  for (auto& grid : grids)
+    for (int d = 0; d < grid.cdim; ++d)
+      grid.axis[d].cells = static_cast<int>(std::lround(grid.axis[d].cells * std::pow(times, 1.0 / grid.cdim)));
+  const auto cuts = cuts_of(grids, ranks);
+  for (std::size_t k = 0; k < grids.size(); ++k) {
+    decompose(grids[k], 0, ranks, product == ranks ? given : cuts[k]);
+    for (int d = 0; d < grids[k].dimensions(); ++d) {
+      Axis& a = grids[k].axis[d];
+      a.count = (a.cells + a.ranks - 1) / a.ranks;
+    }
   }
-  return grid;
+  return grids;
+}
+
+/// Ranks that share cells of configuration space.
+int column_of(const PhaseGrid& grid) {
+  int out = 1;
+  for (int d = grid.cdim; d < grid.dimensions(); ++d) out *= grid.axis[d].ranks;
+  return out;
 }
 
 std::string parts_text(const PhaseGrid& grid) {
@@ -67,7 +78,8 @@ std::string parts_text(const PhaseGrid& grid) {
 
 }  // namespace
 
-VlasovCost::VlasovCost(const CommonParams& params, Fields fields) : params_(params), fields_(fields) {
+VlasovCost::VlasovCost(const CommonParams& params, Fields fields, int components)
+    : params_(params), fields_(fields), components_(components) {
   for (const auto& s : params.species) grids_.push_back(make_grid(params, s));
 }
 
@@ -143,53 +155,88 @@ void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, S
       {"traces on faces", Pattern::neighbours, sends, messages, sent, sent, std::max(dimensions, 1), 0.6});
 }
 
-/// Maxwellians of a given density, momentum and energy, whose moments are summed over the ranks until they are those.
-void VlasovCost::add_collisions(const std::vector<PhaseGrid>& parts, double conf, StepCost& out) const {
+/// Maxwellians of a given density, momentum and energy, corrected until those are theirs on all ranks; where velocity
+/// space is cut, moments are sums.
+void VlasovCost::add_collisions(const std::vector<PhaseGrid>& parts, StepCost& out) const {
   constexpr double iterations = 3.0;  // as in most cells
   double rounds = 0.0, sums = 0.0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const auto& s = params_.species[k];
     if (!s.collisions) continue;
-    const bool corrected = s.collisions->op == CollisionParams::Operator::bgk;
-    rounds += corrected ? 2.0 * iterations : 1.0;
-    if (corrected) sums += iterations * conf * (parts[k].vdim + 2) * info_of(params_, parts[k]).conf;
+    const bool corrected = s.collisions->op == CollisionParams::Operator::bgk, cut = column_of(parts[k]) > 1;
+    rounds += corrected ? 1.0 + (cut ? 3.0 : 2.0) * iterations : 1.0;
+    if (corrected && cut)
+      sums += iterations * parts[k].local_conf_cells() * (parts[k].vdim + 2) * info_of(params_, parts[k]).conf;
   }
   if (rounds > 0.0)
     out.messages.push_back({"moments after collisions", Pattern::reduce, rounds, 0.0, number * sums, number * sums});
 }
 
+/// The fields of Maxwell's equations in the cells that touch those of a rank.
+void VlasovCost::add_halo(const PhaseGrid& part, StepCost& out) const {
+  double edges = 0.0, cells = 0.0;
+  int dimensions = 0;
+  for (int d = 0; d < part.cdim; ++d) {
+    const int sides = edges_of(part.axis[d], false);
+    edges += sides, cells += sides * static_cast<double>(part.local_conf_cells()) / part.axis[d].count;
+    dimensions += sides > 0 ? 1 : 0;
+  }
+  if (edges == 0.0) return;
+  const double bytes = number * stages * components_ * info_of(params_, part).conf * cells;
+  out.memory += 2.0 * bytes / stages;
+  out.messages.push_back(
+      {"fields of cells that touch", Pattern::neighbours, 1.0 * stages, stages * edges, bytes, bytes, dimensions, 0.0});
+}
+
+/// What ranks tell each other of moments and fields, and what they keep of them: of their cells, but for the potential,
+/// for which each gets the charge of all.
+void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool fused, StepCost& out) const {
+  double whole = 1.0, moments = 0.0;
+  for (int d = 0; d < parts.front().cdim; ++d) whole *= parts.front().axis[d].cells;
+  const double own = parts.front().local_conf_cells(), modes = info_of(params_, parts.front()).conf;
+  for (const auto& g : parts) moments += own * (g.vdim + 2) * info_of(params_, g).conf;
+  // Moments of three stages and what they are summed in, fields of three.
+  out.memory += number * (6.0 * moments + 3.0 * own * modes * components_);
+  out.moved += number * stages * (6.0 * moments + 8.0 * own * modes * components_);
+  const bool line = parts.front().cdim == 1 && column_of(parts.front()) < ranks;
+  if (fields_ == Fields::poisson && !line) {
+    // Charge and potential of all cells, in numbers and in complex ones, and the matrices of all waves.
+    out.memory += number * whole * modes * 6.0;
+    out.repeated = number * stages * 8.0 * whole * modes;
+    out.moved += out.repeated;
+  }
+  if (ranks == 1) return;
+  const double sums = fused ? 2.0 : 3.0, bytes = number * stages * moments;
+  if (column_of(parts.front()) > 1)
+    out.messages.push_back({"moments of a rank's cells", Pattern::reduce, sums, 0.0, bytes, bytes});
+  out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
+  if (fields_ == Fields::maxwell) add_halo(parts.front(), out);
+  if (fields_ != Fields::poisson || column_of(parts.front()) == ranks) return;
+  // The mean, and on a line two sums of four numbers.
+  const double rounds = line ? 3.0 : 1.0, numbers = line ? 9.0 : 1.0;
+  out.messages.push_back(
+      {"sums of charge", Pattern::reduce, stages * rounds, 0.0, number * stages * numbers, number * stages * numbers});
+  if (!line)
+    out.messages.push_back({"charge of all cells", Pattern::gather, 1.0 * stages, 0.0, number * stages * own * modes,
+                            number * stages * (whole - own) * modes});
+}
+
 StepCost VlasovCost::of(int ranks, double times) const {
-  std::vector<PhaseGrid> parts;
-  for (const auto& g : grids_) parts.push_back(part_of(g, ranks, params_.ranks, times));
+  const std::vector<PhaseGrid> parts = parts_of(grids_, ranks, params_.ranks, times);
   // Two stages share a pass where the field of the second is known before the first and no cache holds f.
   bool fused = fields_ != Fields::poisson;
-  double conf = 1.0, moments = 0.0;
-  for (int d = 0; d < parts.front().cdim; ++d) conf *= parts.front().axis[d].cells;
   for (const auto& g : parts) {
-    const BasisInfo& info = info_of(params_, g);
     const double copies = 3.0 * bytes_of(g);
     constexpr double cache = 12 << 20;  // B, as the solver's
     fused = fused && g.vdim > 1 && copies > cache && !packs_traces(g);
-    moments += conf * (g.vdim + 2) * info.conf;
   }
   StepCost out;
   out.parts = parts_text(parts.front());
   for (std::size_t k = 0; k < parts.size(); ++k)
     add_species(parts[k], params_.species[k].collisions || params_.species[k].positivity || !params_.collisions.empty(),
                 fused, out);
-  const double components = fields_ == Fields::none      ? 0.0
-                            : fields_ == Fields::poisson ? parts.front().cdim
-                                                         : 8.0,
-               whole = conf * info_of(params_, parts.front()).conf * components;
-  // Moments of three stages and what they are summed in, fields of three.
-  out.memory += number * (6.0 * moments + 3.0 * whole);
-  out.repeated = number * stages * (6.0 * moments + 8.0 * whole);
-  out.moved += out.repeated;
-  if (ranks == 1) return out;
-  const double sums = fused ? 2.0 : 3.0, bytes = number * stages * moments;
-  out.messages.push_back({"moments of all cells", Pattern::reduce, sums, 0.0, bytes, bytes});
-  out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
-  add_collisions(parts, conf, out);
+  add_fields(parts, ranks, fused, out);
+  if (ranks > 1) add_collisions(parts, out);
   return out;
 }
 

@@ -8,13 +8,15 @@
 
 namespace cambium::kinetic {
 
-/// What steps of a kinetic physics cost. Ranks have bricks of phase space, whose surface is traces; but the moments of
-/// every cell of configuration space are summed over all ranks in each stage, and every rank keeps them and the fields
-/// whole.
+/// What steps of a kinetic physics cost. Ranks have bricks of phase space, whose surface is traces. Moments and fields
+/// are those of a rank's cells of configuration space; where velocity space is cut moments are summed over the ranks
+/// that share cells. The potential of a line is divided, too; that of a plane is solved for by every rank, from the
+/// charge of all cells.
 class VlasovCost : public Cost {
  public:
   enum class Fields { none, poisson, maxwell };
-  VlasovCost(const CommonParams& params, Fields fields);
+  /// `components`: of the fields, that cells tell each other.
+  VlasovCost(const CommonParams& params, Fields fields, int components);
   std::string summary() const override;
   std::string item() const override { return "cell"; }
   double items() const override;
@@ -23,11 +25,14 @@ class VlasovCost : public Cost {
  private:
   double bytes_of(const PhaseGrid& grid) const;
   void add_species(const PhaseGrid& grid, bool collides, bool fused, StepCost& out) const;
-  void add_collisions(const std::vector<PhaseGrid>& parts, double conf, StepCost& out) const;
+  void add_collisions(const std::vector<PhaseGrid>& parts, StepCost& out) const;
+  void add_halo(const PhaseGrid& part, StepCost& out) const;
+  void add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool fused, StepCost& out) const;
   bool packs_traces(const PhaseGrid& grid) const;
 
   CommonParams params_;
   Fields fields_;
+  double components_;
   std::vector<PhaseGrid> grids_;  ///< of the species, not cut
 };
 
@@ -35,7 +40,16 @@ template <class P, VlasovCost::Fields fields>
 class VlasovCostOf : public VlasovCost {
  public:
   using Params = typename P::Params;
-  VlasovCostOf(const Params& params, Context&) : VlasovCost(params, fields) {}
+  VlasovCostOf(const Params& params, Context&) : VlasovCost(params, fields, components_of(params)) {}
+
+ private:
+  static int components_of(const Params& params) {
+    if constexpr (fields == VlasovCost::Fields::maxwell)
+      return told_components(
+          {.clean_electric = params.fields.clean_electric, .clean_magnetic = params.fields.clean_magnetic});
+    else
+      return fields == VlasovCost::Fields::none ? 0 : static_cast<int>(params.domain.cells.size());
+  }
 };
 
 }  // namespace cambium::kinetic

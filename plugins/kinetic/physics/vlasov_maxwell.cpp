@@ -36,7 +36,8 @@ VlasovMaxwell::VlasovMaxwell(const Params& params, Context& context) : Vlasov(pa
   plasma_.set_background(params.background);
   Maxwell::Options options{
       f.light_speed, f.epsilon0, f.clean_electric, f.clean_magnetic, f.flux == FieldParams::Flux::upwind, true};
-  auto maxwell = std::make_unique<Maxwell>(conf, options);
+  auto maxwell = std::make_unique<Maxwell>(conf, options, plasma_.several_ranks(),
+                                           ConfHalo(plasma_.species().front()->solver().grid(), conf, context.comm));
   for (const auto* list : {&f.E, &f.B})
     for (std::size_t c = 0; c < list->size(); ++c)
       maxwell->values(static_cast<Maxwell::Component>((list == &f.E ? Maxwell::Ex : Maxwell::Bx) + c)) =

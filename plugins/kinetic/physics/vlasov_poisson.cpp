@@ -83,7 +83,8 @@ VlasovPoisson::VlasovPoisson(const Params& params, Context& context) : Vlasov(pa
   plasma_.set_background(params.background);
   const PotentialWalls walls = walls_of(params, plasma_.conf());
   walls_ = words(walls, plasma_.conf());
-  plasma_.set_fields(std::make_unique<Poisson>(plasma_.conf(), params.epsilon0, walls), params.epsilon0);
+  plasma_.set_fields(std::make_unique<Poisson>(plasma_.conf(), params.epsilon0, walls, plasma_.several_ranks()),
+                     params.epsilon0);
   plasma_.set_external(params.external);
 }
 

@@ -7,7 +7,7 @@
 
 namespace cambium::kinetic {
 
-/// Where cells of this rank's part of configuration space lie in blocks, and what passes between arrays over all of it
+/// Where cells of this rank's part of configuration space lie in blocks, and what passes between arrays over it
 /// and blocks of T, for the kernels K in packs of `width`.
 template <class K, class T, int width>
 struct ConfBlocks {
@@ -31,7 +31,7 @@ struct ConfBlocks {
       int rest = 0, row = 0;
       for (int d = 1; d < grid.cdim; ++d) rest = rest * grid.axis[d].count + at[d];
       T* to = host.data() + std::int64_t{layout.block_of(at[0], rest)} * field_rows * width + layout.lane_of(at[0]);
-      const std::int64_t from = std::int64_t{grid.conf_index(at)} * K::conf;
+      const std::int64_t from = std::int64_t{cell} * K::conf;
       auto put = [&](const double* field, double factor) {
         for (int k = 0; k < K::conf; ++k)
           to[(row * K::conf + k) * width] = field ? static_cast<T>(factor * field[from + k]) : T(0);
@@ -49,7 +49,7 @@ struct ConfBlocks {
     Kokkos::deep_copy(fields, host);
   }
 
-  /// Adds what the kernels summed, in physical units, to an array over the whole configuration space.
+  /// Adds what the kernels summed, in physical units, to an array over this rank's cells of configuration space.
   void collect(const View<double*>& summed, std::vector<double>& out) const {
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), summed);
     double jacobian = 1.0;
@@ -59,7 +59,7 @@ struct ConfBlocks {
       int rest = 0;
       for (int d = 1; d < grid.cdim; ++d) rest = rest * grid.axis[d].count + at[d];
       const std::int64_t from = std::int64_t{layout.block_of(at[0], rest)} * moments * width + layout.lane_of(at[0]);
-      double* to = out.data() + std::int64_t{grid.conf_index(at)} * moments;
+      double* to = out.data() + std::int64_t{cell} * moments;
       for (int k = 0; k < moments; ++k) to[k] += jacobian * host(from + std::int64_t{k} * width);
     }
   }

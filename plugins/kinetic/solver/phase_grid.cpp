@@ -48,29 +48,40 @@ static std::array<int, 3> split(int index, const Axis* axes, int dimensions) {
 std::array<int, 3> PhaseGrid::local_conf(int index) const { return split(index, &axis[0], cdim); }
 std::array<int, 3> PhaseGrid::local_velocity(int index) const { return split(index, &axis[cdim], vdim); }
 
-/// Ranks per dimension: each prime factor goes to the configuration dimension with the most cells per rank, to velocity
-/// space where configuration space has fewer than four cells left per rank.
-static std::vector<int> choose(const PhaseGrid& grid, int ranks) {
-  std::vector<int> out(grid.dimensions(), 1);
+/// Cells that each rank has left along a dimension that is cut once more.
+static int left_of(const PhaseGrid& grid, const std::vector<int>& cuts, int d, int factor) {
+  return grid.axis[d].cells / (cuts[d] * factor);
+}
+
+/// Each prime factor goes to the configuration dimension with the most cells per rank, to velocity space where
+/// configuration space has fewer than four cells left per rank and every species has more there.
+std::vector<std::vector<int>> cuts_of(const std::vector<PhaseGrid>& grids, int ranks) {
+  std::vector<std::vector<int>> out;
+  for (const auto& grid : grids) out.emplace_back(grid.dimensions(), 1);
+  const int cdim = grids.front().cdim;
   for (int factor = 2; ranks > 1;) {
     if (ranks % factor) {
       ++factor;
       continue;
     }
-    auto left = [&](int d) { return grid.axis[d].cells / (out[d] * factor); };
+    const auto left = [&](std::size_t s, int d) { return left_of(grids[s], out[s], d, factor); };
     int best = 0;
-    for (int d = 1; d < grid.cdim; ++d)
-      if (left(d) >= left(best)) best = d;  // x last among equals: its cells are the lanes of a pack
-    if (left(best) < 4)
-      for (int d = grid.cdim; d < grid.dimensions(); ++d)
-        if (left(d) > left(best)) best = d;
-    out[best] *= factor;
+    for (int d = 1; d < cdim; ++d)
+      if (left(0, d) >= left(0, best)) best = d;  // x last among equals: its cells are the lanes of a pack
+    std::vector<int> along(grids.size(), best);
+    bool velocity = left(0, best) < 4;
+    for (std::size_t s = 0; s < grids.size(); ++s) {
+      for (int d = cdim; d < grids[s].dimensions(); ++d)
+        if (left(s, d) > left(s, along[s])) along[s] = d;
+      velocity &= along[s] != best;
+    }
+    for (std::size_t s = 0; s < grids.size(); ++s) out[s][velocity ? along[s] : best] *= factor;
     ranks /= factor;
   }
   return out;
 }
 
-static void cut(Axis& axis, int ranks, int place) {
+void cut(Axis& axis, int ranks, int place) {
   axis.ranks = ranks;
   axis.place = place;
   axis.first = static_cast<int>(std::int64_t{axis.cells} * place / ranks);
@@ -82,7 +93,7 @@ void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given)
 }
 
 void decompose(PhaseGrid& grid, int rank, int size, const std::vector<int>& given) {
-  const auto ranks = given.empty() ? choose(grid, size) : given;
+  const auto ranks = given.empty() ? cuts_of({grid}, size).front() : given;
   const int n = grid.dimensions();
   int product = 1;
   for (int r : ranks) product *= r;

@@ -44,6 +44,13 @@ struct PhaseGrid {
   std::array<int, 3> local_velocity(int index) const;  ///< of the k-th local velocity cell
 };
 
+/// Ranks along each dimension of the grids of all species: the same of configuration space, so that a rank has the
+/// moments of all species in its cells; velocity space is cut where configuration space has few cells.
+std::vector<std::vector<int>> cuts_of(const std::vector<PhaseGrid>& grids, int ranks);
+
+/// The piece of an axis at one of so many places.
+void cut(Axis& axis, int ranks, int place);
+
 /// Cuts the grid among the ranks of `comm`. `given` names the ranks of each dimension; without it configuration space
 /// is cut first, then velocity space. InputError when the product does not fit or a piece would be empty.
 void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given);

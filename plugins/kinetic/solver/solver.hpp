@@ -23,8 +23,8 @@ struct BasisInfo {
   int degree_v() const { return tensor ? order : 2; }
 };
 
-/// Values of the acceleration's fields on the whole configuration-space grid: component c of conf mode k in cell i is
-/// field[c][i * conf + k]. Absent components are null.
+/// Values of the acceleration's fields in this rank's cells of configuration space, PhaseGrid::local_conf order:
+/// component c of conf mode k in cell i is field[c][i * conf + k]. Absent components are null.
 struct ForceField {
   double charge_over_mass = 0.0;
   const double* electric[3] = {nullptr, nullptr, nullptr};

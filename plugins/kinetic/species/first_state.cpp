@@ -66,21 +66,30 @@ void look_at_f0(const SpeciesParams& species, const std::map<std::string, double
   require_positive(survey, species.name, grid, comm, silent);
 }
 
+/// Mean of the density in a cell of this rank.
+static double density_in(const Species& species, int cell) {
+  const auto numbers = static_cast<std::size_t>(species.components()) * species.conf().modes();
+  return species.moments(0)[cell * numbers] * std::pow(2.0, -0.5 * species.conf().dimensions);
+}
+
 void require_density(const Species& species) {
   const ConfGrid& conf = species.conf();
-  const std::vector<double>& moments = species.moments(0);
-  const int n = conf.modes();
-  for (int cell = 0; cell < conf.count(); ++cell) {
-    const double density =
-        moments[static_cast<std::size_t>(cell) * species.components() * n] * std::pow(2.0, -0.5 * conf.dimensions);
-    if (density >= 0.0 && std::isfinite(density)) continue;
-    const auto at = conf.place(cell);
-    std::string where;
-    for (int d = 0; d < conf.dimensions; ++d)
-      where += fmt::format("{}{} = {:g}", d ? ", " : "", "xyz"[d], conf.lower[d] + (at[d] + 0.5) * conf.width[d]);
-    throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
-                                 species.name(), density, where));
+  const double none = conf.whole_count();
+  double first = none, found = 0.0;  // the first cell of the whole grid, whoever has it
+  for (int cell = 0; cell < conf.count() && first == none; ++cell) {
+    const double density = density_in(species, cell);
+    if (!(density >= 0.0 && std::isfinite(density))) first = conf.index(conf.place(cell)), found = density;
   }
+  const double here = first;
+  first = species.ranks().all().min(here);
+  if (first == none) return;
+  const double density = species.ranks().row().sum(here == first ? found : 0.0);
+  const auto at = conf.whole().place(static_cast<int>(first));
+  std::string where;
+  for (int d = 0; d < conf.dimensions; ++d)
+    where += fmt::format("{}{} = {:g}", d ? ", " : "", "xyz"[d], conf.lower[d] + (at[d] + 0.5) * conf.width[d]);
+  throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
+                               species.name(), density, where));
 }
 
 /// Part of the density of slot 0 that lies in the first or last cell of a velocity dimension. Collective.
@@ -101,7 +110,7 @@ static double edge_share(const Solver& solver, const Comm& comm, int d, bool hig
 void require_extent(const Species& species, Log& log) {
   for (int d = 0; d < species.solver().grid().vdim; ++d)
     for (bool high : {false, true}) {
-      const double share = edge_share(species.solver(), species.comm(), d, high);
+      const double share = edge_share(species.solver(), species.ranks().all(), d, high);
       const std::string text = fmt::format(
           "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", species.name(),
           share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");

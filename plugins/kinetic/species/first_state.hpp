@@ -33,7 +33,7 @@ void require_positive(const Survey& survey, const std::string& species, const Ph
 void look_at_f0(const SpeciesParams& species, const std::map<std::string, double>& parameters, const PhaseGrid& grid,
                 const Comm& comm);
 
-/// InputError where the density of slot 0 is negative or not finite.
+/// InputError, on all ranks, where the density of slot 0 is negative or not finite. Collective.
 void require_density(const Species& species);
 
 /// InputError when more than a hundredth of slot 0 lies in the first or last cell of a velocity dimension; a warning

@@ -173,7 +173,7 @@ class Rows {
 }  // namespace
 
 double read_regridded(const io::Group& group, const std::string& name, Solver& solver, const ConfGrid& conf,
-                      const Comm& comm) {
+                      const Comm& column) {
   if (!group.exists(name + "/f"))
     throw InputError(fmt::format("start_from: the file holds no distribution function of a species '{}'", name));
   const io::Dataset set = group.dataset(name + "/f");
@@ -205,11 +205,10 @@ double read_regridded(const io::Group& group, const std::string& name, Solver& s
   solver.to_device(0);
   std::vector<double> moments(conf.size() * (grid.vdim + 2), 0.0);
   solver.moments(0, moments);
-  comm.sum(moments);
+  column.sum(moments);
   double outside = 0.0;
   for (int ic = 0; ic < grid.local_conf_cells(); ++ic) {
-    const double found =
-        moments[static_cast<std::size_t>(grid.conf_index(grid.local_conf(ic))) * (grid.vdim + 2) * conf.modes()];
+    const double found = moments[static_cast<std::size_t>(ic) * (grid.vdim + 2) * conf.modes()];
     const double missing = 1.0 - found / wanted[ic];
     outside = std::max(outside, missing);
     if (!(std::abs(missing) > 1e-13) || !(found > 0.0)) continue;
@@ -220,7 +219,7 @@ double read_regridded(const io::Group& group, const std::string& name, Solver& s
     }
   }
   solver.to_device(0);
-  return comm.max(outside);
+  return outside;
 }
 
 std::vector<double> regrid_field(const StoredGrid& from, const std::vector<double>& values, const ConfGrid& to) {

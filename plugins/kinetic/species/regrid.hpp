@@ -55,12 +55,12 @@ class Regrid {
 
 /// The distribution function group/name/f of any grid, of the same domain, on the grid of a solver: slot 0 (host copy).
 /// The density of every cell of configuration space is kept: where the new velocity space leaves something out, what is
-/// inside is scaled. Returns the largest share that was outside. Collective. InputError when domain or dimensions
-/// differ.
+/// inside is scaled. Returns the largest share that was outside in this rank's cells. Collective over `column`, the
+/// ranks with the same cells of configuration space. InputError when domain or dimensions differ.
 double read_regridded(const io::Group& group, const std::string& name, Solver& solver, const ConfGrid& conf,
-                      const Comm& comm);
+                      const Comm& column);
 
-/// An expansion on the configuration space of a stored grid, [cell][mode], on another.
+/// An expansion on the configuration space of a stored grid, [cell][mode], on this rank's cells of another.
 std::vector<double> regrid_field(const StoredGrid& from, const std::vector<double>& values, const ConfGrid& to);
 
 template <class Old>

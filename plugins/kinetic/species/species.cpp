@@ -40,12 +40,19 @@ static void require_room(const PhaseGrid& grid, const Built& built, Precision pr
                  "give fewer 'cells', or use more nodes", comm);
 }
 
+/// Those of one species, which fit to the other species of the deck.
+static std::vector<int> cuts_among(const CommonParams& common, const SpeciesParams& params, int ranks) {
+  std::vector<PhaseGrid> grids{make_grid(common, params)};
+  for (const auto& s : common.species) grids.push_back(make_grid(common, s));
+  return cuts_of(grids, ranks).front();
+}
+
 static std::unique_ptr<Solver> solver_of(const CommonParams& common, const SpeciesParams& params, const Comm& comm) {
   PhaseGrid grid = make_grid(common, params);
   const auto& built =
       find_built(grid.cdim, grid.vdim, common.basis.order, common.basis.family == BasisParams::Family::tensor);
   require_room(grid, built, common.precision, params.name, comm);
-  decompose(grid, comm, common.ranks);
+  decompose(grid, comm, common.ranks.empty() ? cuts_among(common, params, comm.size()) : common.ranks);
   for (int d = 0; d < grid.cdim; ++d)
     if ((grid.axis[d].low_wall == Wall::reflect || grid.axis[d].high_wall == Wall::reflect)) {
       const Axis& v = grid.velocity(d);
@@ -65,7 +72,7 @@ static std::unique_ptr<Solver> solver_of(const CommonParams& common, const Speci
 Species::Species(const CommonParams& common, const SpeciesParams& params, const Comm& comm)
     : comm_(comm), params_(params), values_(common.values()), charge_(constant(params.charge, values_)),
       mass_(constant(params.mass, values_)), solver_(solver_of(common, params, comm)),
-      conf_(conf_grid(solver_->grid(), solver_->basis().conf_exponents)) {
+      conf_(conf_grid(solver_->grid(), solver_->basis().conf_exponents)), ranks_(solver_->grid(), comm) {
   if (!(mass_ > 0.0)) throw InputError(fmt::format("species '{}': mass = {:g} must be positive", params.name, mass_));
   if (params.f0.empty() && common.start_from.empty())
     throw InputError(fmt::format("species '{}' needs 'f0', or the stage 'start_from'", params.name));
@@ -79,14 +86,16 @@ Species::Species(const CommonParams& common, const SpeciesParams& params, const 
 
 std::vector<double> Species::frequency_of(const std::string& text, const std::string& what) const {
   const Formula formula(text, conf_variables(conf_.dimensions), values_);
+  const ConfGrid whole = conf_.whole();  // so that all ranks find the same mistake
   std::vector<double> frequency(conf_.count()), at(conf_.dimensions + 1, 0.0);
-  for (int cell = 0; cell < conf_.count(); ++cell) {
-    const auto place = conf_.place(cell);
+  for (int cell = 0; cell < whole.count(); ++cell) {
+    const auto place = whole.place(cell);
     for (int d = 0; d < conf_.dimensions; ++d) at[d] = conf_.lower[d] + (place[d] + 0.5) * conf_.width[d];
-    frequency[cell] = formula(at);
-    if (!(frequency[cell] >= 0.0))
-      throw InputError(fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what,
-                                   frequency[cell], at[0]));
+    const double here = formula(at);
+    if (!(here >= 0.0))
+      throw InputError(
+          fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what, here, at[0]));
+    if (const int own = conf_.own_index(place); own >= 0) frequency[own] = here;
   }
   return frequency;
 }
@@ -124,7 +133,7 @@ std::string Species::limiter_report() const {
 
 void Species::collide(double dt) {
   if (bgk_)
-    bgk_->act(*solver_, dt, moments_[0], comm_);
+    bgk_->act(*solver_, dt, moments_[0], {comm_, ranks_.column()});
   else
     on_ranks(comm_, [&] { dougherty_->act(*solver_, dt); });
 }
@@ -149,7 +158,7 @@ void Species::initialise(Context& context) {
 }
 
 void Species::start_from(const io::Group& group, Context& context) {
-  const double outside = read_regridded(group, params_.name, *solver_, conf_, comm_);
+  const double outside = comm_.max(read_regridded(group, params_.name, *solver_, conf_, ranks_.column()));
   if (outside > 1e-10)
     context.log.info(
         fmt::format("species '{}': up to {:.2g} of the density lay outside of the velocities of this deck; what is "
@@ -163,7 +172,7 @@ void Species::start_from(const io::Group& group, Context& context) {
 void Species::compute_moments() {
   std::fill(moments_[0].begin(), moments_[0].end(), 0.0);
   solver_->moments(0, moments_[0]);
-  comm_.sum(moments_[0]);
+  ranks_.column().sum(moments_[0]);
 }
 
 std::vector<double> Species::moment(int component, int slot) const {
@@ -178,18 +187,20 @@ std::vector<double> Species::moment(int component, int slot) const {
 void Species::save(io::Group& group) const {
   solver_->to_host_const(0);
   write_distribution(group, params_.name, *solver_, comm_);
-  if (comm_.root()) group.write(params_.name + "/moments", moments_[0]);
+  const auto all = ranks_.gathered_on_root(moments_[0], components() * conf_.modes());
+  if (comm_.root()) group.write(params_.name + "/moments", all);
 }
 
 void Species::load(const io::Group& group) {
   read_distribution(group, params_.name, *solver_);
   solver_->to_device(0);
   auto moments = group.read<std::vector<double>>(params_.name + "/moments");
-  if (moments.size() != moments_[0].size())
+  const std::size_t count = conf_.whole().size() * static_cast<std::size_t>(components());
+  if (moments.size() != count)
     throw InputError(fmt::format(
         "'{}': species '{}' has {} moments, expected {}; the file is damaged or was changed, resume from another one",
-        group.file(), params_.name, moments.size(), moments_[0].size()));
-  moments_[0] = std::move(moments);
+        group.file(), params_.name, moments.size(), count));
+  moments_[0] = ranks_.own_of(moments, components() * conf_.modes());
 }
 
 }  // namespace cambium::kinetic

@@ -9,13 +9,14 @@
 #include "plugins/kinetic/collisions/bgk.hpp"
 #include "plugins/kinetic/collisions/dougherty.hpp"
 #include "plugins/kinetic/deck/params.hpp"
-#include "plugins/kinetic/fields/conf_grid.hpp"
+#include "plugins/kinetic/fields/conf_ranks.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
 #include "plugins/kinetic/species/positivity.hpp"
 
 namespace cambium::kinetic {
 
-/// One kinetic species: its distribution function, and the moments of each slot over the whole configuration space.
+/// One kinetic species: its distribution function, and the moments of each slot in this rank's cells of configuration
+/// space.
 class Species {
  public:
   Species(const CommonParams& common, const SpeciesParams& params, const Comm& comm);
@@ -28,8 +29,8 @@ class Species {
   /// Collisions during dt act on slot 0, after a step.
   void collide(double dt);
   bool collides() const { return bgk_ || dougherty_; }
-  /// Values of a collision frequency in every cell of configuration space. InputError, beginning with `what`, when one
-  /// is negative.
+  /// Values of a collision frequency in this rank's cells of configuration space. InputError, on all ranks, beginning
+  /// with `what`, when one is negative.
   std::vector<double> frequency_of(const std::string& formula, const std::string& what) const;
   /// The operator of Dougherty for this species; InputError when its velocity space is cut among ranks.
   Dougherty dougherty_with(std::vector<double> frequency) const;
@@ -47,15 +48,16 @@ class Species {
   double mass() const { return mass_; }
   Solver& solver() { return *solver_; }
   const Solver& solver() const { return *solver_; }
+  /// This rank's part of configuration space, and who has the others.
   const ConfGrid& conf() const { return conf_; }
-  const Comm& comm() const { return comm_; }
+  const ConfRanks& ranks() const { return ranks_; }
 
-  /// Moments of a slot, filled by Solver::stage and then summed over ranks: see Solver for the layout.
+  /// Moments of a slot, filled by Solver::stage and then summed over the ranks of a column: see Solver for the layout.
   std::vector<double>& moments(int slot) { return moments_[slot]; }
   const std::vector<double>& moments(int slot) const { return moments_[slot]; }
   int components() const { return solver_->grid().vdim + 2; }
-  /// One component of slot 0 as an expansion: 0 density, 1.. particle flux, last twice the kinetic energy over the
-  /// mass.
+  /// One component of slot 0 as an expansion over this rank's cells: 0 density, 1.. particle flux, last twice the
+  /// kinetic energy over the mass.
   std::vector<double> moment(int component, int slot = 0) const;
 
   /// Everything that a restart needs; collective, rank 0 writes. load() accepts any number of ranks.
@@ -71,6 +73,7 @@ class Species {
   double charge_, mass_;
   std::unique_ptr<Solver> solver_;
   ConfGrid conf_;
+  ConfRanks ranks_;
   std::vector<double> moments_[3];
   std::unique_ptr<Bgk> bgk_;
   std::unique_ptr<Dougherty> dougherty_;

@@ -6,14 +6,16 @@
 
 namespace cambium::kinetic {
 
-double Totals::particles() const { return species_.conf().integral(species_.moment(0).data()); }
-double Totals::momentum(int d) const {
-  return species_.mass() * species_.conf().integral(species_.moment(1 + d).data());
+Totals::Totals(const Species& species) : species_(species) {
+  for (int c = 0; c < species.components(); ++c)
+    integrals_.push_back(species.conf().integral(species.moment(c).data()));
+  species.ranks().row().sum(integrals_);
 }
-double Totals::kinetic_energy() const {
-  return 0.5 * species_.mass() * species_.conf().integral(species_.moment(species_.components() - 1).data());
-}
-double Totals::square_integral() const { return species_.comm().sum(species_.solver().square_integral(0)); }
+
+double Totals::particles() const { return integrals_.front(); }
+double Totals::momentum(int d) const { return species_.mass() * integrals_[1 + static_cast<std::size_t>(d)]; }
+double Totals::kinetic_energy() const { return 0.5 * species_.mass() * integrals_.back(); }
+double Totals::square_integral() const { return species_.ranks().all().sum(species_.solver().square_integral(0)); }
 
 double Totals::entropy() const {
   const Solver& solver = species_.solver();
@@ -30,7 +32,7 @@ double Totals::entropy() const {
         if (values[q] > 0.0) sum -= rule.weight(q) * values[q] * std::log(values[q]);
     }
   for (int d = 0; d < grid.dimensions(); ++d) sum *= 0.5 * grid.axis[d].width();
-  return species_.comm().sum(sum);
+  return species_.ranks().all().sum(sum);
 }
 
 double Totals::temperature() const {
@@ -41,7 +43,7 @@ double Totals::temperature() const {
 }
 
 double Totals::debye_length(double epsilon0) const {
-  const double density = particles() / (species_.conf().count() * species_.conf().cell_volume());
+  const double density = particles() / (species_.conf().whole_count() * species_.conf().cell_volume());
   return std::sqrt(epsilon0 * temperature() / (density * species_.charge() * species_.charge()));
 }
 

@@ -1,22 +1,25 @@
 #pragma once
+#include <vector>
+
 #include "plugins/kinetic/species/species.hpp"
 
 namespace cambium::kinetic {
 
-/// Integrals of a species over the whole domain, of slot 0.
+/// Integrals of a species over the whole domain, of slot 0 as it is when they are made. Collective; so are those of f.
 class Totals {
  public:
-  explicit Totals(const Species& species) : species_(species) {}
+  explicit Totals(const Species& species);
   double particles() const;
   double momentum(int d) const;
   double kinetic_energy() const;
-  double square_integral() const;  ///< of f^2, collective
-  double entropy() const;          ///< minus the integral of f ln f where f > 0, collective
+  double square_integral() const;  ///< of f^2
+  double entropy() const;          ///< minus the integral of f ln f where f > 0
   double temperature() const;      ///< per degree of freedom, of what is not the domain's mean drift
   double debye_length(double epsilon0) const;
 
  private:
   const Species& species_;
+  std::vector<double> integrals_;  ///< of each moment
 };
 
 }  // namespace cambium::kinetic

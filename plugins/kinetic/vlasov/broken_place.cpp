@@ -9,13 +9,16 @@
 
 namespace cambium::kinetic {
 
-/// Cell of configuration space of the first moment that is not finite; -1 where all are.
-static int broken_cell(const Species& species) {
+/// Collective. Cell of the whole configuration space of the first moment that is not finite; -1 where all are.
+static int broken_cell(const Species& species, const Comm& comm) {
   const auto per_cell = static_cast<std::ptrdiff_t>(species.components()) * species.conf().modes();
+  const double none = species.conf().whole_count();
   for (int slot : {1, 2, 0}) {
     const auto& moments = species.moments(slot);
     const auto bad = std::find_if(moments.begin(), moments.end(), [](double m) { return !std::isfinite(m); });
-    if (bad != moments.end()) return static_cast<int>((bad - moments.begin()) / per_cell);
+    const auto cell = static_cast<int>((bad - moments.begin()) / per_cell);
+    const double first = comm.min(bad == moments.end() ? none : species.conf().index(species.conf().place(cell)));
+    if (first < none) return static_cast<int>(first);
   }
   return -1;
 }
@@ -28,9 +31,9 @@ static bool holds(const PhaseGrid& grid, const std::array<int, 3>& place) {
 
 /// "'electron' in cell [3, 0] (x = 0.7, y = 0.1) on rank 2"; empty where all moments of the species are finite.
 static std::string broken_place(const Species& species, const Comm& comm) {
-  const int cell = broken_cell(species);
+  const int cell = broken_cell(species, comm);
   if (cell < 0) return {};
-  const auto place = species.conf().place(cell);
+  const auto place = species.conf().whole().place(cell);
   const auto& grid = species.solver().grid();
   std::string numbers, where;
   for (int d = 0; d < grid.cdim; ++d) {

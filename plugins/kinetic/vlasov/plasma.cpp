@@ -120,6 +120,7 @@ Sources Plasma::sources_and_walls(int slot) const {
   }
   context_.comm.sum(out.collected);
   for (const auto& s : species_) out.carried += std::abs(s->charge()) * conf().integral(s->moment(0, slot).data());
+  out.carried = ranks().row().sum(out.carried);
   return out;
 }
 

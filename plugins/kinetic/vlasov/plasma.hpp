@@ -28,8 +28,12 @@ class Plasma {
 
   const std::vector<std::unique_ptr<Species>>& species() const { return species_; }
   FieldModel* fields() const { return fields_.get(); }
+  /// This rank's part of configuration space, the same of all species.
   const ConfGrid& conf() const { return species_.front()->conf(); }
-  double field_energy() const;
+  const ConfRanks& ranks() const { return species_.front()->ranks(); }
+  /// The same, or null where one rank has all cells.
+  const ConfRanks* several_ranks() const { return ranks().row().size() > 1 ? &ranks() : nullptr; }
+  double field_energy() const;  ///< collective
   /// Whether the first two stages of a step share a pass here: see Solver::stages.
   bool fuses() const;
 

@@ -9,26 +9,37 @@
 
 namespace cambium::kinetic {
 
-/// What ranks tell each other after a stage: sums of moments and the largest frequencies, together, because each time
-/// they wait for each other. A few ranks of one node read each other's numbers in shared memory, where two messages of
-/// 12 KiB took as long as a hundredth of a stage; elsewhere two reductions.
+/// What ranks tell each other after a stage: sums of moments over those with the same cells of configuration space, and
+/// the largest frequencies of all. Together where all have the same cells, because each time they wait for each other.
+/// A few ranks of one node read each other's numbers in shared memory, where two messages of 12 KiB took as long as a
+/// hundredth of a stage; elsewhere reductions.
 class RankSums {
  public:
-  explicit RankSums(const Comm& comm) : comm_(comm) {}
+  /// Sums and maxima over the same ranks.
+  explicit RankSums(const Comm& comm) : RankSums(comm, comm) {}
+  /// Sums over `column`, which is a part of `all`.
+  RankSums(const Comm& all, const Comm& column) : all_(all), column_(column) {}
 
-  /// Over ranks and in place: sums of each of `sums`, and the maxima. The same bits on every rank. Collective, with as
+  /// In place: sums of each of `sums`, and the maxima. The same bits on every rank that gets them. Collective, with as
   /// many numbers on each rank. Without `share_memory` always messages.
   void reduce(const std::vector<std::span<double>>& sums, std::span<double> maxima, bool share_memory = true);
 
  private:
+  /// Ranks, and the memory that they share.
+  struct Group {
+    explicit Group(const Comm& c) : comm(c) {}
+    const Comm& comm;
+    std::int64_t made = -1;  ///< numbers that the pieces have room for; -1: not asked for yet
+    std::unique_ptr<SharedPieces> pieces;
+  };
   /// What is worth reading by every rank from every other.
   static constexpr std::int64_t most_numbers = 1 << 16;
-  void through_messages(const std::vector<std::span<double>>& sums, std::span<double> maxima) const;
-  void through_memory(const std::vector<std::span<double>>& sums, std::span<double> maxima);
+  static void reduce(Group& group, const std::vector<std::span<double>>& sums, std::span<double> maxima,
+                     bool share_memory);
+  static void through_messages(const Comm& comm, const std::vector<std::span<double>>& sums, std::span<double> maxima);
+  static void through_memory(Group& group, const std::vector<std::span<double>>& sums, std::span<double> maxima);
 
-  const Comm& comm_;
-  std::int64_t made_ = -1;  ///< numbers that the pieces have room for; -1: not asked for yet
-  std::unique_ptr<SharedPieces> pieces_;
+  Group all_, column_;
 };
 
 }  // namespace cambium::kinetic

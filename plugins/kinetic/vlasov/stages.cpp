@@ -8,7 +8,7 @@
 namespace cambium::kinetic {
 
 Stages::Stages(Plasma& plasma, Precision precision, const Comm& comm)
-    : plasma_(plasma), precision_(precision), rank_sums_(comm) {}
+    : plasma_(plasma), precision_(precision), rank_sums_(comm, plasma.ranks().column()) {}
 
 double Stages::start(double time) {
   const Stage none{0, 0, 2, 0.0, 1.0, 0.0};
@@ -43,8 +43,8 @@ void Stages::declare(State& state) {
                        {std::int64_t{grid.local_conf_cells()} * grid.local_velocity_cells(), s.solver().basis().modes},
                        type);
                  }});
-      const auto doc = "density, particle flux and energy: all cells of configuration space, components, modes";
-      state.add({in_slot(s->name() + "/moments", slot), At::global, "", doc, false, [&s = *s, slot] {
+      const auto doc = "density, particle flux and energy: cells of this rank, components, modes";
+      state.add({in_slot(s->name() + "/moments", slot), At::cell, "", doc, false, [&s = *s, slot] {
                    TensorRef out = shape_of({s.conf().count(), s.components(), s.conf().modes()}, DType::f64);
                    out.data = s.moments(slot).data();
                    return out;
@@ -52,8 +52,8 @@ void Stages::declare(State& state) {
     }
     if (plasma_.fields())
       state.add(
-          {in_slot("fields", slot), At::global, "",
-           "electric and magnetic field: components, all cells of configuration space, modes", false, [this, slot] {
+          {in_slot("fields", slot), At::cell, "", "electric and magnetic field: components, cells of this rank, modes",
+           false, [this, slot] {
              return shape_of({components_of_fields(slot), plasma_.conf().count(), plasma_.conf().modes()}, DType::f64);
            }});
   }
@@ -177,13 +177,15 @@ static bool all_finite(const std::vector<double>& values) {
 void Stages::gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh,
                     std::span<double> fastest) {
   std::vector<std::span<double>> sums;
-  for (auto& stage : fresh) sums.insert(sums.end(), stage.begin(), stage.end());
-  rank_sums_.reduce(sums, fastest);
   for (std::size_t k = 0; k < slots.size(); ++k)
-    for (std::size_t i = 0; i < plasma_.species().size(); ++i) {
-      auto& moments = plasma_.species()[i]->moments(slots[k]) = std::move(fresh[k][i]);
+    for (auto& moments : fresh[k]) {
+      sums.emplace_back(moments);
       if (!all_finite(moments)) fastest[k] = std::numeric_limits<double>::infinity();  // a maximum would drop NaN
     }
+  rank_sums_.reduce(sums, fastest);
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    for (std::size_t i = 0; i < plasma_.species().size(); ++i)
+      plasma_.species()[i]->moments(slots[k]) = std::move(fresh[k][i]);
 }
 
 }  // namespace cambium::kinetic

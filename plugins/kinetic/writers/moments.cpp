@@ -24,7 +24,7 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer) {
 
 void MomentsWriter::attach(const Physics& physics) { physics_ = &kinetic_physics(physics, "moments"); }
 
-std::vector<Expansion> expansions_of(const Vlasov& physics) {
+std::vector<Expansion> own_expansions_of(const Vlasov& physics) {
   std::vector<Expansion> out;
   for (const auto& s : physics.species()) {
     const int components = s->components();
@@ -42,6 +42,13 @@ std::vector<Expansion> expansions_of(const Vlasov& physics) {
   return out;
 }
 
+std::vector<Expansion> expansions_of(const Vlasov& physics) {
+  const Species& first = *physics.species().front();
+  auto out = own_expansions_of(physics);
+  for (auto& e : out) e.values = first.ranks().gathered(e.values, first.conf().modes());
+  return out;
+}
+
 std::string meaning_of(const std::string& name) {
   const auto slash = name.find('/');
   const std::string owner = name.substr(0, slash), what = name.substr(slash + 1);
@@ -55,11 +62,13 @@ std::string meaning_of(const std::string& name) {
 std::vector<SeriesFile::Column> MomentsWriter::columns() const {
   const auto& conf = physics_->species().front()->conf();
   std::vector<SeriesFile::Column> out;
-  for (const auto& e : expansions_of(*physics_))
-    out.push_back(
-        {e.name, {conf.count(), conf.modes()}, {"cell", "mode"}, meaning_of(e.name) + ", coefficients of its modes"});
+  for (const auto& e : own_expansions_of(*physics_))
+    out.push_back({e.name,
+                   {conf.whole_count(), conf.modes()},
+                   {"cell", "mode"},
+                   meaning_of(e.name) + ", coefficients of its modes"});
   const std::int64_t parts = conf.highest() + 1;
-  for (const auto& e : expansions_of(*physics_)) {
+  for (const auto& e : own_expansions_of(*physics_)) {
     SeriesFile::Column column{shown_name(e.name), {}, {}, meaning_of(e.name)};
     for (int d = conf.dimensions; d-- > 0;)
       column.shape.push_back(conf.cells[d] * parts), column.along.emplace_back(1, "xyz"[d]);
@@ -79,7 +88,7 @@ void MomentsWriter::create(const std::vector<GridFields::Axis>& axes) {
   const auto& conf = physics_->species().front()->conf();
   file_.create(columns(), physics_->time_unit(), [&](io::File& file) {
     for (const auto& axis : axes) write_axis(file, axis);
-    io::write_dimension(file, "cell", conf.count());
+    io::write_dimension(file, "cell", conf.whole_count());
     io::write_dimension(file, "mode", conf.modes());
     describe_grid(file, solver.grid(), solver.basis());
     std::vector<int> exponents;
@@ -89,10 +98,10 @@ void MomentsWriter::create(const std::vector<GridFields::Axis>& axes) {
 }
 
 void MomentsWriter::observe(const State&, std::int64_t step, double time) {
+  const auto sampled = sampled_components(*physics_);
+  const auto all = expansions_of(*physics_);
   io::on_root(context_.comm, [&] {
-    const auto sampled = sampled_components(*physics_);
     if (!file_.is_open()) create(sampled.axes);
-    const auto all = expansions_of(*physics_);
     std::vector<const double*> values;
     for (const auto* set : {&all, &sampled.fields})
       for (const auto& e : *set) values.push_back(e.values.data());

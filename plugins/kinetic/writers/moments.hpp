@@ -12,7 +12,9 @@ struct Expansion {
   std::string name;
   std::vector<double> values;
 };
-/// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is.
+/// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is, in this rank's cells.
+std::vector<Expansion> own_expansions_of(const Vlasov& physics);
+/// The same in all cells, on every rank. Collective.
 std::vector<Expansion> expansions_of(const Vlasov& physics);
 /// What a moment or field is, in words: of "electron/flux_x", "flux of electron along x".
 std::string meaning_of(const std::string& name);

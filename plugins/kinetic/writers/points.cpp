@@ -38,7 +38,7 @@ void PointWriter::attach(const Physics& physics) {
       at[d] = std::min(static_cast<int>(steps), grid.cells[d] - 1);
       xi[d] = 2.0 * (steps - at[d]) - 1.0;
     }
-    place.cell = grid.index(at);
+    place.cell = grid.own_index(at);
     for (const auto& e : grid.exponents) {
       double value = 1.0;
       for (int d = 0; d < grid.dimensions; ++d) value *= legendre(e[d], xi[d]);
@@ -50,7 +50,7 @@ void PointWriter::attach(const Physics& physics) {
 
 std::vector<SeriesFile::Column> PointWriter::columns() const {
   std::vector<SeriesFile::Column> out;
-  for (const auto& e : expansions_of(*physics_))
+  for (const auto& e : own_expansions_of(*physics_))
     out.push_back({e.name, {std::ssize(place_)}, {"point"}, meaning_of(e.name), "", shown_name(e.name)});
   return out;
 }
@@ -82,20 +82,20 @@ void PointWriter::create() {
 }
 
 void PointWriter::observe(const State&, std::int64_t step, double time) {
+  std::vector<double> rows;  // each rank adds the points in its cells
+  const auto all = own_expansions_of(*physics_);
+  for (const auto& e : all)
+    for (const auto& place : place_) {
+      double sum = 0.0;
+      for (std::size_t k = 0; place.cell >= 0 && k < place.basis.size(); ++k)
+        sum += place.basis[k] * e.values[place.cell * place.basis.size() + k];
+      rows.push_back(sum);
+    }
+  physics_->species().front()->ranks().row().sum(rows);
   io::on_root(context_.comm, [&] {
     if (!file_.is_open()) create();
-    std::vector<std::vector<double>> rows;
     std::vector<const double*> values;
-    for (const auto& e : expansions_of(*physics_)) {
-      auto& row = rows.emplace_back();
-      for (const auto& place : place_) {
-        double sum = 0.0;
-        for (std::size_t k = 0; k < place.basis.size(); ++k)
-          sum += place.basis[k] * e.values[place.cell * place.basis.size() + k];
-        row.push_back(sum);
-      }
-    }
-    for (const auto& row : rows) values.push_back(row.data());
+    for (std::size_t k = 0; k < all.size(); ++k) values.push_back(rows.data() + k * place_.size());
     file_.append(step, time, values);
     file_.flush();
   });

@@ -34,7 +34,7 @@ class PointWriter : public Writer {
  private:
   /// A cell and the values of its modes at a point there.
   struct Place {
-    int cell = 0;
+    int cell = 0;  ///< of this rank, or -1
     std::vector<double> at;
     std::vector<double> basis;
   };

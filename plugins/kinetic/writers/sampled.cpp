@@ -77,7 +77,7 @@ bool is_vector(const std::string& name) { return name == "E" || name == "B" || n
 }  // namespace
 
 GridFields sampled_moments(const Vlasov& physics) {
-  const ConfGrid& conf = physics.species().front()->conf();
+  const ConfGrid conf = physics.species().front()->conf().whole();
   const int parts = conf.highest() + 1;
   const Parts sampled(conf.exponents, parts);
   GridFields out;
@@ -114,7 +114,7 @@ std::string shown_name(std::string name) {
 SampledMoments sampled_components(const Vlasov& physics) {
   const GridFields all = sampled_moments(physics);
   SampledMoments out{all.axes, {}};
-  for (const auto& e : expansions_of(physics)) {
+  for (const auto& e : own_expansions_of(physics)) {  // for the names
     const auto [name, component] = vector_name(e.name);
     const auto field =
         std::find_if(all.fields.begin(), all.fields.end(), [&, n = name](const auto& f) { return f.name == n; });

@@ -12,11 +12,12 @@ namespace cambium::kinetic {
 /// + 1 parts along each dimension, and a part has the value at its centre.
 
 /// Moments of every species and the fields, over configuration space: electron_density, electron_flux, ..., E, B. The
-/// same on every rank.
+/// same on every rank. Collective.
 GridFields sampled_moments(const Vlasov& physics);
 
 /// The same, a component at a time, under the names of expansions_of() made fit for the top of a file:
 /// electron_density, electron_flux_x, ..., Ex, ...; values [..., y, x].
+/// Collective.
 struct SampledMoments {
   std::vector<GridFields::Axis> axes;
   std::vector<Expansion> fields;

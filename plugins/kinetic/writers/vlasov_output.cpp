@@ -34,22 +34,27 @@ std::vector<Observable> Vlasov::observables() const {
 void Vlasov::measure(const State&, Context&, std::span<double> values) {
   std::size_t n = 0;
   auto put = [&](double value) { values[n++] = value; };
-  double kinetic = 0.0, particles = 0.0;
-  for (const auto& s : species()) kinetic += Totals(*s).kinetic_energy(), particles += Totals(*s).particles();
+  double kinetic = 0.0, particles = 0.0, field = 0.0;
+  std::vector<Totals> totals;
+  for (const auto& s : species()) {
+    totals.emplace_back(*s);
+    kinetic += totals.back().kinetic_energy(), particles += totals.back().particles();
+  }
   if (fields()) {
-    put(fields()->electric_energy(0)), put(fields()->magnetic_energy(0));
+    const double electric = fields()->electric_energy(0), magnetic = fields()->magnetic_energy(0);
+    put(electric), put(magnetic);
+    field = electric + magnetic;
     for (const auto& r : fields()->readings()) put(r.value);
   }
-  const double total = kinetic + plasma_.field_energy();
+  const double total = kinetic + field;
   put(kinetic), put(total), put(particles);
   for (int d = 0; d < species().front()->solver().grid().vdim; ++d) {
     double momentum = 0.0;
-    for (const auto& s : species())
-      if (d < s->solver().grid().vdim) momentum += Totals(*s).momentum(d);
+    for (std::size_t s = 0; s < totals.size(); ++s)
+      if (d < species()[s]->solver().grid().vdim) momentum += totals[s].momentum(d);
     put(momentum);
   }
-  for (const auto& s : species()) {
-    const Totals of(*s);
+  for (const Totals& of : totals) {
     put(of.particles()), put(of.kinetic_energy()), put(of.temperature()), put(of.square_integral());
     if (common_.observables.entropy) put(of.entropy());
   }

@@ -141,7 +141,7 @@ int ColumnSolutions::repeat_changed() {
 
 /// Messages: column, number of values, dimension, D, W.
 void ColumnSolutions::return_to_owners() {
-  if (job_.options.groups.by == GroupBy::none) return;
+  if (!patterns_.moved()) return;
   const auto timer = job_.context.timing.scope("columns");
   const Comm& comm = job_.context.comm;
   const auto ranks = static_cast<std::size_t>(comm.size());

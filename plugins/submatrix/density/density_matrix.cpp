@@ -49,8 +49,13 @@ DensityResult DensityStep::run() {
   check_form(job_.options);
   check_electrons(job_.options.electrons, job_.system.layout->dimension(), job_.options);
   prepare_matrix();
-  prepare_columns();
+  // A few columns tell where mu is and what columns cost; a predictor asks all.
+  if (job_.options.predictor)
+    prepare_columns();
+  else
+    patterns_.fetch(mu_.tried(), {});
   mu_.predict();
+  if (!job_.options.predictor) prepare_columns();
   solve_at_mu();
   widen();
   if (job_.options.form == Form::local && job_.options.overlap_threshold <= 0.0) judge_overlap_of_columns();
@@ -87,7 +92,7 @@ void DensityStep::prepare_columns() {
   if (widening_.trimmed())
     patterns_.keep_groups();  // so that what the rows that left had done is known of each submatrix
   else
-    patterns_.choose();
+    patterns_.choose(solvers_.expected());
   estimator_.draw();
   patterns_.fetch(mu_.tried(), estimator_.drawn());
 }

@@ -25,6 +25,7 @@ class SolverChoice {
   void set_mu(double mu) { mu_ = mu; }
   /// Krylov blocks that tried columns needed.
   void expect(int krylov_blocks) { first_blocks_ = krylov_blocks; }
+  int expected() const { return first_blocks_; }  ///< 0: not known
 
  private:
   DensityJob job_;

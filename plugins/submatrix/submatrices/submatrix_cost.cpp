@@ -22,23 +22,27 @@ double local(double n, double width) { return 8.0 * n * n * n + 200.0 * n * n + 
 
 double iteration(double n, double) { return 18.0 * n * n * n; }
 
-/// About as many Krylov blocks as a tolerance asks for; orthogonalisation and the projected problem grow with the
+/// About as many Krylov blocks as a tolerance asks for.
+double expected_blocks(double tolerance) { return std::max(6.0, -9.0 * std::log10(tolerance) - 10.0); }
+
+/// Orthogonalisation and the projected problem grow with the
 /// square and the cube of the space. A space of more than half the submatrix is not built.
-double lanczos(double n, double width, double tolerance) {
-  const double blocks = std::max(6.0, -9.0 * std::log10(tolerance) - 10.0), space = std::min(n, blocks * width);
+double lanczos(double n, double width, double blocks) {
+  const double space = std::min(n, blocks * width);
   const double krylov = 71.0 * n * n + 0.84 * n * n * space + 3.9 * space * space * space;
   return 2.0 * space > n ? std::min(krylov, diagonalise(n, width)) : krylov;
 }
 
 }  // namespace
 
-SubmatrixCost submatrix_cost(const DensityOptions& options) {
+SubmatrixCost submatrix_cost(const DensityOptions& options, int krylov_blocks) {
   if (options.form == Form::local) return local;
   if (options.solver == SolverKind::diagonalise) return diagonalise;
   if (options.solver == SolverKind::newton_schulz || options.solver == SolverKind::pade) return iteration;
   const double tolerance =
       options.krylov_tolerance > 0.0 ? options.krylov_tolerance : std::clamp(10.0 * options.eps, 2e-6, 1e-2);
-  return [tolerance](double n, double width) { return lanczos(n, width, tolerance); };
+  const double blocks = krylov_blocks > 0 ? krylov_blocks : expected_blocks(tolerance);
+  return [blocks](double n, double width) { return lanczos(n, width, blocks); };
 }
 
 }  // namespace cambium::submatrix

@@ -3,16 +3,36 @@
 #include <algorithm>
 
 #include "plugins/submatrix/submatrices/submatrix_cost.hpp"
+#include "plugins/submatrix/submatrices/work_shares.hpp"
 
 namespace cambium::submatrix {
 
-void SubmatrixPatterns::choose() {
+/// One submatrix for each block column. A predictor looks at own columns one by one, and a solver of the caller's own
+/// may: there owners solve.
+void SubmatrixPatterns::deal_columns(int krylov_blocks) {
+  const auto& [system, options, context, result] = job_;
+  std::vector<double> cost;
+  const SubmatrixCost predicted = submatrix_cost(options, krylov_blocks);
+  const bool bound = options.predictor || options.make_solver;
+  if (context.comm.size() > 1 && !bound)
+    for (int column : matrix_->columns()) {
+      const PrincipalIndex index = of_column(column, options.eps);
+      cost.push_back(predicted(index.dimension(), index.width));
+    }
+  const WorkShares shares = bound ? WorkShares{system.ranges} : work_shares(cost, system.ranges, context.comm);
+  moved_ = shares.ranges.first != system.ranges.first;
+  for (int column = shares.ranges.begin(context.comm.rank()); column < shares.ranges.end(context.comm.rank()); ++column)
+    groups_.push_back({column});
+}
+
+void SubmatrixPatterns::choose(int krylov_blocks) {
   const auto& [system, options, context, result] = job_;
   groups_.clear();
   if (options.groups.by == GroupBy::none) {
-    for (int column : matrix_->columns()) groups_.push_back({column});
+    deal_columns(krylov_blocks);
     return keep_groups();
   }
+  moved_ = true;
   const Grouping all = choose_groups(gathered_pattern(rows(), options.eps, context.comm), *system.layout,
                                      system.centres, options.groups, submatrix_cost(options));
   result.groups = {all.by, all.ratio};
@@ -30,7 +50,7 @@ void SubmatrixPatterns::choose() {
 }
 
 void SubmatrixPatterns::keep_groups() {
-  if (job_.options.groups.by == GroupBy::none) {
+  if (!moved_) {
     group_columns_.emplace(rows(), BlockColumns(rows().shared_layout()));
     return;
   }

@@ -24,14 +24,16 @@ class SubmatrixPatterns {
   /// The matrix whose norms say which rows belong to a column.
   const BlockColumns& rows() const { return widened_ ? *widened_ : *matrix_; }
 
-  /// Collective: who shares a submatrix with whom, and who solves which.
-  void choose();
+  /// Collective: who shares a submatrix with whom, and who solves which. `krylov_blocks`: see submatrix_cost().
+  void choose(int krylov_blocks);
   /// Collective: the same submatrices with the rows that now belong to them.
   void keep_groups();
   /// Collective: gets what the submatrices of this rank need, and those of the columns `tried` that it owns; of the
   /// submatrices `drawn` with the rows of any eps.
   void fetch(const std::vector<int>& tried, const StratifiedSample& drawn);
   const std::vector<std::vector<int>>& groups() const { return groups_; }  ///< that this rank solves
+  /// Whether some rank solves columns that another one owns. The same on every rank.
+  bool moved() const { return moved_; }
   /// All blocks of the columns of groups().
   const ColumnSet& group_columns() const { return *group_columns_; }
   /// Of the matrix (local form: of H) the columns of what fetch() got; of S in the local form.
@@ -46,11 +48,13 @@ class SubmatrixPatterns {
   Problem problem(const std::vector<int>& columns) const;
 
  private:
+  void deal_columns(int krylov_blocks);
   std::vector<int> needed_columns(const std::vector<int>& tried, const StratifiedSample& drawn) const;
 
   DensityJob job_;
   std::optional<BlockColumns> matrix_, widened_;
   std::vector<std::vector<int>> groups_;
+  bool moved_ = false;
   std::optional<ColumnSet> group_columns_, columns_, overlap_;
 };
 

@@ -40,6 +40,15 @@ class KineticRun {
   std::unique_ptr<P> physics;
 };
 
+/// An expansion over the cells of each rank, in all cells on every rank. Collective.
+inline std::vector<double> all_cells(const Vlasov& physics, const double* own) {
+  const Species& first = *physics.species().front();
+  return first.ranks().gathered({own, first.conf().size()}, first.conf().modes());
+}
+inline std::vector<double> all_cells(const Vlasov& physics, const std::vector<double>& own) {
+  return all_cells(physics, own.data());
+}
+
 inline DomainParams domain(std::vector<std::string> lower, std::vector<std::string> upper, std::vector<int> cells) {
   DomainParams d;
   d.lower = std::move(lower), d.upper = std::move(upper), d.cells = std::move(cells);

@@ -1,6 +1,6 @@
 // The same answer on any number of ranks, whichever dimension is cut; restart bit for bit.
+#include "compare_runs.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "kinetic_run.hpp"
 #include "oracle.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
@@ -32,27 +32,6 @@ static std::vector<double> cells_of(KineticRun<P>& run) {
   return out;
 }
 
-/// Largest difference between this rank's part of a run and the same cells of a run on one rank.
-template <class P>
-static double difference(KineticRun<P>& part, KineticRun<P>& whole) {
-  const auto& a = part.physics->species().front()->solver();
-  const auto& b = whole.physics->species().front()->solver();
-  a.to_host_const(0), b.to_host_const(0);
-  std::vector<double> f(a.basis().modes), g(a.basis().modes);
-  double worst = 0.0;
-  for (int ic = 0; ic < a.grid().local_conf_cells(); ++ic)
-    for (int iv = 0; iv < a.grid().local_velocity_cells(); ++iv) {
-      const auto v = a.grid().local_velocity(iv);
-      int index = 0;
-      for (int d = 0; d < a.grid().vdim; ++d)
-        index = index * a.grid().velocity(d).cells + a.grid().velocity(d).first + v[d];
-      a.get(0, ic, iv, f.data());
-      b.get(0, a.grid().conf_index(a.grid().local_conf(ic)), index, g.data());
-      for (std::size_t k = 0; k < f.size(); ++k) worst = std::max(worst, std::abs(f[k] - g[k]));
-    }
-  return part.comm.max(worst);
-}
-
 TEST_CASE("cuts in configuration and velocity space change nothing beyond rounding") {
   const int n = Comm().size();
   std::vector<std::vector<int>> cuts{{n, 1, 1}, {1, n, 1}, {1, 1, n}, {}};
@@ -67,12 +46,6 @@ TEST_CASE("cuts in configuration and velocity space change nothing beyond roundi
     CHECK(difference(part, whole) < 1e-13);
     CHECK(part.state.time == Approx(whole.state.time).epsilon(1e-12));
   }
-}
-
-static double furthest(const std::vector<double>& a, const std::vector<double>& b) {
-  double out = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) out = std::max(out, std::abs(a[k] - b[k]));
-  return out;
 }
 
 // Only large runs fuse stages by themselves; numbers must not tell the difference.

@@ -63,7 +63,8 @@ TEST_CASE("coarser cells and wider velocities keep density, momentum and energy"
     for (const char* name : {"particles", "momentum_x", "momentum_y", "kinetic_energy"})
       same(stored.run, coarse, name, 2e-12);
     // The density of each new cell, not only of all: that of the old expansion there, in cells of 4/3 of the width.
-    const auto n = coarse.physics->species()[0]->moment(0), old = stored.run.physics->species()[0]->moment(0);
+    const auto n = all_cells(*coarse.physics, coarse.physics->species()[0]->moment(0)),
+               old = all_cells(*stored.run.physics, stored.run.physics->species()[0]->moment(0));
     double first = 0.0;  // integral over the first new cell = the first old one and a third of the second
     for (int q = 0; q < 400; ++q) {
       const double xi = -1.0 + (q + 0.5) / 600.0;
@@ -79,7 +80,8 @@ TEST_CASE("narrower velocities keep the density of every cell") {
   Run narrow(stored.from(plasma(8, {16, 16}, 4.5)));
   narrow.start();
   same(stored.run, narrow, "particles", 1e-12);
-  const auto n = narrow.physics->species()[0]->moment(0), old = stored.run.physics->species()[0]->moment(0);
+  const auto n = all_cells(*narrow.physics, narrow.physics->species()[0]->moment(0)),
+             old = all_cells(*stored.run.physics, stored.run.physics->species()[0]->moment(0));
   for (int cell = 0; cell < 8; ++cell) CHECK(n[3 * cell] == Approx(old[3 * cell]).epsilon(1e-12));
   CHECK(narrow("kinetic_energy") < stored.run("kinetic_energy"));
   CHECK(narrow("kinetic_energy") == Approx(stored.run("kinetic_energy")).epsilon(3e-3));

@@ -1,0 +1,64 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "plugins/kinetic/fields/conf_grid.hpp"
+
+namespace cambium::kinetic {
+
+/// Ranks as bricks of configuration space, each of which may be shared by several that have other velocities there.
+/// Species that are cut alike in configuration space have the same.
+class ConfRanks {
+ public:
+  /// Collective. `comm` outlives it.
+  ConfRanks(const PhaseGrid& grid, const Comm& comm);
+
+  const Comm& all() const { return all_; }
+  /// Those with the same cells of configuration space: what they sum are moments of these cells.
+  const Comm& column() const { return column_; }
+  /// Those with the same velocities: together they have every cell of configuration space once, in the order of their
+  /// bricks.
+  const Comm& row() const { return row_; }
+
+  /// Collective. The values of all cells, `per_cell` each, by the number of the cell in the whole grid: on every rank,
+  /// or on rank 0 alone (elsewhere nothing).
+  std::vector<double> gathered(std::span<const double> own, int per_cell) const;
+  std::vector<double> gathered_on_root(std::span<const double> own, int per_cell) const;
+  /// Of such values those of this rank's cells.
+  std::vector<double> own_of(std::span<const double> whole, int per_cell) const;
+
+ private:
+  std::vector<double> sorted(const std::vector<double>& by_rank, int per_cell) const;
+  /// Numbers of the values of each rank of the row, and where they begin.
+  void lay_out(int per_cell, std::vector<int>& count, std::vector<int>& first) const;
+
+  ConfGrid grid_;                     ///< without modes
+  std::array<int, 3> cuts_{1, 1, 1};  ///< ranks along each dimension
+  const Comm& all_;
+  Comm column_, row_;
+};
+
+/// Coefficients of the cells that touch a brick from the ranks that have them.
+class ConfHalo {
+ public:
+  /// Ranks below and above are those of `phase`.
+  ConfHalo(const PhaseGrid& phase, const ConfGrid& grid, const Comm& comm);
+
+  bool any() const { return !links_.empty(); }
+  /// Collective over neighbours. `fields`: expansions over own cells; `ghosts`: of each those of the ghosts in the
+  /// order of their numbers.
+  void exchange(std::span<const std::vector<double>> fields, std::span<std::vector<double>> ghosts);
+
+ private:
+  struct Link {
+    int rank, send_tag, receive_tag;
+    std::vector<int> cells;  ///< that the neighbour asks for
+    int first;               ///< of the ghosts that it fills
+    std::vector<double> sent, received;
+  };
+  const Comm* comm_;
+  int own_, modes_, ghosts_;
+  std::vector<Link> links_;
+};
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,24 @@
+#pragma once
+#include <span>
+
+#include "core/parallel/comm.hpp"
+#include "core/sparse/block_columns.hpp"
+
+namespace cambium::submatrix {
+
+/// Who solves the submatrices of which block columns, which need not be who owns the columns: ranges of columns are
+/// owned before the submatrices are known.
+struct WorkShares {
+  ColumnRanges ranges;
+  double owned = 1.0;  ///< efficiency by cost where owners solve: mean of the ranks over the largest
+  double dealt = 1.0;  ///< the same of `ranges`
+};
+
+/// A division whose efficiency is no less is left as it is: nothing need be sent then.
+inline constexpr double good_efficiency = 0.95;
+
+/// Collective; 16 bytes for each rank are summed. `cost` of own columns, in their order, in any unit. Contiguous ranges
+/// of equal cost where they are better than `owned`, else `owned`. The same on every rank.
+WorkShares work_shares(std::span<const double> cost, const ColumnRanges& owned, const Comm& comm);
+
+}  // namespace cambium::submatrix
