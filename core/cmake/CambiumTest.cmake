@@ -1,10 +1,11 @@
-# cambium_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [NP 1 2 4] [LABELS fast|long ...] [TIMEOUT s] [DATA] [BY_HAND] [ALONE])
+# cambium_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [NP 1 2 4] [LABELS fast|long ...] [TIMEOUT s] [COST s] [DATA] [BY_HAND] [ALONE])
 # One Catch2 executable, registered once per number of ranks. tests/main.cpp starts MPI and Kokkos.
 # A case that needs what is not there prints "SKIPPED: what: why" and asserts nothing; a program that asserted nothing returns 77.
 # DATA: the cases with the tag [data], which need real data, are registered as name_data beside the others, so that they count as
-# skipped where there are no data. BY_HAND: built, but no test. ALONE: each file is compiled by itself, whatever CAMBIUM_UNITY says.
+# skipped where there are no data. COST: seconds on one rank, of long ones, which begin first. BY_HAND: built, but no test. ALONE: each file is
+# compiled by itself, whatever CAMBIUM_UNITY says.
 function(cambium_add_test)
-  cmake_parse_arguments(arg "DATA;BY_HAND;ALONE" "NAME;TIMEOUT" "SOURCES;LIBRARIES;NP;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DATA;BY_HAND;ALONE" "NAME;TIMEOUT;COST" "SOURCES;LIBRARIES;NP;LABELS" ${ARGN})
   if(NOT arg_NP)
     set(arg_NP 1)
   endif()
@@ -13,6 +14,9 @@ function(cambium_add_test)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
+  endif()
+  if(NOT arg_COST)
+    set(arg_COST 0)
   endif()
   add_executable(test_${arg_NAME} ${arg_SOURCES})
   if(arg_ALONE)
@@ -47,7 +51,7 @@ function(cambium_add_test)
         set(test ${arg_NAME}${suffix}.np${np})
         add_test(NAME ${test} COMMAND ${CAMBIUM_MPIEXEC} -np ${np} $<TARGET_FILE:test_${arg_NAME}> ${cases})
       endif()
-      set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${np}
+      set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${np} COST ${arg_COST}
         SKIP_RETURN_CODE 77 ENVIRONMENT "${CAMBIUM_TEST_ENVIRONMENT}")
     endforeach()
   endforeach()
@@ -102,11 +106,12 @@ if(CAMBIUM_SANITIZE)
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks_of_others.supp:print_suppressions=0")
 endif()
 
-# More ranks than cores are fine for correctness; Open MPI wants to be told, and told again as root.
+# More ranks than cores are fine for correctness; Open MPI wants to be told, and told again as root. Asked for memory and sockets alone (ob1)
+# it looks for no other network, which it waits 0.2 s for at every start.
 set(CAMBIUM_MPIEXEC ${MPIEXEC_EXECUTABLE} CACHE STRING "Command that starts MPI programs in the tests")
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE version ERROR_QUIET)
 if(version MATCHES "Open MPI|OpenRTE")
-  set(CAMBIUM_MPIEXEC ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1)
+  set(CAMBIUM_MPIEXEC ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --mca pml ob1)
 endif()
 
 # CAMBIUM_PYTHON: the first Python that can read our files (h5py, numpy), else any Python at all. Tests pass it on in

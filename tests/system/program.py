@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 PROGRAM = os.environ["CAMBIUM_PROGRAM"]
@@ -30,6 +31,13 @@ def run(*arguments, ranks=1, cwd=None, limit=900):
     done = subprocess.run(command(*arguments, ranks=ranks), cwd=cwd or SCRATCH, capture_output=True, text=True,
                           timeout=limit)
     return done.returncode, done.stdout, done.stderr
+
+
+def draw_nothing(case):
+    """setUpClass of tests that look at no page: drawing one takes longer than small runs do, and without a Python there is none."""
+    python = os.environ.get("CAMBIUM_PYTHON", sys.executable)
+    os.environ["CAMBIUM_PYTHON"] = "/usr/bin/false"
+    case.addClassCleanup(os.environ.__setitem__, "CAMBIUM_PYTHON", python)
 
 
 def processes_of(folder):

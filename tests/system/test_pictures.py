@@ -177,7 +177,7 @@ class Movies(unittest.TestCase):
                 continue
             with self.subTest(name):
                 folder = run(name)
-                code, out, error = program.run("movie", folder, "-o", os.path.join(folder, "movies"))
+                code, out, error = program.run("movie", folder, "--every", "2", "-o", os.path.join(folder, "movies"))
                 self.assertEqual((code, error), (0, ""))
                 written = {os.path.splitext(os.path.basename(p))[0] for p in glob.glob(os.path.join(folder, "movies", "**", "*.*"), recursive=True)}
                 self.assertEqual(written, set(moving))

@@ -29,12 +29,20 @@ def loaded(folder, name):
 
 
 class Profile(unittest.TestCase):
-    def profiled(self, name, *more, ranks=None):
+    runs = {}
+
+    def run_of(self, name):
+        """The run of a deck that the tests share: (folder, what it said, ranks)."""
+        if name not in self.runs:
+            self.runs[name] = self.profiled(name)
+        return self.runs[name]
+
+    def profiled(self, name, ranks=None):
         deck, usual, keys = DECKS[name]
-        folder = program.fresh("profile_" + name)
+        folder = program.fresh(f"profile_{name}_{ranks or usual}")
         sizes = ["--test-size"] if name in SMALL else []
         code, out, error = program.run("profile", os.path.join(program.SOURCE, "inputs", deck), f"run.directory={folder}", *sizes, *keys,
-                                       *more, ranks=ranks or usual)
+                                       ranks=ranks or usual)
         self.assertEqual(code, 0, error)
         return folder, out, ranks or usual
 
@@ -50,7 +58,7 @@ class Profile(unittest.TestCase):
             if name != "train" and name not in built:
                 continue
             with self.subTest(name):
-                folder, out, ranks = self.profiled(name)
+                folder, out, ranks = self.run_of(name)
                 first = stage_folders(folder)[-1 if name == "train" else 0]
                 profile = loaded(first, "profile.json")
                 self.assertEqual([rank["rank"] for rank in profile["ranks"]], list(range(ranks)))
@@ -99,7 +107,7 @@ class Profile(unittest.TestCase):
         self.assertTrue(any(line.startswith("kernel sutton_chen") for line in told[0]))
 
     def test_operations_of_a_training(self):
-        folder, _, ranks = self.profiled("train")
+        folder, _, ranks = self.run_of("train")
         train = os.path.join(folder, "train")
         with open(os.path.join(train, "training.csv")) as file:
             steps = int(list(csv.reader(line for line in file if not line.startswith("#")))[-1][0])
@@ -122,7 +130,7 @@ class Profile(unittest.TestCase):
         self.assertGreater(sum(row["seconds"] for row in waits), 0.0)
 
     def test_trace(self):
-        folder, _, ranks = self.profiled("md")
+        folder, _, ranks = self.run_of("md")
         events = loaded(os.path.join(folder, "simulate"), "trace.json")["traceEvents"]
         self.assertEqual({event["pid"] for event in events}, set(range(ranks)))
         self.assertEqual(sorted(event["args"]["name"] for event in events if event["ph"] == "M"), [f"rank {k}" for k in range(ranks)])
@@ -136,7 +144,7 @@ class Profile(unittest.TestCase):
         self.nested([event for event in complete if event["pid"] == 0])
 
     def test_report_has_the_picture(self):
-        folder, _, _ = self.profiled("train")
+        folder, _, _ = self.run_of("train")
         code, _, error = program.run("report", folder)
         self.assertEqual(code, 0, error)
         with open(os.path.join(folder, "report.html")) as page:
@@ -154,7 +162,7 @@ class Profile(unittest.TestCase):
             open_until.append(end)
 
     def test_results_stay(self):
-        folder, _, _ = self.profiled("md")
+        folder, _, _ = self.run_of("md")
         plain = program.fresh("profile_plain")
         deck, ranks, keys = DECKS["md"]
         code, out, error = program.run("run", os.path.join(program.SOURCE, "inputs", deck), f"run.directory={plain}", *keys, ranks=ranks)

@@ -186,6 +186,8 @@ class Sweep(unittest.TestCase):
 
 
 class Interrupted(unittest.TestCase):
+    setUpClass = classmethod(program.draw_nothing)
+
     def test_goes_on_where_it_was_stopped(self):
         """SIGTERM in the middle: what was done stays, the run under way goes on from its checkpoint, and all ends as if undisturbed."""
         folder = program.fresh("sweep_interrupted")
@@ -237,6 +239,8 @@ class Interrupted(unittest.TestCase):
 
 
 class Ranks(unittest.TestCase):
+    setUpClass = classmethod(program.draw_nothing)
+
     def test_two_ranks_share_the_runs(self):
         folder = program.fresh("sweep_ranks")
         deck = write_deck(folder, DECK, end=12)
@@ -296,6 +300,8 @@ class Failures(unittest.TestCase):
 
 
 class Pairs(unittest.TestCase):
+    setUpClass = classmethod(program.draw_nothing)
+
     def test_zip_and_words(self):
         folder = program.fresh("sweep_zip")
         deck = write_deck(folder, GAS)
@@ -373,6 +379,8 @@ class Slurm(unittest.TestCase):
 
 
 class Shipped(unittest.TestCase):
+    setUpClass = classmethod(program.draw_nothing)
+
     def test_the_deck_that_ships(self):
         """inputs/kinetic/landau_sweep.yaml, long enough for its rates: those of linear theory."""
         folder = program.fresh("sweep_shipped")

@@ -101,8 +101,11 @@ double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
 
 TEST_CASE("chains and rings of neighbours: the error falls with eps, and the stated interval holds it") {
   World world;
+  // Any number of ranks gives the same (below); one overlap stands for all on more than one.
+  const std::vector<double> overlaps =
+      world.comm.size() == 1 ? std::vector<double>{0.0, 0.2, 0.7} : std::vector<double>{0.2};
   for (bool closed : {true, false})
-    for (double overlap : {0.0, 0.2, 0.7}) {
+    for (double overlap : overlaps) {
       const Atoms chain{160, overlap, 0.0, closed};
       const MatrixSystem system = chain.system(world.comm);
       const auto levels = chain.levels();
@@ -200,7 +203,7 @@ TEST_CASE("groups of block columns of any size get the rows to which D reaches, 
           CHECK(std::abs(2.0 * trace(result.density, system.overlap, world.comm) - result.electrons) < most);
           CHECK(std::abs(2.0 * trace(result.density, system.hamiltonian, world.comm) - result.energy) < most);
           CHECK(std::abs(2.0 * trace(*result.energy_weighted, system.overlap, world.comm) - result.energy) < most);
-          if (eps < 1e-4) continue;
+          if (eps < 1e-4 || world.comm.size() == 1 || !world.comm.root()) continue;
           const auto single = density_matrix(ring.system(alone.comm), options, alone.context);
           CHECK(result.energy == Approx(single.energy).epsilon(1e-12));
           CHECK(result.columns.mean_dimension == Approx(single.columns.mean_dimension));
@@ -233,14 +236,15 @@ TEST_CASE("widened patterns and their estimate are the same on any number of ran
     for (double eps : {1e-3, 1e-4}) {
       const Atoms ring{120, overlap};
       const DensityOptions options = ring.options(eps);
-      const auto together = density_matrix(ring.system(world.comm), options, world.context),
-                 single = density_matrix(ring.system(alone.comm), options, alone.context);
+      const auto together = density_matrix(ring.system(world.comm), options, world.context);
+      CHECK(together.columns.widened == ring.atoms);
+      if (world.comm.size() == 1 || !world.comm.root()) continue;  // the others would compute the same
+      const auto single = density_matrix(ring.system(alone.comm), options, alone.context);
       CHECK(together.energy == Approx(single.energy).epsilon(1e-12));
       CHECK(together.columns.mean_dimension == Approx(single.columns.mean_dimension));
       CHECK(together.columns.widened == single.columns.widened);
       CHECK(std::abs(together.error.energy_change - single.error.energy_change) < 1e-12);
       CHECK(std::abs(together.error.margin - single.error.margin) < 1e-12);
-      CHECK(single.columns.widened == ring.atoms);
     }
 }
 
