@@ -76,6 +76,22 @@ TEST_CASE("liquid copper keeps its energy, to second order in the time step") { 
 
 TEST_CASE("liquid silicon keeps its energy, to second order in the time step") { check_nve(silicon, 4.0); }
 
+TEST_CASE("a run repeats bit for bit, whichever thread comes first") {
+  // Large enough for several threads, where Kokkos has them; those of a Serial one have nothing to race for.
+  std::string silicon_8 = silicon.system;
+  silicon_8.replace(silicon_8.find("[5, 5, 5]"), 9, "[8, 8, 8]");
+  for (const auto& system : {argon.system, copper.system, silicon_8}) {
+    const auto after = [&] {
+      MdRun run(system + "initial_temperature: 500\ntimestep: 0.001\n");
+      run.advance(25);
+      return run.atoms();
+    };
+    const Atoms one = after(), two = after();
+    CHECK(one.x == two.x);
+    CHECK(one.f == two.f);
+  }
+}
+
 TEST_CASE("initial velocities have exactly the temperature that the deck asks for") {
   for (const double wanted : {1.0, 172.0, 5000.0}) {
     MdRun run(argon.system + fmt::format("initial_temperature: {}\n", wanted));
