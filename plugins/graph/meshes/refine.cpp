@@ -116,7 +116,13 @@ void cut_triangles(Triangles& mesh, Cuts& cuts) {
       out.push_back(corner);
       continue;
     }
-    add_half(out, cuts.node(a, b), b, c, cuts), add_half(out, cuts.node(a, b), c, a, cuts);
+    const auto middle = cuts.node(a, b);
+    if (cuts.has(b, c) && cuts.has(c, a)) {
+      const auto right = cuts.node(b, c), left = cuts.node(c, a);
+      out.insert(out.end(), {{a, middle, left}, {middle, b, right}, {left, right, c}, {middle, right, left}});
+    } else {
+      add_half(out, middle, b, c, cuts), add_half(out, middle, c, a, cuts);
+    }
   }
   std::vector<Triangles::Side> boundary;
   for (const auto& side : mesh.boundary) {
