@@ -18,15 +18,19 @@ enum class Outputs { forces, totals, per_atom };
 /// Energy, then the virial in the order xx, yy, zz, xy, xz, yz.
 using PairSums = Sums<7>;
 
+/// Whether kernels never run side by side.
+#if defined(KOKKOS_ENABLE_SERIAL)
+constexpr bool one_thread = std::is_same_v<ExecSpace, Kokkos::Serial>;
+#else
+constexpr bool one_thread = false;
+#endif
+
 /// *p += value, safe against other threads where there are any.
 CAMBIUM_FN void add_to(double* p, double value) {
-#if defined(KOKKOS_ENABLE_SERIAL)
-  if constexpr (std::is_same_v<ExecSpace, Kokkos::Serial>) {
+  if constexpr (one_thread)
     *p += value;
-    return;
-  }
-#endif
-  Kokkos::atomic_add(p, value);
+  else
+    Kokkos::atomic_add(p, value);
 }
 
 /// Adds the symmetric tensor (xx, yy, zz, xy, xz, yz) to nine numbers in row-major order.

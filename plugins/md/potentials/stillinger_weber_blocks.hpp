@@ -1,4 +1,6 @@
 #pragma once
+#include <limits>
+
 #include "plugins/md/potentials/stillinger_weber_kernel.hpp"
 
 namespace cambium::md {
@@ -152,10 +154,11 @@ struct StillingerWeberParts {
   template <class F>
   void run(int part, F&& f) const {
     Blocks mine = blocks;
-    mine.kernel.own_first = outside->first(part), mine.kernel.own_last = outside->first(part + 1);
-    mine.kernel.outside = outside->parts() > 1 ? &outside->of(part) : nullptr;
-    for (int i = mine.kernel.own_first; i < mine.kernel.own_last; i += Blocks::atoms_per_block)
-      f(mine, i / Blocks::atoms_per_block);
+    const int first = outside->first(part), last = outside->first(part + 1);
+    const bool alone = outside->parts() == 1;  // then all rows are its own, and ghosts
+    mine.kernel.own_first = first, mine.kernel.own_last = alone ? std::numeric_limits<int>::max() : last;
+    mine.kernel.outside = alone && one_thread ? nullptr : &outside->of(part);
+    for (int i = first; i < last; i += Blocks::atoms_per_block) f(mine, i / Blocks::atoms_per_block);
   }
 };
 
