@@ -77,7 +77,7 @@ Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log);
 
 /// Cuts triangles whose middle lies where the formula is not 0 into four of their shape, again and again, and as many
 /// others as it takes that no node hangs on an edge: a triangle of which any side is cut is cut across its longest one,
-/// too (Rivara 1984), so that angles stay above half of the smallest of before. New nodes lie in the middle of sides,
+/// too (Rivara 1984), so that angles do not get ever smaller. New nodes lie in the middle of sides,
 /// on a round rim inside of it, and are numbered behind the others. InputError where the formula holds nowhere.
 /// `name`: of the mesh, for messages.
 void refine(Triangles& mesh, const MeshKeys::Refine& keys, const std::string& name);
