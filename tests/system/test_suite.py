@@ -86,8 +86,9 @@ class Suite(unittest.TestCase):
             self.assertEqual(found["split"]["communication"], found["phases"]["reduce"] + found["phases"]["signals"])
 
     def test_phases_under_their_roofs(self):
-        """With a profile every phase that took a hundredth of the run says how near it comes to which roof, over what is counted of it: at least
-        the products of the gradient, the messages of the sum over ranks, and the files of the validations. The share is that of the rows."""
+        """With a profile every phase says how near it comes to which roof, over what is counted of it: at least
+        the products of the gradient (small ones wait for memory), the messages of the sum over ranks, and the files of the validations. The share
+        is that of the rows."""
         folder = program.fresh("suite_roofs")
         deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", os.path.join(folder, "run")))
         code, out, error = program.run("profile", deck, "stages[0].train.epochs=20", "stages[0].train.validate.target=1e-9", ranks=2)
@@ -97,7 +98,7 @@ class Suite(unittest.TestCase):
             found = json.load(file)["sets"][0]
         with open(os.path.join(folder, "run", "train", "profile.json"), encoding="utf-8") as file:
             profile = json.load(file)
-        for phase, roof in (("gradient", "matrix"), ("reduce", "messages"), ("validate", "files")):
+        for phase, roof in (("gradient", "memory"), ("reduce", "messages"), ("validate", "files")):
             rows = [row for row in profile["ranks"][0]["rows"] if row["section"] == phase and row["roof"]]
             peaks = {"matrix": "matrix_float_flops", "messages": "network_bytes", "files": "files_bytes", "memory": "memory_bytes", "vector": "vector_float_flops"}
             for row in rows:
