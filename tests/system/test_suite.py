@@ -85,6 +85,37 @@ class Suite(unittest.TestCase):
             self.assertLess(found["explained"], 1.005)
             self.assertEqual(found["split"]["communication"], found["phases"]["reduce"] + found["phases"]["signals"])
 
+    def test_phases_under_their_roofs(self):
+        """With a profile every phase says how near it comes to which roof, over what is counted of it: at least
+        the products of the gradient (small ones wait for memory), the messages of the sum over ranks, and the files of the validations. The share
+        is that of the rows."""
+        folder = program.fresh("suite_roofs")
+        deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", os.path.join(folder, "run")))
+        code, out, error = program.run("profile", deck, "stages[0].train.epochs=20", "stages[0].train.validate.target=1e-9", ranks=2)
+        self.assertEqual(code, 0, out + error)
+        code, out, error = program.run("suite", "report", os.path.join(folder, "run"), "--runs", "3", "--into", folder)
+        with open(os.path.join(folder, "suite.json"), encoding="utf-8") as file:
+            found = json.load(file)["sets"][0]
+        with open(os.path.join(folder, "run", "train", "profile.json"), encoding="utf-8") as file:
+            profile = json.load(file)
+        for phase, roof in (("gradient", "memory"), ("reduce", "messages"), ("validate", "files")):
+            rows = [row for row in profile["ranks"][0]["rows"] if row["section"] == phase and row["roof"]]
+            peaks = {"matrix": "matrix_float_flops", "messages": "network_bytes", "files": "files_bytes", "memory": "memory_bytes", "vector": "vector_float_flops"}
+            for row in rows:
+                amount = row["flops"] if row["roof"] in ("matrix", "vector") else row["bytes"]
+                if row["bytes_of_a_number"] == 4 or row["roof"] in ("messages", "files", "memory"):
+                    self.assertAlmostEqual(row["roof_seconds"] * profile["peaks_of_a_rank"][peaks[row["roof"]]] / amount, 1.0, 6)
+            counted = sum(row["seconds"] for row in rows)
+            self.assertGreater(counted, 0.0, phase)
+            self.assertIn(roof, {row["roof"] for row in rows}, phase)
+            self.assertAlmostEqual(found["roofs"][phase]["counted"], counted)
+            self.assertAlmostEqual(found["roofs"][phase]["share"], sum(row["roof_seconds"] for row in rows) / counted)
+        self.assertLess(found["roofs"]["validate"]["share"], 1.2)  # files are brought to the disk: no cache helps
+        with open(os.path.join(folder, "suite.md"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("| phase | s | % of the run | % of its roof | % counted |", page)
+        self.assertRegex(page, r"\| gradient \| [0-9.]+ \| [0-9.]+ \| [0-9]+ \((matrix|memory)\) \| [0-9]+ \|")
+
     def closed(self, name, *overrides):
         """The log of a training for a benchmark of the division closed: its values by key, and what is found against the rules."""
         folder = program.fresh("suite_closed_" + name)

@@ -113,12 +113,15 @@ double gemm_rate(int n, int turns) {
 template double gemm_rate<double>(int, int);
 template double gemm_rate<float>(int, int);
 
-double Peaks::floor(const Recorder::Row& row) const {
-  const bool narrow = row.word == 4;
-  const double flops =
-      row.kind == WorkKind::matrix ? (narrow ? matrix_float : matrix_double) : (narrow ? vector_float : vector_double);
-  const double bytes = row.kind == WorkKind::communication ? network : row.kind == WorkKind::files ? files : memory;
-  return std::max(flops > 0.0 ? row.flops / flops : 0.0, bytes > 0.0 ? row.bytes / bytes : 0.0);
+Peaks::Roof Peaks::roof(const Recorder::Row& row) const {
+  const bool narrow = row.word == 4, product = row.kind == WorkKind::matrix, sent = row.kind == WorkKind::communication,
+             kept = row.kind == WorkKind::files;
+  const double flops = product ? (narrow ? matrix_float : matrix_double) : (narrow ? vector_float : vector_double);
+  const double bytes = sent ? network : kept ? files : memory;
+  const double work = flops > 0.0 ? row.flops / flops : 0.0, moved = bytes > 0.0 ? row.bytes / bytes : 0.0;
+  if (work <= 0.0 && moved <= 0.0) return {};
+  if (work >= moved) return {product ? "matrix" : "vector", work};
+  return {sent ? "messages" : kept ? "files" : "memory", moved};
 }
 
 Peaks machine_peaks(const Context& context) {

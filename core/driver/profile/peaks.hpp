@@ -1,6 +1,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "core/base/record/recorder.hpp"
 #include "core/parallel/context.hpp"
@@ -16,8 +17,14 @@ struct Peaks {
   double files = 0.0;                              ///< bytes/s of 16 MiB brought to the disk, by one rank
   bool stored = false;                             ///< found beside those of an earlier run
 
-  /// Seconds that the amounts of a row take at these; 0 where nothing is counted.
-  double floor(const Recorder::Row& row) const;
+  /// Which of these a row waits for at best (matrix, vector, memory, messages, files), and the seconds that its amounts
+  /// take there; no name and 0 where nothing is counted.
+  struct Roof {
+    std::string_view name;
+    double seconds = 0.0;
+  };
+  Roof roof(const Recorder::Row& row) const;
+  double floor(const Recorder::Row& row) const { return roof(row).seconds; }
 };
 
 /// Collective, the same on every rank. The first four and the memory are measured once for a machine (processor, BLAS,

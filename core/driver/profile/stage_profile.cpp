@@ -24,9 +24,10 @@ std::size_t events_of_rank(const Comm& comm) {
   return std::min<std::size_t>(100000, events_in_all / static_cast<std::size_t>(comm.size()));
 }
 
-nlohmann::json rows_of(const Recorder& recorder, int rank) {
+nlohmann::json rows_of(const Recorder& recorder, const Peaks& peaks, int rank) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const auto& row : recorder.rows())
+  for (const auto& row : recorder.rows()) {
+    const Peaks::Roof roof = peaks.roof(row);
     rows.push_back({{"rank", rank},
                     {"section", row.section},
                     {"name", row.name},
@@ -35,7 +36,10 @@ nlohmann::json rows_of(const Recorder& recorder, int rank) {
                     {"calls", row.calls},
                     {"seconds", row.seconds},
                     {"flops", row.flops},
-                    {"bytes", row.bytes}});
+                    {"bytes", row.bytes},
+                    {"roof", roof.name},
+                    {"roof_seconds", roof.seconds}});
+  }
   return {{"rank", rank},
           {"wall_seconds", recorder.seconds()},
           {"idle_seconds", recorder.idle()},
@@ -61,7 +65,7 @@ std::vector<std::string> StageProfile::finish() {
   const Comm& comm = context_.comm;
   const Peaks peaks = machine_peaks(context_);
   const auto ranks = gathered_text(
-      comm, rows_of(recorder_, comm.rank()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+      comm, rows_of(recorder_, peaks, comm.rank()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   const auto traces = gathered_text(comm, trace_events(recorder_, comm.rank()));
   auto lines = profile_table(recorder_, peaks, comm);
   if (!comm.root()) return lines;

@@ -53,6 +53,7 @@ void add_times(SetSummary& out) {
     if (start && (!first || start->time_ms < first->time_ms)) first = start;
     if (stop && (!last || stop->time_ms > last->time_ms)) last = stop;
     add_phases(log, share, out.phases);
+    add_phase_roofs(log, out.roofs);
   }
   out.all_instances_seconds = seconds_between(first, last);
 }
@@ -70,6 +71,36 @@ std::string cost_text(const std::vector<SetSummary>& all, const SetSummary& s) {
   });
   if (!s.score.seconds || !first->score.seconds || *first->score.seconds <= 0.0) return "-";
   return fmt::format("{:.2f}", *s.score.seconds / *first->score.seconds);
+}
+
+/// The last two columns of a phase: share of its roof and which one, and how much of its time is counted.
+std::string roof_text(const SetSummary& s, const std::string& phase) {
+  if (s.roofs.empty()) return "";
+  const auto found = s.roofs.find(phase);
+  if (found == s.roofs.end() || found->second.counted <= 0.0) return " - | - |";
+  const PhaseRoof& roof = found->second;
+  return fmt::format(" {:.0f} ({}) | {:.0f} |", 100.0 * roof.share(), roof.binding(),
+                     100.0 * roof.counted / roof.seconds);
+}
+
+std::string phase_table(const SetSummary& s) {
+  const bool roofs = !s.roofs.empty();
+  std::string out = fmt::format("| phase | s | % of the run |{}\n|---|---|---|{}\n",
+                                roofs ? " % of its roof | % counted |" : "", roofs ? "---|---|" : "");
+  for (const auto& [name, seconds] : s.phases) {
+    const bool before = name == "staging";
+    out += before ? fmt::format("| staging, before the run | {:.3f} | |", seconds)
+                  : fmt::format("| {} | {:.3f} | {:.1f} |", name, seconds, s.wall > 0 ? 100.0 * seconds / s.wall : 0);
+    out += roof_text(s, name) + "\n";
+  }
+  out += fmt::format("| sum | {:.3f} | {:.1f} |{}\n\n", s.explained() * s.wall, 100.0 * s.explained(),
+                     roofs ? " | |" : "");
+  if (roofs)
+    out +=
+        "A roof is how long the operations, bytes, messages or files of a phase take at the measured peaks of the "
+        "machine, "
+        "over how\nlong they took, of what is counted; more than 100 means that data stay in caches.\n\n";
+  return out;
 }
 
 std::string title_of(const RunSet& set) {
@@ -134,8 +165,11 @@ Json to_json(const std::vector<SetSummary>& summaries) {
   for (const SetSummary& s : summaries) {
     Json phases = Json::object();
     for (const auto& [name, seconds] : s.phases) phases[name] = seconds;
-    Json split = Json::object();
+    Json split = Json::object(), roofs = Json::object();
     for (const auto& [name, seconds] : s.split()) split[name] = seconds;
+    for (const auto& [name, roof] : s.roofs)
+      roofs[name] = {
+          {"share", roof.share()}, {"roof", roof.binding()}, {"seconds", roof.seconds}, {"counted", roof.counted}};
     sets.push_back({{"benchmark", s.set.benchmark},
                     {"batch", s.set.batch},
                     {"ranks", s.set.ranks},
@@ -153,6 +187,7 @@ Json to_json(const std::vector<SetSummary>& summaries) {
                     {"wall_seconds", s.wall},
                     {"phases", std::move(phases)},
                     {"split", std::move(split)},
+                    {"roofs", std::move(roofs)},
                     {"explained", s.explained()},
                     {"problems", s.score.problems}});
   }
@@ -174,16 +209,10 @@ std::string page_of(const std::vector<SetSummary>& summaries) {
   for (const SetSummary& s : summaries) {
     out += fmt::format("\n## {}\n", title_of(s.set));
     for (const auto& problem : s.score.problems) out += "No score: " + problem + ".\n\n";
-    out += fmt::format(
-        "{} runs from the first start to the last end: {:.3f} s.{}\n\n| phase | s | % of the run |\n"
-        "|---|---|---|\n",
-        s.score.runs, s.all_instances_seconds,
-        s.resumed > 0 ? fmt::format(" {} stopped and went on: the pause counts.", s.resumed) : "");
-    for (const auto& [name, seconds] : s.phases)
-      out += name == "staging"
-                 ? fmt::format("| staging, before the run | {:.3f} | |\n", seconds)
-                 : fmt::format("| {} | {:.3f} | {:.1f} |\n", name, seconds, s.wall > 0 ? 100.0 * seconds / s.wall : 0);
-    out += fmt::format("| sum | {:.3f} | {:.1f} |\n\n", s.explained() * s.wall, 100.0 * s.explained());
+    out += fmt::format("{} runs from the first start to the last end: {:.3f} s.{}\n\n", s.score.runs,
+                       s.all_instances_seconds,
+                       s.resumed > 0 ? fmt::format(" {} stopped and went on: the pause counts.", s.resumed) : "");
+    out += phase_table(s);
     std::vector<std::string> parts;
     for (const auto& [name, seconds] : s.split()) parts.push_back(fmt::format("{} {:.3f} s", name, seconds));
     out += fmt::format("With what came before the run: {}.\n", fmt::join(parts, ", "));

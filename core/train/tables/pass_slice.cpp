@@ -1,4 +1,6 @@
 // What a network sees of one slice of a pass.
+#include <algorithm>
+
 #include "core/train/tables/pass.hpp"
 
 namespace cambium::train {
@@ -18,28 +20,17 @@ TensorRef TablePass<T>::Slice::view(Kept& kept, std::size_t table) const {
   return out;
 }
 
-/// Adds the rows of every bag to `out`, zeros at first, its members in their order.
+/// The sum of every bag, its members in their order; or what its holder has summed.
 template <class T>
 void TablePass<T>::Slice::add_up(std::size_t t, T* out) const {
-  constexpr std::size_t ahead = 16;  // rows before the one that is added, memory is asked for it
+  const RowRequests& requests = pass_->requests_;
   const std::int64_t width = pass_->width(t);
-  const auto& where = pass_->requests_.where(number_, t);
+  const auto& where = requests.where(number_, t);
   const T* got = pass_->got_.data();
-  if (pass_->requests_.summed_there(t)) {
-    for (std::size_t b = 0; b < where.size(); ++b)
-      add(width, got + where[b], out + static_cast<std::int64_t>(b) * width);
-    return;
-  }
-  const int table = static_cast<int>(t);
-  std::size_t k = 0;
-  pass_->requests_.for_members(number_, t, [&](std::int64_t bag, std::int64_t at) {
-    if (k + ahead < where.size() && where[k + ahead] < 0) pass_->store_.ask_to_read(table, ~where[k + ahead]);
-    ++k;
-    if (at < 0)
-      pass_->store_.add_row(table, ~at, out + bag * width);
-    else
-      add(width, got + at, out + bag * width);
-  });
+  if (!requests.summed_there(t))
+    return pass_->store_.sum_bags(static_cast<int>(t), requests.bags(number_, t).first, where, got, out);
+  for (std::size_t b = 0; b < where.size(); ++b)
+    std::copy_n(got + where[b], width, out + static_cast<std::int64_t>(b) * width);
 }
 
 template <class T>
@@ -48,7 +39,7 @@ TensorRef TablePass<T>::Slice::pooled(int table) {
   auto& out = pooled_[t];
   if (!out.there) {
     pass_->wait();
-    out.held.assign(static_cast<std::size_t>(numbers_of(t)), T(0));
+    out.held.resize(static_cast<std::size_t>(numbers_of(t)));
     add_up(t, out.held.data());
     out.there = true;
   }

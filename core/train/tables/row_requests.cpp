@@ -1,5 +1,6 @@
 #include "core/train/tables/row_requests.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace cambium::train {
@@ -48,6 +49,10 @@ void RowRequests::ask_for_rows(std::size_t s, std::size_t t) {
     if (is_asked(q)) asked[q] = ask_[q].size(), ask_[q].push_back(0);
   auto& where = where_[s][t];
   where.reserve(bags.ids.size());
+  if (direct_ && ask_.size() == 1) {  // all rows are its own: no divisions
+    for (const auto row : bags.ids) where.push_back(~row);
+    return;
+  }
   for (const auto row : bags.ids) {
     const auto q = static_cast<std::size_t>(owner(t, row));
     if (!is_asked(q)) {
@@ -86,6 +91,7 @@ void RowRequests::ask_for_different() {
 /// Places counted within each rank's answer become places in all answers.
 void RowRequests::start_of_answers() {
   start_ = starts_of(count_);
+  if (std::all_of(start_.begin(), start_.end(), [](int start) { return start == 0; })) return;
   for (std::size_t s = 0; s < bags_.size(); ++s)
     for (std::size_t t = 0; t < tables_.size(); ++t)
       for (std::size_t k = 0; k < where_[s][t].size(); ++k)

@@ -74,10 +74,51 @@ static void ask_for(const Numbers& numbers, std::int64_t first, std::int64_t cou
   for (auto at = begin; at < end; at += line) __builtin_prefetch(reinterpret_cast<const void*>(at), write);
 }
 
+/// How the members of a bag are brought together: `own` and `other` are value(k) of an own row and of one that came.
+/// The first is stored, not added to zeros that were stored before; 0 + x, which is what it was then.
+template <class T, class Own>
+static void sum_bag(std::span<const std::int64_t> members, std::int64_t width, Own&& own, const T* got, T* to) {
+  bool fresh = true;
+  const auto bring = [&](auto&& value) {
+    if (fresh)
+      for (std::int64_t k = 0; k < width; ++k) to[k] = T(0) + value(k);
+    else
+      for (std::int64_t k = 0; k < width; ++k) to[k] += value(k);
+    fresh = false;
+  };
+  for (const auto at : members) {
+    if (at < 0)
+      own(~at * width, bring);
+    else
+      bring([from = got + at](std::int64_t k) { return from[k]; });
+  }
+  if (fresh) std::fill_n(to, width, T(0));
+}
+
 template <class T>
-void RowStore<T>::ask_to_read(int table, std::int64_t index) const {
+void RowStore<T>::sum_bags(int table, std::span<const std::int64_t> first, std::span<const std::int64_t> where,
+                           const T* got, T* out) const {
+  constexpr std::int64_t ahead = 24;  // members before the one that is added, memory is asked for it
   const Table& t = at(table);
-  ask_for<false>(t.weights, index * t.width, t.width), ask_for<false>(t.high, index * t.width, t.width);
+  const std::int64_t width = t.width, members = std::ssize(where);
+  const auto ask = [&](std::int64_t k) {
+    if (k >= members || where[static_cast<std::size_t>(k)] >= 0) return;
+    const std::int64_t row = ~where[static_cast<std::size_t>(k)] * width;
+    split_ ? ask_for<false>(t.high, row, width) : ask_for<false>(t.weights, row, width);
+  };
+  for (std::int64_t k = 0; k < ahead; ++k) ask(k);
+  for (std::size_t b = 0; b + 1 < first.size(); ++b) {
+    for (std::int64_t k = first[b]; k < first[b + 1]; ++k) ask(k + ahead);
+    const auto bag =
+        where.subspan(static_cast<std::size_t>(first[b]), static_cast<std::size_t>(first[b + 1] - first[b]));
+    const auto own = [&](std::int64_t row, auto&& bring) {
+      if (split_)
+        bring([high = t.high.data() + row](std::int64_t k) { return static_cast<T>(join(high[k], std::uint16_t{0})); });
+      else
+        bring([weights = t.weights.data() + row](std::int64_t k) { return weights[k]; });
+    };
+    sum_bag(bag, width, own, got, out + static_cast<std::int64_t>(b) * width);
+  }
 }
 
 template <class T>

@@ -18,9 +18,12 @@ class RowStore {
   void start(std::uint64_t seed);
   /// Adds a row, as a network sees it, to `to`.
   void add_row(int table, std::int64_t index, T* to) const;
-  /// Asks memory for a row that is read soon, or for one and its state, which update() changes soon: rows lie anywhere,
-  /// and waiting for one after the other takes longer.
-  void ask_to_read(int table, std::int64_t index) const;
+  /// Sums of bags of a table, as a network sees them: bag b has members first[b] to first[b + 1] - 1, added in their
+  /// order to 0. Member k is the row ~where[k] of this store, or lies in `got` from where[k] on. `out`: (bags, width).
+  void sum_bags(int table, std::span<const std::int64_t> first, std::span<const std::int64_t> where, const T* got,
+                T* out) const;
+  /// Asks memory for a row and its state, which update() changes soon: rows lie anywhere, and waiting for one after
+  /// the other takes longer.
   void ask_to_change(int table, std::int64_t index) const;
   /// One step of a row by its gradient (core/train/tables/row_rule.hpp).
   void update(int table, std::int64_t index, const TableKeys& keys, double rate, const T* gradient);
