@@ -77,9 +77,8 @@ template <class Body>
 void for_strips(const std::string& name, int first, int last, const Body& body) {
   const Strips strips = Strips::of_columns(first, last);
   Kokkos::parallel_for(
-      name, Range(0, strips.count), KOKKOS_LAMBDA(int s) {
-        body(first + strips.begin(s) * lanes, first + strips.begin(s + 1) * lanes);
-      });
+      name, Range(0, strips.count),
+      KOKKOS_LAMBDA(int s) { body(first + strips.begin(s) * lanes, first + strips.begin(s + 1) * lanes); });
 }
 
 }  // namespace cambium::superres
