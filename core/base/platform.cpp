@@ -42,6 +42,14 @@ static F symbol(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
 }
 
+/// As openblas_get_parallel() numbers them.
+enum class BlasKind { sequential, own_threads, on_openmp };
+
+static BlasKind blas_kind() {
+  const auto kind = symbol<int (*)()>("openblas_get_parallel");
+  return kind ? static_cast<BlasKind>(kind()) : BlasKind::sequential;
+}
+
 BlasInfo blas_info() {
   BlasInfo info;
   const auto config = symbol<const char* (*)()>("openblas_get_config");
@@ -58,6 +66,7 @@ BlasInfo blas_info() {
   info.library = text.substr(0, text.find(' ', text.find(' ') + 1));
   if (core) info.core = core();
   if (threads) info.threads = threads();
+  info.on_openmp = blas_kind() == BlasKind::on_openmp;
   const std::string wanted = preferred_openblas_core();
   std::string upper = info.core;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -67,15 +76,22 @@ BlasInfo blas_info() {
   return info;
 }
 
-/// One thread for each rank. False where the BLAS started its threads as it was loaded.
-static bool set_one_thread() {
-  setenv("OMP_NUM_THREADS", "1", 1);  // for what is loaded or started later
-  constexpr int own_threads = 1;      // as against a sequential OpenBLAS (0) and one on OpenMP (2)
-  const auto kind = symbol<int (*)()>("openblas_get_parallel");
-  if (kind && kind() == own_threads && blas_info().threads > 1) return false;
-  if (const auto set = symbol<void (*)(int)>("openblas_set_num_threads")) set(1);
-  if (const auto set = symbol<void (*)(int)>("omp_set_num_threads")) set(1);
+/// Threads of the BLAS and of OpenMP for each rank. False where the BLAS started others as it was loaded.
+static bool set_threads(int threads) {
+  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for what is loaded or started later
+  if (blas_kind() == BlasKind::own_threads && blas_info().threads > threads) return false;
+  if (const auto set = symbol<void (*)(int)>("openblas_set_num_threads")) set(threads);
+  if (const auto set = symbol<void (*)(int)>("omp_set_num_threads")) set(threads);
   return true;
+}
+
+/// Threads that the user left open, 0 where there are none to be set. An OpenBLAS on OpenMP does not read its own
+/// variable, and goes by OpenMP's number at each call.
+static int open_threads() {
+  if (std::getenv("OMP_NUM_THREADS")) return 0;
+  const char* const of_blas = std::getenv("OPENBLAS_NUM_THREADS");
+  if (!of_blas) return 1;
+  return blas_kind() == BlasKind::on_openmp ? std::max(std::atoi(of_blas), 0) : 0;
 }
 
 /// The kernels that are wanted here. False where OpenBLAS took others as it was loaded.
@@ -89,9 +105,9 @@ static bool set_blas_core() {
 
 void apply_platform_settings(char** argv) {
   if (std::getenv("CAMBIUM_RESTARTED")) return;
-  const bool wants_threads = !std::getenv("OMP_NUM_THREADS") && !std::getenv("OPENBLAS_NUM_THREADS");
+  const int threads = open_threads();
   const bool wants_core = !std::getenv("OPENBLAS_CORETYPE");
-  const bool threads_are_set = !wants_threads || set_one_thread();
+  const bool threads_are_set = threads == 0 || set_threads(threads);
   const bool core_is_set = !wants_core || set_blas_core();
   if (threads_are_set && core_is_set) return;
   setenv("CAMBIUM_RESTARTED", "1", 1);

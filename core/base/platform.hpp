@@ -8,7 +8,8 @@ struct BlasInfo {
   std::string library;  ///< "OpenBLAS 0.3.21" or "reference BLAS"
   std::string core;     ///< kernel set that OpenBLAS chose, e.g. "Cooperlake"
   int threads = 1;
-  std::string warning;  ///< what to do when it is not the best for this machine; empty when all is well
+  bool on_openmp = false;  ///< its threads are those of OpenMP, which kernels may use, too
+  std::string warning;     ///< what to do when it is not the best for this machine; empty when all is well
 };
 BlasInfo blas_info();
 
@@ -17,8 +18,9 @@ BlasInfo blas_info();
 std::string preferred_openblas_core();
 
 /// Sets what the user left open: one thread of the BLAS and of OpenMP for each rank, and the kernels that OpenBLAS
-/// should take here. What a library reads when it is loaded, before main, and cannot be told later needs a second
-/// start: this program is then started again, once. Call first thing in main.
+/// should take here. Of an OpenBLAS on OpenMP, which does not read it, OPENBLAS_NUM_THREADS sets both where
+/// OMP_NUM_THREADS is not set. What a library reads when it is loaded, before main, and cannot be told later needs a
+/// second start: this program is then started again, once. Call first thing in main.
 void apply_platform_settings(char** argv);
 
 /// Name of the processor as the operating system gives it, with the family and model numbers that tell generations

@@ -8,9 +8,9 @@
 namespace cambium {
 
 /// Forces that threads of a rank give to atoms of each other and to ghosts, in kernels whose central atom pushes its
-/// neighbours. Each thread has a part of the atoms, to whose rows it alone adds; what it gives to other rows is kept
-/// here and added afterwards, part by part: the same bits in every run on as many threads, which atomic additions do
-/// not give. With one thread nothing is outside.
+/// neighbours. Each thread has a part of the atoms, to whose rows it alone adds, the last one ghosts, too; what it
+/// gives to other rows is kept here and added afterwards, part by part: the same bits in every run on as many threads,
+/// which atomic additions do not give. With one thread nothing is outside.
 class OutsideForces {
  public:
   struct Given {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/build_info.hpp"
@@ -26,9 +27,13 @@ void print_banner(Context& context) {
                                blas.core.empty() ? "" : fmt::format(" with {} kernels", blas.core), blas.threads,
                                blas.threads == 1 ? "" : "s"));
   if (!blas.warning.empty()) context.log.warn(blas.warning);
-  if (blas.threads > 1 && context.comm.size() > 1)
+  if (too_many_blas_threads(blas.threads, blas.on_openmp, HostExec().concurrency(), context.comm.size()))
     context.log.warn(fmt::format("every rank runs {} BLAS threads; export OPENBLAS_NUM_THREADS=1 for one rank per core",
                                  blas.threads));
+}
+
+bool too_many_blas_threads(int threads, bool on_openmp, int of_kernels, int ranks) {
+  return ranks > 1 && threads > (on_openmp ? std::max(of_kernels, 1) : 1);
 }
 
 void write_provenance(const std::string& directory, Context& context) {

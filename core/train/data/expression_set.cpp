@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 
 namespace cambium::train {
 
@@ -59,8 +60,11 @@ SamplePtr ExpressionSet::make(std::int64_t id) const {
 }
 
 std::vector<SamplePtr> ExpressionSet::read(std::span<const std::int64_t> ids) {
-  std::vector<SamplePtr> out;
-  for (auto id : ids) out.push_back(make(id));
+  constexpr std::int64_t enough = 32;  // samples: some microseconds of formulas and of memory
+  std::vector<SamplePtr> out(ids.size());
+  in_shares(std::ssize(ids), enough, [&](std::int64_t first, std::int64_t last) {
+    for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(last); ++k) out[k] = make(ids[k]);
+  });
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/base/error.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "plugins/deepmd/engine/atoms_by_type.hpp"
 #include "plugins/deepmd/engine/scatter.hpp"
 #include "plugins/deepmd/layers/contraction.hpp"
@@ -82,10 +83,11 @@ Network folded(const DescriptorShape& shape, const Network& net) {
 }
 
 /// Many rows, because the weights come from the last cache or from memory once for each chunk, and every rank has its
-/// own; but they cost memory, and the embedding networks' rows of all their pairs should stay in the cache.
+/// own; but they cost memory, and the embedding networks' rows of all their pairs should stay in the cache. As many for
+/// each thread, which has a cache of its own: kernels that all threads start and wait for are then as few as with one.
 int default_chunk(bool tables) {
   if (!device_is_host) return tables ? 65536 : 16384;  // a card has room for some 200,000 threads
-  return tables ? 128 : 64;
+  return (tables ? 128 : 64) * host_threads();
 }
 
 /// What the kernels need of one centre type.

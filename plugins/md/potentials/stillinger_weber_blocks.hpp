@@ -155,8 +155,8 @@ struct StillingerWeberParts {
   void run(int part, F&& f) const {
     Blocks mine = blocks;
     const int first = outside->first(part), last = outside->first(part + 1);
-    const bool alone = outside->parts() == 1;  // then all rows are its own, and ghosts
-    mine.kernel.own_first = first, mine.kernel.own_last = alone ? std::numeric_limits<int>::max() : last;
+    const bool alone = outside->parts() == 1, to_the_end = part + 1 == outside->parts();  // ghosts lie behind all atoms
+    mine.kernel.own_first = first, mine.kernel.own_last = to_the_end ? std::numeric_limits<int>::max() : last;
     mine.kernel.outside = alone && one_thread ? nullptr : &outside->of(part);
     for (int i = first; i < last; i += Blocks::atoms_per_block) f(mine, i / Blocks::atoms_per_block);
   }

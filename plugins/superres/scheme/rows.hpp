@@ -1,7 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "core/numerics/width.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 
 namespace cambium::superres {
 
@@ -35,30 +37,48 @@ void for_rows(const std::string& name, int first, int last, int nx, const Body& 
 /// Columns that one thread sweeps together along z: a few cache lines on CPUs, one column on devices.
 constexpr int strip = device_is_host ? 8 : 1;
 
+/// Strips of packs, each swept by one thread. One thread takes whole strips, the last of which may be narrow; several
+/// take equally many that differ by a pack, so that none waits for another's last one.
+struct Strips {
+  int packs, count;
+  bool even;
+
+  static Strips of(int packs, int threads) {
+    const int whole = (packs + strip - 1) / strip, count = (whole + threads - 1) / threads * threads;
+    return threads == 1 ? Strips{packs, whole, false} : Strips{packs, count < packs ? count : packs, true};
+  }
+  /// Of columns first..last-1, for the threads of the host that are there; a device has one for each strip.
+  static Strips of_columns(int first, int last) {
+    return of((last - first + lanes - 1) / lanes, device_is_host ? host_threads() : 1);
+  }
+  /// First pack of strip s; that of strip `count` is behind the last.
+  KOKKOS_INLINE_FUNCTION int begin(int s) const {
+    if (even) return static_cast<int>(static_cast<std::int64_t>(packs) * s / count);
+    return s < count ? s * strip : packs;
+  }
+};
+
 /// The same for layers 0..layers-1, body(layer, first column, end): one after the other on CPUs, so that a strip stays
 /// in the cache, and by threads of their own on devices.
 template <class Body>
 void for_layers(const std::string& name, int layers, int first, int last, const Body& body) {
-  constexpr int width = strip * lanes;
-  const int end = first + (last - first + lanes - 1) / lanes * lanes, strips = (end - first + width - 1) / width;
+  const Strips strips = Strips::of_columns(first, last);
   const int apart = device_is_host ? 1 : layers, together = device_is_host ? layers : 1;
   Kokkos::parallel_for(
-      name, Range(0, strips * apart), KOKKOS_LAMBDA(int item) {
-        const int from = first + item % strips * width, to = from + width < end ? from + width : end;
-        for (int k = 0; k < together; ++k) body(item / strips + k, from, to);
+      name, Range(0, strips.count * apart), KOKKOS_LAMBDA(int item) {
+        const int s = item % strips.count, layer = item / strips.count;
+        const int from = first + strips.begin(s) * lanes, to = first + strips.begin(s + 1) * lanes;
+        for (int k = 0; k < together; ++k) body(layer + k, from, to);
       });
 }
 
 /// Calls body(first column, end) for strips of packs that cover columns first..last-1; `first` begins a pack.
 template <class Body>
 void for_strips(const std::string& name, int first, int last, const Body& body) {
-  constexpr int width = strip * lanes;
-  const int end = first + (last - first + lanes - 1) / lanes * lanes;
+  const Strips strips = Strips::of_columns(first, last);
   Kokkos::parallel_for(
-      name, Range(0, (end - first + width - 1) / width), KOKKOS_LAMBDA(int s) {
-        const int from = first + s * width;
-        body(from, from + width < end ? from + width : end);
-      });
+      name, Range(0, strips.count),
+      KOKKOS_LAMBDA(int s) { body(first + strips.begin(s) * lanes, first + strips.begin(s + 1) * lanes); });
 }
 
 }  // namespace cambium::superres

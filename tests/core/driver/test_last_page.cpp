@@ -1,10 +1,14 @@
 // The last page of a stage, which the driver writes whatever the task is, and the deck whose list of plugins is short.
 #include "core/driver/page/last_page.hpp"
 
+#include <dlfcn.h>
+
 #include <fstream>
 #include <regex>
 #include <sstream>
 
+#include "core/base/platform.hpp"
+#include "core/driver/page/banner.hpp"
 #include "core/driver/run.hpp"
 #include "core/plugin/registry.hpp"
 #include "tests/catch.hpp"
@@ -108,6 +112,35 @@ TEST_CASE("every stage ends with the same page, its warnings and its cite.bib") 
                                          "\npeak memory per rank: M MiB (largest M)\nnothing\nwarning (2 times): the "
                                          "ink is low\n");
   CHECK_FALSE(std::filesystem::exists(place + "/press_2/cite.bib"));
+}
+
+TEST_CASE("threads of the BLAS are warned of where they are more than the rank's own") {
+  CHECK(too_many_blas_threads(2, false, 1, 2));
+  CHECK(too_many_blas_threads(2, false, 2, 2));  // beside the threads of kernels
+  CHECK(too_many_blas_threads(2, true, 1, 2));
+  CHECK_FALSE(too_many_blas_threads(2, true, 2, 2));  // the same threads
+  CHECK(too_many_blas_threads(3, true, 2, 2));
+  CHECK_FALSE(too_many_blas_threads(1, false, 1, 2));
+  CHECK_FALSE(too_many_blas_threads(8, false, 1, 1));
+}
+
+TEST_CASE("OPENBLAS_NUM_THREADS alone counts for a BLAS on OpenMP, which does not read it") {
+  const auto of_openmp = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+  if (!blas_info().on_openmp || !of_openmp) return;
+  const auto set = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
+  set("OPENBLAS_CORETYPE", blas_info().core);  // nothing for which the program would be started again
+  const int before = blas_info().threads;
+  for (const int threads : {3, 1, before}) {
+    unsetenv("OMP_NUM_THREADS");
+    set("OPENBLAS_NUM_THREADS", std::to_string(threads));
+    apply_platform_settings(nullptr);
+    CHECK(blas_info().threads == threads);
+    CHECK(of_openmp() == threads);  // by which it goes at each call
+  }
+  set("OMP_NUM_THREADS", std::to_string(before));
+  set("OPENBLAS_NUM_THREADS", "5");
+  apply_platform_settings(nullptr);
+  CHECK(blas_info().threads == before);
 }
 
 TEST_CASE("a deck that does not name the plugin of one of its types is told to") {

@@ -267,17 +267,17 @@ TEST_CASE("threads give the forces and virials of one thread, bit for bit") {
   for (double tolerance : {0.0, 1e-8}) {
     EngineOptions options;
     options.compress_tolerance = tolerance;
-    auto engine = make_engine(model, options);
     const Configuration c = water(4);
     const auto on = [&](int threads) {
       const AsIfThreads as_if(threads);
-      return evaluate(*engine, c);
+      return evaluate(*make_engine(model, options), c);  // a chunk has atoms for each thread
     };
     const Evaluation one = on(1);
     for (const int threads : {2, 3, 7}) {
       const Evaluation many = on(threads);
       CHECK(flat(many.force) == flat(one.force));
       CHECK(many.atom_virial == one.atom_virial);
+      CHECK(many.atom_energy == one.atom_energy);
     }
   }
 }

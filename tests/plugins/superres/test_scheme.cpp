@@ -1,5 +1,6 @@
 // The parts of the scheme against plain sums.
 #include "core/parallel/random.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "plugins/superres/scheme/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 
@@ -28,6 +29,44 @@ void fill_random(const Flow& flow) {
 }
 
 }  // namespace
+
+TEST_CASE("strips cover all packs, and threads have equally many of them") {
+  for (int threads = 1; threads <= 9; ++threads)
+    for (int packs = 1; packs <= 300; ++packs) {
+      INFO(packs << " packs, " << threads << " threads");
+      const Strips strips = Strips::of(packs, threads);
+      REQUIRE(strips.begin(0) == 0);
+      REQUIRE(strips.begin(strips.count) == packs);
+      for (int s = 0; s < strips.count; ++s) {
+        const int width = strips.begin(s + 1) - strips.begin(s);
+        REQUIRE((width >= 1 && width <= strip));
+      }
+      // A thread's strips follow each other.
+      const auto border = [&](int t) { return strips.begin(strips.count * t / threads); };
+      for (int t = 0; t < threads; ++t) REQUIRE(border(t + 1) - border(t) <= (packs + threads - 1) / threads);
+    }
+  if (device_is_host) {
+    const AsIfThreads two(2);
+    REQUIRE(Strips::of_columns(8, 8 + 33 * lanes).count == 6);
+  }
+}
+
+TEST_CASE("threads give the flow of one thread, bit for bit") {
+  const Comm comm(MPI_COMM_WORLD);
+  const auto flow_on = [&](int threads, bool periodic) {
+    const AsIfThreads as_if(threads);
+    const Slab slab = Slab::make(Grid::make(150, 24, 2.0, 1.0, 1.5, periodic), comm.rank(), comm.size());
+    Stepper stepper(comm, slab, some_fluid(0.1));
+    fill_random(stepper.flow());
+    stepper.fill_ghosts();
+    stepper.start();
+    for (int step = 0; step < 3; ++step) stepper.step(1e-4);
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), stepper.flow().fields);
+    return std::vector<double>(host.data(), host.data() + host.size());
+  };
+  for (const bool periodic : {true, false})
+    for (const int threads : {2, 3, 5}) REQUIRE(flow_on(threads, periodic) == flow_on(1, periodic));
+}
 
 TEST_CASE("projection leaves no divergence") {
   const Comm comm(MPI_COMM_WORLD);

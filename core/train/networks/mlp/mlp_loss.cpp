@@ -26,8 +26,9 @@ std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Para
                              const Mlp::Scaling& scaling) {
   const std::size_t width = scaling.input_mean.size();
   std::vector<T> out(samples.size() * width);
-  constexpr std::int64_t enough = 4096;  // numbers that a thread is worth starting for
-  in_shares(std::ssize(samples), 1 + enough / std::max<std::int64_t>(std::ssize(scaling.input_mean), 1),
+  // A sample is found by names, which takes as long as some numbers do.
+  constexpr std::int64_t enough = 4096, found = 32;  // numbers that a thread is worth starting for
+  in_shares(std::ssize(samples), 1 + enough / (found + std::ssize(scaling.input_mean)),
             [&](std::int64_t first, std::int64_t last) {
               for (auto s = static_cast<std::size_t>(first); s < static_cast<std::size_t>(last); ++s)
                 scale_input(*samples[s], params, scaling, out.data() + s * width);
