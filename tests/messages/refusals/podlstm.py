@@ -130,9 +130,6 @@ says("'time' of 'short.h5' has 2 times, but there are 80 coefficients in time", 
 table.file("moons.h5", series(time=([7.0 * t for t in range(80)], {"units": "moons since 2000-01-01"})))
 says("times 'time' of 'moons.h5' are in 'moons since 2000-01-01', expected seconds, minutes, hours, days, weeks, months or years since a date",
      S + "series.file=moons.h5", **F)
-table.file("gap.h5", series(time=([7.0 * t + (365.0 if t > 40 else 0.0) for t in range(80)], DAYS)))
-says(("372 days lie between days 280 and 652 of the series, 7 as a rule: windows count times and reach across such gaps; put in what is missing, or "
-      "forecast stretches without gaps", ), S + "series.file=gap.h5", code=0, **F)
 table.file("still.h5", series(time=([7.0] * 80, DAYS)))
 says("times 'time' of 'still.h5' do not increase: time 1 is day 7, the one before day 7", S + "series.file=still.h5", **F)
 says("training: 90 times asked for, but 's.h5' has 80", S + "series.training=90", **F)

@@ -134,7 +134,8 @@ fails("'/y' in 'words.h5' is text, expected numbers; store it as float64, float3
 HALVES, SHARES = [[0.125 * k, 1.0 - 0.5 * k] for k in range(N)], [[k % 2] for k in range(N)]
 table.file("as_float64.h5", {"x": HALVES, "y": np.array(SHARES, "f8")})
 learnt = set()
-for name, kinds in {"as_float64.h5": None, "narrow.h5": ("f2", "i2"), "flags.h5": (">f4", "?"), "unsigned.h5": ("f4", "u8"), "wide_ones.h5": ("g", "u2")}.items():
+for name, kinds in {"as_float64.h5": None, "narrow.h5": ("f2", "i2"), "flags.h5": (">f4", "?"), "unsigned.h5": ("f4", "u8"),
+                    "wide_ones.h5": ("g", "u2")}.items():
     if kinds:
         table.file(name, {"x": np.array(HALVES, kinds[0]), "y": np.array(SHARES, kinds[1])})
     table.begins(T + f"dataset.files=[{name}]", T + "log=1", "run.directory=types")
@@ -144,12 +145,13 @@ table.file("none.h5", {"x": X[:0], "y": Y[:0]})
 fails("'none.h5' holds no samples: the first axis of 'x' has the length 0; name files with samples", T + "dataset.files=[none.h5]")
 table.file("single.h5", {"x": X[:1], "y": Y[:1]})
 fails("hold_out 0.6 of 1 samples leaves none to train on; hold out fewer, or give more samples", T + "dataset.files=[single.h5]", T + "hold_out=0.6")
-SAME = "but the model was made for %d; give it samples like those it was trained on"
 table.file("tall.h5", {"x": X, "y": [[1.0, 2.0, 3.0]] * N})
-fails("sample 0: field 'y' has 3 numbers, " + SAME % 1, T + "validation={type: hdf5, files: [tall.h5], fields: [{name: x}, {name: y}]}",
+fails("sample 0: field 'y' has 3 numbers, but the model was made for 1; give it samples like those it was trained on",
+      T + "validation={type: hdf5, files: [tall.h5], fields: [{name: x}, {name: y}]}",
       T + "validate={every: 1}")
 table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})
-fails("sample 0: field 'x' has 3 numbers, " + SAME % 2, T + "validation={type: hdf5, files: [wide.h5], fields: [{name: x}, {name: y}]}",
+fails("sample 0: field 'x' has 3 numbers, but the model was made for 2; give it samples like those it was trained on",
+      T + "validation={type: hdf5, files: [wide.h5], fields: [{name: x}, {name: y}]}",
       T + "validate={every: 1}")
 table.file("kelvin.h5", {"x": X, "y": (Y, {"unit": "K"})})
 fails("the field 'y' is in no unit in the training set, but in K in the validation set; convert one of them",
@@ -181,13 +183,6 @@ PAIRS = T + "dataset.files=[pairs.h5]"
 table.begins(PAIRS, T + "network.layers=[2, 3]", "run.directory=pairs")
 fails("start_from: 'pairs/train/model.h5' holds another network than the deck: layers.0.w (1, 2) there, layers.0.w (1, 3) here; use the same network",
       PAIRS, T + "network.layers=[3, 2]", T + "start_from=pairs/train/model.h5", "run.directory=a")
-fails(("start_from: the network of 'pairs/train/model.h5' has other keys than the deck's: activation: tanh there, relu here; its weights mean the same "
-       "only where these say nothing of what the network computes", ), PAIRS, T + "network={layers: [2, 3], activation: relu}",
-      T + "start_from=pairs/train/model.h5", "run.directory=b", code=0)
-fails(("warm_up takes 9 steps, but the training has 4: its learning rate only rises, and the schedule behind it never begins; shorten warm_up, or "
-       "train longer", ), T + "warm_up={steps: 9}", "run.directory=c", code=0)
-fails(("average: after 4 steps 66 % of it are still the weights that training began with, and it is what is validated and written; lower decay to "
-       "0.32, let averaging begin later (from), or train longer", ), T + "average={decay: 0.9}", "run.directory=d", code=0)
 for name in ("future", "short"):
     with open(table.path("out/train/model.h5"), "rb") as file:
         table.file(name + ".h5", file.read())
