@@ -90,18 +90,6 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
   for (std::size_t k = 0; k < width; ++k) scale.push_back(changes[k] && squares[k] > 0.0 ? std::sqrt(squares[k]) : 1.0);
 }
 
-/// One more than the largest class of all samples: a rare one may stand anywhere.
-static std::int64_t classes_in(Dataset& training, const std::string& field) {
-  constexpr std::int64_t at_once = 256;
-  std::int64_t classes = 0;
-  for (std::int64_t at = 0; at < training.size(); at += at_once) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(at_once, training.size() - at)));
-    std::iota(ids.begin(), ids.end(), at);
-    for (const auto& sample : training.read(ids)) classes = std::max(classes, class_of(*sample, field, 0) + 1);
-  }
-  return classes;
-}
-
 void Mlp::fit_statistics(Dataset& training, Context&) {
   constexpr std::int64_t enough = 4096;
   const std::int64_t n = std::min(enough, training.size());
@@ -113,9 +101,6 @@ void Mlp::fit_statistics(Dataset& training, Context&) {
     mean_and_scale(samples, params_.target, scaling_.target_mean, scaling_.target_scale);
   } else {
     scaling_.classes = classes_in(training, params_.target);
-    if (scaling_.classes < 2)
-      throw InputError(
-          fmt::format("field '{}' names {} class; classification needs two or more", params_.target, scaling_.classes));
   }
   if (!params_.normalise) {
     for (auto* mean : {&scaling_.input_mean, &scaling_.target_mean}) std::fill(mean->begin(), mean->end(), 0.0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/mlp/field.hpp"
@@ -52,6 +53,19 @@ std::int64_t class_of(const Sample& sample, const std::string& field, std::int64
                     "such samples",
                     sample.id, field, value, classes - 1));
   return static_cast<std::int64_t>(value);
+}
+
+std::int64_t classes_in(Dataset& training, const std::string& field) {
+  constexpr std::int64_t at_once = 256;
+  std::int64_t classes = 0;
+  for (std::int64_t at = 0; at < training.size(); at += at_once) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(at_once, training.size() - at)));
+    std::iota(ids.begin(), ids.end(), at);
+    for (const auto& sample : training.read(ids)) classes = std::max(classes, class_of(*sample, field, 0) + 1);
+  }
+  if (classes < 2)
+    throw InputError(fmt::format("field '{}' names {} class; classification needs two or more", field, classes));
+  return classes;
 }
 
 template <class T>

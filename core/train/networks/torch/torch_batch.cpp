@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/error.hpp"
@@ -57,11 +58,29 @@ std::vector<std::int64_t> shape_of(const TensorRef& t) { return {t.shape, t.shap
 
 }  // namespace
 
+/// Torch has no unsigned 32-bit integers.
+torch::Tensor TorchBatch::widened(const std::string& field, const std::vector<std::int64_t>& shape) const {
+  torch::Tensor out = torch::empty(shape, torch::kInt64);
+  auto* to = out.data_ptr<std::int64_t>();
+  const std::int64_t each = out.numel() / size();
+  for (const auto& sample : samples_) {
+    const TensorRef& row = field_of(*sample, field);
+    if (row.elements() != each || row.dtype != DType::u32 || !row.contiguous())
+      throw InputError(
+          fmt::format("field '{}' has {} numbers in sample {} but {} in sample {}; this network needs samples of one "
+                      "shape",
+                      field, row.elements(), sample->id, each, samples_.front()->id));
+    to = std::copy_n(static_cast<const std::uint32_t*>(row.data), each, to);
+  }
+  return out;
+}
+
 torch::Tensor TorchBatch::stored(const std::string& field) const {
   if (samples_.empty()) throw InternalError("an empty batch has no fields");
   const TensorRef& first = field_of(*samples_.front(), field);
   auto shape = shape_of(first);
   shape.insert(shape.begin(), size());
+  if (first.dtype == DType::u32) return widened(field, shape);
   torch::Tensor out = torch::empty(shape, torch::TensorOptions().dtype(torch_type(first.dtype)));
   const std::int64_t bytes = first.elements() * size_of(first.dtype);
   auto* to = static_cast<char*>(out.data_ptr());

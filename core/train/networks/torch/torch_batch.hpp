@@ -31,6 +31,7 @@ class TorchBatch {
   torch::Tensor integers(const std::string& field) const { return stored(field).to(torch::kInt64); }
 
  private:
+  torch::Tensor widened(const std::string& field, const std::vector<std::int64_t>& shape) const;
   std::span<const SamplePtr> samples_;
   torch::Dtype real_;
 };
