@@ -292,7 +292,8 @@ def cf_view(path, names):
     """Of a file whose arrays have names and coordinates: planes before lines before curves."""
     file = cambium_cf.open(path)
     if not file.names:
-        raise NothingToDraw("holds no array with named dimensions")
+        raise NothingToDraw("holds no array with named dimensions; give its dimensions scales (h5py: make_scale, attach_scale), or name a "
+                            "file that a run wrote")
     chosen = [file[n] for n in names_among(file.names, names)]
     ranked = {}
     for variable in chosen:

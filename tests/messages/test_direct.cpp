@@ -79,7 +79,7 @@ TEST_CASE("arrays of another type or shape than is read") {
         "'/wide' in '" + path + "' has the shape (3), which does not hold the block (3) at (2)");
   file.write("word", std::string("text"));
   CHECK(said([&] { file.dataset("word").dtype(); }) ==
-        "'/word' in '" + path + "' is text, expected numbers of a type that Cambium knows");
+        "'/word' in '" + path + "' is text, expected numbers; store it as float64, float32 or whole numbers");
 }
 
 TEST_CASE("a compressed array without its end") {

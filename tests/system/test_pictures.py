@@ -280,7 +280,8 @@ class Messages(unittest.TestCase):
         bare = os.path.join(folder, "bare.h5")
         with h5py.File(bare, "w") as file:
             file["x"] = np.arange(4.0)
-        self.says(f"'{bare}' holds no array with named dimensions", "plot", bare)
+        self.says(f"'{bare}' holds no array with named dimensions; give its dimensions scales (h5py: make_scale, attach_scale), or name a file "
+                  "that a run wrote", "plot", bare)
 
     def test_what_is_missing(self):
         file = os.path.join(run("salt"), "simulate", "trajectory.h5md")

@@ -88,6 +88,21 @@ class Training(unittest.TestCase):
             for name, data in weights(one).items():
                 np.testing.assert_allclose(np.frombuffer(weights(more)[name]), np.frombuffer(data), rtol=1e-9, atol=1e-12)
 
+    def test_what_a_training_warns_of(self):
+        folder, out = self.trained("warned", steps=9, layers="6, 9")
+        self.assertIn("warm_up takes 10 steps, but the training has 9: its learning rate only rises, and the schedule behind it never begins; "
+                      "shorten warm_up, or train longer", out)
+        self.assertIn("average: after 9 steps 39 % of it are still the weights that training began with, and it is what is validated and "
+                      "written; lower decay to 0.6, let averaging begin later (from), or train longer", out)
+        model = stage(folder, "model.h5")
+        code, out, error = program.run("run", deck(program.fresh("train_begun"), layers="6, 9"), "stages[0].train.network.activation=relu",
+                                       f"stages[0].train.start_from={model}")
+        self.assertEqual(code, 0, error)
+        self.assertIn(f"start_from: the network of '{model}' has other keys than the deck's: activation: tanh there, relu here; its weights "
+                      "mean the same only where these say nothing of what the network computes", out)
+        self.assertNotIn("average: after", out)
+        self.assertNotIn("warm_up takes", out)
+
     def test_kill_and_resume(self):
         for ranks in (1, 2):
             long = {"steps": 600, "every": 50, "layers": "64, 64", "validate": 100}

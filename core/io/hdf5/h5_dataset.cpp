@@ -148,6 +148,23 @@ bool Dataset::is_text() const {
   return H5Tget_class(Handle(H5Dget_type(handle_.id())).id()) == H5T_STRING;
 }
 
+/// Numbers that are read into a wider type, without loss: of 16 bits, of more than 64, booleans and other enumerations.
+static std::optional<DType> wider_type(hid_t type) {
+  const std::size_t size = H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      if (size == 2) return DType::i32;
+      if (size == 8) return DType::i64;  // unsigned ones
+      return {};
+    case H5T_FLOAT:
+      return size == 2 ? DType::f32 : size > 8 ? std::optional(DType::f64) : std::nullopt;
+    case H5T_ENUM:
+      return size <= 4 ? std::optional(DType::i32) : std::nullopt;
+    default:
+      return {};
+  }
+}
+
 DType Dataset::dtype() const {
   const Entered entered;
   const Handle type(H5Dget_type(handle_.id()));
@@ -160,8 +177,9 @@ DType Dataset::dtype() const {
     if (H5Tget_class(type.id()) == H5T_FLOAT && H5Tget_ebias(ours.id()) != H5Tget_ebias(type.id())) continue;
     return candidate;
   }
-  throw InputError(fmt::format("'{}' in '{}' is {}, expected numbers of a type that Cambium knows", path_, file_,
-                               describe_type(type.id())));
+  if (const auto wider = wider_type(type.id())) return *wider;
+  throw InputError(fmt::format("'{}' in '{}' is {}, expected numbers; store it as float64, float32 or whole numbers",
+                               path_, file_, describe_type(type.id())));
 }
 
 void Dataset::read_into(const TensorRef& out) const {

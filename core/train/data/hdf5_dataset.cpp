@@ -90,6 +90,10 @@ void Hdf5Dataset::open(Context& context) {
   arrays_.clear();
   files_.clear();
   files_.resize(shards_.shards.size());
+  if (shards_.rows() == 0)
+    throw InputError(
+        fmt::format("'{}' holds no samples: the first axis of '{}' has the length 0; name files with samples",
+                    shards_.shards.front().path, shards_.paths.front()));
   const auto range = params_.range.value_or(std::array<std::int64_t, 2>{0, shards_.rows()});
   first_ = range[0], last_ = range[1];
   if (first_ < 0 || last_ > shards_.rows() || first_ >= last_)

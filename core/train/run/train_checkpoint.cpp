@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/seal.hpp"
@@ -125,7 +127,12 @@ void write_train_checkpoint(const std::string& path, const Progress& progress, c
 }
 
 std::string network_state_in(const std::string& path) {
-  return io::File::open(path).read<std::string>("/train/network_state");
+  const auto file = io::File::open(path);
+  if (!file.exists("/train"))
+    throw InputError(fmt::format(
+        "'{}' is no checkpoint of a training: it has no /train; give a restart.*.h5, or the file that a session saved",
+        path));
+  return file.read<std::string>("/train/network_state");
 }
 
 static KeptNumbers kept_in(const std::string& path) {
@@ -137,7 +144,7 @@ static KeptNumbers kept_in(const std::string& path) {
 }
 
 void restore_network(Network& network, const std::string& path, const Context& context) {
-  if (!io::require_sound(path, context.comm))
+  if (!io::require_sound(path, context.comm) && std::filesystem::exists(path))
     context.log.info(fmt::format("{} has no checksum: an earlier version wrote it, or it was changed since", path));
   io::on_every_rank(context.comm, [&] {
     io::reading(path, [&] {

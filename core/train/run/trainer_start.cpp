@@ -1,6 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/deck/differences.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/kinds/joins_ranks.hpp"
@@ -74,6 +79,24 @@ static void require_joined(const std::string& network, const BatchPlan& plan) {
       plan.batch < plan.ranks ? plan.batch : last, plan.ranks, network, plan.ranks, plan.samples));
 }
 
+/// A warm-up that does not end, and an average that is still mostly the weights that were drawn at random.
+static void warn_of_length(const Train::Params& params, std::int64_t steps, Log& log) {
+  if (params.warm_up && params.warm_up->steps >= steps)
+    log.warn(
+        fmt::format("warm_up takes {} steps, but the training has {}: its learning rate only rises, and the schedule "
+                    "behind it never "
+                    "begins; shorten warm_up, or train longer",
+                    params.warm_up->steps, steps));
+  if (!params.average || params.average->from > 0 || !params.start_from.empty()) return;
+  const double left = std::pow(params.average->decay, static_cast<double>(steps));
+  if (left > 0.1)
+    log.warn(
+        fmt::format("average: after {} steps {:.0f} % of it are still the weights that training began with, and it is "
+                    "what is validated "
+                    "and written; lower decay to {:.2g}, let averaging begin later (from), or train longer",
+                    steps, 100.0 * left, std::pow(0.01, 1.0 / static_cast<double>(steps))));
+}
+
 /// The network knows its sizes now.
 void Trainer::prepare() {
   require_measure(params_, step_.network().metrics());
@@ -93,6 +116,7 @@ void Trainer::prepare() {
   context_.log.info(fmt::format("{} samples to train on{}; {} steps of {} samples, {:.4g} epochs", samples,
                                 held_out ? fmt::format(", {} to validate", held_out->size()) : ", none to validate",
                                 data_.steps(), data_.batch(), data_.epochs(data_.steps())));
+  warn_of_length(params_, data_.steps(), context_.log);
   mllog_.event("global_batch_size", data_.batch());
   mllog_.event("train_samples", samples);
   mllog_.event("eval_samples", held_out ? held_out->size() : 0);
@@ -113,6 +137,25 @@ void Trainer::start_fresh() {
   log_.open(validation_ != nullptr);
 }
 
+/// The arrays of both networks in one line for the first that differs; empty when all have equal names and shapes.
+static std::string other_array(const FlatLayout& file, const FlatLayout& deck) {
+  for (std::size_t k = 0; k < deck.tensors().size(); ++k) {
+    const auto &there = file.tensors()[k].info, &here = deck.tensors()[k].info;
+    if (there.name != here.name || there.shape != here.shape)
+      return fmt::format("{} ({}) there, {} ({}) here", there.name, fmt::join(there.shape, ", "), here.name,
+                         fmt::join(here.shape, ", "));
+  }
+  return {};
+}
+
+/// What the network of a model file says otherwise than that of the deck: an activation changes what weights mean.
+static std::string other_keys(const std::string& file, const std::string& deck) {
+  std::vector<std::string> out;
+  for (const auto& d : deck::differences(deck::parse(file, "model"), deck::parse(deck, "deck")))
+    if (d.from != "absent") out.push_back(fmt::format("{}: {} there, {} here", d.path, d.from, d.to));
+  return join(out, "; ");
+}
+
 void Trainer::start_from_model() {
   const auto model = load_artifact(params_.start_from, context_);
   require_fields(model.info, params_.start_from, data_.training());
@@ -122,6 +165,15 @@ void Trainer::start_from_model() {
     throw InputError(fmt::format(
         "start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same network and precision",
         params_.start_from, model.info.type, model.layout->parameters(), params_.network.type, layout.parameters()));
+  if (const auto other = other_array(*model.layout, layout); !other.empty())
+    throw InputError(fmt::format("start_from: '{}' holds another network than the deck: {}; use the same network",
+                                 params_.start_from, other));
+  if (const auto other = other_keys(model.info.config, step_.model_info().config); !other.empty())
+    context_.log.warn(
+        fmt::format("start_from: the network of '{}' has other keys than the deck's: {}; its weights mean the same "
+                    "only where these "
+                    "say nothing of what the network computes",
+                    params_.start_from, other));
   // The new data's statistics would change what the weights mean: the model's own stay.
   step_.network().restore(model.info.state);
   step_.weights().start([&](FlatBuffer& whole) {

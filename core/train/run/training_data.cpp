@@ -44,6 +44,10 @@ void TrainingData::hold_some_out() {
   if (held.empty())
     throw InputError(fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away",
                                  params_.hold_out, whole_->size()));
+  if (rest.empty())
+    throw InputError(
+        fmt::format("hold_out {:g} of {} samples leaves none to train on; hold out fewer, or give more samples",
+                    params_.hold_out, whole_->size()));
   training_ = std::make_unique<Subset>(*whole_, std::move(rest));
   held_out_ = std::make_unique<Subset>(*whole_, std::move(held));
 }

@@ -26,6 +26,7 @@ double days_per_unit(const std::string& time_unit) {
                                    {"hour", 1.0 / 24.0},
                                    {"minute", 1.0 / 1440.0},
                                    {"second", 1.0 / 86400.0},
+                                   {"month", 365.2425 / 12.0},
                                    {"year", 365.2425}})
     if (word == name || word == std::string(name) + "s") return days;
   return word == "d" || word == "1" ? 1.0 : word == "h" ? 1.0 / 24.0 : word == "s" ? 1.0 / 86400.0 : 0.0;

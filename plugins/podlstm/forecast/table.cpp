@@ -96,7 +96,7 @@ std::vector<std::string> table_text(const std::vector<TableRow>& rows, const std
     out.push_back(fmt::format(
         "{:<32}{:>8}{:>9}{:>9}{:>8}{:>9.4f}{:>9.4f}{}", r.name, optional(r.fit), optional(r.blocked), optional(r.paper),
         r.blocked && r.paper ? fmt::format("{:+.3f}", *r.paper - *r.blocked) : "-", r.test.r2, r.test.variance_weighted,
-        rmse ? fmt::format("   {:.4f} {:.4f}", r.rmse.front(), r.rmse.back()) : ""));
+        rmse ? fmt::format("   {:.5g} {:.5g}", r.rmse.front(), r.rmse.back()) : ""));
   return out;
 }
 

@@ -119,10 +119,14 @@ void require_energy(const Pairs& pairs, const std::vector<double>& squared, std:
   for (std::int64_t t = 0; t < training; ++t) total += squared[static_cast<std::size_t>(t)];
   const auto modes = std::ssize(pairs.values);
   for (std::int64_t k = 0; k < modes; ++k)
-    if (!(pairs.values[static_cast<std::size_t>(k)] > 1e-13 * total))
+    if (!(pairs.values[static_cast<std::size_t>(k)] > 1e-13 * total)) {
+      if (k == 0)
+        throw InputError(
+            "the training snapshots are all the same, so there are no modes; name another array, or more snapshots");
       throw InputError(fmt::format(
           "modes: {} asked for, but the training snapshots vary in {} direction(s) only; ask for at most {}", modes, k,
           k));
+    }
 }
 
 /// The larger of the extreme coefficients of each mode is positive.

@@ -71,7 +71,7 @@ std::vector<double> read_days(const io::File& file, const SeriesParams& params, 
   if (array.has_attribute("units")) factor = days_per_unit(array.attribute<std::string>("units"));
   if (factor == 0.0)
     throw InputError(fmt::format(
-        "times '{}' of '{}' are in '{}', expected days, hours, minutes, seconds, weeks or years since a date",
+        "times '{}' of '{}' are in '{}', expected seconds, minutes, hours, days, weeks, months or years since a date",
         params.time, file.file(), array.attribute<std::string>("units")));
   for (double& d : days) d *= factor;
   for (std::size_t k = 1; k < days.size(); ++k)
@@ -132,6 +132,25 @@ Matrix read_matrix(const io::Group& group, const std::string& name) {
   Matrix out(shape.at(0), shape.at(1));
   out.a = group.read<std::vector<double>>(name);
   return out;
+}
+
+std::string uneven_times(const Series& series) {
+  for (const auto* part : {&series.train.days, &series.test.days}) {
+    const auto& days = *part;
+    std::vector<double> steps;
+    for (std::size_t k = 1; k < days.size(); ++k) steps.push_back(days[k] - days[k - 1]);
+    if (steps.empty()) continue;
+    const auto widest = static_cast<std::size_t>(std::max_element(steps.begin(), steps.end()) - steps.begin());
+    const double most = steps[widest];
+    std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+    const double usual = steps[steps.size() / 2];
+    if (most > 1.5 * usual)
+      return fmt::format(
+          "{} days lie between days {} and {} of the series, {} as a rule: windows count times and reach across such "
+          "gaps; put in what is missing, or forecast stretches without gaps",
+          number_text(most), number_text(days[widest]), number_text(days[widest + 1]), number_text(usual));
+  }
+  return {};
 }
 
 Series read_series(const SeriesParams& params, const Comm& comm) {

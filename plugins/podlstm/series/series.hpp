@@ -41,4 +41,7 @@ struct Series {
 /// Collective: rank 0 reads, all have it. InputError: arrays missing, NaN, times that do not increase.
 Series read_series(const SeriesParams& params, const Comm& comm);
 
+/// What to warn of where the time between two neighbours is more than one and a half times the usual one; else empty.
+std::string uneven_times(const Series& series);
+
 }  // namespace cambium::podlstm

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/base/error.hpp"
@@ -104,12 +105,13 @@ Score score(const Matrix& truth, const Matrix& forecast, std::int64_t modes) {
             std::vector<double>(static_cast<std::size_t>(leads))};
   double all_rest = 0.0, all_total = 0.0;
   for (std::int64_t j = 0; j < truth.cols; ++j) {
-    double mean = 0.0, rest = 0.0, total = 0.0;
-    for (std::int64_t i = 0; i < truth.rows; ++i) mean += truth(i, j);
+    double mean = 0.0, square = 0.0, rest = 0.0, total = 0.0;
+    for (std::int64_t i = 0; i < truth.rows; ++i) mean += truth(i, j), square += truth(i, j) * truth(i, j);
     mean /= static_cast<double>(truth.rows);
     for (std::int64_t i = 0; i < truth.rows; ++i)
       rest += std::pow(truth(i, j) - forecast(i, j), 2), total += std::pow(truth(i, j) - mean, 2);
-    const double r2 = 1.0 - rest / (total + 1e-7);
+    const double least = std::max(1e-12 * square, std::numeric_limits<double>::min());
+    const double r2 = 1.0 - rest / std::max(total, least);
     out.r2 += r2 / static_cast<double>(truth.cols);
     out.by_lead[static_cast<std::size_t>(j / modes)] += r2 / static_cast<double>(modes);
     out.by_mode[static_cast<std::size_t>(j % modes)] += r2 / static_cast<double>(leads);

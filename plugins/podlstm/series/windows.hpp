@@ -43,8 +43,9 @@ std::vector<Split> fold_splits(std::int64_t windows, int folds, std::int64_t gap
 /// sees what was fitted.
 Split random_split(std::int64_t windows, double share, std::uint64_t seed, const WindowShape& shape);
 
-/// 1 - SSres / (SStot + 1e-7) of every output (lead, mode) over windows, and means of it. `variance_weighted` weighs
-/// outputs by SStot.
+/// 1 - SSres / SStot of every output (lead, mode) over windows, and means of it, the same in every unit: an output that
+/// does not change has for SStot what rounding leaves of its square, 1e-12. `variance_weighted` weighs outputs by
+/// SStot.
 struct Score {
   double r2 = 0.0, variance_weighted = 0.0;
   std::vector<double> by_mode, by_lead;

@@ -36,7 +36,7 @@ void check_entries(const std::string& what, const std::vector<LatticeEntry>& ent
     if (std::abs(entry.value - other) > tolerance)
       throw InputError(
           fmt::format("{}{}: not symmetric: {:.6g} at row {}, column {}, but {:.6g} in the mirrored place; the "
-                      "submatrix method needs a symmetric matrix",
+                      "submatrix method needs a symmetric matrix, both of whose triangles are alike",
                       what, in_cell(entry.cell), entry.value, entry.row, entry.column, other));
   }
 }

@@ -32,7 +32,7 @@ Csr read_csr(const io::Group& group, int rows) {
                     group.file(), group.path(), rows, out.indptr.size(), out.indptr.empty() ? 0 : out.indptr.back(),
                     out.indices.size(), out.data.size()));
   for (std::size_t row = 0; row + 1 < out.indptr.size(); ++row)
-    if (out.indptr[row] < 0 || out.indptr[row] > out.indptr[row + 1])
+    if ((row == 0 && out.indptr[0] != 0) || out.indptr[row] > out.indptr[row + 1])
       throw InputError(fmt::format(
           "{}: {} is no CSR matrix: indptr goes from {} to {} in row {}, but must begin at 0 and never fall",
           group.file(), group.path(), out.indptr[row], out.indptr[row + 1], row));

@@ -145,7 +145,11 @@ void complete(const std::string& path, MatrixFile& file) {
 }  // namespace
 
 MatrixFile read_matrix_file(const std::string& path) {
-  if (!std::filesystem::exists(path)) throw InputError(fmt::format("matrix file '{}' does not exist", path));
+  if (!std::filesystem::exists(path))
+    throw InputError(
+        fmt::format("matrix file '{}' does not exist; check the path (relative paths start at the folder where the "
+                    "program was started)",
+                    path));
   MatrixFile out;
   if (is_binary(first_bytes(path))) {
     out = read_binary(path);

@@ -71,7 +71,10 @@ MatrixSystem read_matrices(const MatrixInput& input, Context& context) {
       return;
     }
     if (!std::filesystem::exists(input.file))
-      throw InputError(fmt::format("matrix file '{}' does not exist", input.file));
+      throw InputError(
+          fmt::format("matrix file '{}' does not exist; check the path (relative paths start at the folder where the "
+                      "program was started)",
+                      input.file));
     if (input.unit != "hartree")
       throw InputError(fmt::format(
           "matrices.unit is {}, but '{}' is in Cambium's HDF5 layout, whose energies are in hartree; leave 'unit' out",

@@ -1,4 +1,5 @@
 """What the network conv_net, written with Torch, says about decks and images that cannot work."""
+import numpy as np
 from table import Table
 
 DECK = """
@@ -28,11 +29,22 @@ says("ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and more", T +
 says("ranks: 2 numbers for 3 layers; give one for each, 0 for a whole one", T + "network.ranks=[1, 0]", command="check")
 table.file("line.h5", {"image": [[1.0, 2.0]] * 4, "label": LABELS})
 says("conv_net reads images of shape (height, width) or (channels, height, width); field 'image' has the shape (2)", T + "dataset.files=[line.h5]")
-says("3 convolutions halve an image of 4 x 4 to nothing; list fewer channels", T + "network.channels=[2, 2, 2]")
+says("3 convolutions halve an image of 4 x 4 to nothing; list fewer channels, or store images with their channels first", T + "network.channels=[2, 2, 2]")
 table.file("two.h5", {"image": IMAGES, "label": [[0, 1]] * 4})
-says("conv_net needs one class number per sample in the field 'label'", T + "dataset.files=[two.h5]")
+says("sample 0: 'label' has 2 numbers, but a class is one number, counted from 0; of shares or of ones and zeros store the place of the largest",
+     T + "dataset.files=[two.h5]")
+table.file("halves.h5", {"image": IMAGES, "label": [[0.5], [1.5], [0.5], [1.5]]})
+says("sample 0: 'label' is 0.5, but classes are whole numbers that count from 0; number them so", T + "dataset.files=[halves.h5]")
+table.file("alike.h5", {"image": IMAGES, "label": [[0]] * 4})
+says("field 'label' names 1 class; classification needs two or more", T + "dataset.files=[alike.h5]")
+table.file("narrow.h5", {"image": [[row[:2] for row in image] for image in IMAGES], "label": LABELS})
+says("sample 0: field 'image' has the shape (4, 2), but the model reads images of 4 x 4 in 1 channel(s), channels first; give it images like those "
+     "it was trained on", T + "validate={every: 1}", T + "validation={type: hdf5, files: [narrow.h5], fields: [{name: image}, {name: label}]}")
+table.file("unsigned.h5", {"image": np.array(IMAGES, "u4"), "label": np.array(LABELS, "u4")})
+table.begins(T + "dataset.files=[unsigned.h5]")
 table.file("more.h5", {"image": IMAGES, "label": [[0], [1], [2], [1]]})
-says("field 'label' holds the class 2; the training set has classes 0 to 1", T + "validate={every: 1}",
+says("sample 2: 'label' is the class 2, but the model was trained on classes 0 to 1; leave the sample out, or train with such samples",
+     T + "validate={every: 1}",
      T + "validation={type: hdf5, files: [more.h5], fields: [{name: image}, {name: label}]}")
 says("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}", T + "network.precision=bfloat16",
      T + "activations={keep: compressed}", command="check")

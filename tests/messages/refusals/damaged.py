@@ -160,6 +160,8 @@ def cell(indptr):
 MATRIX = "stages[0].density_matrix.matrices="
 table.file("falls.h5", cell([0, 1000000, 2, 3]))
 says("falls.h5: /K is no CSR matrix: indptr goes from 1000000 to 2 in row 1, but must begin at 0 and never fall", MATRIX + "{file: falls.h5}", deck="water.yaml")
+table.file("late.h5", cell([1, 1, 2, 3]))
+says("late.h5: /K is no CSR matrix: indptr goes from 1 to 1 in row 0, but must begin at 0 and never fall", MATRIX + "{file: late.h5}", deck="water.yaml")
 table.file("none.h5", {**cell([0, 1, 2, 3]), "block_sizes_atom": [1, -1, 3]})
 says("none.h5: block_sizes_atom has an atom of -1 functions, expected 1 or more", MATRIX + "{file: none.h5}", deck="water.yaml")
 table.file("many.h5", {**cell([0, 1, 2, 3]), "block_sizes_atom": [2147483647, 2147483647, 3]})

@@ -51,6 +51,7 @@ def says(message, *words, deck="deck.yaml", ranks="8"):
 
 says("--samples-per-rank and --operations-per-sample are for trainings, and a stage 'simulate' is planned; give --rate, or --stage with the number of "
      "a stage 'train'", "--samples-per-rank", "4")
+table.says("--machine is required; `cambium plan --help` says what it takes", command=["plan", "deck.yaml", "--ranks", "8"])
 says("--stage 3: 'deck.yaml' has 2 stages; give a number from 1 to 2", "--stage", "3")
 says("--stage 2: a stage 'evaluate' cannot be planned; give the number of a stage 'train' or 'simulate', or leave --stage out", "--stage", "2")
 says("physics 'moment_fluid' does not say what its steps cost, so that they cannot be planned; `cambium list cost` names those that do",

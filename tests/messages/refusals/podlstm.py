@@ -105,6 +105,8 @@ says("the mask 'land' of 'mask.h5' has 2 values, the field has 6 cells", P + "fi
 says("'mask.h5' has no array 'sea'; known: land", P + "field.mask={file: mask.h5, array: sea}")
 table.file("empty.h5", field(missing=True))
 says("no cell of 'q' is left; the mask and `missing` leave all of them out", P + "field.files=[empty.h5]", P + "field.missing=land")
+table.file("flat_field.h5", field() | {"q": [[[3.0] * 3] * 2] * 4})
+says("the training snapshots are all the same, so there are no modes; name another array, or more snapshots", P + "field.files=[flat_field.h5]")
 table.file("line.nc", classic({"time": 3}, {"q": (["time"], [1.0, 2.0, 3.0])}))
 NETCDF = built_with("netcdf")
 CANNOT = ("is a NetCDF-3 file, which this build cannot read: install libnetcdf (Debian package: libnetcdf-dev) and build again, or convert it: "
@@ -126,7 +128,7 @@ says("'s.h5' has no array 'day' of times; known: coefficients, time", S + "serie
 table.file("short.h5", series(time=([1.0, 2.0], DAYS)))
 says("'time' of 'short.h5' has 2 times, but there are 80 coefficients in time", S + "series.file=short.h5", **F)
 table.file("moons.h5", series(time=([7.0 * t for t in range(80)], {"units": "moons since 2000-01-01"})))
-says("times 'time' of 'moons.h5' are in 'moons since 2000-01-01', expected days, hours, minutes, seconds, weeks or years since a date",
+says("times 'time' of 'moons.h5' are in 'moons since 2000-01-01', expected seconds, minutes, hours, days, weeks, months or years since a date",
      S + "series.file=moons.h5", **F)
 table.file("still.h5", series(time=([7.0] * 80, DAYS)))
 says("times 'time' of 'still.h5' do not increase: time 1 is day 7, the one before day 7", S + "series.file=still.h5", **F)

@@ -2,6 +2,7 @@
 import os
 
 import h5py
+import numpy as np
 from table import Table
 
 DECK = """
@@ -117,9 +118,40 @@ fails(("sample ", ": 'answer' must be 1 for an answer and 0 elsewhere, but holds
 table.file("no_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.0, 0.0]] * N})
 fails(("sample ", ": 'answer' marks no byte; every text needs an answer"), *MARKED, T + "dataset.files=[no_marks.h5]")
 table.file("half.h5", {"x": X, "y": [[0.5]] * N})
-fails("sample 0: 'y' must be the number of a class, but is 0.5", T + "dataset.files=[half.h5]", T + "network.goal=classification")
+CLASSES = T + "network.goal=classification"
+fails("sample 0: 'y' is 0.5, but classes are whole numbers that count from 0; number them so", T + "dataset.files=[half.h5]", CLASSES)
+table.file("signs.h5", {"x": X, "y": [[1.0 - 2.0 * (k % 2)] for k in range(N)]})
+fails("sample 1: 'y' is -1, but classes are whole numbers that count from 0; number them so", T + "dataset.files=[signs.h5]", CLASSES)
+table.file("one_hot.h5", {"x": X, "y": [[1.0, 0.0]] * N})
+fails("sample 0: 'y' has 2 numbers, but a class is one number, counted from 0; of shares or of ones and zeros store the place of the largest",
+      T + "dataset.files=[one_hot.h5]", CLASSES)
+table.file("three.h5", {"x": X, "y": [[k % 3] for k in range(N)]})
+table.file("two.h5", {"x": X, "y": [[k % 2] for k in range(N)]})
+fails("sample 2: 'y' is the class 2, but the model was trained on classes 0 to 1; leave the sample out, or train with such samples",
+      T + "dataset.files=[two.h5]", CLASSES, T + "validation={type: hdf5, files: [three.h5], fields: [{name: x}, {name: y}]}", T + "validate={every: 1}")
+table.file("words.h5", {"x": X, "y": [b"a"] * N})
+fails("'/y' in 'words.h5' is text, expected numbers; store it as float64, float32 or whole numbers", T + "dataset.files=[words.h5]")
+HALVES, SHARES = [[0.125 * k, 1.0 - 0.5 * k] for k in range(N)], [[k % 2] for k in range(N)]
+table.file("as_float64.h5", {"x": HALVES, "y": np.array(SHARES, "f8")})
+learnt = set()
+for name, kinds in {"as_float64.h5": None, "narrow.h5": ("f2", "i2"), "flags.h5": (">f4", "?"), "unsigned.h5": ("f4", "u8"),
+                    "wide_ones.h5": ("g", "u2")}.items():
+    if kinds:
+        table.file(name, {"x": np.array(HALVES, kinds[0]), "y": np.array(SHARES, kinds[1])})
+    table.begins(T + f"dataset.files=[{name}]", T + "log=1", "run.directory=types")
+    learnt.add(open(table.path("types/train/training.csv")).read())
+assert len(learnt) == 1, f"numbers of other types are read as other numbers: {learnt}"
+table.file("none.h5", {"x": X[:0], "y": Y[:0]})
+fails("'none.h5' holds no samples: the first axis of 'x' has the length 0; name files with samples", T + "dataset.files=[none.h5]")
+table.file("single.h5", {"x": X[:1], "y": Y[:1]})
+fails("hold_out 0.6 of 1 samples leaves none to train on; hold out fewer, or give more samples", T + "dataset.files=[single.h5]", T + "hold_out=0.6")
+table.file("tall.h5", {"x": X, "y": [[1.0, 2.0, 3.0]] * N})
+fails("sample 0: field 'y' has 3 numbers, but the model was made for 1; give it samples like those it was trained on",
+      T + "validation={type: hdf5, files: [tall.h5], fields: [{name: x}, {name: y}]}",
+      T + "validate={every: 1}")
 table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})
-fails("sample 0: field 'x' has 3 numbers, the model reads 2", T + "validation={type: hdf5, files: [wide.h5], fields: [{name: x}, {name: y}]}",
+fails("sample 0: field 'x' has 3 numbers, but the model was made for 2; give it samples like those it was trained on",
+      T + "validation={type: hdf5, files: [wide.h5], fields: [{name: x}, {name: y}]}",
       T + "validate={every: 1}")
 table.file("kelvin.h5", {"x": X, "y": (Y, {"unit": "K"})})
 fails("the field 'y' is in no unit in the training set, but in K in the validation set; convert one of them",
@@ -146,6 +178,11 @@ says("quantize works with tables of float32, and this model is float64; train it
 fails("'d.h5' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", T + "start_from=d.h5", "run.directory=a")
 fails("start_from: 'out/train/model.h5' holds a mlp with 17 parameters, but the deck's mlp has 25; use the same network and precision",
       T + "start_from=out/train/model.h5", T + "network.layers=[6]", "run.directory=a")
+table.file("pairs.h5", {"x": [[0.1 * k] for k in range(N)], "y": Y})
+PAIRS = T + "dataset.files=[pairs.h5]"
+table.begins(PAIRS, T + "network.layers=[2, 3]", "run.directory=pairs")
+fails("start_from: 'pairs/train/model.h5' holds another network than the deck: layers.0.w (1, 2) there, layers.0.w (1, 3) here; use the same network",
+      PAIRS, T + "network.layers=[3, 2]", T + "start_from=pairs/train/model.h5", "run.directory=a")
 for name in ("future", "short"):
     with open(table.path("out/train/model.h5"), "rb") as file:
         table.file(name + ".h5", file.read())

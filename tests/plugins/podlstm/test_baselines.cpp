@@ -48,6 +48,35 @@ TEST_CASE("each baseline is exact where its model holds", "[baselines]") {
   CHECK(r2_of(1, wave) < 0.95);  // not annual
 }
 
+TEST_CASE("scores do not depend on the unit of a series", "[baselines]") {
+  auto s =
+      stretch(120, [](double day, int k) { return std::cos(0.05 * day + k) + 0.4 * std::sin(1.7 * day * (1 + k)); });
+  const auto starts = all_starts(window_count(s, eight, "test"));
+  const auto of_persistence = [&] {
+    return score(targets(s.a, starts, eight), baselines({})[0]->predict(s, starts, eight), 2);
+  };
+  const Score usual = of_persistence();
+  CHECK(usual.r2 < 0.5);
+  for (double& x : s.a.a) x *= 1e-6;  // kg/kg in place of mg/kg
+  const Score small = of_persistence();
+  CHECK(small.r2 == Approx(usual.r2).epsilon(1e-9));
+  for (std::size_t h = 0; h < small.by_lead.size(); ++h)
+    CHECK(small.by_lead[h] == Approx(usual.by_lead[h]).epsilon(1e-9));
+  TableRow row;
+  row.name = "persistence", row.test = small, row.rmse = {3.25e-7, 4.5e-7};
+  CHECK(table_text({row}, "kg/kg").back().find("   3.25e-07 4.5e-07") != std::string::npos);
+}
+
+TEST_CASE("a gap in a series is told, months of unequal length are none", "[baselines]") {
+  Series series;
+  for (int t = 0; t < 24; ++t) series.train.days.push_back(30.4 * t + (t % 3));
+  CHECK(uneven_times(series).empty());
+  for (int t = 0; t < 10; ++t) series.test.days.push_back(3000.0 + 7.0 * t + (t > 4 ? 365.0 : 0.0));
+  CHECK(uneven_times(series) ==
+        "372 days lie between days 3028 and 3400 of the series, 7 as a rule: windows count times and reach across such "
+        "gaps; put in what is missing, or forecast stretches without gaps");
+}
+
 TEST_CASE("harmonics + ridge of the last time is that of windows of one time", "[baselines]") {
   const auto s = stretch(120, [](double day, int k) {
     return std::cos(2.0 * M_PI * day / 365.2425 + k) + std::sin(0.05 * day * (1 + k)) + 0.2 * std::sin(0.9 * day + k);

@@ -54,7 +54,7 @@ TEST_CASE("a matrix file that is not what it should be") {
     m.k[1] = 0.2;
     CHECK(m.problem(scratch) ==
           ": K: not symmetric: 0.2 at row 0, column 1, but 0.1 in the mirrored place; the submatrix method needs a "
-          "symmetric matrix");
+          "symmetric matrix, both of whose triangles are alike");
   }
   SECTION("not finite") {
     m.s[5] = std::nan("");
@@ -95,7 +95,9 @@ TEST_CASE("wrong unit, missing file, neither mu nor electrons") {
             "' is in Cambium's HDF5 layout, whose energies are in hartree; leave 'unit' out");
   input = {};
   input.file = "none.h5";
-  CHECK(message([&] { read_matrices(input, world.context); }) == "matrix file 'none.h5' does not exist");
+  CHECK(message([&] { read_matrices(input, world.context); }) ==
+        "matrix file 'none.h5' does not exist; check the path (relative paths start at the folder where the program "
+        "was started)");
 }
 
 TEST_CASE("S that is not positive definite names value and block") {

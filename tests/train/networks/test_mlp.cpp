@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/threads/host_threads.hpp"
 #include "core/train/data/expression_set.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
@@ -157,4 +158,79 @@ TEST_CASE("a field that the samples lack is named") {
   Mlp net(p, world.context);
   auto data = made(world, false);
   REQUIRE_THROWS_WITH(net.fit_statistics(data, world.context), "sample 0 has no field 'image'; it has: input, target");
+}
+
+namespace {
+
+/// Samples of fields given as functions of their number.
+class Made : public Dataset {
+ public:
+  using Value = double (*)(std::int64_t id, std::size_t k);
+  Made(std::int64_t samples, std::size_t inputs, std::size_t targets, Value input, Value target)
+      : samples_(samples), inputs_(inputs), targets_(targets), input_(input), target_(target) {}
+  void open(Context&) override {}
+  std::int64_t size() const override { return samples_; }
+  std::vector<FieldInfo> fields() const override {
+    return {{"input", "", {static_cast<std::int64_t>(inputs_)}, DType::f64},
+            {"target", "", {static_cast<std::int64_t>(targets_)}, DType::f64}};
+  }
+  std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override {
+    std::vector<SamplePtr> out;
+    for (auto id : ids) {
+      auto numbers = std::make_shared<std::vector<double>>();
+      for (std::size_t k = 0; k < inputs_; ++k) numbers->push_back(input_(id, k));
+      for (std::size_t k = 0; k < targets_; ++k) numbers->push_back(target_(id, k));
+      auto sample = std::make_shared<Sample>();
+      sample->id = id;
+      sample->fields["input"] = io::tensor_of(std::span<const double>(numbers->data(), inputs_));
+      sample->fields["target"] = io::tensor_of(std::span<const double>(numbers->data() + inputs_, targets_));
+      sample->storage = numbers;
+      out.push_back(std::move(sample));
+    }
+    return out;
+  }
+
+ private:
+  std::int64_t samples_;
+  std::size_t inputs_, targets_;
+  Value input_, target_;
+};
+
+double any_number(std::int64_t id, std::size_t k) {
+  return std::sin(1.0 + 7.0 * static_cast<double>(id) + static_cast<double>(k));
+}
+
+}  // namespace
+
+TEST_CASE("a column that never changes keeps the scale 1, whatever rounding makes of its mean") {
+  World world;
+  const auto tenth = [](std::int64_t id, std::size_t k) { return k == 1 ? 0.1 : any_number(id, k); };
+  Made data(500, 2, 1, tenth, any_number);
+  Mlp::Params p;
+  p.layers = {4};
+  p.precision = Precision::float64;
+  Mlp net(p, world.context);
+  net.fit_statistics(data, world.context);
+  const FlatLayout layout(net.parameters(), 1000);
+  FlatBuffer weights(layout, DType::f64);
+  net.initialise(weights.views(), 11);
+  Made rounded(
+      500, 2, 1, [](std::int64_t id, std::size_t k) { return k == 1 ? static_cast<double>(0.1f) : any_number(id, k); },
+      any_number);
+  const std::int64_t ids[] = {0, 7, 499};
+  const auto exact = net.predict(data.read(ids), weights.views()),
+             near = net.predict(rounded.read(ids), weights.views());
+  for (std::size_t k = 0; k < 3; ++k) CHECK(near[k] == Approx(exact[k]).margin(1e-7));
+}
+
+TEST_CASE("a rare class counts wherever it stands") {
+  World world;
+  Made data(9000, 2, 1, any_number,
+            [](std::int64_t id, std::size_t) { return id == 8999 ? 2.0 : static_cast<double>(id % 2); });
+  Mlp::Params p;
+  p.layers = {4};
+  p.goal = Mlp::Goal::classification;
+  Mlp net(p, world.context);
+  net.fit_statistics(data, world.context);
+  CHECK(net.outputs()[0].shape[0] == 3);
 }

@@ -114,6 +114,18 @@ TEST_CASE("what a session refuses") {
   CHECK(message([&] {
           session.infer(points.arrays(), std::vector<HostArray>{{"output", io::tensor_of(out.data(), {4}), ""}});
         }) == "the output 'output' needs a float64 array of shape (4, 1)");
+  std::vector<double> two(8);
+  arrays = points.arrays(), arrays[1].values = io::tensor_of(two.data(), {4, 2});
+  CHECK(
+      message([&] { session.evaluate(arrays); }) ==
+      "sample 0: field 'y' has 2 numbers, but the model was made for 1; give it samples like those it was trained on");
+  const SharedScratch scratch{world};
+  const auto file = scratch.file("model.h5");
+  session.write_model(file);
+  CHECK(
+      message([&] { session.load(file); }) ==
+      "'" + file +
+          "' is no checkpoint of a training: it has no /train; give a restart.*.h5, or the file that a session saved");
   CHECK(session.outputs()[0].unit == "eV");
   CHECK(message([&] { Session bad(world.handle(), "no_such_deck.yaml"); }) ==
         "cannot read the deck 'no_such_deck.yaml'; give the name of a YAML file, or YAML text");

@@ -18,6 +18,18 @@ inline const TensorRef& field_of(const Sample& sample, const std::string& name) 
   return found->second;
 }
 
+/// The `width` numbers of a field; InputError when it has more or fewer.
+template <class Out>
+void read_field(const Sample& sample, const std::string& name, std::span<Out> out) {
+  const TensorRef& field = field_of(sample, name);
+  if (field.elements() != std::ssize(out))
+    throw InputError(
+        fmt::format("sample {}: field '{}' has {} numbers, but the model was made for {}; give it samples like those "
+                    "it was trained on",
+                    sample.id, name, field.elements(), out.size()));
+  copy_numbers(field, out);
+}
+
 /// All numbers of a contiguous array of any type.
 template <class Out>
 void read_numbers(const TensorRef& tensor, Out* out) {

@@ -64,11 +64,13 @@ Mlp::Mlp(const Params& params, Context& context) : params_(params) {
 }
 Mlp::~Mlp() = default;
 
-/// Mean and deviation of each number of a field; a constant number keeps the scale 1.
+/// Mean and deviation of each number of a field; a number that is the same in all samples keeps the scale 1, also where
+/// rounding leaves something of its deviation.
 static void mean_and_scale(std::span<const SamplePtr> samples, const std::string& field, std::vector<double>& mean,
                            std::vector<double>& scale) {
   const auto width = static_cast<std::size_t>(field_of(*samples.front(), field).elements());
-  std::vector<double> row(width), squares(width, 0.0);
+  std::vector<double> row(width), squares(width, 0.0), first(width);
+  std::vector<bool> changes(width, false);
   mean.assign(width, 0.0);
   const auto each = [&](const auto& add) {
     for (const auto& sample : samples) {
@@ -81,10 +83,11 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
     }
   };
   const double n = static_cast<double>(samples.size());
-  each([&](std::size_t k) { mean[k] += row[k] / n; });
+  read_field<double>(*samples.front(), field, first);
+  each([&](std::size_t k) { mean[k] += row[k] / n, changes[k] = changes[k] || row[k] != first[k]; });
   each([&](std::size_t k) { squares[k] += (row[k] - mean[k]) * (row[k] - mean[k]) / n; });
   scale.clear();
-  for (double square : squares) scale.push_back(square > 0.0 ? std::sqrt(square) : 1.0);
+  for (std::size_t k = 0; k < width; ++k) scale.push_back(changes[k] && squares[k] > 0.0 ? std::sqrt(squares[k]) : 1.0);
 }
 
 void Mlp::fit_statistics(Dataset& training, Context&) {
@@ -97,11 +100,7 @@ void Mlp::fit_statistics(Dataset& training, Context&) {
   if (params_.goal == Goal::regression) {
     mean_and_scale(samples, params_.target, scaling_.target_mean, scaling_.target_scale);
   } else {
-    for (const auto& sample : samples)
-      scaling_.classes = std::max(scaling_.classes, class_of(*sample, params_.target, 0) + 1);
-    if (scaling_.classes < 2)
-      throw InputError(
-          fmt::format("field '{}' names {} class; classification needs two or more", params_.target, scaling_.classes));
+    scaling_.classes = classes_in(training, params_.target);
   }
   if (!params_.normalise) {
     for (auto* mean : {&scaling_.input_mean, &scaling_.target_mean}) std::fill(mean->begin(), mean->end(), 0.0);
@@ -237,7 +236,7 @@ void Mlp::add_parity(std::span<const SamplePtr> samples, std::span<const TensorR
   q.predicted.insert(q.predicted.end(), y.begin(), y.end());
   std::vector<double> target(q.width());
   for (const auto& sample : samples) {
-    read_numbers(field_of(*sample, params_.target), target.data());
+    read_field<double>(*sample, params_.target, target);
     q.reference.insert(q.reference.end(), target.begin(), target.end());
     q.place.push_back(sample->id);
   }
@@ -251,7 +250,7 @@ void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto row = std::span(y).subspan(s * width, width);
     if (params_.goal == Goal::regression) {
-      read_numbers(field_of(*samples[s], params_.target), target.data());
+      read_field<double>(*samples[s], params_.target, target);
       for (std::size_t k = 0; k < width; ++k) metrics[0].sum += (row[k] - target[k]) * (row[k] - target[k]);
       metrics[0].count += static_cast<double>(width);
     } else {

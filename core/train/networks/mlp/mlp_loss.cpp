@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/mlp/field.hpp"
@@ -11,12 +12,8 @@ namespace cambium::train {
 template <class T>
 static void scale_input(const Sample& sample, const Mlp::Params& params, const Mlp::Scaling& scaling, T* out) {
   const std::size_t width = scaling.input_mean.size();
-  const auto& field = field_of(sample, params.input);
-  if (field.elements() != static_cast<std::int64_t>(width))
-    throw InputError(fmt::format("sample {}: field '{}' has {} numbers, the model reads {}", sample.id, params.input,
-                                 field.elements(), width));
   std::vector<double> row(width);
-  read_numbers(field, row.data());
+  read_field<double>(sample, params.input, row);
   for (std::size_t k = 0; k < width; ++k)
     out[k] = static_cast<T>((row[k] - scaling.input_mean[k]) / scaling.input_scale[k]);
 }
@@ -38,12 +35,38 @@ std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Para
 
 std::int64_t class_of(const Sample& sample, const std::string& field, std::int64_t classes) {
   const auto& tensor = field_of(sample, field);
-  double value = -1.0;
-  if (tensor.elements() == 1) read_numbers(tensor, &value);
-  if (value < 0.0 || value != std::floor(value) || (classes > 0 && value >= static_cast<double>(classes)))
-    throw InputError(fmt::format("sample {}: '{}' must be the number of a class{}, but is {}", sample.id, field,
-                                 classes > 0 ? fmt::format(" below {}", classes) : "", value));
+  if (tensor.elements() != 1)
+    throw InputError(
+        fmt::format("sample {}: '{}' has {} numbers, but a class is one number, counted from 0; of shares or of ones "
+                    "and zeros store "
+                    "the place of the largest",
+                    sample.id, field, tensor.elements()));
+  double value = 0.0;
+  read_numbers(tensor, &value);
+  if (value < 0.0 || value != std::floor(value))
+    throw InputError(
+        fmt::format("sample {}: '{}' is {}, but classes are whole numbers that count from 0; number them so", sample.id,
+                    field, value));
+  if (classes > 0 && value >= static_cast<double>(classes))
+    throw InputError(
+        fmt::format("sample {}: '{}' is the class {}, but the model was trained on classes 0 to {}; leave the sample "
+                    "out, or train with "
+                    "such samples",
+                    sample.id, field, value, classes - 1));
   return static_cast<std::int64_t>(value);
+}
+
+std::int64_t classes_in(Dataset& training, const std::string& field) {
+  constexpr std::int64_t at_once = 256;
+  std::int64_t classes = 0;
+  for (std::int64_t at = 0; at < training.size(); at += at_once) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(at_once, training.size() - at)));
+    std::iota(ids.begin(), ids.end(), at);
+    for (const auto& sample : training.read(ids)) classes = std::max(classes, class_of(*sample, field, 0) + 1);
+  }
+  if (classes < 2)
+    throw InputError(fmt::format("field '{}' names {} class; classification needs two or more", field, classes));
+  return classes;
 }
 
 template <class T>
@@ -61,7 +84,7 @@ template <class T>
 static void squared_error(const Sample& sample, std::span<const T> y, const Mlp::Params& params,
                           const Mlp::Scaling& scaling, double weight, std::span<T> by_output, TermSum& term) {
   std::vector<double> target(y.size());
-  read_numbers(field_of(sample, params.target), target.data());
+  read_field<double>(sample, params.target, target);
   const double n = static_cast<double>(y.size());
   for (std::size_t k = 0; k < y.size(); ++k) {
     const double error = static_cast<double>(y[k]) - (target[k] - scaling.target_mean[k]) / scaling.target_scale[k];

@@ -20,6 +20,9 @@ std::vector<T> loss_by_output(std::span<const SamplePtr> samples, const std::vec
 /// Number of a sample's class; InputError when it is none.
 std::int64_t class_of(const Sample& sample, const std::string& field, std::int64_t classes);
 
+/// One more than the largest class of all samples, since a rare one may stand anywhere; InputError below two classes.
+std::int64_t classes_in(Dataset& training, const std::string& field);
+
 /// Softmax of one row, in float64.
 template <class T>
 std::vector<double> softmax(std::span<const T> row);

@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/data/numbers.hpp"
+#include "core/train/networks/mlp/mlp_loss.hpp"
 #include "core/train/networks/torch/byte_lstm.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
@@ -72,23 +72,12 @@ void ConvNet::fit_statistics(Dataset& training, Context& context) {
         params_.input, fmt::join(image_, ", ")));
   const std::int64_t shrink = std::int64_t{1} << params_.channels.size();
   if (std::min(image_[1], image_[2]) < shrink)
-    throw InputError(fmt::format("{} convolutions halve an image of {} x {} to nothing; list fewer channels",
-                                 params_.channels.size(), image_[1], image_[2]));
+    throw InputError(
+        fmt::format("{} convolutions halve an image of {} x {} to nothing; list fewer channels, or store images with "
+                    "their channels first",
+                    params_.channels.size(), image_[1], image_[2]));
   normalizer_ = Normalizer::fit(training, params_.input, Normalizer::Method::standard, Normalizer::Per::whole, context);
-  double last = -1.0;
-  for (std::int64_t at = 0; at < training.size(); at += 256) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min<std::int64_t>(256, training.size() - at)));
-    std::iota(ids.begin(), ids.end(), at);
-    for (const auto& sample : training.read(ids)) {
-      const auto found = sample->fields.find(params_.target);
-      if (found == sample->fields.end() || found->second.elements() != 1)
-        throw InputError(fmt::format("conv_net needs one class number per sample in the field '{}'", params_.target));
-      double label = 0.0;
-      copy_numbers<double>(found->second, std::span(&label, 1));
-      last = std::max(last, label);
-    }
-  }
-  classes_ = static_cast<std::int64_t>(last) + 1;
+  classes_ = classes_in(training, params_.target);
 }
 
 std::shared_ptr<torch::nn::Module> ConvNet::build() {
@@ -132,7 +121,7 @@ void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const Tenso
 
 /// (batch, classes), float32 or float64.
 torch::Tensor ConvNet::scores(const TorchBatch& batch) {
-  torch::Tensor x = batch.real(params_.input).reshape({batch.size(), image_[0], image_[1], image_[2]});
+  torch::Tensor x = images(batch);
   x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
   const bool again = recomputes() && torch::GradMode::is_enabled();
   // Convolution and relu are computed again together, each block alone; the maximum goes with what is before it.
@@ -151,12 +140,22 @@ torch::Tensor ConvNet::scores(const TorchBatch& batch) {
 }
 
 torch::Tensor ConvNet::labels(const TorchBatch& batch) const {
-  torch::Tensor out = batch.integers(params_.target).reshape({batch.size()});
-  const auto low = out.min().item<std::int64_t>(), high = out.max().item<std::int64_t>();
-  if (low < 0 || high >= classes_)
-    throw InputError(fmt::format("field '{}' holds the class {}; the training set has classes 0 to {}", params_.target,
-                                 low < 0 ? low : high, classes_ - 1));
+  torch::Tensor out = torch::empty({batch.size()}, torch::kInt64);
+  auto* to = out.data_ptr<std::int64_t>();
+  for (const auto& sample : batch.samples()) *to++ = class_of(*sample, params_.target, classes_);
   return out;
+}
+
+/// (batch, channels, height, width).
+torch::Tensor ConvNet::images(const TorchBatch& batch) const {
+  const torch::Tensor given = batch.real(params_.input);
+  if (given.numel() != batch.size() * image_[0] * image_[1] * image_[2])
+    throw InputError(fmt::format(
+        "sample {}: field '{}' has the shape ({}), but the model reads images of {} x {} in {} channel(s), channels "
+        "first; "
+        "give it images like those it was trained on",
+        batch.ids()[0], params_.input, fmt::join(given.sizes().slice(1), ", "), image_[1], image_[2], image_[0]));
+  return given.reshape({batch.size(), image_[0], image_[1], image_[2]});
 }
 
 std::vector<TorchNetwork::Term> ConvNet::loss(const TorchBatch& batch) {

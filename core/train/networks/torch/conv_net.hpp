@@ -50,6 +50,7 @@ class ConvNet : public TorchNetwork, public HasFactors {
   std::vector<std::string> segments() const override { return segments_; }
   torch::Tensor scores(const TorchBatch& batch);
   torch::Tensor labels(const TorchBatch& batch) const;
+  torch::Tensor images(const TorchBatch& batch) const;
 
   Params params_;
   Normalizer normalizer_;

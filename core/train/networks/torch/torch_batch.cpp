@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/error.hpp"
@@ -62,8 +63,10 @@ torch::Tensor TorchBatch::stored(const std::string& field) const {
   const TensorRef& first = field_of(*samples_.front(), field);
   auto shape = shape_of(first);
   shape.insert(shape.begin(), size());
-  torch::Tensor out = torch::empty(shape, torch::TensorOptions().dtype(torch_type(first.dtype)));
-  const std::int64_t bytes = first.elements() * size_of(first.dtype);
+  const bool wider = first.dtype == DType::u32;  // Torch has none of them
+  torch::Tensor out =
+      torch::empty(shape, torch::TensorOptions().dtype(wider ? torch::kInt64 : torch_type(first.dtype)));
+  const std::int64_t bytes = first.elements() * size_of(wider ? DType::i64 : first.dtype);
   auto* to = static_cast<char*>(out.data_ptr());
   for (const auto& sample : samples_) {
     const TensorRef& row = field_of(*sample, field);
@@ -71,7 +74,10 @@ torch::Tensor TorchBatch::stored(const std::string& field) const {
       throw InputError(fmt::format(
           "field '{}' has the shape ({}) in sample {} but ({}) in sample {}; this network needs samples of one shape",
           field, fmt::join(shape_of(row), ", "), sample->id, fmt::join(shape_of(first), ", "), samples_.front()->id));
-    std::memcpy(to, row.data, static_cast<std::size_t>(bytes));
+    if (wider)
+      std::copy_n(static_cast<const std::uint32_t*>(row.data), row.elements(), reinterpret_cast<std::int64_t*>(to));
+    else
+      std::memcpy(to, row.data, static_cast<std::size_t>(bytes));
     to += bytes;
   }
   return out;

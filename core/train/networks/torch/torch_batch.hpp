@@ -24,8 +24,8 @@ class TorchBatch {
   /// Numbers of the samples in their data set, which address everything random about them.
   std::vector<std::int64_t> ids() const;
 
-  /// (size, shape...) in the type in which the field is stored; in the network's floating-point type; as int64.
-  /// InputError when the samples have no such field or differ in shape.
+  /// (size, shape...) in the type in which the field is stored (uint32 as int64); in the network's floating-point type;
+  /// as int64. InputError when the samples have no such field or differ in shape.
   torch::Tensor stored(const std::string& field) const;
   torch::Tensor real(const std::string& field) const { return stored(field).to(real_); }
   torch::Tensor integers(const std::string& field) const { return stored(field).to(torch::kInt64); }

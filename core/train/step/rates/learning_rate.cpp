@@ -16,7 +16,7 @@ static void start_key(deck::Describe<P>& d) {
 }
 template <class P>
 static void stop_key(deck::Describe<P>& d, double fallback) {
-  d("stop", &P::stop, "rate of the last step").non_negative().def(fallback);
+  d("stop", &P::stop, "rate that is reached behind the last step").non_negative().def(fallback);
 }
 template <class P>
 static void steps_key(deck::Describe<P>& d) {
@@ -44,7 +44,7 @@ void ExponentialRate::Params::describe(deck::Describe<Params>& d) {
 void StepRate::Params::describe(deck::Describe<Params>& d) {
   start_key(d);
   d("factor", &Params::factor, "by which the rate is multiplied").positive().def(0.1);
-  d("at", &Params::at, "steps at which it is").def({});
+  d("at", &Params::at, "steps at which it is, counted behind the warm-up").def({});
   d("every", &Params::every, "the same at regular steps").at_least(1);
   d.check([](const Params& p) -> std::string {
     return p.at.empty() == p.every.has_value() ? "" : "give one of: at (a list of steps), every (a number of steps)";
