@@ -89,13 +89,24 @@ class Checks(unittest.TestCase):
         self.assertIn("core/base -> core/deck -> core/io -> core/base", problems[0])
 
     def test_folder_contents(self):
-        self.write("core/base/README.md", "fine\n")
         for k in range(folders.MOST):
             self.write(f"core/base/a{k}.hpp", "#pragma once\n")
         self.assertEqual(folders.check_contents(self.root), [])
         self.write("core/base/one_more.hpp", "#pragma once\n")
+        self.assertEqual(len(folders.check_contents(self.root)), 1)
+
+    def test_folder_readmes(self):
+        for path in ("core", "core/base", "plugins"):
+            self.write(f"{path}/README.md", "# What\nlies here\n\nand on what\n")
+        self.write("core/base/a.hpp", "#pragma once\n")
+        self.write("plugins/one/README.md", "# Manual\n" + "many lines\n" * 50)
+        self.assertEqual(folders.check_readmes(self.root), [])
+        self.write("core/base/README.md", "# Two\nlines\n")
+        self.write("core/only/folders/README.md", "# Nine\n" + "lines\n" * 8)
         self.write("plugins/one/tasks/pod.hpp", "#pragma once\n")
-        self.assertEqual(len(folders.check_contents(self.root)), 2)
+        problems = folders.check_readmes(self.root)
+        self.assertEqual([p.split(":")[0] for p in problems],
+                         ["core/base/README.md", "core/only", "core/only/folders/README.md", "plugins/one/tasks"])
 
     def test_registered_types(self):
         self.write("plugins/one/register.cpp", '#include "plugins/one/tasks/pod.hpp"\nregistry.add<Pod>("pod", "modes");\n')
