@@ -94,16 +94,21 @@ def check_readmes(root):
 
 
 def check_registered(root):
-    """Every type in a plugin's register.cpp has a header of its name in one of the folders for types."""
+    """Every type that a plugin registers has a header of its name in one of the folders for types, or is of core (`sparse::`); files that
+    register lie at the top of the plugin and are called register*.cpp."""
     problems = []
-    for path in source_tree.files(root, "register.cpp", "register_training.cpp"):
+    for path in source_tree.files(root, ".cpp"):
         if not path.startswith("plugins/") or "/template/" in path:
             continue
-        plugin = folder(path)
         text = source_tree.read(root, path)
+        if not re.fullmatch(r"plugins/\w+/register\w*\.cpp", path):
+            if re.search(r"registry\s*\.add<", text):
+                problems.append(f"{path}: registers a type; that is what register.cpp is for")
+            continue
+        plugin = folder(path)
         headers = [n[1:-1] for _, n in source_tree.includes(text) if n.startswith(f'"{plugin}/')]
         types = {os.path.basename(h)[:-4]: h for h in headers if h[len(plugin) + 1:].split("/")[0] in REGISTERED}
-        for name in re.findall(r'registry\s*\.add<[^;]*?>\(\s*"([a-z0-9_]+)"', text):
+        for name in re.findall(r'registry\s*\.add<(?!sparse::)[^;]*?>\(\s*"([a-z0-9_]+)"', text):
             if name not in types:
                 problems.append(f"{path}: '{name}' lies in no file of that name in {', '.join(REGISTERED)}")
     return problems

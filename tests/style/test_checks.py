@@ -72,6 +72,14 @@ class Checks(unittest.TestCase):
         problems = tree.check_plugins(self.root) + tree.check_text(self.root)
         self.assertEqual(len(problems), 5, problems)
 
+    def test_pi(self):
+        self.write("core/base/constants.hpp", "constexpr double pi = 3.14159265358979323846;\n")
+        self.write("core/base/a.cpp", "double x = constants::pi;\n")
+        self.assertEqual(tree.check_pi(self.root), [])
+        for k, pi in enumerate(("M_PI", "3.1415926", "std::numbers::pi")):
+            self.write(f"plugins/one/b{k}.cpp", f"double x = {pi};\n")
+        self.assertEqual(len(tree.check_pi(self.root)), 3)
+
     def test_options_of_single_sources(self):
         self.write("core/a/CMakeLists.txt", "cambium_uncontracted(cambium_core a.cpp)\ntarget_compile_options(t PRIVATE -O1)\n")
         self.assertEqual(tree.check_options(self.root), [])
@@ -113,6 +121,8 @@ class Checks(unittest.TestCase):
         self.assertEqual(folders.check_registered(self.root), [])
         self.write("plugins/two/register.cpp", '#include "plugins/two/series/a.hpp"\nregistry.add<A>(\n    "a", "modes");\n')
         self.assertEqual(len(folders.check_registered(self.root)), 1)
+        self.write("plugins/two/series/a.cpp", 'registry\n    .add<B>("b", "more");\n')
+        self.assertEqual(len(folders.check_registered(self.root)), 2)
 
     def test_keys_beside_members(self):
         apart = "struct P {\n  static void describe(deck::Describe<P>& d);\n};\n"
