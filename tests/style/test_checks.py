@@ -40,6 +40,13 @@ class Checks(unittest.TestCase):
         problems = layers.check_sources(self.root)
         self.assertEqual(len(problems), 5, problems)
 
+    def test_objects(self):
+        kokkos, torch = "    /usr/include/Kokkos_Core.hpp\n", "    /usr/include/torch/nn.h\n"
+        once = ["c++ -include /b/CMakeFiles/cambium_torch_headers.dir/cmake_pch.hxx -o c.o -c c.cpp"]
+        fine = f"a.o: #deps 1\n{kokkos}\nb.o: #deps 1\n{torch}\nc.o: #deps 1\n{torch}"
+        self.assertEqual(list(layers.both_seen(fine, once)), [])
+        self.assertEqual(len(list(layers.both_seen(f"a.o: #deps 2\n{kokkos}{torch}\nc.o: #deps 1\n{kokkos}", once))), 2)
+
     def test_function_lengths(self):
         body = "  int k = 0;\n" * 70
         long_function = "int Box::far(int a,\n  int b) const {\n" + body + "}\n"
