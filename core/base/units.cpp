@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
@@ -70,7 +70,7 @@ constexpr Named table[] = {{"angstrom", length, 1e-10},
                            {"KiB", pure, 1024.0},
                            {"MiB", pure, 1048576.0},
                            {"GiB", pure, 1073741824.0},
-                           {"deg", pure, std::numbers::pi / 180.0},
+                           {"deg", pure, constants::pi / 180.0},
                            {"eV", energy, e_charge},
                            {"meV", energy, 1e-3 * e_charge},
                            {"keV", energy, 1e3 * e_charge},

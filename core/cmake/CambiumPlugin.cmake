@@ -60,18 +60,21 @@ macro(cambium_choose_plugins)
   endforeach()
 endmacro()
 
-# Tells the list which plugins this build leaves out, and their types, whose names stand in register.cpp.
+# Tells the list which plugins this build leaves out, and their types, whose names stand in register*.cpp.
 macro(cambium_list_left_out)
   get_property(left_out GLOBAL PROPERTY CAMBIUM_PLUGINS_LEFT_OUT)
   foreach(plugin ${left_out})
     string(APPEND calls
       "  registry.known_elsewhere(\"plugin\", \"${plugin}\", \"${plugin}\", \"-DCAMBIUM_PLUGINS= builds all\");\n")
-    file(STRINGS ${PROJECT_SOURCE_DIR}/plugins/${plugin}/register.cpp lines REGEX "add<[A-Za-z]+>")
-    foreach(line ${lines})
-      if(line MATCHES "add<[^>]*>\\(\"([a-z0-9_]+)\"")
+    file(GLOB sources ${PROJECT_SOURCE_DIR}/plugins/${plugin}/register*.cpp)
+    foreach(source ${sources})
+      file(READ ${source} text)
+      string(REGEX MATCHALL "add<[A-Za-z0-9:]+>\\([ \n]*\"[a-z0-9_]+\"" types "${text}")
+      foreach(type ${types})
+        string(REGEX REPLACE ".*\"([a-z0-9_]+)\"" "\\1" type "${type}")
         string(APPEND calls
-          "  registry.known_elsewhere(\"\", \"${CMAKE_MATCH_1}\", \"${plugin}\", \"-DCAMBIUM_PLUGINS= builds all\");\n")
-      endif()
+          "  registry.known_elsewhere(\"\", \"${type}\", \"${plugin}\", \"-DCAMBIUM_PLUGINS= builds all\");\n")
+      endforeach()
     endforeach()
   endforeach()
 endmacro()

@@ -1,11 +1,12 @@
-# cambium_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [NP 1 2 4] [LABELS fast|long ...] [TIMEOUT s] [COST s] [DATA] [BY_HAND] [ALONE])
+# cambium_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [NP 1 2 4] [LABELS fast|long ...] [TIMEOUT s] [COST s] [DATA] [BY_HAND] [ALONE] [TORCH])
 # One Catch2 executable, registered once per number of ranks. tests/main.cpp starts MPI and Kokkos.
 # A case that needs what is not there prints "SKIPPED: what: why" and asserts nothing; a program that asserted nothing returns 77.
 # DATA: the cases with the tag [data], which need real data, are registered as name_data beside the others, so that they count as
 # skipped where there are no data. COST: seconds on one rank, of long ones, which begin first. BY_HAND: built, but no test. ALONE: each file is
-# compiled by itself, whatever CAMBIUM_UNITY says.
+# compiled by itself, whatever CAMBIUM_UNITY says. TORCH: its sources include Torch; those of others do not, though they may link libraries
+# of networks that are written with it.
 function(cambium_add_test)
-  cmake_parse_arguments(arg "DATA;BY_HAND;ALONE" "NAME;TIMEOUT;COST" "SOURCES;LIBRARIES;NP;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DATA;BY_HAND;ALONE;TORCH" "NAME;TIMEOUT;COST" "SOURCES;LIBRARIES;NP;LABELS" ${ARGN})
   if(NOT arg_NP)
     set(arg_NP 1)
   endif()
@@ -22,8 +23,15 @@ function(cambium_add_test)
   if(arg_ALONE)
     set_target_properties(test_${arg_NAME} PROPERTIES UNITY_BUILD OFF)
   endif()
-  target_link_libraries(test_${arg_NAME} PRIVATE cambium_test_main ${arg_LIBRARIES})
-  cambium_compile_test_quickly(test_${arg_NAME} "${arg_LIBRARIES}")
+  foreach(library ${arg_LIBRARIES})
+    if(library MATCHES "torch$" AND NOT arg_TORCH)  # its file alone: what it was compiled with would keep the headers read once away
+      add_dependencies(test_${arg_NAME} ${library})
+      set(library $<TARGET_LINKER_FILE:${library}>)
+    endif()
+    target_link_libraries(test_${arg_NAME} PRIVATE ${library})
+  endforeach()
+  target_link_libraries(test_${arg_NAME} PRIVATE cambium_test_main)
+  cambium_compile_test_quickly(test_${arg_NAME} ${arg_TORCH})
   target_link_options(test_${arg_NAME} PRIVATE ${CAMBIUM_QUICK_LINKER})
   target_compile_definitions(test_${arg_NAME} PRIVATE
     CAMBIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CAMBIUM_PROGRAM="$<TARGET_FILE_DIR:test_${arg_NAME}>/cambium")
@@ -70,9 +78,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # What a test itself computes need not be fast: it is compiled with few optimisations, and headers that most tests include are read
-# once. A file sees Kokkos or Torch, so tests of Torch networks read theirs, compiled as the libraries that read the same are.
-function(cambium_compile_test_quickly test libraries)
-  if(CAMBIUM_READ_ONCE AND "${libraries}" MATCHES "torch")
+# once. A file sees Kokkos or Torch, so tests that include Torch read theirs, compiled as the libraries that read the same are: several times
+# as long, which is why no other test does.
+function(cambium_compile_test_quickly test sees_torch)
+  if(CAMBIUM_READ_ONCE AND sees_torch)
     set_target_properties(${test} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${test} PRIVATE -fPIC)
     cambium_reads(${test} cambium_torch_headers)

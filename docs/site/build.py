@@ -132,7 +132,8 @@ nav:
     - Measured figures: benchmarks.md
     - Changelog: changelog.md
   - Developing:
-{listed("developing/", developing)}"""
+{listed("developing/", developing)}    - developing/folders.md
+"""
 
 
 def build(root, program, folder):

@@ -1,4 +1,4 @@
-"""Pages that the program and its sources write themselves: deck reference, commands, messages, measured figures."""
+"""Pages that the program and its sources write themselves: deck reference, commands, messages, measured figures, folders."""
 
 import json
 import os
@@ -118,5 +118,22 @@ def benchmarks(root):
     return {"benchmarks.md": out}
 
 
+def folders(root):
+    """The README of every folder of core and plugins, in the order of the tree; those of whole plugins are pages of their own."""
+    out = ("# Folders\nWhat lies where, from the README of every folder of `core` and `plugins`. "
+           "How they stand on each other: [architecture](../architecture.md).\n")
+    for top in ("core", "plugins"):
+        for place, inner, names in sorted(os.walk(os.path.join(root, top))):
+            path = os.path.relpath(place, root).replace(os.sep, "/")
+            if "README.md" not in names or path.startswith("plugins/template"):
+                continue
+            with open(os.path.join(place, "README.md"), encoding="utf-8") as file:
+                title, _, text = file.read().partition("\n")
+            if path.count("/") == 1 and top == "plugins":
+                text = f"A page of its own: [{path[8:]}](../{path}.md).\n"
+            out += f"\n## {path}\n*{title.lstrip('# ')}.* {text}"
+    return {"developing/folders.md": out}
+
+
 def pages(root, program):
-    return {**deck_reference(program), **command_reference(program), **message_catalogue(root), **benchmarks(root)}
+    return {**deck_reference(program), **command_reference(program), **message_catalogue(root), **benchmarks(root), **folders(root)}

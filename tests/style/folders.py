@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The shape of folders: folders.py ROOT.
 
-No two folders of core and plugins include each other, directly or around; none holds more than MOST files; each has a README of some
-lines; a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Integrators,
+No two folders of core and plugins include each other, directly or around; none holds more than MOST files; each has a README of LINES
+lines (a plugin's own is its manual and longer); a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Integrators,
 potentials, writers and optimizers declare their keys beside the members, so that a new key is one file.
 """
 
@@ -14,6 +14,7 @@ import sys
 import source_tree
 
 MOST = 24
+LINES = range(3, 9)  # of a folder's README, heading included
 REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers")
 TOP = ("core", "plugins")
 #: Folders of types whose keys stand in the header, after their members.
@@ -70,26 +71,44 @@ def contents(root):
 
 
 def check_contents(root):
-    problems = []
-    for name, files in sorted(contents(root).items()):
-        if len(files) > MOST:
-            problems.append(f"{name}: {len(files)} files (at most {MOST}); look for the second idea inside")
-        if not os.path.exists(os.path.join(root, name, "README.md")):
+    return [f"{name}: {len(files)} files (at most {MOST}); look for the second idea inside"
+            for name, files in sorted(contents(root).items()) if len(files) > MOST]
+
+
+def check_readmes(root):
+    """Folders that hold only folders count, too."""
+    problems, names = [], set()
+    for name in map(folder, source_tree.files(root)):
+        while name and name.split("/")[0] in TOP and "/template/" not in name + "/":
+            names.add(name)
+            name = folder(name)
+    for name in sorted(names):
+        path = f"{name}/README.md"
+        if not os.path.exists(os.path.join(root, path)):
             problems.append(f"{name}: no README.md; three to eight lines: what lies here, and what it rests on")
+        elif not (name.startswith("plugins/") and name.count("/") == 1):
+            lines = sum(1 for line in source_tree.read(root, path).split("\n") if line.strip())
+            if lines not in LINES:
+                problems.append(f"{path}: {lines} lines; three to eight: what lies here, and what it rests on")
     return problems
 
 
 def check_registered(root):
-    """Every type in a plugin's register.cpp has a header of its name in one of the folders for types."""
+    """Every type that a plugin registers has a header of its name in one of the folders for types, or is of core (`sparse::`); files that
+    register lie at the top of the plugin and are called register*.cpp."""
     problems = []
-    for path in source_tree.files(root, "register.cpp", "register_training.cpp"):
+    for path in source_tree.files(root, ".cpp"):
         if not path.startswith("plugins/") or "/template/" in path:
             continue
-        plugin = folder(path)
         text = source_tree.read(root, path)
+        if not re.fullmatch(r"plugins/\w+/register\w*\.cpp", path):
+            if re.search(r"registry\s*\.add<", text):
+                problems.append(f"{path}: registers a type; that is what register.cpp is for")
+            continue
+        plugin = folder(path)
         headers = [n[1:-1] for _, n in source_tree.includes(text) if n.startswith(f'"{plugin}/')]
         types = {os.path.basename(h)[:-4]: h for h in headers if h[len(plugin) + 1:].split("/")[0] in REGISTERED}
-        for name in re.findall(r'registry\s*\.add<[^;]*?>\(\s*"([a-z0-9_]+)"', text):
+        for name in re.findall(r'registry\s*\.add<(?!sparse::)[^;]*?>\(\s*"([a-z0-9_]+)"', text):
             if name not in types:
                 problems.append(f"{path}: '{name}' lies in no file of that name in {', '.join(REGISTERED)}")
     return problems
@@ -103,4 +122,4 @@ def check_keys(root):
 
 if __name__ == "__main__":
     tree = sys.argv[1]
-    source_tree.report("folders", cycles(graph(tree)) + check_contents(tree) + check_registered(tree) + check_keys(tree))
+    source_tree.report("folders", cycles(graph(tree)) + check_contents(tree) + check_readmes(tree) + check_registered(tree) + check_keys(tree))

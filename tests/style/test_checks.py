@@ -40,6 +40,13 @@ class Checks(unittest.TestCase):
         problems = layers.check_sources(self.root)
         self.assertEqual(len(problems), 5, problems)
 
+    def test_objects(self):
+        kokkos, torch = "    /usr/include/Kokkos_Core.hpp\n", "    /usr/include/torch/nn.h\n"
+        once = ["c++ -include /b/CMakeFiles/cambium_torch_headers.dir/cmake_pch.hxx -o c.o -c c.cpp"]
+        fine = f"a.o: #deps 1\n{kokkos}\nb.o: #deps 1\n{torch}\nc.o: #deps 1\n{torch}"
+        self.assertEqual(list(layers.both_seen(fine, once)), [])
+        self.assertEqual(len(list(layers.both_seen(f"a.o: #deps 2\n{kokkos}{torch}\nc.o: #deps 1\n{kokkos}", once))), 2)
+
     def test_function_lengths(self):
         body = "  int k = 0;\n" * 70
         long_function = "int Box::far(int a,\n  int b) const {\n" + body + "}\n"
@@ -72,6 +79,14 @@ class Checks(unittest.TestCase):
         problems = tree.check_plugins(self.root) + tree.check_text(self.root)
         self.assertEqual(len(problems), 5, problems)
 
+    def test_pi(self):
+        self.write("core/base/constants.hpp", "constexpr double pi = 3.14159265358979323846;\n")
+        self.write("core/base/a.cpp", "double x = constants::pi;\n")
+        self.assertEqual(tree.check_pi(self.root), [])
+        for k, pi in enumerate(("M_PI", "3.1415926", "std::numbers::pi")):
+            self.write(f"plugins/one/b{k}.cpp", f"double x = {pi};\n")
+        self.assertEqual(len(tree.check_pi(self.root)), 3)
+
     def test_options_of_single_sources(self):
         self.write("core/a/CMakeLists.txt", "cambium_uncontracted(cambium_core a.cpp)\ntarget_compile_options(t PRIVATE -O1)\n")
         self.assertEqual(tree.check_options(self.root), [])
@@ -89,19 +104,32 @@ class Checks(unittest.TestCase):
         self.assertIn("core/base -> core/deck -> core/io -> core/base", problems[0])
 
     def test_folder_contents(self):
-        self.write("core/base/README.md", "fine\n")
         for k in range(folders.MOST):
             self.write(f"core/base/a{k}.hpp", "#pragma once\n")
         self.assertEqual(folders.check_contents(self.root), [])
         self.write("core/base/one_more.hpp", "#pragma once\n")
+        self.assertEqual(len(folders.check_contents(self.root)), 1)
+
+    def test_folder_readmes(self):
+        for path in ("core", "core/base", "plugins"):
+            self.write(f"{path}/README.md", "# What\nlies here\n\nand on what\n")
+        self.write("core/base/a.hpp", "#pragma once\n")
+        self.write("plugins/one/README.md", "# Manual\n" + "many lines\n" * 50)
+        self.assertEqual(folders.check_readmes(self.root), [])
+        self.write("core/base/README.md", "# Two\nlines\n")
+        self.write("core/only/folders/README.md", "# Nine\n" + "lines\n" * 8)
         self.write("plugins/one/tasks/pod.hpp", "#pragma once\n")
-        self.assertEqual(len(folders.check_contents(self.root)), 2)
+        problems = folders.check_readmes(self.root)
+        self.assertEqual([p.split(":")[0] for p in problems],
+                         ["core/base/README.md", "core/only", "core/only/folders/README.md", "plugins/one/tasks"])
 
     def test_registered_types(self):
         self.write("plugins/one/register.cpp", '#include "plugins/one/tasks/pod.hpp"\nregistry.add<Pod>("pod", "modes");\n')
         self.assertEqual(folders.check_registered(self.root), [])
         self.write("plugins/two/register.cpp", '#include "plugins/two/series/a.hpp"\nregistry.add<A>(\n    "a", "modes");\n')
         self.assertEqual(len(folders.check_registered(self.root)), 1)
+        self.write("plugins/two/series/a.cpp", 'registry\n    .add<B>("b", "more");\n')
+        self.assertEqual(len(folders.check_registered(self.root)), 2)
 
     def test_keys_beside_members(self):
         apart = "struct P {\n  static void describe(deck::Describe<P>& d);\n};\n"

@@ -10,6 +10,7 @@ import source_tree
 MACHINE_PATH = re.compile(r"(?<![\w.<>}])/(?:work|tmp|root|home)/[A-Za-z0-9_.]+")
 LEFT_OVER = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 OWN_OPTIONS = re.compile(r"set_(?:source_files_properties|property)\([^)]*\b(?:COMPILE_OPTIONS|COMPILE_FLAGS)\b")
+PI = re.compile(r"\bM_PI|\b3\.14159|\bnumbers::pi")
 TEXT_LIMIT = 1_000_000  # bytes; larger files are data
 
 
@@ -55,5 +56,12 @@ def check_options(root):
             for path in cmake if path != "core/cmake/CambiumKernels.cmake" and OWN_OPTIONS.search(source_tree.read(root, path))]
 
 
+def check_pi(root):
+    """One pi, that of the constants. Tests write theirs themselves, templates stand alone."""
+    return [f"{path}: another pi; use constants::pi of core/base/constants.hpp"
+            for path in source_tree.files(root, *source_tree.CPP) if path.startswith(("core/", "plugins/", "apps/"))
+            and not path.startswith("plugins/template/") and path != "core/base/constants.hpp" and PI.search(source_tree.read(root, path))]
+
+
 if __name__ == "__main__":
-    source_tree.report("tree", check_plugins(sys.argv[1]) + check_text(sys.argv[1]) + check_options(sys.argv[1]))
+    source_tree.report("tree", check_plugins(sys.argv[1]) + check_text(sys.argv[1]) + check_options(sys.argv[1]) + check_pi(sys.argv[1]))

@@ -4,8 +4,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <numbers>
 
+#include "core/base/constants.hpp"
 #include "core/base/text.hpp"
 
 namespace cambium::deck {
@@ -196,7 +196,7 @@ ExpressionParser::Value ExpressionParser::named() {
     const Unit unit = unit_of(v->unit);
     return {{{Code::variable, static_cast<int>(v - variables_.data()), units_.conversion(unit)}}, unit.dimension, at};
   }
-  if (name == "pi") return quantity(std::numbers::pi, {}, at);
+  if (name == "pi") return quantity(constants::pi, {}, at);
   if (const auto unit = find_unit(name)) return quantity(1.0, *unit, at);
   std::vector<std::string> known;
   for (const auto& v : variables_) known.push_back(v.name);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
+#include "core/base/constants.hpp"
 #include "core/driver/doctor/parts.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/real_fft.hpp"
@@ -49,8 +49,8 @@ double eigenvalue_error(int n) {
   symmetric_eigenvectors(n, a.data(), values.data());
   double worst = 0.0;
   for (int k = 0; k < n; ++k)
-    worst = std::max(worst, std::abs(values[static_cast<std::size_t>(k)] - 2.0 +
-                                     2.0 * std::cos(std::numbers::pi * (k + 1) / (n + 1))));
+    worst = std::max(
+        worst, std::abs(values[static_cast<std::size_t>(k)] - 2.0 + 2.0 * std::cos(constants::pi * (k + 1) / (n + 1))));
   return worst;
 }
 
@@ -61,7 +61,7 @@ double transform_error(int n, int rows) {
       out("doctor out", static_cast<std::size_t>(rows), static_cast<std::size_t>(2 * fft.modes()));
   const auto host = Kokkos::create_mirror_view(in);
   for (int r = 0; r < rows; ++r)
-    for (int j = 0; j < n; ++j) host(r, j) = std::cos(2.0 * std::numbers::pi * (3 + r) * j / n);
+    for (int j = 0; j < n; ++j) host(r, j) = std::cos(2.0 * constants::pi * (3 + r) * j / n);
   Kokkos::deep_copy(in, host);
   fft.forward(in, 0, out, fft.modes(), rows);
   const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out);

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
+
+#include "core/base/constants.hpp"
 
 namespace cambium::train {
 
@@ -21,7 +22,7 @@ void InnerRateKeys::describe(deck::Describe<InnerRateKeys>& d) {
 double InnerRateKeys::at(std::int64_t epoch) const {
   if (epoch == 0) return 1.0;
   if (form == Form::constant || static_cast<double>(epoch) >= epochs) return least;
-  return 0.5 * (1.0 + std::cos(std::numbers::pi * static_cast<double>(epoch) / epochs)) * (1.0 - least) + least;
+  return 0.5 * (1.0 + std::cos(constants::pi * static_cast<double>(epoch) / epochs)) * (1.0 - least) + least;
 }
 
 void TemperatureKeys::describe(deck::Describe<TemperatureKeys>& d) {

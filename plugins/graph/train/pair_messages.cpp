@@ -1,5 +1,7 @@
 #include "plugins/graph/train/pair_messages.hpp"
 
+#include "core/base/constants.hpp"
+
 namespace cambium::graph {
 
 using torch::Tensor;
@@ -11,7 +13,7 @@ PairGeometry pair_geometry(const Tensor& position, const Tensor& first, const Te
   const Tensor r = apart.square().sum(1, true).sqrt();
   const Tensor x = r / cutoff;
   out.cut = 1.0 + x * x * x * (-10.0 + x * (15.0 - 6.0 * x));
-  const Tensor waves = torch::arange(1, radial + 1, x.options()) * M_PI;
+  const Tensor waves = torch::arange(1, radial + 1, x.options()) * constants::pi;
   out.radial = torch::sin(x * waves) / r * out.cut;
   const Tensor along = apart / r;
   out.to = torch::cat({first, second}), out.from = torch::cat({second, first});

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numbers>
 #include <numeric>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -37,7 +37,7 @@ Distribution normalised(const double* pairs, const double* weighted, double samp
       double neighbours = 0.0;
       for (int k = 0; k < bins; ++k) {
         const double inner = k * width, outer = inner + width;
-        const double shell = 4.0 / 3.0 * std::numbers::pi * (outer * outer * outer - inner * inner * inner);
+        const double shell = 4.0 / 3.0 * constants::pi * (outer * outer * outer - inner * inner * inner);
         d.g.push_back(ordered > 0.0 ? *weighted / (ordered * shell) : 0.0);
         neighbours += centres > 0.0 ? *pairs / centres : 0.0;
         d.coordination.push_back(neighbours);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
+#include "core/base/constants.hpp"
 #include "plugins/pretrain/augment/streams.hpp"
 
 namespace cambium::pretrain {
@@ -38,17 +38,17 @@ void add_moment(const MadeUpFields& keys, std::int64_t run, std::int64_t moment,
       const double z = (static_cast<double>(j) + 0.5) / static_cast<double>(nz);
       double psi = 0.0, along = 0.0;
       for (int k = 1; k <= waves; ++k) {
-        const double number = 2.0 * std::numbers::pi * k, amplitude = std::pow(k, -slope);
+        const double number = 2.0 * constants::pi * k, amplitude = std::pow(k, -slope);
         const double phase =
-            2.0 * std::numbers::pi * Random4(seed, made_up_stream, id, static_cast<std::uint64_t>(k)).uniform(0);
+            2.0 * constants::pi * Random4(seed, made_up_stream, id, static_cast<std::uint64_t>(k)).uniform(0);
         psi += amplitude * std::cos(number * (x - drift * time) + phase);
         along -= amplitude * number * std::sin(number * (x - drift * time) + phase);
       }
-      const double across = std::numbers::pi * z;
+      const double across = constants::pi * z;
       const Random4 noise(seed, noise_stream, id * 1000003 + static_cast<std::uint64_t>(moment),
                           static_cast<std::uint64_t>(i * nz + j));
       b.push_back(0.5 - z + psi * std::sin(across) + keys.noise * noise.normal(0));
-      u.push_back(-std::numbers::pi * psi * std::cos(across) + keys.noise * noise.normal(1));
+      u.push_back(-constants::pi * psi * std::cos(across) + keys.noise * noise.normal(1));
       w.push_back(along * std::sin(across) + keys.noise * noise.normal(2));
     }
   for (const auto* channel : {&b, &u, &w})

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "plugins/pretrain/augment/augment.hpp"
 #include "plugins/pretrain/augment/streams.hpp"
 
@@ -20,7 +21,7 @@ void WarpKeys::describe(deck::Describe<WarpKeys>& d) {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using constants::pi;
 
 using Pair = std::array<double, 2>;
 

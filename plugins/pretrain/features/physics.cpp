@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+
+#include "core/base/constants.hpp"
 
 namespace cambium::pretrain {
 
@@ -40,7 +41,7 @@ void add_spectrum(std::span<const double> channel, const Axis& axis, std::vector
     std::vector<double> cosine, sine;
     for (std::int64_t cell = 0; cell < axis.length; ++cell) {
       const double angle =
-          2.0 * std::numbers::pi * static_cast<double>(k * cell % axis.length) / static_cast<double>(axis.length);
+          2.0 * constants::pi * static_cast<double>(k * cell % axis.length) / static_cast<double>(axis.length);
       cosine.push_back(std::cos(angle)), sine.push_back(std::sin(angle));
     }
     double power = 0.0;

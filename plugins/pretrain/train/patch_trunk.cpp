@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/base/constants.hpp"
 #include "core/train/networks/torch/attended.hpp"
 
 namespace cambium::pretrain {
@@ -13,7 +14,7 @@ using torch::nn::Linear;
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using constants::pi;
 
 /// Pairs (k, k + half) of each head's numbers, turned.
 Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine) {

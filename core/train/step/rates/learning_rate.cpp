@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "core/base/constants.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium::train {
@@ -88,7 +88,7 @@ double PolynomialRate::at(std::int64_t step, std::int64_t total) const {
 
 double CosineRate::at(std::int64_t step, std::int64_t total) const {
   const double t = progress(step, params_.steps.value_or(total));
-  return params_.stop + 0.5 * (params_.start - params_.stop) * (1.0 + std::cos(std::numbers::pi * t));
+  return params_.stop + 0.5 * (params_.start - params_.stop) * (1.0 + std::cos(constants::pi * t));
 }
 
 std::vector<Citation> CosineRate::citations() const {

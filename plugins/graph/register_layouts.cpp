@@ -1,4 +1,4 @@
-#include "plugins/graph/layouts.hpp"
+#include "plugins/graph/register_layouts.hpp"
 
 #include "core/plugin/registry.hpp"
 #include "core/sparse/distributed/layout.hpp"
