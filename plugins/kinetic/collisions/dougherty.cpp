@@ -180,7 +180,7 @@ int Dougherty::substeps_for(double rate, int cell) {
   throw NumericalError(
       fmt::format("collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "
                   "lower 'frequency', take wider cells of velocity or a "
-                  "shorter 'timestep', or operator: bgk, which takes one at any frequency",
+                  "shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency",
                   steps, cell));
 }
 
