@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 
 #include "core/base/error.hpp"
 #include "core/base/record/recorder.hpp"
@@ -23,9 +24,24 @@
 
 namespace cambium {
 
+/// Two writers of one file would write into each other's.
+static void require_own_files(const std::vector<std::unique_ptr<Writer>>& writers, const Simulate::Params& params) {
+  std::map<std::string, std::size_t> first;
+  for (std::size_t k = 0; k < writers.size(); ++k)
+    for (const auto& file : writers[k]->files()) {
+      const auto [at, is_new] = first.emplace(file, k);
+      if (is_new || at->second == k) continue;
+      throw InputError(fmt::format(
+          "output[{}] ({}) and output[{}] ({}) both write {}: leave one of them out, or, where the type has "
+          "the key 'file', give it another name",
+          at->second, params.output[at->second].type, k, params.output[k].type, file));
+    }
+}
+
 Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), context_(context) {
   physics_ = context.registry->make<Physics>(params.physics, context);
   for (const auto& choice : params.output) writers_.push_back(context.registry->make<Writer>(choice, context));
+  require_own_files(writers_, params);
   if (!params.steps && !physics_->ends())
     throw InputError(fmt::format("key 'steps' is missing: physics '{}' has no end of its own", params.physics.type));
   if (params.checkpoint.asynchronous && params.checkpoint.transfer != io::Transfer::gather)

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cctype>
+
 #include "core/base/error.hpp"
 #include "core/particles/elements.hpp"
 
@@ -61,13 +63,23 @@ void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& im
   for (std::size_t k = 0; k < s.species.size(); ++k) s.species[k].mass = numbers[24 + k];
 }
 
+/// "ar" and "AR" were meant to be an element.
+std::string element_in_other_case(std::string symbol) {
+  for (std::size_t k = 0; k < symbol.size(); ++k) {
+    const auto letter = static_cast<unsigned char>(symbol[k]);
+    symbol[k] = static_cast<char>(k ? std::tolower(letter) : std::toupper(letter));
+  }
+  return standard_mass(symbol) > 0.0 ? fmt::format("; if the element is meant, write '{}'", symbol) : "";
+}
+
 double mass_of(const Species& declared, double from_structure) {
   if (declared.mass > 0.0) return declared.mass;
   if (from_structure > 0.0) return from_structure;
   const double mass = standard_mass(declared.symbol);
   if (mass <= 0.0)
-    throw InputError(fmt::format(
-        "species '{0}' is not an element, so its mass must be given: masses: {{{0}: ...}} in g/mol", declared.symbol));
+    throw InputError(
+        fmt::format("species '{0}' is not an element, so its mass must be given: masses: {{{0}: ...}} in g/mol{1}",
+                    declared.symbol, element_in_other_case(declared.symbol)));
   return mass;
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/io/text_lines.hpp"
 #include "core/parallel/agree.hpp"
@@ -50,7 +52,7 @@ Keys parse_comment(const TextLines& file) {
 /// Where the columns that we use begin; -1 where absent.
 struct Columns {
   static constexpr std::int64_t most_columns = 100000;
-  int species = -1, number = -1, position = -1, velocity = -1, id = -1, count = 0;
+  int species = -1, number = -1, position = -1, velocity = -1, momentum = -1, mass = -1, id = -1, count = 0;
   std::string text = "species:S:1:pos:R:3";
 
   Columns(const TextLines& file, const Keys& keys) {
@@ -76,6 +78,10 @@ struct Columns {
         position = count;
       else if (parts[k] == "velo" && width == 3)
         velocity = count;
+      else if (parts[k] == "momenta" && width == 3)
+        momentum = count;
+      else if (parts[k] == "masses" && width == 1)
+        mass = count;
       else if (parts[k] == "id")
         id = count;
       count += width;
@@ -140,6 +146,27 @@ int type_of(std::vector<Species>& species, std::string_view symbol) {
   return static_cast<int>(species.size()) - 1;
 }
 
+/// The species' mass as ASE's column gives it: one for all of its atoms.
+void take_mass(const TextLines& file, Species& species, double mass) {
+  if (!(mass > 0.0))
+    file.fail(fmt::format("the mass of an atom of {} is {} g/mol, but has to be above 0", species.symbol, mass));
+  if (species.mass == 0.0) species.mass = mass;
+  if (species.mass != mass)
+    file.fail(fmt::format("{} has atoms of {} and of {} g/mol: name the isotopes differently, as in H and D",
+                          species.symbol, species.mass, mass));
+}
+
+/// Å/ps of ASE's momenta, sqrt(eV g/mol).
+double speed_by_momentum(const TextLines& file, const Species& species) {
+  const double mass = species.mass > 0.0 ? species.mass : standard_mass(species.symbol);
+  if (mass <= 0.0)
+    file.fail(
+        fmt::format("momenta of {0}, whose mass is not known: add the column masses:R:1, or write velocities "
+                    "(velo:R:3, in Å/ps)",
+                    species.symbol));
+  return 1.0 / (std::sqrt(constants::mvv2e) * mass);
+}
+
 Structure parse_frame(TextLines& file, std::int64_t atoms) {
   file.next();
   const Keys keys = parse_comment(file);
@@ -163,7 +190,14 @@ Structure parse_frame(TextLines& file, std::int64_t atoms) {
                                             ? words[columns.species]
                                             : symbol_of_number(file, file.integer(words[columns.number], "Z"))));
     s.x.push_back(vector(columns.position, "a position"));
-    if (columns.velocity >= 0) s.v.push_back(vector(columns.velocity, "a velocity"));
+    Species& species = s.species[s.type.back()];
+    if (columns.mass >= 0) take_mass(file, species, file.real(words[columns.mass], "a mass"));
+    if (columns.velocity >= 0) {
+      s.v.push_back(vector(columns.velocity, "a velocity"));
+    } else if (columns.momentum >= 0) {
+      s.v.push_back(vector(columns.momentum, "a momentum"));
+      for (double& v : s.v.back()) v *= speed_by_momentum(file, species);
+    }
     s.tag.push_back(columns.id >= 0 ? file.integer(words[columns.id], "an id") : n + 1);
   }
   const std::string problem = problem_of_ids(s.tag);

@@ -191,7 +191,12 @@ class DataFile {
 
   void finish() {
     const std::string& path = file_.path();
-    if (edges_ != 7) throw InputError(fmt::format("{} lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi'", path));
+    if (edges_ != 7)
+      throw InputError(fmt::format(
+          "{0} lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi', so it is no LAMMPS data file, as which it was "
+          "read; ASE makes extended XYZ of POSCAR, CIF, PDB and others: ase.io.write(\"atoms.xyz\", "
+          "ase.io.read(\"{0}\"))",
+          path));
     if (s_.x.empty()) throw InputError(fmt::format("{} has no section Atoms", path));
     if (!labels_.empty()) {
       s_.species.clear();

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
@@ -56,6 +57,12 @@ static Structure read_structure(const StructureInput& input, Context& context) {
              : io::read_lammps_data(input.file, input.species, context.comm);
 }
 
+static std::vector<std::string> symbols_of(const std::vector<Species>& species) {
+  std::vector<std::string> symbols;
+  for (const auto& s : species) symbols.push_back(s.symbol);
+  return symbols;
+}
+
 Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
                           GivenAxes* axes) {
   Structure structure = read_structure(input, context);
@@ -70,10 +77,14 @@ Particles build_structure(const StructureInput& input, const std::map<std::strin
         if (given.symbol == species.symbol) species.mass = given.mass;
   }
   for (const auto& [symbol, mass] : masses) {
+    if (!(mass > 0.0))
+      throw InputError(fmt::format("masses: that of '{}' is {} g/mol; give one above 0", symbol, mass));
     bool known = false;
     for (auto& species : declared)
       if (species.symbol == symbol) species.mass = mass, known = true;
-    if (!known) throw InputError(fmt::format("masses: the structure has no species '{}'", symbol));
+    if (!known)
+      throw InputError(
+          fmt::format("masses: the structure has no species '{}'{}", symbol, suggestion(symbol, symbols_of(declared))));
   }
   Particles particles = particles_of(structure, declared);
   if (input.keep) keep_only(particles, *input.keep, "structure.keep", context.comm, structure.axes);

@@ -51,8 +51,7 @@ class FrameReader {
       if (!file_.next()) file_.fail(fmt::format("the file ends after {} of the frame's {} atoms", n, atoms));
       read_atom(out);
     }
-    const LabelledFrame& f = out.frame;
-    if (!f.energy && f.force.empty() && f.virial.empty()) out.unread = unread();
+    out.unread = unread();
     return out;
   }
 
@@ -61,9 +60,11 @@ class FrameReader {
   std::vector<std::string> unread() const {
     std::vector<std::string> out;
     for (const auto& [key, value] : keys_)
-      if (key != "Lattice" && key != "Properties" && key != "pbc") out.push_back(key);
+      if (key != "Lattice" && key != "Properties" && key != "pbc" && key != labels_.energy && key != labels_.virial &&
+          key != labels_.stress)
+        out.push_back(key);
     for (const auto& name : names_)
-      if (name != "species" && name != "pos") out.push_back("column " + name);
+      if (name != "species" && name != "pos" && name != labels_.force) out.push_back("column " + name);
     return out;
   }
 
@@ -114,6 +115,11 @@ class FrameReader {
     for (int k = 0; k < 9; ++k) q_[k / 3][k % 3] = k % 4 == 0 ? 1.0 : 0.0;
     const bool open = keys_.count("pbc") && keys_["pbc"].find_first_of("T1") == std::string::npos;
     const std::vector<double> cell = numbers("Lattice");
+    if (cell.empty() && keys_.count("pbc") && !open)
+      file_.fail(
+          fmt::format("pbc=\"{}\", but no Lattice=\"ax ay az bx by bz cx cy cz\": give the cell, or pbc=\"F F F\" "
+                      "for molecules",
+                      keys_["pbc"]));
     if (cell.empty() || open) return;
     if (cell.size() != 9) file_.fail(fmt::format("Lattice holds {} numbers, not 9", cell.size()));
     if (keys_.count("pbc") && keys_["pbc"].find_first_of("F0") != std::string::npos)

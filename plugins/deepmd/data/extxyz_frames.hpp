@@ -16,7 +16,7 @@ struct ExtxyzFrame {
   std::vector<std::string> species;  ///< in order of their first atom
   std::vector<int> types;
   LabelledFrame frame;
-  std::vector<std::string> unread;  ///< keys and columns that hold something else; of frames without any label only
+  std::vector<std::string> unread;  ///< keys and columns that hold something else
 };
 
 /// Every frame of a file. Without Lattice, or with pbc="F F F", nothing is periodic. A stress (nine numbers, or six in

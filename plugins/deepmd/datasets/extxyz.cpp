@@ -1,5 +1,10 @@
 #include "plugins/deepmd/datasets/extxyz.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
 
@@ -11,13 +16,29 @@ void ExtxyzSet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string { return p.files.empty() ? "files names no file" : ""; });
 }
 
+/// Labels that have another name in the file are not trained on, which nobody would notice.
+static void warn_of_names(const std::string& file, const std::vector<ExtxyzFrame>& frames, const ExtxyzLabels& labels,
+                          Log& log) {
+  if (frames.empty()) return;
+  const auto none = [&](auto has) { return std::none_of(frames.begin(), frames.end(), has); };
+  const std::string others = frames.front().unread.empty() ? "" : "; it has " + join(frames.front().unread);
+  if (none([](const ExtxyzFrame& f) { return f.frame.energy.has_value(); }))
+    log.warn(fmt::format("{}: no frame has an energy, '{}' by the key 'energy' of the data set, so none is learnt{}",
+                         file, labels.energy, others));
+  if (none([](const ExtxyzFrame& f) { return !f.frame.force.empty(); }))
+    log.warn(fmt::format("{}: no frame has forces, '{}' by the key 'force' of the data set, so none are learnt{}", file,
+                         labels.force, others));
+}
+
 void ExtxyzSet::open(Context& context) {
   const ExtxyzLabels labels = params_.labels();
   io::on_every_rank(context.comm, [&] {
-    for (const std::string& file : params_.files)
-      for (const ExtxyzFrame& frame : read_extxyz_frames(file, labels)) {
+    for (const std::string& file : params_.files) {
+      const auto frames = read_extxyz_frames(file, labels);
+      warn_of_names(file, frames, labels, context.log);
+      for (const ExtxyzFrame& frame : frames)
         samples_.add(make_sample(size(), frame.species, frame.types, frame.frame));
-      }
+    }
   });
 }
 

@@ -40,7 +40,7 @@ void BetweenSpecies::advance(Pair& f, double frequency, double dt, int cell, int
   const Exchange first = exchange_of(f, frequency, cell, vdim);
   double stiffest = 0.0;
   for (int s = 0; s < 2; ++s) stiffest = std::max(stiffest, first.nu[s] * side_[s].op.stiffness(first.state[s]));
-  const int steps = std::max(1, static_cast<int>(std::ceil(dt * stiffest / 2.4)));
+  const int steps = Dougherty::substeps_for(dt * stiffest, cell);
   Pair stage = f, rate = f;
   // stage = keep f + (1 - keep) (stage + step C(stage))
   auto take = [&](double keep) {

@@ -173,10 +173,21 @@ double Dougherty::stiffness(const State& s) const {
   return sum;
 }
 
+int Dougherty::substeps_for(double rate, int cell) {
+  constexpr double reach = 2.4, most = 20000.0;  // of SSP-RK3 along the negative axis, nearly
+  const double steps = std::ceil(rate / reach);
+  if (!(steps > most)) return std::max(1, static_cast<int>(steps));
+  throw NumericalError(
+      fmt::format("collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "
+                  "lower 'frequency', take wider cells of velocity or a "
+                  "shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency",
+                  steps, cell));
+}
+
 void Dougherty::advance(std::vector<double>& f, double nu, double dt, int cell) {
   auto state_of = [&](const std::vector<double>& g) { return state_for(moments_of(g.data()), cell); };
   std::vector<double> a(f.size()), b(f.size()), k(f.size());
-  const int steps = std::max(1, static_cast<int>(std::ceil(dt * nu * stiffness(state_of(f)) / 2.4)));
+  const int steps = substeps_for(dt * nu * stiffness(state_of(f)), cell);
   substeps_ = std::max(substeps_, steps);
   const double step = nu * dt / steps;
   for (int n = 0; n < steps; ++n) {

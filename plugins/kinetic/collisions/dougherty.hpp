@@ -43,6 +43,9 @@ class Dougherty {
   /// The state with which nu^-1 d/dt m1 = push and nu^-1 d/dt m2/2 = heat, in the discrete operator; nothing given:
   /// both are conserved. NumericalError, naming the configuration-space cell, where density or vt^2 is not positive.
   State state_for(const Moments& m, int cell, const std::array<double, 3>& push = {}, double heat = 0.0) const;
+  /// Sub-steps of SSP-RK3 that `rate` = nu dt stiffness() asks for. NumericalError where they are so many that a step
+  /// would take minutes.
+  static int substeps_for(double rate, int cell);
   /// out = the operator applied to f, per unit of nu.
   void rate(const double* f, double* out, const State& s) const;
   /// Bound of the operator's eigenvalues per unit of nu.

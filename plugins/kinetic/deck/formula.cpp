@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 
 namespace cambium::kinetic {
 
@@ -73,6 +75,16 @@ Expanded normal_density(const Expanded& whole, const std::vector<Argument>& give
   return out;
 }
 
+/// A problem as the expression has it, which knows nothing of maxwellian.
+std::string with_maxwellian(std::string problem) {
+  constexpr std::string_view start = "there is no function '";
+  if (problem.rfind(start, 0) != 0) return problem;
+  const std::size_t end = problem.find('\'', start.size());
+  const std::string word = problem.substr(start.size(), end - start.size()), ours = "maxwellian";
+  if (nearest(word, std::span(&ours, 1))) return problem.substr(0, end + 1) + "; did you mean 'maxwellian'?";
+  return problem.find("; known: ") == std::string::npos ? problem : problem + ", maxwellian";
+}
+
 /// maxwellian(...) written out with the functions that expressions have.
 Expanded expand(const std::string& deck_text) {
   Expanded out;
@@ -111,7 +123,7 @@ Formula::Formula(const std::string& text, const std::vector<std::string>& variab
     expression_ = deck::Expression::parse(expanded.text, "", all);
   } catch (const deck::ExpressionError& error) {  // about the deck's text, not about what was made of it
     const std::size_t at = error.column - 1;
-    throw deck::ExpressionError(error.problem, text,
+    throw deck::ExpressionError(with_maxwellian(error.problem), text,
                                 (at < expanded.origin.size() ? expanded.origin[at] : text.size()) + 1);
   }
 }

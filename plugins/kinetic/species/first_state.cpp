@@ -82,7 +82,13 @@ void require_density(const Species& species) {
   }
   const double here = first;
   first = species.ranks().all().min(here);
-  if (first == none) return;
+  if (first == none) {
+    double largest = 0.0;
+    for (int cell = 0; cell < conf.count(); ++cell) largest = std::max(largest, density_in(species, cell));
+    if (species.ranks().all().max(largest) > 0.0) return;
+    throw InputError(
+        fmt::format("species '{}': f0 is 0 everywhere; give it particles, or leave the species out", species.name()));
+  }
   const double density = species.ranks().row().sum(here == first ? found : 0.0);
   const auto at = conf.whole().place(static_cast<int>(first));
   std::string where;

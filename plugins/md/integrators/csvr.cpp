@@ -7,6 +7,7 @@
 #include "core/base/constants.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/md/integrators/bath_temperature.hpp"
 
 namespace cambium::md {
 
@@ -50,7 +51,7 @@ double csvr_factor(double kinetic_energy, double dof, double temperature, double
 void Csvr::after_forces(Dynamics& d, const StepInfo& step) {
   d.kick(0.5 * step.dt);
   const double kinetic = d.kinetic_energy();
-  const double factor = csvr_factor(kinetic, d.degrees_of_freedom(), params_.temperature(step.time),
+  const double factor = csvr_factor(kinetic, d.degrees_of_freedom(), bath_temperature(params_.temperature, step),
                                     step.dt / params_.damping, seed_, step.step);
   d.scale_velocities(factor);
   reservoir_ -= (factor * factor - 1.0) * kinetic;

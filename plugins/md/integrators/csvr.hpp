@@ -18,7 +18,8 @@ class Csvr : public Integrator {
     deck::Expression temperature;
     double damping = 0.1;
     static void describe(deck::Describe<Params>& d) {
-      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
+      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t and on step")
+          .unit("K");
       d("damping", &Params::damping, "time in which the kinetic energy forgets")
           .unit("ps")
           .positive()

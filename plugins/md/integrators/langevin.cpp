@@ -7,6 +7,7 @@
 #include "core/base/constants.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/md/integrators/bath_temperature.hpp"
 
 namespace cambium::md {
 
@@ -40,7 +41,7 @@ static double ornstein_uhlenbeck(Dynamics& d, double c1, double temperature, std
 }
 
 void Langevin::before_forces(Dynamics& d, const StepInfo& step) {
-  const double temperature = params_.temperature(step.time);
+  const double temperature = bath_temperature(params_.temperature, step);
   d.kick_and_drift(0.5 * step.dt, 0.5 * step.dt);
   reservoir_ -= ornstein_uhlenbeck(d, std::exp(-step.dt / params_.damping), temperature, seed_, step.step);
   d.drift(0.5 * step.dt);

@@ -14,7 +14,8 @@ class Langevin : public Integrator {
     deck::Expression temperature;
     double damping = 0.1;
     static void describe(deck::Describe<Params>& d) {
-      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
+      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t and on step")
+          .unit("K");
       d("damping", &Params::damping, "time in which velocities forget, the inverse friction")
           .unit("ps")
           .positive()

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/md/integrators/bath_temperature.hpp"
 
 namespace cambium::md {
 
@@ -41,11 +42,13 @@ void Npt::before_forces(Dynamics& d, const StepInfo& step) {
 
 void Npt::move_piston(Dynamics& d, const StepInfo& step) {
   const double dt = params_.interval * step.dt, volume = d.particles().box.volume();
-  const double kT = constants::boltzmann * (params_.temperature ? (*params_.temperature)(step.time) : temperature_) *
+  const double kT = constants::boltzmann *
+                    (params_.temperature ? bath_temperature(*params_.temperature, step) : temperature_) *
                     constants::bar_per_ev_per_a3;  // bar Å^3
   const double rate = params_.compressibility * dt / params_.pressure_damping;
   const double noise = Random4(seed_, Stream::barostat, 0, step.step).normal(0);
-  scaled_by_ = -rate * (params_.pressure(step.time) - pressure_) + std::sqrt(2.0 * kT * rate / volume) * noise;
+  scaled_by_ = -rate * (params_.pressure(step.time, static_cast<double>(step.step)) - pressure_) +
+               std::sqrt(2.0 * kT * rate / volume) * noise;
   const double factor = std::exp(scaled_by_ / 3.0);
   const double kinetic = d.kinetic_energy();
   d.scale_cell(factor, 1.0 / factor);
@@ -56,7 +59,7 @@ void Npt::after_forces(Dynamics& d, const StepInfo& step) {
   d.kick(0.5 * step.dt);
   if (params_.temperature) {
     const double kinetic = d.kinetic_energy();
-    const double factor = csvr_factor(kinetic, d.degrees_of_freedom(), (*params_.temperature)(step.time),
+    const double factor = csvr_factor(kinetic, d.degrees_of_freedom(), bath_temperature(*params_.temperature, step),
                                       step.dt / params_.damping, seed_, step.step);
     d.scale_velocities(factor);
     reservoir_ -= (factor * factor - 1.0) * kinetic;

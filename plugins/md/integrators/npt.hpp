@@ -22,9 +22,9 @@ class Npt : public Integrator {
     int interval = 10;
     static void describe(deck::Describe<Params>& d) {
       d("temperature", &Params::temperature,
-        "temperature of the heat bath; may depend on time t; without it no heat is exchanged")
+        "temperature of the heat bath; may depend on time t and on step; without it no heat is exchanged")
           .unit("K");
-      d("pressure", &Params::pressure, "pressure outside; may depend on time t").unit("bar");
+      d("pressure", &Params::pressure, "pressure outside; may depend on time t and on step").unit("bar");
       d("damping", &Params::damping, "time in which the kinetic energy forgets")
           .unit("ps")
           .positive()

@@ -158,6 +158,22 @@ void Md::rebalance(std::int64_t step, bool begins) {
   if (balance_->cut(dynamics_->neighbors().list(), step, begins)) dynamics_->rebuild();
 }
 
+/// Numbers that were meant in another unit run without a fault, but mean something else. Collective.
+void Md::warn_of_units(const State& state, Context& context) const {
+  constexpr double longest_step = 0.1;  // ps
+  const double femtoseconds = 1000.0 * params_.timestep;
+  if (params_.timestep > longest_step)
+    context.log.warn(
+        fmt::format("timestep is {:g} fs, longer than atoms take to swing; a number without a unit is in ps, so write "
+                    "'{:g} fs' where that is meant",
+                    femtoseconds, params_.timestep));
+  if (state.particles.nglobal > 1 && dynamics_->neighbors().pairs_per_atom() == 0.0)
+    context.log.warn(fmt::format(
+        "no atom has another one within the cut-off of {:g} Å and the skin: nothing acts on them; check the "
+        "lengths of potential and structure, which are in Å where no unit is given",
+        potential_->cutoff()));
+}
+
 void Md::initialise(State& state, Context& context) {
   state.particles = build_structure(params_.structure, params_.masses, context, &axes_);
   make_dynamics(state, context);
@@ -170,6 +186,7 @@ void Md::initialise(State& state, Context& context) {
   dynamics_->rebuild();
   rebalance(0, true);
   refuse_twins(state.particles, dynamics_->neighbors().list(), axes_, 0, context.comm);
+  warn_of_units(state, context);
   dynamics_->compute_forces(true, 0);
   integrator_->start(*dynamics_);
   atoms_ = state.particles.nglobal;

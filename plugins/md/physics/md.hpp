@@ -52,6 +52,7 @@ class Md : public Physics, public Checked {
 
  private:
   void make_dynamics(State&, Context&);
+  void warn_of_units(const State&, Context&) const;
   void rebalance(std::int64_t step, bool begins);
 
   Params params_;

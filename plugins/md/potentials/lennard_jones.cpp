@@ -7,7 +7,9 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/parallel/sums.hpp"
+#include "core/particles/elements.hpp"
 
 namespace cambium::md {
 
@@ -60,6 +62,12 @@ LennardJonesForm::LennardJonesForm(const Params& params) : params_(params), cuto
     if (p.species.size() != 2)
       throw InputError(fmt::format("lennard_jones: an entry of `pairs` names {} species; it needs two, like [Ar, Kr]",
                                    p.species.size()));
+    const auto same = [&](const Pair& q) {
+      return &q != &p && std::is_permutation(q.species.begin(), q.species.end(), p.species.begin(), p.species.end());
+    };
+    if (std::any_of(params_.pairs.begin(), params_.pairs.end(), same))
+      throw InputError(fmt::format("lennard_jones: `pairs` has two entries for [{}, {}]; keep the one that is meant",
+                                   p.species[0], p.species[1]));
     cutoff_ = std::max(cutoff_, p.cutoff.value_or(params_.cutoff));
     shortest = std::min(shortest, p.cutoff.value_or(params_.cutoff));
   }
@@ -81,6 +89,23 @@ const LennardJonesForm::Pair* LennardJonesForm::explicit_pair(const std::string&
   return nullptr;
 }
 
+/// A misspelt species in `pairs` would leave its pair to the mixing rule without a word. Elements that the structure
+/// does not have are let pass: one deck may serve several structures.
+void LennardJonesForm::require_known(std::span<const Species> species) const {
+  std::vector<std::string> known;
+  for (const auto& s : species) known.push_back(s.symbol);
+  for (const auto& p : params_.pairs)
+    for (const auto& symbol : p.species)
+      if (atomic_number(symbol) == 0 && std::find(known.begin(), known.end(), symbol) == known.end())
+        throw InputError(fmt::format("lennard_jones: `pairs` names {}, which is no element and not in the structure{}",
+                                     symbol, suggestion(symbol, known)));
+  if (species.size() == 1 && params_.epsilon && explicit_pair(known[0], known[0]))
+    throw InputError(fmt::format(
+        "lennard_jones: {0} has `epsilon` and `sigma` and an entry [{0}, {0}] in `pairs`; leave one of them "
+        "out",
+        known[0]));
+}
+
 LennardJonesForm::Coefficients LennardJonesForm::coefficients(std::span<const Species> species, int a, int b) const {
   const auto& sa = species[a].symbol;
   const auto& sb = species[b].symbol;
@@ -96,6 +121,7 @@ LennardJonesForm::Coefficients LennardJonesForm::coefficients(std::span<const Sp
 }
 
 PairTerms<LennardJonesForm::Model> LennardJonesForm::pair(std::span<const Species> species, int a, int b) const {
+  if (a == 0 && b == 0) require_known(species);  // asked for once
   const auto [epsilon, sigma, rc] = coefficients(species, a, b);
   const auto [a12, a6] = powers(epsilon, sigma);
   return {{a12, a6}, rc, rc - params_.switch_width.value_or(0.1 * params_.cutoff)};

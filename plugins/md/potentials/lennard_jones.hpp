@@ -86,6 +86,7 @@ class LennardJonesForm {
     double epsilon = 0.0, sigma = 0.0, cutoff = 0.0;
   };
   Coefficients coefficients(std::span<const Species> species, int a, int b) const;
+  void require_known(std::span<const Species> species) const;
   const Pair* explicit_pair(const std::string& a, const std::string& b) const;
 
   Params params_;

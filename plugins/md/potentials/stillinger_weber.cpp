@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/particles/elements.hpp"
 #include "plugins/md/potentials/stillinger_weber_blocks.hpp"
 
 namespace cambium::md {
@@ -10,6 +11,14 @@ namespace cambium::md {
 StillingerWeber::StillingerWeber(const Params& params, Context&) : params_(params) {}
 
 void StillingerWeber::bind(std::span<const Species> species) {
+  const Params silicon;
+  const bool of_silicon = params_.epsilon == silicon.epsilon && params_.sigma == silicon.sigma;
+  if (species.size() == 1 && of_silicon && atomic_number(species[0].symbol) != 14 &&
+      atomic_number(species[0].symbol) > 0)
+    throw InputError(
+        fmt::format("stillinger_weber: its default parameters are those of silicon, but the atoms are {0}: give "
+                    "`epsilon` and `sigma` (and what else differs) of {0}, or species Si",
+                    species[0].symbol));
   if (species.size() == 1) return;
   std::string names;
   for (const auto& s : species) names += (names.empty() ? "" : ", ") + s.symbol;

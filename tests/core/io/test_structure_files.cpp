@@ -136,6 +136,30 @@ TEST_CASE("an extended XYZ frame is read: columns, species, velocities, ids") {
   CHECK(by_number.species[0].symbol == "Cu");
 }
 
+TEST_CASE("momenta as ASE writes them become velocities, with the masses that it gives") {
+  const Comm comm;
+  // ASE's unit of time is Å sqrt(g/mol / eV) = 10.180505 fs: a momentum of one mass is a speed of 98.226949 Å/ps.
+  const std::string cell = "Lattice=\"5 0 0 0 5 0 0 0 5\" ";
+  const Structure s =
+      read_xyz("1\n" + cell + "Properties=species:S:1:pos:R:3:momenta:R:3\nAr 1 2 3 39.95 0 -79.9\n", -1, comm);
+  const Structure d =
+      read_xyz("1\n" + cell + "Properties=species:S:1:pos:R:3:masses:R:1:momenta:R:3\nH 1 2 3 2 0 1 0\n", -1, comm);
+  if (comm.root()) {
+    REQUIRE(s.v.size() == 1);
+    CHECK(s.v[0][0] == Approx(98.226949).epsilon(1e-7));
+    CHECK(s.v[0][2] == Approx(-2.0 * 98.226949).epsilon(1e-7));
+    CHECK(d.species[0].mass == 2.0);
+    CHECK(d.v[0][1] == Approx(0.5 * 98.226949).epsilon(1e-7));
+  }
+  CHECK(xyz_message("1\n" + cell + "Properties=species:S:1:pos:R:3:momenta:R:3\nXx 1 2 3 1 0 0\n") ==
+        "FILE:3: momenta of Xx, whose mass is not known: add the column masses:R:1, or write velocities (velo:R:3, in "
+        "Å/ps)");
+  CHECK(xyz_message("2\n" + cell + "Properties=species:S:1:pos:R:3:masses:R:1\nH 1 2 3 1\nH 2 2 3 2\n") ==
+        "FILE:4: H has atoms of 1 and of 2 g/mol: name the isotopes differently, as in H and D");
+  CHECK(xyz_message("1\n" + cell + "Properties=species:S:1:pos:R:3:masses:R:1\nH 1 2 3 0\n") ==
+        "FILE:3: the mass of an atom of H is 0 g/mol, but has to be above 0");
+}
+
 TEST_CASE("a cell in any orientation is turned with its atoms and velocities") {
   const Comm self(MPI_COMM_SELF);
   const Structure s = read_xyz(
@@ -272,7 +296,8 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
         "FILE has 1 atom types, but 2 names are given: name one species per type, in the order of the types (type 1 "
         "first)");
   CHECK(data_message("title\n1 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\nAtoms\n\n1 1 1 2 3\n") ==
-        "FILE lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi'");
+        "FILE lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi', so it is no LAMMPS data file, as which it was read; ASE "
+        "makes extended XYZ of POSCAR, CIF, PDB and others: ase.io.write(\"atoms.xyz\", ase.io.read(\"FILE\"))");
   CHECK(data_message("title\n1 atoms\n5 -5 xlo xhi\n") == "FILE:3: the cell ends at -5 before it begins at 5");
   CHECK(data_message("title\n1 atoms\n3 0 0 avec\n") ==
         "FILE:3: a general triclinic cell (avec, bvec, cvec): write the file with restricted triclinic vectors (xlo "

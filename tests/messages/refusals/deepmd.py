@@ -54,15 +54,24 @@ says("a slab needs low < high", G + "{a: {slab: {axis: x, low: 1, high: 0}}}")
 says("a block needs low < high in all three directions", G + "{a: {block: {low: [0, 0, 0], high: [1, 0, 1]}}}")
 says("40 groups are given, at most 31 are possible", G + "{" + ", ".join(f"g{k}: {{tags: [[1, 2]]}}" for k in range(40)) + "}")
 says("give either 'lattice' or 'file'", S + "structure.file=a.xyz")
-says("masses: the structure has no species 'Cu'", S + "masses={Cu: 63.5}")
+says("masses: the structure has no species 'Cu'; known: Ar", S + "masses={Cu: 63.5}")
+says("masses: that of 'Ar' is -1 g/mol; give one above 0", S + "masses={Ar: -1}")
 # Species, without a run
 LATTICE = S + "structure.lattice."
 NO_ELEMENT = "species 'Xx' is not an element, so its mass must be given: masses: {Xx: ...} in g/mol"
 says(NO_ELEMENT, LATTICE + "species=[Xx]")
 says(NO_ELEMENT, L + "structure.lattice.species=[Xx]", deck="label.yaml")
+says("species 'ar' is not an element, so its mass must be given: masses: {ar: ...} in g/mol; if the element is meant, write 'Ar'",
+     LATTICE + "species=[ar]")
 says("the lattice has 4 atoms per cell but 2 species are given: give one for all, or one per atom of the cell", LATTICE + "species=[Ar, Kr]")
 says("sutton_chen describes one species, Cu, but the deck has Ar", S + "potential={type: sutton_chen, element: Cu, cutoff: 5.5}")
 says("stillinger_weber describes one species, but the deck has 2: H, O", S + "potential=stillinger_weber", S + "structure={file: two.xyz, species: [H, O]}")
+says("stillinger_weber: its default parameters are those of silicon, but the atoms are Ar: give `epsilon` and `sigma` (and what else "
+     "differs) of Ar, or species Si", S + "potential=stillinger_weber")
+says("the heat bath's temperature '100 - 60*step' is -20 K at step 2 (t = 0.002 ps), but has to be 0 or more; let it end in time, as in "
+     "'max(100 - 60*step, 10)', or give fewer steps", S + "integrator={type: csvr, temperature: \"100 - 60*step\"}", command="run")
+says("output[0] (extxyz) and output[1] (extxyz) both write trajectory.extxyz: leave one of them out, or, where the type has the key 'file', "
+     "give it another name", S + "output=[{type: extxyz}, {type: extxyz, every: 2}]")
 says("zbl: Xx is no element; give its nuclear charge: `charges: {Xx: ...}`", LATTICE + "species=[Xx]", S + "masses={Xx: 1}",
      S + "potential={type: sum, terms: [{type: zbl, inner: 1, outer: 2}]}")
 says("table: `from` is 3 Å and the cut-off 2 Å; within `from` the formula is computed, so it must be smaller",

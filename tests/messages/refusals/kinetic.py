@@ -62,6 +62,9 @@ faulty("behind.yaml", "(1 + a*cos(k*x)) * maxwellian(v) * qq", "qq", UNKNOWN.for
 faulty("inside.yaml", '"(1 + a*cos(k*x)) * maxwellian(v, qq)"', "qq", UNKNOWN.format("qq"))
 faulty("folded.yaml", ">-\n            (1 + a*cos(k*x))\n            * maxwellian(v) * qq", "qq", UNKNOWN.format("qq"))
 faulty("chosen.yaml", '"if(x < k < 1, 1, 2) * maxwellian(v)"', "< 1, 1", "comparisons are not chained; write 'a < b and b < c'")
+KNOWN = "sin, cos, tan, exp, log, sqrt, abs, min, max, tanh, step, if, maxwellian"
+faulty("misspelt.yaml", "(1 + a*cos(k*x)) * maxwelian(v)", "maxwelian", "there is no function 'maxwelian'; did you mean 'maxwellian'?")
+faulty("kappa.yaml", "(1 + a*cos(k*x)) * kappa(v)", "kappa", f"there is no function 'kappa'; known: {KNOWN}")
 says("stages[0].simulate: parameters need each other in a circle: a -> k -> a; give one of them a number", S + 'parameters={k: 2*a, a: k/2}')
 
 # Domain and velocities
@@ -157,6 +160,9 @@ says("the moments are not finite any more at step 3, time 300; try a shorter 'ti
      deck="fluid.yaml", command="run", code=4)
 says("step 1, time 0: rank 0: collisions: density -0.0947857 and squared thermal speed 0.898825 in cell 0 must be positive; use more cells or 'positivity: true'",
      GAS + "collisions={frequency: 1}", GAS + "f0=(0.001 + step(x - 2.5))*maxwellian(v)", command="run", code=4)
+says(("step 1, time 0: rank 0: collisions: operator 'dougherty' needs ", " sub-steps in a step, by its frequency in cell 0; lower 'frequency', take "
+      "wider cells of velocity or a shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency"),
+     GAS + "collisions={operator: dougherty, frequency: 1e6}", command="run", code=4)
 table.interrupts("run.directory=stored", S + "checkpoint={every: 1}")
 says("species 'electron' was stored on [4, 8] cells with basis 1x1v_p2, this deck has [8, 8] with 1x1v_p2; resume with the deck that "
      "wrote it, or begin another run with 'start_from'", command=["restart", "stored", S + "domain.cells=[8]"])

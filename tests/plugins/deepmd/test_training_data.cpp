@@ -262,6 +262,37 @@ TEST_CASE("extended XYZ frames with labels are read in their own units") {
           scratch.file("b.xyz") + ":3: expected a number for a force, found 'nan'");
 }
 
+TEST_CASE("labels under other names are not passed over in silence, nor a cell that is missing") {
+  World world;
+  const Scratch scratch("deepmd_names");
+  ExtxyzSet::Params params;
+  const auto open = [&](const std::string& properties, const std::string& comment) {
+    std::ofstream(scratch.file("a.xyz")) << "1\nProperties=species:S:1:pos:R:3" << properties << " " << comment
+                                         << "\nCu 0 0 0 1 0 0\n";
+    params.files = {scratch.file("a.xyz")};
+    ExtxyzSet(params, world.context).open(world.context);
+  };
+  const std::string cell = "Lattice=\"5 0 0 0 5 0 0 0 5\" pbc=\"T T T\" ";
+  open(":forces:R:3", cell + "energy=-1 config_type=bulk");
+  CHECK(world.log.warnings().empty());
+  open(":REF_forces:R:3", cell + "energy=-1");
+  REQUIRE(world.log.warnings().size() == 1);
+  CHECK(world.log.warnings()[0].text ==
+        scratch.file("a.xyz") +
+            ": no frame has forces, 'forces' by the key 'force' of the data set, so none are learnt; it has column "
+            "REF_forces");
+  open(":forces:R:3", cell + "REF_energy=-1");
+  REQUIRE(world.log.warnings().size() == 2);
+  CHECK(world.log.warnings()[1].text ==
+        scratch.file("a.xyz") +
+            ": no frame has an energy, 'energy' by the key 'energy' of the data set, so none is learnt; it has "
+            "REF_energy");
+  CHECK(message([&] { open(":forces:R:3", "pbc=\"T T T\" energy=-1"); }) ==
+        scratch.file("a.xyz") +
+            ":2: pbc=\"T T T\", but no Lattice=\"ax ay az bx by bz cx cy cz\": give the cell, or "
+            "pbc=\"F F F\" for molecules");
+}
+
 TEST_CASE("data sets as only other plugins could make them are refused") {
   World world;
   const Scratch scratch("deepmd_odd_data");

@@ -75,6 +75,11 @@ TEST_CASE("negative density") {
         "species 'electron': f0 has the density -0.372923 at x = 3.92699; it must be positive everywhere");
 }
 
+TEST_CASE("no particles") {
+  CHECK(refusal(wave("0.5", 8, 16, "0")) ==
+        "species 'electron': f0 is 0 everywhere; give it particles, or leave the species out");
+}
+
 TEST_CASE("negative f0") {
   CHECK(refusal(wave("0.5", 8, 16, "(1 - 0.4*v^2) * maxwellian(v)")) ==
         "species 'electron': f0 is negative at 72 % of the points of phase space, down to -0.03323 at x = 0.109063, vx "

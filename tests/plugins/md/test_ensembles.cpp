@@ -169,3 +169,36 @@ TEST_CASE("the energy of atoms and heat bath together does not drift") {
     CHECK(std::abs(fine.slope) < 1e-6);
   }
 }
+
+TEST_CASE("formulas of heat bath and piston know the step as they know the time") {
+  const auto after = [](const std::string& integrator) {
+    MdRun run(small_argon + "initial_temperature: 150\ntimestep: 0.01\nintegrator: " + integrator, 3);
+    run.advance(40);
+    return run.measure();
+  };
+  const auto compare = [&](const std::string& by_time, const std::string& by_step, const std::string& constant) {
+    INFO(by_step);
+    const auto t = after(by_time), step = after(by_step), fixed = after(constant);
+    for (const Quantity q : {temperature, potential, volume}) CHECK(step[q] == Approx(t[q]).epsilon(1e-7));
+    CHECK(std::abs(step[potential] - fixed[potential]) > 1e-3);
+  };
+  const auto heat = [](const std::string& type, const std::string& formula) {
+    return fmt::format("{{type: {}, damping: 0.05, temperature: \"{}\"}}\n", type, formula);
+  };
+  for (const std::string type : {"langevin", "csvr", "npt, pressure: 0, pressure_damping: 0.5"})
+    compare(heat(type, "20 + 2000*t"), heat(type, "20 + 20*step"), heat(type, "20"));
+  const auto press = [](const std::string& formula) {
+    return fmt::format("{{type: npt, temperature: 150, pressure_damping: 0.2, pressure: \"{}\"}}\n", formula);
+  };
+  compare(press("1e5*t"), press("1000*step"), press("0"));
+}
+
+TEST_CASE("a heat bath below zero is refused when it comes to that") {
+  for (const std::string type : {"langevin", "csvr", "npt, pressure: 0"}) {
+    MdRun run(small_argon + "timestep: 0.01\nintegrator: {type: " + type + ", temperature: \"30 - 10*step\"}\n");
+    run.advance(3);
+    CHECK_THROWS_WITH(run.advance(1),
+                      Catch::Contains("the heat bath's temperature '30 - 10*step' is -10 K at step 4") &&
+                          Catch::Contains("'max(30 - 10*step, 10)'"));
+  }
+}

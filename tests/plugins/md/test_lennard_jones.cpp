@@ -142,3 +142,25 @@ TEST_CASE("lennard_jones says what is missing") {
       LennardJones(params, world.context),
       "lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave it out");
 }
+
+TEST_CASE("lennard_jones refuses pairs that would be passed over") {
+  World world;
+  const std::vector<Species> argon_only = {{"Ar", 39.9}}, both = {{"Ar", 39.9}, {"Kr", 83.8}};
+  auto params = argon(Truncation::plain);
+  const auto bind = [&](const std::vector<Species>& species) { LennardJones(params, world.context).bind(species); };
+  params.pairs = {{.species = {"Ar", "Ar"}, .epsilon = 0.02, .sigma = 3.0}};
+  CHECK_THROWS_WITH(
+      bind(argon_only),
+      "lennard_jones: Ar has `epsilon` and `sigma` and an entry [Ar, Ar] in `pairs`; leave one of them out");
+  params.epsilon.reset(), params.sigma.reset();
+  CHECK_NOTHROW(bind(argon_only));
+  params.pairs.push_back({.species = {"Kr", "Kr"}, .epsilon = 0.014, .sigma = 3.6});
+  params.pairs.push_back({.species = {"Ar", "kr"}, .epsilon = 0.011, .sigma = 3.5});
+  CHECK_THROWS_WITH(
+      bind(both), "lennard_jones: `pairs` names kr, which is no element and not in the structure; did you mean 'Kr'?");
+  params.pairs.back().species = {"Ar", "Kr"};
+  CHECK_NOTHROW(bind(both));
+  CHECK_NOTHROW(bind(argon_only));
+  params.pairs.push_back({.species = {"Kr", "Ar"}, .epsilon = 0.010, .sigma = 3.4});
+  CHECK_THROWS_WITH(bind(both), "lennard_jones: `pairs` has two entries for [Ar, Kr]; keep the one that is meant");
+}
