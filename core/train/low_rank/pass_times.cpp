@@ -33,7 +33,7 @@ double one_pass(Network& network, std::span<const TensorRef> weights, std::span<
 
 PassTimes pass_times(const TimedPass& one, const TimedPass& other) {
   constexpr double enough = 0.1, calm = 0.05;           // s of each; between the quartiles of shares
-  constexpr int fewest = 8, most = 200, disturbed = 2;  // turns; how many times as many where they disagree
+  constexpr int fewest = 8, most = 200, disturbed = 3;  // turns; how many times as many where they disagree
   one(), other();                                       // buffers are made
   std::vector<double> first, second, shares;
   double spent = 0.0;

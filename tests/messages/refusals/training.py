@@ -79,7 +79,7 @@ says("favor needs features, how many it draws for each layer; give features: 64,
 says("stages[0].train.network.attention.type: found 'liner', expected one of: softmax, two_pass, linear, favor; did you mean 'linear'?",
      ATTENTION + "liner}")
 says("stages[0].train.network.attention: found 2, expected a map with keys of type, features", ATTENTION + "2}")
-says("stages[0].train.learning_rate.start: found -1, expected a number > 0", T + "learning_rate=-1")
+says("stages[0].train.learning_rate.start: found -1, expected a number >= 0", T + "learning_rate=-1")
 RECALL = T + "dataset={type: recall, samples: 20, "
 says("9 queries ask for more than the 8 pairs; lower queries or raise pairs", RECALL + "queries: 9}")
 says("8 pairs need as many different keys, but keys is 7; lower pairs or raise keys", RECALL + "keys: 7}")
