@@ -202,6 +202,13 @@ class UnitParser {
   }
 
   static std::string unknown(std::string_view name) {
+    // Other words for units of time: by its letters alone 'min' is nearest to MiB.
+    static constexpr std::pair<std::string_view, const char*> words[] = {
+        {"min", "minute"}, {"mins", "minute"}, {"minutes", "minute"}, {"h", "hour"},   {"hr", "hour"},
+        {"hrs", "hour"},   {"hours", "hour"},  {"d", "day"},          {"days", "day"}, {"sec", "s"},
+        {"secs", "s"},     {"second", "s"},    {"seconds", "s"},      {"yr", "year"},  {"years", "year"}};
+    for (const auto& [word, unit] : words)
+      if (name == word) return fmt::format("there is no unit '{}'; did you mean '{}'?", name, unit);
     const auto near = nearest(name, unit_names());
     return fmt::format("there is no unit '{}'{}", name, near ? fmt::format("; did you mean '{}'?", *near) : "");
   }

@@ -191,8 +191,11 @@ double absolute_bound(std::span<const T> values, std::span<const std::int64_t> s
                           bound.value));
   if (bound.kind == LossyBound::Kind::absolute) return bound.value;
   if (decibels) return bound_for_psnr(values, shape, bound.value, predictor);
-  const double absolute = bound.value * range_of(values);
-  return std::isfinite(absolute) ? absolute : 0.0;
+  const double range = range_of(values), absolute = bound.value * range;
+  if (!std::isfinite(absolute)) return 0.0;
+  // A product of a few of the smallest numbers is rounded to a whole number of them, up as well as down: 6.87 of them
+  // to 7, which is beyond what was asked for.
+  return range > 0.0 && absolute / range > bound.value ? std::nextafter(absolute, 0.0) : absolute;
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
+#include "core/deck/resolve.hpp"
 
 namespace cambium::deck {
 
@@ -55,7 +56,8 @@ class Renaming {
     problems_.hint(mark, path, hint_text(former, name));
   }
 
-  Node value(const Node& given, const KeySpec& spec, std::size_t depth) {
+  Node value(const Node& written, const KeySpec& spec, std::size_t depth) {
+    const Node given = depth == spec.shapes.size() ? written_out(written, spec, types_) : written;
     if (given.is_list()) {  // alternatives stand for one value of the same shape
       std::vector<Node> items;
       const bool undecided = given.is_alternatives();

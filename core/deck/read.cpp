@@ -260,7 +260,10 @@ static void require_distinct(const std::vector<std::string>& known, const Schema
 
 bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
   if (!node.is_map() && !node.is_null()) {
-    reader.problems.add(node, fmt::format("{}, expected a map", found(node)));
+    std::vector<std::string> names;
+    for (const auto& key : schema.keys) names.push_back(key.name);
+    const auto keys = names.empty() ? "" : fmt::format(" with keys of {}", join(names));
+    reader.problems.add(node, fmt::format("{}, expected a map{}", found(node), keys));
     return false;
   }
   bool good = report_repeated(node, reader), complete = true;

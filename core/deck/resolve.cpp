@@ -1,5 +1,7 @@
 #include "core/deck/resolve.hpp"
 
+#include "core/base/text.hpp"
+
 namespace cambium::deck {
 
 namespace {
@@ -63,7 +65,35 @@ Entries filled(const Node& map, const Schema& schema, const TypeTable& types) {
   return out;
 }
 
+/// {type: name, key: value} where `value` stands.
+Node block(const Node& value, Entries entries) {
+  for (auto& entry : entries) entry.mark = value.mark();
+  return Node::map(std::move(entries), value.mark()).at_path(value.path());
+}
+
 }  // namespace
+
+const KeySpec* word_key(const Schema& block) {
+  const auto* key = block.find("type");
+  return key && !key->options.empty() && key->shapes.empty() ? key : nullptr;
+}
+
+const KeySpec* number_key(const TypeTable& types, std::string_view kind) {
+  const auto* type = types.find(kind, "constant");
+  if (!type || type->schema.keys.size() != 1) return nullptr;
+  const auto& key = type->schema.keys[0];
+  return key.leaf == Leaf::number && key.shapes.empty() ? &key : nullptr;
+}
+
+Node written_out(const Node& given, const KeySpec& spec, const TypeTable* types) {
+  if (!given.is_scalar()) return given;
+  if (spec.leaf == Leaf::map && word_key(*spec.nested) && !parse_number(given.text()))
+    return block(given, {{"type", given}});
+  if (!types || spec.leaf != Leaf::choice || spec.form != ChoiceForm::nested || given.quoted()) return given;
+  if (!parse_number(given.text())) return given;
+  const auto* key = number_key(*types, spec.choice_kind);
+  return key ? block(given, {{"type", Node::scalar("constant", false, given.mark())}, {key->name, given}}) : given;
+}
 
 Node resolve(const Node& map, const Schema& schema, const TypeTable& types) {
   return Node::map(filled(map, schema, types), map.mark()).at_path(map.path());

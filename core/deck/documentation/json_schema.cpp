@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/documentation/reference.hpp"
+#include "core/deck/resolve.hpp"
 
 namespace cambium::deck {
 
@@ -158,6 +159,8 @@ class Writer {
         return {{"type", Json::array({"string", "number", "boolean"})}};
       case Leaf::map:
         if (key.nested->keys.empty()) return {{"type", "object"}};  // any keys
+        if (const auto* word = word_key(*key.nested))
+          return {{"anyOf", Json::array({object(*key.nested), {{"enum", word->option_names()}}})}};
         return object(*key.nested);
       case Leaf::choice:
         return key.form == ChoiceForm::keyed ? keyed(key.choice_kind) : reference(key.choice_kind);
@@ -221,6 +224,7 @@ class Writer {
       for (const auto& former : type.formerly) bare.push_back(former);
     }
     if (!bare.empty()) any.push_back({{"enum", bare}});
+    if (const auto* number = number_key(types_, kind)) any.push_back(limited({{"type", "number"}}, number->bounds));
     return {{"oneOf", any}};
   }
 

@@ -176,8 +176,9 @@ std::optional<Unit> ExpressionParser::unit_after_number() {
   if (variable(name) || peek() == '(' || name == "pi") fail(fmt::format("expected an operator before '{}'", name), at);
   auto unit = find_unit(name);
   if (!unit) {
-    const auto near = nearest(name, unit_names());
-    fail(fmt::format("there is no unit '{}'{}", name, near ? fmt::format("; did you mean '{}'?", *near) : ""), at);
+    std::string problem;
+    parse_unit(name, &problem);
+    fail(problem, at);
   }
   if (peek() != '^') return unit;
   int exponent = 0;

@@ -29,8 +29,12 @@ class Comparison {
   struct Way {
     std::string key, name;
     std::vector<std::size_t> choice;
+    double predicted = 0.0;  ///< s
   };
   std::vector<Way> ways();
+  Way by_table();
+  Way way_of(const char* key, const char* name, const std::vector<std::size_t>& choice) const;
+  double seconds_of(const std::vector<std::size_t>& choice);
   void judge(const Way& way);
   const Way& chosen_of(const std::vector<Way>& ways) const;
   Task::Outcome train_on(const Way& way, const std::string& folder);

@@ -1,5 +1,4 @@
 #pragma once
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,14 +25,6 @@ std::vector<FactorLayer> factor_layers(const Network& network, const std::string
 /// The loss of training over these samples: every term's mean by its weight at the begin of a training.
 double loss_of(Network& network, FlatBuffer& weights, std::span<const SamplePtr> samples, std::int64_t batch);
 
-/// Time of a pass over some samples by one network, the least of some, and the share of it that another one takes: the
-/// median over passes in turns, so that what else the machine does meets both.
-struct PassTimes {
-  double seconds = std::numeric_limits<double>::infinity(), share = 1.0;
-};
-PassTimes pass_times(Network& one, FlatBuffer& its, Network& other, FlatBuffer& its_own,
-                     std::span<const SamplePtr> samples);
-
 /// What every candidate of every layer costs and saves, measured here with that layer alone being a product.
 struct CostTable {
   std::vector<FactorLayer> layers;
@@ -50,9 +41,8 @@ struct CostSamples {
   std::span<const SamplePtr> timed;
 };
 
-/// Losses with the product multiplied out inside the whole network, times with the product itself; layers of one shape
-/// share theirs, and all are scaled by what equal shares of all layers save together. A layer with less than a
-/// two-hundredth of the multiplications stays whole.
+/// Losses with the product multiplied out inside the whole network, times with the product itself (time_table.hpp):
+/// those that rank 0 measured, on all ranks. A layer with less than a two-hundredth of the multiplications stays whole.
 CostTable measure_costs(LoadedModel& whole, const std::string& path, const CostSamples& samples, std::int64_t multiple,
                         Context& context);
 

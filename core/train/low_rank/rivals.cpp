@@ -7,6 +7,7 @@
 
 #include "core/plugin/registry.hpp"
 #include "core/train/low_rank/compress_table.hpp"
+#include "core/train/low_rank/pass_times.hpp"
 
 namespace cambium::train {
 

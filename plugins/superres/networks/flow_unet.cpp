@@ -2,24 +2,9 @@
 
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "plugins/superres/train/answers.hpp"
 
 namespace cambium::superres {
-namespace {
-
-/// Linear interpolation of node values (nodes, fields) at points.
-torch::Tensor interpolated(const LatentCells& cells, const torch::Tensor& points, const torch::Tensor& nodes) {
-  static const JetBasis value({});
-  const auto q = locate<double>(cells, points.data_ptr<double>(), points.size(0), Blend::trilinear, value);
-  const auto rows = nodes.index_select(0, torch::tensor(q.node));
-  const auto weights = torch::tensor(q.weight, torch::kFloat64).to(nodes.dtype());
-  return (rows * weights.unsqueeze(1)).reshape({points.size(0), 8, nodes.size(1)}).sum(1);
-}
-
-/// (fields, t, x, z) as (nodes, fields).
-torch::Tensor by_node(const torch::Tensor& x) { return x.permute({1, 2, 3, 0}).reshape({-1, x.size(0)}); }
-
-}  // namespace
-
 void FlowUnet::Params::describe(deck::Describe<Params>& d) {
   d("features", &Params::features, "channels of the first block; they double with every level").at_least(1).def(16);
   d("most_features", &Params::most_features, "at which the doubling ends").at_least(1).def(256);
@@ -88,8 +73,8 @@ torch::Tensor FlowUnet::values(const train::TorchBatch& batch) {
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const auto grid = cells(batch, b);
     const auto places = points[b].contiguous();
-    auto y = interpolated(refined(grid), places, by_node(fine[b]));
-    if (params_.interpolate) y = y + interpolated(grid, places, by_node(samples[b]));
+    auto y = interpolated(refined(grid), places, fine[b]);
+    if (params_.interpolate) y = y + interpolated(grid, places, samples[b]);
     out.push_back(y);
   }
   return torch::cat(out);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/superres/train/answers.hpp"
+
 namespace cambium::superres {
 namespace {
-
-namespace F = torch::nn::functional;
 
 std::int64_t nodes_of(const std::array<std::int64_t, 3>& grid) { return grid[0] * grid[1] * grid[2]; }
 
@@ -16,11 +16,6 @@ std::int64_t groups(std::int64_t channels) {
   return 1;
 }
 
-torch::Tensor enlarged(const torch::Tensor& x, const std::array<std::int64_t, 3>& size) {
-  return F::interpolate(
-      x, F::InterpolateFuncOptions().size(std::vector<std::int64_t>(size.begin(), size.end())).mode(torch::kNearest));
-}
-
 /// Halves every axis that is longer than the shortest one, or all when they are equal.
 std::array<std::int64_t, 3> halved(const std::array<std::int64_t, 3>& grid) {
   const auto [low, high] = std::minmax_element(grid.begin(), grid.end());
@@ -28,13 +23,6 @@ std::array<std::int64_t, 3> halved(const std::array<std::int64_t, 3>& grid) {
   for (auto& n : out)
     if (n > *low || *low == *high) n = std::max<std::int64_t>(1, (n + 1) / 2);
   return out;
-}
-
-torch::Tensor pooled(const torch::Tensor& x, const std::array<std::int64_t, 3>& from,
-                     const std::array<std::int64_t, 3>& to) {
-  std::vector<std::int64_t> kernel;
-  for (int a = 0; a < 3; ++a) kernel.push_back(to[a] < from[a] ? 2 : 1);
-  return F::max_pool3d(x, F::MaxPool3dFuncOptions(kernel).stride(kernel).ceil_mode(true));
 }
 
 }  // namespace
@@ -52,11 +40,10 @@ ResBlock::ResBlock(const Shape& shape, train::RankLayers& layers) : wraps_(shape
 }
 
 torch::Tensor ResBlock::forward(const torch::Tensor& x) {
-  auto y = torch::relu(norm1_->forward(first_->forward(x)));
+  auto y = normed(first_->forward(x), norm1_, true);
   if (wraps_) y = torch::cat({y.slice(3, y.size(3) - 1), y, y.slice(3, 0, 1)}, 3);
-  y = torch::relu(norm2_->forward(middle_->forward(y)));
-  y = norm3_->forward(last_->forward(y)) + beside_->forward(x);
-  return final_relu_ ? torch::relu(y) : y;
+  y = normed(middle_->forward(y), norm2_, true);
+  return normed(last_->forward(y), norm3_, final_relu_, beside_->forward(x));
 }
 
 Unet::Unet(const UnetShape& shape, train::RankLayers& layers) : shape_(shape) { build(layers); }

@@ -45,6 +45,13 @@ TEST_CASE("a unit that is none is named") {
   CHECK(problem == "there is no unit 'pss'; did you mean 'ps'?");
   CHECK_FALSE(parse_unit("furlongs", &problem));
   CHECK(problem == "there is no unit 'furlongs'");
+  // Words for times, which by their letters are nearer to something else.
+  for (const auto& [word, unit] : {std::pair{"min", "minute"}, {"h", "hour"}, {"sec", "s"}, {"days", "day"}}) {
+    CHECK_FALSE(parse_unit(word, &problem));
+    CHECK(problem == std::string("there is no unit '") + word + "'; did you mean '" + unit + "'?");
+  }
+  CHECK_FALSE(parse_unit("Mib", &problem));
+  CHECK(problem == "there is no unit 'Mib'; did you mean 'MiB'?");
   CHECK_FALSE(parse_unit("m/(s", &problem));
   CHECK(problem == "'m/(s' lacks a ')'");
   CHECK_FALSE(parse_unit("m^x", &problem));

@@ -95,6 +95,29 @@ TEST_CASE("every value comes back within the bound, whatever the array holds") {
   CHECK(values > 10000000);
 }
 
+TEST_CASE("a share of a range of a few of the smallest numbers is no more than that share") {
+  // 6.87 units are rounded to 7: errors are counted in units, where the share is exact.
+  std::vector<double> x(4096);
+  const double unit = std::numeric_limits<double>::denorm_min();
+  for (const long top : {687L, 6870L, 68700L, 1234567L}) {
+    for (std::size_t k = 0; k < x.size(); ++k)
+      x[k] =
+          unit * static_cast<double>(Random4(11, Stream::test, k, static_cast<std::uint64_t>(top)).bits[0] % (top + 1));
+    x[0] = 0.0, x[1] = unit * static_cast<double>(top);
+    std::vector<LossyPredictor> predictors{LossyPredictor::interpolation, LossyPredictor::lorenzo};
+    if (has_zfp()) predictors.push_back(LossyPredictor::zfp);
+    for (const auto predictor : predictors)
+      for (const double share : {1e-1, 1e-2, 1e-3, 3e-4}) {
+        INFO("range " << top << " units, share " << share << ", predictor " << static_cast<int>(predictor));
+        std::vector<double> y(x.size());
+        lossy_decode<double>(lossy_encode<double>(x, Shape{64, 64}, {relative, share}, predictor), y);
+        double most = 0.0;
+        for (std::size_t k = 0; k < x.size(); ++k) most = std::max(most, std::abs(x[k] / unit - y[k] / unit));
+        CHECK(most <= share * static_cast<double>(top));
+      }
+  }
+}
+
 TEST_CASE("what is not finite, and a constant, come back bit for bit") {
   std::vector<float> gaps(400, 1.5f);
   const std::uint32_t odd_nan = 0xffc12345;

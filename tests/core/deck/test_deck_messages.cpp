@@ -53,7 +53,7 @@ TEST_CASE("values of the wrong type") {
   CHECK(answer_to("basis: 1") == "copper.yaml:2:8: basis: found 1, expected a list of lists of 3 numbers");
   CHECK(answer_to("masses: heavy") ==
         "copper.yaml:2:9: masses: found 'heavy', expected a map from names to numbers, each > 0 g/mol");
-  CHECK(answer_to("nested: 5") == "copper.yaml:2:9: nested: found 5, expected a map");
+  CHECK(answer_to("nested: 5") == "copper.yaml:2:9: nested: found 5, expected a map with keys of a, b");
   CHECK(answer_to("pressure: .inf") == "copper.yaml:2:11: pressure: found '.inf', expected a number in bar");
   CHECK(answer_to("nested: {a: 3000000000}") ==
         "copper.yaml:2:13: nested.a: found 3000000000, expected a whole number (from -2147483648 to 2147483647)");

@@ -76,6 +76,11 @@ for kind in ("softmax", "two_pass", "linear"):
     says(f"features are those of type favor, and {kind} has none to choose; remove features", ATTENTION + f"{{type: {kind}, features: 8}}}}")
 says("stages[0].train.network.attention.features: found 0, expected a whole number >= 1", ATTENTION + "{type: favor, features: 0}}")
 says("stages[0].train.network.attention.type: found 'reformer', expected one of: softmax, two_pass, linear, favor", ATTENTION + "{type: reformer}}")
+says("favor needs features, how many it draws for each layer; give features: 64, for example", ATTENTION + "favor}")
+says("stages[0].train.network.attention.type: found 'liner', expected one of: softmax, two_pass, linear, favor; did you mean 'linear'?",
+     ATTENTION + "liner}")
+says("stages[0].train.network.attention: found 2, expected a map with keys of type, features", ATTENTION + "2}")
+says("stages[0].train.learning_rate.start: found -1, expected a number >= 0", T + "learning_rate=-1")
 RECALL = T + "dataset={type: recall, samples: 20, "
 says("9 queries ask for more than the 8 pairs; lower queries or raise pairs", RECALL + "queries: 9}")
 says("8 pairs need as many different keys, but keys is 7; lower pairs or raise keys", RECALL + "keys: 7}")
@@ -275,6 +280,8 @@ XY = "hdf5, files: [d.h5], fields: [{name: x}, {name: y}]"
 table.file("smaller.yaml", SMALLER % ("out", XY))
 table.file("smaller_odd.yaml", SMALLER % ("out", "odd"))
 says("give one of: budget, latency", "stages[0].compress.latency=1 ms", deck="smaller.yaml")
+says("stages[0].compress.latency: found '2min', expected a number > 0 s: there is no unit 'min'; did you mean 'minute'?",
+     "stages[0].compress.latency=2min", deck="smaller.yaml")
 says("the data set is empty: there is nothing to choose ranks by", deck="smaller_odd.yaml", command="run")
 C = "stages[0].compress."
 says("against: 'equal' is no rival; take of equal_shares, equal_energy, table, search and smaller", C + "against=[equal]", C + "fine_tune={steps: 1}",
