@@ -174,6 +174,37 @@ TEST_CASE("the teacher follows the weights, and what Mugs kept is taken back bit
   CHECK(other.kept() == mugs.network.kept());
 }
 
+/// One step of Adam for all weights.
+static void adam(Mugs& mugs, std::vector<std::array<double, 2>>& moments, int step, double rate) {
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < mugs.memory.size(); ++k)
+    for (std::size_t i = 0; i < mugs.memory[k].size(); ++i, ++at) {
+      if (at == moments.size()) moments.push_back({0.0, 0.0});
+      auto& [m, v] = moments[at];
+      const double g = mugs.gradient[k][i] / static_cast<double>(mugs.samples.size());
+      m = 0.9 * m + 0.1 * g, v = 0.999 * v + 0.001 * g * g;
+      const double first = m / (1.0 - std::pow(0.9, step)), second = v / (1.0 - std::pow(0.999, step));
+      mugs.memory[k][i] -= rate * first / (std::sqrt(second) + 1e-8);
+    }
+}
+
+TEST_CASE("Mugs soon tells views apart, by what they show and not by their age") {
+  auto keys = Mugs::keys();
+  keys.momentum = 0.9, keys.small = {}, keys.width = 16, keys.channels = {8, 16}, keys.queue = 60;
+  keys.temperature = 0.1, keys.weights = {1.0, 0.0, 0.0};
+  Mugs mugs(keys);
+  mugs.samples = mugs.data.read(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  std::vector<std::array<double, 2>> moments;
+  double last = 0.0;
+  for (int k = 1; k <= 80; ++k) {
+    const double loss = mugs.step(10 + k)[0] / 12.0;
+    if (k > 60) last += loss / 20.0;
+    adam(mugs, moments, k, 1e-2);
+  }
+  CAPTURE(last, std::log(61.0));
+  CHECK(last < 0.1);
+}
+
 TEST_CASE("a queue keeps the last rows") {
   RowQueue queue(3, 2, torch::kFloat64);
   CHECK(queue.rows().size(0) == 0);
