@@ -39,8 +39,19 @@ Tensor told_apart(const Tensor& x, const Tensor& partner, const Tensor& queue, d
 }  // namespace
 
 struct MugsEncoder::Taught {
-  Tensor y, instance, local, similar, group;  ///< similar: with prototypes; group: shares of them
+  Tensor instance, local, group;                       ///< own samples'; group: shares of prototypes
+  Tensor all_y, all_instance, all_local, all_similar;  ///< all ranks' rows; similar: with prototypes
 };
+
+/// Takes from the teacher's rows the mean over all views and samples of the step. A teacher moves on, so that rows of
+/// one age share a direction which those in the queue lack: without this a student scores by pointing there, whatever
+/// it sees, the teacher follows, and all vectors become one.
+static void forget_age(std::vector<Tensor*> own, std::vector<Tensor*> all) {
+  Tensor mean = torch::zeros_like(all.front()->select(0, 0));
+  for (const Tensor* rows : all) mean += rows->mean(0) / static_cast<double>(all.size());
+  for (auto* list : {&own, &all})
+    for (Tensor* rows : *list) *rows = unit_rows_of(*rows - mean);
+}
 
 void MugsEncoder::Weights::describe(deck::Describe<Weights>& d) {
   d("instance", &Weights::instance, "of telling a view from all others; 0: not at all").non_negative().def(1.0);
@@ -177,14 +188,16 @@ Tensor MugsEncoder::view(const TorchBatch& batch, int number, bool large) const 
   return fields_of(batch, "field", number % 2, how, scales_, real());
 }
 
-MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields) {
+MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields, const std::vector<std::int64_t>& ids) {
   const torch::NoGradGuard none;
+  const auto all = [&](const Tensor& rows) { return gathered_by_sample(rows, ids, "rows", context_.comm, traffic_); };
   Taught out;
-  out.y = teacher_->trunk(fields);
-  out.instance = teacher_->instance(out.y, false);
-  out.local = teacher_->local(out.y, neighbours_of(out.y, memory_->rows(), params_.neighbours), false);
-  out.similar = teacher_->group(out.y, false);
-  out.group = torch::softmax((out.similar - centre_) / teacher_sharpness, 1);
+  const Tensor y = teacher_->trunk(fields), similar = teacher_->group(y, false);
+  out.instance = teacher_->instance(y, false);
+  out.local = teacher_->local(y, neighbours_of(y, memory_->rows(), params_.neighbours), false);
+  out.group = torch::softmax((similar - centre_) / teacher_sharpness, 1);
+  out.all_y = all(y), out.all_similar = all(similar);
+  out.all_instance = all(out.instance), out.all_local = all(out.local);
   return out;
 }
 
@@ -210,16 +223,15 @@ void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers,
 }
 
 /// Teachers' rows of all ranks enter the queues; the centre moves to the mean of all.
-void MugsEncoder::remember(const std::vector<Taught>& teachers, const std::vector<std::int64_t>& ids) {
+void MugsEncoder::remember(const std::vector<Taught>& teachers, std::int64_t samples) {
   const torch::NoGradGuard none;
   Tensor mean = torch::zeros_like(centre_);
   for (const auto& teacher : teachers) {
-    const auto all = [&](const Tensor& rows) { return gathered_by_sample(rows, ids, "rows", context_.comm, traffic_); };
-    instance_queue_->put(all(teacher.instance)), local_queue_->put(all(teacher.local)), memory_->put(all(teacher.y));
-    mean += all(teacher.similar).mean(0) / static_cast<double>(teachers.size());
+    instance_queue_->put(teacher.all_instance), local_queue_->put(teacher.all_local), memory_->put(teacher.all_y);
+    mean += teacher.all_similar.mean(0) / static_cast<double>(teachers.size());
   }
   centre_ = seen_ == 0 ? mean : centre_memory * centre_ + (1.0 - centre_memory) * mean;
-  seen_ += train::rank_rows(std::ssize(ids), context_.comm).all;
+  seen_ += samples;
 }
 
 std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch) {
@@ -227,13 +239,17 @@ std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch
   follow();
   std::vector<Tensor> large;
   std::vector<Taught> teachers;
-  for (int k = 0; k < 2; ++k) large.push_back(view(batch, k, true)), teachers.push_back(taught(large.back()));
+  for (int k = 0; k < 2; ++k)
+    large.push_back(view(batch, k, true)), teachers.push_back(taught(large.back(), batch.ids()));
+  auto &a = teachers[0], &b = teachers[1];
+  forget_age({&a.instance, &b.instance}, {&a.all_instance, &b.all_instance});
+  forget_age({&a.local, &b.local}, {&a.all_local, &b.all_local});
   Pull sum;
   const double share = params_.small.views > 0 ? 0.5 : 1.0;
   for (int k = 0; k < 2; ++k) add(large[static_cast<std::size_t>(k)], teachers, k, 0.5 * share, sum);
   const auto pairs = static_cast<double>(2 * params_.small.views);
   for (int k = 0; k < params_.small.views; ++k) add(view(batch, 2 + k, false), teachers, -1, share / pairs, sum);
-  remember(teachers, batch.ids());
+  remember(teachers, teachers.front().all_y.size(0));
   const auto n = static_cast<double>(batch.size());
   const auto term = [&](const Tensor& value) {
     return Term{value.defined() ? value : torch::zeros({}, torch::TensorOptions().dtype(real())), n};

@@ -78,9 +78,9 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   torch::Tensor vectors(const torch::Tensor& fields) const;
   torch::Tensor view(const train::TorchBatch& batch, int number, bool large) const;
   void follow();
-  Taught taught(const torch::Tensor& fields);
+  Taught taught(const torch::Tensor& fields, const std::vector<std::int64_t>& ids);
   void add(const torch::Tensor& fields, const std::vector<Taught>& teachers, int without, double weight, Pull& sum);
-  void remember(const std::vector<Taught>& teachers, const std::vector<std::int64_t>& ids);
+  void remember(const std::vector<Taught>& teachers, std::int64_t samples);
 
   Params params_;
   Context& context_;

@@ -43,17 +43,19 @@ MugsModule::MugsModule(const MugsShape& shape) : mean_(shape.trunk.mean) {
   local_ = register_module("local", Head(in, 2 * width, width));
   local_predictor_ = register_module("local_predictor", Head(width, 2 * width, width));
   group_ = register_module("group", Head(in, 2 * width, width));
+  instance_share_ = register_parameter("instance_share", torch::zeros({width}));
+  local_share_ = register_parameter("local_share", torch::zeros({width}));
   prototypes_ = register_parameter("prototypes", torch::zeros({shape.prototypes, width}));
 }
 
 Tensor MugsModule::instance(const Tensor& y, bool student) {
   const Tensor out = instance_(y);
-  return unit_rows_of(student ? instance_predictor_(out) : out);
+  return unit_rows_of(student ? out + instance_share_ * instance_predictor_(out) : out);
 }
 
 Tensor MugsModule::local(const Tensor& y, const Tensor& neighbours, bool student) {
   const Tensor out = local_(relation_(y, neighbours));
-  return unit_rows_of(student ? local_predictor_(out) : out);
+  return unit_rows_of(student ? out + local_share_ * local_predictor_(out) : out);
 }
 
 Tensor MugsModule::group(const Tensor& y, bool learn_prototypes) {

@@ -37,7 +37,8 @@ struct RelationImpl : torch::nn::Module {
 TORCH_MODULE(Relation);
 
 /// Student or teacher of Mugs: a trunk, a projector for each kind of supervision, a predictor for the student's two
-/// contrastive ones, and prototypes.
+/// contrastive ones, and prototypes. A predictor stands beside a short cut and has no part at first (Bachlechner et
+/// al., arXiv 2003.04887): a random one would set the student apart from the teacher before either has learnt anything.
 class MugsModule : public torch::nn::Module {
  public:
   explicit MugsModule(const MugsShape& shape);
@@ -57,6 +58,7 @@ class MugsModule : public torch::nn::Module {
   std::shared_ptr<Trunk> trunk_;
   Head instance_{nullptr}, instance_predictor_{nullptr}, local_{nullptr}, local_predictor_{nullptr}, group_{nullptr};
   Relation relation_{nullptr};
+  torch::Tensor instance_share_, local_share_;  ///< of each predictor in each number of the row
   torch::Tensor prototypes_;
 };
 
