@@ -157,5 +157,22 @@ class Failures(unittest.TestCase):
             self.assertEqual(int(found[6]), row * ranks // 8)
 
 
+class OtherUnits(unittest.TestCase):
+    def test_numbers_without_a_unit_are_warned_of(self):
+        """A cut-off meant in nm and a time step meant in fs."""
+        folder = program.fresh("other_units")
+        deck = program.write(os.path.join(folder, "gas.yaml"), MD)
+        keys = ("stages[0].simulate.steps=1", f"run.directory={folder}/run")
+        code, out, error = program.run("run", deck, *keys, "stages[0].simulate.timestep=1", "stages[0].simulate.potential.cutoff=0.8")
+        self.assertEqual(code, 0, out + error)
+        self.assertIn("timestep is 1000 fs, longer than atoms take to swing; a number without a unit is in ps, so write '1 fs' where that is meant", out)
+        self.assertIn("no atom has another one within the cut-off of 0.8 Å and the skin: nothing acts on them; check the lengths of potential and "
+                      "structure, which are in Å where no unit is given", out)
+        code, out, error = program.run("run", deck, *keys, "stages[0].simulate.timestep=2 fs", "--overwrite")
+        self.assertEqual(code, 0, out + error)
+        self.assertNotIn("timestep is", out)
+        self.assertNotIn("no atom has", out)
+
+
 if __name__ == "__main__":
     unittest.main()

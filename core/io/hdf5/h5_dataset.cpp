@@ -148,7 +148,8 @@ bool Dataset::is_text() const {
   return H5Tget_class(Handle(H5Dget_type(handle_.id())).id()) == H5T_STRING;
 }
 
-/// Numbers that are read into a wider type, without loss: of 16 bits, of more than 64, booleans and other enumerations.
+/// What numbers of other types are read into: those of 16 bits, booleans and other enumerations without loss; unsigned
+/// ones of 64 bits end at 2^63 - 1, and those of more than 64 are rounded.
 static std::optional<DType> wider_type(hid_t type) {
   const std::size_t size = H5Tget_size(type);
   switch (H5Tget_class(type)) {

@@ -147,7 +147,10 @@ void calibrate(CostTable& table, const RankTimer& timer, Log& log) {
       choice.push_back(static_cast<std::size_t>(at * static_cast<double>(list.size() - 1)));
     if (const auto factor = saved_together(table, choice, timer)) factors.push_back(*factor);
   }
-  if (factors.empty()) return;
+  if (factors.empty())
+    return log.warn(
+        "what layers save together could not be timed, so it is taken for what they save alone; measure again on a "
+        "quiet machine");
   std::sort(factors.begin(), factors.end());
   log.info(fmt::format("layers together save {:.3g} of what they save alone", factors[factors.size() / 2]));
   scale(table, factors[factors.size() / 2]);

@@ -148,6 +148,22 @@ TEST_CASE("a busy stretch while layers are timed together does not lead to the s
   }
 }
 
+TEST_CASE("layers that cannot be timed together are taken for what they save alone, which is said") {
+  Machine machine;
+  CostTable found = machine.table;
+  Log log;
+  const auto timer = [&](std::span<const std::int64_t> ranks) {
+    auto out = machine.time(ranks);
+    if (std::count(ranks.begin(), ranks.end(), 0) < std::ssize(ranks) - 1) out.share = 1.05;
+    return out;
+  };
+  measure_times(found, timer, log);
+  REQUIRE(log.warnings().size() == 1);
+  CHECK(log.warnings()[0].text ==
+        "what layers save together could not be timed, so it is taken for what they save alone; measure again on a "
+        "quiet machine");
+}
+
 TEST_CASE("a time that contradicts the multiplications is measured again, and not believed when it stays") {
   for (const int disturbed : {1, 3}) {
     Machine machine;
