@@ -30,7 +30,10 @@ struct Dropout {
 template <class P>
 void log_adam(const deck::Node& keys, MlLog& log, const Registry& registry) {
   const auto p = deck::read<P>(keys, &registry);
-  log.event("opt_betas", {p.beta1, p.beta2});
+  nlohmann::json betas = nlohmann::json::array();  // nvcc 13 loses a list in braces that stands in a template
+  betas.push_back(p.beta1);
+  betas.push_back(p.beta2);
+  log.event("opt_betas", betas);
   log.event("opt_eps", p.epsilon);
   log.event("opt_weight_decay", p.weight_decay);
 }
