@@ -8,7 +8,8 @@ namespace cambium::kinetic {
 /// One stage as devices take it: threads for short pieces of rows of phase space, where `Sweep` has one for each pack
 /// of configuration space. A piece lies along the last velocity dimension, whose fluxes pass from cell to cell; those
 /// through the lower faces of the others, and of its first cell, are worked out twice, by the cells on both sides.
-/// Moments of the result are a kernel of their own, which adds in a fixed order.
+/// What the cells of a block share is worked out once and read from memory: in the registers of each thread it would
+/// leave none for the cell. Moments of the result are a kernel of their own, which adds in a fixed order.
 template <class K, class P>
 struct CellPass {
   using Work = Edges<K, P>;
@@ -18,10 +19,12 @@ struct CellPass {
 
   Work w;
   View<int*> tiles;
+  View<Block<K, P>*> shared;   ///< [block], filled by load_blocks()
   int pieces = 1, length = 1;  ///< of a row; cells of a piece
 
   /// Enough threads to fill a device, and no more cells in one than a row has.
-  CellPass(const Work& work, const View<int*>& which) : w(work), tiles(which) {
+  CellPass(const Work& work, const View<int*>& which, const View<Block<K, P>*>& blocks)
+      : w(work), tiles(which), shared(blocks) {
     constexpr std::int64_t threads = 1 << 18;
     const std::int64_t cells = std::int64_t{w.layout.blocks()} * w.layout.velocity_cells;
     length = static_cast<int>(std::clamp<std::int64_t>(cells / threads, 1, w.layout.nv[last]));
@@ -68,8 +71,7 @@ struct CellPass {
 
   template <bool upwind_flux>
   CAMBIUM_FN T piece(int block, int row, int from) const {
-    Block<K, P> here;
-    w.load(here, block);
+    const Block<K, P>& here = shared(block);
     const auto sides = w.around(block);
     int at[K::vdim];
     for (int e = last - 1, rest = row; e >= 0; --e) at[e] = rest % w.layout.nv[e], rest /= w.layout.nv[e];
@@ -89,20 +91,37 @@ struct CellPass {
     return Work::largest(fastest);
   }
 
-  CAMBIUM_FN void operator()(int item, T& most) const {
+  template <bool upwind_flux>
+  CAMBIUM_FN T largest_of(int item) const {
     const int per_block = rows() * pieces, which = item / per_block, rest = item % per_block;
     const int block = tiles(which / w.tile) * w.tile + which % w.tile, row = rest / pieces;
-    if (block >= w.layout.blocks()) return;
-    const int from = rest % pieces * length;
-    const T here = w.upwind_nodes ? piece<true>(block, row, from) : piece<false>(block, row, from);
-    if (here > most) most = here;
+    return block < w.layout.blocks() ? piece<upwind_flux>(block, row, rest % pieces * length) : T(0);
   }
+  /// A kernel for each flux: one with both would have the registers of the greedier.
+  template <bool upwind_flux>
+  struct Cells {
+    CellPass pass;
+    CAMBIUM_FN void operator()(int item, T& most) const {
+      const T here = pass.template largest_of<upwind_flux>(item);
+      if (here > most) most = here;
+    }
+  };
 
   /// Returns the largest frequency.
   T run() const {
     T fastest = 0;
-    Kokkos::parallel_reduce("kinetic: cells", Range(0, items()), *this, Kokkos::Max<T>(fastest));
-    return items() > 0 ? fastest : T(0);
+    if (items() == 0) return fastest;
+    if (w.upwind_nodes)
+      Kokkos::parallel_reduce("kinetic: cells", Range(0, items()), Cells<true>{*this}, Kokkos::Max<T>(fastest));
+    else
+      Kokkos::parallel_reduce("kinetic: cells", Range(0, items()), Cells<false>{*this}, Kokkos::Max<T>(fastest));
+    return fastest;
+  }
+
+  /// What the cells of each block share in a stage, which run() reads.
+  static void load_blocks(const Work& w, const View<Block<K, P>*>& blocks) {
+    Kokkos::parallel_for(
+        "kinetic: blocks", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) { w.load(blocks(block), block); });
   }
 
   /// Adds the moments of f: a team for each block.

@@ -135,7 +135,7 @@ class SolverOf : public Solver {
   /// kernel in a private member.
   T sweep(const Work& w, const View<int*>& tiles) const {
     if constexpr (has_cells)
-      if (by_cells_) return CellPass<K, P>(w, tiles).run();
+      if (by_cells_) return CellPass<K, P>(w, tiles, shared_).run();
     T fastest = 0;
     if constexpr (device_is_host) {  // a device's compiler need not see what never runs there
       const auto token = token_;
@@ -224,7 +224,16 @@ class SolverOf : public Solver {
     w.electric = force.any();
     w.magnetic = w.electric && K::pairs > 0 && (force.magnetic[0] || force.magnetic[1] || force.magnetic[2]);
     w.a = static_cast<T>(stage.a), w.b = static_cast<T>(stage.b), w.c = static_cast<T>(stage.c);
+    if constexpr (has_cells)
+      if (by_cells_) load_blocks(w);
     return w;
+  }
+
+  void load_blocks(const Work& w) {
+    if (shared_.size() == 0)
+      shared_ =
+          View<Block<K, P>*>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "kinetic: blocks"), layout_.blocks());
+    CellPass<K, P>::load_blocks(w, shared_);
   }
 
   /// Tiles that need no message from another rank, which are swept while messages travel, and the others.
@@ -269,6 +278,7 @@ class SolverOf : public Solver {
   HostView<T*> host_[3];
   View<T*> fields_[2], scratch_;
   View<int*> inner_, outer_;
+  View<Block<K, P>*> shared_;  ///< of CellPass
   mutable View<double*> moments_[2];
   std::unique_ptr<FaceTraces<K, P>> faces_;  ///< null where sweeps do not say all of a stage's result
   std::unique_ptr<SlabPass<K, P>> slab_pass_;
