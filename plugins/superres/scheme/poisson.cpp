@@ -90,27 +90,35 @@ void Poisson::eliminate(const Part& part) {
           reach[n] = Lanes(1.0), first_re[n] = first_im[n] = Lanes(0.0);
           last_re[n] = last_im[n] = Lanes(0.0);
         }
-        for (int k = 0; k < m; ++k) {
-          const int row = sweep.row(k + 1);
-          const Lanes h(-height(row)), a(behind(k)), c(ahead(k));
-          for (int j = from; j < to; j += lanes) {
-            const int n = (j - from) / lanes;
-            const Lanes pivot = Lanes::load(&inverse(k, j));
-            double* const re = &x(row, j);
-            double* const im = &x(row, half + j);
-            Lanes new_re = h * Lanes::load(re), new_im = h * Lanes::load(im);
-            if (k > 0) {
-              new_re = fma(a, last_re[n], new_re);
-              new_im = fma(a, last_im[n], new_im);
+        for (int start = 0; start < m; start += fetched) {
+          Lanes next_re[fetched], next_im[fetched], next_pivot[fetched], h[fetched], a[fetched], c[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = start + r < m ? start + r : m - 1, row = sweep.row(k + 1);
+            h[r] = Lanes(-height(row)), a[r] = Lanes(behind(k)), c[r] = Lanes(ahead(k));
+            next_pivot[r] = fetch(&inverse(k, from));
+            next_re[r] = fetch(&x(row, from)), next_im[r] = fetch(&x(row, half + from));
+          }
+          for (int r = 0; r < fetched && start + r < m; ++r) {
+            const int k = start + r, row = sweep.row(k + 1);
+            for (int j = from; j < to; j += lanes) {
+              const int n = (j - from) / lanes;
+              const Lanes pivot = fetched_or(next_pivot[r], &inverse(k, j));
+              double* const re = &x(row, j);
+              double* const im = &x(row, half + j);
+              Lanes new_re = h[r] * fetched_or(next_re[r], re), new_im = h[r] * fetched_or(next_im[r], im);
+              if (k > 0) {
+                new_re = fma(a[r], last_re[n], new_re);
+                new_im = fma(a[r], last_im[n], new_im);
+              }
+              new_re = new_re * pivot, new_im = new_im * pivot;
+              new_re.store(re);
+              new_im.store(im);
+              last_re[n] = new_re, last_im[n] = new_im;
+              if (!sweep.behind) continue;
+              first_re[n] = fma(reach[n], new_re, first_re[n]);
+              first_im[n] = fma(reach[n], new_im, first_im[n]);
+              reach[n] = reach[n] * (c[r] * pivot);
             }
-            new_re = new_re * pivot, new_im = new_im * pivot;
-            new_re.store(re);
-            new_im.store(im);
-            last_re[n] = new_re, last_im[n] = new_im;
-            if (!sweep.behind) continue;
-            first_re[n] = fma(reach[n], new_re, first_re[n]);
-            first_im[n] = fma(reach[n], new_im, first_im[n]);
-            reach[n] = reach[n] * (c * pivot);
           }
         }
         for (int j = from; sweep.ahead && j < to; j += lanes) {
@@ -142,18 +150,27 @@ void Poisson::substitute(const Part& part) {
         Lanes last[2][strip];
         for (int j = from; j < to; j += lanes)
           for (int c = 0; c < 2; ++c) last[c][(j - from) / lanes] = Lanes::load(&x(sweep.row(start + 1), c * half + j));
-        for (int k = start; k >= 1; --k) {
-          const int row = sweep.row(k);
-          const Lanes coupling(ahead(k - 1));
-          for (int j = from; j < to; j += lanes) {
-            const Lanes factor = coupling * Lanes::load(&inverse(k - 1, j));
-            const Lanes q = sweep.behind ? Lanes::load(&fill(k - 1, j)) : Lanes(0.0);
-            for (int c = 0; c < 2; ++c) {
-              double* const here = &x(row, c * half + j);
-              Lanes& value = last[c][(j - from) / lanes];
-              value = fma(factor, value, Lanes::load(here));
-              if (sweep.behind) value = fma(q, Lanes::load(&x(0, c * half + j)), value);
-              value.store(here);
+        for (int top = start; top >= 1; top -= fetched) {
+          Lanes next[2][fetched], pivot[fetched], filled[fetched], coupling[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = top - r > 1 ? top - r : 1, row = sweep.row(k);
+            coupling[r] = Lanes(ahead(k - 1));
+            pivot[r] = fetch(&inverse(k - 1, from));
+            filled[r] = sweep.behind ? fetch(&fill(k - 1, from)) : Lanes(0.0);
+            for (int c = 0; c < 2; ++c) next[c][r] = fetch(&x(row, c * half + from));
+          }
+          for (int r = 0; r < fetched && top - r >= 1; ++r) {
+            const int k = top - r, row = sweep.row(k);
+            for (int j = from; j < to; j += lanes) {
+              const Lanes factor = coupling[r] * fetched_or(pivot[r], &inverse(k - 1, j));
+              const Lanes q = sweep.behind ? fetched_or(filled[r], &fill(k - 1, j)) : Lanes(0.0);
+              for (int c = 0; c < 2; ++c) {
+                double* const here = &x(row, c * half + j);
+                Lanes& value = last[c][(j - from) / lanes];
+                value = fma(factor, value, fetched_or(next[c][r], here));
+                if (sweep.behind) value = fma(q, Lanes::load(&x(0, c * half + j)), value);
+                value.store(here);
+              }
             }
           }
         }

@@ -37,6 +37,23 @@ void for_rows(const std::string& name, int first, int last, int nx, const Body& 
 /// Columns that one thread sweeps together along z: a few cache lines on CPUs, one column on devices.
 constexpr int strip = device_is_host ? 8 : 1;
 
+/// Rows that a sweep along the height fetches before it works on the first of them. A device has a column for each
+/// thread and too few columns to hide memory: without this each thread would wait for it once a row.
+constexpr int fetched = device_is_host ? 1 : 8;
+/// What a device fetches of a row; hosts read it where they use it, by fetched_or().
+KOKKOS_INLINE_FUNCTION Lanes fetch([[maybe_unused]] const double* here) {
+  if constexpr (fetched > 1)
+    return Lanes::load(here);
+  else
+    return Lanes(0.0);
+}
+KOKKOS_INLINE_FUNCTION Lanes fetched_or([[maybe_unused]] Lanes row, [[maybe_unused]] const double* here) {
+  if constexpr (fetched > 1)
+    return row;
+  else
+    return Lanes::load(here);
+}
+
 /// Strips of packs, each swept by one thread. One thread takes whole strips, the last of which may be narrow; several
 /// take equally many that differ by a pack, so that none waits for another's last one.
 struct Strips {
@@ -58,6 +75,9 @@ struct Strips {
   }
 };
 
+/// Threads of whole columns: few, so on a device they go in small groups, on all of its processors.
+using Columns = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<int>, Kokkos::LaunchBounds<64>>;
+
 /// The same for layers 0..layers-1, body(layer, first column, end): one after the other on CPUs, so that a strip stays
 /// in the cache, and by threads of their own on devices.
 template <class Body>
@@ -65,7 +85,7 @@ void for_layers(const std::string& name, int layers, int first, int last, const 
   const Strips strips = Strips::of_columns(first, last);
   const int apart = device_is_host ? 1 : layers, together = device_is_host ? layers : 1;
   Kokkos::parallel_for(
-      name, Range(0, strips.count * apart), KOKKOS_LAMBDA(int item) {
+      name, Columns(0, strips.count * apart), KOKKOS_LAMBDA(int item) {
         const int s = item % strips.count, layer = item / strips.count;
         const int from = first + strips.begin(s) * lanes, to = first + strips.begin(s + 1) * lanes;
         for (int k = 0; k < together; ++k) body(layer + k, from, to);
@@ -77,7 +97,7 @@ template <class Body>
 void for_strips(const std::string& name, int first, int last, const Body& body) {
   const Strips strips = Strips::of_columns(first, last);
   Kokkos::parallel_for(
-      name, Range(0, strips.count),
+      name, Columns(0, strips.count),
       KOKKOS_LAMBDA(int s) { body(first + strips.begin(s) * lanes, first + strips.begin(s + 1) * lanes); });
 }
 

@@ -95,17 +95,24 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
       "diffusion: eliminate", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
         Lanes first[strip], last[strip];
         for (int n = 0; n < strip; ++n) first[n] = last[n] = Lanes(0.0);
-        for (int k = 1; k <= m; ++k) {
-          const int row = sweep.row(k);
-          const Lanes pivot(inverse(f, k)), a(behind(f, k)), share(reach(f, k));
-          for (int i = from; i < to; i += lanes) {
-            const int n = (i - from) / lanes;
-            double* const here = &rhs(f, row, margin + i);
-            Lanes x = Lanes::load(here);
-            if (k > 1) x = fma(a, last[n], x);
-            last[n] = x * pivot;
-            last[n].store(here);
-            if (sweep.behind) first[n] = fma(share, last[n], first[n]);
+        for (int start = 1; start <= m; start += fetched) {
+          Lanes next[fetched], pivot[fetched], a[fetched], share[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = start + r < m ? start + r : m;
+            pivot[r] = Lanes(inverse(f, k)), a[r] = Lanes(behind(f, k)), share[r] = Lanes(reach(f, k));
+            next[r] = fetch(&rhs(f, sweep.row(k), margin + from));
+          }
+          for (int r = 0; r < fetched && start + r <= m; ++r) {
+            const int k = start + r, row = sweep.row(k);
+            for (int i = from; i < to; i += lanes) {
+              const int n = (i - from) / lanes;
+              double* const here = &rhs(f, row, margin + i);
+              Lanes x = fetched_or(next[r], here);
+              if (k > 1) x = fma(a[r], last[n], x);
+              last[n] = x * pivot[r];
+              last[n].store(here);
+              if (sweep.behind) first[n] = fma(share[r], last[n], first[n]);
+            }
           }
         }
         for (int i = from; sweep.ahead && i < to; i += lanes) {
@@ -130,21 +137,29 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
       "diffusion: substitute", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
         Lanes last[strip];
         for (auto& x : last) x = Lanes(0.0);
-        for (int k = m; k >= 1; --k) {
-          const int row = sweep.row(k);
-          const Lanes c(ahead(f, k)), q(fill(f, k));
-          for (int i = from; i < to; i += lanes) {
-            double* const here = &rhs(f, row, margin + i);
-            Lanes x = Lanes::load(here);
-            if (sweep.behind) x = fma(q, Lanes::load(&from_behind(f * width + i - begin)), x);
-            if (k < m)
-              x = fma(c, last[(i - from) / lanes], x);
-            else if (sweep.ahead)
-              x = fma(c, Lanes::load(&from_ahead(f * width + i - begin)), x);
-            x.store(here);
-            last[(i - from) / lanes] = x;
-            double* const to_field = &fields(field_of_slot(f), row, margin + i);
-            (Lanes::load(to_field) + x).store(to_field);
+        for (int start = m; start >= 1; start -= fetched) {
+          Lanes next[fetched], added_to[fetched], c[fetched], q[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = start - r > 1 ? start - r : 1, row = sweep.row(k);
+            c[r] = Lanes(ahead(f, k)), q[r] = Lanes(fill(f, k));
+            next[r] = fetch(&rhs(f, row, margin + from));
+            added_to[r] = fetch(&fields(field_of_slot(f), row, margin + from));
+          }
+          for (int r = 0; r < fetched && start - r >= 1; ++r) {
+            const int k = start - r, row = sweep.row(k);
+            for (int i = from; i < to; i += lanes) {
+              double* const here = &rhs(f, row, margin + i);
+              Lanes x = fetched_or(next[r], here);
+              if (sweep.behind) x = fma(q[r], Lanes::load(&from_behind(f * width + i - begin)), x);
+              if (k < m)
+                x = fma(c[r], last[(i - from) / lanes], x);
+              else if (sweep.ahead)
+                x = fma(c[r], Lanes::load(&from_ahead(f * width + i - begin)), x);
+              x.store(here);
+              last[(i - from) / lanes] = x;
+              double* const to_field = &fields(field_of_slot(f), row, margin + i);
+              (fetched_or(added_to[r], to_field) + x).store(to_field);
+            }
           }
         }
         if (!shares_face || f != field_w) return;
