@@ -207,7 +207,6 @@ void Bgk::act(Solver& solver, double dt, const std::vector<double>& moments, con
     correct<decltype(number)>(moments, ranks);
     maxwellians_->relax<decltype(number)>(solver, stays);
   });
-  solver.changed(0);
 }
 
 }  // namespace cambium::kinetic

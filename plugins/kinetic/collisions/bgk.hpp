@@ -23,8 +23,8 @@ class Bgk {
   struct Ranks {
     const Comm &all, &column;
   };
-  /// Collisions during dt act on slot 0 where it is, whose moments (Solver's layout, summed over the column) are given;
-  /// Solver::changed is called. Collective. NumericalError where density or temperature is not positive.
+  /// Collisions during dt act on slot 0 where it is, whose moments (Solver's layout, summed over the column) are given
+  /// (Solver::changed is left to the caller). Collective. NumericalError where density or temperature is not positive.
   void act(Solver& solver, double dt, const std::vector<double>& moments, const Ranks& ranks);
   int iterations() const { return iterations_; }  ///< of the last correction
 

@@ -136,6 +136,7 @@ void Species::collide(double dt) {
     bgk_->act(*solver_, dt, moments_[0], {comm_, ranks_.column()});
   else
     on_ranks(comm_, [&] { dougherty_->act(*solver_, dt); });
+  solver_->changed(0);
 }
 
 void Species::initialise(Context& context) {
