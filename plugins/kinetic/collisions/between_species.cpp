@@ -65,8 +65,7 @@ struct ExchangeSteps {
       const double *f = nodes[s].array(node, 1), step = now.nu[s] * dt / outcome.steps;
       double *stage = nodes[s].array(node, 2), *rate = nodes[s].array(node, 3);
       nodes[s].rate(team, stage, rate, now.state[s]);
-      each(team, nodes[s].size(),
-           [&](int i) { stage[i] = keep * f[i] + (1.0 - keep) * (stage[i] + step * rate[i]); });
+      each(team, nodes[s].size(), [&](int i) { stage[i] = keep * f[i] + (1.0 - keep) * (stage[i] + step * rate[i]); });
     }
     return true;
   }

@@ -54,8 +54,8 @@ Bgk::Maxwellians::Maxwellians(const Solver& solver, const ConfGrid& conf_grid, c
   tell_modes(solver.basis());
   const auto lanes = static_cast<std::size_t>(width), all = static_cast<std::size_t>(blocks()) * lanes;
   state = View<double*>("kinetic: states of Maxwellians", all * conf_nodes * components());
-  factor = View<double*>("kinetic: factors of Maxwellians",
-                         lanes * batch * conf_nodes * layout.vdim * longest * points);
+  factor =
+      View<double*>("kinetic: factors of Maxwellians", lanes * batch * conf_nodes * layout.vdim * longest * points);
   maxwellian = View<double*>("kinetic: Maxwellians", lanes * static_cast<std::size_t>(packs()) * layout.modes);
   moment = View<double*>("kinetic: moments of Maxwellians", all * components() * conf);
   stays = View<double*>("kinetic: what stays", all);
@@ -75,8 +75,8 @@ void Bgk::Maxwellians::tell_velocities(const PhaseGrid& grid, const Projection& 
 }
 
 void Bgk::Maxwellians::tell_modes(const BasisInfo& info) {
-  std::vector<int> axis(info.modes, 0), degrees(info.modes, 0),
-      sees(static_cast<std::size_t>(conf) * seen_most, -1), count(conf, 0);
+  std::vector<int> axis(info.modes, 0), degrees(info.modes, 0), sees(static_cast<std::size_t>(conf) * seen_most, -1),
+      count(conf, 0);
   for (int k = 0; k < info.modes; ++k) {
     const auto& e = info.exponents[k];
     const auto begin = e.begin() + info.cdim;
@@ -85,7 +85,8 @@ void Bgk::Maxwellians::tell_modes(const BasisInfo& info) {
       if (begin[d]) total += begin[d], axis[k] = d;
     degrees[k] = *std::max_element(begin, e.end());
     if (total != degrees[k]) continue;  // two velocity factors: no moment up to the second sees them
-    const auto x = std::find(info.conf_exponents.begin(), info.conf_exponents.end(), std::vector<int>(e.begin(), begin));
+    const auto x =
+        std::find(info.conf_exponents.begin(), info.conf_exponents.end(), std::vector<int>(e.begin(), begin));
     const auto a = x - info.conf_exponents.begin();
     sees[a * seen_most + count[a]++] = k;
   }

@@ -86,8 +86,7 @@ struct DoughertySteps {
     else if (which == 1)
       each(team, nodes.size(), [&](int i) { stage[i] = 0.75 * f[i] + 0.25 * (stage[i] + step * rate[i]); });
     else
-      each(team, nodes.size(),
-           [&](int i) { array[1][i] = f[i] / 3.0 + 2.0 / 3.0 * (stage[i] + step * rate[i]); });
+      each(team, nodes.size(), [&](int i) { array[1][i] = f[i] / 3.0 + 2.0 / 3.0 * (stage[i] + step * rate[i]); });
     return true;
   }
   CAMBIUM_FN bool state(const NodeTeam& team, const double* f, DoughertyOperator::State& s, NodeOutcome& out) const {

@@ -42,11 +42,11 @@ int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int f
                       "cells or 'positivity: true'",
                       found.a, found.b, cell));
     if (found.kind == NodeOutcome::too_many)
-      throw NumericalError(fmt::format(
-          "collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "
-          "lower 'frequency', take wider cells of velocity or a "
-          "shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency",
-          found.a, cell));
+      throw NumericalError(
+          fmt::format("collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "
+                      "lower 'frequency', take wider cells of velocity or a "
+                      "shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency",
+                      found.a, cell));
     most = std::max(most, found.steps);
   }
   return most;

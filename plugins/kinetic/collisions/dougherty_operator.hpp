@@ -82,8 +82,7 @@ struct DoughertyOperator {
   ///   dM1/dt = -nu (M1 - u M0 + vt^2 D),   d(M2/2)/dt = -nu (M2 - u . M1 + vt^2 (E - vdim M0)).
   CAMBIUM_FN bool find_state(const Moments& m, const double* push, double heat, State& s) const {
     double square = 0.0, cross = 0.0;
-    for (int d = 0; d < vdim; ++d)
-      square += (m.m1[d] + push[d]) * m.m1[d] / m.m0, cross += m.m1[d] * m.jump[d] / m.m0;
+    for (int d = 0; d < vdim; ++d) square += (m.m1[d] + push[d]) * m.m1[d] / m.m0, cross += m.m1[d] * m.jump[d] / m.m0;
     s.vt2 = (m.m2 - square + heat) / (vdim * m.m0 - m.ends + cross);
     for (int d = 0; d < vdim; ++d) s.u[d] = (m.m1[d] + push[d] + s.vt2 * m.jump[d]) / m.m0;
     return m.m0 > 0.0 && s.vt2 > 0.0;
@@ -120,8 +119,7 @@ struct DoughertyOperator {
                             const State& s) const {
     const double h = width[d], scale = 2.0 / h;
     Face below;
-    if (from > 0)
-      below = through(f, first + (from - 1) * stride[d], d, l, centre(d, from - 1) - s.u[d], s.vt2);
+    if (from > 0) below = through(f, first + (from - 1) * stride[d], d, l, centre(d, from - 1) - s.u[d], s.vt2);
     for (int i = from; i < to; ++i) {
       const int iv = first + i * stride[d];
       const double a = centre(d, i) - s.u[d];

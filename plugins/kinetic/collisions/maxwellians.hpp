@@ -34,8 +34,7 @@ struct MaxwellianFactors {
     const int vdim = a.layout.vdim, i = static_cast<int>(k % a.longest), d = static_cast<int>(k / a.longest % vdim);
     const std::int64_t node = k / a.longest / vdim;  // of all blocks from the first one on
     if (i >= a.layout.nv[d]) return;
-    const double* state =
-        a.state.data() + (std::int64_t{a.first} * a.conf_nodes + node) * (std::int64_t{vdim} + 2) * W;
+    const double* state = a.state.data() + (std::int64_t{a.first} * a.conf_nodes + node) * (std::int64_t{vdim} + 2) * W;
     for (int p = 0; p < a.points; ++p) {
       const double v = a.speed((d * a.longest + i) * a.points + p);
       double* to = a.factor.data() + (k * a.points + p) * W;
@@ -161,8 +160,7 @@ struct RelaxToMaxwellian {
     const double* stay = stays.data() + std::int64_t{block} * W;
     for (int j = first; j < (device_is_host ? modes : first + 1); ++j)
       for (int l = 0; l < W; ++l)
-        f[j * W + l] =
-            static_cast<T>(m[j * W + l] + (static_cast<double>(f[j * W + l]) - m[j * W + l]) * stay[l]);
+        f[j * W + l] = static_cast<T>(m[j * W + l] + (static_cast<double>(f[j * W + l]) - m[j * W + l]) * stay[l]);
   }
 };
 
