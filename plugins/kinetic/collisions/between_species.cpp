@@ -4,82 +4,130 @@
 #include <cmath>
 
 #include "core/base/record/recorder.hpp"
+#include "plugins/kinetic/collisions/dougherty_nodes.hpp"
+
 namespace cambium::kinetic {
 
-BetweenSpecies::Exchange BetweenSpecies::exchange_of(const Pair& f, double frequency, int cell, int vdim) const {
-  Dougherty::Moments m[2];
-  double density[2], temperature[2], difference = 0.0;
-  for (int s = 0; s < 2; ++s) {
-    m[s] = side_[s].op.moments_of(f[s].data());
-    density[s] = m[s].m0 * side_[s].op.moment_unit();
-    double square = 0.0;
-    for (int d = 0; d < vdim; ++d) square += m[s].m1[d] * m[s].m1[d] / (m[s].m0 * m[s].m0);
-    temperature[s] = side_[s].mass * (m[s].m2 / m[s].m0 - square) / vdim;
-  }
-  for (int d = 0; d < vdim; ++d) difference += std::pow(m[0].m1[d] / m[0].m0 - m[1].m1[d] / m[1].m0, 2);
-  Exchange out;
-  out.nu = {frequency, frequency * side_[0].mass * density[0] / (side_[1].mass * density[1])};
-  for (int s = 0; s < 2; ++s) {
-    const int o = 1 - s;
-    // Per unit of m n nu, which both sides share: momentum (u_o - u_s)/2 and energy u_s . (u_o - u_s)/2 plus heat.
-    const double heat =
-        0.5 * (vdim * (temperature[o] - temperature[s]) + side_[o].mass * difference) / (side_[0].mass + side_[1].mass);
-    std::array<double, 3> push{};
-    double work = 0.0;
-    for (int d = 0; d < vdim; ++d) {
-      const double own = m[s].m1[d] / m[s].m0, pull = 0.5 * (m[o].m1[d] / m[o].m0 - own);
-      push[d] = m[s].m0 * pull, work += own * pull;
-    }
-    out.state[s] = side_[s].op.state_for(m[s], cell, push, m[s].m0 * (work + heat));
-  }
-  return out;
-}
+/// SSP-RK3 of both species together at a node, in as many steps as the stiffer one needs.
+template <class T>
+struct ExchangeSteps {
+  DoughertyNodes<T> nodes[2];
+  double mass[2];
+  View<double*> frequency;
+  View<NodeOutcome*> outcomes;
+  double dt;
 
-/// SSP-RK3 of both species together, in as many steps as the stiffer one needs.
-void BetweenSpecies::advance(Pair& f, double frequency, double dt, int cell, int vdim) const {
-  const Exchange first = exchange_of(f, frequency, cell, vdim);
-  double stiffest = 0.0;
-  for (int s = 0; s < 2; ++s) stiffest = std::max(stiffest, first.nu[s] * side_[s].op.stiffness(first.state[s]));
-  const int steps = Dougherty::substeps_for(dt * stiffest, cell);
-  Pair stage = f, rate = f;
-  // stage = keep f + (1 - keep) (stage + step C(stage))
-  auto take = [&](double keep) {
-    const Exchange now = exchange_of(stage, frequency, cell, vdim);
-    for (int s = 0; s < 2; ++s) {
-      side_[s].op.rate(stage[s].data(), rate[s].data(), now.state[s]);
-      const double step = now.nu[s] * dt / steps;
-      for (std::size_t i = 0; i < f[s].size(); ++i)
-        stage[s][i] = keep * f[s][i] + (1.0 - keep) * (stage[s][i] + step * rate[s][i]);
-    }
+  /// What both operators relax to, and the rates at which they do.
+  struct Exchange {
+    DoughertyOperator::State state[2];
+    double nu[2];
   };
-  for (int n = 0; n < steps; ++n) {
-    stage = f;
-    take(0.0), take(0.75), take(1.0 / 3.0);
-    f = stage;
+
+  /// With the arrays `which` of both species; false where one has no state.
+  CAMBIUM_FN bool exchange(const NodeTeam& team, int node, int which, Exchange& out, NodeOutcome& outcome) const {
+    const int vdim = nodes[0].op.vdim;
+    const double nu = frequency(nodes[0].first + node / nodes[0].nodes);
+    DoughertyOperator::Moments m[2];
+    double density[2], temperature[2], difference = 0.0;
+    for (int s = 0; s < 2; ++s) {
+      m[s] = nodes[s].moments(team, nodes[s].array(node, which));
+      density[s] = m[s].m0 * nodes[s].op.moment_unit();
+      double square = 0.0;
+      for (int d = 0; d < vdim; ++d) square += m[s].m1[d] * m[s].m1[d] / (m[s].m0 * m[s].m0);
+      temperature[s] = mass[s] * (m[s].m2 / m[s].m0 - square) / vdim;
+    }
+    for (int d = 0; d < vdim; ++d) {
+      const double apart = m[0].m1[d] / m[0].m0 - m[1].m1[d] / m[1].m0;
+      difference += apart * apart;
+    }
+    out.nu[0] = nu, out.nu[1] = nu * mass[0] * density[0] / (mass[1] * density[1]);
+    for (int s = 0; s < 2; ++s) {
+      const int o = 1 - s;
+      // Per unit of m n nu, which both sides share: momentum (u_o - u_s)/2 and energy u_s . (u_o - u_s)/2 plus heat.
+      const double heat = 0.5 * (vdim * (temperature[o] - temperature[s]) + mass[o] * difference) / (mass[0] + mass[1]);
+      double push[3] = {}, work = 0.0;
+      for (int d = 0; d < vdim; ++d) {
+        const double own = m[s].m1[d] / m[s].m0, pull = 0.5 * (m[o].m1[d] / m[o].m0 - own);
+        push[d] = m[s].m0 * pull, work += own * pull;
+      }
+      if (nodes[s].op.find_state(m[s], push, m[s].m0 * (work + heat), out.state[s])) continue;
+      outcome.kind = NodeOutcome::no_state, outcome.a = m[s].m0, outcome.b = out.state[s].vt2;
+      return false;
+    }
+    return true;
+  }
+
+  /// stage = keep f + (1 - keep) (stage + step C(stage))
+  CAMBIUM_FN bool take(const NodeTeam& team, int node, double keep, NodeOutcome& outcome) const {
+    Exchange now;
+    if (!exchange(team, node, 2, now, outcome)) return false;
+    for (int s = 0; s < 2; ++s) {
+      const double *f = nodes[s].array(node, 1), step = now.nu[s] * dt / outcome.steps;
+      double *stage = nodes[s].array(node, 2), *rate = nodes[s].array(node, 3);
+      nodes[s].rate(team, stage, rate, now.state[s]);
+      each(team, nodes[s].size(), [&](int i) { stage[i] = keep * f[i] + (1.0 - keep) * (stage[i] + step * rate[i]); });
+    }
+    return true;
+  }
+  /// Array `to` = array `from` of both species.
+  CAMBIUM_FN void copy(const NodeTeam& team, int node, int from, int to) const {
+    for (int s = 0; s < 2; ++s) {
+      const double* source = nodes[s].array(node, from);
+      double* target = nodes[s].array(node, to);
+      each(team, nodes[s].size(), [&](int i) { target[i] = source[i]; });
+    }
+  }
+  CAMBIUM_FN void advance(const NodeTeam& team, int node, NodeOutcome& outcome) const {
+    Exchange first;
+    if (!exchange(team, node, 1, first, outcome)) return;
+    double stiffest = 0.0;
+    for (int s = 0; s < 2; ++s) {
+      const double here = first.nu[s] * nodes[s].op.stiffness(first.state[s]);
+      stiffest = stiffest < here ? here : stiffest;
+    }
+    if (!find_substeps(dt * stiffest, outcome)) return;
+    for (int n = 0; n < outcome.steps; ++n) {
+      copy(team, node, 1, 2);
+      if (!take(team, node, 0.0, outcome) || !take(team, node, 0.75, outcome) || !take(team, node, 1.0 / 3.0, outcome))
+        return;
+      copy(team, node, 2, 1);
+    }
+  }
+  CAMBIUM_FN void operator()(const NodeTeam& team) const {
+    const int node = team.league_rank();
+    NodeOutcome outcome;
+    for (int s = 0; s < 2; ++s) nodes[s].read(team, node);
+    advance(team, node, outcome);
+    if (team.team_rank() == 0) outcomes(node) = outcome;
+  }
+};
+
+template <class T>
+void BetweenSpecies::act_on(Solver& a, Solver& b, double dt) {
+  const PhaseGrid& grid = a.grid();
+  const int all = grid.local_conf_cells(), nodes = side_[0].op.conf_rule().nodes();
+  double bytes = 0.0;
+  for (const auto& side : side_) bytes += 32.0 * side.op.op().cells * side.op.op().groups;
+  const int batch = cells_at_once(all, nodes, bytes);
+  ExchangeSteps<T> kernel{{nodes_of<T>(a, side_[0].op, batch), nodes_of<T>(b, side_[1].op, batch)},
+                          {side_[0].mass, side_[1].mass},
+                          on_device("kinetic: collision frequency", frequency_),
+                          View<NodeOutcome*>("kinetic: outcomes of collisions", batch * nodes),
+                          dt};
+  for (int first = 0; first < all; first += batch) {
+    const int cells = std::min(batch, all - first);
+    for (auto& species : kernel.nodes) species.first = first;
+    Kokkos::parallel_for("kinetic: collisions between species", NodePolicy(cells * nodes, threads_of_a_node()), kernel);
+    require_fine(kernel.outcomes, cells * nodes, nodes, first, grid);
+    for (const auto& species : kernel.nodes)
+      Kokkos::parallel_for("kinetic: changes by collisions",
+                           PackRange(0, std::int64_t{cells} * species.op.cells * species.parts()), species);
   }
 }
 
 void BetweenSpecies::act(Solver& a, Solver& b, double dt) {
   const Region region("collisions between species", WorkKind::elementwise);
-  Solver* solver[] = {&a, &b};
-  const PhaseGrid& grid = a.grid();
-  for (auto* s : solver) s->to_host_const(0);
-  Pair f, change, before, node;
-  for (int ic = 0; ic < grid.local_conf_cells(); ++ic) {
-    const int cell = grid.conf_index(grid.local_conf(ic));
-    for (int s = 0; s < 2; ++s) side_[s].op.read(*solver[s], ic, f[s]), change[s].assign(f[s].size(), 0.0);
-    for (int q = 0; q < side_[0].op.nodes(); ++q) {
-      for (int s = 0; s < 2; ++s) side_[s].op.at_node(f[s], q, before[s]);
-      node = before;
-      advance(node, frequency_[ic], dt, cell, grid.vdim);
-      for (int s = 0; s < 2; ++s) side_[s].op.add_change(before[s], node[s], q, change[s]);
-    }
-    for (int s = 0; s < 2; ++s) {
-      for (std::size_t k = 0; k < f[s].size(); ++k) f[s][k] += change[s][k];
-      side_[s].op.write(*solver[s], ic, f[s]);
-    }
-  }
-  for (auto* s : solver) s->to_device(0);
+  in_precision(a, [&](auto number) { act_on<decltype(number)>(a, b, dt); });
 }
 
 }  // namespace cambium::kinetic

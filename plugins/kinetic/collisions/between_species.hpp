@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <vector>
 
 #include "plugins/kinetic/collisions/dougherty.hpp"
@@ -25,18 +24,13 @@ class BetweenSpecies {
   BetweenSpecies(Side a, Side b, std::vector<double> frequency)
       : side_{std::move(a), std::move(b)}, frequency_(std::move(frequency)) {}
 
-  /// Collisions during dt act on slot 0 of both. NumericalError where a density or temperature is not positive.
+  /// Collisions during dt act on slot 0 of both, where it is (Solver::changed is left to the caller). NumericalError
+  /// where a density or temperature is not positive.
   void act(Solver& a, Solver& b, double dt);
 
  private:
-  using Pair = std::array<std::vector<double>, 2>;
-  /// What both operators relax to, and the rates at which they do.
-  struct Exchange {
-    std::array<Dougherty::State, 2> state;
-    std::array<double, 2> nu;
-  };
-  Exchange exchange_of(const Pair& f, double frequency, int cell, int vdim) const;
-  void advance(Pair& f, double frequency, double dt, int cell, int vdim) const;
+  template <class T>
+  void act_on(Solver& a, Solver& b, double dt);
 
   Side side_[2];
   std::vector<double> frequency_;

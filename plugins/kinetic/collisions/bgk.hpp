@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "plugins/kinetic/deck/projection.hpp"
@@ -22,27 +23,25 @@ class Bgk {
   struct Ranks {
     const Comm &all, &column;
   };
-  /// Collisions during dt act on slot 0, whose moments (Solver's layout, summed over the column) are given. Collective.
-  /// NumericalError where density or temperature is not positive.
+  /// Collisions during dt act on slot 0 where it is, whose moments (Solver's layout, summed over the column) are given
+  /// (Solver::changed is left to the caller). Collective. NumericalError where density or temperature is not positive.
   void act(Solver& solver, double dt, const std::vector<double>& moments, const Ranks& ranks);
   int iterations() const { return iterations_; }  ///< of the last correction
 
  private:
-  void project_maxwellian(const std::vector<double>& moments);
-  void velocity_factors(int ic, const std::vector<double>& moments);
-  std::vector<double> moments_of_maxwellian(const Comm& column) const;
+  /// At the nodes of configuration space: density, mean velocity and squared thermal speed. For the host.
+  std::vector<double> states_of(const std::vector<double>& moments) const;
+  template <class T>
+  void correct(const std::vector<double>& moments, const Ranks& ranks);
 
   PhaseGrid grid_;
   ConfGrid conf_;
-  int modes_, components_;
+  int components_;
   std::vector<double> frequency_;  ///< per cell of this rank's configuration space
-  Projection phase_rule_, conf_rule_;
-  int points_;
-  std::vector<std::vector<int>> exponents_;
-  std::vector<double> maxwellian_;  ///< [local conf cell][local velocity cell][mode]
-  std::vector<double> factors_;     ///< [conf node][dimension][cell of it][point]
-  std::vector<double> density_;     ///< [conf node]
-  int iterations_ = 0, longest_ = 1;
+  Projection conf_rule_;
+  struct Maxwellians;
+  std::shared_ptr<Maxwellians> maxwellians_;
+  int iterations_ = 0;
 };
 
 }  // namespace cambium::kinetic

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/tensor_ref.hpp"
-#include "plugins/kinetic/solver/phase_grid.hpp"
+#include "plugins/kinetic/solver/layout.hpp"
 
 namespace cambium::kinetic {
 
@@ -59,6 +59,16 @@ class Solver {
   /// round before get().
   virtual void to_device(int slot) = 0;
   virtual void to_host_const(int slot) const = 0;
+  /// Calls of these two so far: on a device each carries a whole distribution function. No step makes one.
+  std::int64_t copies() const { return copies_; }
+
+  // For kernels other than a stage (packs_of in packs.hpp): the type of the numbers, where cells lie, and a slot where
+  // kernels run.
+  virtual Precision precision() const = 0;
+  virtual const Layout& layout() const = 0;
+  virtual void* data(int slot) const = 0;
+  /// On all ranks of the grid: such a kernel has changed a slot.
+  virtual void changed(int slot) = 0;
 
   /// Collective among neighbours. Adds this rank's share of the moments of f[out] to `moments`: component c (M0, M1 of
   /// each velocity dimension, M2) of conf mode k in cell i at (i * (vdim + 2) + c) * conf + k. Returns the largest sum
@@ -87,6 +97,9 @@ class Solver {
   virtual double square_integral(int slot) const = 0;
   /// Of the distribution functions here, where two stages share each pass that may (`fused`) or none does.
   virtual std::size_t bytes(bool fused) const = 0;
+
+ protected:
+  mutable std::int64_t copies_ = 0;
 };
 
 /// A configuration that this build has.

@@ -58,10 +58,17 @@ class SolverOf : public Solver {
     for (int k = 0; k < K::modes; ++k) c[k] = static_cast<double>(host_[slot](at + k * width));
   }
   void to_device(int slot) override {
+    ++copies_;
     Kokkos::deep_copy(f_[slot], host_[slot]);
+    changed(slot);
+  }
+  void to_host_const(int slot) const override { ++copies_, Kokkos::deep_copy(host_[slot], f_[slot]); }
+  Precision precision() const override { return sizeof(T) == 8 ? Precision::float64 : Precision::float32; }
+  const Layout& layout() const override { return layout_; }
+  void* data(int slot) const override { return f_[slot].data(); }
+  void changed(int slot) override {
     if (faces_) faces_->forget(slot);
   }
-  void to_host_const(int slot) const override { Kokkos::deep_copy(host_[slot], f_[slot]); }
   std::size_t bytes(bool fused) const override {
     return (fused ? 2 : 3) * sizeof(T) * static_cast<std::size_t>(layout_.size());
   }

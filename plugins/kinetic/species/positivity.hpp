@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
 
@@ -11,7 +13,7 @@ namespace cambium::kinetic {
 class Positivity {
  public:
   explicit Positivity(const Solver& solver);
-  /// Acts on slot 0, on the host (Solver::to_device is left to the caller); returns the cells of this rank that it
+  /// Acts on slot 0 where it is (Solver::changed is left to the caller); returns the cells of this rank that it
   /// changed.
   std::int64_t act(Solver& solver);
 
@@ -19,9 +21,8 @@ class Positivity {
   std::int64_t negative() const { return negative_; }  ///< cells of this rank with a negative mean, over all calls
 
  private:
-  int modes_;
-  std::vector<double> basis_;  ///< [point][mode]
-  int points_ = 0;
+  struct Points;
+  std::shared_ptr<const Points> points_;
   std::int64_t changed_ = 0, negative_ = 0;
 };
 

@@ -120,7 +120,7 @@ void Species::make_collisions(const CollisionParams& params) {
 
 bool Species::limit() {
   if (!positivity_ || comm_.sum(positivity_->act(*solver_)) == 0) return false;
-  solver_->to_device(0);  // on all ranks: neighbours have seen what was there before
+  solver_->changed(0);  // on all ranks: neighbours have seen what was there before
   compute_moments();
   return true;
 }
@@ -136,6 +136,7 @@ void Species::collide(double dt) {
     bgk_->act(*solver_, dt, moments_[0], {comm_, ranks_.column()});
   else
     on_ranks(comm_, [&] { dougherty_->act(*solver_, dt); });
+  solver_->changed(0);
 }
 
 void Species::initialise(Context& context) {
