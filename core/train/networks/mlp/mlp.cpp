@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
+#include "core/train/networks/mlp/device_layers.hpp"
 #include "core/train/networks/mlp/field.hpp"
 #include "core/train/networks/mlp/mlp_layers.hpp"
 #include "core/train/networks/mlp/mlp_loss.hpp"
@@ -38,6 +39,11 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and deviation 1").def(true);
+  d("compute", &Params::compute,
+    "by products and loops of the host or by kernels of this build's default back end, with the activations in its "
+    "memory; auto: by kernels where that is a device")
+      .options({{"auto", Compute::automatic}, {"host", Compute::host}, {"kernels", Compute::kernels}})
+      .def(Compute::automatic);
   d("ranks", &Params::ranks,
     "of each layer, the last one too, that is a product of two matrices: the width between them; 0 for a whole one. A "
     "stage compress finds them")
@@ -91,6 +97,7 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
 }
 
 void Mlp::fit_statistics(Dataset& training, Context&) {
+  device_double_.reset(), device_float_.reset();
   constexpr std::int64_t enough = 4096;
   const std::int64_t n = std::min(enough, training.size());
   std::vector<std::int64_t> ids;
@@ -169,30 +176,96 @@ std::vector<TermInfo> Mlp::metrics() const {
   return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
 }
 
+/// Weights of few bits are multiplied by tables of the host.
+bool Mlp::by_kernels() const {
+  if (coded_) return false;
+  return params_.compute == Compute::kernels || (params_.compute == Compute::automatic && kernels_have_own_memory());
+}
+
+template <class T>
+DeviceMlpLayers<T>& Mlp::device_layers() {
+  auto& layers = [&]() -> auto& {
+    if constexpr (std::is_same_v<T, double>)
+      return device_double_;
+    else
+      return device_float_;
+  }
+  ();
+  if (!layers)
+    layers = std::make_unique<DeviceMlpLayers<T>>(
+        shape(), typename DeviceMlpLayers<T>::Kind{params_.activation, params_.precision == Precision::bfloat16,
+                                                   params_.goal == Goal::classification, params_.label_smoothing});
+  return *layers;
+}
+
+void Mlp::begin(Weights weights) {
+  weights_ = weights;
+  if (!by_kernels()) return;
+  with_real(dtype(), [&]<class T>() { device_layers<T>().weights_stay(weights != Weights::change); });
+}
+
+void Mlp::begin_step(std::uint64_t, std::int64_t) { begin(Weights::of_step); }
+void Mlp::begin_evaluation(Dataset&, std::span<const TensorRef>) { begin(Weights::of_evaluation); }
+
+std::vector<std::string> Mlp::report() const {
+  if (by_kernels()) return {fmt::format("mlp: computed by kernels of {}", kernels_run_on())};
+  if (!kernels_have_own_memory() && params_.compute != Compute::kernels) return {};  // there is no other place
+  return {coded_ ? "mlp: computed on the host, whose tables multiply weights of few bits"
+                 : "mlp: computed on the host"};
+}
+
 void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                    std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                    const ReadyCallback& ready) {
   const auto w = shape();
+  const int rows = static_cast<int>(samples.size());
   with_real(dtype(), [&]<class T>() {
+    if (by_kernels()) {
+      if (weights_ != Weights::of_step) begin(Weights::change);
+      auto& layers = device_layers<T>();
+      T* const block = layers.block(rows, true).data();
+      write_scaled_inputs<T>(samples, params_, scaling_, block);
+      write_targets<T>(samples, params_, scaling_, block + samples.size() * scaling_.input_mean.size());
+      layers.forward(weights, ready);
+      terms[0].sum += layers.loss(term_weights[0]);
+      terms[0].count += static_cast<double>(rows);
+      return layers.backward(gradients, ready);
+    }
     MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, nullptr,
                         w.plain);
-    const auto& outputs =
-        layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()), ready);
+    const auto& outputs = layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows, ready);
     layers.backward(loss_by_output<T>(samples, outputs, params_, scaling_, term_weights[0], terms[0]), gradients,
                     ready);
   });
 }
 
-std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights) {
+template <class T>
+std::vector<T> Mlp::outputs_of(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
+  const int rows = static_cast<int>(samples.size());
+  if (by_kernels()) {
+    if (!keep || weights_ != Weights::of_evaluation) begin(Weights::change);
+    auto& layers = device_layers<T>();
+    write_scaled_inputs<T>(samples, params_, scaling_, layers.block(rows, false).data());
+    layers.forward(weights);
+    return layers.outputs();
+  }
   const auto w = shape();
+  MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_, w.plain);
+  return layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows);
+}
+
+std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights) {
+  return predict(samples, weights, false);
+}
+
+/// `keep`: weights are those of begin_evaluation(), where it was called last.
+std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
   std::vector<double> out;
   with_real(dtype(), [&]<class T>() {
-    MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_,
-                        w.plain);
-    const auto& y = layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()));
-    const auto width = static_cast<std::size_t>(w.widths.back());
+    const auto y = outputs_of<T>(samples, weights, keep);
+    const auto width = static_cast<std::size_t>(widths().back());
     for (std::size_t s = 0; s < samples.size(); ++s) {
-      const auto row = std::span(y).subspan(s * width, width);
+      const auto row = std::span<const T>(y).subspan(s * width, width);
       if (params_.goal == Goal::classification) {
         const auto p = softmax(row);
         out.insert(out.end(), p.begin(), p.end());
@@ -244,7 +317,7 @@ void Mlp::add_parity(std::span<const SamplePtr> samples, std::span<const TensorR
 
 void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) {
   if (samples.empty()) return;
-  const auto y = predict(samples, weights);
+  const auto y = predict(samples, weights, true);
   const std::size_t width = y.size() / samples.size();
   std::vector<double> target(width);
   for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -271,6 +344,7 @@ std::string Mlp::state() const {
 }
 
 void Mlp::restore(const std::string& state) {
+  device_double_.reset(), device_float_.reset();
   const auto json = nlohmann::json::parse(state);
   json.at("input_mean").get_to(scaling_.input_mean);
   json.at("input_scale").get_to(scaling_.input_scale);

@@ -9,6 +9,9 @@
 
 namespace cambium::train {
 
+template <class T>
+class DeviceMlpLayers;
+
 /// Widths of what is computed one after the other (inputs first), and the layers without an activation behind them.
 struct MlpShape {
   std::vector<std::int64_t> widths;
@@ -23,6 +26,7 @@ class Mlp : public Network, public GivesParity, public HasFactors {
  public:
   enum class Goal { regression, classification };
   enum class Activation { tanh, relu, sigmoid, gelu, silu };
+  enum class Compute { automatic, host, kernels };
   struct Params {
     std::vector<std::int64_t> layers;
     Activation activation = Activation::tanh;
@@ -31,6 +35,7 @@ class Mlp : public Network, public GivesParity, public HasFactors {
     double label_smoothing = 0.0;
     Precision precision = Precision::float32;
     bool normalise = true;
+    Compute compute = Compute::automatic;
     std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
@@ -42,6 +47,9 @@ class Mlp : public Network, public GivesParity, public HasFactors {
   DType dtype() const override { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<int> modules() const override;  ///< the layers
+  void begin_step(std::uint64_t seed, std::int64_t step) override;
+  void begin_evaluation(Dataset& data, std::span<const TensorRef> weights) override;
+  std::vector<std::string> report() const override;
   std::vector<TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -81,10 +89,23 @@ class Mlp : public Network, public GivesParity, public HasFactors {
   std::vector<std::int64_t> widths() const;  ///< inputs, hidden layers, outputs
   /// The same with the widths between factors, and behind which of the layers nothing is done to their sums.
   MlpShape shape() const;
+  /// Passes by kernels in the device's memory rather than on the host.
+  bool by_kernels() const;
+  template <class T>
+  DeviceMlpLayers<T>& device_layers();
+  /// From now on weights may be other ones, until the next call where they `stay`.
+  enum class Weights { change, of_step, of_evaluation };
+  void begin(Weights weights);
+  template <class T>
+  std::vector<T> outputs_of(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep);
+  std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep);
 
   Params params_;
   Scaling scaling_;
   const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
+  Weights weights_ = Weights::change;    ///< what those on the device are
+  std::unique_ptr<DeviceMlpLayers<double>> device_double_;
+  std::unique_ptr<DeviceMlpLayers<float>> device_float_;
 };
 
 }  // namespace cambium::train

@@ -9,6 +9,7 @@
 #include "core/numerics/gemm.hpp"
 #include "core/parallel/random.hpp"
 #include "core/parallel/threads/host_threads.hpp"
+#include "core/train/networks/mlp/mlp_activation.hpp"
 #include "core/train/networks/quantized/coded_weights.hpp"
 
 namespace cambium::train {
@@ -24,48 +25,6 @@ void round_to_bfloat16(std::span<T> values) {
     for (T& value : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)))
       value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
   });
-}
-
-template <class T>
-T normal_cdf(T x) {
-  return T(0.5) * std::erfc(-x * T(std::numbers::sqrt2 / 2.0));
-}
-
-template <class T>
-T activate(Mlp::Activation kind, T x) {
-  switch (kind) {
-    case Mlp::Activation::tanh:
-      return std::tanh(x);
-    case Mlp::Activation::relu:
-      return x > T(0) ? x : T(0);
-    case Mlp::Activation::sigmoid:
-      return T(1) / (T(1) + std::exp(-x));
-    case Mlp::Activation::gelu:
-      return x * normal_cdf(x);
-    case Mlp::Activation::silu:
-      return x / (T(1) + std::exp(-x));
-  }
-  return x;
-}
-
-/// Derivative by the sum x, given also the value y.
-template <class T>
-T slope(Mlp::Activation kind, T x, T y) {
-  switch (kind) {
-    case Mlp::Activation::tanh:
-      return T(1) - y * y;
-    case Mlp::Activation::relu:
-      return x > T(0) ? T(1) : T(0);
-    case Mlp::Activation::sigmoid:
-      return y * (T(1) - y);
-    case Mlp::Activation::gelu:
-      return normal_cdf(x) + x * std::exp(T(-0.5) * x * x) * T(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-    case Mlp::Activation::silu: {
-      const T s = T(1) / (T(1) + std::exp(-x));
-      return s * (T(1) + x * (T(1) - s));
-    }
-  }
-  return T(1);
 }
 
 }  // namespace
@@ -129,7 +88,7 @@ void MlpLayers<T>::apply_activation(std::size_t l) {
     if (is_plain(l))
       std::copy(sum + first, sum + last, value + first);
     else
-      for (std::int64_t k = first; k < last; ++k) value[k] = activate(activation_, sum[k]);
+      for (std::int64_t k = first; k < last; ++k) value[k] = detail::activate(activation_, sum[k]);
   });
 }
 
@@ -166,7 +125,7 @@ void MlpLayers<T>::times_slope(std::size_t l, T* by_input) const {
   const KernelRegion region("slope of the activation", WorkKind::elementwise);
   const T *const sum = sums_[l].data(), *const value = inputs_[l + 1].data();
   in_shares(std::int64_t{rows_} * out(l), enough_activations, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t k = first; k < last; ++k) by_input[k] *= slope(activation_, sum[k], value[k]);
+    for (std::int64_t k = first; k < last; ++k) by_input[k] *= detail::slope(activation_, sum[k], value[k]);
   });
 }
 

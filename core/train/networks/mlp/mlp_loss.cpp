@@ -9,28 +9,41 @@
 
 namespace cambium::train {
 
+/// (x - mean) / scale of a field of each sample, in float64, as T.
 template <class T>
-static void scale_input(const Sample& sample, const Mlp::Params& params, const Mlp::Scaling& scaling, T* out) {
-  const std::size_t width = scaling.input_mean.size();
-  std::vector<double> row(width);
-  read_field<double>(sample, params.input, row);
-  for (std::size_t k = 0; k < width; ++k)
-    out[k] = static_cast<T>((row[k] - scaling.input_mean[k]) / scaling.input_scale[k]);
+static void write_scaled(std::span<const SamplePtr> samples, const std::string& field, const std::vector<double>& mean,
+                         const std::vector<double>& scale, T* out) {
+  const std::size_t width = mean.size();
+  // A sample is found by names, which takes as long as some numbers do.
+  constexpr std::int64_t enough = 4096, found = 32;  // numbers that a thread is worth starting for
+  in_shares(std::ssize(samples), 1 + enough / (found + std::ssize(mean)), [&](std::int64_t first, std::int64_t last) {
+    std::vector<double> row(width);
+    for (auto s = static_cast<std::size_t>(first); s < static_cast<std::size_t>(last); ++s) {
+      read_field<double>(*samples[s], field, row);
+      for (std::size_t k = 0; k < width; ++k) out[s * width + k] = static_cast<T>((row[k] - mean[k]) / scale[k]);
+    }
+  });
+}
+
+template <class T>
+void write_scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params, const Mlp::Scaling& scaling,
+                         T* out) {
+  write_scaled(samples, params.input, scaling.input_mean, scaling.input_scale, out);
 }
 
 template <class T>
 std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params,
                              const Mlp::Scaling& scaling) {
-  const std::size_t width = scaling.input_mean.size();
-  std::vector<T> out(samples.size() * width);
-  // A sample is found by names, which takes as long as some numbers do.
-  constexpr std::int64_t enough = 4096, found = 32;  // numbers that a thread is worth starting for
-  in_shares(std::ssize(samples), 1 + enough / (found + std::ssize(scaling.input_mean)),
-            [&](std::int64_t first, std::int64_t last) {
-              for (auto s = static_cast<std::size_t>(first); s < static_cast<std::size_t>(last); ++s)
-                scale_input(*samples[s], params, scaling, out.data() + s * width);
-            });
+  std::vector<T> out(samples.size() * scaling.input_mean.size());
+  write_scaled_inputs(samples, params, scaling, out.data());
   return out;
+}
+
+template <class T>
+void write_targets(std::span<const SamplePtr> samples, const Mlp::Params& params, const Mlp::Scaling& scaling, T* out) {
+  if (params.goal == Mlp::Goal::regression)
+    return write_scaled(samples, params.target, scaling.target_mean, scaling.target_scale, out);
+  for (const auto& sample : samples) *out++ = static_cast<T>(class_of(*sample, params.target, scaling.classes));
 }
 
 std::int64_t class_of(const Sample& sample, const std::string& field, std::int64_t classes) {
@@ -126,6 +139,10 @@ std::vector<T> loss_by_output(std::span<const SamplePtr> samples, const std::vec
   return by_output;
 }
 
+template void write_scaled_inputs(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&, double*);
+template void write_scaled_inputs(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&, float*);
+template void write_targets(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&, double*);
+template void write_targets(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&, float*);
 template std::vector<double> scaled_inputs(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&);
 template std::vector<float> scaled_inputs(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&);
 template std::vector<double> loss_by_output(std::span<const SamplePtr>, const std::vector<double>&, const Mlp::Params&,

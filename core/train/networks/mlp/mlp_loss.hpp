@@ -11,6 +11,15 @@ template <class T>
 std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params,
                              const Mlp::Scaling& scaling);
 
+/// The same to where it is wanted; no memory is made for it.
+template <class T>
+void write_scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params, const Mlp::Scaling& scaling,
+                         T* out);
+
+/// What the outputs shall be: scaled targets, rows x outputs, or of each row its class.
+template <class T>
+void write_targets(std::span<const SamplePtr> samples, const Mlp::Params& params, const Mlp::Scaling& scaling, T* out);
+
 /// Derivative of the sum over samples of the loss by the outputs (rows x outputs), times `weight`; the loss is added to
 /// `term`.
 template <class T>

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/train/networks/mlp/mlp.hpp"
+
+namespace cambium::train {
+
+/// Whether this build's default back end has a memory that the host cannot reach.
+bool kernels_have_own_memory();
+/// The name of that back end, such as "Cuda".
+std::string kernels_run_on();
+
+/// What MlpLayers and mlp_loss.hpp do, by kernels of the default back end in its memory (T is double or float): a batch
+/// goes up in one block, weights when they may have changed, gradients come down once a call, layer by layer, and of
+/// the loss one number. Memory is made for the largest batch so far and kept.
+template <class T>
+class DeviceMlpLayers {
+ public:
+  struct Kind {
+    Mlp::Activation activation;
+    bool bfloat16, classes;  ///< classes: the loss is the cross entropy, else the squared error
+    double smoothing;
+  };
+  DeviceMlpLayers(MlpShape shape, const Kind& kind);
+  ~DeviceMlpLayers();
+
+  /// Where the host writes the next batch: rows x inputs; behind them where `with_targets` rows x outputs, or the class
+  /// of each row (exact up to 2^24 in float).
+  std::span<T> block(int rows, bool with_targets);
+  /// From here on weights in the same place are the same ones until the next call, and go up once; false: each time.
+  void weights_stay(bool stay);
+  void forward(std::span<const TensorRef> weights, const ReadyCallback& ready = {});
+  /// Of the last forward pass, on the host: rows x outputs.
+  const std::vector<T>& outputs();
+  /// Sum over the rows of the loss, whose derivative times `weight` backward() takes up.
+  double loss(double weight);
+  /// Adds the gradient to memory of the host.
+  void backward(std::span<const TensorRef> gradients, const ReadyCallback& ready);
+
+ private:
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
+};
+
+extern template class DeviceMlpLayers<double>;
+extern template class DeviceMlpLayers<float>;
+
+}  // namespace cambium::train
