@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "plugins/kinetic/collisions/dougherty.hpp"
-#include "plugins/kinetic/solver/packs.hpp"
+#include "plugins/kinetic/collisions/packs.hpp"
 
 namespace cambium::kinetic {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "plugins/kinetic/solver/packs.hpp"
+#include "plugins/kinetic/collisions/packs.hpp"
 
 namespace cambium::kinetic {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/parallel/sums.hpp"
-#include "plugins/kinetic/solver/packs.hpp"
+#include "plugins/kinetic/collisions/packs.hpp"
 
 namespace cambium::kinetic {
 
