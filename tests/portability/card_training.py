@@ -1,9 +1,12 @@
 """How fast an mlp trains by kernels on a card and by the processor of the same machine, and what passes between both memories.
 
 usage: card_training.py PROGRAM FOLDER OUTPUT.json [NAME ...]
-Each case runs once in either place, its samples made by the program; that by kernels once more, shorter, under `cambium
-profile`, which counts the copies by array. `loss` is the last one printed: both places must agree on it. A run that fails
-is said, with the end of its page; the others go on.
+Each case runs in either place for some steps and for more; the steps between both are timed, so that what a first step starts
+does not count. Samples are made anew for each batch, by formulas, which may take longer than a card needs to train on them:
+`samples_per_s` is without that section (data), `with_data` with it. By kernels it runs once more under `cambium profile`, which
+counts the copies by array. HOST_RANKS=N: so many ranks on the host, by mpirun; one where it is not set. Both places begin with
+the same weights and must agree on `last_row`, but for their numbers of steps. A run that fails is said, with the end of its
+page; the others go on.
 """
 import json
 import os
@@ -15,14 +18,14 @@ import card_rates
 
 WIDE = {"inputs": 256, "outputs": 256, "layers": [1024, 1024, 1024], "batch": 4096, "samples": 8192}
 SMALL = {"inputs": 2, "outputs": 1, "layers": [64, 64], "batch": 256, "samples": 4096}
-# name: (network and data, precision, steps by kernels, steps on the host)
+# name: (network and data, precision, steps by kernels before and while it is timed, the same on the host)
 CASES = {
-    "wide_float32": (WIDE, "float32", 200, 8),
-    "wide_float64": (WIDE, "float64", 200, 6),
-    "wide_bfloat16": (WIDE, "bfloat16", 100, 6),
-    "small_float32": (SMALL, "float32", 2000, 2000),
+    "wide_float32": (WIDE, "float32", (5, 40), (1, 3)),
+    "wide_float64": (WIDE, "float64", (5, 40), (1, 2)),
+    "wide_bfloat16": (WIDE, "bfloat16", (5, 20), (1, 2)),
+    "small_float32": (SMALL, "float32", (50, 1000), (50, 1000)),
 }
-RATE = re.compile(r"^([0-9.e+-]+) steps/s, ([0-9.e+-]+) ([kMGT]?)samples/s", re.M)
+HOST_RANKS = int(os.environ.get("HOST_RANKS", "1"))
 
 
 def deck(shape, precision, compute, steps, place):
@@ -37,40 +40,50 @@ def deck(shape, precision, compute, steps, place):
     return {"run": {"name": "card_training", "directory": place, "seed": 3}, "stages": [{"train": train}]}
 
 
-def once(program, verb, folder, name, content):
+def once(program, verb, folder, name, content, ranks=1):
     path = os.path.join(folder, f"{name}.yaml")
     content["run"]["directory"] = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(content, file)
-    return card_rates.run([program, verb, path, "--overwrite"], os.path.join(folder, f"{name}.log"))
-
-
-def result(page, batch, folder, name):
-    found = RATE.search(page)
-    if not found:
-        return {"failed": page.strip().splitlines()[-3:]}
-    where = re.search(r"^mlp: computed (.*)$", page, re.M)
-    table = os.path.join(folder, name, "train", "training.csv")
-    with open(table, encoding="utf-8") as file:
-        rows = [line.strip() for line in file if line.strip()]
-    return {"steps_per_s": float(found[1]), "samples_per_s": float(found[1]) * batch,
-            "computed": where[1] if where else "on the host", "last_row": [rows[0], rows[-1]]}
+    words = ["mpirun", "--oversubscribe", "-np", str(ranks)] if ranks > 1 else []
+    return card_rates.run(words + [program, verb, path, "--overwrite"], os.path.join(folder, f"{name}.log"))
 
 
 def timings(page):
-    """Seconds of the sections of a training, from its last page."""
-    rows = re.findall(r"^\s*(data|gradient|reduce|optimizer)\s+([0-9.e+-]+)", page, re.M)
-    return {name: float(seconds) for name, seconds in rows}
+    """Seconds of the sections of a training, mean over ranks, and of its loop."""
+    rows = re.findall(r"^(data|gradient|reduce|optimizer)\s+[0-9.]+\s+([0-9.]+)", page, re.M)
+    loop = re.search(r"^Loop ([0-9.e+-]+) s", page, re.M)
+    return {**{name: float(seconds) for name, seconds in rows}, "loop": float(loop[1])} if loop else None
+
+
+def place(program, folder, name, compute):
+    """One case in one place: rates, and ms of a step by section."""
+    shape, precision, by_kernels, on_host = CASES[name]
+    before, timed = by_kernels if compute == "kernels" else on_host
+    ranks = HOST_RANKS if compute == "host" else 1
+    run, seconds = f"{name}_{compute}", []
+    for steps in (before, before + timed):
+        page = once(program, "run", folder, run, deck(shape, precision, compute, steps, folder), ranks)
+        seconds.append(timings(page))
+        if not seconds[-1]:
+            return {"failed": page.strip().splitlines()[-3:]}
+    ms = {key: 1e3 * (seconds[1][key] - seconds[0][key]) / timed for key in seconds[1]}
+    where = re.search(r"^mlp: computed (.*)$", page, re.M)
+    with open(os.path.join(folder, run, "train", "training.csv"), encoding="utf-8") as file:
+        rows = [line.strip() for line in file if line.strip()]
+    alone = max(ms["loop"] - ms["data"], 1e-6)
+    return {"computed": where[1] if where else "on the host", "ranks": ranks, "steps": timed, "ms_per_step": ms,
+            "first_steps_s": seconds[0]["loop"], "steps_per_s": 1e3 / alone, "samples_per_s": 1e3 * shape["batch"] / alone,
+            "with_data": {"steps_per_s": 1e3 / ms["loop"], "samples_per_s": 1e3 * shape["batch"] / ms["loop"]},
+            "last_row": [rows[0], rows[-1]]}
 
 
 def measure(program, folder, name):
-    shape, precision, by_kernels, on_host = CASES[name]
+    shape, precision, by_kernels, _ = CASES[name]
     out = {"network": shape, "precision": precision}
-    for compute, steps in (("kernels", by_kernels), ("host", on_host)):
-        run = f"{name}_{compute}"
-        page = once(program, "run", folder, run, deck(shape, precision, compute, steps, folder))
-        out[compute] = {"steps": steps, **result(page, shape["batch"], folder, run), "seconds": timings(page)}
-    steps = max(2, by_kernels // 20)
+    for compute in ("kernels", "host"):
+        out[compute] = place(program, folder, name, compute)
+    steps = sum(by_kernels) // 4
     once(program, "profile", folder, f"{name}_profile", deck(shape, precision, "kernels", steps, folder))
     path = os.path.join(folder, f"{name}_profile", "train", "profile.json")
     if os.path.exists(path):
@@ -87,11 +100,16 @@ def measure(program, folder, name):
 def main():
     program, folder, output = sys.argv[1:4]
     os.makedirs(folder, exist_ok=True)
+    for word in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        os.environ.setdefault(word, "1")
     results = {}
     for name in sys.argv[4:] or CASES:
         results[name] = measure(program, folder, name)
         for place in ("kernels", "host"):
-            print(f"{name:16} {place:8} {results[name][place]}", flush=True)
+            said = results[name][place]
+            text = said.get("failed") or (f"{said['steps_per_s']:.4g} steps/s, {said['samples_per_s']:.4g} samples/s "
+                                          f"without data, {said['with_data']['samples_per_s']:.4g} with; {said['computed']}")
+            print(f"{name:16} {place:8} {text}", flush=True)
         for array, moved in results[name].get("copies", {}).items():
             print(f"    {array}: {moved['calls_per_step']:.3g} copies, {moved['bytes_per_step']:.4g} bytes a step")
         with open(output, "w", encoding="utf-8") as file:

@@ -67,5 +67,7 @@ fi
 if [[ $parts == *rates* ]]; then
   part rates python3 "$source/tests/portability/card_rates.py" "$build/bin/cambium" "$out/rates" "$out/rates.json"
   tee -a "$out/parts.txt" <"$out/rates.log"
+  part training python3 "$source/tests/portability/card_training.py" "$build/bin/cambium" "$out/training" "$out/training.json"
+  tee -a "$out/parts.txt" <"$out/training.log"
 fi
 exit $failed

@@ -47,9 +47,10 @@ SamplePtr ExpressionSet::make(std::int64_t id) const {
     numbers->push_back(range[0] + (range[1] - range[0]) * Random4(seed, Stream::made_samples, point, k++).uniform(0));
   const std::size_t inputs = numbers->size();
   const std::vector<double> point_values = *numbers;
-  for (const auto& formula : formulas_)
-    numbers->push_back(formula(point_values) +
-                       params_.noise * Random4(seed, Stream::made_samples, point, k++).normal(0));
+  const auto noise = [&] {
+    return params_.noise == 0.0 ? 0.0 : params_.noise * Random4(seed, Stream::made_samples, point, k++).normal(0);
+  };
+  for (const auto& formula : formulas_) numbers->push_back(formula(point_values) + noise());
   auto sample = std::make_shared<Sample>();
   sample->id = id;
   sample->fields["input"] = io::tensor_of(std::span<const double>(numbers->data(), inputs));
