@@ -24,6 +24,8 @@ CASES = {
                                             "end_time": 4, "thermo.every": 1000}),
     "oblique_2x2v": ("kinetic/oblique_2x2v", {"domain.cells": [16, 16], "species[0].velocity.cells": [24, 24],
                                               "end_time": 4, "thermo.every": 1000}),
+    "sod_bgk": ("kinetic/sod_bgk", {"domain.cells": [512], "species[0].velocity.cells": [512], "end_time": 0.005,
+                                    "thermo.every": 1000}),
     "rayleigh_benard": ("superres/rayleigh_benard", {"cells": [2048, 1024], "end_time": 0.2, "average_from": 0,
                                                      "thermo.every": 1000}),
 }
