@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 
+#include "core/parallel/kokkos.hpp"
 #include "oracle.hpp"
 #include "tests/catch.hpp"
 
