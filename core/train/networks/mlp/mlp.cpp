@@ -68,6 +68,7 @@ Mlp::Mlp(const Params& params, Context& context) : params_(params) {
                  fmt::format("a network with layers of {:.4g} weights", weights),
                  "make 'layers' narrower, or use more nodes", context);
 }
+Mlp::Mlp(Mlp&&) noexcept = default;
 Mlp::~Mlp() = default;
 
 /// Mean and deviation of each number of a field; a number that is the same in all samples keeps the scale 1, also where

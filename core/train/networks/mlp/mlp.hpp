@@ -40,6 +40,7 @@ class Mlp : public Network, public GivesParity, public HasFactors {
     static void describe(deck::Describe<Params>& d);
   };
   Mlp(const Params& params, Context&);
+  Mlp(Mlp&&) noexcept;
   ~Mlp() override;
 
   void fit_statistics(Dataset& training, Context&) override;
