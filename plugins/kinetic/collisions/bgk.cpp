@@ -37,7 +37,7 @@ struct Bgk::Maxwellians : MaxwellianArrays {
 Bgk::Maxwellians::Maxwellians(const Solver& solver, const ConfGrid& conf_grid, const Projection& conf_rule) {
   const PhaseGrid& grid = solver.grid();
   const Projection rule(solver.basis().exponents, solver.basis().order + 1);
-  layout = solver.layout(), width = layout.width;
+  layout = solver.storage(0).layout, width = layout.width;
   conf_nodes = conf_rule.nodes(), nodes = rule.nodes(), points = solver.basis().order + 1, conf = conf_grid.modes();
   for (int d = 0; d < grid.vdim; ++d) longest = std::max(longest, grid.velocity(d).count);
   // Enough packs to fill a device; on a host factors of few cells, which stay in a cache.

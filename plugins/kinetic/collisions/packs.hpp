@@ -22,14 +22,15 @@ using PackRange = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<std::int64_t>
 
 template <class T>
 Packs<T> packs_of(const Solver& solver, int slot) {
-  if (solver.layout().width != Packs<T>::width) throw InternalError("kinetic: packs of another width");
-  return {static_cast<T*>(solver.data(slot)), solver.layout()};
+  const auto at = solver.storage(slot);
+  if (at.layout.width != Packs<T>::width) throw InternalError("kinetic: packs of another width");
+  return {static_cast<T*>(at.data), at.layout};
 }
 
 /// act(T()) with the type T of a solver's numbers.
 template <class Act>
 void in_precision(const Solver& solver, const Act& act) {
-  if (solver.precision() == Precision::float64)
+  if (solver.storage(0).precision == Precision::float64)
     act(double());
   else
     act(float());

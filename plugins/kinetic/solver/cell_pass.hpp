@@ -119,9 +119,13 @@ struct CellPass {
   }
 
   /// What the cells of each block share in a stage, which run() reads.
-  static void load_blocks(const Work& w, const View<Block<K, P>*>& blocks) {
+  static void load_blocks(const Work& w, View<Block<K, P>*>& blocks) {
+    if (blocks.size() == 0)
+      blocks =
+          View<Block<K, P>*>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "kinetic: blocks"), w.layout.blocks());
+    const auto to = blocks;
     Kokkos::parallel_for(
-        "kinetic: blocks", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) { w.load(blocks(block), block); });
+        "kinetic: blocks", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) { w.load(to(block), block); });
   }
 
   /// Adds the moments of f: a team for each block.

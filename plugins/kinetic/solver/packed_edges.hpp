@@ -119,4 +119,12 @@ class PackedEdges {
   std::vector<Edge> edges_;
 };
 
+/// Whether a stage's sweep says all of its result: nothing is added at cuts of velocity space and at walls.
+template <class K, class P>
+bool whole_at_once(const PackedEdges<K, P>& edges) {
+  for (const auto& edge : edges.all())
+    if (edge.dimension >= K::cdim || (edge.rank < 0 && edge.wall != Wall::absorb)) return false;
+  return true;
+}
+
 }  // namespace cambium::kinetic

@@ -62,11 +62,14 @@ class Solver {
   /// Calls of these two so far: on a device each carries a whole distribution function. No step makes one.
   std::int64_t copies() const { return copies_; }
 
-  // For kernels other than a stage (packs_of in packs.hpp): the type of the numbers, where cells lie, and a slot where
-  // kernels run.
-  virtual Precision precision() const = 0;
-  virtual const Layout& layout() const = 0;
-  virtual void* data(int slot) const = 0;
+  /// A slot where kernels run, for kernels other than a stage (packs_of in packs.hpp): the type of its numbers, where
+  /// cells lie.
+  struct Storage {
+    Precision precision;
+    const Layout& layout;
+    void* data;
+  };
+  virtual Storage storage(int slot) const = 0;
   /// On all ranks of the grid: such a kernel has changed a slot.
   virtual void changed(int slot) = 0;
 

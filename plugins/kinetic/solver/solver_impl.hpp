@@ -39,7 +39,7 @@ class SolverOf : public Solver {
                           static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     // Neighbours must do alike: where one has walls that give particles back, all send after a stage what it could have
     // left.
-    if (comm.min(whole_at_once() ? 1.0 : 0.0) > 0.0)
+    if (comm.min(device_is_host && whole_at_once(edges_) ? 1.0 : 0.0) > 0.0)
       make_faces();
     else
       edges_.connect(work());
@@ -63,9 +63,9 @@ class SolverOf : public Solver {
     changed(slot);
   }
   void to_host_const(int slot) const override { ++copies_, Kokkos::deep_copy(host_[slot], f_[slot]); }
-  Precision precision() const override { return sizeof(T) == 8 ? Precision::float64 : Precision::float32; }
-  const Layout& layout() const override { return layout_; }
-  void* data(int slot) const override { return f_[slot].data(); }
+  Storage storage(int slot) const override {
+    return {sizeof(T) == 8 ? Precision::float64 : Precision::float32, layout_, f_[slot].data()};
+  }
   void changed(int slot) override {
     if (faces_) faces_->forget(slot);
   }
@@ -114,7 +114,7 @@ class SolverOf : public Solver {
   void moments(int slot, std::vector<double>& out) const override {
     Kokkos::deep_copy(moments_[0], 0.0);
     const Work w = work();
-    const P* f = pointer(slot);
+    const P* f = reinterpret_cast<const P*>(f_[slot].data());
     if (!by_cells_)
       add_moments_by_packs<K, P>(w, f);
     else if constexpr (has_cells)
@@ -175,13 +175,6 @@ class SolverOf : public Solver {
     Kokkos::deep_copy(f_[slot], T(0));
     host_[slot] = Kokkos::create_mirror_view(f_[slot]);
   }
-  /// Whether a stage's sweep says all of its result: nothing is added at cuts of velocity space and at walls.
-  bool whole_at_once() const {
-    for (const auto& edge : edges_.all())
-      if (edge.dimension >= K::cdim || (edge.rank < 0 && edge.wall != Wall::absorb)) return false;
-    return device_is_host;
-  }
-
   /// One stage whose sweep takes the traces that the one before has left, and leaves those for the next: tiles at edges
   /// come first, so that their traces travel meanwhile.
   T leave_traces(Work& w, const Stage& stage) {
@@ -207,7 +200,6 @@ class SolverOf : public Solver {
     return fastest;
   }
   Blocks blocks() const { return {grid_, layout_}; }
-  const P* pointer(int slot) const { return reinterpret_cast<const P*>(f_[slot].data()); }
   Work work() const {
     Work w;
     w.layout = layout_;
@@ -226,21 +218,15 @@ class SolverOf : public Solver {
     w.moment = moments_[which].data();
     w.upwind_nodes = force.upwind;
     w.fields = reinterpret_cast<const P*>(fields_[which].data());
-    w.in = pointer(stage.in), w.base = pointer(stage.base);
+    w.in = reinterpret_cast<const P*>(f_[stage.in].data());
+    w.base = reinterpret_cast<const P*>(f_[stage.base].data());
     w.out = reinterpret_cast<P*>(f_[stage.out].data());
     w.electric = force.any();
     w.magnetic = w.electric && K::pairs > 0 && (force.magnetic[0] || force.magnetic[1] || force.magnetic[2]);
     w.a = static_cast<T>(stage.a), w.b = static_cast<T>(stage.b), w.c = static_cast<T>(stage.c);
     if constexpr (has_cells)
-      if (by_cells_) load_blocks(w);
+      if (by_cells_) CellPass<K, P>::load_blocks(w, shared_);
     return w;
-  }
-
-  void load_blocks(const Work& w) {
-    if (shared_.size() == 0)
-      shared_ =
-          View<Block<K, P>*>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "kinetic: blocks"), layout_.blocks());
-    CellPass<K, P>::load_blocks(w, shared_);
   }
 
   /// Tiles that need no message from another rank, which are swept while messages travel, and the others.

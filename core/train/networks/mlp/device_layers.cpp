@@ -216,7 +216,31 @@ void DeviceMlpLayers<T>::backward(std::span<const TensorRef> gradients, const Re
   }
 }
 
+void MlpOnDevice::begin(Weights weights) { weights_ = weights, fresh_ = true; }
+
+template <class T>
+DeviceMlpLayers<T>& MlpOnDevice::layers(const Mlp::Params& params, const MlpShape& shape, Weights use) {
+  auto& layers = [&]() -> auto& {
+    if constexpr (std::is_same_v<T, double>)
+      return double_;
+    else
+      return float_;
+  }
+  ();
+  if (!layers)
+    layers = std::make_unique<DeviceMlpLayers<T>>(
+        shape, typename DeviceMlpLayers<T>::Kind{params.activation, params.precision == Precision::bfloat16,
+                                                 params.goal == Mlp::Goal::classification, params.label_smoothing});
+  const bool stay = use != Weights::change && use == weights_;
+  if (!stay) weights_ = Weights::change;
+  if (fresh_ || !stay) layers->weights_stay(stay);
+  fresh_ = false;
+  return *layers;
+}
+
 template class DeviceMlpLayers<double>;
 template class DeviceMlpLayers<float>;
+template DeviceMlpLayers<double>& MlpOnDevice::layers<double>(const Mlp::Params&, const MlpShape&, Weights);
+template DeviceMlpLayers<float>& MlpOnDevice::layers<float>(const Mlp::Params&, const MlpShape&, Weights);
 
 }  // namespace cambium::train

@@ -46,6 +46,24 @@ class DeviceMlpLayers {
   std::unique_ptr<Memory> memory_;
 };
 
+/// What an mlp keeps on the device between calls, and which weights lie there.
+class MlpOnDevice {
+ public:
+  /// What is known of weights until the next begin(): nothing, or that they stay during a step or an evaluation.
+  enum class Weights { change, of_step, of_evaluation };
+  void begin(Weights weights);
+  /// For a call that uses weights of that kind: others than begin() announced go up anew.
+  template <class T>
+  DeviceMlpLayers<T>& layers(const Mlp::Params& params, const MlpShape& shape, Weights use);
+  void forget() { double_.reset(), float_.reset(); }
+
+ private:
+  Weights weights_ = Weights::change;
+  bool fresh_ = true;  ///< begin() was called since weights went up
+  std::unique_ptr<DeviceMlpLayers<double>> double_;
+  std::unique_ptr<DeviceMlpLayers<float>> float_;
+};
+
 extern template class DeviceMlpLayers<double>;
 extern template class DeviceMlpLayers<float>;
 

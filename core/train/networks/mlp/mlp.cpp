@@ -57,7 +57,7 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
 
 /// The deck alone tells the weights of hidden layers but those behind the input: two copies of them, weights and
 /// gradients, divided at best. A training looks itself, with all it holds.
-Mlp::Mlp(const Params& params, Context& context) : params_(params) {
+Mlp::Mlp(const Params& params, Context& context) : params_(params), device_(std::make_shared<MlpOnDevice>()) {
   if (!context.dry_run) return;
   double weights = 0.0, before = 1.0;  // one input at least
   for (const auto width : params.layers) {
@@ -68,8 +68,6 @@ Mlp::Mlp(const Params& params, Context& context) : params_(params) {
                  fmt::format("a network with layers of {:.4g} weights", weights),
                  "make 'layers' narrower, or use more nodes", context);
 }
-Mlp::Mlp(Mlp&&) noexcept = default;
-Mlp::~Mlp() = default;
 
 /// Mean and deviation of each number of a field; a number that is the same in all samples keeps the scale 1, also where
 /// rounding leaves something of its deviation.
@@ -97,8 +95,28 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
   for (std::size_t k = 0; k < width; ++k) scale.push_back(changes[k] && squares[k] > 0.0 ? std::sqrt(squares[k]) : 1.0);
 }
 
+/// Inputs, hidden layers, outputs.
+static std::vector<std::int64_t> widths_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
+  std::vector<std::int64_t> out{std::ssize(scaling.input_mean)};
+  out.insert(out.end(), params.layers.begin(), params.layers.end());
+  out.push_back(params.goal == Mlp::Goal::regression ? std::ssize(scaling.target_mean) : scaling.classes);
+  return out;
+}
+
+/// The same with the widths between factors, and behind which of the layers nothing is done to their sums.
+static MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
+  const auto all = widths_of(params, scaling);
+  MlpShape out{{all[0]}, {}};
+  for (std::size_t l = 0; l + 1 < all.size(); ++l) {
+    if (l < params.ranks.size() && params.ranks[l] > 0)
+      out.widths.push_back(params.ranks[l]), out.plain.push_back(true);
+    out.widths.push_back(all[l + 1]), out.plain.push_back(false);
+  }
+  return out;
+}
+
 void Mlp::fit_statistics(Dataset& training, Context&) {
-  device_double_.reset(), device_float_.reset();
+  device_->forget();
   constexpr std::int64_t enough = 4096;
   const std::int64_t n = std::min(enough, training.size());
   std::vector<std::int64_t> ids;
@@ -118,26 +136,8 @@ void Mlp::fit_statistics(Dataset& training, Context&) {
     if (field.name == params_.target) scaling_.target_unit = field.unit;
 }
 
-std::vector<std::int64_t> Mlp::widths() const {
-  std::vector<std::int64_t> out{std::ssize(scaling_.input_mean)};
-  out.insert(out.end(), params_.layers.begin(), params_.layers.end());
-  out.push_back(params_.goal == Goal::regression ? std::ssize(scaling_.target_mean) : scaling_.classes);
-  return out;
-}
-
-MlpShape Mlp::shape() const {
-  const auto all = widths();
-  MlpShape out{{all[0]}, {}};
-  for (std::size_t l = 0; l + 1 < all.size(); ++l) {
-    if (l < params_.ranks.size() && params_.ranks[l] > 0)
-      out.widths.push_back(params_.ranks[l]), out.plain.push_back(true);
-    out.widths.push_back(all[l + 1]), out.plain.push_back(false);
-  }
-  return out;
-}
-
 std::vector<FactorLayer> Mlp::factor_layers() const {
-  const auto all = widths();
+  const auto all = widths_of(params_, scaling_);
   std::vector<FactorLayer> out;
   for (int l = 0, at = 0; l + 1 < std::ssize(all); ++l, ++at) {
     FactorLayer layer;
@@ -153,18 +153,19 @@ std::vector<FactorLayer> Mlp::factor_layers() const {
   return out;
 }
 
-std::vector<ParameterInfo> Mlp::parameters() const { return mlp_parameters(shape().widths, true); }
+std::vector<ParameterInfo> Mlp::parameters() const { return mlp_parameters(shape_of(params_, scaling_).widths, true); }
 
 std::vector<int> Mlp::modules() const {
   std::vector<int> out;
-  for (int l = 0; l + 1 < std::ssize(shape().widths); ++l) out.push_back(2 * l);
+  for (int l = 0; l + 1 < std::ssize(shape_of(params_, scaling_).widths); ++l) out.push_back(2 * l);
   return out;
 }
 
 void Mlp::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const bool rectifies = params_.activation == Activation::relu || params_.activation == Activation::gelu ||
                          params_.activation == Activation::silu;
-  with_real(dtype(), [&]<class T>() { initialise_mlp<T>(weights, shape().widths, seed, rectifies); });
+  with_real(dtype(),
+            [&]<class T>() { initialise_mlp<T>(weights, shape_of(params_, scaling_).widths, seed, rectifies); });
 }
 
 std::vector<TermInfo> Mlp::terms() const {
@@ -178,38 +179,19 @@ std::vector<TermInfo> Mlp::metrics() const {
 }
 
 /// Weights of few bits are multiplied by tables of the host.
-bool Mlp::by_kernels() const {
-  if (coded_) return false;
-  return params_.compute == Compute::kernels || (params_.compute == Compute::automatic && kernels_have_own_memory());
+static bool by_kernels(const Mlp::Params& params, const CodedWeights* coded) {
+  if (coded) return false;
+  return params.compute == Mlp::Compute::kernels ||
+         (params.compute == Mlp::Compute::automatic && kernels_have_own_memory());
 }
 
-template <class T>
-DeviceMlpLayers<T>& Mlp::device_layers() {
-  auto& layers = [&]() -> auto& {
-    if constexpr (std::is_same_v<T, double>)
-      return device_double_;
-    else
-      return device_float_;
-  }
-  ();
-  if (!layers)
-    layers = std::make_unique<DeviceMlpLayers<T>>(
-        shape(), typename DeviceMlpLayers<T>::Kind{params_.activation, params_.precision == Precision::bfloat16,
-                                                   params_.goal == Goal::classification, params_.label_smoothing});
-  return *layers;
+void Mlp::begin_step(std::uint64_t, std::int64_t) { device_->begin(MlpOnDevice::Weights::of_step); }
+void Mlp::begin_evaluation(Dataset&, std::span<const TensorRef>) {
+  device_->begin(MlpOnDevice::Weights::of_evaluation);
 }
-
-void Mlp::begin(Weights weights) {
-  weights_ = weights;
-  if (!by_kernels()) return;
-  with_real(dtype(), [&]<class T>() { device_layers<T>().weights_stay(weights != Weights::change); });
-}
-
-void Mlp::begin_step(std::uint64_t, std::int64_t) { begin(Weights::of_step); }
-void Mlp::begin_evaluation(Dataset&, std::span<const TensorRef>) { begin(Weights::of_evaluation); }
 
 std::vector<std::string> Mlp::report() const {
-  if (by_kernels()) return {fmt::format("mlp: computed by kernels of {}", kernels_run_on())};
+  if (by_kernels(params_, coded_)) return {fmt::format("mlp: computed by kernels of {}", kernels_run_on())};
   if (!kernels_have_own_memory() && params_.compute != Compute::kernels) return {};  // there is no other place
   return {coded_ ? "mlp: computed on the host, whose tables multiply weights of few bits"
                  : "mlp: computed on the host"};
@@ -218,12 +200,11 @@ std::vector<std::string> Mlp::report() const {
 void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                    std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                    const ReadyCallback& ready) {
-  const auto w = shape();
+  const auto w = shape_of(params_, scaling_);
   const int rows = static_cast<int>(samples.size());
   with_real(dtype(), [&]<class T>() {
-    if (by_kernels()) {
-      if (weights_ != Weights::of_step) begin(Weights::change);
-      auto& layers = device_layers<T>();
+    if (by_kernels(params_, coded_)) {
+      auto& layers = device_->layers<T>(params_, w, MlpOnDevice::Weights::of_step);
       T* const block = layers.block(rows, true).data();
       write_scaled_inputs<T>(samples, params_, scaling_, block);
       write_targets<T>(samples, params_, scaling_, block + samples.size() * scaling_.input_mean.size());
@@ -240,31 +221,24 @@ void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef
   });
 }
 
-template <class T>
-std::vector<T> Mlp::outputs_of(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
-  const int rows = static_cast<int>(samples.size());
-  if (by_kernels()) {
-    if (!keep || weights_ != Weights::of_evaluation) begin(Weights::change);
-    auto& layers = device_layers<T>();
-    write_scaled_inputs<T>(samples, params_, scaling_, layers.block(rows, false).data());
-    layers.forward(weights);
-    return layers.outputs();
-  }
-  const auto w = shape();
-  MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_, w.plain);
-  return layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows);
-}
-
-std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights) {
-  return predict(samples, weights, false);
-}
-
-/// `keep`: weights are those of begin_evaluation(), where it was called last.
 std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
   std::vector<double> out;
   with_real(dtype(), [&]<class T>() {
-    const auto y = outputs_of<T>(samples, weights, keep);
-    const auto width = static_cast<std::size_t>(widths().back());
+    const auto y = [&]() -> std::vector<T> {
+      const auto w = shape_of(params_, scaling_);
+      const int rows = static_cast<int>(samples.size());
+      if (by_kernels(params_, coded_)) {
+        using Weights = MlpOnDevice::Weights;
+        auto& layers = device_->layers<T>(params_, w, keep ? Weights::of_evaluation : Weights::change);
+        write_scaled_inputs<T>(samples, params_, scaling_, layers.block(rows, false).data());
+        layers.forward(weights);
+        return layers.outputs();
+      }
+      MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_,
+                          w.plain);
+      return layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows);
+    }();
+    const auto width = static_cast<std::size_t>(widths_of(params_, scaling_).back());
     for (std::size_t s = 0; s < samples.size(); ++s) {
       const auto row = std::span<const T>(y).subspan(s * width, width);
       if (params_.goal == Goal::classification) {
@@ -281,7 +255,7 @@ std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<c
 
 std::vector<FieldInfo> Mlp::outputs() const {
   const bool numbers = params_.goal == Goal::regression;
-  return {{"output", numbers ? scaling_.target_unit : "", {widths().back()}, DType::f64}};
+  return {{"output", numbers ? scaling_.target_unit : "", {widths_of(params_, scaling_).back()}, DType::f64}};
 }
 
 void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -298,7 +272,8 @@ void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> w
 std::vector<io::ParityQuantity> Mlp::parity_quantities() const {
   if (params_.goal != Goal::regression) return {};
   std::vector<std::string> components;
-  for (std::int64_t k = 0; widths().back() > 1 && k < widths().back(); ++k) components.push_back(std::to_string(k));
+  for (std::int64_t k = 0; widths_of(params_, scaling_).back() > 1 && k < widths_of(params_, scaling_).back(); ++k)
+    components.push_back(std::to_string(k));
   return {{params_.target, scaling_.target_unit, "target of the network", {"sample"}, components, {}, {}, {}}};
 }
 
@@ -345,7 +320,7 @@ std::string Mlp::state() const {
 }
 
 void Mlp::restore(const std::string& state) {
-  device_double_.reset(), device_float_.reset();
+  device_->forget();
   const auto json = nlohmann::json::parse(state);
   json.at("input_mean").get_to(scaling_.input_mean);
   json.at("input_scale").get_to(scaling_.input_scale);
@@ -356,7 +331,7 @@ void Mlp::restore(const std::string& state) {
   constexpr std::int64_t most_classes = 100'000'000;
   if (scaling_.input_mean.empty() || scaling_.input_mean.size() != scaling_.input_scale.size() ||
       scaling_.target_mean.size() != scaling_.target_scale.size() || scaling_.classes < 0 ||
-      scaling_.classes > most_classes || widths().back() < 1)
+      scaling_.classes > most_classes || widths_of(params_, scaling_).back() < 1)
     throw InputError(
         fmt::format("the state of this mlp holds {} means and {} scales of inputs, {} and {} of targets, {} classes, "
                     "which do not fit together; its file is damaged or was changed",

@@ -9,8 +9,7 @@
 
 namespace cambium::train {
 
-template <class T>
-class DeviceMlpLayers;
+class MlpOnDevice;
 
 /// Widths of what is computed one after the other (inputs first), and the layers without an activation behind them.
 struct MlpShape {
@@ -40,8 +39,6 @@ class Mlp : public Network, public GivesParity, public HasFactors {
     static void describe(deck::Describe<Params>& d);
   };
   Mlp(const Params& params, Context&);
-  Mlp(Mlp&&) noexcept;
-  ~Mlp() override;
 
   void fit_statistics(Dataset& training, Context&) override;
   std::vector<ParameterInfo> parameters() const override;
@@ -76,8 +73,10 @@ class Mlp : public Network, public GivesParity, public HasFactors {
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  /// Outputs in the target's unit (regression) or probabilities (classification), samples x outputs.
-  std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights);
+  /// Outputs in the target's unit (regression) or probabilities (classification), samples x outputs. `keep`: the
+  /// weights are those of begin_evaluation(), if that was called last.
+  std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                              bool keep = false);
 
   /// What the data say; part of state().
   struct Scaling {
@@ -87,26 +86,10 @@ class Mlp : public Network, public GivesParity, public HasFactors {
   };
 
  private:
-  std::vector<std::int64_t> widths() const;  ///< inputs, hidden layers, outputs
-  /// The same with the widths between factors, and behind which of the layers nothing is done to their sums.
-  MlpShape shape() const;
-  /// Passes by kernels in the device's memory rather than on the host.
-  bool by_kernels() const;
-  template <class T>
-  DeviceMlpLayers<T>& device_layers();
-  /// From now on weights may be other ones, until the next call where they `stay`.
-  enum class Weights { change, of_step, of_evaluation };
-  void begin(Weights weights);
-  template <class T>
-  std::vector<T> outputs_of(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep);
-  std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep);
-
   Params params_;
   Scaling scaling_;
   const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
-  Weights weights_ = Weights::change;    ///< what those on the device are
-  std::unique_ptr<DeviceMlpLayers<double>> device_double_;
-  std::unique_ptr<DeviceMlpLayers<float>> device_float_;
+  std::shared_ptr<MlpOnDevice> device_;
 };
 
 }  // namespace cambium::train
