@@ -281,6 +281,7 @@ TEST_CASE("threads give the forces and virials of one thread, bit for bit") {
         CHECK(many.atom_energy == one.atom_energy);
       } else {  // a device adds in the order of whichever thread comes first
         CHECK(relative_error(flat(many.force), flat(one.force)) < 1e-12);
+        CHECK(relative_error(flat(many.atom_virial), flat(one.atom_virial)) < 1e-12);
         CHECK(relative_error(many.atom_energy, one.atom_energy) < 1e-12);
       }
     }
