@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/cosmo/boxes/turns.hpp"
+#include "plugins/cosmo/rivals/statistics.hpp"
 
 namespace cambium::cosmo {
 
 using torch::Tensor;
+
+static constexpr std::size_t fewest_fitted = 5;  // boxes; as infer_cosmology asks for
 
 void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "of each convolution; the box halves after each").def({16, 32, 64});
@@ -26,9 +30,12 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
       .options({{"all", Pool::all}, {"mean", Pool::mean}})
       .def(Pool::all);
   d("statistics", &Params::statistics,
-    "field of spectra whose logarithms, with moments of the counts, the layers see beside the convolutions; none by "
-    "default")
+    "field of spectra whose logarithms, with moments of the counts of cells and of cubes of 2 and 4, the layers see "
+    "beside the convolutions; none by default")
       .def("");
+  d("fit", &Params::fit,
+    "begin the layer from the statistics to the answer as the ridge fit to the training set; without, it begins at 0")
+      .def(true);
   d("input", &Params::input, "field with the counts of a box").def("counts");
   d("target", &Params::target, "field with its numbers, -1 to 1").def("target");
   d("precision", &Params::precision, "of weights and all arithmetic")
@@ -60,27 +67,53 @@ void Cosmoflow::fit_statistics(train::Dataset& training, Context&) {
   if (target.size() != 1 || target[0] < 1)
     throw InputError(fmt::format("cosmoflow needs a row of numbers per box; field '{}' has the shape ({})",
                                  params_.target, fmt::join(target, ", ")));
-  cells_ = box[0], targets_ = target[0];
+  cells_ = box[0], targets_ = target[0], scales_ = scales_of(cells_);
   fit_spectra(training);
   if (cells_ % (std::int64_t{1} << params_.channels.size()) != 0)
     throw InputError(fmt::format("{} convolutions halve a box of {} cells to no whole number; list fewer channels",
                                  params_.channels.size(), cells_));
 }
 
-/// Means and deviations of the statistics.
+static std::vector<double> numbers_of(const Tensor& row) {
+  const Tensor whole = row.contiguous();
+  return {whole.data_ptr<double>(), whole.data_ptr<double>() + whole.numel()};
+}
+
+/// Means and deviations of the statistics, and the fit to them.
 void Cosmoflow::fit_spectra(train::Dataset& training) {
-  statistics_mean_.clear(), statistics_deviation_.clear();
+  statistics_mean_.clear(), statistics_deviation_.clear(), fit_weights_.clear(), fit_offsets_.clear();
   if (params_.statistics.empty()) return;
-  Tensor sum, square;
+  Table rows, targets;
   for (std::int64_t id = 0; id < training.size(); ++id) {
     const auto sample = training.read(std::vector<std::int64_t>{id});
-    const Tensor x = raw_statistics(train::TorchBatch(sample, torch::kFloat64))[0];
-    sum = id == 0 ? x : sum + x, square = id == 0 ? x * x : square + x * x;
+    const train::TorchBatch batch(sample, torch::kFloat64);
+    rows.push_back(numbers_of(raw_statistics(batch)[0]));
+    targets.push_back(numbers_of(batch.real(params_.target).flatten().to(torch::kFloat64)));
   }
-  const auto n = static_cast<double>(training.size());
-  for (std::int64_t k = 0; k < sum.size(0); ++k) {
-    const double mean = sum[k].item<double>() / n, variance = square[k].item<double>() / n - mean * mean;
+  const auto n = static_cast<double>(rows.size());
+  for (std::size_t k = 0; k < rows[0].size(); ++k) {
+    double sum = 0.0, square = 0.0;
+    for (const auto& row : rows) sum += row[k], square += row[k] * row[k];
+    const double mean = sum / n, variance = square / n - mean * mean;
     statistics_mean_.push_back(mean), statistics_deviation_.push_back(variance > 1e-12 ? std::sqrt(variance) : 1.0);
+    for (auto& row : rows) row[k] = (row[k] - mean) / statistics_deviation_[k];
+  }
+  if (params_.fit && rows.size() >= fewest_fitted) fit_targets(rows, targets);
+}
+
+void Cosmoflow::fit_targets(const Table& statistics, const Table& targets) {
+  Table inner = targets;  // what the tanh is taken of
+  for (auto& row : inner)
+    for (double& y : row) y = std::atanh(std::clamp(y / params_.scale, -0.99, 0.99));
+  const Ridge fit(statistics, inner);
+  std::vector<double> at(statistics_mean_.size(), 0.0);
+  fit_offsets_ = fit(at);
+  fit_weights_.assign(at.size() * fit_offsets_.size(), 0.0);
+  for (std::size_t k = 0; k < at.size(); ++k) {  // a linear function is its values at the unit vectors
+    at[k] = 1.0;
+    const auto values = fit(at);
+    for (std::size_t t = 0; t < values.size(); ++t) fit_weights_[t * at.size() + k] = values[t] - fit_offsets_[t];
+    at[k] = 0.0;
   }
 }
 
@@ -110,10 +143,14 @@ std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
 
 void Cosmoflow::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                         std::uint64_t seed) const {
-  if (info.name == "beside.weight") return train::fill_constant(weights, 0.0);
+  if (info.name.starts_with("beside.")) {
+    const auto& fit = info.name == "beside.weight" ? fit_weights_ : fit_offsets_;
+    return fit.empty() ? train::fill_constant(weights, 0.0) : train::fill_numbers(weights, fit);
+  }
   const std::string last = fmt::format("layer{}.weight", params_.hidden.size() + 1);
   if (info.name != last) return TorchNetwork::initial(info, index, weights, seed);
-  train::fill_normal(weights, 0.1 / std::sqrt(static_cast<double>(info.shape[1])), seed, index);
+  const double width = fit_weights_.empty() ? 0.1 : 0.01;
+  train::fill_normal(weights, width / std::sqrt(static_cast<double>(info.shape[1])), seed, index);
 }
 
 /// (batch, n, n, n): ln((1 + counts) / 2), zero at one particle in a cell.
@@ -136,14 +173,22 @@ Tensor Cosmoflow::turned(const Tensor& boxes, const train::TorchBatch& batch) co
   return torch::stack(out);
 }
 
-Tensor Cosmoflow::raw_statistics(const train::TorchBatch& batch) const {
-  const Tensor counts = batch.real(params_.input).flatten(1).to(torch::kFloat64), logs = torch::log1p(counts);
-  const Tensor mean = logs.mean(1, true), off = logs - mean, square = off.pow(2).mean(1, true).clamp_min(1e-300);
+/// As moments_of() of each row.
+static Tensor moments_of_rows(const Tensor& counts) {
+  const Tensor logs = torch::log1p(counts), mean = logs.mean(1, true), off = logs - mean, squares = off * off;
+  const Tensor square = squares.mean(1, true).clamp_min(1e-100);
   const Tensor plain = (counts - counts.mean(1, true)).pow(2).mean(1, true).clamp_min(1e-300);
-  return torch::cat({torch::log(batch.real(params_.statistics).flatten(1).to(torch::kFloat64).clamp_min(1e-300)), mean,
-                     square.sqrt(), off.pow(3).mean(1, true) / square.pow(1.5),
-                     off.pow(4).mean(1, true) / square.pow(2) - 3.0, 0.5 * torch::log(plain)},
+  return torch::cat({mean, square.sqrt(), (squares * off).mean(1, true) / square.pow(1.5),
+                     (squares * squares).mean(1, true) / square.pow(2) - 3.0, 0.5 * torch::log(plain)},
                     1);
+}
+
+Tensor Cosmoflow::raw_statistics(const train::TorchBatch& batch) const {
+  const Tensor counts = batch.real(params_.input).to(torch::kFloat64).reshape({-1, 1, cells_, cells_, cells_});
+  std::vector<Tensor> out{torch::log(batch.real(params_.statistics).flatten(1).to(torch::kFloat64).clamp_min(1e-300))};
+  for (const auto edge : scales_)
+    out.push_back(moments_of_rows((edge == 1 ? counts : torch::avg_pool3d(counts, edge)).flatten(1)));
+  return torch::cat(out, 1);
 }
 
 Tensor Cosmoflow::statistics(const train::TorchBatch& batch) const {
@@ -201,8 +246,11 @@ std::vector<Citation> Cosmoflow::citations() const {
 std::string Cosmoflow::state() const {
   return nlohmann::json{{"cells", cells_},
                         {"targets", targets_},
+                        {"scales", scales_},
                         {"statistics_mean", statistics_mean_},
-                        {"statistics_deviation", statistics_deviation_}}
+                        {"statistics_deviation", statistics_deviation_},
+                        {"fit_weights", fit_weights_},
+                        {"fit_offsets", fit_offsets_}}
       .dump();
 }
 
@@ -210,8 +258,11 @@ void Cosmoflow::restore(const std::string& state) {
   const auto in = nlohmann::json::parse(state);
   in.at("cells").get_to(cells_);
   in.at("targets").get_to(targets_);
+  scales_ = in.value("scales", std::vector<std::int64_t>{1});  // of models older than moments at scales
   statistics_mean_ = in.value("statistics_mean", std::vector<double>{});
   statistics_deviation_ = in.value("statistics_deviation", std::vector<double>{});
+  fit_weights_ = in.value("fit_weights", std::vector<double>{});
+  fit_offsets_ = in.value("fit_offsets", std::vector<double>{});
 }
 
 }  // namespace cambium::cosmo

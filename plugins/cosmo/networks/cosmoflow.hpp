@@ -11,15 +11,16 @@ namespace cambium::cosmo {
 /// lie within -1 and 1. Unlike the published network boxes close on themselves, and are turned, mirrored and moved at
 /// random in training (`turn`). Where one box differs from the next by where it begins, which says nothing of the
 /// cosmology, layers see means over what the convolutions answer (`pool: mean`). `statistics` names a field of
-/// spectra: their logarithms and moments of the counts then go into the layers, too, and past them to the targets, so
-/// that a network begins with what a linear fit to them knows.
+/// spectra: their logarithms and moments of the counts, as in rivals/statistics.hpp, then go into the layers, too, and
+/// by one linear layer past them to the targets. That layer begins as the ridge fit to the training set, so that the
+/// network begins with what it knows and learns what it leaves (`fit`).
 class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
  public:
   enum class Pool : std::uint8_t { all, mean };
   struct Params {
     std::vector<std::int64_t> channels, hidden;
     double scale = 1.2, dropout = 0.0;
-    bool turn = true;
+    bool turn = true, fit = true;
     Pool pool = Pool::all;
     std::string statistics;
     std::string input = "counts", target = "target";
@@ -48,11 +49,14 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
 
  private:
   void fit_spectra(train::Dataset& training);
+  /// The ridge fit of the targets, before the tanh, to rows of statistics, a row for each training box.
+  void fit_targets(const std::vector<std::vector<double>>& statistics, const std::vector<std::vector<double>>& targets);
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
-  /// The last layer begins a tenth as wide as others, so that no tanh begins where it is flat.
+  /// The last layer begins a tenth as wide as others, so that no tanh begins where it is flat, and a hundredth where a
+  /// fit stands beside it. A layer that begins as the fit takes its numbers.
   void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
   torch::Tensor boxes(const train::TorchBatch& batch) const;
@@ -68,7 +72,9 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
   std::int64_t cells_ = 0, targets_ = 0;  ///< along an edge; numbers of a box
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
+  std::vector<std::int64_t> scales_;  ///< edges of the cubes whose moments are seen
   std::vector<double> statistics_mean_, statistics_deviation_;
+  std::vector<double> fit_weights_, fit_offsets_;  ///< (targets, statistics), (targets); empty without a fit
   std::vector<std::shared_ptr<train::RankLayer>> convolutions_, layers_;
   torch::nn::Linear beside_{nullptr};  ///< from the statistics to the targets
 };

@@ -55,10 +55,33 @@ struct Fit {
 std::vector<double> moments_of(std::span<const double> counts) {
   std::vector<double> logs;
   for (const double c : counts) logs.push_back(std::log1p(c));
-  const double mean = mean_of(logs), square = moment(logs, mean, 2), width = std::sqrt(std::max(square, 1e-300));
+  const double mean = mean_of(logs), square = std::max(moment(logs, mean, 2), 1e-100), width = std::sqrt(square);
   const double plain = moment(counts, mean_of(counts), 2);
   return {mean, width, moment(logs, mean, 3) / (width * width * width), moment(logs, mean, 4) / (square * square) - 3.0,
           0.5 * std::log(std::max(plain, 1e-300))};
+}
+
+std::vector<std::int64_t> scales_of(std::int64_t cells) {
+  std::vector<std::int64_t> out;
+  for (const std::int64_t edge : {1, 2, 4})
+    if (cells % edge == 0 && cells / edge >= 2) out.push_back(edge);
+  return out;
+}
+
+std::vector<double> moments_at_scales(std::span<const double> counts, std::int64_t cells) {
+  std::vector<double> out;
+  for (const auto edge : scales_of(cells)) {
+    const auto n = cells / edge;
+    std::vector<double> means(static_cast<std::size_t>(n * n * n), 0.0);
+    for (std::int64_t i = 0; i < cells * cells * cells; ++i) {
+      const auto x = i / (cells * cells) / edge, y = i / cells % cells / edge, z = i % cells / edge;
+      means[static_cast<std::size_t>((x * n + y) * n + z)] +=
+          counts[static_cast<std::size_t>(i)] / static_cast<double>(edge * edge * edge);
+    }
+    const auto moments = moments_of(means);
+    out.insert(out.end(), moments.begin(), moments.end());
+  }
+  return out;
 }
 
 Ridge::Ridge(const Table& features, const Table& targets) {

@@ -12,6 +12,14 @@ using Table = std::vector<std::vector<double>>;
 /// deviation of the counts themselves.
 std::vector<double> moments_of(std::span<const double> counts);
 
+/// Edges of the cubes whose moments are taken of a box of `cells` along an edge: 1, 2 and 4 cells, as far as they
+/// divide it and leave two along an edge.
+std::vector<std::int64_t> scales_of(std::int64_t cells);
+
+/// moments_of() the means over cubes of each of scales_of(cells), one after another. counts: [x][y][z]. Moments of
+/// coarser cells tell sigma_8 apart from how particles gather within one.
+std::vector<double> moments_at_scales(std::span<const double> counts, std::int64_t cells);
+
 /// Linear fits of each target to features that are scaled to mean 0 and deviation 1, with a penalty on the squares of
 /// the weights. The penalty, in units of the number of rows, is chosen among 1e-8 .. 1 on the last fifth of the rows;
 /// all rows are then fitted with it.

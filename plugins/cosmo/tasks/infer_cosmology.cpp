@@ -33,11 +33,20 @@ Table log_power(const BoxFile& file, const std::array<std::int64_t, 2>& range) {
   return out;
 }
 
+constexpr std::size_t moments_of_cells = 5;
+
+/// Those of cells come first.
 void add_moments(Table& features, const BoxFile& file, std::int64_t first) {
   for (auto& row : features) {
-    const auto more = moments_of(file.counts(first++));
+    const auto more = moments_at_scales(file.counts(first++), file.shape().cells);
     row.insert(row.end(), more.begin(), more.end());
   }
+}
+
+Table first_columns(const Table& table, std::size_t columns) {
+  Table out;
+  for (const auto& row : table) out.emplace_back(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(columns));
+  return out;
 }
 
 Table answers(const Ridge& fit, const Table& features) {
@@ -88,7 +97,10 @@ std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, con
   std::vector<Row> out{{"mean", Table(test.size(), mean)}};
   out.push_back({"power + ridge", answers(Ridge(training, known), test)});
   add_moments(training, file, params_.training[0]), add_moments(test, file, params_.test[0]);
-  out.push_back({"power and moments + ridge", answers(Ridge(training, known), test)});
+  const std::size_t columns = static_cast<std::size_t>(file.shape().bins) + moments_of_cells;
+  out.push_back({"power and moments + ridge",
+                 answers(Ridge(first_columns(training, columns), known), first_columns(test, columns))});
+  out.push_back({"moments at scales + ridge", answers(Ridge(training, known), test)});
   return out;
 }
 

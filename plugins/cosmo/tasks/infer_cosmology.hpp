@@ -12,8 +12,9 @@
 namespace cambium::cosmo {
 
 /// The stage `infer_cosmology`: parameters of boxes that were not trained on, by networks and by what needs none, in
-/// one table: the mean of the training boxes, a linear fit to the logarithms of their power spectra, and one to moments
-/// of the counts, too. Errors are mean absolute ones in units of targets, whose intervals are -1 to 1.
+/// one table: the mean of the training boxes, a linear fit to the logarithms of their power spectra, one to moments of
+/// the counts, too, and one to moments of coarser cells as well. Errors are mean absolute ones in units of targets,
+/// whose intervals are -1 to 1.
 class InferCosmology : public Task, public Checked {
  public:
   struct Params {

@@ -93,6 +93,26 @@ TEST_CASE("a ridge finds a line, and its penalty hides what is only noise") {
   CHECK(moments[3] == Approx(-2.0));
 }
 
+TEST_CASE("moments at scales are those of means over cubes, as far as cubes divide a box and leave two along an edge") {
+  CHECK(scales_of(32) == std::vector<std::int64_t>{1, 2, 4});
+  CHECK(scales_of(6) == std::vector<std::int64_t>{1, 2});
+  CHECK(scales_of(4) == std::vector<std::int64_t>{1, 2});
+  CHECK(scales_of(2) == std::vector<std::int64_t>{1});
+  std::vector<double> counts, means(8, 0.0);
+  for (int x = 0; x < 4; ++x)
+    for (int y = 0; y < 4; ++y)
+      for (int z = 0; z < 4; ++z) {
+        counts.push_back(std::exp(std::sin(x + 2.3 * y + 4.9 * z)));
+        means[static_cast<std::size_t>(x / 2 * 4 + y / 2 * 2 + z / 2)] += counts.back() / 8.0;
+      }
+  const auto found = moments_at_scales(counts, 4), fine = moments_of(counts), coarse = moments_of(means);
+  REQUIRE(found.size() == 10);
+  for (std::size_t k = 0; k < 5; ++k) {
+    CHECK(found[k] == Approx(fine[k]));
+    CHECK(found[5 + k] == Approx(coarse[k]));
+  }
+}
+
 TEST_CASE("boxes are the same on any number of ranks and when a stage goes on") {
   const Comm comm;
   const SharedScratch scratch(comm);

@@ -5,6 +5,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/low_rank/decompose.hpp"
 #include "core/train/register.hpp"
+#include "plugins/cosmo/rivals/statistics.hpp"
 #include "tests/catch.hpp"
 
 namespace cambium::cosmo {
@@ -72,11 +73,15 @@ struct Net {
                          ? R"({"cells": 4, "targets": 2})"
                          : R"({"cells": 4, "targets": 2, "statistics_mean": [1.0, 0.3, -0.4, 1.0, 0.5, 0.1, -0.5, 0.9],
                                "statistics_deviation": [0.5, 0.5, 0.5, 0.4, 0.3, 0.8, 1.0, 0.6]})");
+    begin();
+    std::uint64_t k = 0;
+    for (double& w : weights.values<double>()) w += 0.1 * std::sin(static_cast<double>(++k));
+  }
+  /// The first weights, of a network that knows its data.
+  void begin() {
     layout = std::make_unique<FlatLayout>(network->parameters(), 1000);
     weights = FlatBuffer(*layout, DType::f64);
     network->initialise(weights.views(), 3);
-    std::uint64_t k = 0;
-    for (double& w : weights.values<double>()) w += 0.1 * std::sin(static_cast<double>(++k));
   }
   std::vector<FactorLayer> layers() const { return dynamic_cast<const HasFactors&>(*network).factor_layers(); }
   std::vector<double> answers(const SamplePtr& sample) {
@@ -101,7 +106,75 @@ struct Net {
   }
 };
 
+/// What infer_cosmology fits to.
+std::vector<double> statistics_of(const Sample& sample) {
+  std::vector<double> out;
+  const auto* power = static_cast<const double*>(sample.fields.at("power").data);
+  for (int k = 0; k < 3; ++k) out.push_back(std::log(power[k]));
+  const auto* counts = static_cast<const float*>(sample.fields.at("counts").data);
+  const auto more = cosmo::moments_at_scales(std::vector<double>(counts, counts + cells * cells * cells), cells);
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+/// Made boxes whose second number is a straight line in the logarithm of their second power.
+struct Boxes : Dataset {
+  void open(Context&) override {}
+  std::int64_t size() const override { return 40; }
+  std::vector<FieldInfo> fields() const override {
+    return {{"counts", "", {cells, cells, cells}, DType::f32}, {"target", "", {2}, DType::f32}, {"power", "", {3}}};
+  }
+  std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override {
+    std::vector<SamplePtr> out;
+    for (const auto id : ids) {
+      out.push_back(box(id));
+      auto* power = static_cast<double*>(out.back()->fields.at("power").data);
+      for (int k = 0; k < 3; ++k) power[k] = std::exp(std::sin(3.0 * static_cast<double>(id) + k));
+      static_cast<float*>(out.back()->fields.at("target").data)[1] = static_cast<float>(line(id));
+    }
+    return out;
+  }
+  static double line(std::int64_t id) {
+    return 1.2 * std::tanh(0.2 + 0.5 * std::sin(3.0 * static_cast<double>(id) + 1));
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a network with statistics begins as the ridge fit to them, unless it is told not to") {
+  Boxes boxes;
+  cosmo::Table rows, inner;  // what the fit is made to, by infer_cosmology's own functions
+  for (std::int64_t id = 0; id < boxes.size(); ++id) {
+    const auto sample = boxes.read(std::vector{id})[0];
+    rows.push_back(statistics_of(*sample));
+    inner.emplace_back();
+    for (int t = 0; t < 2; ++t) {
+      const double y = static_cast<const float*>(sample->fields.at("target").data)[t];
+      inner.back().push_back(std::atanh(y / 1.2));
+    }
+  }
+  const cosmo::Ridge ridge(rows, inner);
+  for (const bool fit : {true, false}) {
+    CAPTURE(fit);
+    Net net("[]", std::string("channels: [3], pool: mean, statistics: power, fit: ") + (fit ? "true" : "false"));
+    net.network->fit_statistics(boxes, net.context);
+    net.begin();
+    double off_fit = 0.0, off_line = 0.0;
+    for (std::int64_t id = 0; id < boxes.size(); ++id) {
+      const auto sample = boxes.read(std::vector{id})[0];
+      const double found = net.answers(sample)[1];
+      off_fit = std::max(off_fit, std::abs(found - 1.2 * std::tanh(ridge(statistics_of(*sample))[1])));
+      off_line = std::max(off_line, std::abs(found - Boxes::line(id)));
+    }
+    CHECK((off_fit < 0.05) == fit);
+    CHECK((off_line < 0.2) == fit);
+    Net other("[]", "channels: [3], pool: mean, statistics: power");  // a run that goes on elsewhere begins alike
+    other.network->restore(net.network->state());
+    other.begin();
+    for (std::size_t k = 0; k < net.layout->tensors().size(); ++k)
+      CHECK(std::ranges::equal(other.weights.values<double>(k), net.weights.values<double>(k)));
+  }
+}
 
 TEST_CASE("a periodic box that is moved by what a halving takes together has the same answers") {
   Net net("[]");

@@ -33,4 +33,12 @@ void fill_constant(const TensorRef& out, double value) {
   with_values(out, [&]<class T>(T* values) { std::fill_n(values, out.elements(), static_cast<T>(value)); });
 }
 
+void fill_numbers(const TensorRef& out, std::span<const double> values) {
+  if (static_cast<std::int64_t>(values.size()) != out.elements())
+    throw InternalError("fill_numbers: not as many numbers as weights");
+  with_values(out, [&]<class T>(T* to) {
+    std::transform(values.begin(), values.end(), to, [](double v) { return static_cast<T>(v); });
+  });
+}
+
 }  // namespace cambium::train

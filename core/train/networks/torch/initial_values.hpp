@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 
 #include "core/base/tensor_ref.hpp"
 
@@ -9,5 +10,7 @@ namespace cambium::train {
 /// every rank. Separate from the Torch code, which may not see the random numbers' header (it includes Kokkos).
 void fill_normal(const TensorRef& out, double deviation, std::uint64_t seed, std::int64_t parameter);
 void fill_constant(const TensorRef& out, double value);
+/// As many numbers as `out` has elements, in its order.
+void fill_numbers(const TensorRef& out, std::span<const double> values);
 
 }  // namespace cambium::train
