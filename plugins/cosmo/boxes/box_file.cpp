@@ -79,6 +79,8 @@ std::vector<double> BoxFile::rows(const std::string& name, std::int64_t first, s
   return out;
 }
 
+std::vector<double> BoxFile::wave_numbers() const { return file_.dataset("k").read<std::vector<double>>(); }
+
 std::vector<double> BoxFile::counts(std::int64_t box) const {
   const std::int64_t n = shape_.cells, start[4] = {box, 0, 0, 0};
   std::vector<double> out(static_cast<std::size_t>(n * n * n));

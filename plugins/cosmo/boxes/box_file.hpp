@@ -41,6 +41,8 @@ class BoxFile {
   void set_done(std::int64_t boxes);  ///< and brings what was written to the operating system
   /// Rows first .. last - 1 of `target`, `power`, one after another.
   std::vector<double> rows(const std::string& name, std::int64_t first, std::int64_t last) const;
+  /// Centres of the bins, h/Mpc.
+  std::vector<double> wave_numbers() const;
   /// The cells of a box.
   std::vector<double> counts(std::int64_t box) const;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -62,6 +63,9 @@ void InferCosmology::Params::describe(deck::Describe<Params>& d) {
   d("training", &Params::training, "numbers of the boxes to which fits are made: first, one past the last")
       .example("[0, 1600]");
   d("test", &Params::test, "of the boxes that are judged").example("[1800, 2000]");
+  d("test_boxes", &Params::test_boxes,
+    "file that test is of, where it is another one: boxes of the same size, in which the same numbers vary")
+      .example("\"runs/fresh/structure_boxes/boxes.h5\"");
   d("models", &Params::models, "model files of networks, such as cosmoflow").def({});
   d("batch", &Params::batch, "boxes that a network looks at together").at_least(1).def(32);
   d.check([](const Params& p) -> std::string {
@@ -69,7 +73,7 @@ void InferCosmology::Params::describe(deck::Describe<Params>& d) {
       if (range[0] < 0 || range[1] <= range[0])
         return fmt::format("{} [{}, {}] holds no boxes; give the first and one past the last", name, range[0],
                            range[1]);
-    if (p.training[0] < p.test[1] && p.test[0] < p.training[1])
+    if (!p.test_boxes && p.training[0] < p.test[1] && p.test[0] < p.training[1])
       return "training and test share boxes; judge by others than those that are fitted";
     return p.training[1] - p.training[0] < 5 ? "training has fewer than 5 boxes; give more" : "";
   });
@@ -85,18 +89,39 @@ void InferCosmology::examine(Check& check) {
   check.will_write({"scores.csv", "stage infer_cosmology"});
   check.will_write({"cosmologies.csv", "stage infer_cosmology"});
   check.require_written_by(params_.boxes, {"stage structure_boxes"});
+  if (apart()) check.require_written_by(*params_.test_boxes, {"stage structure_boxes"});
   for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
 }
 
-std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, const Table& known) const {
-  auto training = log_power(file, params_.training), test = log_power(file, params_.test);
+Table InferCosmology::truth_of(const BoxFile& file, const BoxFile& judged) const {
+  if (file.shape().cells != judged.shape().cells || file.wave_numbers() != judged.wave_numbers())
+    throw InputError(
+        fmt::format("test_boxes: boxes of '{}' have {} cells along an edge or another length than those of "
+                    "'{}' ({} cells); make both with the same box and particles",
+                    test_file(), judged.shape().cells, params_.boxes, file.shape().cells));
+  Table out(static_cast<std::size_t>(params_.test[1] - params_.test[0]));
+  const auto found = table_of(judged, "parameters", params_.test);
+  for (const auto& v : file.varied()) {
+    const auto at = std::ranges::find(judged.varied(), v.name, &Varied::name) - judged.varied().begin();
+    if (at == std::ssize(judged.varied()))
+      throw InputError(fmt::format("test_boxes: {} does not vary in '{}', but in '{}'; make boxes in which it does",
+                                   v.name, test_file(), params_.boxes));
+    for (std::size_t r = 0; r < out.size(); ++r)
+      out[r].push_back(2.0 * (found[r][static_cast<std::size_t>(at)] - v.low) / (v.high - v.low) - 1.0);
+  }
+  return out;
+}
+
+std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, const BoxFile& judged,
+                                                        const Table& known) const {
+  auto training = log_power(file, params_.training), test = log_power(judged, params_.test);
   const auto boxes = static_cast<double>(known.size());
   std::vector<double> mean(known[0].size(), 0.0);
   for (const auto& row : known)
     for (std::size_t t = 0; t < mean.size(); ++t) mean[t] += row[t] / boxes;
   std::vector<Row> out{{"mean", Table(test.size(), mean)}};
   out.push_back({"power + ridge", answers(Ridge(training, known), test)});
-  add_moments(training, file, params_.training[0]), add_moments(test, file, params_.test[0]);
+  add_moments(training, file, params_.training[0]), add_moments(test, judged, params_.test[0]);
   const std::size_t columns = static_cast<std::size_t>(file.shape().bins) + moments_of_cells;
   out.push_back({"power and moments + ridge",
                  answers(Ridge(first_columns(training, columns), known), first_columns(test, columns))});
@@ -111,7 +136,7 @@ InferCosmology::Row InferCosmology::network(const std::string& model, std::int64
   if (outputs.size() != 1 || outputs[0].shape != std::vector<std::int64_t>{targets})
     throw InputError(fmt::format("models: '{}' holds a {}, which does not give {} numbers of a box; train a cosmoflow",
                                  model, loaded.info.type, targets));
-  train::Hdf5Dataset data({{params_.boxes}, {{"counts", "", {}}, {"power", "", {}}, {"target", "", {}}}, {}, false},
+  train::Hdf5Dataset data({{test_file()}, {{"counts", "", {}}, {"power", "", {}}, {"target", "", {}}}, {}, false},
                           context);
   data.open(context);
   train::require_fields(loaded.info, model, data);
@@ -169,16 +194,21 @@ void InferCosmology::write(const std::vector<Row>& rows, const Table& truth, con
 
 Task::Outcome InferCosmology::run(Context& context) {
   citations_.clear();
-  std::optional<BoxFile> file;
+  std::optional<BoxFile> file, judged;
+  const auto require = [](const char* name, const std::array<std::int64_t, 2>& range, const BoxFile& of,
+                          const std::string& path) {
+    if (range[1] > of.done())
+      throw InputError(fmt::format("{} asks for boxes up to {}, but '{}' has {}; make more, or ask for fewer", name,
+                                   range[1] - 1, path, of.done()));
+  };
+  Table truth;
   io::on_every_rank(context.comm, [&] {
-    file.emplace(params_.boxes);
-    for (const auto& [name, range] : {std::pair{"training", params_.training}, {"test", params_.test}})
-      if (range[1] > file->done())
-        throw InputError(fmt::format("{} asks for boxes up to {}, but '{}' has {}; make more, or ask for fewer", name,
-                                     range[1] - 1, params_.boxes, file->done()));
+    file.emplace(params_.boxes), judged.emplace(test_file());
+    require("training", params_.training, *file, params_.boxes);
+    require("test", params_.test, *judged, test_file());
+    truth = truth_of(*file, *judged);
   });
-  const auto truth = table_of(*file, "target", params_.test);
-  auto rows = rivals(*file, table_of(*file, "target", params_.training));
+  auto rows = rivals(*file, *judged, table_of(*file, "target", params_.training));
   for (const auto& model : params_.models) rows.push_back(network(model, std::ssize(file->varied()), context));
   write(rows, truth, *file, context);
   return Outcome::done;

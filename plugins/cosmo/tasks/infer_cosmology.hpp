@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class InferCosmology : public Task, public Checked {
  public:
   struct Params {
     std::string boxes;
+    std::optional<std::string> test_boxes;
     std::array<std::int64_t, 2> training{}, test{};
     std::vector<std::string> models;
     std::int64_t batch = 32;
@@ -38,7 +40,12 @@ class InferCosmology : public Task, public Checked {
     std::string name;
     Table found;  ///< (test boxes, targets)
   };
-  std::vector<Row> rivals(const BoxFile& file, const Table& known) const;
+  /// Whether the judged boxes lie in a file of their own.
+  bool apart() const { return params_.test_boxes.has_value(); }
+  const std::string& test_file() const { return apart() ? *params_.test_boxes : params_.boxes; }
+  /// Targets of the judged boxes, by the names and intervals of the file that is trained on.
+  Table truth_of(const BoxFile& file, const BoxFile& judged) const;
+  std::vector<Row> rivals(const BoxFile& file, const BoxFile& judged, const Table& known) const;
   Row network(const std::string& model, std::int64_t targets, Context& context);
   void write(const std::vector<Row>& rows, const Table& truth, const BoxFile& file, Context& context);
 

@@ -50,6 +50,9 @@ void StructureBoxes::Params::describe(deck::Describe<Params>& d) {
     "numbers; "
     "the first rows are taken")
       .example("quijote_latin_hypercube.h5");
+  d("targets", &Params::targets,
+    "names of what is to be learnt, in the order of the targets; all that varies by default. The rest varies unseen")
+      .def({});
   d("cosmology", &Params::cosmology, "what does not vary");
   d("box", &Params::box, "edge of each periodic cube, Mpc/h").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "along an edge, and cells of the mesh").range(4, 512).def(32);
@@ -86,6 +89,7 @@ StructureBoxes::StructureBoxes(const Params& params, Context& context) : params_
       for (std::size_t k = 0; k < row.size(); ++k)
         row[k] = varied_[k].low + row[k] * (varied_[k].high - varied_[k].low);
   }
+  choose_targets();
   for (std::int64_t box = 0; box < params_.boxes; ++box) {  // a deck's own rules hold for each
     const auto c = cosmology_of(box);
     const auto& names = varied_;
@@ -142,13 +146,37 @@ void StructureBoxes::read_cosmologies() {
     throw InputError(fmt::format("'{}' has the same cosmology in every row; give rows that differ", path));
 }
 
-std::vector<double> StructureBoxes::numbers_of(std::int64_t box) const {
+void StructureBoxes::choose_targets() {
+  std::vector<std::string> names;
+  for (const auto& v : varied_) names.push_back(v.name);
+  for (const auto& name : params_.targets.empty() ? names : params_.targets) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+    if (at == names.size())
+      throw InputError(fmt::format("targets: '{}' does not vary; name some of {}", name, fmt::join(names, ", ")));
+    if (std::ranges::count(told_, at) > 0) throw InputError(fmt::format("targets: '{}' stands there twice", name));
+    told_.push_back(at);
+  }
+}
+
+std::vector<Varied> StructureBoxes::told_numbers() const {
+  std::vector<Varied> out;
+  for (const auto k : told_) out.push_back(varied_[k]);
+  return out;
+}
+
+std::vector<double> StructureBoxes::told_of(std::int64_t box) const {
+  std::vector<double> out;
+  for (const auto k : told_) out.push_back(numbers_of(box)[k]);
+  return out;
+}
+
+const std::vector<double>& StructureBoxes::numbers_of(std::int64_t box) const {
   return parameters_[static_cast<std::size_t>(box)];
 }
 
 Cosmology StructureBoxes::cosmology_of(std::int64_t box) const {
   Cosmology out = params_.cosmology;
-  const auto numbers = numbers_of(box);
+  const auto& numbers = numbers_of(box);
   for (std::size_t k = 0; k < varied_.size(); ++k) *member(out, varied_[k].name) = numbers[k];
   return out;
 }
@@ -205,7 +233,7 @@ Task::Outcome StructureBoxes::run(Context& context) {
       done = static_cast<double>(file->done());
       return;
     }
-    file.emplace(BoxFile::create(path, {params_.boxes, n, bins}, varied_));
+    file.emplace(BoxFile::create(path, {params_.boxes, n, bins}, told_numbers()));
     io::write_provenance(file->file(), io::provenance_of(context));
     const BoxWaves waves(static_cast<int>(n), params_.box);
     file->file().write("k", bins_of(waves).k).set_attribute("units", "h/Mpc");
@@ -230,7 +258,7 @@ Task::Outcome StructureBoxes::run(Context& context) {
       for (std::int64_t k = 0; k < together; ++k) {
         const double* row = rows.data() + k * (cells + bins);
         const std::vector<float> counts(row, row + cells);
-        file->write(first + k, counts, numbers_of(first + k), {row + cells, static_cast<std::size_t>(bins)});
+        file->write(first + k, counts, told_of(first + k), {row + cells, static_cast<std::size_t>(bins)});
       }
       file->set_done(first + together);
     });

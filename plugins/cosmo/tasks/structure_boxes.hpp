@@ -20,6 +20,7 @@ class StructureBoxes : public Task, public Checked {
     Cosmology cosmology;
     std::map<std::string, std::array<double, 2>> vary;
     std::optional<std::string> cosmologies;
+    std::vector<std::string> targets;
     std::int64_t boxes = 0;
     double box = 0.0, start = 0.1, end = 1.0;
     int particles = 32, time_steps = 20;
@@ -40,7 +41,11 @@ class StructureBoxes : public Task, public Checked {
     std::vector<double> power;
   };
   /// Numbers of a box in the order of `varied`, and the cosmology that they make.
-  std::vector<double> numbers_of(std::int64_t box) const;
+  const std::vector<double>& numbers_of(std::int64_t box) const;
+  /// Fills told_.
+  void choose_targets();
+  std::vector<Varied> told_numbers() const;
+  std::vector<double> told_of(std::int64_t box) const;
   Cosmology cosmology_of(std::int64_t box) const;
   Made make(std::int64_t box) const;
   void read_cosmologies();
@@ -48,6 +53,7 @@ class StructureBoxes : public Task, public Checked {
   Params params_;
   std::uint64_t seed_;
   std::vector<Varied> varied_;
+  std::vector<std::size_t> told_;                ///< which of them the file tells as parameters and targets
   std::vector<std::vector<double>> parameters_;  ///< (boxes, varied)
   std::int64_t made_ = 0;
 };

@@ -6,6 +6,7 @@
 #include "plugins/cosmo/boxes/latin_hypercube.hpp"
 #include "plugins/cosmo/boxes/turns.hpp"
 #include "plugins/cosmo/rivals/statistics.hpp"
+#include "plugins/cosmo/tasks/infer_cosmology.hpp"
 #include "plugins/cosmo/tasks/structure_boxes.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 #include "tests/shared_scratch.hpp"
@@ -171,6 +172,72 @@ TEST_CASE("what is the same in all rows of a file of cosmologies is no target") 
   CHECK(file.rows("target", 0, 5)[1] == Approx(1.0));
   for (const double t : file.rows("target", 0, 5)) CHECK(std::abs(t) <= 1.0 + 1e-12);
   CHECK(file.rows("parameters", 0, 5)[9] == Approx(0.6));
+}
+
+TEST_CASE("what is no target varies unseen") {
+  const Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  const std::string all = scratch.file("all"), one = scratch.file("one");
+  std::filesystem::create_directory(all), std::filesystem::create_directory(one);
+  const auto keys = [](const char* targets) {
+    return fmt::format(
+        "{{boxes: 3, vary: {{h: [0.6, 0.8], omega_m: [0.2, 0.4], sigma_8: [0.6, 1.0]}}, targets: {}, box: 80, "
+        "particles: 8, time_steps: 3}}",
+        targets);
+  };
+  make_boxes(comm, all, false, keys("[]")), make_boxes(comm, one, false, keys("[sigma_8, omega_m]"));
+  const BoxFile whole(all + "/boxes.h5"), part(one + "/boxes.h5");
+  CHECK(part.varied()[0].name == "sigma_8");
+  CHECK(part.counts(2) == whole.counts(2));
+  const auto a = whole.rows("target", 0, 3), b = part.rows("target", 0, 3);
+  REQUIRE(b.size() == 6);
+  for (std::size_t box = 0; box < 3; ++box) {
+    CHECK(b[2 * box] == a[3 * box + 2]);
+    CHECK(b[2 * box + 1] == a[3 * box + 1]);
+  }
+  CHECK_THROWS_WITH(make_boxes(comm, one, false, keys("[n_s]")),
+                    "targets: 'n_s' does not vary; name some of h, omega_m, sigma_8");
+  CHECK_THROWS_WITH(make_boxes(comm, one, false, keys("[h, h]")), "targets: 'h' stands there twice");
+}
+
+TEST_CASE("boxes of another file are judged by the names and intervals of the one that is trained on") {
+  const Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  const auto made = [&](const char* name, const std::string& vary, int box) {
+    const std::string folder = scratch.file(name);
+    std::filesystem::create_directory(folder);
+    make_boxes(comm, folder, false,
+               fmt::format("{{boxes: 6, vary: {{{}}}, box: {}, particles: 8, time_steps: 3}}", vary, box));
+    return folder + "/boxes.h5";
+  };
+  const auto trained = made("trained", "omega_m: [0.2, 0.4], sigma_8: [0.6, 1.0]", 80);
+  const auto judge = [&](const std::string& judged) {
+    Comm own(comm.handle());
+    Log log;
+    Timing timing;
+    Context context{own, log, timing};
+    context.run_directory = scratch.folder;
+    const auto keys = fmt::format("{{boxes: {}, training: [0, 6], test_boxes: {}, test: [1, 4]}}", trained, judged);
+    InferCosmology stage(deck::read<InferCosmology::Params>(deck::parse(keys, "test")), context);
+    CHECK(stage.run(context) == Task::Outcome::done);
+    return stage.lines();
+  };
+  const auto fresh = made("fresh", "h: [0.6, 0.8], omega_m: [0.1, 0.5], sigma_8: [0.7, 0.9]", 80);
+  // The mean of the training boxes, by hand.
+  const BoxFile file(trained), other(fresh);
+  const auto known = file.rows("target", 0, 6), parameters = other.rows("parameters", 1, 4);
+  REQUIRE(other.varied()[1].name == "omega_m");
+  double mean = 0.0, error = 0.0;
+  for (std::size_t r = 0; r < 6; ++r) mean += known[2 * r] / 6.0;
+  for (std::size_t r = 0; r < 3; ++r) error += std::abs(mean - ((parameters[3 * r + 1] - 0.2) / 0.1 - 1.0)) / 3.0;
+  CHECK(judge(fresh)[1].find(fmt::format("{:.4f}", error)) != std::string::npos);
+  CHECK_THROWS_WITH(judge(made("fixed", "omega_m: [0.2, 0.4]", 80)),
+                    fmt::format("test_boxes: sigma_8 does not vary in '{}', but in '{}'; make boxes in which it does",
+                                scratch.file("fixed/boxes.h5"), trained));
+  CHECK_THROWS_WITH(judge(made("longer", "omega_m: [0.2, 0.4], sigma_8: [0.6, 1.0]", 90)),
+                    fmt::format("test_boxes: boxes of '{}' have 8 cells along an edge or another length than those of "
+                                "'{}' (8 cells); make both with the same box and particles",
+                                scratch.file("longer/boxes.h5"), trained));
 }
 
 // More matter of the same sigma_8 and more of sigma_8 both leave their mark on the spectrum.
