@@ -100,7 +100,8 @@ class Softmax {
   std::int64_t first_, width_;
   T inverse_, offset_ = 0;
   const LinkGraph& graph_;
-  std::vector<int> first_place_, next_place_;  ///< of an item among items_, then of the same item; -1: none; empty: count all
+  /// Of an item among items_, then of the same item again; -1: none. Empty where known items count.
+  std::vector<int> first_place_, next_place_;
   std::vector<T> others_, others_slopes_, users_, scores_, by_users_;
 };
 

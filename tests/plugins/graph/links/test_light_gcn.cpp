@@ -129,8 +129,7 @@ TEST_CASE("propagation is the mean of the embeddings and their spreads", "[links
 
 TEST_CASE("what cosines trained may be judged by products", "[links]") {
   Case cosine("width: 6, negatives: 9"), judged("width: 6, negatives: 9, judge_lengths: 1.0"),
-      half("width: 6, negatives: 9, judge_lengths: 0.5"),
-      product("width: 6, negatives: 9, cosine: false");
+      half("width: 6, negatives: 9, judge_lengths: 0.5"), product("width: 6, negatives: 9, cosine: false");
   cosine.loss(), judged.loss();
   CHECK(std::ranges::equal(cosine.gradients.values<double>(0), judged.gradients.values<double>(0)));
   const auto rows = [](Case& c) {
