@@ -22,7 +22,7 @@ class PairEngine : public LinkEngine {
   std::vector<float> rows() const override { return {rows_.begin(), rows_.end()}; }
 
  private:
-  void propagate(const LinkGraphPtr& graph, const T* table, bool cosine);
+  void propagate(const LinkGraphPtr& graph, const T* table, double power);
   void back_to_products(T* slopes) const;
   double add_squares(const LinkBatch& batch, const T* table, double factor, T* gradient) const;
 
@@ -34,16 +34,16 @@ class PairEngine : public LinkEngine {
   std::vector<T> rows_, lengths_, slopes_, back_;
 };
 
-/// rows_ and, for cosines, their lengths before they were divided by them.
+/// rows_ whose lengths are those of the embeddings to a power (0: cosines, 1: products), and lengths_ of these.
 template <class T>
-void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, bool cosine) {
+void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, double power) {
   if (!graph_ || graph_->fingerprint != graph->fingerprint)
     propagation_ = std::make_unique<Propagation<T>>(*graph, shape_.layers);
   graph_ = graph, looked_at_ = 0;
   const auto width = shape_.width;
   rows_.resize(static_cast<std::size_t>(graph->nodes() * width));
   propagation_->apply(table, rows_.data(), width);
-  if (!cosine) return;
+  if (power == 1.0) return;
   lengths_.resize(static_cast<std::size_t>(graph->nodes()));
   for (std::int64_t i = 0; i < graph->nodes(); ++i) {
     T* row = rows_.data() + i * width;
@@ -51,7 +51,8 @@ void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, bool co
     for (std::int64_t k = 0; k < width; ++k) squares += static_cast<double>(row[k]) * static_cast<double>(row[k]);
     const T length = static_cast<T>(std::max(std::sqrt(squares), 1e-6));
     lengths_[static_cast<std::size_t>(i)] = length;
-    for (std::int64_t k = 0; k < width; ++k) row[k] /= length;
+    const T by = power == 0.0 ? length : static_cast<T>(std::pow(static_cast<double>(length), 1.0 - power));
+    for (std::int64_t k = 0; k < width; ++k) row[k] /= by;
   }
 }
 
@@ -100,7 +101,7 @@ void PairEngine<T>::gradient(const LinkGraphPtr& graph, const LinkBatch& batch, 
                              std::span<train::TermSum> terms) {
   const auto* weights = static_cast<const T*>(table.data);
   auto* out = static_cast<T*>(gradient.data);
-  if (!propagated_) propagate(graph, weights, shape_.loss.cosine);
+  if (!propagated_) propagate(graph, weights, shape_.loss.cosine ? 0.0 : 1.0);
   propagated_ = true;
   slopes_.assign(rows_.size(), T(0)), back_.resize(rows_.size());
   terms[0].sum += add_link_loss(*graph_, shape_.loss, batch, rows_.data(), shape_.width, factors[0], slopes_.data());
@@ -115,7 +116,7 @@ template <class T>
 void PairEngine<T>::look_at(const LinkGraphPtr& graph, const TensorRef& table) {
   const auto hash = hash_of({&table, 1}) | 1;
   if (graph_ && graph_->fingerprint == graph->fingerprint && looked_at_ == hash) return;
-  propagate(graph, static_cast<const T*>(table.data), shape_.loss.cosine && !shape_.judge_products);
+  propagate(graph, static_cast<const T*>(table.data), shape_.loss.cosine ? shape_.judge_lengths : 1.0);
   propagated_ = false, looked_at_ = hash;
 }
 

@@ -12,7 +12,7 @@ namespace cambium::graph {
 struct LinkShape {
   std::int64_t width = 64, layers = 2;
   LinkLossKeys loss;
-  bool judge_products = false;  ///< scores are products of embeddings though the loss compares cosines
+  double judge_lengths = 0.0;  ///< scores of what cosines trained are these times lengths to this power; 1: products
 };
 
 /// Embeddings of all users and items from their table (the one array of weights, nodes x width), and gradients, in one

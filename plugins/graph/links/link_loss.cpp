@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/numerics/gemm.hpp"
 #include "plugins/graph/graphs/streams.hpp"
@@ -66,7 +67,7 @@ class Softmax {
  public:
   Softmax(const LinkGraph& graph, const LinkLossKeys& keys, const LinkBatch& batch, const T* x, std::int64_t width)
       : batch_(batch), items_(shared_items(graph, keys, batch.seed, batch.step)), x_(x), first_(graph.first_item()),
-        width_(width), inverse_(static_cast<T>(1.0 / keys.temperature)), bipartite_(graph.bipartite) {
+        width_(width), inverse_(static_cast<T>(1.0 / keys.temperature)), graph_(graph) {
     if (keys.draw == LinkLossKeys::Draw::items)
       offset_ = static_cast<T>(std::log(static_cast<double>(graph.items) / static_cast<double>(items_.size())));
     for (const auto item : items_) {
@@ -74,6 +75,7 @@ class Softmax {
       others_.insert(others_.end(), row, row + width);
     }
     others_slopes_.assign(others_.size(), T(0));
+    if (keys.skip_known) find_places();
   }
   double add(double factor, T* slopes) {
     double loss = 0.0;
@@ -89,18 +91,38 @@ class Softmax {
   static std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
   double add_some(std::size_t from, std::size_t to, double factor, T* slopes);
   double shares_of(std::size_t k, T own, T* row, T& own_share) const;
+  void find_places();
+  void skip(std::int32_t user, std::int32_t item, T* row) const;
 
   const LinkBatch& batch_;
   std::vector<std::int32_t> items_;
   const T* x_;
   std::int64_t first_, width_;
   T inverse_, offset_ = 0;
-  bool bipartite_;
+  const LinkGraph& graph_;
+  /// Of an item among items_, then of the same item again; -1: none. Empty where known items count.
+  std::vector<int> first_place_, next_place_;
   std::vector<T> others_, others_slopes_, users_, scores_, by_users_;
 };
 
-/// Scores of a row become shares of the softmax; its loss. Drawn items that are the link's own (or, of a plain graph,
-/// the user) do not count.
+template <class T>
+void Softmax<T>::find_places() {
+  first_place_.assign(at(graph_.items), -1), next_place_.resize(items_.size());
+  for (std::size_t n = 0; n < items_.size(); ++n)
+    next_place_[n] = std::exchange(first_place_[at(items_[n])], static_cast<int>(n));
+}
+
+/// Drawn items that are the link's own, or the user of a plain graph, do not count, nor do known ones that are skipped.
+template <class T>
+void Softmax<T>::skip(std::int32_t user, std::int32_t item, T* row) const {
+  for (std::size_t n = 0; n < items_.size(); ++n)
+    if (items_[n] == item || (!graph_.bipartite && items_[n] == user)) row[n] = 0;
+  if (first_place_.empty()) return;
+  for (const auto known : graph_.training.columns_of(user))
+    for (int n = first_place_[at(known)]; n >= 0; n = next_place_[at(n)]) row[n] = 0;
+}
+
+/// Scores of a row become shares of the softmax; its loss.
 template <class T>
 double Softmax<T>::shares_of(std::size_t k, T own, T* row, T& own_share) const {
   const auto count = items_.size();
@@ -108,8 +130,7 @@ double Softmax<T>::shares_of(std::size_t k, T own, T* row, T& own_share) const {
   T peak = own;
   for (std::size_t n = 0; n < count; ++n) row[n] = row[n] * inverse_ + offset_, peak = std::max(peak, row[n]);
   for (std::size_t n = 0; n < count; ++n) row[n] = exponential(row[n] - peak);
-  for (std::size_t n = 0; n < count; ++n)
-    if (items_[n] == item || (!bipartite_ && items_[n] == user)) row[n] = 0;
+  skip(user, item, row);
   double sum = 0.0;
   for (std::size_t n = 0; n < count; n += 64) {
     T part = 0;

@@ -14,6 +14,7 @@ struct LinkLossKeys {
   double temperature = 0.1;       ///< by which scores are divided
   std::int64_t negatives = 1024;  ///< of softmax: items drawn for all links of a step
   Draw draw = Draw::items;        ///< with equal probability, or that of the links to train on
+  bool skip_known = false;        ///< of softmax: drawn items that the user of a link is linked to do not count
 };
 
 /// Some links of one step: link k has the number ids[k] in the data set.
@@ -38,8 +39,9 @@ std::vector<std::int32_t> shared_items(const LinkGraph& graph, const LinkLossKey
 
 /// Sum over links (u, i) of the loss, with rows x_v of nodes x width as embeddings and s_uv their products over the
 /// temperature: ln(1 + exp(s_uj - s_ui)) for bpr, j = drawn_item(); for softmax ln(1 + w sum_j exp(s_uj - s_ui)) over
-/// shared_items() but i, w = items / negatives where all items are drawn alike (then the sum stands for that over all
-/// items), and 1 otherwise. Adds `factor` times its gradient by x to `slopes`.
+/// shared_items() but i (and, where skip_known says so, all that u is linked to), w = items / negatives where all items
+/// are drawn alike (then the sum stands for that over all items), and 1 otherwise. Adds `factor` times its gradient by
+/// x to `slopes`.
 template <class T>
 double add_link_loss(const LinkGraph& graph, const LinkLossKeys& keys, const LinkBatch& batch, const T* x,
                      std::int64_t width, double factor, T* slopes);

@@ -28,10 +28,14 @@ void LightGcn::Params::describe(deck::Describe<Params>& d) {
   d("draw", &Params::draw, "of softmax, items: drawn alike; links: as often as they are linked")
       .options({{"items", LinkLossKeys::Draw::items}, {"links", LinkLossKeys::Draw::links}})
       .def(LinkLossKeys::Draw::items);
-  d("cosine", &Params::cosine, "scores are cosines of embeddings; false: products").def(true);
-  d("judge_products", &Params::judge_products,
-    "links are judged by products of embeddings though `cosine` trains them: how often an item is linked counts again")
+  d("skip_known", &Params::skip_known, "of softmax: drawn items that the user of a link is linked to do not count")
       .def(false);
+  d("cosine", &Params::cosine, "scores are cosines of embeddings; false: products").def(true);
+  d("judge_lengths", &Params::judge_lengths,
+    "links that cosines trained are judged by these times lengths of embeddings to this power (1: by products): how "
+    "often an item is linked counts again")
+      .range(0.0, 1.0)
+      .def(0.0);
   d("temperature", &Params::temperature, "by which scores are divided in the loss").greater_than(0.0).def(0.1);
   d("squares", &Params::squares, "weight of half the squares of the embeddings that a link names")
       .non_negative()
@@ -45,10 +49,9 @@ void LightGcn::Params::describe(deck::Describe<Params>& d) {
 }
 
 LightGcn::LightGcn(const Params& params, Context&) : params_(params) {
-  const LinkShape shape{params.width,
-                        params.layers,
-                        {params.loss, params.cosine, params.temperature, params.negatives, params.draw},
-                        params.judge_products};
+  const LinkLossKeys loss{params.loss,      params.cosine, params.temperature,
+                          params.negatives, params.draw,   params.skip_known};
+  const LinkShape shape{params.width, params.layers, loss, params.judge_lengths};
   engine_ = dtype() == DType::f64 ? make_link_engine<double>(shape) : make_link_engine<float>(shape);
 }
 

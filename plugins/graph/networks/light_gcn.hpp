@@ -15,8 +15,8 @@ class LightGcn : public train::Network {
     std::int64_t width = 64, layers = 2, negatives = 1024;
     LinkLossKeys::Type loss = LinkLossKeys::Type::softmax;
     LinkLossKeys::Draw draw = LinkLossKeys::Draw::items;
-    bool cosine = true, judge_products = false;
-    double temperature = 0.1, squares = 0.0;
+    bool cosine = true, skip_known = false;
+    double temperature = 0.1, squares = 0.0, judge_lengths = 0.0;
     Start start = Start::random;
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);

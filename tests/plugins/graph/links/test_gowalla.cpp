@@ -45,10 +45,10 @@ TEST_CASE("rivals and light_gcn on Gowalla", "[data]") {
   Place place(comm, scratch.file("train"));
   place.run(
       "train",
-      "{network: {type: light_gcn, width: 64, layers: 3, temperature: 0.1, negatives: 2048, draw: links, "
-      "judge_products: true}, dataset: {type: links, file: " +
+      "{network: {type: light_gcn, width: 128, layers: 3, temperature: 0.1, negatives: 1024, draw: links, "
+      "skip_known: true, judge_lengths: 0.5, start: spectral}, dataset: {type: links, file: " +
           file +
-          "}, batch: 32768, steps: 1100, optimizer: adam, learning_rate: {type: cosine, start: 1e-2, stop: 1e-4}}");
+          "}, batch: 8192, steps: 1200, optimizer: adam, learning_rate: {type: cosine, start: 3e-3, stop: 3e-5}}");
   const auto found =
       judged(comm, scratch.file("judge"),
              "{models: [\"" + scratch.file("train") + "/model.h5\"], dataset: {type: links, file: " + file + "}}");

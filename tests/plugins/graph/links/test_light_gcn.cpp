@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/links/link_loss.hpp"
 #include "plugins/graph/links/propagation.hpp"
 #include "plugins/graph/links/samples.hpp"
 #include "plugins/graph/networks/light_gcn.hpp"
@@ -87,7 +88,8 @@ TEST_CASE("gradients of light_gcn are those of finite differences", "[gradient]"
        {"width: 5, layers: 3, loss: bpr, cosine: false, temperature: 1, squares: 0.1", "width: 5, loss: bpr",
         "width: 5, layers: 1, negatives: 7", "width: 6, layers: 2, negatives: 30, draw: links, temperature: 0.3",
         "width: 5, layers: 0, cosine: false, temperature: 0.5, negatives: 400, squares: 0.01",
-        "width: 4, start: spectral, negatives: 9", "width: 5, negatives: 7, judge_products: true"}) {
+        "width: 4, start: spectral, negatives: 9", "width: 5, negatives: 7, judge_lengths: 1.0",
+        "width: 5, negatives: 40, skip_known: true", "width: 5, negatives: 40, draw: links, skip_known: true"}) {
     INFO(keys);
     Case c(keys);
     CHECK(c.error() < 1e-6);
@@ -126,8 +128,8 @@ TEST_CASE("propagation is the mean of the embeddings and their spreads", "[links
 }
 
 TEST_CASE("what cosines trained may be judged by products", "[links]") {
-  Case cosine("width: 6, negatives: 9"), judged("width: 6, negatives: 9, judge_products: true"),
-      product("width: 6, negatives: 9, cosine: false");
+  Case cosine("width: 6, negatives: 9"), judged("width: 6, negatives: 9, judge_lengths: 1.0"),
+      half("width: 6, negatives: 9, judge_lengths: 0.5"), product("width: 6, negatives: 9, cosine: false");
   cosine.loss(), judged.loss();
   CHECK(std::ranges::equal(cosine.gradients.values<double>(0), judged.gradients.values<double>(0)));
   const auto rows = [](Case& c) {
@@ -135,8 +137,43 @@ TEST_CASE("what cosines trained may be judged by products", "[links]") {
   };
   CHECK(rows(judged) == rows(product));
   CHECK(rows(judged) != rows(cosine));
+  const auto long_ones = rows(product), short_ones = rows(half);
+  for (std::size_t first = 0; first < long_ones.size(); first += 6) {
+    double squares = 0.0;
+    for (std::size_t k = first; k < first + 6; ++k)
+      squares += static_cast<double>(long_ones[k]) * static_cast<double>(long_ones[k]);
+    for (std::size_t k = first; k < first + 6; ++k)  // a length to the power of a half is left
+      CHECK_THAT(short_ones[k], Catch::Matchers::WithinRel(long_ones[k] / std::pow(squares, 0.25), 1e-5));
+  }
   judged.loss();  // what judging left does not go into the next step
   CHECK(std::ranges::equal(cosine.gradients.values<double>(0), judged.gradients.values<double>(0)));
+}
+
+TEST_CASE("drawn items that a user is linked to can be skipped", "[links]") {
+  LinkParts parts;
+  parts.source = "here", parts.training = {{0, 0}, {0, 2}, {1, 1}, {1, 2}, {1, 3}};
+  const auto graph = make_links(parts);
+  const auto first = static_cast<std::size_t>(graph->first_item());
+  std::vector<double> x;
+  for (std::size_t k = 0; k < 2 * static_cast<std::size_t>(graph->nodes()); ++k)
+    x.push_back(Random4(5, Stream::test, k, 0).normal(0));
+  const auto score = [&](std::size_t user, std::size_t item) {
+    return (x[2 * user] * x[2 * (first + item)] + x[2 * user + 1] * x[2 * (first + item) + 1]) / 0.3;
+  };
+  LinkLossKeys keys;
+  keys.cosine = false, keys.temperature = 0.3, keys.negatives = 50, keys.draw = LinkLossKeys::Draw::links;
+  for (const bool skip : {false, true}) {
+    INFO(skip);
+    keys.skip_known = skip;
+    const LinkBatch batch{{0}, {{0, 2}}, 3, 4};
+    double others = 0.0;
+    for (const auto item : shared_items(*graph, keys, batch.seed, batch.step))
+      if (item != 2 && !(skip && item == 0)) others += std::exp(score(0, static_cast<std::size_t>(item)) - score(0, 2));
+    std::vector<double> slopes(x.size(), 0.0);
+    CHECK_THAT(add_link_loss<double>(*graph, keys, batch, x.data(), 2, 1.0, slopes.data()),
+               Catch::Matchers::WithinRel(std::log1p(others), 1e-12));
+    CHECK((slopes[2 * first] == 0.0) == skip);  // item 0 has a slope where it counts alone
+  }
 }
 
 TEST_CASE("float32 gives the gradients of float64", "[gradient]") {
