@@ -11,6 +11,7 @@ struct CompressTable {
   struct Row {
     std::string name;
     double loss = 0.0, seconds = 0.0, predicted = 0.0;  ///< predicted: 0 where nothing was
+    double time_over = 0.0;        ///< of rivals: over the chosen ranks' time, measured in turns; 0 of others
     double multiplications = 0.0;                       ///< of one sample
     std::vector<std::int64_t> ranks = {};               ///< empty of whole networks
   };

@@ -1,0 +1,123 @@
+#include "core/train/low_rank/exchange_ranks.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cambium::train {
+namespace {
+
+class Exchange {
+ public:
+  Exchange(const CostTable& costs, double seconds, const RankLoss& loss, std::int64_t most)
+      : costs_(costs), seconds_(seconds), loss_(loss), most_(most) {}
+
+  Exchanged from(const std::vector<Choice>& choices) {
+    std::vector<Exchanged> all;
+    for (const auto& choice : choices) all.push_back({choice, loss_of(choice)});
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.loss < b.loss; });
+    Exchanged best = all.front();
+    for (auto& at : all) {
+      while (looked_at_ < most_ && better(at)) {
+      }
+      if (at.loss < best.loss) best = at;
+    }
+    best.looked_at = looked_at_;
+    return best;
+  }
+
+ private:
+  /// Another candidate of a layer, with the loss that it adds where all others stay.
+  struct Step {
+    std::size_t layer = 0, candidate = 0;
+    double loss = 0.0, seconds = 0.0;
+  };
+  struct Trial {
+    Choice choice;
+    double expected = 0.0;  ///< change of the loss
+  };
+
+  double loss_of(const Choice& choice) {
+    const auto found = known_.find(choice);
+    if (found != known_.end()) return found->second;
+    ++looked_at_;
+    return known_[choice] = loss_(choice);
+  }
+  std::vector<Step> steps_of(const Exchanged& at) {
+    constexpr std::size_t reach = 2;
+    std::vector<Step> out;
+    for (std::size_t l = 0; l < at.choice.size(); ++l) {
+      const auto& list = costs_.candidates[l];
+      const std::size_t now = at.choice[l], first = now > reach ? now - reach : 0;
+      for (std::size_t k = first; k < std::min(list.size(), now + reach + 1); ++k) {
+        if (k == now || looked_at_ >= most_) continue;
+        auto other = at.choice;
+        other[l] = k;
+        out.push_back({l, k, loss_of(other) - at.loss, list[k].seconds - list[now].seconds});
+      }
+    }
+    return out;
+  }
+  /// The best sum over all layers.
+  Trial best_sum(const Exchanged& at, const std::vector<Step>& steps) const {
+    std::vector<std::vector<RankCandidate>> lists;
+    std::vector<std::vector<std::size_t>> numbers;
+    for (std::size_t l = 0; l < at.choice.size(); ++l) {
+      auto its = costs_.candidates[l][at.choice[l]];
+      its.loss = 0.0;
+      lists.push_back({its}), numbers.push_back({at.choice[l]});
+    }
+    for (const auto& step : steps) {
+      auto its = costs_.candidates[step.layer][step.candidate];
+      its.loss = step.loss;
+      lists[step.layer].push_back(its), numbers[step.layer].push_back(step.candidate);
+    }
+    const auto found = choose_ranks(lists, seconds_ - costs_.seconds);
+    Trial out{at.choice, 0.0};
+    for (std::size_t l = 0; l < found.size(); ++l)
+      out.choice[l] = numbers[l][found[l]], out.expected += lists[l][found[l]].loss;
+    return out;
+  }
+  std::vector<Trial> trials_of(const Exchanged& at, const std::vector<Step>& steps) const {
+    const double left = seconds_ - costs_.predicted(at.choice);
+    std::vector<Trial> out;
+    for (std::size_t a = 0; a < steps.size(); ++a) {
+      auto one = at.choice;
+      one[steps[a].layer] = steps[a].candidate;
+      if (steps[a].seconds <= left) out.push_back({one, steps[a].loss});
+      for (std::size_t b = a + 1; b < steps.size(); ++b) {
+        if (steps[b].layer == steps[a].layer || steps[a].seconds + steps[b].seconds > left) continue;
+        auto both = one;
+        both[steps[b].layer] = steps[b].candidate;
+        out.push_back({both, steps[a].loss + steps[b].loss});
+      }
+    }
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.expected < b.expected; });
+    return out;
+  }
+  bool better(Exchanged& at) {
+    constexpr std::size_t tries = 8;
+    const auto steps = steps_of(at);
+    auto trials = trials_of(at, steps);
+    trials.insert(trials.begin(), best_sum(at, steps));
+    const Exchanged before = at;
+    for (std::size_t k = 0; k < std::min(tries, trials.size()) && looked_at_ < most_; ++k)
+      if (costs_.predicted(trials[k].choice) <= seconds_)
+        if (const double its = loss_of(trials[k].choice); its < at.loss) at.choice = trials[k].choice, at.loss = its;
+    return at.loss < before.loss;
+  }
+
+  const CostTable& costs_;
+  double seconds_;
+  const RankLoss& loss_;
+  std::int64_t most_, looked_at_ = 0;
+  std::map<Choice, double> known_;
+};
+
+}  // namespace
+
+Exchanged exchange_ranks(const CostTable& costs, const std::vector<Choice>& from, double seconds, const RankLoss& loss,
+                         std::int64_t most) {
+  return Exchange(costs, seconds, loss, most).from(from);
+}
+
+}  // namespace cambium::train
