@@ -58,8 +58,8 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d.check([](const CompressKeys& p) -> std::string {
     for (const auto& rival : p.against)
       if (std::find(rivals.begin(), rivals.end(), rival) == rivals.end())
-        return fmt::format("against: '{}' is no rival; take of equal_shares, equal_energy, table, search, smaller and whole",
-                           rival);
+        return fmt::format(
+            "against: '{}' is no rival; take of equal_shares, equal_energy, table, search, smaller and whole", rival);
     if (!p.against.empty() && !p.fine_tune)
       return "against: rivals are trained on as the products are; add fine_tune, or leave against away";
     return p.budget.has_value() == p.latency.has_value() ? "give one of: budget, latency" : "";

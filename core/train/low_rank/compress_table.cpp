@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/tables/csv.hpp"
-#include "core/train/low_rank/equal_time.hpp"
+#include "core/train/low_rank/ranks/equal_time.hpp"
 
 namespace cambium::train {
 
@@ -18,8 +18,8 @@ double multiplications_of(const std::vector<FactorLayer>& layers, const std::vec
 
 std::vector<std::string> CompressTable::lines() const {
   std::vector<std::string> out;
-  out.push_back(fmt::format("{:<26}{:>14}{:>18}{:>12}{:>12}{:>12}", "", "loss", "multiplications", "time (ms)", "predicted",
-                            "of chosen"));
+  out.push_back(fmt::format("{:<26}{:>14}{:>18}{:>12}{:>12}{:>12}", "", "loss", "multiplications", "time (ms)",
+                            "predicted", "of chosen"));
   for (const auto& row : rows)
     out.push_back(fmt::format("{:<26}{:>14.6g}{:>18.6g}{:>12.4g}{:>12}{:>12}", row.name, row.loss, row.multiplications,
                               1e3 * row.seconds, row.predicted > 0.0 ? fmt::format("{:.4g}", 1e3 * row.predicted) : "",

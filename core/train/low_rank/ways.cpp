@@ -5,15 +5,16 @@
 #include <cmath>
 #include <sstream>
 
-#include "core/train/low_rank/pass_times.hpp"
-#include "core/train/low_rank/rivals.hpp"
-#include "core/train/low_rank/time_table.hpp"
+#include "core/train/low_rank/ranks/pass_times.hpp"
+#include "core/train/low_rank/ranks/rivals.hpp"
+#include "core/train/low_rank/ranks/time_table.hpp"
 
 namespace cambium::train {
 
 std::string slower_than_allowed(const std::string& name, double predicted, double measured, double allowed) {
   return fmt::format(
-      "{}: predicted to take {:.4g} ms, measured to take {:.4g} ms of {:.4g} ms that are allowed, and none that are faster "
+      "{}: predicted to take {:.4g} ms, measured to take {:.4g} ms of {:.4g} ms that are allowed, and none that are "
+      "faster "
       "were found; measure again on a quiet machine, or allow more",
       name, 1e3 * predicted, 1e3 * measured, 1e3 * allowed);
 }
@@ -44,8 +45,8 @@ std::vector<Choice> Ways::around(const Choose& choose, double seconds) const {
   return out;
 }
 
-/// The largest choice of which a clock says that it is as fast, whatever was predicted. Where it says so of none (a busy
-/// machine, a network of calls), predictions hold, and that is said.
+/// The largest choice of which a clock says that it is as fast, whatever was predicted. Where it says so of none (a
+/// busy machine, a network of calls), predictions hold, and that is said.
 Way Ways::within(const char* key, const char* name, const Choose& choose, double seconds) {
   auto choices = around(choose, seconds);
   Way out{key, name};
@@ -87,7 +88,8 @@ Way Ways::by_table(double seconds) {
 
 Way Ways::by_search(double seconds, std::span<const SamplePtr> samples, const SearchKeys& keys) {
   const auto found = search_ranks(costs_, whole_, samples, seconds, keys, context_);
-  return within("search", "ranks by search", [&](double its) { return ranks_near(costs_, found, its); }, seconds);
+  return within(
+      "search", "ranks by search", [&](double its) { return ranks_near(costs_, found, its); }, seconds);
 }
 
 Way Ways::least() {

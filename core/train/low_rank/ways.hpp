@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "core/train/low_rank/equal_time.hpp"
-#include "core/train/low_rank/search_ranks.hpp"
+#include "core/train/low_rank/ranks/equal_time.hpp"
+#include "core/train/low_rank/ranks/search_ranks.hpp"
 
 namespace cambium::train {
 
@@ -13,7 +13,8 @@ struct Way {
   std::string key, name;
   Choice choice = {};
   double predicted = 0.0, seconds = 0.0;  ///< s of a pass; measured
-  double time_over = 0.0;  ///< time over that of the chosen ranks, measured in turns with them; 0 where that is not known
+  double time_over =
+      0.0;  ///< time over that of the chosen ranks, measured in turns with them; 0 where that is not known
 };
 
 /// Ranks by every rule, as large as their measured time allows. Collective: what rank 0 measured holds for all.

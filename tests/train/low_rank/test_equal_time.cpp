@@ -5,8 +5,8 @@
 
 #include "core/parallel/random.hpp"
 #include "core/train/low_rank/compress_table.hpp"
-#include "core/train/low_rank/equal_time.hpp"
-#include "core/train/low_rank/rivals.hpp"
+#include "core/train/low_rank/ranks/equal_time.hpp"
+#include "core/train/low_rank/ranks/rivals.hpp"
 #include "core/train/low_rank/ways.hpp"
 #include "tests/catch.hpp"
 
@@ -26,7 +26,8 @@ CostTable random_table(std::uint64_t id) {
     const int count = 3 + static_cast<int>(6.0 * r.uniform(1));
     for (int k = 1; k <= count; ++k) {
       const double left = static_cast<double>(k) / (count + 1.0);
-      out.candidates[l].push_back({k, 0.0, -saves * (1.0 - left), 1.0 - std::pow(1.0 - left, 1.0 + 3.0 * r.uniform(2))});
+      out.candidates[l].push_back(
+          {k, 0.0, -saves * (1.0 - left), 1.0 - std::pow(1.0 - left, 1.0 + 3.0 * r.uniform(2))});
     }
     out.candidates[l].push_back({0});
   }
@@ -39,7 +40,8 @@ TEST_CASE("the last network that is fast enough is found by a clock that is a li
   for (std::uint64_t id = 0; id < 60; ++id) {
     const std::size_t count = 1 + 3 * id;
     std::vector<double> true_times;
-    for (std::size_t k = 0; k < count; ++k) true_times.push_back(0.3 + static_cast<double>(k) / static_cast<double>(count));
+    for (std::size_t k = 0; k < count; ++k)
+      true_times.push_back(0.3 + static_cast<double>(k) / static_cast<double>(count));
     std::uint64_t calls = 0;
     const double noise = id % 2 == 0 ? 0.0 : 0.01;
     const auto clock = [&](std::size_t k) {
@@ -101,8 +103,9 @@ TEST_CASE("what was not compared at equal time is said") {
   std::vector<std::string> said;
   for (const auto& line : table.lines())
     if (line.find("no comparison") != std::string::npos) said.push_back(line);
-  CHECK(said == std::vector<std::string>{"equal energy: 0.91 of the time of the ranks by search, no comparison at equal "
-                                         "time: its steps come no nearer here"});
+  CHECK(said ==
+        std::vector<std::string>{"equal energy: 0.91 of the time of the ranks by search, no comparison at equal "
+                                 "time: its steps come no nearer here"});
   CHECK(table.json().find("\"time_over_chosen\": 0.91") != std::string::npos);
   CHECK(slower_than_allowed("ranks by table", 0.004, 0.0055, 0.005) ==
         "ranks by table: predicted to take 4 ms, measured to take 5.5 ms of 5 ms that are allowed, and none that are "

@@ -6,10 +6,10 @@
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/expression_set.hpp"
-#include "core/train/low_rank/decompose.hpp"
-#include "core/train/low_rank/equal_time.hpp"
-#include "core/train/low_rank/rivals.hpp"
-#include "core/train/low_rank/search_ranks.hpp"
+#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/ranks/equal_time.hpp"
+#include "core/train/low_rank/ranks/rivals.hpp"
+#include "core/train/low_rank/ranks/search_ranks.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
@@ -161,7 +161,8 @@ TEST_CASE("searched ranks lose less than the best of many random ones, and than 
     std::vector<double> random;
     for (std::uint64_t id = 0; id < 25; ++id) random.push_back(c.loss(c.random(id, seconds)));
     std::sort(random.begin(), random.end());
-    const double its = c.loss(found.choice), table = c.loss(choose_ranks(c.costs.candidates, seconds - c.costs.seconds));
+    const double its = c.loss(found.choice),
+                 table = c.loss(choose_ranks(c.costs.candidates, seconds - c.costs.seconds));
     INFO("search " << its << ", table " << table << ", random " << random[0] << ", " << random[12] << ", whole "
                    << c.costs.loss);
     CHECK(c.costs.predicted(found.choice) <= seconds + 1e-12);

@@ -1,4 +1,4 @@
-#include "core/train/low_rank/choose_ranks.hpp"
+#include "core/train/low_rank/ranks/choose_ranks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "core/train/low_rank/cost_table.hpp"
+#include "core/train/low_rank/ranks/cost_table.hpp"
 
 namespace cambium::train {
 

@@ -2,8 +2,8 @@
 #include <span>
 #include <vector>
 
-#include "core/train/low_rank/cost_table.hpp"
-#include "core/train/low_rank/decompose.hpp"
+#include "core/train/low_rank/ranks/cost_table.hpp"
+#include "core/train/low_rank/ranks/decompose.hpp"
 
 namespace cambium::train {
 

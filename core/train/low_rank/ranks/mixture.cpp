@@ -1,4 +1,4 @@
-#include "core/train/low_rank/mixture.hpp"
+#include "core/train/low_rank/ranks/mixture.hpp"
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ Mixture::~Mixture() {
 }
 
 double Mixture::loss(const std::vector<std::vector<double>>& chances, std::span<const SamplePtr> samples,
-            std::vector<std::vector<double>>& by_chance) {
+                     std::vector<std::vector<double>>& by_chance) {
   for (std::size_t l = 0; l < products_.size(); ++l) mix(l, chances[l]);
   auto& network = *whole_.network;
   const auto by = network.term_weights(0, 1.0);

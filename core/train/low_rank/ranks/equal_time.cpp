@@ -1,4 +1,4 @@
-#include "core/train/low_rank/equal_time.hpp"
+#include "core/train/low_rank/ranks/equal_time.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,24 +1,23 @@
-#include "core/train/low_rank/search_ranks.hpp"
+#include "core/train/low_rank/ranks/search_ranks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/train/low_rank/exchange_ranks.hpp"
-#include "core/train/low_rank/mixture.hpp"
-#include "core/train/low_rank/rivals.hpp"
+#include "core/train/low_rank/ranks/exchange_ranks.hpp"
+#include "core/train/low_rank/ranks/mixture.hpp"
+#include "core/train/low_rank/ranks/rivals.hpp"
 
 namespace cambium::train {
 
 void SearchKeys::describe(deck::Describe<SearchKeys>& d) {
-  d("steps", &SearchKeys::steps, "of the descent by the candidates' chances").at_least(1).def(200);
+  d("steps", &SearchKeys::steps,
+    "of the descent by the candidates' chances, and combinations looked at after it at most")
+      .at_least(1)
+      .def(200);
   d("batch", &SearchKeys::batch, "samples per step, of those that ranks are chosen by").at_least(1).def(16);
   d("rate", &SearchKeys::rate, "of Adam").positive().def(0.1);
-  d("exchanges", &SearchKeys::exchanges,
-    "losses of combinations that are looked at, at most, when ranks of layers are exchanged after the descent")
-      .at_least(0)
-      .def(200);
 }
 
 namespace {
@@ -139,7 +138,7 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
                             equal_energy(costs, seconds)})
     if (std::find(from.begin(), from.end(), other) == from.end()) from.push_back(other);
   const double before = loss(from[0]);
-  const auto better = exchange_ranks(costs, from, seconds, loss, keys.exchanges);
+  const auto better = exchange_ranks(costs, from, seconds, loss, keys.steps);
   context.log.info(
       fmt::format("search, exchanges: loss {:.4g} of the whole network's, {:.4g} before, {} combinations looked at",
                   better.loss / costs.loss, before / costs.loss, better.looked_at));

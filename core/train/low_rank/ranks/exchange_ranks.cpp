@@ -1,4 +1,4 @@
-#include "core/train/low_rank/exchange_ranks.hpp"
+#include "core/train/low_rank/ranks/exchange_ranks.hpp"
 
 #include <algorithm>
 #include <map>
@@ -36,6 +36,7 @@ class Exchange {
     double expected = 0.0;  ///< change of the loss
   };
 
+  static constexpr std::size_t tries = 8;  ///< combinations that are looked at before steps are measured anew
   double loss_of(const Choice& choice) {
     const auto found = known_.find(choice);
     if (found != known_.end()) return found->second;
@@ -77,30 +78,42 @@ class Exchange {
       out.choice[l] = numbers[l][found[l]], out.expected += lists[l][found[l]].loss;
     return out;
   }
+  /// Steps of up to three layers that fit into the time, the best sums first.
   std::vector<Trial> trials_of(const Exchanged& at, const std::vector<Step>& steps) const {
+    struct Sum {
+      std::vector<std::size_t> of;
+      double loss = 0.0, seconds = 0.0;
+    };
     const double left = seconds_ - costs_.predicted(at.choice);
-    std::vector<Trial> out;
-    for (std::size_t a = 0; a < steps.size(); ++a) {
-      auto one = at.choice;
-      one[steps[a].layer] = steps[a].candidate;
-      if (steps[a].seconds <= left) out.push_back({one, steps[a].loss});
-      for (std::size_t b = a + 1; b < steps.size(); ++b) {
-        if (steps[b].layer == steps[a].layer || steps[a].seconds + steps[b].seconds > left) continue;
-        auto both = one;
-        both[steps[b].layer] = steps[b].candidate;
-        out.push_back({both, steps[a].loss + steps[b].loss});
-      }
+    std::vector<Sum> sums{{}};
+    for (std::size_t begin = 0, most = 3; most > 0; --most) {
+      const std::size_t end = sums.size();
+      for (std::size_t k = begin; k < end; ++k)
+        for (std::size_t s = sums[k].of.empty() ? 0 : sums[k].of.back() + 1; s < steps.size(); ++s) {
+          if (!sums[k].of.empty() && steps[sums[k].of.back()].layer == steps[s].layer) continue;
+          Sum more = sums[k];
+          more.of.push_back(s), more.loss += steps[s].loss, more.seconds += steps[s].seconds;
+          sums.push_back(std::move(more));
+        }
+      begin = end;
     }
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.expected < b.expected; });
+    std::erase_if(sums, [&](const Sum& sum) { return sum.of.empty() || sum.seconds > left; });
+    const std::size_t first = std::min<std::size_t>(tries, sums.size());
+    std::partial_sort(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(first), sums.end(),
+                      [](const auto& a, const auto& b) { return a.loss < b.loss; });
+    std::vector<Trial> out;
+    for (std::size_t k = 0; k < first; ++k) {
+      out.push_back({at.choice, sums[k].loss});
+      for (const auto s : sums[k].of) out.back().choice[steps[s].layer] = steps[s].candidate;
+    }
     return out;
   }
   bool better(Exchanged& at) {
-    constexpr std::size_t tries = 8;
     const auto steps = steps_of(at);
     auto trials = trials_of(at, steps);
     trials.insert(trials.begin(), best_sum(at, steps));
     const Exchanged before = at;
-    for (std::size_t k = 0; k < std::min(tries, trials.size()) && looked_at_ < most_; ++k)
+    for (std::size_t k = 0; k < trials.size() && looked_at_ < most_; ++k)
       if (costs_.predicted(trials[k].choice) <= seconds_)
         if (const double its = loss_of(trials[k].choice); its < at.loss) at.choice = trials[k].choice, at.loss = its;
     return at.loss < before.loss;
