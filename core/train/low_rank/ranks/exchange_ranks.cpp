@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "core/parallel/random.hpp"
+
 namespace cambium::train {
 namespace {
 
-class Exchange {
+class RankExchange {
  public:
-  Exchange(const CostTable& costs, double seconds, const RankLoss& loss, std::int64_t most)
+  RankExchange(const CostTable& costs, double seconds, const RankLoss& loss, std::int64_t most)
       : costs_(costs), seconds_(seconds), loss_(loss), most_(most) {}
 
   Exchanged from(const std::vector<Choice>& choices) {
@@ -20,6 +22,16 @@ class Exchange {
       while (looked_at_ < most_ && better(at)) {
       }
       if (at.loss < best.loss) best = at;
+    }
+    // What is left of the looks goes to combinations made at random: where losses of layers say little of their sum,
+    // one of these may be a better start.
+    for (std::uint64_t k = 0; looked_at_ < most_ && k < static_cast<std::uint64_t>(most_); ++k) {
+      Exchanged at{random(k)};
+      at.loss = loss_of(at.choice);
+      while (at.loss < best.loss) {
+        best = at;
+        better(at);
+      }
     }
     best.looked_at = looked_at_;
     return best;
@@ -42,6 +54,18 @@ class Exchange {
     if (found != known_.end()) return found->second;
     ++looked_at_;
     return known_[choice] = loss_(choice);
+  }
+  /// Ranks that rise in any order as long as the time allows; the same for every k in every run.
+  Choice random(std::uint64_t k) const {
+    std::vector<std::pair<double, std::size_t>> raises;
+    for (std::size_t l = 0; l < costs_.candidates.size(); ++l)
+      for (std::size_t c = 1; c < costs_.candidates[l].size(); ++c)
+        raises.push_back({Random4(0, Stream::search, k, (static_cast<std::uint64_t>(l) << 32) + c).uniform(0), l});
+    std::sort(raises.begin(), raises.end());
+    Choice out(costs_.candidates.size(), 0);
+    for (const auto& raise : raises)
+      if (++out[raise.second]; costs_.predicted(out) > seconds_) --out[raise.second];
+    return out;
   }
   std::vector<Step> steps_of(const Exchanged& at) {
     constexpr std::size_t reach = 2;
@@ -130,7 +154,7 @@ class Exchange {
 
 Exchanged exchange_ranks(const CostTable& costs, const std::vector<Choice>& from, double seconds, const RankLoss& loss,
                          std::int64_t most) {
-  return Exchange(costs, seconds, loss, most).from(from);
+  return RankExchange(costs, seconds, loss, most).from(from);
 }
 
 }  // namespace cambium::train
