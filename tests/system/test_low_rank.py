@@ -27,7 +27,7 @@ stages:
       samples: 100
       batch: 100
       fine_tune: {steps: 150, batch: 50}
-      against: [table, search, equal_shares, equal_energy, smaller]
+      against: [table, search, equal_shares, equal_energy, smaller, whole]
       from_scratch: {steps: 60}
   - evaluate: {model: "{run}/compress/model.h5", dataset: %s}
 """ % tuple(DATA.replace("SEED", str(seed)) for seed in (1, 1, 2, 3))
@@ -114,7 +114,7 @@ class LowRank(unittest.TestCase):
         found = rows(folder)
         self.assertLessEqual({"whole", "ranks by table", "ranks by search", "equal shares", "equal energy"}, set(found))
         trained = {name: row for name, row in found.items() if name.endswith("trained on")}
-        self.assertEqual(len(trained), 4)  # the chosen ranks, the other ones, equal shares, equal energy
+        self.assertEqual(len(trained), 5)  # the chosen ranks, the other ones, equal shares, equal energy, the whole network
         chosen = re.search(r"model.h5 has the (ranks by \w+)", out).group(1)
         best = found[chosen + ", trained on"]
         self.assertGreater(found["whole"]["multiplications"], 1.5 * best["multiplications"])
@@ -126,6 +126,7 @@ class LowRank(unittest.TestCase):
         small = found["smaller, from scratch"]
         self.assertLess(small["multiplications"], found["whole"]["multiplications"])
         self.assertLess(small["seconds"], 0.6 * found["whole"]["seconds"])
+        self.check_equal_time(folder, out, found, chosen)
         with h5py.File(os.path.join(folder, "run", "compress", "smaller", "model.h5")) as file:
             self.assertIn("ranks: []", file["model/config"][()].decode())
         for rival in ("equal_shares", "equal_energy"):
@@ -143,6 +144,22 @@ class LowRank(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertRegex(error, r"model: layer \S+ of '.*model.h5' is a product already; give the model that it was made from, whose layers are "
                          "whole")
+
+    def check_equal_time(self, folder, out, found, chosen):
+        """Ranks keep the budget by the clock, or that is said; so is a rival that does not have their time. No rival has more than 2 % above it."""
+        with open(os.path.join(folder, "run", "compress", "compress.json"), encoding="utf-8") as file:
+            wanted = json.load(file)["wanted_seconds"]
+        for name in ("ranks by table", "ranks by search"):
+            said = re.search(name + ": predicted to take .* and none that are faster were found", out) is not None
+            self.assertEqual(found[name]["seconds"] > wanted, said, name)
+        for name in ("equal shares", "equal energy", "smaller, from scratch"):
+            over = found[name]["time_over_chosen"]
+            self.assertLessEqual(over, 1.02)
+            self.assertAlmostEqual(found[name]["seconds"], over * found[chosen]["seconds"], delta=1e-9)
+            self.assertEqual(f"{name}: {over:.3g} of the time of the {chosen}, no comparison at equal time" in out, abs(over - 1.0) > 0.03, name)
+        # What the steps alone do: the whole network, trained on by as many, is another network and as slow.
+        self.assertNotEqual(found["whole, trained on"]["loss"], found["whole"]["loss"])
+        self.assertEqual(found["whole, trained on"]["seconds"], found["whole"]["seconds"])
 
     def test_a_budget_that_no_rank_meets(self):
         deck = DENSE[:DENSE.index("  - evaluate")]

@@ -5,31 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <sstream>
 
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/low_rank/rivals.hpp"
-#include "core/train/low_rank/time_table.hpp"
+#include "core/train/low_rank/smaller_network.hpp"
 #include "core/train/run/trainer.hpp"
 
 namespace cambium::train {
 
 namespace fs = std::filesystem;
-
-/// Times differ from rank to rank: what rank 0 found holds for all.
-static std::vector<std::size_t> agreed(const std::vector<std::size_t>& choice, const Comm& comm) {
-  std::string text;
-  for (const auto c : choice) text += fmt::format("{} ", c);
-  comm.broadcast(text);
-  std::istringstream in(text);
-  std::vector<std::size_t> out;
-  for (std::size_t c; in >> c;) out.push_back(c);
-  return out;
-}
 
 static ArtifactInfo info_of(const LoadedModel& whole, const Assembled& factors, const Context& context) {
   ArtifactInfo info = whole.info;
@@ -42,67 +29,26 @@ static ArtifactInfo info_of(const LoadedModel& whole, const Assembled& factors, 
 Comparison::Comparison(const CompressKeys& keys, LoadedModel& whole, const Samples& samples, Dataset& data,
                        Context& context)
     : keys_(keys), whole_(whole), samples_(samples), data_(data), context_(context),
-      costs_(measure_costs(whole, keys.model, {samples.chosen_by, samples.timed}, keys.multiple, context)) {
+      costs_(measure_costs(whole, keys.model, {samples.chosen_by, samples.timed}, keys.multiple, context)),
+      ways_(costs_, whole, samples.timed, context) {
   table_.layers = costs_.layers;
   table_.samples = std::ssize(samples.judged_by), table_.batch = std::ssize(samples.timed);
   table_.wanted = keys.latency ? *keys.latency : *keys.budget * costs_.seconds;
 }
 
-double Comparison::seconds_of(const std::vector<std::size_t>& choice) {
-  auto model = assemble(whole_, costs_.ranks(choice), context_);
-  double share = pass_times(*whole_.network, whole_.weights, *model.network, model.weights, samples_.timed).share;
-  context_.comm.broadcast(std::span(&share, 1));
-  return share * costs_.seconds;
-}
-
-/// Ranks by table whose time was measured to be what it was predicted to be, or nearly: else the table is corrected by
-/// it, and they are chosen again. What is predicted for a choice never knows its own measurement.
-Comparison::Way Comparison::by_table() {
-  constexpr int tries = 3;
-  constexpr double near = 0.05;
-  const auto choose = [&] {
-    return way_of("table", "ranks by table", choose_ranks(costs_.candidates, table_.wanted - costs_.seconds));
-  };
-  auto out = choose();
-  for (int k = 0; k < tries && !out.choice.empty(); ++k) {
-    const auto distance = [&](double seconds) { return std::abs(seconds / out.predicted - 1.0); };
-    double measured = seconds_of(out.choice);
-    if (distance(measured) <= near) break;
-    if (const double again = seconds_of(out.choice); distance(again) < distance(measured)) measured = again;
-    const double off = measured / out.predicted - 1.0;
-    if (std::abs(off) <= near) break;
-    context_.log.info(fmt::format(
-        "ranks by table take {:.4g} ms, {:+.3g} of what was predicted: the table is corrected", 1e3 * measured, off));
-    correct_times(costs_, out.choice, measured);
-    auto again = choose();
-    if (again.choice.empty() || again.choice == out.choice) break;
-    out = std::move(again);
-  }
-  return out;
-}
-
-Comparison::Way Comparison::way_of(const char* key, const char* name, const std::vector<std::size_t>& choice) const {
-  Way out{key, name, agreed(choice, context_.comm)};
-  if (!out.choice.empty()) out.predicted = costs_.predicted(out.choice);
-  return out;
-}
-
-std::vector<Comparison::Way> Comparison::ways() {
+std::vector<Way> Comparison::ways() {
   const double wanted = table_.wanted;
-  std::vector<Way> out{by_table()};
+  std::vector<Way> out{ways_.by_table(wanted)};
   if (out[0].choice.empty()) {
-    out[0] = way_of("table", "fastest ranks", fastest(costs_));
+    out[0] = ways_.least();
     table_.problem = fmt::format("no ranks bring a pass to {:.4g} ms: the least possible is {:.4g} of {:.4g} ms",
-                                 1e3 * wanted, 1e3 * out[0].predicted, 1e3 * costs_.seconds);
+                                 1e3 * wanted, 1e3 * out[0].seconds, 1e3 * costs_.seconds);
     return out;
   }
   if (keys_.choose != CompressKeys::Choose::table || std::ranges::count(keys_.against, "search") > 0) {
-    const auto found = search_ranks(costs_, whole_, samples_.chosen_by, wanted, keys_.search, context_);
-    out.push_back(way_of("search", "ranks by search", found.choice));
+    out.push_back(ways_.by_search(wanted, samples_.chosen_by, keys_.search));
+    if (out.back().choice.empty()) out.pop_back();
   }
-  out.push_back(way_of("equal_shares", "equal shares", equal_shares(costs_, wanted)));
-  out.push_back(way_of("equal_energy", "equal energy", equal_energy(costs_, wanted)));
-  std::erase_if(out, [](const Way& way) { return way.choice.empty(); });
   return out;
 }
 
@@ -111,10 +57,10 @@ void Comparison::judge(const Way& way) {
   chosen_by_[way.key] = loss_of(*model.network, model.weights, samples_.chosen_by, table_.batch);
   const auto ranks = costs_.ranks(way.choice);
   table_.rows.push_back({way.name, loss_of(*model.network, model.weights, samples_.judged_by, table_.batch),
-                         seconds_of(way.choice), way.predicted, multiplications_of(costs_.layers, ranks), ranks});
+                         way.seconds, way.predicted, way.time_over, multiplications_of(costs_.layers, ranks), ranks});
 }
 
-const Comparison::Way& Comparison::chosen_of(const std::vector<Way>& ways) const {
+const Way& Comparison::chosen_of(const std::vector<Way>& ways) const {
   const auto found = std::find_if(ways.begin(), ways.end(), [](const Way& way) { return way.key == "search"; });
   if (found == ways.end() || keys_.choose == CompressKeys::Choose::table) return ways[0];
   if (keys_.choose == CompressKeys::Choose::search) return *found;
@@ -171,8 +117,9 @@ double Comparison::trained_loss(const std::string& folder) {
   return loss_of(*tuned.network, tuned.weights, samples_.judged_by, table_.batch);
 }
 
-Task::Outcome Comparison::train_smaller() {
-  const auto network = smaller_network(whole_, table_.wanted / costs_.seconds, data_, samples_.timed, context_);
+Task::Outcome Comparison::train_smaller(const Way& chosen) {
+  auto products = assemble(whole_, costs_.ranks(chosen.choice), context_);
+  const auto network = smaller_network(whole_, products, rivals_time, data_, samples_.timed, context_);
   if (!network) {
     context_.log.warn("no smaller network of this type is as fast as was asked for; it is left out");
     return Task::Outcome::done;
@@ -186,18 +133,22 @@ Task::Outcome Comparison::train_smaller() {
   context_.log.info(fmt::format("smaller network from scratch, {} steps: {}", steps, own.run_directory));
   const auto outcome = train(network->keys, steps, keys_.from_scratch.learning_rate, "", own);
   if (outcome == Task::Outcome::stopped_early) return outcome;
-  table_.rows.push_back({"smaller, from scratch", trained_loss("smaller"), network->time_share * costs_.seconds, 0.0,
-                         network->multiplications});
+  table_.rows.push_back({"smaller, from scratch", trained_loss("smaller"), network->time_over * chosen.seconds, 0.0,
+                         network->time_over, network->multiplications});
   return outcome;
 }
 
 CompressTable Comparison::run() {
   const std::vector<std::int64_t> none(costs_.layers.size(), 0);
   table_.rows.push_back({"whole", loss_of(*whole_.network, whole_.weights, samples_.judged_by, table_.batch),
-                         costs_.seconds, 0.0, multiplications_of(costs_.layers, none)});
-  const auto all = ways();
+                         costs_.seconds, 0.0, 0.0, multiplications_of(costs_.layers, none)});
+  auto all = ways();
   for (const auto& way : all) judge(way);
-  const Way& best = chosen_of(all);
+  const Way best = chosen_of(all);
+  if (table_.problem.empty()) {
+    for (const auto& rival : ways_.rivals(best)) judge(rival), all.push_back(rival);
+    all.push_back(ways_.whole());
+  }
   table_.ranks = costs_.ranks(best.choice), table_.chosen = best.name;
   std::vector<Way> trained{best};
   for (const auto& way : all)
@@ -215,7 +166,7 @@ CompressTable Comparison::run() {
   });
   const double share = final->loss / table_.rows[0].loss;
   if (std::ranges::count(keys_.against, "smaller") > 0 && table_.problem.empty() &&
-      train_smaller() == Task::Outcome::stopped_early)
+      train_smaller(best) == Task::Outcome::stopped_early)
     table_.stopped = true;
   if (table_.problem.empty() && keys_.accept && !(share <= *keys_.accept))
     table_.problem = fmt::format("the loss is {:.4g} times that of the whole network, more than accept ({:g})", share,

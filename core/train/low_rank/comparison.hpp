@@ -6,6 +6,7 @@
 #include "core/plugin/task.hpp"
 #include "core/train/low_rank/compress_keys.hpp"
 #include "core/train/low_rank/compress_table.hpp"
+#include "core/train/low_rank/ways.hpp"
 
 namespace cambium::train {
 
@@ -25,20 +26,11 @@ class Comparison {
   const std::vector<std::string>& folders() const { return folders_; }
 
  private:
-  /// One candidate of each layer, under a name.
-  struct Way {
-    std::string key, name;
-    std::vector<std::size_t> choice;
-    double predicted = 0.0;  ///< s
-  };
   std::vector<Way> ways();
-  Way by_table();
-  Way way_of(const char* key, const char* name, const std::vector<std::size_t>& choice) const;
-  double seconds_of(const std::vector<std::size_t>& choice);
   void judge(const Way& way);
   const Way& chosen_of(const std::vector<Way>& ways) const;
   Task::Outcome train_on(const Way& way, const std::string& folder);
-  Task::Outcome train_smaller();
+  Task::Outcome train_smaller(const Way& chosen);
   Task::Outcome train(const deck::Node& network, std::int64_t steps, double rate, const std::string& start_from,
                       Context& context);
   double trained_loss(const std::string& folder);
@@ -50,6 +42,7 @@ class Comparison {
   Dataset& data_;
   Context& context_;
   CostTable costs_;
+  Ways ways_;
   CompressTable table_;
   std::map<std::string, double> chosen_by_;  ///< loss by the key of a way
   Task::Work work_;

@@ -23,7 +23,7 @@ void CompressKeys::FromScratch::describe(deck::Describe<FromScratch>& d) {
       .def(3e-3);
 }
 
-static constexpr std::array rivals{"equal_shares", "equal_energy", "table", "search", "smaller"};
+static constexpr std::array rivals{"equal_shares", "equal_energy", "table", "search", "smaller", "whole"};
 
 void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("model", &CompressKeys::model,
@@ -47,7 +47,8 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("fine_tune", &CompressKeys::fine_tune, "training of the products; none when absent");
   d("against", &CompressKeys::against,
     "rivals of the same time that are trained on by the same steps, each in a folder of its own: equal_shares, "
-    "equal_energy, table, search, and smaller, a smaller network from scratch")
+    "equal_energy, table, search, smaller, a smaller network from scratch; and whole, the network itself, to tell what "
+    "the steps alone do")
       .def({});
   d("from_scratch", &CompressKeys::from_scratch, "training of the smaller network of `against`");
   d("accept", &CompressKeys::accept,
@@ -57,8 +58,8 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d.check([](const CompressKeys& p) -> std::string {
     for (const auto& rival : p.against)
       if (std::find(rivals.begin(), rivals.end(), rival) == rivals.end())
-        return fmt::format("against: '{}' is no rival; take of equal_shares, equal_energy, table, search and smaller",
-                           rival);
+        return fmt::format(
+            "against: '{}' is no rival; take of equal_shares, equal_energy, table, search, smaller and whole", rival);
     if (!p.against.empty() && !p.fine_tune)
       return "against: rivals are trained on as the products are; add fine_tune, or leave against away";
     return p.budget.has_value() == p.latency.has_value() ? "give one of: budget, latency" : "";

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/io/tables/csv.hpp"
+#include "core/train/low_rank/ranks/equal_time.hpp"
 
 namespace cambium::train {
 
@@ -16,11 +18,17 @@ double multiplications_of(const std::vector<FactorLayer>& layers, const std::vec
 
 std::vector<std::string> CompressTable::lines() const {
   std::vector<std::string> out;
-  out.push_back(fmt::format("{:<26}{:>14}{:>18}{:>12}{:>12}", "", "loss", "multiplications", "time (ms)", "predicted"));
+  out.push_back(fmt::format("{:<26}{:>14}{:>18}{:>12}{:>12}{:>12}", "", "loss", "multiplications", "time (ms)",
+                            "predicted", "of chosen"));
   for (const auto& row : rows)
-    out.push_back(fmt::format("{:<26}{:>14.6g}{:>18.6g}{:>12.4g}{:>12}", row.name, row.loss, row.multiplications,
-                              1e3 * row.seconds,
-                              row.predicted > 0.0 ? fmt::format("{:.4g}", 1e3 * row.predicted) : ""));
+    out.push_back(fmt::format("{:<26}{:>14.6g}{:>18.6g}{:>12.4g}{:>12}{:>12}", row.name, row.loss, row.multiplications,
+                              1e3 * row.seconds, row.predicted > 0.0 ? fmt::format("{:.4g}", 1e3 * row.predicted) : "",
+                              row.time_over > 0.0 ? fmt::format("{:.3f}", row.time_over) : ""));
+  for (const auto& row : rows)
+    if (row.time_over > 0.0 && std::abs(row.time_over - 1.0) > fair_time + 1e-9 && !row.name.ends_with("trained on"))
+      out.push_back(
+          fmt::format("{}: {:.3g} of the time of the {}, no comparison at equal time: its steps come no nearer here",
+                      row.name, row.time_over, chosen));
   for (std::size_t l = 0; l < layers.size(); ++l)
     out.push_back(fmt::format("layer {:<20}{} x {}{}{}", layers[l].name, layers[l].inputs, layers[l].outputs,
                               layers[l].convolution() ? fmt::format(" x {}", layers[l].taps) : "",
@@ -63,6 +71,7 @@ std::string CompressTable::json() const {
                            {"loss", row.loss},
                            {"seconds", row.seconds},
                            {"predicted_seconds", row.predicted},
+                           {"time_over_chosen", row.time_over},
                            {"multiplications", row.multiplications},
                            {"ranks", row.ranks}});
   return out.dump(1) + "\n";

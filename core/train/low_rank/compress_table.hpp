@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/low_rank/cost_table.hpp"
+#include "core/train/low_rank/ranks/cost_table.hpp"
 
 namespace cambium::train {
 
@@ -11,8 +11,9 @@ struct CompressTable {
   struct Row {
     std::string name;
     double loss = 0.0, seconds = 0.0, predicted = 0.0;  ///< predicted: 0 where nothing was
-    double multiplications = 0.0;                       ///< of one sample
-    std::vector<std::int64_t> ranks = {};               ///< empty of whole networks
+    double time_over = 0.0;                ///< of rivals: over the chosen ranks' time, measured in turns; 0 of others
+    double multiplications = 0.0;          ///< of one sample
+    std::vector<std::int64_t> ranks = {};  ///< empty of whole networks
   };
   std::vector<FactorLayer> layers;  ///< whole
   std::vector<std::int64_t> ranks;  ///< that were chosen

@@ -284,7 +284,7 @@ says("stages[0].compress.latency: found '2min', expected a number > 0 s: there i
      "stages[0].compress.latency=2min", deck="smaller.yaml")
 says("the data set is empty: there is nothing to choose ranks by", deck="smaller_odd.yaml", command="run")
 C = "stages[0].compress."
-says("against: 'equal' is no rival; take of equal_shares, equal_energy, table, search and smaller", C + "against=[equal]", C + "fine_tune={steps: 1}",
+says("against: 'equal' is no rival; take of equal_shares, equal_energy, table, search, smaller and whole", C + "against=[equal]", C + "fine_tune={steps: 1}",
      deck="smaller.yaml")
 says("against: rivals are trained on as the products are; add fine_tune, or leave against away", C + "against=[table]", deck="smaller.yaml")
 says(("no ranks bring a pass to 1e-09 ms: the least possible is ", " ms; '", "model.h5' has the best that was found: allow more, or train it on for "

@@ -2,8 +2,9 @@
 #include <limits>
 
 #include "core/parallel/random.hpp"
-#include "core/train/low_rank/choose_ranks.hpp"
-#include "core/train/low_rank/rivals.hpp"
+#include "core/train/low_rank/ranks/choose_ranks.hpp"
+#include "core/train/low_rank/ranks/rivals.hpp"
+#include "core/train/low_rank/smaller_network.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;
@@ -105,12 +106,13 @@ TEST_CASE("measured times are made to rise, nearest to what was measured") {
   CHECK(none.empty());
 }
 
-TEST_CASE("equal shares are the largest that are fast enough") {
+TEST_CASE("equal shares are the largest that are fast enough, layer after layer") {
   CostTable table;
   table.seconds = 1.0;
   table.candidates = {{{1, 0.3, -0.4}, {2, 0.1, -0.2}, {0, 0.0, 0.0}}, {{1, 0.3, -0.4}, {2, 0.1, -0.1}, {0, 0.0, 0.0}}};
   CHECK(equal_shares(table, 1.0) == std::vector<std::size_t>{2, 2});
   CHECK(equal_shares(table, 0.75) == std::vector<std::size_t>{1, 1});
+  CHECK(equal_shares(table, 0.95) == std::vector<std::size_t>{2, 1});
   CHECK(equal_shares(table, 0.3) == std::vector<std::size_t>{0, 0});
   CHECK(equal_shares(table, 0.1).empty());
 }
@@ -121,7 +123,8 @@ TEST_CASE("equal energy keeps the same share of every layer's squares, the large
   table.candidates = {{{1, 0.3, -0.4, 0.5}, {2, 0.1, -0.2, 0.9}, {0, 0.0, 0.0, 1.0}},
                       {{1, 0.3, -0.4, 0.8}, {2, 0.1, -0.1, 0.95}, {0, 0.0, 0.0, 1.0}}};
   CHECK(equal_energy(table, 1.0) == std::vector<std::size_t>{2, 2});
-  CHECK(equal_energy(table, 0.85) == std::vector<std::size_t>{1, 1});  // 0.9 of either
+  CHECK(equal_energy(table, 0.75) == std::vector<std::size_t>{1, 1});  // 0.9 of either
+  CHECK(equal_energy(table, 0.85) == std::vector<std::size_t>{1, 2});  // the first would take too long, the second not
   CHECK(equal_energy(table, 0.45) == std::vector<std::size_t>{1, 0});  // 0.8 of either: the first needs its rank 2
   CHECK(equal_energy(table, 0.2) == std::vector<std::size_t>{0, 0});
   CHECK(equal_energy(table, 0.1).empty());

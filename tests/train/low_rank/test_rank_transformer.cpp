@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/train/low_rank/decompose.hpp"
+#include "core/train/low_rank/ranks/decompose.hpp"
 #include "core/train/networks/transformer/recall_set.hpp"
 #include "core/train/networks/transformer/transformer.hpp"
 #include "tests/catch.hpp"

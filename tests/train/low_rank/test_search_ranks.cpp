@@ -1,11 +1,15 @@
 // Ranks by descent: within the time, near the best of all combinations, and the network as it was.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/expression_set.hpp"
-#include "core/train/low_rank/decompose.hpp"
-#include "core/train/low_rank/search_ranks.hpp"
+#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/ranks/equal_time.hpp"
+#include "core/train/low_rank/ranks/rivals.hpp"
+#include "core/train/low_rank/ranks/search_ranks.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
@@ -16,21 +20,21 @@ using cambium::train::testing::World;
 
 namespace {
 
-/// A network of four layers; the second and third have few large singular values, the second fewer.
+/// A network whose layers of 16 x 16 have few large singular values, as many as `few` says of each.
 struct Case {
   World world;
   LoadedModel whole;
   std::vector<SamplePtr> samples;
   CostTable costs;
 
-  Case() {
+  explicit Case(const std::vector<int>& few) {
     ExpressionSet::Params p;
     p.samples = 60;
     p.box = {{"x", {-1.0, 1.0}}, {"y", {0.0, 2.0}}};
     p.target = {{"u", "sin(3*x)*y"}};
     ExpressionSet data(p, world.context);
     Mlp::Params keys;
-    keys.layers = {16, 16, 16};
+    keys.layers.assign(few.size() + 1, 16);
     keys.precision = Precision::float64;
     auto net = std::make_unique<Mlp>(keys, world.context);
     net->fit_statistics(data, world.context);
@@ -42,17 +46,18 @@ struct Case {
     for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
     samples = data.read(ids);
     costs.layers = dynamic_cast<const HasFactors&>(*whole.network).factor_layers();
-    for (const auto& [layer, rank] : {std::pair{1u, 2}, {2u, 8}}) {
+    for (std::size_t layer = 1; layer <= few.size(); ++layer) {
       const auto w = read_layer(costs.layers[layer], whole.weights);
-      auto near = multiplied(factors_of(w, rank), 16, 16, 1);
+      auto near = multiplied(factors_of(w, few[layer - 1]), 16, 16, 1);
       for (std::size_t k = 0; k < near.values.size(); ++k) near.values[k] += 0.03 * (w.values[k] - near.values[k]);
       write_layer(near, costs.layers[layer], whole.weights);
     }
     train();
     costs.loss = loss_of(*whole.network, whole.weights, samples, 60);
-    costs.seconds = 10.0;
-    costs.candidates = {{{0}}, {}, {}, {{0}}};
-    for (const std::size_t layer : {1u, 2u}) {
+    costs.seconds = 5.0 * static_cast<double>(few.size());
+    costs.candidates.assign(few.size() + 2, {});
+    costs.candidates.front() = costs.candidates.back() = {{0}};
+    for (std::size_t layer = 1; layer <= few.size(); ++layer) {
       for (const int rank : {1, 2, 4, 8}) costs.candidates[layer].push_back({rank, 0.0, 0.5 * rank - 4.5});
       costs.candidates[layer].push_back({0});
     }
@@ -84,12 +89,34 @@ struct Case {
     for (std::size_t l = 0; l < choice.size(); ++l) write_layer(kept[l], costs.layers[l], whole.weights);
     return out;
   }
+  /// Losses of each layer alone, as measure_costs() finds them.
+  void look_at_layers() {
+    for (std::size_t l = 0; l < costs.layers.size(); ++l)
+      for (std::size_t k = 0; k + 1 < costs.candidates[l].size(); ++k) {
+        Choice alone;
+        for (const auto& list : costs.candidates) alone.push_back(list.size() - 1);
+        alone[l] = k;
+        costs.candidates[l][k].loss = std::max(loss(alone) - costs.loss, 0.0);
+      }
+  }
+  /// Ranks that rise in any order as long as the time allows.
+  Choice random(std::uint64_t id, double seconds) const {
+    Choice out(costs.candidates.size(), 0);
+    std::vector<std::pair<double, std::size_t>> raises;
+    for (std::size_t l = 0; l < out.size(); ++l)
+      for (std::size_t k = 1; k < costs.candidates[l].size(); ++k)
+        raises.push_back({Random4(9, Stream::test, id, 10 * l + k).uniform(0), l});
+    std::sort(raises.begin(), raises.end());
+    for (const auto& [turn, l] : raises)
+      if (++out[l]; costs.predicted(out) > seconds) --out[l];
+    return out;
+  }
 };
 
 }  // namespace
 
 TEST_CASE("searched ranks are within the time, and as good as any combination") {
-  Case c;
+  Case c({2, 8});
   const auto before = c.whole.weights.values<double>();
   const std::vector<double> kept(before.begin(), before.end());
   SearchKeys keys;
@@ -120,4 +147,28 @@ TEST_CASE("searched ranks are within the time, and as good as any combination") 
   for (std::size_t k = 0; k < kept.size(); ++k) REQUIRE(after[k] == kept[k]);
   // No combination takes less than two seconds.
   CHECK(search_ranks(c.costs, c.whole, c.samples, 1.0, keys, c.world.context).choice.empty());
+}
+
+TEST_CASE("searched ranks lose less than the best of many random ones, and than equal ones, in the same time") {
+  Case c({2, 8, 4, 2, 8});
+  c.look_at_layers();
+  SearchKeys keys;
+  keys.batch = 60;
+  for (const double seconds : {20.0, 17.0, 13.0, 9.0}) {
+    INFO("within " << seconds << " s");
+    const auto found = search_ranks(c.costs, c.whole, c.samples, seconds, keys, c.world.context);
+    REQUIRE(found.choice.size() == 7);
+    std::vector<double> random;
+    for (std::uint64_t id = 0; id < 25; ++id) random.push_back(c.loss(c.random(id, seconds)));
+    std::sort(random.begin(), random.end());
+    const double its = c.loss(found.choice),
+                 table = c.loss(choose_ranks(c.costs.candidates, seconds - c.costs.seconds));
+    INFO("search " << its << ", table " << table << ", random " << random[0] << ", " << random[12] << ", whole "
+                   << c.costs.loss);
+    CHECK(c.costs.predicted(found.choice) <= seconds + 1e-12);
+    CHECK(random[12] > 1.2 * its);
+    CHECK(its <= random[0]);
+    CHECK(its <= c.loss(equal_shares(c.costs, seconds)));
+    CHECK(its <= c.loss(equal_energy(c.costs, seconds)));
+  }
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/train/kinds/factor_layers.hpp"
-#include "core/train/low_rank/choose_ranks.hpp"
+#include "core/train/low_rank/ranks/choose_ranks.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
 
 namespace cambium::train {

@@ -1,4 +1,4 @@
-#include "core/train/low_rank/choose_ranks.hpp"
+#include "core/train/low_rank/ranks/choose_ranks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ std::vector<std::size_t> choose_ranks(const std::vector<std::vector<RankCandidat
   }
   if (least > seconds) return {};
   constexpr std::size_t steps = 2000;
-  const double left = std::min(seconds - least, span), step = left > 0.0 ? left / steps : 1.0;
+  const double left = std::min(seconds - least, span), step = std::max(left / steps, 1e-300);
   constexpr double none = std::numeric_limits<double>::infinity();
   std::vector<double> best(steps + 1, 0.0);
   std::vector<std::vector<std::size_t>> taken;  // by layer and by steps that may be spent up to it

@@ -1,4 +1,4 @@
-#include "core/train/low_rank/decompose.hpp"
+#include "core/train/low_rank/ranks/decompose.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "core/train/low_rank/cost_table.hpp"
+#include "core/train/low_rank/ranks/cost_table.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include "core/base/error.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
-#include "core/train/low_rank/decompose.hpp"
-#include "core/train/low_rank/time_table.hpp"
+#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/ranks/time_table.hpp"
 
 namespace cambium::train {
 

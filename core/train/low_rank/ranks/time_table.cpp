@@ -1,4 +1,4 @@
-#include "core/train/low_rank/time_table.hpp"
+#include "core/train/low_rank/ranks/time_table.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/train/low_rank/cost_table.hpp"
+#include "core/train/low_rank/ranks/cost_table.hpp"
 
 namespace cambium::train {
 
@@ -15,8 +15,8 @@ struct SearchKeys {
   static void describe(deck::Describe<SearchKeys>& d);
 };
 
-/// What a search found: chances of each layer's candidates, and the candidates themselves; empty where none is fast
-/// enough.
+/// What a search found: chances of each layer's candidates after the descent, and the candidates that are taken; empty
+/// where none is fast enough.
 struct FoundRanks {
   std::vector<std::vector<double>> chances;
   std::vector<std::size_t> choice;
@@ -29,8 +29,12 @@ struct FoundRanks {
 /// 1 to 0.1, so that one candidate is left of each layer. Unlike the table's losses, those here are of all layers at
 /// once. The network only gives its gradient, so every network that HasFactors can be searched. Of the chances at the
 /// end the likeliest combination within `seconds` is taken, exactly; what it leaves of the time goes to larger ranks by
-/// the table's losses.
+/// the table's losses. From it, and from what the table and equal shares and energies lead to, exchange_ranks() goes
+/// on.
 FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<const SamplePtr> samples, double seconds,
                         const SearchKeys& keys, Context& context);
+
+/// What was found, with some ranks larger or smaller by the table's losses, so that another time is used.
+std::vector<std::size_t> ranks_near(const CostTable& costs, const FoundRanks& found, double seconds);
 
 }  // namespace cambium::train

@@ -1,84 +1,26 @@
-#include "core/train/low_rank/search_ranks.hpp"
+#include "core/train/low_rank/ranks/search_ranks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/train/kinds/term_sums.hpp"
-#include "core/train/low_rank/decompose.hpp"
+#include "core/train/low_rank/ranks/exchange_ranks.hpp"
+#include "core/train/low_rank/ranks/mixture.hpp"
+#include "core/train/low_rank/ranks/rivals.hpp"
 
 namespace cambium::train {
 
 void SearchKeys::describe(deck::Describe<SearchKeys>& d) {
-  d("steps", &SearchKeys::steps, "of the descent by the candidates' chances").at_least(1).def(200);
+  d("steps", &SearchKeys::steps,
+    "of the descent by the candidates' chances, and combinations looked at after it at most")
+      .at_least(1)
+      .def(200);
   d("batch", &SearchKeys::batch, "samples per step, of those that ranks are chosen by").at_least(1).def(16);
   d("rate", &SearchKeys::rate, "of Adam").positive().def(0.1);
 }
 
 namespace {
-
-/// Layers that are mixtures of their candidates inside of the whole network.
-class Mixture {
- public:
-  Mixture(const CostTable& costs, LoadedModel& whole)
-      : costs_(costs), whole_(whole), gradients_(whole.weights.layout(), whole.weights.dtype()) {
-    for (std::size_t l = 0; l < costs.layers.size(); ++l) {
-      const auto& layer = costs.layers[l];
-      auto& list = products_.emplace_back();
-      kept_.push_back(read_layer(layer, whole.weights));
-      if (costs.candidates[l].size() == 1) continue;
-      for (const auto& candidate : costs.candidates[l]) {
-        auto w = kept_.back();
-        if (candidate.rank > 0) w = multiplied(factors_of(w, candidate.rank), layer.outputs, layer.inputs, layer.taps);
-        list.emplace_back(w.values.begin(), w.values.end());
-      }
-    }
-  }
-  ~Mixture() {
-    for (std::size_t l = 0; l < kept_.size(); ++l) write_layer(kept_[l], costs_.layers[l], whole_.weights);
-  }
-  Mixture(const Mixture&) = delete;
-  Mixture& operator=(const Mixture&) = delete;
-
-  /// The loss with these chances, and its derivatives by them.
-  double loss(const std::vector<std::vector<double>>& chances, std::span<const SamplePtr> samples,
-              std::vector<std::vector<double>>& by_chance) {
-    for (std::size_t l = 0; l < products_.size(); ++l) mix(l, chances[l]);
-    auto& network = *whole_.network;
-    const auto by = network.term_weights(0, 1.0);
-    std::vector<TermSum> sums(network.terms().size());
-    gradients_.zero();
-    network.gradient(samples, whole_.weights.views(), by, gradients_.views(), sums, [](int) {});
-    for (std::size_t l = 0; l < products_.size(); ++l) {
-      if (products_[l].empty()) continue;
-      const auto g = read_layer(costs_.layers[l], gradients_);
-      for (std::size_t k = 0; k < products_[l].size(); ++k) {
-        double dot = 0.0;
-        for (std::size_t i = 0; i < g.values.size(); ++i) dot += g.values[i] * static_cast<double>(products_[l][k][i]);
-        by_chance[l][k] = dot / static_cast<double>(samples.size());
-      }
-    }
-    return weighted_loss(by, sums);
-  }
-
- private:
-  void mix(std::size_t l, const std::vector<double>& chances) {
-    if (products_[l].empty()) return;
-    LayerWeights w = kept_[l];
-    std::fill(w.values.begin(), w.values.end(), 0.0);
-    for (std::size_t k = 0; k < products_[l].size(); ++k)
-      for (std::size_t i = 0; i < w.values.size(); ++i)
-        w.values[i] += chances[k] * static_cast<double>(products_[l][k][i]);
-    write_layer(w, costs_.layers[l], whole_.weights);
-  }
-
-  const CostTable& costs_;
-  LoadedModel& whole_;
-  FlatBuffer gradients_;
-  std::vector<LayerWeights> kept_;
-  std::vector<std::vector<std::vector<float>>> products_;  ///< by layer and candidate; none of layers that stay whole
-};
 
 std::vector<double> softmax(const std::vector<double>& a, double temperature) {
   const double most = *std::max_element(a.begin(), a.end());
@@ -124,17 +66,28 @@ std::vector<std::size_t> likeliest(const CostTable& costs, const std::vector<std
   return choose_ranks(table, seconds - costs.seconds);
 }
 
-/// What the choice leaves of the time goes to larger ranks, by the table's losses.
-std::vector<std::size_t> filled(const CostTable& costs, const std::vector<std::size_t>& choice, double seconds) {
-  auto larger = costs.candidates;
-  for (std::size_t l = 0; l < choice.size(); ++l)
-    larger[l].erase(larger[l].begin(), larger[l].begin() + static_cast<std::ptrdiff_t>(choice[l]));
-  auto out = choose_ranks(larger, seconds - costs.seconds);
-  for (std::size_t l = 0; l < out.size(); ++l) out[l] += choice[l];
-  return out.empty() ? choice : out;
+/// The choice with ranks that are larger, or all no larger, so that the time is used, by the table's losses.
+std::vector<std::size_t> fitted(const CostTable& costs, const std::vector<std::size_t>& choice, double seconds) {
+  const bool larger = costs.predicted(choice) <= seconds;
+  auto lists = costs.candidates;
+  for (std::size_t l = 0; l < choice.size(); ++l) {
+    const auto at = lists[l].begin() + static_cast<std::ptrdiff_t>(choice[l]);
+    if (larger)
+      lists[l].erase(lists[l].begin(), at);
+    else
+      lists[l].erase(at + 1, lists[l].end());
+  }
+  auto out = choose_ranks(lists, seconds - costs.seconds);
+  if (out.empty()) return larger ? choice : out;
+  for (std::size_t l = 0; larger && l < out.size(); ++l) out[l] += choice[l];
+  return out;
 }
 
 }  // namespace
+
+std::vector<std::size_t> ranks_near(const CostTable& costs, const FoundRanks& found, double seconds) {
+  return found.choice.empty() ? found.choice : fitted(costs, found.choice, seconds);
+}
 
 FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<const SamplePtr> samples, double seconds,
                         const SearchKeys& keys, Context& context) {
@@ -176,7 +129,20 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
                       loss, over + 1.0));
   }
   out.choice = likeliest(costs, out.chances, seconds);
-  if (!out.choice.empty()) out.choice = filled(costs, out.choice, seconds);
+  if (out.choice.empty()) return out;
+  // The loss of a mixture is not that of one of its candidates: what the descent found and what simpler rules say go on
+  // as they are.
+  const RankLoss loss = [&](const Choice& choice) { return mixture.loss(choice, samples, keys.batch); };
+  std::vector<Choice> from{fitted(costs, out.choice, seconds)};
+  for (const auto& other : {choose_ranks(costs.candidates, seconds - costs.seconds), equal_shares(costs, seconds),
+                            equal_energy(costs, seconds)})
+    if (std::find(from.begin(), from.end(), other) == from.end()) from.push_back(other);
+  const double before = loss(from[0]);
+  const auto better = exchange_ranks(costs, from, seconds, loss, keys.steps);
+  context.log.info(
+      fmt::format("search, exchanges: loss {:.4g} of the whole network's, {:.4g} before, {} combinations looked at",
+                  better.loss / costs.loss, before / costs.loss, better.looked_at));
+  out.choice = better.choice;
   return out;
 }
 

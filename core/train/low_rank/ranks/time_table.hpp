@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/base/log.hpp"
-#include "core/train/low_rank/cost_table.hpp"
-#include "core/train/low_rank/pass_times.hpp"
+#include "core/train/low_rank/ranks/cost_table.hpp"
+#include "core/train/low_rank/ranks/pass_times.hpp"
 
 namespace cambium::train {
 

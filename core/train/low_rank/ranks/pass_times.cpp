@@ -1,4 +1,4 @@
-#include "core/train/low_rank/pass_times.hpp"
+#include "core/train/low_rank/ranks/pass_times.hpp"
 
 #include <algorithm>
 #include <chrono>
