@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Two threads beside one, and beside two ranks of one thread each, for every physics and for training, with a program whose Kokkos has OpenMP:
 
-    studies/threads.py build-openmp/cambium --json docs/measured/threads.json [--turns 5] [--cases silicon,convection]
+    studies/threads.py build-openmp/bin/cambium --json docs/measured/threads.json [--turns 5] [--cases silicon,convection]
 
 The three runs of a case follow each other in every turn, in another order each time. Of a turn two ratios are taken, and of all turns the
 median: the rate of two threads over that of one (Amdahl: what no thread shares stays), and over that of two ranks. Nothing else may run.
