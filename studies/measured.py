@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import re
 import subprocess
 import sys
@@ -27,9 +28,22 @@ def here(command):
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
-def write(given, out):
-    """The figures of a study, with the block, into the file of its option --json."""
+def kept(path, rows):
+    """The rows of an earlier file, each with the block of the call that took it, without which a row would seem to be of the newest call."""
+    if not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        before = json.load(file)
+    own = {**before["measured"], **{key: value for key, value in before.items() if key not in (rows, "measured")}}
+    return {name: {"measured": own, **row} for name, row in before.get(rows, {}).items()}
+
+
+def write(given, out, rows=None):
+    """The figures of a study, with the block, into the file of its option --json. Where `rows` names a dictionary of cases, those that this
+    call did not measure stay as the file has them."""
     out["measured"] = by_program(given.program, " ".join(sys.argv))
+    if rows:
+        out[rows] = {**kept(given.json, rows), **out[rows]}
     with open(given.json, "w") as file:
         json.dump(out, file, indent=1)
         file.write("\n")

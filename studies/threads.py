@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Two threads beside one, and beside two ranks of one thread each, for every physics and for training, with a program whose Kokkos has OpenMP:
 
-    studies/threads.py build-openmp/bin/cambium --json docs/measured/threads.json [--turns 5] [--cases silicon]
+    studies/threads.py build-openmp/bin/cambium --json docs/measured/threads.json [--turns 5] [--cases silicon,convection]
 
 The three runs of a case follow each other in every turn, in another order each time. Of a turn two ratios are taken, and of all turns the
 median: the rate of two threads over that of one (Amdahl: what no thread shares stays), and over that of two ranks. Nothing else may run.
+The file of --json keeps the cases that are not asked for.
 """
 
 import argparse
@@ -116,7 +117,7 @@ def main():
             row = out["cases"][name] = measure(given.program, *every[name], given.turns)
             print(f"{name:22s}" + " ".join(f"{key.removesuffix('_per_s')} {row[key]:10.4g}" for key in row if key != "turns"), flush=True)
     if given.json:
-        measured.write(given, out)
+        measured.write(given, out, rows="cases")
 
 
 if __name__ == "__main__":

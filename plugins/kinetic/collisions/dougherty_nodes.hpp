@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 
+#include "core/parallel/threads/host_threads.hpp"
 #include "plugins/kinetic/collisions/dougherty.hpp"
 #include "plugins/kinetic/collisions/packs.hpp"
 
@@ -125,11 +126,14 @@ CAMBIUM_FN bool find_substeps(double rate, NodeOutcome& out) {
 template <class T>
 DoughertyNodes<T> nodes_of(const Solver& solver, const Dougherty& d, int cells);
 
-/// How many cells of configuration space are worked on at a time, of `all`, when a node of one takes so many bytes.
+/// How many cells of configuration space are worked on at a time, of `all`, when a node of one takes so many bytes. On
+/// a host each of its threads has whole cells, all equally many: their nodes stay in its cache.
 inline int cells_at_once(int all, int nodes, double bytes) {
-  const double enough = device_is_host ? 2.0 * ExecSpace().concurrency() : 1024.0;
-  const double room = device_is_host ? enough : 1.0 * (1 << 30) / bytes;
-  return std::clamp(static_cast<int>(std::min(enough, room) / nodes), 1, std::max(1, all));
+  constexpr int nodes_of_thread = 2;
+  const double room = std::min(1024.0, 1.0 * (1 << 30) / bytes);
+  const int cells =
+      device_is_host ? std::max(1, nodes_of_thread / nodes) * host_threads() : static_cast<int>(room / nodes);
+  return std::clamp(cells, 1, std::max(1, all));
 }
 
 /// NumericalError for the first node that could not go on, naming its cell; otherwise the most sub-steps of any.

@@ -1,8 +1,10 @@
 #include "plugins/kinetic/deck/projection.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "core/base/constants.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 
 namespace cambium::kinetic {
 
@@ -71,28 +73,54 @@ void Projection::evaluate(const double* coefficients, double* values) const {
   }
 }
 
-void project(Solver& solver, int slot, int points, const std::function<double(std::span<const double>)>& f) {
+namespace {
+
+/// Where a quadrature node lies in phase space.
+class Points {
+ public:
+  Points(const PhaseGrid& grid, const Projection& rule) : grid_(grid), rule_(rule), z_(grid.dimensions()) {}
+
+  std::span<const double> at(const std::array<int, 3>& conf, const std::array<int, 3>& velocity, int node) {
+    for (int d = 0; d < grid_.dimensions(); ++d) {
+      const Axis& a = grid_.axis[d];
+      const int cell = a.first + (d < grid_.cdim ? conf[d] : velocity[d - grid_.cdim]);
+      z_[d] = a.centre(cell) + 0.5 * a.width() * rule_.xi(node, d);
+    }
+    return z_;
+  }
+
+ private:
+  const PhaseGrid& grid_;
+  const Projection& rule_;
+  std::vector<double> z_;
+};
+
+}  // namespace
+
+int project(Solver& solver, int slot, int points, const std::function<double(int, std::span<const double>)>& f) {
+  constexpr std::int64_t least = 64;  // cells of a thread: formulas at thousands of nodes
   const PhaseGrid& grid = solver.grid();
   const Projection rule(solver.basis().exponents, points);
-  std::vector<double> values(rule.nodes()), coefficients(rule.modes());
-  std::vector<double> z(grid.dimensions());
-  for (int ic = 0; ic < grid.local_conf_cells(); ++ic) {
-    const auto c = grid.local_conf(ic);
-    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
-      const auto v = grid.local_velocity(iv);
-      for (int q = 0; q < rule.nodes(); ++q) {
-        for (int d = 0; d < grid.dimensions(); ++d) {
-          const Axis& a = grid.axis[d];
-          const int cell = a.first + (d < grid.cdim ? c[d] : v[d - grid.cdim]);
-          z[d] = a.centre(cell) + 0.5 * a.width() * rule.xi(q, d);
-        }
-        values[q] = f(z);
-      }
+  const std::int64_t nv = grid.local_velocity_cells(), cells = nv * grid.local_conf_cells();
+  const std::vector<double> nothing(rule.modes(), 0.0);
+  if (cells > 0) solver.set(slot, 0, 0, nothing.data());  // one thread alone makes room for the slot
+  const int parts = in_parts(cells, least, [&](int part, std::int64_t first, std::int64_t last) {
+    std::vector<double> values(rule.nodes()), coefficients(rule.modes());
+    Points z(grid, rule);
+    for (std::int64_t k = first; k < last; ++k) {
+      const int ic = static_cast<int>(k / nv), iv = static_cast<int>(k % nv);
+      const auto c = grid.local_conf(ic), v = grid.local_velocity(iv);
+      for (int q = 0; q < rule.nodes(); ++q) values[q] = f(part, z.at(c, v, q));
       rule.project(values.data(), coefficients.data());
       solver.set(slot, ic, iv, coefficients.data());
     }
-  }
+  });
   solver.to_device(slot);
+  return parts;
+}
+
+void project(Solver& solver, int slot, int points, const std::function<double(std::span<const double>)>& f) {
+  project(solver, slot, points, [&](int, std::span<const double> z) { return f(z); });
 }
 
 }  // namespace cambium::kinetic

@@ -35,7 +35,11 @@ class Projection {
   std::vector<double> xi_, weight_, basis_;
 };
 
-/// f(z) projected onto every cell of a solver's slot; z = (x, ..., vx, ...).
+/// f(part, z) projected onto every cell of a solver's slot; z = (x, ..., vx, ...). Cells are shared out among the
+/// threads of the host: part p, below the number of parts that is returned and host_threads(), asks for the points of
+/// a range of cells, one after the other and those of part p + 1 behind them; parts ask side by side.
+int project(Solver& solver, int slot, int points, const std::function<double(int, std::span<const double>)>& f);
+/// The same for an f that any threads may call at once.
 void project(Solver& solver, int slot, int points, const std::function<double(std::span<const double>)>& f);
 
 }  // namespace cambium::kinetic

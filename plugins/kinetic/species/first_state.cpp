@@ -18,6 +18,12 @@ void Survey::add(double value, std::span<const double> z) {
   if (value < least) least = value, where.assign(z.begin(), z.end());
 }
 
+void Survey::add(const Survey& behind) {
+  points += behind.points, negative += behind.negative;
+  sum += behind.sum, missing += behind.missing;
+  if (behind.least < least) least = behind.least, where = behind.where;
+}
+
 void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
                       Log& log) {
   const double least = comm.min(survey.least), missing = comm.sum(survey.missing) / comm.sum(survey.sum);

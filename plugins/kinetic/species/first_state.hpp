@@ -21,6 +21,7 @@ struct Survey {
   std::int64_t points = 0, negative = 0;
   double sum = 0.0, missing = 0.0;  ///< of |f0|, and of what is negative
   void add(double value, std::span<const double> z);
+  void add(const Survey& behind);  ///< the points of another, which come after those of this one
 };
 
 /// InputError, on all ranks, when more than a thousandth of f0 is negative; a warning for less, as the tails of a small

@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
@@ -142,16 +143,22 @@ void Species::collide(double dt) {
 void Species::initialise(Context& context) {
   const PhaseGrid& grid = solver_->grid();
   const Formula f0(params_.f0, phase_variables(grid.cdim, grid.vdim), values_);
-  std::vector<double> all;
-  Survey survey;
+  struct OnThread {
+    std::vector<double> variables;
+    Survey survey;
+  };
+  std::vector<OnThread> threads(static_cast<std::size_t>(host_threads()));
   const int points = solver_->basis().order + (grid.dimensions() < 4 ? 2 : 1);
-  project(*solver_, 0, points, [&](std::span<const double> z) {
-    all.assign(z.begin(), z.end());
-    if (grid.vdim == 1) all.push_back(z[grid.cdim]);
-    const double value = f0(all);
-    survey.add(value, z);
+  const int parts = project(*solver_, 0, points, [&](int part, std::span<const double> z) {
+    OnThread& own = threads[static_cast<std::size_t>(part)];
+    own.variables.assign(z.begin(), z.end());
+    if (grid.vdim == 1) own.variables.push_back(z[grid.cdim]);
+    const double value = f0(own.variables);
+    own.survey.add(value, z);
     return value;
   });
+  Survey& survey = threads.front().survey;
+  for (int part = 1; part < parts; ++part) survey.add(threads[static_cast<std::size_t>(part)].survey);
   compute_moments();
   require_density(*this);
   require_positive(survey, params_.name, grid, comm_, context.log);

@@ -5,13 +5,10 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/numerics/gemm.hpp"
 
 // The Fortran symbols are the same in every BLAS and LAPACK. A row-major matrix is its transpose to them.
 extern "C" {
-void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
-            const double*, const int*, const double*, double*, const int*);
-void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
-            const float*, const int*, const float*, float*, const int*);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
              int*);
 void dposv_(const char*, const int*, const int*, double*, const int*, double*, const int*, int*);
@@ -41,24 +38,23 @@ void require(int info, const char* routine) {
   if (info != 0) throw NumericalError(fmt::format("LAPACK's {} returned {}", routine, info));
 }
 
-const char* word(Op op) { return op == Op::none ? "N" : "T"; }
-
 }  // namespace
+
+template <class T>
+static void multiply_shared(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
+                            std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  host_gemm<T>(op_a == Op::transposed, op_b == Op::transposed, narrow(m), narrow(n), narrow(k), T(1), a, narrow(lda), b,
+               narrow(ldb), beta, c, narrow(ldc));
+}
 
 void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
               const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc) {
-  if (m == 0 || n == 0) return;
-  const int mi = narrow(m), ni = narrow(n), ki = narrow(k), la = narrow(lda), lb = narrow(ldb), lc = narrow(ldc);
-  const double one = 1.0;
-  dgemm_(word(op_b), word(op_a), &ni, &mi, &ki, &one, b, &lb, a, &la, &beta, c, &lc);
+  multiply_shared(op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
 void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
               const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
-  if (m == 0 || n == 0) return;
-  const int mi = narrow(m), ni = narrow(n), ki = narrow(k), la = narrow(lda), lb = narrow(ldb), lc = narrow(ldc);
-  const float one = 1.0f;
-  sgemm_(word(op_b), word(op_a), &ni, &mi, &ki, &one, b, &lb, a, &la, &beta, c, &lc);
+  multiply_shared(op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
 Matrix product(const Matrix& a, const Matrix& b, Op op_a, Op op_b) {

@@ -19,8 +19,8 @@ struct Matrix {
 
 enum class Op { none, transposed };
 
-/// C = op(A) op(B) + beta C for row-major arrays with row lengths ld*; op(A) is m x k, op(B) is k x n. BLAS on the
-/// host.
+/// C = op(A) op(B) + beta C for row-major arrays with row lengths ld*; op(A) is m x k, op(B) is k x n. host_gemm() of
+/// core/numerics: BLAS, a part of C on each thread of the host.
 void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
               const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
 void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
