@@ -5,7 +5,7 @@
 
 #include "core/numerics/width.hpp"
 #include "plugins/kinetic/solver/built.hpp"
-#include "plugins/kinetic/solver/cell_pass.hpp"
+#include "plugins/kinetic/solver/cell_moments.hpp"
 #include "plugins/kinetic/solver/conf_blocks.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"
 #include "plugins/kinetic/solver/packed_edges.hpp"
@@ -80,7 +80,7 @@ class SolverOf : public Solver {
     if constexpr (has_cells)
       if (by_cells_) {
         Kokkos::deep_copy(moments_[0], 0.0);
-        CellPass<K, P>::add_moments(w, w.out);
+        CellMoments<K, P>::add(w, w.out, parts_);
       }
     blocks().collect(moments_[0], moments);
     return static_cast<double>(fastest);
@@ -118,7 +118,7 @@ class SolverOf : public Solver {
     if (!by_cells_)
       add_moments_by_packs<K, P>(w, f);
     else if constexpr (has_cells)
-      CellPass<K, P>::add_moments(w, f);
+      CellMoments<K, P>::add(w, f, parts_);
     blocks().collect(moments_[0], out);
   }
 
@@ -272,7 +272,7 @@ class SolverOf : public Solver {
   View<T*> fields_[2], scratch_;
   View<int*> inner_, outer_;
   View<Block<K, P>*> shared_;  ///< of CellPass
-  mutable View<double*> moments_[2];
+  mutable View<double*> moments_[2], parts_;  ///< parts: see CellMoments
   std::unique_ptr<FaceTraces<K, P>> faces_;  ///< null where sweeps do not say all of a stage's result
   std::unique_ptr<SlabPass<K, P>> slab_pass_;
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;

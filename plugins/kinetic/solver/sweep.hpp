@@ -134,9 +134,15 @@ struct Sweep {
     });
   }
 
-  /// Trace of the upwind neighbour on the face through which this cell is filled along x.
-  CAMBIUM_FN void upwind_x(const Around& a, int iv, const int* at, bool up, P* t) const {
-    K::template trace<0>(in + layout.cell(a.from[0][up], iv), T(up ? 1 : -1), t);
+  /// The upwind neighbour through whose face this cell is filled along x_D; null where it is not here.
+  template <int D>
+  CAMBIUM_FN const P* upwind_cell(const Around& a, int iv, bool up) const {
+    return D == 0 || a.from[D][up] >= 0 ? in + layout.cell(a.from[D][up], iv) : nullptr;
+  }
+
+  /// Its trace on that face; `cell` is upwind_cell() or a copy of it.
+  CAMBIUM_FN void upwind_x(const P* cell, const Around& a, const int* at, bool up, P* t) const {
+    K::template trace<0>(cell, T(up ? 1 : -1), t);
     if (a.end[up]) {
       const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
       for (int k = 0; k < K::face(0); ++k) {
@@ -157,11 +163,11 @@ struct Sweep {
   }
 
   template <int D>
-  CAMBIUM_FN void upwind(const Around& a, int iv, const int* at, bool up, P* t) const {
+  CAMBIUM_FN void upwind(const P* cell, const Around& a, const int* at, bool up, P* t) const {
     if constexpr (D == 0) {
-      upwind_x(a, iv, at, up, t);
-    } else if (a.from[D][up] >= 0) {
-      K::template trace<D>(in + layout.cell(a.from[D][up], iv), T(up ? 1 : -1), t);
+      upwind_x(cell, a, at, up, t);
+    } else if (cell) {
+      K::template trace<D>(cell, T(up ? 1 : -1), t);
     } else if (a.sent[D][up]) {
       const T* sent = trace_in<D>(a.sent[D][up], at, up);
       for (int k = 0; k < K::face(D); ++k) t[k] = P::load(sent + k * P::width);
@@ -170,21 +176,27 @@ struct Sweep {
     }
   }
 
+  /// The streaming of a cell along x_D with the upwind trace t: along x writes a base + b f and it to `to`, along the
+  /// others adds it. `from` is the cell of `base`, which nobody reads where a is zero.
+  template <int D>
+  CAMBIUM_FN void stream_along(const P* f, const P* from, const P* t, const Place& p, P* to) const {
+    const T half = T(0.5) * c, w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
+    if constexpr (D > 0)
+      K::template stream<D>(f, t, w, h, s, to);
+    else if (a != T(0))
+      K::template stream0<true>(f, from, b, t, w, h, s, to);
+    else
+      K::template stream0<false>(f, nullptr, b, t, w, h, s, to);
+  }
+
   /// Writes a base + b f and the streaming of a cell to `to`.
   CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at, const Place& p,
                          P* to) const {
-    const T half = T(0.5) * c;
     for_each_index<K::cdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
       P t[K::face(D)];
-      upwind<D>(around, iv, at, p.up[D], t);
-      const T w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
-      if constexpr (D > 0)
-        K::template stream<D>(f, t, w, h, s, to);
-      else if (a != T(0))
-        K::template stream0<true>(f, base + cell, b, t, w, h, s, to);
-      else
-        K::template stream0<false>(f, nullptr, b, t, w, h, s, to);
+      upwind<D>(upwind_cell<D>(around, iv, p.up[D]), around, at, p.up[D], t);
+      stream_along<D>(f, base + cell, t, p, to);
     });
   }
 
