@@ -31,7 +31,8 @@ struct TeamRows {
   int* source;  ///< [size]: the block that a thread's row comes from
 
   CAMBIUM_FN explicit TeamRows(const Member& member) : team(member) {
-    auto* const memory = static_cast<char*>(team.team_scratch(0).get_shmem_aligned(bytes, 64));
+    const std::size_t wanted = bytes;  // by reference, which a constant of a class has not on devices
+    auto* const memory = static_cast<char*>(team.team_scratch(0).get_shmem_aligned(wanted, 64));
     other = reinterpret_cast<P*>(memory);
     own = keeps_own ? other + size * stride : nullptr;
     source = reinterpret_cast<int*>(other + rows * stride);
