@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "core/numerics/width.hpp"
 #include "plugins/kinetic/solver/built.hpp"
@@ -76,10 +77,11 @@ class SolverOf : public Solver {
   double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) override {
     allocate(stage.in), allocate(stage.out);
     Work w = work({stage, force, &moments}, 0);
+    double* const sums = std::exchange(w.moment, by_cells_ ? nullptr : w.moment);
     const T fastest = faces_ ? leave_traces(w, stage) : exchange_traces(w);
     if constexpr (has_cells)
       if (by_cells_) {
-        Kokkos::deep_copy(moments_[0], 0.0);
+        w.moment = sums;
         CellMoments<K, P>::add(w, w.out, parts_);
       }
     blocks().collect(moments_[0], moments);

@@ -29,7 +29,7 @@ struct Sweep {
   const P* fields = nullptr;  ///< [block][vdim + pairs][conf]
   bool electric = false, magnetic = false, upwind_nodes = false;
   T a = 0, b = 1, c = 0;
-  double* moment = nullptr;            ///< [block][moments][lane]
+  double* moment = nullptr;            ///< [block][moments][lane]; null where moments are summed afterwards
   P* scratch = nullptr;                ///< [thread][tile][scratch_size()]: fluxes through lower faces
   int tile = 1;                        ///< blocks that go through velocity space together
   const T* received[K::cdim][2] = {};  ///< what ranks below and above sent: for v < 0, v > 0; null without one
