@@ -51,8 +51,7 @@ struct CellPass {
     Turn out{rows, cells, shared(cells.block), w.around(cells.block), any, iv, {}, 0, nullptr, Place::of(w.layout, iv)};
     for (int e = 0; e < K::vdim; ++e) out.at[e] = w.layout.velocity_place(iv, e);
     if constexpr (Rows::keeps_own) {
-      const int before = cells.first > 0 ? 1 : 0,
-                after = cells.first + cells.count < w.layout.velocity_cells ? 1 : 0;
+      const int before = cells.first > 0 ? 1 : 0, after = cells.first + cells.count < w.layout.velocity_cells ? 1 : 0;
       rows.load(w.in + w.layout.cell(cells.block, cells.first) - K::modes, 1 - before, 1 + cells.count + after,
                 rows.own);
       out.f = rows.own + (iv - cells.first + 1) * Rows::stride, out.next = Rows::stride;
@@ -68,7 +67,7 @@ struct CellPass {
       constexpr int D = decltype(d)::value;
       const bool up = my.p.up[D];
       P t[K::face(D)];
-      const int from = my.any ? my.sides.from[D][up] : -1;
+      const int from = my.any ? Work::side(my.sides.from[D], up) : -1;
       my.rows.gather(w.layout, w.in, my.cells.first, from);
       if (my.any) w.template upwind<D>(from >= 0 ? my.rows.row() : nullptr, my.sides, my.at, up, t);
       my.rows.team.team_barrier();
@@ -104,8 +103,7 @@ struct CellPass {
     P below[K::face(K::cdim + D)];
     for (auto& b : below) b = P(T(0));
     if (!beside) neighbours(my, -stride);
-    if (my.any && my.at[D] > 0)
-      from_below<D, upwind_flux>(my, beside ? my.f - my.next : my.rows.row(), most, below);
+    if (my.any && my.at[D] > 0) from_below<D, upwind_flux>(my, beside ? my.f - my.next : my.rows.row(), most, below);
     if (!beside) my.rows.team.team_barrier(), neighbours(my, stride);
     if (my.any) {
       const P* above = my.at[D] + 1 < w.layout.nv[D] ? (beside ? my.f + my.next : my.rows.row()) : nullptr;
@@ -129,8 +127,7 @@ struct CellPass {
     P result[K::modes], speed(T(0));  // in registers until all is added
     stream(my, result);
     if (w.electric)
-      for_each_index<K::vdim>(
-          [&](auto d) { speed += accelerate_along<decltype(d)::value, upwind_flux>(my, result); });
+      for_each_index<K::vdim>([&](auto d) { speed += accelerate_along<decltype(d)::value, upwind_flux>(my, result); });
     if (my.any)
       for (int k = 0; k < K::modes; ++k) rows.row()[k] = result[k];
     rows.store(cells.count, w.out + w.layout.cell(block, cells.first));

@@ -273,9 +273,9 @@ class SolverOf : public Solver {
   HostView<T*> host_[3];
   View<T*> fields_[2], scratch_;
   View<int*> inner_, outer_;
-  View<Block<K, P>*> shared_;  ///< of CellPass
+  View<Block<K, P>*> shared_;                 ///< of CellPass
   mutable View<double*> moments_[2], parts_;  ///< parts: see CellMoments
-  std::unique_ptr<FaceTraces<K, P>> faces_;  ///< null where sweeps do not say all of a stage's result
+  std::unique_ptr<FaceTraces<K, P>> faces_;   ///< null where sweeps do not say all of a stage's result
   std::unique_ptr<SlabPass<K, P>> slab_pass_;
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;
 };

@@ -66,6 +66,11 @@ struct Sweep {
     int lane[2];          ///< of the cell that `sent` of x is for; traces leave at the other one
     int lanes;            ///< that hold cells
   };
+  /// Of the two sides; an index that is known when it runs would put them into a device's memory.
+  template <class X>
+  CAMBIUM_FN static X side(const X (&both)[2], bool up) {
+    return up ? both[1] : both[0];
+  }
   CAMBIUM_FN Around around(int block) const {
     Around a;
     const int j = block % layout.packs, last = layout.packs - 1;
@@ -137,13 +142,14 @@ struct Sweep {
   /// The upwind neighbour through whose face this cell is filled along x_D; null where it is not here.
   template <int D>
   CAMBIUM_FN const P* upwind_cell(const Around& a, int iv, bool up) const {
-    return D == 0 || a.from[D][up] >= 0 ? in + layout.cell(a.from[D][up], iv) : nullptr;
+    const int block = side(a.from[D], up);
+    return D == 0 || block >= 0 ? in + layout.cell(block, iv) : nullptr;
   }
 
   /// Its trace on that face; `cell` is upwind_cell() or a copy of it.
   CAMBIUM_FN void upwind_x(const P* cell, const Around& a, const int* at, bool up, P* t) const {
     K::template trace<0>(cell, T(up ? 1 : -1), t);
-    if (a.end[up]) {
+    if (side(a.end, up)) {
       const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
       for (int k = 0; k < K::face(0); ++k) {
         t[k] = up ? rotate_up(t[k]) : rotate_down(t[k]);
@@ -154,9 +160,9 @@ struct Sweep {
       const auto filled = PackMask<T, P::width>::first(a.lanes);
       for (int k = 0; k < K::face(0); ++k) t[k] = keep(filled, t[k]);
     }
-    if (a.sent[0][up]) {
-      const T* sent = trace_in<0>(a.sent[0][up], at, up);
-      const int lane = a.lane[up];
+    if (const T* all = side(a.sent[0], up)) {
+      const T* sent = trace_in<0>(all, at, up);
+      const int lane = side(a.lane, up);
       const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
       for (int k = 0; k < K::face(0); ++k) t[k] = select(only, P(sent[k]), t[k]);
     }
@@ -168,8 +174,8 @@ struct Sweep {
       upwind_x(cell, a, at, up, t);
     } else if (cell) {
       K::template trace<D>(cell, T(up ? 1 : -1), t);
-    } else if (a.sent[D][up]) {
-      const T* sent = trace_in<D>(a.sent[D][up], at, up);
+    } else if (const T* all = side(a.sent[D], up)) {
+      const T* sent = trace_in<D>(all, at, up);
       for (int k = 0; k < K::face(D); ++k) t[k] = P::load(sent + k * P::width);
     } else {
       for (int k = 0; k < K::face(D); ++k) t[k] = P(T(0));
