@@ -25,15 +25,15 @@ struct Kokkos::reduction_identity<cambium::deepmd::ChannelSums<T>> {
 
 namespace cambium::deepmd {
 
-/// pair_gradients() for devices: a team for each atom, a quarter of a warp for each of its pairs, its lanes for the
-/// channels, so that neighbouring threads read neighbouring coefficients. A whole warp would need more steps for its
-/// sums than it saves. The atom's adjoint lies in the team's memory, component by component: read where it lies, with
-/// the components of a channel side by side, it costs more than the coefficients.
+/// pair_gradients() for devices: a team for each atom, four lanes of a warp for each of its pairs, which share out the
+/// channels, so that neighbouring threads read neighbouring coefficients. More lanes need more steps for their sums
+/// than they save. The atom's adjoint lies in the team's memory, component by component: read where it lies, with the
+/// components of a channel side by side, it costs more than the coefficients.
 template <class T, class Rows>
 struct TeamGradients {
   using Policy = Kokkos::TeamPolicy<ExecSpace>;
   using Member = typename Policy::member_type;
-  static constexpr int across = device_is_host ? 1 : 8, pairs_at_once = device_is_host ? 1 : 16;
+  static constexpr int across = device_is_host ? 1 : 4, pairs_at_once = device_is_host ? 1 : 32;
   static constexpr int batch = 64;  ///< pairs whose row gradients lie in the team's memory at once
 
   Pairs<T> pairs;

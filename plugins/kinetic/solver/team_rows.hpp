@@ -9,8 +9,6 @@ namespace cambium::kinetic {
 /// together, neighbouring threads taking neighbouring numbers, and reads them from its memory.
 template <class K, class P>
 struct TeamRows {
-  using Policy = Kokkos::TeamPolicy<ExecSpace>;
-  using Member = typename Policy::member_type;
   /// From a row to the next: odd, so that neighbouring threads read from different banks.
   static constexpr int stride = K::modes | 1;
   static constexpr int bytes_of(int cells) {
@@ -23,6 +21,12 @@ struct TeamRows {
   static constexpr bool keeps_own = device_is_host || bytes_of(size) <= most_bytes;
   static constexpr int rows = keeps_own ? 2 * size + 2 : size;
   static constexpr int bytes = rows * stride * static_cast<int>(sizeof(P)) + 2 * size * static_cast<int>(sizeof(int));
+  /// Threads that a multiprocessor holds, which is what its registers are shared out by: as long as a cell's
+  /// coefficients leave room, more of them hide more of the waiting for memory.
+  static constexpr int registers = K::modes * static_cast<int>(sizeof(P)) / 4;  ///< of a cell's coefficients
+  static constexpr int threads = registers <= 48 ? 512 : registers <= 72 ? 384 : 256;
+  using Policy = Kokkos::TeamPolicy<ExecSpace, Kokkos::LaunchBounds<size, threads / size>>;
+  using Member = typename Policy::member_type;
   static_assert(device_is_host || bytes <= most_bytes, "cells of so many coefficients need a smaller team");
 
   const Member& team;
