@@ -25,13 +25,15 @@ struct Kokkos::reduction_identity<cambium::deepmd::ChannelSums<T>> {
 
 namespace cambium::deepmd {
 
-/// pair_gradients() for devices: a team for each atom, a warp for each of its pairs, its lanes for the channels, so
-/// that neighbouring threads read neighbouring coefficients and the atom's adjoint is read from a near cache.
+/// pair_gradients() for devices: a team for each atom, four lanes of a warp for each of its pairs, which share out the
+/// channels, so that neighbouring threads read neighbouring coefficients. More lanes need more steps for their sums
+/// than they save. The atom's adjoint lies in the team's memory, component by component: read where it lies, with the
+/// components of a channel side by side, it costs more than the coefficients.
 template <class T, class Rows>
 struct TeamGradients {
   using Policy = Kokkos::TeamPolicy<ExecSpace>;
   using Member = typename Policy::member_type;
-  static constexpr int warp = device_is_host ? 1 : 32, warps = device_is_host ? 1 : 4;
+  static constexpr int across = device_is_host ? 1 : 4, pairs_at_once = device_is_host ? 1 : 32;
   static constexpr int batch = 64;  ///< pairs whose row gradients lie in the team's memory at once
 
   Pairs<T> pairs;
@@ -42,7 +44,8 @@ struct TeamGradients {
   Matrix<T> adjoint;
   View<double* [3]> force;
 
-  KOKKOS_INLINE_FUNCTION void add_channels(int p, const T* d, int pack, ChannelSums<T>& out) const {
+  /// `d` is the adjoint of the pack's channels, its components `stride` numbers apart.
+  KOKKOS_INLINE_FUNCTION void add_channels(int p, const T* d, int stride, int pack, ChannelSums<T>& out) const {
     Lane<T> g, slope, along(T(0));
     rows.both(&pairs.slot(p, 0), pairs.point(p, 0), pack, g, slope);
     if (components == 1) {
@@ -50,11 +53,15 @@ struct TeamGradients {
       return;
     }
     for (int k = 0; k < 4; ++k) {
-      const Lane<T> dk = Lane<T>::load(d + k * lanes<T>);
+      const Lane<T> dk = Lane<T>::load(d + k * stride);
       along += dk * Lane<T>(pairs.row(p, k));
       out.row[k] += sum(g * dk);
     }
     out.network += sum(slope * along);
+  }
+
+  KOKKOS_INLINE_FUNCTION int adjoint_bytes() const {
+    return channel_packs * lanes<T> * components * static_cast<int>(sizeof(T));
   }
 
   KOKKOS_INLINE_FUNCTION void finish(int p, const double* c) const {
@@ -65,9 +72,14 @@ struct TeamGradients {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int atom = team.league_rank(), last = pairs.first(atom + 1), n = channel_packs, width = components * lanes<T>;
-    const T* const d = &adjoint(atom, 0);
+    const int atom = team.league_rank(), last = pairs.first(atom + 1), n = channel_packs, length = n * lanes<T>;
     auto* const row_gradients = static_cast<double*>(team.team_shmem().get_shmem(batch * 4 * sizeof(double)));
+    auto* const d = static_cast<T*>(team.team_shmem().get_shmem(adjoint_bytes()));
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, length * components), [&](const int k) {
+      const int lane = k % lanes<T>, row = k / lanes<T>;  // rows of packs: [pack][component][lane]
+      d[row % components * length + row / components * lanes<T> + lane] = adjoint(atom, k);
+    });
+    team.team_barrier();
     for (int first = pairs.first(atom); first < last; first += batch) {
       const int count = last - first < batch ? last - first : batch;
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int b) {
@@ -75,7 +87,8 @@ struct TeamGradients {
         ChannelSums<T> sums;
         Kokkos::parallel_reduce(
             Kokkos::ThreadVectorRange(team, n),
-            [&](const int pack, ChannelSums<T>& part) { add_channels(p, d + pack * width, pack, part); }, sums);
+            [&](const int pack, ChannelSums<T>& part) { add_channels(p, d + pack * lanes<T>, length, pack, part); },
+            sums);
         Kokkos::single(Kokkos::PerThread(team), [&] {
           double* const c = row_gradients + 4 * b;
           for (int k = 0; k < 4; ++k) c[k] = static_cast<double>(sums.row[k]) * inverse(type, k);
@@ -90,9 +103,9 @@ struct TeamGradients {
   }
 
   void run(int atoms) const {
-    const int bytes = batch * 4 * static_cast<int>(sizeof(double));
+    const int bytes = batch * 4 * static_cast<int>(sizeof(double)) + adjoint_bytes();
     Kokkos::parallel_for("deep_potential: pair gradients",
-                         Policy(atoms, warps, warp).set_scratch_size(0, Kokkos::PerTeam(bytes + 64)), *this);
+                         Policy(atoms, pairs_at_once, across).set_scratch_size(0, Kokkos::PerTeam(bytes + 64)), *this);
   }
 };
 

@@ -36,6 +36,15 @@ struct Inflow {
   }
 };
 
+/// The same at cell i of the edge's blocks, where moments are summed afterwards: a thread for each cell.
+template <int D, class Work>
+struct InflowOfCells {
+  Work w;
+  bool high, mirrored;
+  int n;
+  CAMBIUM_FN void operator()(int i) const { w.template wall<D>(high, mirrored, i / n, i % n); }
+};
+
 /// Adds the flux through a cut of velocity dimension D to a block.
 template <int D, class Work, class P>
 struct UnpackVelocity {

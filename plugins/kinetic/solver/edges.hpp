@@ -145,10 +145,11 @@ struct Edges : Sweep<K, P> {
 
  private:
   CAMBIUM_FN void add(int block, int iv, const Place& p, P* rhs) const {
-    P m[Base::moments];
-    for (auto& x : m) x = P(T(0));
     P* target = out + layout.cell(block, iv);
     for (int k = 0; k < K::modes; ++k) target[k] += rhs[k];
+    if (!Base::moment) return;
+    P m[Base::moments];
+    for (auto& x : m) x = P(T(0));
     K::moments(rhs, p.w, p.h, p.square, m);
     Base::flush(block, m);
   }

@@ -84,9 +84,11 @@ class PackedEdges {
       if constexpr (D < K::cdim) {
         if (edge.link >= 0 || edge.wall == Wall::absorb) return;  // the sweep has taken what was sent
         const bool mirrored = edge.wall == Wall::reflect;
-        const int n = w.moving_cells(D, !high);
-        Kokkos::parallel_for("kinetic: inflow", Range(0, w.template edge_blocks<D>()),
-                             Inflow<D, Work>{w, high, mirrored, n});
+        const int n = w.moving_cells(D, !high), blocks = w.template edge_blocks<D>();
+        if (w.moment)
+          Kokkos::parallel_for("kinetic: inflow", Range(0, blocks), Inflow<D, Work>{w, high, mirrored, n});
+        else
+          Kokkos::parallel_for("kinetic: inflow", Range(0, blocks * n), InflowOfCells<D, Work>{w, high, mirrored, n});
       } else {
         if (!w.electric) return;
         const char* buffer = messages_.links[edge.link].receive.data();

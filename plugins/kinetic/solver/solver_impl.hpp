@@ -2,10 +2,11 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "core/numerics/width.hpp"
 #include "plugins/kinetic/solver/built.hpp"
-#include "plugins/kinetic/solver/cell_pass.hpp"
+#include "plugins/kinetic/solver/cell_moments.hpp"
 #include "plugins/kinetic/solver/conf_blocks.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"
 #include "plugins/kinetic/solver/packed_edges.hpp"
@@ -76,11 +77,12 @@ class SolverOf : public Solver {
   double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) override {
     allocate(stage.in), allocate(stage.out);
     Work w = work({stage, force, &moments}, 0);
+    double* const sums = std::exchange(w.moment, by_cells_ ? nullptr : w.moment);
     const T fastest = faces_ ? leave_traces(w, stage) : exchange_traces(w);
     if constexpr (has_cells)
       if (by_cells_) {
-        Kokkos::deep_copy(moments_[0], 0.0);
-        CellPass<K, P>::add_moments(w, w.out);
+        w.moment = sums;
+        CellMoments<K, P>::add(w, w.out, parts_);
       }
     blocks().collect(moments_[0], moments);
     return static_cast<double>(fastest);
@@ -118,7 +120,7 @@ class SolverOf : public Solver {
     if (!by_cells_)
       add_moments_by_packs<K, P>(w, f);
     else if constexpr (has_cells)
-      CellPass<K, P>::add_moments(w, f);
+      CellMoments<K, P>::add(w, f, parts_);
     blocks().collect(moments_[0], out);
   }
 
@@ -271,9 +273,9 @@ class SolverOf : public Solver {
   HostView<T*> host_[3];
   View<T*> fields_[2], scratch_;
   View<int*> inner_, outer_;
-  View<Block<K, P>*> shared_;  ///< of CellPass
-  mutable View<double*> moments_[2];
-  std::unique_ptr<FaceTraces<K, P>> faces_;  ///< null where sweeps do not say all of a stage's result
+  View<Block<K, P>*> shared_;                 ///< of CellPass
+  mutable View<double*> moments_[2], parts_;  ///< parts: see CellMoments
+  std::unique_ptr<FaceTraces<K, P>> faces_;   ///< null where sweeps do not say all of a stage's result
   std::unique_ptr<SlabPass<K, P>> slab_pass_;
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;
 };

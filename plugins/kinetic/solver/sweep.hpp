@@ -29,7 +29,7 @@ struct Sweep {
   const P* fields = nullptr;  ///< [block][vdim + pairs][conf]
   bool electric = false, magnetic = false, upwind_nodes = false;
   T a = 0, b = 1, c = 0;
-  double* moment = nullptr;            ///< [block][moments][lane]
+  double* moment = nullptr;            ///< [block][moments][lane]; null where moments are summed afterwards
   P* scratch = nullptr;                ///< [thread][tile][scratch_size()]: fluxes through lower faces
   int tile = 1;                        ///< blocks that go through velocity space together
   const T* received[K::cdim][2] = {};  ///< what ranks below and above sent: for v < 0, v > 0; null without one
@@ -66,6 +66,11 @@ struct Sweep {
     int lane[2];          ///< of the cell that `sent` of x is for; traces leave at the other one
     int lanes;            ///< that hold cells
   };
+  /// Of the two sides; an index that is known when it runs would put them into a device's memory.
+  template <class X>
+  CAMBIUM_FN static X side(const X (&both)[2], bool up) {
+    return up ? both[1] : both[0];
+  }
   CAMBIUM_FN Around around(int block) const {
     Around a;
     const int j = block % layout.packs, last = layout.packs - 1;
@@ -134,10 +139,17 @@ struct Sweep {
     });
   }
 
-  /// Trace of the upwind neighbour on the face through which this cell is filled along x.
-  CAMBIUM_FN void upwind_x(const Around& a, int iv, const int* at, bool up, P* t) const {
-    K::template trace<0>(in + layout.cell(a.from[0][up], iv), T(up ? 1 : -1), t);
-    if (a.end[up]) {
+  /// The upwind neighbour through whose face this cell is filled along x_D; null where it is not here.
+  template <int D>
+  CAMBIUM_FN const P* upwind_cell(const Around& a, int iv, bool up) const {
+    const int block = side(a.from[D], up);
+    return D == 0 || block >= 0 ? in + layout.cell(block, iv) : nullptr;
+  }
+
+  /// Its trace on that face; `cell` is upwind_cell() or a copy of it.
+  CAMBIUM_FN void upwind_x(const P* cell, const Around& a, const int* at, bool up, P* t) const {
+    K::template trace<0>(cell, T(up ? 1 : -1), t);
+    if (side(a.end, up)) {
       const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
       for (int k = 0; k < K::face(0); ++k) {
         t[k] = up ? rotate_up(t[k]) : rotate_down(t[k]);
@@ -148,43 +160,49 @@ struct Sweep {
       const auto filled = PackMask<T, P::width>::first(a.lanes);
       for (int k = 0; k < K::face(0); ++k) t[k] = keep(filled, t[k]);
     }
-    if (a.sent[0][up]) {
-      const T* sent = trace_in<0>(a.sent[0][up], at, up);
-      const int lane = a.lane[up];
+    if (const T* all = side(a.sent[0], up)) {
+      const T* sent = trace_in<0>(all, at, up);
+      const int lane = side(a.lane, up);
       const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
       for (int k = 0; k < K::face(0); ++k) t[k] = select(only, P(sent[k]), t[k]);
     }
   }
 
   template <int D>
-  CAMBIUM_FN void upwind(const Around& a, int iv, const int* at, bool up, P* t) const {
+  CAMBIUM_FN void upwind(const P* cell, const Around& a, const int* at, bool up, P* t) const {
     if constexpr (D == 0) {
-      upwind_x(a, iv, at, up, t);
-    } else if (a.from[D][up] >= 0) {
-      K::template trace<D>(in + layout.cell(a.from[D][up], iv), T(up ? 1 : -1), t);
-    } else if (a.sent[D][up]) {
-      const T* sent = trace_in<D>(a.sent[D][up], at, up);
+      upwind_x(cell, a, at, up, t);
+    } else if (cell) {
+      K::template trace<D>(cell, T(up ? 1 : -1), t);
+    } else if (const T* all = side(a.sent[D], up)) {
+      const T* sent = trace_in<D>(all, at, up);
       for (int k = 0; k < K::face(D); ++k) t[k] = P::load(sent + k * P::width);
     } else {
       for (int k = 0; k < K::face(D); ++k) t[k] = P(T(0));
     }
   }
 
+  /// The streaming of a cell along x_D with the upwind trace t: along x writes a base + b f and it to `to`, along the
+  /// others adds it. `from` is the cell of `base`, which nobody reads where a is zero.
+  template <int D>
+  CAMBIUM_FN void stream_along(const P* f, const P* from, const P* t, const Place& p, P* to) const {
+    const T half = T(0.5) * c, w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
+    if constexpr (D > 0)
+      K::template stream<D>(f, t, w, h, s, to);
+    else if (a != T(0))
+      K::template stream0<true>(f, from, b, t, w, h, s, to);
+    else
+      K::template stream0<false>(f, nullptr, b, t, w, h, s, to);
+  }
+
   /// Writes a base + b f and the streaming of a cell to `to`.
   CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at, const Place& p,
                          P* to) const {
-    const T half = T(0.5) * c;
     for_each_index<K::cdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
       P t[K::face(D)];
-      upwind<D>(around, iv, at, p.up[D], t);
-      const T w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
-      if constexpr (D > 0)
-        K::template stream<D>(f, t, w, h, s, to);
-      else if (a != T(0))
-        K::template stream0<true>(f, base + cell, b, t, w, h, s, to);
-      else
-        K::template stream0<false>(f, nullptr, b, t, w, h, s, to);
+      upwind<D>(upwind_cell<D>(around, iv, p.up[D]), around, at, p.up[D], t);
+      stream_along<D>(f, base + cell, t, p, to);
     });
   }
 
