@@ -37,7 +37,7 @@ stages:
       start: 0.1
       time_steps: 10
   - train:
-      network: {type: cosmoflow, channels: [32, 64, 64], hidden: [128, 64], pool: mean}
+      network: {type: cosmoflow, channels: [32, 128, 128], hidden: [128, 64], pool: mean}
       dataset: &seen {type: hdf5, files: ["{run}/structure_boxes/boxes.h5"], fields: [{name: counts}, {name: target}], range: [0, 700]}
       batch: 8
       steps: 1400
@@ -47,7 +47,7 @@ stages:
       model: "{run}/train/model.h5"
       dataset: *seen
       validation: {type: hdf5, files: ["{run}/structure_boxes/boxes.h5"], fields: [{name: counts}, {name: target}], range: [700, 800]}
-      budget: 0.5
+      budget: 0.62  # the first convolution, of one channel, stays whole
       samples: 64
       batch: 8
       search: {steps: 100, batch: 8}
