@@ -7,7 +7,7 @@
 #include "core/train/data/shuffle_loader.hpp"
 #include "core/train/low_rank/compress.hpp"
 #include "core/train/networks/attention/bench_attention.hpp"
-#include "core/train/networks/mlp/mlp.hpp"
+#include "core/train/networks/mlp/trained_mlp.hpp"
 #include "core/train/networks/transformer/grammar_set.hpp"
 #include "core/train/networks/transformer/recall_set.hpp"
 #include "core/train/networks/transformer/transformer.hpp"
@@ -35,7 +35,7 @@ void register_training(Registry& registry) {
       .synonyms({"low_rank", "factorise", "tucker", "svd", "prune"});
   registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples")
       .synonyms({"h5", "hdf", "arrays"});
-  registry.add<Mlp>("mlp", "fully connected network for numbers or classes")
+  registry.add<TrainedMlp>("mlp", "fully connected network for numbers or classes")
       .synonyms(
           {"dense", "fully_connected", "feed_forward", "feedforward", "ffn", "perceptron", "multilayer_perceptron"});
   registry.add<Transformer>("transformer", "causal transformer over bytes")

@@ -1,12 +1,14 @@
 """How fast an mlp trains by kernels on a card and by the processor of the same machine, and what passes between both memories.
 
 usage: card_training.py PROGRAM FOLDER OUTPUT.json [NAME ...]
-Each case runs in either place for some steps and for more; the steps between both are timed, so that what a first step starts
-does not count. Samples are made anew for each batch, by formulas, which may take longer than a card needs to train on them:
-`samples_per_s` is without that section (data), `with_data` with it. By kernels it runs once more under `cambium profile`, which
-counts the copies by array. HOST_RANKS=N: so many ranks on the host, by mpirun; one where it is not set. Both places begin with
-the same weights and must agree on `last_row`, but for their numbers of steps. A run that fails is said, with the end of its
-page; the others go on.
+Each case runs in each place for some steps and for more; the steps between both are timed, so that what a first step starts
+does not count. By kernels the samples lie on the card, and so do weights, gradients and the optimizer's states: `steps_per_s` is
+of the whole loop. On the host they are made anew for each batch, by formulas: `steps_per_s` is without that section (data),
+`with_data` with it. `auto` says which place the rule took. By kernels a case runs twice more under `cambium profile`; what passed
+between the memories in the steps that one of them has more is `copies`, by array: the order of the samples once an epoch, and
+of the losses what the log needs. HOST_RANKS=N: so many ranks on the host, by mpirun; one where it is not set. All places begin
+with the same weights and must agree on `last_row`, but for their numbers of steps. A run that fails is said, with the end of
+its page; the others go on.
 """
 import json
 import os
@@ -18,13 +20,17 @@ import card_rates
 
 WIDE = {"inputs": 256, "outputs": 256, "layers": [1024, 1024, 1024], "batch": 4096, "samples": 8192}
 SMALL = {"inputs": 2, "outputs": 1, "layers": [64, 64], "batch": 256, "samples": 4096}
+BELOW = {**SMALL, "layers": [44, 44]}  # half the work of SMALL: by the rule `auto` leaves it on the host
 # name: (network and data, precision, steps by kernels before and while it is timed, the same on the host)
 CASES = {
-    "wide_float32": (WIDE, "float32", (5, 40), (1, 3)),
-    "wide_float64": (WIDE, "float64", (5, 40), (1, 2)),
-    "wide_bfloat16": (WIDE, "bfloat16", (5, 20), (1, 2)),
-    "small_float32": (SMALL, "float32", (50, 1000), (50, 1000)),
+    "wide_float32": (WIDE, "float32", (20, 400), (1, 3)),
+    "wide_float64": (WIDE, "float64", (20, 400), (1, 2)),
+    "wide_bfloat16": (WIDE, "bfloat16", (20, 400), (1, 2)),
+    "small_float32": (SMALL, "float32", (200, 3000), (200, 3000)),
+    "small_float64": (SMALL, "float64", (200, 3000), (200, 3000)),
+    "below_float32": (BELOW, "float32", (200, 3000), (200, 3000)),
 }
+PLACES = ("kernels", "host", "auto")
 HOST_RANKS = int(os.environ.get("HOST_RANKS", "1"))
 
 
@@ -71,28 +77,40 @@ def place(program, folder, name, compute):
     where = re.search(r"^mlp: computed (.*)$", page, re.M)
     with open(os.path.join(folder, run, "train", "training.csv"), encoding="utf-8") as file:
         rows = [line.strip() for line in file if line.strip()]
-    alone = max(ms["loop"] - ms["data"], 1e-6)
-    return {"computed": where[1] if where else "on the host", "ranks": ranks, "steps": timed, "ms_per_step": ms,
+    computed = where[1] if where else "on the host"
+    resident = "samples do, too" in page
+    alone = max(ms["loop"] - (0.0 if resident else ms["data"]), 1e-6)
+    return {"computed": computed, "all_on_the_device": resident, "ranks": ranks, "steps": timed, "ms_per_step": ms,
             "first_steps_s": seconds[0]["loop"], "steps_per_s": 1e3 / alone, "samples_per_s": 1e3 * shape["batch"] / alone,
             "with_data": {"steps_per_s": 1e3 / ms["loop"], "samples_per_s": 1e3 * shape["batch"] / ms["loop"]},
             "last_row": [rows[0], rows[-1]]}
 
 
-def measure(program, folder, name):
-    shape, precision, by_kernels, _ = CASES[name]
-    out = {"network": shape, "precision": precision}
-    for compute in ("kernels", "host"):
-        out[compute] = place(program, folder, name, compute)
-    steps = sum(by_kernels) // 4
+def rows_of(program, folder, name, steps):
+    """What `cambium profile` counted in so many steps by kernels."""
+    shape, precision = CASES[name][:2]
     once(program, "profile", folder, f"{name}_profile", deck(shape, precision, "kernels", steps, folder))
     path = os.path.join(folder, f"{name}_profile", "train", "profile.json")
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            rows = json.load(file)["ranks"][0]["rows"]
-        moved = [row for row in rows if card_rates.COPY.match(row["name"])]
-        out["copies"] = {row["name"]: {"calls_per_step": row["calls"] / steps, "bytes_per_step": row["bytes"] / steps}
-                         for row in moved}
-        rest = sorted((row for row in rows if row not in moved), key=lambda row: -row["seconds"])[:12]
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["ranks"][0]["rows"]
+
+
+def measure(program, folder, name):
+    shape, precision = CASES[name][:2]
+    out = {"network": shape, "precision": precision}
+    for compute in PLACES if shape is not WIDE else PLACES[:2]:
+        out[compute] = place(program, folder, name, compute)
+    few, many = 16, 48  # whole epochs of both sizes
+    rows = [rows_of(program, folder, name, steps) for steps in (few, many)]
+    if rows[1]:
+        before = {row["name"]: row for row in rows[0] if card_rates.COPY.match(row["name"])}
+        moved = [row for row in rows[1] if card_rates.COPY.match(row["name"])]
+        none = {"calls": 0, "bytes": 0}
+        out["copies"] = {row["name"]: {f"{key}_per_step": (row[key] - before.get(row["name"], none)[key]) / (many - few)
+                                       for key in ("calls", "bytes")} for row in moved}
+        rest = sorted((row for row in rows[1] if row not in moved), key=lambda row: -row["seconds"])[:12]
         out["longest"] = [{key: row[key] for key in ("section", "name", "calls", "seconds")} for row in rest]
     return out
 
@@ -105,16 +123,19 @@ def main():
     results = {}
     for name in sys.argv[4:] or CASES:
         results[name] = measure(program, folder, name)
-        for place in ("kernels", "host"):
-            said = results[name][place]
-            text = said.get("failed") or (f"{said['steps_per_s']:.4g} steps/s, {said['samples_per_s']:.4g} samples/s "
-                                          f"without data, {said['with_data']['samples_per_s']:.4g} with; {said['computed']}")
+        for place in PLACES:
+            said = results[name].get(place)
+            if not said:
+                continue
+            text = said.get("failed") or (f"{said['steps_per_s']:.4g} steps/s ({said['with_data']['steps_per_s']:.4g} with the "
+                                          f"making of samples); {said['computed']}"
+                                          f"{', all on the device' if said['all_on_the_device'] else ''}")
             print(f"{name:16} {place:8} {text}", flush=True)
         for array, moved in results[name].get("copies", {}).items():
             print(f"    {array}: {moved['calls_per_step']:.3g} copies, {moved['bytes_per_step']:.4g} bytes a step")
         with open(output, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)
-    sys.exit(any("failed" in result[place] for result in results.values() for place in ("kernels", "host")))
+    sys.exit(any("failed" in result[place] for result in results.values() for place in PLACES if place in result))
 
 
 if __name__ == "__main__":

@@ -25,20 +25,29 @@ std::vector<SamplePtr> ShuffleLoader::read(std::span<const std::int64_t> ids) {
   return out;
 }
 
-Batch ShuffleLoader::batch(std::int64_t step) {
-  const double start = wall_seconds();
-  Batch out;
-  out.step = step;
+std::optional<BatchNumbers> ShuffleLoader::numbers(std::int64_t step) {
+  BatchNumbers out;
   out.epoch = plan_.epoch_of(step);
   if (out.epoch != epoch_) order_ = epoch_order(plan_.seed, epoch_ = out.epoch, plan_.samples);
+  out.order = order_;
   const auto ids = batch_of(plan_, order_, step);
   out.samples = std::ssize(ids);
-  const auto slices = slices_of(plan_, out.samples);
+  const std::int64_t first = ids.data() - order_.data();
+  for (const auto& [from, to] : slices_of(plan_, out.samples)) out.slices.emplace_back(first + from, first + to);
+  return out;
+}
+
+Batch ShuffleLoader::batch(std::int64_t step) {
+  const double start = wall_seconds();
+  const auto numbers = *this->numbers(step);
+  Batch out;
+  out.step = step, out.epoch = numbers.epoch, out.samples = numbers.samples;
   // A rank's slices lie side by side: one read brings them all.
-  const auto first = static_cast<std::size_t>(slices.front().first);
-  const auto mine = read(ids.subspan(first, static_cast<std::size_t>(slices.back().second) - first));
-  for (const auto& [from, to] : slices)
-    out.slices.emplace_back(mine.begin() + (from - slices.front().first), mine.begin() + (to - slices.front().first));
+  const auto first = numbers.slices.front().first;
+  const auto mine = read(numbers.order.subspan(static_cast<std::size_t>(first),
+                                               static_cast<std::size_t>(numbers.slices.back().second - first)));
+  for (const auto& [from, to] : numbers.slices)
+    out.slices.emplace_back(mine.begin() + (from - first), mine.begin() + (to - first));
   counts_.samples += std::ssize(mine);
   counts_.waited += wall_seconds() - start;
   return out;

@@ -14,6 +14,7 @@ class ShuffleLoader : public Loader {
 
   void open(Dataset& data, const BatchPlan& plan, Context&) override;
   Batch batch(std::int64_t step) override;
+  std::optional<BatchNumbers> numbers(std::int64_t step) override;
   LoaderCounts counts() const override;
 
  private:

@@ -1,8 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/train/kinds/batch_plan.hpp"
@@ -17,6 +20,13 @@ struct Batch {
   std::int64_t samples = 0;  ///< of the global batch on all ranks: what the gradient is divided by
   /// This rank's share, in the order in which the slices' gradients are added. Slices may be empty.
   std::vector<std::vector<SamplePtr>> slices;
+};
+
+/// Which samples make up a batch, by their numbers in the data set, for those who have the samples already.
+struct BatchNumbers {
+  std::int64_t epoch = 0, samples = 0;                        ///< as in Batch
+  std::span<const std::int64_t> order;                        ///< of the whole epoch, until the next call
+  std::vector<std::pair<std::int64_t, std::int64_t>> slices;  ///< this rank's, as [first, last) of `order`
 };
 
 /// Counters of a loader on this rank, for the end-of-run page.
@@ -41,6 +51,8 @@ class Loader {
   /// The batch of this step. Steps are asked for in order, beginning anywhere (a resumed run): the position of a loader
   /// is the step, nothing else needs saving.
   virtual Batch batch(std::int64_t step) = 0;
+  /// The same without the samples; none from a loader that hands them to other ranks or in another order.
+  virtual std::optional<BatchNumbers> numbers(std::int64_t /*step*/) { return std::nullopt; }
   virtual LoaderCounts counts() const { return {}; }
   /// Lines for the end-of-run page. Collective.
   virtual std::vector<std::string> report(Context&) const { return {}; }

@@ -6,6 +6,12 @@
 
 namespace cambium::train {
 
+/// The loss of a global batch before its step.
+struct Loss {
+  double value = 0.0;          ///< weighted sum of the terms' means, each over what the term counts
+  std::vector<TermSum> terms;  ///< of all samples, not weighted
+};
+
 /// What the log shows of a term: report(sum / count); NaN when nothing was counted.
 double reported(const TermInfo& info, const TermSum& sum);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/train/kinds/quality.hpp"
-#include "core/train/run/progress.hpp"
+#include "core/train/run/steps/progress.hpp"
 #include "core/train/run/train.hpp"
 #include "core/train/suite/mllog.hpp"
 

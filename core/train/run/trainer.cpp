@@ -81,12 +81,13 @@ Task::Outcome Trainer::loop(LoopCadence& cadence) {
   milestones_.run_start();
   while (progress_.step < data_.steps() && !ended()) {
     milestones_.epoch_start(data_.plan().epoch_of(progress_.step) + 1);
-    advance();
+    steps_.advance(data_.loader(), data_.plan());
     tell(cadence);
     if (validation_ && cadence.due(progress_.step, params_.validate.every)) validate();
     const auto timer = context_.timing.scope("signals");
     if (cadence.stops_after(progress_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
   }
+  steps_.take_losses();
   if (out_of_patience())
     context_.log.info(fmt::format("no improvement in {} validations: training ends at step {}",
                                   params_.validate.patience, progress_.step));
@@ -100,59 +101,11 @@ void Trainer::tell(LoopCadence& cadence) {
   if (step % data_.plan().steps_per_epoch() == 0) milestones_.epoch_stop();
   if (watch_.after_step) watch_.after_step();
   if (context_.stop) context_.stop->require_directory();
-  if (cadence.due(step, params_.log)) log_.row(progress_, data_.epochs(step));
+  if (cadence.due(step, params_.log)) {
+    steps_.take_losses();
+    log_.row(progress_, data_.epochs(step));
+  }
   cadence.show_progress(step);
-}
-
-/// One step: batch, gradient, sum over ranks, bounds, update.
-void Trainer::advance() {
-  const auto timer = context_.timing.scope("data");  // what lies between the sections inside, too: slices, their end
-  Batch batch;
-  {
-    const Region region("make a batch", WorkKind::movement);
-    batch = data_.loader().batch(progress_.step);
-  }
-  Share share;
-  for (const auto& samples : batch.slices) {
-    share.numbers.push_back(data_.plan().slice_number(std::ssize(share.slices)));
-    share.slices.emplace_back(samples);
-  }
-  const auto loss = step_.gradient(share, progress_.step);
-  watch(loss);
-  step_.update(batch.samples, progress_.step);
-  ++progress_.step;
-  progress_.loss_window += loss.value;
-  ++progress_.window_steps;
-}
-
-/// Adds to the window of the log; NumericalError when a term is no number or the loss has run away.
-void Trainer::watch(const Loss& loss) {
-  constexpr std::int64_t first_steps = 10;
-  const std::int64_t step = progress_.step + 1;
-  const auto rate = step_.rate(progress_.step);
-  const auto& terms = loss.terms;
-  const auto name = [&](std::size_t k) { return step_.network().terms()[k].name; };
-  for (std::size_t k = 0; k < terms.size(); ++k) {
-    if (!std::isfinite(terms[k].sum))
-      throw NumericalError(
-          fmt::format("training diverged at step {}: the term '{}' of the loss is {}; the learning rate was {:.3g}, "
-                      "try a tenth of it or a warm_up",
-                      step, name(k), std::isnan(terms[k].sum) ? "not a number" : "infinite", rate));
-    progress_.window[k].sum += terms[k].sum;
-    progress_.window[k].count += terms[k].count;
-  }
-  if (step <= first_steps) {
-    progress_.first_loss = std::max(progress_.first_loss, loss.value);
-    return;
-  }
-  if (!(loss.value > params_.explode * progress_.first_loss)) return;
-  std::size_t worst = 0;
-  for (std::size_t k = 1; k < terms.size(); ++k)
-    if (terms[k].sum * terms[worst].count > terms[worst].sum * terms[k].count) worst = k;
-  throw NumericalError(
-      fmt::format("training diverged at step {}: the loss is {:.3g}, more than explode = {:g} times its first values "
-                  "({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of it or a warm_up",
-                  step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
 }
 
 /// The weighted sum that the best model has least.
@@ -165,6 +118,7 @@ static double measure_of(const std::vector<double>& weights, const std::vector<d
 }
 
 void Trainer::validate() {
+  steps_.take_losses();
   const auto timer = context_.timing.scope("validate");
   const nlohmann::json where = {{"step", progress_.step}, {"epoch_num", data_.epochs(progress_.step)}};
   mllog_.start("eval_start", where);
@@ -203,6 +157,7 @@ bool Trainer::out_of_patience() const {
 }
 
 void Trainer::write_checkpoint() {
+  steps_.take_losses();
   const auto timer = context_.timing.scope("output");
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);

@@ -7,7 +7,7 @@
 #include "core/plugin/check.hpp"
 #include "core/train/run/milestones.hpp"
 #include "core/train/run/model_files.hpp"
-#include "core/train/run/progress.hpp"
+#include "core/train/run/steps/training_steps.hpp"
 #include "core/train/run/train.hpp"
 #include "core/train/run/training_data.hpp"
 #include "core/train/run/training_log.hpp"
@@ -62,9 +62,7 @@ class Trainer {
 
   // trainer.cpp
   Task::Outcome loop(LoopCadence& cadence);
-  void advance();
   void tell(LoopCadence& cadence);
-  void watch(const Loss& loss);
   void validate();
   void keep_best(double measure, const std::vector<double>& errors);
   void write_checkpoint();
@@ -86,6 +84,7 @@ class Trainer {
   ModelFiles models_;
   std::unique_ptr<Validation> validation_;
   Progress progress_;
+  TrainingSteps steps_;
   Watch watch_;
   bool ended_ = false;  ///< by watch_
   MlLog mllog_;

@@ -27,8 +27,9 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
     : params_(params), context_(context), shared_seed_(seed_of(params, context)),
       seed_(shared_seed_ + static_cast<std::uint64_t>(member)),
       step_(params.network, step_keys(params), seed_, context), data_(params, shared_seed_, context),
-      log_(step_, context), models_(params, step_, data_, context), watch_(std::move(watch)),
-      mllog_(context.log, params.mllog && !context.dry_run), milestones_(params, mllog_, context) {
+      log_(step_, context), models_(params, step_, data_, context), steps_(step_, progress_, params.explode, context),
+      watch_(std::move(watch)), mllog_(context.log, params.mllog && !context.dry_run),
+      milestones_(params, mllog_, context) {
   if (params.activations) step_.network().use_activations(*params.activations);
 }
 
@@ -101,10 +102,12 @@ static void warn_of_length(const Train::Params& params, std::int64_t steps, Log&
 void Trainer::prepare() {
   require_measure(params_, step_.network().metrics());
   milestones_.set_quality(quality_of(step_.network(), params_.network.type, params_.validate.quality));
-  step_.prepare(data_.steps());
+  const std::int64_t slices = std::int64_t{context_.comm.size()} * params_.accumulate;
+  step_.prepare(data_.steps(), (data_.batch() + slices - 1) / slices);
   progress_.window.assign(step_.network().terms().size(), {});
   data_.start(seed_, step_.weights().turns());
   if (dynamic_cast<const JoinsRanks*>(&step_.network())) require_joined(params_.network.type, data_.plan());
+  steps_.bring_samples(data_.training(), data_.loader(), data_.epochs(data_.steps()) >= 1.0);
   auto* held_out = data_.held_out();
   if (held_out) validation_ = std::make_unique<Validation>(*held_out, params_.validate.batch);
   const auto& layout = step_.weights().layout();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/io/tables/table_file.hpp"
-#include "core/train/run/progress.hpp"
+#include "core/train/run/steps/progress.hpp"
 #include "core/train/step/training_step.hpp"
 
 namespace cambium::train {

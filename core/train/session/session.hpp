@@ -9,7 +9,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/memory_set.hpp"
-#include "core/train/run/progress.hpp"
+#include "core/train/run/steps/progress.hpp"
 #include "core/train/step/training_step.hpp"
 
 namespace cambium::train {

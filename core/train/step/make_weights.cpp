@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "core/parallel/memory.hpp"
+#include "core/train/kinds/trains_on_device.hpp"
+#include "core/train/weights/device/device_weights.hpp"
 #include "core/train/weights/direct/direct_weights.hpp"
 #include "core/train/weights/divided/divided_weights.hpp"
 #include "core/train/weights/whole/whole_weights.hpp"
@@ -52,9 +54,31 @@ static std::unique_ptr<Weights> make_divided(const StepKeys& keys, const Network
   return weights;
 }
 
-std::unique_ptr<Weights> make_weights(const StepKeys& keys, std::uint64_t seed, const Network& network,
-                                      Optimizer& optimizer, Context& context) {
+/// Why weights of a network that computes on the device stay in host memory.
+static std::string kept_on_host(const StepKeys& keys, const Optimizer& optimizer) {
+  if (keys.parallel) return "parallel divides them among ranks";
+  if (keys.direct) return "direct keeps them in few bits";
+  if (keys.reduce.mode == ReduceParams::Mode::ordered) return "reduce.mode ordered adds slices there";
+  if (!device_form_of(optimizer))
+    return fmt::format("the optimizer {} has no form for a device; adam, adamw and sgd have", keys.optimizer.type);
+  return {};
+}
+
+/// Says so where weights pass to a device and back in each step.
+static bool belong_on_device(const StepKeys& keys, Network& network, const Optimizer& optimizer, std::int64_t slice,
+                             Log& log) {
+  auto* const there = dynamic_cast<TrainsOnDevice*>(&network);
+  if (slice == 0 || !there || !there->belongs_on_device(slice)) return false;
+  const auto why = kept_on_host(keys, optimizer);
+  if (!why.empty()) log.info(fmt::format("weights stay in host memory and pass to the kernels in each step: {}", why));
+  return why.empty();
+}
+
+std::unique_ptr<Weights> make_weights(const StepKeys& keys, std::uint64_t seed, Network& network, Optimizer& optimizer,
+                                      std::int64_t slice, Context& context) {
   require_room_for_weights(keys, network, optimizer, context);
+  if (belong_on_device(keys, network, optimizer, slice, context.log))
+    return std::make_unique<DeviceWeights>(keys.reduce, keys.average, context.comm, network, optimizer);
   if (keys.parallel) return make_divided(keys, network, optimizer, context);
   if (keys.direct)
     return std::make_unique<DirectWeights>(*keys.direct, keys.reduce, seed, context.comm, network, optimizer);

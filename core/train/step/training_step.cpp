@@ -41,10 +41,12 @@ static void require_tables_fit(const StepKeys& keys, const std::string& network,
         "number of ranks, which reduce.mode ordered promises it does not; remove one of them");
 }
 
-void TrainingStep::prepare(std::int64_t total) {
+void TrainingStep::prepare(std::int64_t total, std::int64_t slice) {
   total_ = total;
   terms_ = network_->terms().size();
-  weights_ = make_weights(keys_, seed_, *network_, *optimizer_, context_);
+  weights_ = make_weights(keys_, seed_, *network_, *optimizer_, slice, context_);
+  if (weights_->on_device())
+    device_ = std::make_unique<DeviceSteps>(*network_, *weights_, context_.comm, context_.timing);
   const auto* user = dynamic_cast<const UsesTables*>(network_.get());
   require_tables_fit(keys_, model_.type, user != nullptr);
   if (user) tables_ = make_tables(user->tables(), keys_.tables.value_or(TableKeys{}), network_->dtype(), context_);
@@ -91,6 +93,13 @@ Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* 
   weights_->communication().sum_small(numbers_of(table), context_.comm);
   auto sums = add_rows(table, terms_);
   return {weighted_loss(weights_of_terms, sums), std::move(sums)};
+}
+
+void TrainingStep::start_gradient(const DeviceShare& share, std::int64_t step) {
+  network_->begin_step(seed_, step);
+  const auto timer = context_.timing.scope("reduce");
+  weights_->communication().begin_step(seed_, step);
+  device_->start(share, term_weights(step), step);
 }
 
 void TrainingStep::update(std::int64_t samples, std::int64_t step) {

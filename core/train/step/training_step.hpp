@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/train/device/device_steps.hpp"
+#include "core/train/kinds/term_sums.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/step/checkpoint_key.hpp"
 #include "core/train/step/step_keys.hpp"
@@ -16,12 +18,6 @@ namespace cambium::train {
 struct Share {
   std::vector<std::span<const SamplePtr>> slices;  ///< may be empty; as many on every rank
   std::vector<std::int64_t> numbers;               ///< of these slices among those of all ranks
-};
-
-/// The loss of a global batch before its step.
-struct Loss {
-  double value = 0.0;          ///< weighted sum of the terms' means, each over what the term counts
-  std::vector<TermSum> terms;  ///< of all samples, not weighted
 };
 
 /// One step of training: a network's gradient, its sum over ranks, bounds, the optimizer at the rate of the step, and
@@ -40,12 +36,16 @@ class TrainingStep {
 
   double start_rate() const { return rate_->at(0, total_); }
 
-  /// Collective, once, when the network knows its sizes: makes the weights. `total`: steps of the schedule.
-  void prepare(std::int64_t total);
+  /// Collective, once, when the network knows its sizes: makes the weights. `total`: steps of the schedule. With
+  /// `slice`, the samples of a slice, they lie on a device where network and keys allow it; which is said.
+  void prepare(std::int64_t total, std::int64_t slice = 0);
   bool prepared() const { return weights_ != nullptr; }
   double rate(std::int64_t step) const { return rate(step, total_); }
   Weights& weights() { return *weights_; }
   const Weights& weights() const { return *weights_; }
+  /// Where gradients are computed when the weights lie on a device: start_gradient() takes the place of gradient().
+  /// Null where they do not.
+  DeviceSteps* device() { return device_.get(); }
   /// Rows that the network learns beside its weights; null for networks without tables.
   Tables* tables() { return tables_.get(); }
   /// The network's own first weights.
@@ -54,6 +54,8 @@ class TrainingStep {
   /// Collective. Leaves the sum of the gradients of all slices in the weights. With `problem` an InputError of this
   /// rank's network ends there as text, after the exchange that others wait for; without, it is thrown at once.
   Loss gradient(const Share& share, std::int64_t step, std::string* problem = nullptr);
+  /// Collective. The same on the device, which keeps the loss until device()->losses().
+  void start_gradient(const DeviceShare& share, std::int64_t step);
   /// Collective. Steps with that gradient, of so many samples on all ranks.
   void update(std::int64_t samples, std::int64_t step);
 
@@ -76,6 +78,7 @@ class TrainingStep {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<LearningRate> rate_;
   std::unique_ptr<Weights> weights_;
+  std::unique_ptr<DeviceSteps> device_;
   std::unique_ptr<Tables> tables_;
   std::size_t terms_ = 0;
 };

@@ -49,6 +49,9 @@ class Weights {
   virtual ~Weights() = default;
 
   virtual const FlatLayout& layout() const = 0;
+  /// Whether sum() hands out views of the device's memory, where the first slice with samples writes over the gradients
+  /// and the network is a TrainsOnDevice.
+  virtual bool on_device() const { return false; }
   /// Of files: the optimizer's, and what an implementation adds.
   virtual std::vector<Optimizer::StateInfo> states() const = 0;
   /// Ranks that take turns with the slices of an ordered batch (BatchPlan::turns).

@@ -3,8 +3,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/train/device/resident_rows.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 
 namespace cambium::train {
@@ -14,9 +16,9 @@ bool kernels_have_own_memory();
 /// The name of that back end, such as "Cuda".
 std::string kernels_run_on();
 
-/// What MlpLayers and mlp_loss.hpp do, by kernels of the default back end in its memory (T is double or float): a batch
-/// goes up in one block, weights when they may have changed, gradients come down once a call, layer by layer, and of
-/// the loss one number. Memory is made for the largest batch so far and kept.
+/// What MlpLayers and mlp_loss.hpp do, by kernels of the default back end in its memory (T is double or float). With
+/// weights of the host a batch goes up in one block, weights when they may have changed, gradients come down once a
+/// call, layer by layer, and of the loss one number. Memory is made for the largest batch so far and kept.
 template <class T>
 class DeviceMlpLayers {
  public:
@@ -41,6 +43,19 @@ class DeviceMlpLayers {
   /// Adds the gradient to memory of the host.
   void backward(std::span<const TensorRef> gradients, const ReadyCallback& ready);
 
+  // The same with weights and gradients that lie on the device: nothing passes and nothing is waited for.
+
+  /// Where kernels write a batch, as block() says.
+  T* room(int rows);
+  /// Brings the block that the host wrote.
+  void bring_block();
+  /// `changed`: since the last call.
+  void forward_there(std::span<const TensorRef> weights, bool changed);
+  /// `sum`: on the device.
+  void start_loss(double weight, double* sum);
+  /// Adds the gradient, or writes it over what is there.
+  void backward_there(std::span<const TensorRef> gradients, bool add);
+
  private:
   struct Memory;
   std::unique_ptr<Memory> memory_;
@@ -55,7 +70,15 @@ class MlpOnDevice {
   /// For a call that uses weights of that kind: others than begin() announced go up anew.
   template <class T>
   DeviceMlpLayers<T>& layers(const Mlp::Params& params, const MlpShape& shape, Weights use);
-  void forget() { double_.reset(), float_.reset(); }
+  /// The passes, made at the first call.
+  template <class T>
+  DeviceMlpLayers<T>& passes(const Mlp::Params& params, const MlpShape& shape);
+  /// Whether this is the first question, and nothing went up, since begin().
+  bool first() { return std::exchange(fresh_, false); }
+  void forget() { double_.reset(), float_.reset(), samples.reset(); }
+
+  std::unique_ptr<ResidentRows> samples;  ///< a training's, where they lie there: inputs, targets
+  bool kept_off = false;                  ///< a training found its steps too small
 
  private:
   Weights weights_ = Weights::change;

@@ -40,8 +40,8 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
       .def(Precision::float32);
   d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and deviation 1").def(true);
   d("compute", &Params::compute,
-    "by products and loops of the host or by kernels of this build's default back end, with the activations in its "
-    "memory; auto: by kernels where that is a device")
+    "by products and loops of the host, or by kernels of this build's default back end with all that a step needs in "
+    "its memory; auto: by kernels where that is a device and a step of training has work for it")
       .options({{"auto", Compute::automatic}, {"host", Compute::host}, {"kernels", Compute::kernels}})
       .def(Compute::automatic);
   d("ranks", &Params::ranks,
@@ -104,7 +104,7 @@ static std::vector<std::int64_t> widths_of(const Mlp::Params& params, const Mlp:
 }
 
 /// The same with the widths between factors, and behind which of the layers nothing is done to their sums.
-static MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
+MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
   const auto all = widths_of(params, scaling);
   MlpShape out{{all[0]}, {}};
   for (std::size_t l = 0; l + 1 < all.size(); ++l) {
@@ -179,10 +179,10 @@ std::vector<TermInfo> Mlp::metrics() const {
 }
 
 /// Weights of few bits are multiplied by tables of the host.
-static bool by_kernels(const Mlp::Params& params, const CodedWeights* coded) {
+static bool by_kernels(const Mlp::Params& params, const MlpOnDevice& device, const CodedWeights* coded) {
   if (coded) return false;
   return params.compute == Mlp::Compute::kernels ||
-         (params.compute == Mlp::Compute::automatic && kernels_have_own_memory());
+         (params.compute == Mlp::Compute::automatic && kernels_have_own_memory() && !device.kept_off);
 }
 
 void Mlp::begin_step(std::uint64_t, std::int64_t) { device_->begin(MlpOnDevice::Weights::of_step); }
@@ -191,8 +191,9 @@ void Mlp::begin_evaluation(Dataset&, std::span<const TensorRef>) {
 }
 
 std::vector<std::string> Mlp::report() const {
-  if (by_kernels(params_, coded_)) return {fmt::format("mlp: computed by kernels of {}", kernels_run_on())};
+  if (by_kernels(params_, *device_, coded_)) return {fmt::format("mlp: computed by kernels of {}", kernels_run_on())};
   if (!kernels_have_own_memory() && params_.compute != Compute::kernels) return {};  // there is no other place
+  if (device_->kept_off) return {"mlp: computed on the host, as its steps are too small for kernels"};
   return {coded_ ? "mlp: computed on the host, whose tables multiply weights of few bits"
                  : "mlp: computed on the host"};
 }
@@ -203,7 +204,7 @@ void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef
   const auto w = shape_of(params_, scaling_);
   const int rows = static_cast<int>(samples.size());
   with_real(dtype(), [&]<class T>() {
-    if (by_kernels(params_, coded_)) {
+    if (by_kernels(params_, *device_, coded_)) {
       auto& layers = device_->layers<T>(params_, w, MlpOnDevice::Weights::of_step);
       T* const block = layers.block(rows, true).data();
       write_scaled_inputs<T>(samples, params_, scaling_, block);
@@ -227,7 +228,7 @@ std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<c
     const auto y = [&]() -> std::vector<T> {
       const auto w = shape_of(params_, scaling_);
       const int rows = static_cast<int>(samples.size());
-      if (by_kernels(params_, coded_)) {
+      if (by_kernels(params_, *device_, coded_)) {
         using Weights = MlpOnDevice::Weights;
         auto& layers = device_->layers<T>(params_, w, keep ? Weights::of_evaluation : Weights::change);
         write_scaled_inputs<T>(samples, params_, scaling_, layers.block(rows, false).data());

@@ -85,11 +85,16 @@ class Mlp : public Network, public GivesParity, public HasFactors {
     std::string target_unit;
   };
 
- private:
+ protected:
   Params params_;
   Scaling scaling_;
-  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
   std::shared_ptr<MlpOnDevice> device_;
+
+ private:
+  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };
+
+/// What is computed, once the data were looked at.
+MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling);
 
 }  // namespace cambium::train

@@ -1,5 +1,6 @@
 #include "core/train/step/optimizers/adam.hpp"
 
+#include "core/train/step/optimizers/device_kernel.hpp"
 #include "core/train/step/optimizers/for_each_number.hpp"
 #include "core/train/step/optimizers/split.hpp"
 
@@ -15,6 +16,28 @@ static void adam_update(const Update& u, const AdamParams& params, bool decouple
   });
 }
 
+namespace detail {
+
+template <class T>
+struct AdamOnDevice {
+  AdamStep<T> plain, decaying;
+  T *mean, *square;
+  AdamOnDevice(const AdamStep<T>& p, const AdamStep<T>& d, T* m, T* s) : plain(p), decaying(d), mean(m), square(s) {}
+  CAMBIUM_FN T operator()(std::int64_t i, bool decays, T w, T g) const {
+    return (decays ? decaying : plain)(w, g, mean[i], square[i]);
+  }
+};
+
+}  // namespace detail
+
+static void adam_on_device(const DeviceUpdate& u, const AdamParams& p, bool decoupled) {
+  with_real(u.dtype, [&]<class T>() {
+    const AdamStep<T> plain(p, u.rate, u.step, 0.0, decoupled), decaying(p, u.rate, u.step, p.weight_decay, decoupled);
+    T *const mean = static_cast<T*>(u.states[0]), *const square = static_cast<T*>(u.states[1]);
+    detail::step_by_kernel<T>(u, detail::AdamOnDevice<T>(plain, decaying, mean, square));
+  });
+}
+
 std::vector<Optimizer::StateInfo> Adam::states(DType weights) const { return {{"mean", weights}, {"square", weights}}; }
 std::vector<Optimizer::StateInfo> AdamW::states(DType weights) const {
   return {{"mean", weights}, {"square", weights}};
@@ -26,6 +49,8 @@ std::vector<Optimizer::StateInfo> SplitAdamW::states(DType weights) const {
 
 void Adam::step(const Update& u) { adam_update(u, params_, false); }
 void AdamW::step(const Update& u) { adam_update(u, params_, true); }
+void Adam::step_on_device(const DeviceUpdate& u) const { adam_on_device(u, params_, false); }
+void AdamW::step_on_device(const DeviceUpdate& u) const { adam_on_device(u, params_, true); }
 
 void SplitAdamW::start(FlatBuffer& weights, std::span<FlatBuffer> states) { split_weights(weights, states[0]); }
 

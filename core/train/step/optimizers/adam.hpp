@@ -1,4 +1,6 @@
 #pragma once
+#include "core/base/pack.hpp"
+#include "core/train/step/optimizers/device_update.hpp"
 #include "core/train/step/optimizers/optimizer.hpp"
 
 namespace cambium::train {
@@ -24,7 +26,7 @@ void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_
 
 /// Adam (Kingma and Ba 2015): m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2,
 /// w <- w - rate m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon), g with weight decay added.
-class Adam : public Optimizer {
+class Adam : public Optimizer, public StepsOnDevice {
  public:
   struct Params : AdamParams {
     static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.0, detail::coupled_decay); }
@@ -32,6 +34,7 @@ class Adam : public Optimizer {
   Adam(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
   void step(const Update& update) override;
+  void step_on_device(const DeviceUpdate& update) const override;
   std::vector<Citation> citations() const override;
 
  private:
@@ -39,7 +42,7 @@ class Adam : public Optimizer {
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019): w <- w (1 - rate beta) before the step.
-class AdamW : public Optimizer {
+class AdamW : public Optimizer, public StepsOnDevice {
  public:
   struct Params : AdamParams {
     static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.01, detail::decoupled_decay); }
@@ -47,6 +50,7 @@ class AdamW : public Optimizer {
   AdamW(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
   void step(const Update& update) override;
+  void step_on_device(const DeviceUpdate& update) const override;
   std::vector<Citation> citations() const override;
 
  private:
@@ -70,7 +74,7 @@ class SplitAdamW : public Optimizer {
   Params params_;
 };
 
-/// The constants of one step in the type of the weights, and its arithmetic.
+/// The constants of one step in the type of the weights, and its arithmetic: the same on host and device.
 template <class T>
 struct AdamStep {
   T beta1, beta2, one_minus_beta1, one_minus_beta2, epsilon, rate, root_correction, coupled, keep;
@@ -84,12 +88,12 @@ struct AdamStep {
         keep(static_cast<T>(decoupled ? 1.0 - learning_rate * decay : 1.0)) {}
 
   /// m and v are advanced; returns m-hat / (sqrt(v-hat) + epsilon) times (1 - beta1^t).
-  T direction(T g, T& m, T& v) const {
+  CAMBIUM_FN T direction(T g, T& m, T& v) const {
     m = std::fma(beta1, m, one_minus_beta1 * g);
     v = std::fma(beta2, v, one_minus_beta2 * g * g);
     return m / std::fma(std::sqrt(v), root_correction, epsilon);
   }
-  T operator()(T w, T g, T& m, T& v) const {
+  CAMBIUM_FN T operator()(T w, T g, T& m, T& v) const {
     const T d = direction(std::fma(coupled, w, g), m, v);
     return std::fma(-rate, d, keep * w);
   }

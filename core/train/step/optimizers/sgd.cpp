@@ -1,19 +1,43 @@
 #include "core/train/step/optimizers/sgd.hpp"
 
+#include "core/train/step/optimizers/device_kernel.hpp"
 #include "core/train/step/optimizers/for_each_number.hpp"
 #include "core/train/step/optimizers/split.hpp"
 
 namespace cambium::train {
 
-/// The one update that both forms share, with explicit fused operations so that they round alike everywhere.
+namespace detail {
+
+/// The one update that all forms share, with explicit fused operations so that they round alike everywhere.
 template <class T>
-static T sgd_step(T weight, T gradient, T* velocity, T momentum, T decay, T rate, bool nesterov) {
+CAMBIUM_FN T sgd_step(T weight, T gradient, T* velocity, T momentum, T decay, T rate, bool nesterov) {
   T direction = std::fma(decay, weight, gradient);
   if (velocity) {
     *velocity = std::fma(momentum, *velocity, direction);
     direction = nesterov ? std::fma(momentum, *velocity, direction) : *velocity;
   }
   return std::fma(-rate, direction, weight);
+}
+
+template <class T>
+struct SgdOnDevice {
+  T momentum, decay, rate;
+  bool nesterov;
+  T* velocity;  ///< null without momentum
+  SgdOnDevice(T m, T d, T r, bool n, T* v) : momentum(m), decay(d), rate(r), nesterov(n), velocity(v) {}
+  CAMBIUM_FN T operator()(std::int64_t i, bool decays, T w, T g) const {
+    return sgd_step(w, g, velocity ? velocity + i : velocity, momentum, decays ? decay : T(0), rate, nesterov);
+  }
+};
+
+}  // namespace detail
+
+void Sgd::step_on_device(const DeviceUpdate& u) const {
+  with_real(u.dtype, [&]<class T>() {
+    const detail::SgdOnDevice<T> rule(static_cast<T>(params_.momentum), static_cast<T>(params_.weight_decay),
+                                      static_cast<T>(u.rate), params_.nesterov, static_cast<T*>(u.states[0]));
+    detail::step_by_kernel<T>(u, rule);
+  });
 }
 
 std::vector<Optimizer::StateInfo> Sgd::states(DType weights) const {
@@ -29,7 +53,7 @@ void Sgd::step(const Update& u) {
     const T momentum = static_cast<T>(params_.momentum), rate = static_cast<T>(u.rate);
     const T decay = static_cast<T>(decays ? params_.weight_decay : 0.0);
     detail::for_each_number(w.size(), [&](std::size_t i) {
-      w[i] = sgd_step(w[i], g[i], v ? v + i : nullptr, momentum, decay, rate, params_.nesterov);
+      w[i] = detail::sgd_step(w[i], g[i], v ? v + i : nullptr, momentum, decay, rate, params_.nesterov);
     });
   });
 }
@@ -53,7 +77,8 @@ void SplitSgd::step(const Update& u) {
       float* v = u.states.size() > 1 ? u.states[1].values<float>(k).data() : nullptr;
       const float decay = u.weights.layout().tensors()[k].info.decay ? static_cast<float>(params_.weight_decay) : 0.0f;
       detail::for_each_number(high.size(), [&](std::size_t i) {
-        const float w = sgd_step(join(high[i], low[i]), g[i], v ? v + i : nullptr, momentum, decay, rate, false);
+        const float w =
+            detail::sgd_step(join(high[i], low[i]), g[i], v ? v + i : nullptr, momentum, decay, rate, false);
         set_high(high[i], w);
         low[i] = low_half(w);
       });

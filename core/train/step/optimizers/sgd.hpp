@@ -1,11 +1,12 @@
 #pragma once
+#include "core/train/step/optimizers/device_update.hpp"
 #include "core/train/step/optimizers/optimizer.hpp"
 
 namespace cambium::train {
 
 /// Stochastic gradient descent: g <- g + beta w, v <- m v + g, w <- w - rate v (nesterov: w <- w - rate (g + m v)).
 /// Without momentum there is no state.
-class Sgd : public Optimizer {
+class Sgd : public Optimizer, public StepsOnDevice {
  public:
   struct Params {
     double momentum = 0.0, weight_decay = 0.0;
@@ -21,6 +22,7 @@ class Sgd : public Optimizer {
   Sgd(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
   void step(const Update& update) override;
+  void step_on_device(const DeviceUpdate& update) const override;
 
  private:
   Params params_;
