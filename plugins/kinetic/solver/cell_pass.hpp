@@ -67,7 +67,7 @@ struct CellPass {
       constexpr int D = decltype(d)::value;
       const bool up = my.p.up[D];
       P t[K::face(D)];
-      const int from = my.any ? Work::side(my.sides.from[D], up) : -1;
+      const int from = my.any ? of_side(my.sides.from[D], up) : -1;
       my.rows.gather(w.layout, w.in, my.cells.first, from);
       if (my.any) w.template upwind<D>(from >= 0 ? my.rows.row() : nullptr, my.sides, my.at, up, t);
       my.rows.team.team_barrier();

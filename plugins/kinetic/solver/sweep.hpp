@@ -13,6 +13,12 @@
 
 namespace cambium::kinetic {
 
+/// Of the lower and the upper side; an index that is known only when it runs would put both into a device's memory.
+template <class X>
+CAMBIUM_FN X of_side(const X (&both)[2], bool up) {
+  return up ? both[1] : both[0];
+}
+
 /// One Runge-Kutta stage in one pass over the cells: a configuration-space pack goes through its velocity cells, each
 /// velocity face is computed once and kept for the cell above, and moments of the result are summed on the way.
 /// What flows in from configuration-space neighbours on other ranks is taken from their messages; beyond walls, and
@@ -66,11 +72,6 @@ struct Sweep {
     int lane[2];          ///< of the cell that `sent` of x is for; traces leave at the other one
     int lanes;            ///< that hold cells
   };
-  /// Of the two sides; an index that is known when it runs would put them into a device's memory.
-  template <class X>
-  CAMBIUM_FN static X side(const X (&both)[2], bool up) {
-    return up ? both[1] : both[0];
-  }
   CAMBIUM_FN Around around(int block) const {
     Around a;
     const int j = block % layout.packs, last = layout.packs - 1;
@@ -139,42 +140,32 @@ struct Sweep {
     });
   }
 
-  /// The upwind neighbour through whose face this cell is filled along x_D; null where it is not here.
-  template <int D>
-  CAMBIUM_FN const P* upwind_cell(const Around& a, int iv, bool up) const {
-    const int block = side(a.from[D], up);
-    return D == 0 || block >= 0 ? in + layout.cell(block, iv) : nullptr;
-  }
-
-  /// Its trace on that face; `cell` is upwind_cell() or a copy of it.
-  CAMBIUM_FN void upwind_x(const P* cell, const Around& a, const int* at, bool up, P* t) const {
-    K::template trace<0>(cell, T(up ? 1 : -1), t);
-    if (side(a.end, up)) {
-      const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
-      for (int k = 0; k < K::face(0); ++k) {
-        t[k] = up ? rotate_up(t[k]) : rotate_down(t[k]);
-        if (!layout.wrapped[0]) t[k] = up ? keep(!edge, t[k]) : keep(edge, t[k]);
-      }
-    }
-    if (a.lanes < P::width) {
-      const auto filled = PackMask<T, P::width>::first(a.lanes);
-      for (int k = 0; k < K::face(0); ++k) t[k] = keep(filled, t[k]);
-    }
-    if (const T* all = side(a.sent[0], up)) {
-      const T* sent = trace_in<0>(all, at, up);
-      const int lane = side(a.lane, up);
-      const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
-      for (int k = 0; k < K::face(0); ++k) t[k] = select(only, P(sent[k]), t[k]);
-    }
-  }
-
+  /// Trace of the upwind neighbour `cell` on the face through which a cell is filled along x_D; null: it is not here.
   template <int D>
   CAMBIUM_FN void upwind(const P* cell, const Around& a, const int* at, bool up, P* t) const {
+    const T* const all = of_side(a.sent[D], up);
     if constexpr (D == 0) {
-      upwind_x(cell, a, at, up, t);
+      K::template trace<0>(cell, T(up ? 1 : -1), t);
+      if (of_side(a.end, up)) {
+        const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
+        for (int k = 0; k < K::face(0); ++k) {
+          t[k] = up ? rotate_up(t[k]) : rotate_down(t[k]);
+          if (!layout.wrapped[0]) t[k] = up ? keep(!edge, t[k]) : keep(edge, t[k]);
+        }
+      }
+      if (a.lanes < P::width) {
+        const auto filled = PackMask<T, P::width>::first(a.lanes);
+        for (int k = 0; k < K::face(0); ++k) t[k] = keep(filled, t[k]);
+      }
+      if (all) {
+        const T* sent = trace_in<0>(all, at, up);
+        const int lane = of_side(a.lane, up);
+        const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
+        for (int k = 0; k < K::face(0); ++k) t[k] = select(only, P(sent[k]), t[k]);
+      }
     } else if (cell) {
       K::template trace<D>(cell, T(up ? 1 : -1), t);
-    } else if (const T* all = side(a.sent[D], up)) {
+    } else if (all) {
       const T* sent = trace_in<D>(all, at, up);
       for (int k = 0; k < K::face(D); ++k) t[k] = P::load(sent + k * P::width);
     } else {
@@ -201,7 +192,8 @@ struct Sweep {
     for_each_index<K::cdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
       P t[K::face(D)];
-      upwind<D>(upwind_cell<D>(around, iv, p.up[D]), around, at, p.up[D], t);
+      const int from = of_side(around.from[D], p.up[D]);  // along x always a block
+      upwind<D>(D == 0 || from >= 0 ? in + layout.cell(from, iv) : nullptr, around, at, p.up[D], t);
       stream_along<D>(f, base + cell, t, p, to);
     });
   }

@@ -58,7 +58,7 @@ struct TeamRows {
     team.team_barrier();
     for (int k = rank(); k < count * K::modes; k += size) cell[k] = other[k / K::modes * stride + k % K::modes];
   }
-  /// The row of each thread becomes its cell of block `from`, which starts at in + cell(from, first): see upwind_cell.
+  /// The row of each thread becomes its cell of block `from`, which starts at in + cell(from, first).
   /// -1: stays as it is.
   CAMBIUM_FN void gather(const Layout& layout, const P* in, int first, int from) const {
     source[rank()] = from;

@@ -5,7 +5,7 @@
 #include <span>
 #include <thread>
 
-#include "plugins/kinetic/solver/slab_messages.hpp"
+#include "plugins/kinetic/messages/slab_messages.hpp"
 #include "plugins/kinetic/vlasov/rank_sums.hpp"
 #include "tests/catch.hpp"
 

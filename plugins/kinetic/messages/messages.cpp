@@ -1,4 +1,4 @@
-#include "plugins/kinetic/solver/messages.hpp"
+#include "plugins/kinetic/messages/messages.hpp"
 
 namespace cambium::kinetic {
 

@@ -1,4 +1,4 @@
-#include "plugins/kinetic/solver/slab_messages.hpp"
+#include "plugins/kinetic/messages/slab_messages.hpp"
 
 #include <algorithm>
 #include <exception>
