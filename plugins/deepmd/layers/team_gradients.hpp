@@ -26,8 +26,9 @@ struct Kokkos::reduction_identity<cambium::deepmd::ChannelSums<T>> {
 namespace cambium::deepmd {
 
 /// pair_gradients() for devices: a team for each atom, four lanes of a warp for each of its pairs, which share out the
-/// channels, so that neighbouring threads read neighbouring coefficients (with all 32 lanes it took 2.2 times as long on
-/// an H100). The atom's adjoint lies in the team's memory, component by component, so that threads read it side by side.
+/// channels, so that neighbouring threads read neighbouring coefficients (with all 32 lanes it took 2.2 times as long
+/// on an H100). The atom's adjoint lies in the team's memory, component by component, so that threads read it side by
+/// side.
 template <class T, class Rows>
 struct TeamGradients {
   using Policy = Kokkos::TeamPolicy<ExecSpace>;
