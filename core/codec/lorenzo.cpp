@@ -7,7 +7,7 @@ namespace cambium::lowp {
 namespace {
 
 using Whole = std::uint32_t;  // wraps around, so that sums undo differences whatever the values are
-constexpr int dims = FieldShape::dimensions, radius = 32768;
+constexpr int radius = 32768;
 
 /// f(first element, second element, number of elements) of every pair of neighbours along dimension d, the last pairs
 /// first when `backwards`.
@@ -22,14 +22,14 @@ void along(const FieldShape& shape, int d, bool backwards, F&& f) {
 }
 
 void differences(const FieldShape& shape, std::vector<Whole>& w) {
-  for (int d = 0; d < dims; ++d)
+  for (int d = 0; d < FieldShape::dimensions; ++d)
     along(shape, d, true, [&](std::int64_t a, std::int64_t b, std::int64_t n) {
       for (std::int64_t k = 0; k < n; ++k) w[b + k] -= w[a + k];
     });
 }
 
 void sums(const FieldShape& shape, std::vector<Whole>& w) {
-  for (int d = dims - 1; d >= 0; --d)
+  for (int d = FieldShape::dimensions - 1; d >= 0; --d)
     along(shape, d, false, [&](std::int64_t a, std::int64_t b, std::int64_t n) {
       for (std::int64_t k = 0; k < n; ++k) w[b + k] += w[a + k];
     });

@@ -14,11 +14,11 @@ namespace cambium::lowp {
 
 namespace {
 
-constexpr int zstd_level = 1;
+constexpr int fast_zstd_level = 1;
 
 std::vector<std::byte> squeeze(std::span<const std::byte> in) {
   std::vector<std::byte> out(ZSTD_compressBound(in.size()));
-  const auto n = ZSTD_compress(out.data(), out.size(), in.data(), in.size(), zstd_level);
+  const auto n = ZSTD_compress(out.data(), out.size(), in.data(), in.size(), fast_zstd_level);
   if (ZSTD_isError(n)) throw InternalError("Zstandard refused an array of activations");
   out.resize(n);
   out.shrink_to_fit();

@@ -151,7 +151,7 @@ CAMBIUM_FN Complex* run_passes(const View<RealFft::Pass*>& passes, Complex* x, C
 }
 
 using Teams = Kokkos::TeamPolicy<ExecSpace>;
-using Scratch = ExecSpace::scratch_memory_space;
+using TeamScratch = ExecSpace::scratch_memory_space;
 
 /// A team of one thread for W rows, with three work arrays.
 Teams policy(int rows, int n) {

@@ -22,7 +22,7 @@ namespace cambium {
 
 namespace {
 
-using P = Pack<double, TridiagonalEigen::row_width>;
+using EigenRow = Pack<double, TridiagonalEigen::row_width>;
 
 /// First m >= l after which the matrix splits.
 int split_after(int l, int n, const double* d, const double* e) {
@@ -119,10 +119,11 @@ bool TridiagonalEigen::compute(int n, double* d, double* e) {
 void TridiagonalEigen::to_eigenvectors(double* x) const {
   for (const Sweep& sweep : sweeps_) {
     const double *cosine = cosine_.data() + sweep.first, *sine = sine_.data() + sweep.first;
-    P upper = P::load(x + static_cast<std::ptrdiff_t>(sweep.high) * row_width);  // of rows (i, i + 1) the latter
+    EigenRow upper =
+        EigenRow::load(x + static_cast<std::ptrdiff_t>(sweep.high) * row_width);  // of rows (i, i + 1) the latter
     for (int i = sweep.high - 1; i >= sweep.low; --i, ++cosine, ++sine) {
       double* row = x + static_cast<std::ptrdiff_t>(i) * row_width;
-      const P lower = P::load(row), c(*cosine), s(*sine);
+      const EigenRow lower = EigenRow::load(row), c(*cosine), s(*sine);
       fma(c, upper, s * lower).store(row + row_width);
       upper = fma(c, lower, -(s * upper));
     }
@@ -134,10 +135,10 @@ void TridiagonalEigen::from_eigenvectors(double* x) const {
   for (auto sweep = sweeps_.rbegin(); sweep != sweeps_.rend(); ++sweep) {
     const auto count = static_cast<std::size_t>(sweep->high - sweep->low);
     const double *cosine = cosine_.data() + sweep->first + count, *sine = sine_.data() + sweep->first + count;
-    P lower = P::load(x + static_cast<std::ptrdiff_t>(sweep->low) * row_width);
+    EigenRow lower = EigenRow::load(x + static_cast<std::ptrdiff_t>(sweep->low) * row_width);
     for (int i = sweep->low; i < sweep->high; ++i) {
       double* row = x + static_cast<std::ptrdiff_t>(i) * row_width;
-      const P upper = P::load(row + row_width), c(*--cosine), s(*--sine);
+      const EigenRow upper = EigenRow::load(row + row_width), c(*--cosine), s(*--sine);
       fma(c, lower, s * upper).store(row);
       lower = fma(c, upper, -(s * lower));
     }

@@ -15,11 +15,11 @@ namespace cambium {
 
 namespace {
 
-constexpr const char* forms =
+constexpr const char* time_forms =
     "write HH:MM:SS (\"00:10:00\"), days before it (\"1-12:00:00\"), or units (12h, 90m, 1d 6h)";
 
 [[noreturn]] void no_wall_time(const std::string& text) {
-  throw InputError(fmt::format("walltime '{}' is not a time; {}", text, forms));
+  throw InputError(fmt::format("walltime '{}' is not a time; {}", text, time_forms));
 }
 
 /// Seconds of the units d, h, m (or min) and s; 0 for any other word.
@@ -88,7 +88,8 @@ double parse_wall_time(const std::string& text) {
                                                                  : with_colons(bare);
   if (!seconds || !std::isfinite(*seconds)) no_wall_time(text);
   if (*seconds <= 0.0)
-    throw InputError(fmt::format("walltime '{}' leaves no time to run; {}, or leave it out for no limit", text, forms));
+    throw InputError(
+        fmt::format("walltime '{}' leaves no time to run; {}, or leave it out for no limit", text, time_forms));
   return *seconds;
 }
 

@@ -10,7 +10,7 @@ struct Element {
   double mass;
 };
 
-constexpr Element table[] = {
+constexpr Element elements[] = {
     {"H", 1.008},        {"He", 4.002602},   {"Li", 6.94},       {"Be", 9.0121831},   {"B", 10.81},
     {"C", 12.011},       {"N", 14.007},      {"O", 15.999},      {"F", 18.998403162}, {"Ne", 20.1797},
     {"Na", 22.98976928}, {"Mg", 24.305},     {"Al", 26.9815384}, {"Si", 28.085},      {"P", 30.973761998},
@@ -32,26 +32,27 @@ constexpr Element table[] = {
     {"Pa", 231.03588},   {"U", 238.02891},   {"Np", 237.0},      {"Pu", 244.0},       {"Am", 243.0},
     {"Cm", 247.0},       {"Bk", 247.0},      {"Cf", 251.0},      {"Es", 252.0},       {"Fm", 257.0},
     {"Md", 258.0},       {"No", 259.0},      {"Lr", 266.0}};
-static_assert(std::size(table) == 103);
+static_assert(std::size(elements) == 103);
 
 }  // namespace
 
 int atomic_number(std::string_view symbol) {
   if (symbol == "D" || symbol == "T") return 1;
-  for (std::size_t k = 0; k < std::size(table); ++k)
-    if (table[k].symbol == symbol) return static_cast<int>(k) + 1;
+  for (std::size_t k = 0; k < std::size(elements); ++k)
+    if (elements[k].symbol == symbol) return static_cast<int>(k) + 1;
   return 0;
 }
 
 std::string_view element_symbol(int number) {
-  return number >= 1 && number <= static_cast<int>(std::size(table)) ? table[number - 1].symbol : std::string_view();
+  return number >= 1 && number <= static_cast<int>(std::size(elements)) ? elements[number - 1].symbol
+                                                                        : std::string_view();
 }
 
 double standard_mass(std::string_view symbol) {
   if (symbol == "D") return 2.01410177811;
   if (symbol == "T") return 3.0160492779;
   const int number = atomic_number(symbol);
-  return number ? table[number - 1].mass : 0.0;
+  return number ? elements[number - 1].mass : 0.0;
 }
 
 }  // namespace cambium

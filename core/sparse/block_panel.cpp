@@ -9,17 +9,17 @@ namespace cambium {
 
 namespace {
 
-using Register = Pack<double, native_width<double>>;
+using BlockRegister = Pack<double, native_width<double>>;
 
 /// C (m x one register) += A (m x K) X (K x one register), X kept in registers.
 template <int K>
 void add_narrow(int m, const double* a, const double* x, double* c) {
   constexpr int w = native_width<double>;
-  Register row[K];
-  for (int k = 0; k < K; ++k) row[k] = Register::load(x + k * w);
+  BlockRegister row[K];
+  for (int k = 0; k < K; ++k) row[k] = BlockRegister::load(x + k * w);
   for (int i = 0; i < m; ++i) {
-    Register total = Register::load(c + i * w);
-    for (int k = 0; k < K; ++k) total = fma(Register(a[i * K + k]), row[k], total);
+    BlockRegister total = BlockRegister::load(c + i * w);
+    for (int k = 0; k < K; ++k) total = fma(BlockRegister(a[i * K + k]), row[k], total);
     total.store(c + i * w);
   }
 }
@@ -29,8 +29,9 @@ void add_wide(int m, int k, int stride, const double* a, const double* x, double
   constexpr int w = native_width<double>;
   for (int j = 0; j < stride; j += w)
     for (int i = 0; i < m; ++i) {
-      Register total = Register::load(c + i * stride + j);
-      for (int p = 0; p < k; ++p) total = fma(Register(a[i * k + p]), Register::load(x + p * stride + j), total);
+      BlockRegister total = BlockRegister::load(c + i * stride + j);
+      for (int p = 0; p < k; ++p)
+        total = fma(BlockRegister(a[i * k + p]), BlockRegister::load(x + p * stride + j), total);
       total.store(c + i * stride + j);
     }
 }

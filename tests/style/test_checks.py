@@ -10,6 +10,7 @@ import classes
 import folders
 import format
 import headers
+import joined
 import layers
 import packages
 import sizes
@@ -138,6 +139,17 @@ class Checks(unittest.TestCase):
         self.assertEqual(folders.check_keys(self.root), [])
         self.write("core/train/step/optimizers/c.hpp", apart)
         self.assertEqual(len(folders.check_keys(self.root)), 1)
+
+    def test_names_of_joined_files(self):
+        self.write("core/base/a.cpp", "namespace cambium {\nnamespace {\nint half(int n) { return n / 2; }\n}\nstatic double twice(double x) { return 2 * x; }\n}\n")
+        self.write("core/io/b.cpp", "namespace cambium {\nnamespace {\nint half(double x);\nconstexpr int most = 3;\nstruct Row {\n  int half(int n);\n};\n}\n}\n")
+        self.write("plugins/one/c.cpp", "namespace cambium {\nnamespace {\nint half(int n) { return n / 2; }\n}\n}\n")
+        self.assertEqual(joined.said_twice(self.root), [])
+        self.write("core/io/d.cpp", "namespace cambium {\nnamespace {\nint half(int m) { return m >> 1; }\nstruct Row {};\nint most = 4;\n}\n"
+                   "static double twice(double y) { return y + y; }\n}\n")
+        said = joined.said_twice(self.root)
+        self.assertEqual([text.split(" of ")[0] for text in said],
+                         ["core/io/d.cpp:4: Row", "core/io/d.cpp:3: half(int)", "core/io/d.cpp:7: twice(double)"])
 
     def test_format(self):
         if not format.program():

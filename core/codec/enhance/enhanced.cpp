@@ -18,8 +18,8 @@ namespace {
 // Stream: magic, version, flags, number of helpers (one byte each after the magic), the plain stream, the weights
 // (empty where they are not part of it), each after its length, places of values that stay as the plain codec gave
 // them; the checksum of all before.
-constexpr std::array<char, 4> magic{'C', 'L', 'S', 'E'};
-constexpr std::uint8_t version = 1, flag_strict = 1, flag_own_weights = 2;
+constexpr std::array<char, 4> enhanced_magic{'C', 'L', 'S', 'E'};
+constexpr std::uint8_t enhanced_version = 1, flag_strict = 1, flag_own_weights = 2;
 constexpr double least_worth = 0.1;  // dB
 
 struct Parts {
@@ -31,7 +31,8 @@ struct Parts {
 Parts parts_of(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   Parts p;
-  if (in.get<std::array<char, 4>>() != magic || in.get<std::uint8_t>() != version) throw DamagedStream{};
+  if (in.get<std::array<char, 4>>() != enhanced_magic || in.get<std::uint8_t>() != enhanced_version)
+    throw DamagedStream{};
   const auto flags = in.get<std::uint8_t>();
   p.info.strict = flags & flag_strict, p.info.own_weights = flags & flag_own_weights;
   p.info.helpers = in.get<std::uint8_t>();
@@ -79,10 +80,10 @@ Trial<T> with(const Enhancer& enhancer, std::span<const T> values, std::span<con
   const auto weights = coding.weights ? std::vector<std::byte>{} : enhancer.bytes();
   ByteWriter stream, listed;
   put_places(places, listed);
-  stream.put(magic);
+  stream.put(enhanced_magic);
   const auto flags =
       static_cast<std::uint8_t>((coding.strict ? flag_strict : 0) | (coding.weights ? 0 : flag_own_weights));
-  for (std::uint8_t byte : {version, flags, static_cast<std::uint8_t>(helping.size())}) stream.put(byte);
+  for (std::uint8_t byte : {enhanced_version, flags, static_cast<std::uint8_t>(helping.size())}) stream.put(byte);
   for (const auto piece : {plain, std::span<const std::byte>(weights)}) {
     stream.put<std::uint64_t>(piece.size());
     stream.put(piece);
@@ -219,7 +220,8 @@ std::optional<Enhancer> enhancer_for(std::span<const T> values, std::span<const 
 }
 
 bool is_enhanced(std::span<const std::byte> bytes) {
-  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+  return bytes.size() >= enhanced_magic.size() &&
+         std::memcmp(bytes.data(), enhanced_magic.data(), enhanced_magic.size()) == 0;
 }
 
 EnhancedInfo enhanced_info(std::span<const std::byte> bytes) try {

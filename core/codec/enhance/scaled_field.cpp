@@ -7,7 +7,7 @@
 namespace cambium::lowp {
 namespace {
 
-constexpr int dims = FieldShape::dimensions;
+constexpr int axes = FieldShape::dimensions;
 
 /// The middle of the range of the finite values.
 template <class T>
@@ -22,13 +22,13 @@ T middle_of(const T* field, std::int64_t n) {
 
 template <class T>
 ScaledField::ScaledField(const T* field, const FieldShape& shape, double bound, int reach) : reach_(reach) {
-  std::array<std::int64_t, dims> border, extent;
-  for (int d = 0; d < dims; ++d)
+  std::array<std::int64_t, axes> border, extent;
+  for (int d = 0; d < axes; ++d)
     border[d] = shape.extent[d] > 1 ? reach : 0, extent[d] = shape.extent[d] + 2 * border[d];
-  stride_[dims - 1] = 1;
-  for (int d = dims - 2; d >= 0; --d) stride_[d] = stride_[d + 1] * extent[d + 1];
-  for (int d = 0; d < dims; ++d) origin_ += border[d] * stride_[d];
-  row_length_ = static_cast<int>(2 * border[dims - 1] + 1);
+  stride_[axes - 1] = 1;
+  for (int d = axes - 2; d >= 0; --d) stride_[d] = stride_[d + 1] * extent[d + 1];
+  for (int d = 0; d < axes; ++d) origin_ += border[d] * stride_[d];
+  row_length_ = static_cast<int>(2 * border[axes - 1] + 1);
   for (auto a = -border[0]; a <= border[0]; ++a)
     for (auto b = -border[1]; b <= border[1]; ++b)
       for (auto c = -border[2]; c <= border[2]; ++c) {
@@ -41,12 +41,12 @@ ScaledField::ScaledField(const T* field, const FieldShape& shape, double bound, 
   // Single precision holds what is left of a number far outside the range of the others.
   constexpr T most = T(1e30);
   float* out = values_.data();
-  std::array<std::int64_t, dims> i, from;
+  std::array<std::int64_t, axes> i, from;
   for (i[0] = 0; i[0] < extent[0]; ++i[0])
     for (i[1] = 0; i[1] < extent[1]; ++i[1])
       for (i[2] = 0; i[2] < extent[2]; ++i[2]) {
         const T* row = field;
-        for (int d = 0; d < dims - 1; ++d) {
+        for (int d = 0; d < axes - 1; ++d) {
           from[d] = std::clamp<std::int64_t>(i[d] - border[d], 0, shape.extent[d] - 1);
           row += from[d] * shape.stride[d];
         }

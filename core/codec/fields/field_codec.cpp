@@ -14,8 +14,8 @@ namespace {
 
 // Stream of pieces: magic, version, bytes per value, rank (one byte each after the magic), extents, number of pieces;
 // of each its rows along the first dimension that is longer than one, and its bytes; checksum of all this; the pieces.
-constexpr std::array<char, 4> magic{'C', 'L', 'S', 'P'};
-constexpr std::uint8_t version = 1;
+constexpr std::array<char, 4> field_magic{'C', 'L', 'S', 'P'};
+constexpr std::uint8_t field_version = 1;
 
 struct Piece {
   std::uint64_t rows = 0, bytes = 0;
@@ -46,13 +46,13 @@ struct Pieces {
 };
 
 bool is_pieces(std::span<const std::byte> bytes) {
-  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+  return bytes.size() >= field_magic.size() && std::memcmp(bytes.data(), field_magic.data(), field_magic.size()) == 0;
 }
 
 std::vector<std::byte> head_of(const Pieces& p) {
   ByteWriter out;
-  out.put(magic);
-  for (std::size_t byte : {std::size_t{version}, static_cast<std::size_t>(p.bytes_per_value), p.shape.size()})
+  out.put(field_magic);
+  for (std::size_t byte : {std::size_t{field_version}, static_cast<std::size_t>(p.bytes_per_value), p.shape.size()})
     out.put(static_cast<std::uint8_t>(byte));
   out.put(std::span<const std::int64_t>(p.shape));
   out.put_list(p.list);
@@ -63,7 +63,7 @@ std::vector<std::byte> head_of(const Pieces& p) {
 Pieces pieces_of(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   Pieces p;
-  if (in.get<std::array<char, 4>>() != magic || in.get<std::uint8_t>() != version) throw DamagedStream{};
+  if (in.get<std::array<char, 4>>() != field_magic || in.get<std::uint8_t>() != field_version) throw DamagedStream{};
   p.bytes_per_value = in.get<std::uint8_t>();
   const int rank = in.get<std::uint8_t>();
   for (int k = 0; k < rank; ++k) p.shape.push_back(in.get<std::int64_t>());

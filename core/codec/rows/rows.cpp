@@ -93,7 +93,7 @@ T next(const std::vector<T>& list, std::size_t& at) {
 
 /// Goes through a message.
 template <class T>
-struct Decoder {
+struct RowDecoder {
   Message<T> message;
   std::size_t symbol = 0, reference = 0, kept = 0;
 
@@ -143,7 +143,7 @@ void decode_rows(ByteReader& in, std::span<const RowGroup<T>> groups) {
     if (!(std::abs(bounds.back()) > 0.0)) throw DamagedStream{};
     numbers += group.values.size(), rows += group.values.size() / static_cast<std::size_t>(group.width);
   }
-  Decoder<T> decoder;
+  RowDecoder<T> decoder;
   decoder.message.references = get_symbols(in, rows);
   decoder.message.symbols = get_symbols(in, numbers);
   decoder.message.kept = in.get_list<T>();

@@ -41,7 +41,7 @@ Node content_of(const Sweep& sweep) {
                     {"first_deck", deck}});
 }
 
-std::string free_name(const std::string& directory) {
+std::string name_beside(const std::string& directory) {
   for (int n = 2;; ++n)
     if (const auto name = fmt::format("{}_{}", directory, n); !fs::exists(name)) return name;
 }
@@ -55,7 +55,7 @@ std::string free_name(const std::string& directory) {
       fmt::format("'{}' holds another sweep: {}. Its runs do not belong to this table. What to do instead:\n"
                   "  give deck and keys as they were ({}/{})   goes on with it\n"
                   "  add run.directory={}   leaves it alone and writes elsewhere",
-                  sweep.directory, what, sweep.directory, sweep_file, shell_word(free_name(sweep.directory))));
+                  sweep.directory, what, sweep.directory, sweep_file, shell_word(name_beside(sweep.directory))));
 }
 
 Node parsed(const std::string& directory) {
@@ -101,7 +101,7 @@ void claim_directory(const Sweep& sweep, const Context& context) {
   const fs::path top = sweep.directory;
   if (fs::exists(top / run_files::deck))
     throw InputError(fmt::format("'{}' holds a run, and a sweep wants a folder of its own: add run.directory={}",
-                                 sweep.directory, shell_word(free_name(sweep.directory))));
+                                 sweep.directory, shell_word(name_beside(sweep.directory))));
   const Node content = content_of(sweep);
   if (fs::exists(top / sweep_file)) {
     const Node older = parsed(sweep.directory).without([](const auto& key) {

@@ -9,7 +9,7 @@
 namespace cambium::lowp {
 namespace {
 
-constexpr int most_bits = 4;
+constexpr int most_calibrated_bits = 4;
 using Size = std::size_t;
 
 std::vector<double> means(std::span<const float> x, std::int64_t columns) {
@@ -27,7 +27,7 @@ std::vector<double> centred(std::span<const float> x, const std::vector<double>&
 }
 
 /// Solves the `n` normal equations a[i][0..n-1] s = a[i][n] by elimination; false when they are dependent.
-bool solve(int n, double (&a)[most_bits][most_bits + 1], double scale) {
+bool solve(int n, double (&a)[most_calibrated_bits][most_calibrated_bits + 1], double scale) {
   for (int k = 0; k < n; ++k) {
     if (std::abs(a[k][k]) < 1e-9 * scale) return false;
     for (int i = 0; i < n; ++i) {
@@ -40,9 +40,9 @@ bool solve(int n, double (&a)[most_bits][most_bits + 1], double scale) {
 }
 
 /// One row on its way to the least of q A q - 2 q b, with q the sum of scale times sign over the planes.
-class Row {
+class CalibratedRow {
  public:
-  Row(const BinaryCodedMatrix& m, std::int64_t row, const std::vector<double>& a, const double* b)
+  CalibratedRow(const BinaryCodedMatrix& m, std::int64_t row, const std::vector<double>& a, const double* b)
       : a_(a), b_(b), n_(static_cast<Size>(m.columns)), bits_(m.bits), pattern_(n_, 0) {
     for (int p = 0; p < bits_; ++p) scale_[p] = m.scale(p, row);
     for (Size k = 0; k < n_; ++k)
@@ -56,7 +56,7 @@ class Row {
 
   /// Sets every pattern in turn to the best for the others; returns how many changed.
   int sweep(bool ternary) {
-    std::array<double, 1 << most_bits> level{};
+    std::array<double, 1 << most_calibrated_bits> level{};
     for (unsigned q = 0; q < 1u << bits_; ++q)
       for (int p = 0; p < bits_; ++p) level[q] += sign(q, p) * scale_[p];
     int changed = 0;
@@ -77,7 +77,7 @@ class Row {
   }
 
   void fit_scales() {
-    double m[most_bits][most_bits + 1] = {};
+    double m[most_calibrated_bits][most_calibrated_bits + 1] = {};
     for (int i = 0; i < bits_; ++i)
       for (Size k = 0; k < n_; ++k) {
         const double s = sign(pattern_[k], i);
@@ -107,8 +107,8 @@ class Row {
   Size n_;
   int bits_;
   std::vector<unsigned> pattern_;  ///< by column, a bit per plane
-  std::array<double, most_bits> scale_{};
-  std::array<std::vector<double>, most_bits> product_;  ///< A times the signs of a plane
+  std::array<double, most_calibrated_bits> scale_{};
+  std::array<std::vector<double>, most_calibrated_bits> product_;  ///< A times the signs of a plane
 };
 
 /// Rows b of the linear terms: W E[x x'] + ridge W.
@@ -151,7 +151,7 @@ CalibratedMatrix calibrated(BinaryCodedMatrix start, bool ternary, std::span<con
   const auto b = linear_terms(weights, inputs, added);
   CalibratedMatrix out{std::move(start), {}};
   for (std::int64_t r = 0; r < out.matrix.rows; ++r) {
-    Row row(out.matrix, r, a, b.data() + static_cast<Size>(r) * n);
+    CalibratedRow row(out.matrix, r, a, b.data() + static_cast<Size>(r) * n);
     for (int k = 0; k < rounds; ++k) {
       if (!ternary) row.fit_scales();
       if (row.sweep(ternary) == 0) break;

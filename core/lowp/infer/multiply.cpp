@@ -7,7 +7,7 @@
 namespace cambium::lowp {
 namespace {
 
-constexpr int lanes = 16;
+constexpr int columns_at_once = 16;
 
 #if defined(__AVX512F__)
 /// Sixteen numbers in one register, from which sixteen rows choose at once: an index is the low four bits of a lane.
@@ -27,7 +27,7 @@ struct Keys16 {
 };
 #else
 struct Row16 {
-  float v[lanes];
+  float v[columns_at_once];
   static Row16 zero() { return {}; }
   static Row16 load(const float* p) {
     Row16 r;
@@ -36,14 +36,14 @@ struct Row16 {
   }
   void store(float* p) const { std::memcpy(p, v, sizeof v); }
   void add(Row16 other) {
-    for (int k = 0; k < lanes; ++k) v[k] += other.v[k];
+    for (int k = 0; k < columns_at_once; ++k) v[k] += other.v[k];
   }
   void add_scaled(Row16 factor, Row16 other) {
-    for (int k = 0; k < lanes; ++k) v[k] += factor.v[k] * other.v[k];
+    for (int k = 0; k < columns_at_once; ++k) v[k] += factor.v[k] * other.v[k];
   }
 };
 struct Keys16 {
-  std::uint32_t v[lanes];
+  std::uint32_t v[columns_at_once];
   static Keys16 load(const std::uint32_t* p) {
     Keys16 k;
     std::memcpy(k.v, p, sizeof k.v);
@@ -54,7 +54,7 @@ struct Keys16 {
   }
   Row16 choose(const float* table) const {
     Row16 r;
-    for (int k = 0; k < lanes; ++k) r.v[k] = table[v[k] & 15];
+    for (int k = 0; k < columns_at_once; ++k) r.v[k] = table[v[k] & 15];
     return r;
   }
 };
@@ -67,8 +67,8 @@ void make_tables(const float* x, std::int64_t n, float* tables) {
   std::copy_n(x, std::min<std::int64_t>(n, 32), padded);
   for (int s = 0; s < 8; ++s) {
     const float* v = padded + 4 * s;
-    for (int k = 0; k < lanes; ++k)
-      tables[s * lanes + k] =
+    for (int k = 0; k < columns_at_once; ++k)
+      tables[s * columns_at_once + k] =
           ((k & 1 ? v[0] : -v[0]) + (k & 2 ? v[1] : -v[1])) + ((k & 4 ? v[2] : -v[2]) + (k & 8 ? v[3] : -v[3]));
   }
 }
@@ -86,31 +86,32 @@ void multiply_blocks(const BinaryCodedMatrix& w, const Tile& tile, std::int64_t 
   Row16 total[R][C];
   for (auto& row : total)
     for (auto& t : row) t = Row16::zero();
-  const std::int64_t stride = w.column_blocks() * lanes;
+  const std::int64_t stride = w.column_blocks() * columns_at_once;
   for (int plane = 0; plane < w.bits; ++plane) {
     Row16 sum[R][C];
     for (auto& row : sum)
       for (auto& s : row) s = Row16::zero();
-    const std::uint32_t* signs = w.signs.data() + (plane * w.row_blocks() + row_block) * stride + tile.first * lanes;
+    const std::uint32_t* signs =
+        w.signs.data() + (plane * w.row_blocks() + row_block) * stride + tile.first * columns_at_once;
     for (std::int64_t block = 0; block < tile.blocks; ++block) {
-      const float* tables = tile.tables + (block * tile.inputs + input) * 8 * lanes;
+      const float* tables = tile.tables + (block * tile.inputs + input) * 8 * columns_at_once;
       Keys16 keys[R];
-      for (int r = 0; r < R; ++r) keys[r] = Keys16::load(signs + r * stride + block * lanes);
+      for (int r = 0; r < R; ++r) keys[r] = Keys16::load(signs + r * stride + block * columns_at_once);
 #pragma GCC unroll 8
       for (int s = 0; s < 8; ++s)
         for (int r = 0; r < R; ++r) {
-          for (int c = 0; c < C; ++c) sum[r][c].add(keys[r].choose(tables + (8 * c + s) * lanes));
+          for (int c = 0; c < C; ++c) sum[r][c].add(keys[r].choose(tables + (8 * c + s) * columns_at_once));
           keys[r].next();
         }
     }
     for (int r = 0; r < R; ++r)
       for (int c = 0; c < C; ++c)
-        total[r][c].add_scaled(Row16::load(w.scales.data() + (plane * w.row_blocks() + row_block + r) * lanes),
-                               sum[r][c]);
+        total[r][c].add_scaled(
+            Row16::load(w.scales.data() + (plane * w.row_blocks() + row_block + r) * columns_at_once), sum[r][c]);
   }
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < C; ++c) {
-      float* to = y + c * y_stride + (row_block + r) * lanes;
+      float* to = y + c * y_stride + (row_block + r) * columns_at_once;
       total[r][c].add(Row16::load(to));
       total[r][c].store(to);
     }
@@ -128,10 +129,10 @@ void multiply_rows(const BinaryCodedMatrix& w, const Tile& tile, int input, floa
 
 void multiply(const BinaryCodedMatrix& w, RowsOf<const float> x, std::int64_t batch, bool add, RowsOf<float> y) {
   constexpr std::int64_t tile_inputs = 8;
-  const std::int64_t padded = w.row_blocks() * lanes;
+  const std::int64_t padded = w.row_blocks() * columns_at_once;
   // Tables of a tile stay in the first-level cache: 512 bytes per block of columns and input.
   constexpr std::int64_t tile_tables = 32;
-  alignas(64) float tables[tile_tables * 8 * lanes];
+  alignas(64) float tables[tile_tables * 8 * columns_at_once];
   std::vector<float> sums(static_cast<std::size_t>(std::min(batch, tile_inputs) * padded));
   for (std::int64_t k = 0; k < batch; k += tile_inputs) {
     const int inputs = static_cast<int>(std::min(tile_inputs, batch - k));
@@ -142,7 +143,7 @@ void multiply(const BinaryCodedMatrix& w, RowsOf<const float> x, std::int64_t ba
       for (std::int64_t block = 0; block < tile.blocks; ++block)
         for (int c = 0; c < inputs; ++c)
           make_tables(x.data + (k + c) * x.stride + (first + block) * 32, w.columns - (first + block) * 32,
-                      tables + (block * inputs + c) * 8 * lanes);
+                      tables + (block * inputs + c) * 8 * columns_at_once);
       int c = 0;
       for (; c + 4 <= inputs; c += 4) multiply_rows<4>(w, tile, c, sums.data() + c * padded, padded);
       for (; c < inputs; ++c) multiply_rows<1>(w, tile, c, sums.data() + c * padded, padded);

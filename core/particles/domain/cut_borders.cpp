@@ -7,7 +7,7 @@ namespace cambium {
 namespace {
 
 /// Keeps rounding of fractional coordinates from losing a ghost that is just within range.
-constexpr double margin = 1e-9;
+constexpr double cut_margin = 1e-9;
 
 bool within(const FractionalBox& a, const int translation[3], const FractionalBox& b, const double reach[3]) {
   for (int d = 0; d < 3; ++d) {
@@ -39,8 +39,8 @@ std::vector<NearBox> boxes_near(const CutTree& cuts, int rank, const double reac
         FractionalBox place;
         bool outside = false;
         for (int d = 0; d < 3; ++d) {
-          place.low[d] = own.low[d] + seen.translation[d] - reach[d] - margin;
-          place.high[d] = own.high[d] + seen.translation[d] + reach[d] + margin;
+          place.low[d] = own.low[d] + seen.translation[d] - reach[d] - cut_margin;
+          place.high[d] = own.high[d] + seen.translation[d] + reach[d] + cut_margin;
           outside = outside || place.high[d] < 0.0 || place.low[d] > 1.0;
         }
         if (outside) continue;
@@ -57,7 +57,7 @@ std::vector<NearBox> boxes_near(const CutTree& cuts, int rank, const double reac
 }
 
 Surroundings::Surroundings(const CutTree& cuts, int rank, const Box& cell, double range)
-    : own_(cuts.box_of(rank)), height_(cell.heights()), limit_(range * (1.0 + margin) + margin),
+    : own_(cuts.box_of(rank)), height_(cell.heights()), limit_(range * (1.0 + cut_margin) + cut_margin),
       right_angles_(!cell.is_triclinic()) {
   for (int d = 0; d < 3; ++d) reach_[d] = limit_ / height_[d];
   boxes_ = boxes_near(cuts, rank, reach_);

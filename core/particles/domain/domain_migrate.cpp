@@ -71,7 +71,7 @@ struct Parcel {
   int sent = 0, received = 0;
 };
 
-constexpr int counts_tag = 13, rows_tag = 14;
+constexpr int migrated_counts_tag = 13, migrated_rows_tag = 14;
 
 /// How many rows come from each rank of the parcels; `anywhere`: they are all ranks, in order.
 void tell_counts(const Comm& comm, std::vector<Parcel>& parcels, bool anywhere) {
@@ -84,8 +84,8 @@ void tell_counts(const Comm& comm, std::vector<Parcel>& parcels, bool anywhere) 
   }
   std::vector<MPI_Request> requests;
   for (auto& p : parcels) {
-    MPI_Irecv(&p.received, 1, MPI_INT, p.rank, counts_tag, comm.handle(), &requests.emplace_back());
-    MPI_Isend(&p.sent, 1, MPI_INT, p.rank, counts_tag, comm.handle(), &requests.emplace_back());
+    MPI_Irecv(&p.received, 1, MPI_INT, p.rank, migrated_counts_tag, comm.handle(), &requests.emplace_back());
+    MPI_Isend(&p.sent, 1, MPI_INT, p.rank, migrated_counts_tag, comm.handle(), &requests.emplace_back());
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
@@ -100,11 +100,12 @@ void exchange_rows(const Comm& comm, std::size_t row_bytes, const std::vector<Pa
   std::size_t from = 0, to = 0;
   for (const auto& p : parcels) {
     if (p.received)
-      MPI_Irecv(in.data() + to, p.received, row, p.rank, rows_tag, comm.handle(), &requests.emplace_back());
+      MPI_Irecv(in.data() + to, p.received, row, p.rank, migrated_rows_tag, comm.handle(), &requests.emplace_back());
     to += row_bytes * static_cast<std::size_t>(p.received);
   }
   for (const auto& p : parcels) {
-    if (p.sent) MPI_Isend(out.data() + from, p.sent, row, p.rank, rows_tag, comm.handle(), &requests.emplace_back());
+    if (p.sent)
+      MPI_Isend(out.data() + from, p.sent, row, p.rank, migrated_rows_tag, comm.handle(), &requests.emplace_back());
     from += row_bytes * static_cast<std::size_t>(p.sent);
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);

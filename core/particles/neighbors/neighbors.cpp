@@ -39,7 +39,7 @@ struct Limits {
 
 /// Consecutive owned atoms that lie close together share one search of the bins: what comes within range of their
 /// bounding box is copied to a short contiguous list.
-struct Group {
+struct RowGroup {
   static constexpr int max_atoms = 16;
   static constexpr double max_extent = 1.3;  // of the range; measured
 
@@ -47,16 +47,16 @@ struct Group {
   double lo[3], hi[3];
 };
 
-Group next_group(const double* x, int first, int end, double range) {
-  Group g{first, first + 1, {}, {}};
+RowGroup next_group(const double* x, int first, int end, double range) {
+  RowGroup g{first, first + 1, {}, {}};
   for (int k = 0; k < 3; ++k) g.lo[k] = g.hi[k] = x[4 * static_cast<std::int64_t>(first) + k];
-  for (; g.last < end && g.last - first < Group::max_atoms; ++g.last) {
+  for (; g.last < end && g.last - first < RowGroup::max_atoms; ++g.last) {
     const double* r = x + 4 * static_cast<std::int64_t>(g.last);
     double lo[3], hi[3];
     bool compact = true;
     for (int k = 0; k < 3; ++k) {
       lo[k] = std::min(g.lo[k], r[k]), hi[k] = std::max(g.hi[k], r[k]);
-      compact = compact && hi[k] - lo[k] <= Group::max_extent * range;
+      compact = compact && hi[k] - lo[k] <= RowGroup::max_extent * range;
     }
     if (!compact) break;
     for (int k = 0; k < 3; ++k) g.lo[k] = lo[k], g.hi[k] = hi[k];
@@ -72,7 +72,7 @@ struct Candidates {
   int center[3];  ///< units
   F half[3];      ///< of the group's bounding box, units
 
-  void start(const CellColumns& c, const Group& g) {
+  void start(const CellColumns& c, const RowGroup& g) {
     count = 0;
     for (int k = 0; k < 3; ++k) {
       const double middle = 0.5 * (g.lo[k] + g.hi[k]);
@@ -111,7 +111,7 @@ struct Candidates {
   }
 };
 
-void collect(const CellColumns& c, const Group& g, double range, const Limits& limits, Candidates& out) {
+void collect(const CellColumns& c, const RowGroup& g, double range, const Limits& limits, Candidates& out) {
   const double search = range * (1.0 + 1e-9);  // covers rounding between bin borders and distances
   out.start(c, g);
   const int y0 = c.bin_of(g.lo[1] - search, 1), y1 = c.bin_of(g.hi[1] + search, 1);
@@ -185,7 +185,7 @@ std::int64_t write_rows(const Particles& particles, const CellColumns& columns, 
   int* index = list.index.data();
   const Limits limits(columns, range);
   Candidates candidates;
-  for (Group g = next_group(x, first, last, range); g.first < last; g = next_group(x, g.last, last, range)) {
+  for (RowGroup g = next_group(x, first, last, range); g.first < last; g = next_group(x, g.last, last, range)) {
     collect(columns, g, range, limits, candidates);
     for (int i = g.first; i < g.last; ++i) {
       if (entry + candidates.count + 2 * padding > end) return -1;

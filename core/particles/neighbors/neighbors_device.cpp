@@ -6,7 +6,7 @@
 namespace cambium {
 namespace {
 
-constexpr int padding = NeighborList::row_padding;
+constexpr int row_padding = NeighborList::row_padding;
 
 /// Cells of at least one range over the bounding box of all particles. Trivially copyable.
 struct CellGrid {
@@ -118,7 +118,9 @@ struct RowSearch {
   }
 };
 
-KOKKOS_INLINE_FUNCTION std::int64_t padded(std::int64_t n) { return (n + padding - 1) / padding * padding; }
+KOKKOS_INLINE_FUNCTION std::int64_t padded_row(std::int64_t n) {
+  return (n + row_padding - 1) / row_padding * row_padding;
+}
 
 /// Rows of equal length, in one pass: false where a row is longer than that.
 bool fill_equal_rows(const RowSearch& search, int n, int sentinel, int pitch, NeighborList& list, int& longest) {
@@ -131,7 +133,7 @@ bool fill_equal_rows(const RowSearch& search, int n, int sentinel, int pitch, Ne
         const std::int64_t begin = std::int64_t{i} * pitch;
         int* row = &index(begin);
         const int found = search(i, row, pitch);
-        for (int k = found; k < padded(found) && k < pitch; ++k) row[k] = sentinel;
+        for (int k = found; k < padded_row(found) && k < pitch; ++k) row[k] = sentinel;
         offset(i) = begin, count(i) = found;
         if (i == n - 1) offset(n) = begin + pitch;
         pairs += found;
@@ -158,7 +160,7 @@ void fill_counted_rows(const RowSearch& search, int n, int sentinel, NeighborLis
       "neighbor_offsets", Range(0, n + 1),
       KOKKOS_LAMBDA(int i, std::int64_t& sum, bool last) {
         if (last) offset(i) = sum;
-        sum += i < n ? padded(count(i)) : 0;
+        sum += i < n ? padded_row(count(i)) : 0;
       },
       entries);
   grow(list.index, "neighbor_index", entries);
@@ -167,7 +169,7 @@ void fill_counted_rows(const RowSearch& search, int n, int sentinel, NeighborLis
       "neighbor_fill", Range(0, n), KOKKOS_LAMBDA(int i) {
         int* row = &index(offset(i));
         const int found = search(i, row, count(i));
-        for (int k = found; k < padded(found); ++k) row[k] = sentinel;
+        for (int k = found; k < padded_row(found); ++k) row[k] = sentinel;
       });
 }
 
@@ -180,7 +182,7 @@ void build_neighbors_on_device(const Particles& particles, NeighborList& list, D
   fill_cells(grid, particles.x, particles.total(), cells);
   const RowSearch search{grid, particles.x, cells.start, cells.member, range * range};
   // Rows hardly change from one list to the next: room for the longest, where all are about as long, spares the count.
-  const auto pitch = static_cast<int>(padded(cells.longest + cells.longest / 16 + 1));
+  const auto pitch = static_cast<int>(padded_row(cells.longest + cells.longest / 16 + 1));
   const bool alike = n > 0 && cells.longest > 0 && std::int64_t{pitch} * n < 2 * list.pairs;
   cells.longest = 0;
   if (alike && fill_equal_rows(search, n, sentinel, pitch, list, cells.longest)) return;

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/numerics/gemm.hpp"
 
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// A matrix of weights, or columns of one.
 template <class T>

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/index.hpp"
 #include "core/sparse/distributed/divisions.hpp"
 #include "core/sparse/distributed/grid_block.hpp"
 #include "core/sparse/distributed/schemes.hpp"
@@ -12,8 +13,6 @@
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// SUMMA on every layer, then each row block's sums over layers go to the layer whose piece it is.
 template <class T>

@@ -2,11 +2,11 @@
 
 #include <cstring>
 
+#include "core/base/index.hpp"
+
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 template <class V>
 std::byte* write(std::byte* to, const std::vector<V>& values) {

@@ -1,12 +1,11 @@
 #include "core/sparse/distributed/predicted.hpp"
 
+#include "core/base/index.hpp"
 #include "core/sparse/distributed/divisions.hpp"
 
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// Entries in blocks: rows cut at `rows`, columns at `columns`.
 class BlockCounts {

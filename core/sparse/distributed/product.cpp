@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/sparse/distributed/schemes.hpp"
 #include "core/sparse/exchange/entries.hpp"
 
 namespace cambium::sparse {
-
-static std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 static void require_shapes(const Csr<double>& own, std::span<const std::int64_t> first, const Comm& comm) {
   if (std::ssize(first) != comm.size() + 1 || first.front() != 0 || !std::is_sorted(first.begin(), first.end()))

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "core/base/index.hpp"
 #include "core/sparse/distributed/divisions.hpp"
 #include "core/sparse/distributed/schemes.hpp"
 #include "core/sparse/exchange/entries.hpp"
@@ -10,8 +11,6 @@
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// The own range of rows of A or of its transpose, cut at the ranges of the stages.
 template <class T>

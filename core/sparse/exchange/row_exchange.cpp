@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/sparse/exchange/entries.hpp"
 #include "core/sparse/exchange/messages.hpp"
 #include "core/sparse/exchange/row_coder.hpp"
 
 namespace cambium::sparse {
-
-static std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 template <class T>
 LocalRows<T> local_rows(const Csr<T>& own, std::span<const std::int64_t> first, int rank) {

@@ -4,11 +4,11 @@
 #include <numeric>
 #include <span>
 
+#include "core/base/index.hpp"
+
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 std::vector<std::int32_t> counted(std::int64_t n) {
   std::vector<std::int32_t> out(at(n));

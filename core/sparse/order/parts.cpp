@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 
 #ifdef CAMBIUM_HAVE_METIS
 #include <metis.h>
@@ -15,8 +16,6 @@
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// Nodes sorted by part; old numbers ascend within one.
 Parts parts_from(const std::vector<std::int32_t>& part_of, int parts, std::string method) {

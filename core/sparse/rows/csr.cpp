@@ -9,13 +9,12 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/numerics/bfloat16.hpp"
 
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 void check_shape(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/sparse/rows/caches.hpp"
 #include "core/sparse/rows/product_amount.hpp"
 #include "core/sparse/rows/row_kernels.hpp"
@@ -16,8 +17,6 @@
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 template <class T>
 void check(const char* what, const Rows<T>& found, std::int64_t rows, std::int64_t width) {

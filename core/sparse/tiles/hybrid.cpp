@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/base/timing.hpp"
 #include "core/sparse/rows/product_amount.hpp"
 #include "core/sparse/rows/row_ranges.hpp"
@@ -16,8 +17,6 @@
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// A tile of the width for rows and bitmap tiles, and the narrower ones in which it is cut for dense tiles.
 struct PanelTile {

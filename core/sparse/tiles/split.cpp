@@ -4,11 +4,11 @@
 #include <bit>
 #include <iterator>
 
+#include "core/base/index.hpp"
+
 namespace cambium::sparse {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// An entry of a panel; sorted by column, then row.
 struct Placed {

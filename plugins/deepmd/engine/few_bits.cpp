@@ -38,14 +38,14 @@ void FewBits::describe(deck::Describe<FewBits>& d) {
 
 namespace {
 
-using Rows = std::vector<double>;
+using Row64 = std::vector<double>;
 constexpr int least_inputs = lowp::BinaryCodedMatrix::block_columns,
               least_outputs = lowp::BinaryCodedMatrix::block_rows;
 
 /// What a layer makes of rows of numbers.
-Rows through(const Layer& layer, const Rows& x) {
+Row64 through(const Layer& layer, const Row64& x) {
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out), rows = x.size() / in;
-  Rows y(rows * out);
+  Row64 y(rows * out);
   host_gemm<double>(false, false, static_cast<int>(rows), layer.out, layer.in, 1.0, x.data(), layer.in, layer.w.data(),
                     layer.out, 0.0, y.data(), layer.out);
   for (std::size_t k = 0; k < y.size(); ++k) {
@@ -74,7 +74,7 @@ void set_by_outputs(const std::vector<float>& w, Layer& layer) {
 bool is_large(const Layer& layer) { return layer.in >= least_inputs && layer.out >= least_outputs; }
 
 /// Mean of each output of x w over the rows of `full`, less that over those of `rounded`.
-std::vector<float> difference_of_means(const Layer& layer, const Rows& full, const Rows& rounded) {
+std::vector<float> difference_of_means(const Layer& layer, const Row64& full, const Row64& rounded) {
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out);
   std::vector<double> sum(out, 0.0);
   for (std::size_t k = 0; k < full.size(); ++k)
@@ -90,7 +90,7 @@ void add_to_bias(const std::vector<float>& shift, Layer& layer) {
   for (std::size_t o = 0; o < shift.size(); ++o) layer.b[o] += static_cast<double>(shift[o]);
 }
 
-lowp::BinaryCodedMatrix code_layer(Layer& layer, const FewBits& what, const Rows& full, const Rows& rounded) {
+lowp::BinaryCodedMatrix code_layer(Layer& layer, const FewBits& what, const Row64& full, const Row64& rounded) {
   const bool ternary = what.weights == FewBits::Weights::ternary;
   const auto w = by_outputs(layer);
   lowp::CalibratedMatrix out{
@@ -106,7 +106,7 @@ lowp::BinaryCodedMatrix code_layer(Layer& layer, const FewBits& what, const Rows
 }
 
 /// Inputs of the energy networks of all types in evenly spaced frames, at most some ten thousand atoms evenly spaced.
-std::vector<Rows> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
+std::vector<Row64> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
   constexpr std::size_t most_atoms = 8192;
   std::vector<DataSystem> systems;
   std::size_t all = 0;
@@ -118,11 +118,11 @@ std::vector<Rows> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
   const std::size_t count = std::min(all, static_cast<std::size_t>(params.frames)),
                     each = std::max<std::size_t>(1, most_atoms / count);
   const DeepPotentialModel& model = engine.model();
-  std::vector<Rows> out(static_cast<std::size_t>(model.ntypes()));
+  std::vector<Row64> out(static_cast<std::size_t>(model.ntypes()));
   for (std::size_t k = 0; k < count; ++k) {
     std::size_t at = k * all / count, s = 0;
     while (at >= systems[s].frames()) at -= systems[s++].frames();
-    std::vector<Rows> here(out.size());
+    std::vector<Row64> here(out.size());
     engine.watch_inputs(&here);
     const LabelledFrame& frame = systems[s].frame(at);
     evaluate(engine, frame.x, model_types(systems[s], model.type_map, model.source), frame.box);
@@ -173,7 +173,7 @@ std::string text_of(const FewBitsReport& r, const FewBits& what) {
 
 CodedNetwork coded_network(const Network& net, const FewBits& what, const std::vector<double>& inputs) {
   CodedNetwork out{net, std::vector<lowp::BinaryCodedMatrix>(net.layers.size())};
-  Rows full = inputs, rounded = inputs;
+  Row64 full = inputs, rounded = inputs;
   for (std::size_t k = 0; k < net.layers.size(); ++k) {
     Layer& layer = out.meant.layers[k];
     if (k + 1 < net.layers.size() && is_large(layer))
@@ -193,7 +193,7 @@ FewBitsReport set_few_bits(Engine& engine, const FewBits& what, EnginePrecision 
         "quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for "
         "processors), or take products: decoded");
   const auto types = static_cast<std::size_t>(model.ntypes());
-  std::vector<Rows> inputs(types);
+  std::vector<Row64> inputs(types);
   FewBitsReport report;
   if (what.calibrate) inputs = inputs_of(engine, *what.calibrate);
   if (model.fitting.size() == 1)  // one network for all types, fitted to the atoms of all
@@ -204,7 +204,7 @@ FewBitsReport set_few_bits(Engine& engine, const FewBits& what, EnginePrecision 
     if (model.atom_excluded[t] || model.fitting_excluded[t]) continue;
     if (!shared || net.coded.empty()) {
       const Network full = engine.fitting_network(static_cast<int>(t));
-      const Rows& rows = inputs[model.fitting.size() == 1 ? 0 : t];
+      const Row64& rows = inputs[model.fitting.size() == 1 ? 0 : t];
       report.rows += static_cast<std::int64_t>(rows.size()) / full.in();
       net = coded_network(full, what, rows);
     }

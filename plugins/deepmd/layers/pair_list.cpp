@@ -13,7 +13,7 @@ CAMBIUM_FN int number_of(M truths) {
 
 /// Entries of the Verlet list between a row that is worked on and one that is asked for: of large systems the positions
 /// lie in the last cache, and the order of neighbours is none that hardware foresees.
-constexpr int prefetch_distance = 4 * lanes<double>;
+constexpr int pairs_ahead = 4 * lanes<double>;
 
 CAMBIUM_FN void prefetch_rows(const double* x, const int* j, const int* end) {
 #if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
@@ -44,7 +44,7 @@ struct Search {
     int* out = &hits(atom, 0);
     P nearest(limit);
     for (; j < end; j += P::width) {  // rows are filled up with a particle far away
-      if (device_is_host) prefetch_rows(x, j + prefetch_distance, end);
+      if (device_is_host) prefetch_rows(x, j + pairs_ahead, end);
       const auto other = gather_rows<P>(x, j);
       const P dx = other.x - px, dy = other.y - py, dz = other.z - pz;
       const P rr = fma(dx, dx, fma(dy, dy, dz * dz));

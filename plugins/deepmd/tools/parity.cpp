@@ -8,13 +8,13 @@ namespace cambium::deepmd {
 namespace {
 
 /// Where the rows of a frame begin in each quantity.
-struct Rows {
+struct Compared {
   std::size_t energy = 0, force = 0, virial = 0;
 };
 
 /// Room and places of every row; the predictions stay zero.
-std::vector<Rows> lay_out(const LabelledData& data, std::size_t frames, Parity& p) {
-  std::vector<Rows> begin;
+std::vector<Compared> lay_out(const LabelledData& data, std::size_t frames, Parity& p) {
+  std::vector<Compared> begin;
   for (std::size_t k = 0; k < frames; ++k) {
     const LabelledFrame& frame = data.frame(k);
     begin.push_back({p.energy.rows(), p.force.rows(), p.virial.rows()});
@@ -37,7 +37,7 @@ std::vector<Rows> lay_out(const LabelledData& data, std::size_t frames, Parity& 
   return begin;
 }
 
-void predict(const LabelledFrame& frame, const Evaluation& e, const Rows& at, Parity& p) {
+void predict(const LabelledFrame& frame, const Evaluation& e, const Compared& at, Parity& p) {
   const auto atoms = static_cast<double>(frame.x.size());
   if (frame.energy) p.energy.predicted[at.energy] = e.energy / atoms;
   for (std::size_t i = 0; i < frame.force.size(); ++i) {

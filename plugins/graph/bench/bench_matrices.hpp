@@ -3,12 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "core/base/index.hpp"
 #include "core/sparse/rows/csr.hpp"
 
 namespace cambium::graph {
-
-/// As an index of arrays.
-inline std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// A matrix that is measured, and where it comes from.
 struct BenchMatrix {

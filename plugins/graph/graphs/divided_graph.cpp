@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/sparse/distributed/product.hpp"
@@ -18,8 +19,6 @@
 namespace cambium::graph {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// Edges of a file on their way to the ranks that hold an end.
 class EdgeSender {

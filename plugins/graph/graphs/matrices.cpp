@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/index.hpp"
+
 namespace cambium::graph {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// Rows of nodes from `first` on with 1 added where a node hears itself.
 sparse::Csr<double> with_loops(const sparse::Csr<double>& a, std::int64_t first) {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/index.hpp"
 #include "plugins/graph/layers/rows.hpp"
 
 namespace cambium::graph {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 template <class T>
 T dot(const T* a, const T* b, std::int64_t n) {

@@ -5,13 +5,10 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/sparse/exchange/entries.hpp"
 
 namespace cambium::graph {
-
-namespace {
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
-}  // namespace
 
 template <class T>
 void RowSpread<T>::Side::set(Csr<T>& own, std::span<const std::int64_t> first, const sparse::LayoutKeys& keys,

@@ -69,16 +69,16 @@ Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log) {
 
 namespace {
 
-using Corner = std::array<std::int64_t, 3>;
+using LongCorner = std::array<std::int64_t, 3>;
 using Edge = std::pair<std::int64_t, std::int64_t>;
 
 /// Twice the area, positive when counter-clockwise.
-double doubled_area(const RawMesh& raw, const Corner& c) {
+double doubled_area(const RawMesh& raw, const LongCorner& c) {
   const auto &a = raw.point[c[0]], &b = raw.point[c[1]], &d = raw.point[c[2]];
   return (b[0] - a[0]) * (d[1] - a[1]) - (d[0] - a[0]) * (b[1] - a[1]);
 }
 
-double longest_side(const RawMesh& raw, const Corner& c) {
+double longest_side(const RawMesh& raw, const LongCorner& c) {
   double most = 0.0;
   for (int k = 0; k < 3; ++k) {
     const auto &a = raw.point[c[k]], &b = raw.point[c[(k + 1) % 3]];
@@ -126,9 +126,9 @@ void orient(RawMesh& raw, const std::string& name, Log& log) {
 }
 
 void require_single(const RawMesh& raw, const std::string& name) {
-  std::map<Corner, std::int64_t> seen;
+  std::map<LongCorner, std::int64_t> seen;
   for (std::size_t t = 0; t < raw.corner.size(); ++t) {
-    Corner sorted = raw.corner[t];
+    LongCorner sorted = raw.corner[t];
     std::sort(sorted.begin(), sorted.end());
     const auto [at, fresh] = seen.emplace(sorted, raw.triangle_number[t]);
     if (!fresh)

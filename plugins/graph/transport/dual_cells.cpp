@@ -6,20 +6,20 @@
 namespace cambium::graph {
 namespace {
 
-using Edge = std::pair<std::int32_t, std::int32_t>;
+using NodePair = std::pair<std::int32_t, std::int32_t>;
 
 Point between(Point a, Point b) { return {0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}; }
 
 /// A triangle's area, middle, and the gradients of the linear functions that are 1 at one corner and 0 at the others.
-struct Shape {
+struct TriangleShape {
   double area;
   Point centroid;
   std::array<Point, 3> gradient;
 };
 
-Shape shape_of(const Triangles& mesh, const std::array<std::int32_t, 3>& corner) {
+TriangleShape shape_of(const Triangles& mesh, const std::array<std::int32_t, 3>& corner) {
   const Point &a = mesh.point[corner[0]], &b = mesh.point[corner[1]], &c = mesh.point[corner[2]];
-  Shape out;
+  TriangleShape out;
   out.area = 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]));
   out.centroid = {(a[0] + b[0] + c[0]) / 3.0, (a[1] + b[1] + c[1]) / 3.0};
   const Point* corners[3] = {&a, &b, &c};
@@ -35,9 +35,10 @@ struct Builder {
   const Triangles& mesh;
   const NodeRange& range;
   std::vector<sparse::Entry> stiffness, gradient[2];
-  std::map<Edge, std::int64_t> number;  ///< of an edge among those of this rank
+  std::map<NodePair, std::int64_t> number;  ///< of an edge among those of this rank
 
-  void add_triangle(DualCells& out, const std::array<std::int32_t, 3>& corner, double kappa, const Shape& shape) {
+  void add_triangle(DualCells& out, const std::array<std::int32_t, 3>& corner, double kappa,
+                    const TriangleShape& shape) {
     for (int k = 0; k < 3; ++k) {
       const auto i = corner[k];
       if (!range.owns(i)) continue;
@@ -64,7 +65,7 @@ struct Builder {
     for (const auto& corner : mesh.corner)
       for (int k = 0; k < 3; ++k) {
         const auto i = std::min(corner[k], corner[(k + 1) % 3]), j = std::max(corner[k], corner[(k + 1) % 3]);
-        if (range.owns(i) || range.owns(j)) number.emplace(Edge{i, j}, 0);
+        if (range.owns(i) || range.owns(j)) number.emplace(NodePair{i, j}, 0);
       }
     for (auto& [edge, at] : number) {
       at = std::ssize(out.edges);
@@ -115,7 +116,7 @@ DualCells dual_cells(const Triangles& mesh, const NodeRange& range, const std::f
   build.find_edges(out);
   for (const auto& corner : mesh.corner) {
     if (!range.owns(corner[0]) && !range.owns(corner[1]) && !range.owns(corner[2])) continue;
-    const Shape shape = shape_of(mesh, corner);
+    const TriangleShape shape = shape_of(mesh, corner);
     build.add_triangle(out, corner, kappa(shape.centroid), shape);
     build.add_faces(out, corner);
     out.centroid.push_back(shape.centroid);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/index.hpp"
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
@@ -9,8 +10,6 @@
 namespace cambium::graph {
 
 namespace {
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// Rows of all ranks, one rank's after the other's, on rank 0.
 template <class T>

@@ -11,7 +11,7 @@ namespace cambium::pretrain {
 namespace {
 
 constexpr std::int64_t rows_at_once = 64;
-constexpr std::int64_t lanes = native_width<float>;
+constexpr std::int64_t row_lanes = native_width<float>;
 using F = Pack<float, native_width<float>>;
 
 /// Best rows of each query, and what a row has to exceed to be one of them, in whole registers.
@@ -20,7 +20,8 @@ struct Answers {
   std::vector<float> least;
   Answers(std::int64_t queries, std::int64_t count)
       : best(static_cast<std::size_t>(queries), MostSimilar(count)),
-        least(static_cast<std::size_t>((queries + lanes - 1) / lanes * lanes), std::numeric_limits<float>::infinity()) {
+        least(static_cast<std::size_t>((queries + row_lanes - 1) / row_lanes * row_lanes),
+              std::numeric_limits<float>::infinity()) {
     std::fill_n(least.begin(), queries, -2.0f);
   }
   void put(std::size_t query, float similarity, std::int64_t number) {
@@ -33,9 +34,9 @@ struct Answers {
 /// that one which is as similar as the least comes too late.
 void take_line(const float* line, std::int64_t number, Answers& answers) {
   const auto n = std::ssize(answers.least);
-  for (std::int64_t q = 0; q < n; q += lanes) {
+  for (std::int64_t q = 0; q < n; q += row_lanes) {
     if (!any(F::load(line + q) > F::load(answers.least.data() + q))) continue;
-    for (std::int64_t k = q; k < std::min(q + lanes, std::ssize(answers.best)); ++k) {
+    for (std::int64_t k = q; k < std::min(q + row_lanes, std::ssize(answers.best)); ++k) {
       const auto at = static_cast<std::size_t>(k);
       if (line[k] > answers.least[at]) answers.put(at, line[k], number);
     }

@@ -13,7 +13,7 @@ namespace cambium::submatrix {
 namespace {
 
 constexpr double boltzmann_ev = 8.617333262e-5;
-constexpr double bond_length = 1.25;  ///< the longest covalent bond over r0
+
 constexpr double skin_of_eps =
     0.5;  ///< bond orders down to this share of eps belong to a submatrix: they may grow until the next choice
 constexpr int first_hops = 4, more_hops = 2;
@@ -57,7 +57,7 @@ void TightBinding::choose_regions(Context& context) {
     graph_ = chosen_.bonds(*atoms_);
     return;
   }
-  chosen_.connect(*atoms_, bond_length * model_->r0);
+  chosen_.connect(*atoms_, longest_bond * model_->r0);
   graph_ = chosen_.bonds(*atoms_);
   mu_.reset();
   krylov_blocks_ = 0;

@@ -33,7 +33,6 @@ namespace {
 
 constexpr auto strain_stream = static_cast<Stream>(45);  // this plugin's own
 constexpr int electrons_per_atom = 4;
-constexpr double bond_length = 1.25;  ///< the longest covalent bond over r0
 
 struct Crystal {
   Box box;
@@ -118,7 +117,7 @@ MatrixSystem crystal_matrices(const CrystalInput& input, std::int64_t frame, std
                     4 * crystal.x.size()));
   const AllAtoms atoms(crystal.box, crystal.x, comm);
   Regions regions;
-  regions.connect(atoms, bond_length * model.r0);
+  regions.connect(atoms, longest_bond * model.r0);
   const Regions::Lists rows =
       Regions::within(atoms, comm, input.reach > 0.0 ? std::max(input.reach, model.cutoff) : 1e9);
   auto layout = std::make_shared<const BlockLayout>(std::vector<int>(crystal.x.size(), 4));

@@ -4,6 +4,9 @@
 
 namespace cambium::submatrix {
 
+/// The longest covalent bond over r0.
+inline constexpr double longest_bond = 1.25;
+
 /// A radial function and its slope.
 struct Radial {
   double value = 0.0, slope = 0.0;

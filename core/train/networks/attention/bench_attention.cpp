@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/base/timing.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
@@ -28,14 +29,12 @@ struct Settings {
   double deviation;
 };
 
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
-
 /// Normal queries, keys (of the deviation) and values (of 1) of one head beside each other.
 template <class T>
 std::vector<T> rows_of(int positions, int width, double deviation, std::uint64_t seed) {
-  std::vector<T> out(size(positions) * size(3 * width));
+  std::vector<T> out(at(positions) * at(3 * width));
   for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = static_cast<T>((k % size(3 * width) < size(2 * width) ? deviation : 1.0) *
+    out[k] = static_cast<T>((k % at(3 * width) < at(2 * width) ? deviation : 1.0) *
                             Random4(seed, Stream::test, k, 0).normal(0));
   return out;
 }
@@ -49,8 +48,8 @@ struct Head {
 
   Head(Type type, const HeadShape& s, std::span<const double> features, double deviation, std::uint64_t seed)
       : shape(s), attention(make_attention<T>(type, s, features)),
-        rows(rows_of<T>(s.positions, s.width, deviation, seed)), out(size(s.positions) * size(s.width)),
-        kept(size(attention->kept())), by_rows(rows.size()) {}
+        rows(rows_of<T>(s.positions, s.width, deviation, seed)), out(at(s.positions) * at(s.width)),
+        kept(at(attention->kept())), by_rows(rows.size()) {}
 
   void forward() {
     const T* q = rows.data();

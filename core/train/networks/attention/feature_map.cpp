@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/index.hpp"
 #include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/attention/exponentials.hpp"
 
 namespace cambium::train {
-
-static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 template <class T>
 void EluFeatures<T>::map(const T* x, int stride, int rows, Reference, T* phi, T* reference) {
@@ -17,7 +16,7 @@ void EluFeatures<T>::map(const T* x, int stride, int rows, Reference, T* phi, T*
   std::fill(reference, reference + rows, T(0));
   for (int row = 0; row < rows; ++row)
     for (int k = 0; k < width_; ++k)
-      phi[size(row) * size(width_) + size(k)] = std::min(x[size(row) * size(stride) + size(k)], T(0));
+      phi[at(row) * at(width_) + at(k)] = std::min(x[at(row) * at(stride) + at(k)], T(0));
   exponentials(phi, static_cast<std::int64_t>(rows) * width_, T(0));
   for (int row = 0; row < rows; ++row, x += stride, phi += width_)
     for (int k = 0; k < width_; ++k) phi[k] += std::max(x[k], T(0));
@@ -42,8 +41,8 @@ void PositiveFeatures<T>::map(const T* x, int stride, int rows, Reference kind, 
   host_gemm<T>(false, true, rows, m, width_, shrink_, x, stride, directions_.data(), width_, T(0), phi, m);
   const KernelRegion region("features", WorkKind::transcendental);
   for (int row = 0; row < rows; ++row) {
-    const T* y = x + size(row) * size(stride);
-    T* e = phi + size(row) * size(m);
+    const T* y = x + at(row) * at(stride);
+    T* e = phi + at(row) * at(m);
     T square = T(0);
     for (int k = 0; k < width_; ++k) square += y[k] * y[k];
     const T half = T(0.5) * square * shrink_ * shrink_;
@@ -53,8 +52,8 @@ void PositiveFeatures<T>::map(const T* x, int stride, int rows, Reference kind, 
   }
   if (kind == Reference::all) std::fill(reference, reference + rows, *std::max_element(reference, reference + rows));
   const T root = static_cast<T>(1.0 / std::sqrt(static_cast<double>(m)));
-  for (int row = 0; row < rows; ++row) exponentials(phi + size(row) * size(m), m, reference[row]);
-  for (std::size_t k = 0; k < size(rows) * size(m); ++k) phi[k] *= root;
+  for (int row = 0; row < rows; ++row) exponentials(phi + at(row) * at(m), m, reference[row]);
+  for (std::size_t k = 0; k < at(rows) * at(m); ++k) phi[k] *= root;
 }
 
 /// d phi_k / dy = phi_k (w_k - y).
@@ -65,8 +64,8 @@ void PositiveFeatures<T>::map_backward(const T* x, int stride, int rows, const T
   {
     const KernelRegion region("slope of features", WorkKind::reduction);
     for (int row = 0; row < rows; ++row) {
-      const T *y = x + size(row) * size(stride), *f = phi + size(row) * size(m);
-      T *d = by_phi + size(row) * size(m), *out = by_x + size(row) * size(by_stride), sum = T(0);
+      const T *y = x + at(row) * at(stride), *f = phi + at(row) * at(m);
+      T *d = by_phi + at(row) * at(m), *out = by_x + at(row) * at(by_stride), sum = T(0);
       for (int k = 0; k < m; ++k) sum += d[k] *= f[k];
       for (int k = 0; k < width_; ++k) out[k] -= sum * shrink_ * shrink_ * y[k];
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/index.hpp"
 #include "core/parallel/random.hpp"
 
 namespace cambium::train {
@@ -10,8 +11,6 @@ namespace {
 
 /// Weights have their parameter's number as the last address; features stand far behind all of those.
 constexpr std::uint64_t first_address = 1ull << 32;
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 double dot(const double* a, const double* b, int n) {
   double sum = 0.0;
@@ -22,10 +21,10 @@ double dot(const double* a, const double* b, int n) {
 /// Rows of unit length, each without its part along those before it; twice, as one pass leaves rounding behind.
 void orthonormalise(double* rows, int count, int width) {
   for (int row = 0; row < count; ++row) {
-    double* x = rows + size(row) * size(width);
+    double* x = rows + at(row) * at(width);
     for (int pass = 0; pass < 2; ++pass)
       for (int other = 0; other < row; ++other) {
-        const double* y = rows + size(other) * size(width);
+        const double* y = rows + at(other) * at(width);
         const double along = dot(x, y, width);
         for (int k = 0; k < width; ++k) x[k] -= along * y[k];
       }
@@ -41,15 +40,15 @@ std::vector<double> random_features(std::uint64_t seed, std::uint64_t number, in
     return Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(i), first_address + 2 * number + what)
         .normal(0);
   };
-  std::vector<double> out(size(static_cast<std::int64_t>(features) * width));
+  std::vector<double> out(at(static_cast<std::int64_t>(features) * width));
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = normal(static_cast<std::int64_t>(i), 0);
   if (draw == Draw::independent) return out;
   for (int first = 0; first < features; first += width)
-    orthonormalise(out.data() + size(first) * size(width), std::min(width, features - first), width);
+    orthonormalise(out.data() + at(first) * at(width), std::min(width, features - first), width);
   for (int row = 0; row < features; ++row) {
     double square = 0.0;
     for (int k = 0; k < width; ++k) square += std::pow(normal(static_cast<std::int64_t>(row) * width + k, 1), 2);
-    for (int k = 0; k < width; ++k) out[size(row) * size(width) + size(k)] *= std::sqrt(square);
+    for (int k = 0; k < width; ++k) out[at(row) * at(width) + at(k)] *= std::sqrt(square);
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/index.hpp"
 #include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/attention/exponentials.hpp"
@@ -13,14 +14,12 @@ namespace cambium::train {
 /// Rows of a block: two blocks of scores and the rows of a head of 64 numbers stay in a second-level cache.
 static constexpr int block = 128;
 
-static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
-
 template <class T>
 TwoPassAttention<T>::TwoPassAttention(const HeadShape& shape)
     : shape_(shape), scale_(static_cast<T>(1.0 / std::sqrt(static_cast<double>(shape.width)))) {
   const auto rows = std::min(block, shape.positions);
-  scores_.resize(size(static_cast<std::int64_t>(rows) * rows));
-  rows_.resize(size(std::max<std::int64_t>(static_cast<std::int64_t>(rows) * (shape.width + 2), shape.positions)));
+  scores_.resize(at(static_cast<std::int64_t>(rows) * rows));
+  rows_.resize(at(std::max<std::int64_t>(static_cast<std::int64_t>(rows) * (shape.width + 2), shape.positions)));
 }
 
 template <class T>
@@ -30,8 +29,8 @@ int TwoPassAttention<T>::seen(const Pair& b, int row) const {
 
 template <class T>
 void TwoPassAttention<T>::scores(const HeadRows<const T>& in, const Pair& b) {
-  host_gemm<T>(false, true, b.queries, b.keys, shape_.width, scale_, in.query + size(b.query) * size(in.stride),
-               in.stride, in.key + size(b.key) * size(in.stride), in.stride, T(0), scores_.data(), b.keys);
+  host_gemm<T>(false, true, b.queries, b.keys, shape_.width, scale_, in.query + at(b.query) * at(in.stride), in.stride,
+               in.key + at(b.key) * at(in.stride), in.stride, T(0), scores_.data(), b.keys);
 }
 
 /// With m the largest score of a row so far, `sums` holds sum_j e^(s_j - m) v_j and `total` the sum of the weights.
@@ -40,8 +39,8 @@ void TwoPassAttention<T>::add_block(const HeadRows<const T>& in, const Pair& b, 
   const int n = shape_.width;
   scores(in, b);
   weigh(b, sums, most, total);
-  host_gemm<T>(false, false, b.queries, n, b.keys, T(1), scores_.data(), b.keys,
-               in.value + size(b.key) * size(in.stride), in.stride, T(1), sums, n);
+  host_gemm<T>(false, false, b.queries, n, b.keys, T(1), scores_.data(), b.keys, in.value + at(b.key) * at(in.stride),
+               in.stride, T(1), sums, n);
 }
 
 /// Weights in place of the block's scores, and what was summed before made to fit them.
@@ -50,7 +49,7 @@ void TwoPassAttention<T>::weigh(const Pair& b, T* sums, T* most, T* total) {
   const KernelRegion region("softmax of a block", WorkKind::transcendental);
   const int n = shape_.width;
   for (int row = 0; row < b.queries; ++row) {
-    T* s = scores_.data() + size(row) * size(b.keys);
+    T* s = scores_.data() + at(row) * at(b.keys);
     const int count = seen(b, row);
     const T largest = std::max(most[row], *std::max_element(s, s + count));
     const T shrink = std::exp(most[row] - largest);
@@ -69,7 +68,7 @@ void TwoPassAttention<T>::forward(const HeadRows<const T>& in, T* out, int out_s
   const int p = shape_.positions, n = shape_.width;
   for (int query = 0; query < p; query += block) {
     const int queries = std::min(block, p - query), last = shape_.causal ? query + queries : p;
-    T *sums = rows_.data(), *most = sums + size(queries) * size(n), *total = most + queries;
+    T *sums = rows_.data(), *most = sums + at(queries) * at(n), *total = most + queries;
     std::fill(sums, most, T(0));
     std::fill(most, total, -std::numeric_limits<T>::infinity());
     std::fill(total, total + queries, T(0));
@@ -77,7 +76,7 @@ void TwoPassAttention<T>::forward(const HeadRows<const T>& in, T* out, int out_s
       add_block(in, {query, queries, key, std::min(block, last - key)}, sums, most, total);
     const KernelRegion region("softmax, end", WorkKind::elementwise);
     for (int row = 0; row < queries; ++row) {
-      T *y = out + size(query + row) * size(out_stride), *copy = kept + size(query + row) * size(n + 1);
+      T *y = out + at(query + row) * at(out_stride), *copy = kept + at(query + row) * at(n + 1);
       for (int k = 0; k < n; ++k) y[k] = copy[k] = sums[row * n + k] / total[row];
       copy[n] = most[row] + std::log(total[row]);
     }
@@ -90,8 +89,8 @@ template <class T>
 void TwoPassAttention<T>::add_derivatives(const HeadRows<const T>& in, const Pair& b, const T* kept, const T* by_out,
                                           int out_stride, const HeadRows<T>& by_in) {
   const int n = shape_.width;
-  const auto query = size(b.query), key = size(b.key), stride = size(in.stride), by_stride = size(by_in.stride);
-  const T* by_o = by_out + query * size(out_stride);
+  const auto query = at(b.query), key = at(b.key), stride = at(in.stride), by_stride = at(by_in.stride);
+  const T* by_o = by_out + query * at(out_stride);
   scores(in, b);
   host_gemm<T>(false, true, b.queries, b.keys, n, T(1), by_o, out_stride, in.value + key * stride, in.stride, T(0),
                by_scores_.data(), b.keys);
@@ -109,13 +108,13 @@ template <class T>
 void TwoPassAttention<T>::slopes(const Pair& b, const T* kept) {
   const KernelRegion region("slope of the softmax of a block", WorkKind::transcendental);
   const int n = shape_.width;
-  const auto query = size(b.query);
+  const auto query = at(b.query);
   for (int row = 0; row < b.queries; ++row) {
-    T *a = scores_.data() + size(row) * size(b.keys), *d = by_scores_.data() + size(row) * size(b.keys);
+    T *a = scores_.data() + at(row) * at(b.keys), *d = by_scores_.data() + at(row) * at(b.keys);
     const int count = seen(b, row);
-    exponentials(a, count, kept[(query + size(row)) * size(n + 1) + size(n)]);
+    exponentials(a, count, kept[(query + at(row)) * at(n + 1) + at(n)]);
     std::fill(a + count, a + b.keys, T(0));
-    const T mean = rows_[query + size(row)];
+    const T mean = rows_[query + at(row)];
     for (int k = 0; k < count; ++k) d[k] = a[k] * (d[k] - mean);
     std::fill(d + count, d + b.keys, T(0));
   }
@@ -127,10 +126,10 @@ void TwoPassAttention<T>::backward(const HeadRows<const T>& in, const T* kept, c
   const int p = shape_.positions, n = shape_.width;
   by_scores_.resize(scores_.size());
   for (int row = 0; row < p; ++row) {
-    const T *d = by_out + size(row) * size(out_stride), *y = kept + size(row) * size(n + 1);
+    const T *d = by_out + at(row) * at(out_stride), *y = kept + at(row) * at(n + 1);
     T sum = T(0);
     for (int k = 0; k < n; ++k) sum += d[k] * y[k];
-    rows_[size(row)] = sum;
+    rows_[at(row)] = sum;
   }
   for (int query = 0; query < p; query += block) {
     const int queries = std::min(block, p - query), last = shape_.causal ? query + queries : p;

@@ -15,7 +15,7 @@ std::string kernels_run_on() { return ExecSpace::name(); }
 namespace {
 
 template <class T>
-using OfHost = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+using RowsOfHost = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
 /// Room for n numbers at least; what was there is lost where there was less.
 template <class T>
@@ -134,10 +134,10 @@ void DeviceMlpLayers<T>::Memory::take_weights(std::size_t l, std::span<const Ten
   const auto n = matrix(l), m = static_cast<std::size_t>(out(l));
   // One copy where both stand side by side on the host, as padding lets them at times.
   if (b == w + n) {
-    Kokkos::deep_copy(ExecSpace(), part_of(weights, first[l], n + m), OfHost<const T>(w, n + m));
+    Kokkos::deep_copy(ExecSpace(), part_of(weights, first[l], n + m), RowsOfHost<const T>(w, n + m));
   } else {
-    Kokkos::deep_copy(ExecSpace(), part_of(weights, first[l], n), OfHost<const T>(w, n));
-    Kokkos::deep_copy(ExecSpace(), part_of(weights, first[l] + n, m), OfHost<const T>(b, m));
+    Kokkos::deep_copy(ExecSpace(), part_of(weights, first[l], n), RowsOfHost<const T>(w, n));
+    Kokkos::deep_copy(ExecSpace(), part_of(weights, first[l] + n, m), RowsOfHost<const T>(b, m));
   }
   round_weights(l);
 }
@@ -180,7 +180,7 @@ template <class T>
 void DeviceMlpLayers<T>::Memory::bring_gradient(std::size_t l) {
   const auto n = matrix(l) + static_cast<std::size_t>(out(l));
   host_gradients.resize(std::max(host_gradients.size(), n));
-  Kokkos::deep_copy(ExecSpace(), OfHost<T>(host_gradients.data(), n), part_of(gradients, first[l], n));
+  Kokkos::deep_copy(ExecSpace(), RowsOfHost<T>(host_gradients.data(), n), part_of(gradients, first[l], n));
   ExecSpace().fence();
 }
 
@@ -221,7 +221,7 @@ void DeviceMlpLayers<T>::bring_block() {
   auto& m = *memory_;
   grow(m.block, "mlp: samples", m.host_block.size());
   Kokkos::deep_copy(ExecSpace(), part_of(m.block, 0, m.host_block.size()),
-                    OfHost<const T>(m.host_block.data(), m.host_block.size()));
+                    RowsOfHost<const T>(m.host_block.data(), m.host_block.size()));
 }
 
 template <class T>
@@ -269,7 +269,7 @@ const std::vector<T>& DeviceMlpLayers<T>::outputs() {
   auto& m = *memory_;
   const auto n = m.sum_numbers(m.layers - 1);
   m.host_outputs.resize(n);
-  Kokkos::deep_copy(ExecSpace(), OfHost<T>(m.host_outputs.data(), n), part_of(m.sums[m.layers - 1], 0, n));
+  Kokkos::deep_copy(ExecSpace(), RowsOfHost<T>(m.host_outputs.data(), n), part_of(m.sums[m.layers - 1], 0, n));
   ExecSpace().fence();
   return m.host_outputs;
 }

@@ -46,7 +46,7 @@ std::vector<std::int64_t> TorchBatch::ids() const {
 
 namespace {
 
-const TensorRef& field_of(const Sample& sample, const std::string& name) {
+const TensorRef& tensor_of(const Sample& sample, const std::string& name) {
   const auto found = sample.fields.find(name);
   if (found != sample.fields.end()) return found->second;
   std::vector<std::string> known;
@@ -60,7 +60,7 @@ std::vector<std::int64_t> shape_of(const TensorRef& t) { return {t.shape, t.shap
 
 torch::Tensor TorchBatch::stored(const std::string& field) const {
   if (samples_.empty()) throw InternalError("an empty batch has no fields");
-  const TensorRef& first = field_of(*samples_.front(), field);
+  const TensorRef& first = tensor_of(*samples_.front(), field);
   auto shape = shape_of(first);
   shape.insert(shape.begin(), size());
   const bool wider = first.dtype == DType::u32;  // Torch has none of them
@@ -69,7 +69,7 @@ torch::Tensor TorchBatch::stored(const std::string& field) const {
   const std::int64_t bytes = first.elements() * size_of(wider ? DType::i64 : first.dtype);
   auto* to = static_cast<char*>(out.data_ptr());
   for (const auto& sample : samples_) {
-    const TensorRef& row = field_of(*sample, field);
+    const TensorRef& row = tensor_of(*sample, field);
     if (shape_of(row) != shape_of(first) || row.dtype != first.dtype || !row.contiguous())
       throw InputError(fmt::format(
           "field '{}' has the shape ({}) in sample {} but ({}) in sample {}; this network needs samples of one shape",

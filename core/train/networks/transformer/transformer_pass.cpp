@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/index.hpp"
 #include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/quantized/coded_weights.hpp"
@@ -23,7 +24,6 @@ Product TransformerShape::matrix(int l, Matrix m) const {
   return {2 + 2 * l + 1 + (m >= up) + arrays(4 * l + m), in, to, rank(4 * l + m)};
 }
 
-static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 template <class T>
 static T* data_of(std::span<const TensorRef> tensors, int k) {
   return static_cast<T*>(tensors[static_cast<std::size_t>(k)].data);
@@ -33,14 +33,14 @@ template <class T>
 TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transformer::Params& params,
                                     std::span<const TensorRef> weights, std::span<const double> features,
                                     const CodedWeights* coded)
-    : shape_(shape), params_(params), weights_(weights), features_(features), coded_(coded),
-      blocks_(size(shape.layers)) {}
+    : shape_(shape), params_(params), weights_(weights), features_(features), coded_(coded), blocks_(at(shape.layers)) {
+}
 
 template <class T>
 const T* TransformerPass<T>::weights_of(int k, bool inside) {
   const bool ternary = inside && params_.linear.weights == Transformer::LinearWeights::ternary;
   if (!ternary && params_.precision != Precision::bfloat16) return raw(k);
-  rounded_.assign(raw(k), raw(k) + weights_[size(k)].elements());
+  rounded_.assign(raw(k), raw(k) + weights_[at(k)].elements());
   if (ternary)
     round_to_ternary<T>(rounded_);
   else
@@ -59,7 +59,7 @@ void TransformerPass<T>::enter(std::vector<T>& x, int width, bool inside) const 
 template <class T>
 void TransformerPass<T>::multiply_one(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add,
                                       bool inside) {
-  y.resize(size(static_cast<std::int64_t>(rows_) * n_out));
+  y.resize(at(static_cast<std::int64_t>(rows_) * n_out));
   if (coded_) {
     if (!add) std::fill(y.begin(), y.end(), T(0));
     if (coded_->add_product(k, x.data(), rows_, y.data())) return;
@@ -82,7 +82,7 @@ std::vector<T> TransformerPass<T>::one_backward(const std::vector<T>& x, int k, 
                                                 std::vector<T> by_y, T* by_weight, bool inside) {
   if (params_.precision == Precision::bfloat16) round_to_bfloat16<T>(by_y);
   host_gemm<T>(true, false, n_in, n_out, rows_, T(1), x.data(), n_in, by_y.data(), n_out, T(1), by_weight, n_out);
-  std::vector<T> by_x(size(static_cast<std::int64_t>(rows_) * n_in));
+  std::vector<T> by_x(at(static_cast<std::int64_t>(rows_) * n_in));
   host_gemm<T>(false, true, rows_, n_in, n_out, T(1), by_y.data(), n_out, weights_of(k, inside), n_out, T(0),
                by_x.data(), n_in);
   return by_x;
@@ -107,10 +107,10 @@ std::vector<T> TransformerPass<T>::multiply_backward(const std::vector<T>& x, co
 template <class T>
 void TransformerPass<T>::take(std::span<const std::uint8_t> bytes, std::span<const double> masked) {
   const int next = params_.causal ? 1 : 0;
-  const std::size_t length = size(shape_.positions + next);
+  const std::size_t length = at(shape_.positions + next);
   inputs_.clear(), targets_.clear();
   for (int s = 0; s < samples_; ++s) {
-    const auto text = bytes.subspan(size(s) * length, length);
+    const auto text = bytes.subspan(at(s) * length, length);
     inputs_.insert(inputs_.end(), text.begin(), text.end() - next);
     targets_.insert(targets_.end(), text.begin() + next, text.end());
   }
@@ -123,9 +123,8 @@ void TransformerPass<T>::embed() {
   const KernelRegion region("embeddings", WorkKind::movement);
   const int positions = shape_.positions, width = shape_.width;
   for (int row = 0; row < rows_; ++row) {
-    const T *byte = raw(0) + size(inputs_[size(row)]) * size(width),
-            *position = raw(1) + size(row % positions) * size(width);
-    for (int k = 0; k < width; ++k) x_[size(row) * size(width) + size(k)] = byte[k] + position[k];
+    const T *byte = raw(0) + at(inputs_[at(row)]) * at(width), *position = raw(1) + at(row % positions) * at(width);
+    for (int k = 0; k < width; ++k) x_[at(row) * at(width) + at(k)] = byte[k] + position[k];
   }
 }
 
@@ -136,7 +135,7 @@ std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> by
   samples_ = samples, rows_ = samples * shape_.positions;
   take(bytes, masked);
   ready.forward(0);
-  x_.resize(size(static_cast<std::int64_t>(rows_) * width));
+  x_.resize(at(static_cast<std::int64_t>(rows_) * width));
   embed();
   ready.release(0);
   for (int l = 0; l < shape_.layers; ++l) {
@@ -146,7 +145,7 @@ std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> by
   }
   const int head = shape_.first_of_head();
   ready.forward(1 + shape_.layers);
-  last_entered_.resize(x_.size()), last_inverse_.resize(size(rows_));
+  last_entered_.resize(x_.size()), last_inverse_.resize(at(rows_));
   rms_norm(x_.data(), raw(head), rows_, width, last_entered_.data(), last_inverse_.data());
   enter(last_entered_, width, false);
   multiply(last_entered_, shape_.head(vocabulary), head_between_, probabilities_, false, false);
@@ -160,8 +159,8 @@ std::vector<double> TransformerPass<T>::losses() {
   const KernelRegion region("softmax of bytes", WorkKind::transcendental);
   std::vector<double> out;
   for (int row = 0; row < rows_; ++row) {
-    T* p = probabilities_.data() + size(row) * vocabulary;
-    const T most = *std::max_element(p, p + vocabulary), target = p[targets_[size(row)]];
+    T* p = probabilities_.data() + at(row) * vocabulary;
+    const T most = *std::max_element(p, p + vocabulary), target = p[targets_[at(row)]];
     T sum = T(0);
     for (int k = 0; k < vocabulary; ++k) sum += p[k] = std::exp(p[k] - most);
     for (int k = 0; k < vocabulary; ++k) p[k] /= sum;
@@ -173,12 +172,12 @@ std::vector<double> TransformerPass<T>::losses() {
 template <class T>
 void TransformerPass<T>::block_forward(int l) {
   const int width = shape_.width;
-  Block& b = blocks_[size(l)];
+  Block& b = blocks_[at(l)];
   const auto times = [&](const std::vector<T>& x, TransformerShape::Matrix m, std::vector<T>& y, bool add) {
     multiply(x, shape_.matrix(l, m), b.inside[m], y, add, true);
   };
   b.x = x_;
-  b.entered1.resize(x_.size()), b.inverse1.resize(size(rows_));
+  b.entered1.resize(x_.size()), b.inverse1.resize(at(rows_));
   rms_norm(b.x.data(), raw(shape_.norm1(l)), rows_, width, b.entered1.data(), b.inverse1.data());
   enter(b.entered1, width, true);
   times(b.entered1, TransformerShape::qkv, b.qkv, false);
@@ -186,7 +185,7 @@ void TransformerPass<T>::block_forward(int l) {
   enter(b.mixed, width, true);
   times(b.mixed, TransformerShape::out, x_, true);
   b.between = x_;
-  b.entered2.resize(x_.size()), b.inverse2.resize(size(rows_));
+  b.entered2.resize(x_.size()), b.inverse2.resize(at(rows_));
   rms_norm(b.between.data(), raw(shape_.norm2(l)), rows_, width, b.entered2.data(), b.inverse2.data());
   enter(b.entered2, width, true);
   times(b.entered2, TransformerShape::up, b.up, false);
@@ -198,44 +197,44 @@ void TransformerPass<T>::block_forward(int l) {
 
 template <class T>
 std::unique_ptr<Attention<T>> TransformerPass<T>::attention_of(int l) const {
-  const std::size_t each = features_.size() / size(shape_.layers);
+  const std::size_t each = features_.size() / at(shape_.layers);
   return make_attention<T>(params_.attention.type, {shape_.positions, shape_.width / shape_.heads, params_.causal},
-                           features_.subspan(size(l) * each, each));
+                           features_.subspan(at(l) * each, each));
 }
 
 /// Attention for every sample and head; rows of qkv are query, key and value of all heads.
 template <class T>
 void TransformerPass<T>::attend(int l) {
-  Block& b = blocks_[size(l)];
+  Block& b = blocks_[at(l)];
   const int p = shape_.positions, width = shape_.width, n = width / shape_.heads;
   const auto attention = attention_of(l);
-  const std::size_t kept = size(attention->kept());
-  b.attention.resize(size(samples_) * size(shape_.heads) * kept);
-  b.mixed.resize(size(rows_) * size(width));
+  const std::size_t kept = at(attention->kept());
+  b.attention.resize(at(samples_) * at(shape_.heads) * kept);
+  b.mixed.resize(at(rows_) * at(width));
   for (int s = 0; s < samples_; ++s)
     for (int h = 0; h < shape_.heads; ++h) {
-      const std::size_t row = size(s) * size(p);
-      const T* q = b.qkv.data() + row * size(3 * width) + size(h * n);
-      attention->forward({q, q + width, q + 2 * width, 3 * width}, b.mixed.data() + row * size(width) + size(h * n),
-                         width, b.attention.data() + size(s * shape_.heads + h) * kept);
+      const std::size_t row = at(s) * at(p);
+      const T* q = b.qkv.data() + row * at(3 * width) + at(h * n);
+      attention->forward({q, q + width, q + 2 * width, 3 * width}, b.mixed.data() + row * at(width) + at(h * n), width,
+                         b.attention.data() + at(s * shape_.heads + h) * kept);
     }
 }
 
 template <class T>
 void TransformerPass<T>::attend_backward(int l, const std::vector<T>& by_mixed, std::vector<T>& by_qkv) {
-  const Block& b = blocks_[size(l)];
+  const Block& b = blocks_[at(l)];
   const int p = shape_.positions, width = shape_.width, n = width / shape_.heads;
   const auto attention = attention_of(l);
-  const std::size_t kept = size(attention->kept());
+  const std::size_t kept = at(attention->kept());
   by_qkv.assign(b.qkv.size(), T(0));
   for (int s = 0; s < samples_; ++s)
     for (int h = 0; h < shape_.heads; ++h) {
-      const std::size_t row = size(s) * size(p), at = row * size(3 * width) + size(h * n);
+      const std::size_t row = at(s) * at(p), at = row * at(3 * width) + at(h * n);
       const T* q = b.qkv.data() + at;
       T* by_q = by_qkv.data() + at;
       attention->backward(
-          {q, q + width, q + 2 * width, 3 * width}, b.attention.data() + size(s * shape_.heads + h) * kept,
-          by_mixed.data() + row * size(width) + size(h * n), width, {by_q, by_q + width, by_q + 2 * width, 3 * width});
+          {q, q + width, q + 2 * width, 3 * width}, b.attention.data() + at(s * shape_.heads + h) * kept,
+          by_mixed.data() + row * at(width) + at(h * n), width, {by_q, by_q + width, by_q + 2 * width, 3 * width});
     }
 }
 
@@ -243,7 +242,7 @@ template <class T>
 std::vector<std::uint8_t> TransformerPass<T>::likeliest() const {
   std::vector<std::uint8_t> out;
   for (int row = 0; row < rows_; ++row) {
-    const T* p = probabilities_.data() + size(row) * vocabulary;
+    const T* p = probabilities_.data() + at(row) * vocabulary;
     out.push_back(static_cast<std::uint8_t>(std::max_element(p, p + vocabulary) - p));
   }
   return out;
@@ -253,9 +252,9 @@ template <class T>
 void TransformerPass<T>::slopes_of_logits(double weight, std::span<const double> places) {
   const KernelRegion region("slope of the softmax of bytes", WorkKind::elementwise);
   for (int row = 0; row < rows_; ++row) {
-    const T factor = static_cast<T>(places.empty() ? weight / shape_.positions : weight * places[size(row)]);
-    T* p = probabilities_.data() + size(row) * vocabulary;
-    p[targets_[size(row)]] -= T(1);
+    const T factor = static_cast<T>(places.empty() ? weight / shape_.positions : weight * places[at(row)]);
+    T* p = probabilities_.data() + at(row) * vocabulary;
+    p[targets_[at(row)]] -= T(1);
     for (int k = 0; k < vocabulary; ++k) p[k] *= factor;
   }
 }
@@ -278,7 +277,7 @@ void TransformerPass<T>::head_backward(double weight, std::span<const double> pl
 template <class T>
 void TransformerPass<T>::block_backward(int l, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
   const int width = shape_.width, norm1 = shape_.norm1(l), norm2 = shape_.norm2(l);
-  Block& b = blocks_[size(l)];
+  Block& b = blocks_[at(l)];
   const auto back = [&](const std::vector<T>& x, TransformerShape::Matrix m, std::vector<T> by_y) {
     return multiply_backward(x, shape_.matrix(l, m), b.inside[m], std::move(by_y), gradients, ready, true);
   };
@@ -303,9 +302,9 @@ void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients
   const int width = shape_.width;
   T *by_byte = data_of<T>(gradients, 0), *by_position = data_of<T>(gradients, 1);
   for (int row = 0; row < rows_; ++row) {
-    const T* d = by_x_.data() + size(row) * size(width);
-    T *byte = by_byte + size(inputs_[size(row)]) * size(width),
-      *position = by_position + size(row % shape_.positions) * size(width);
+    const T* d = by_x_.data() + at(row) * at(width);
+    T *byte = by_byte + at(inputs_[at(row)]) * at(width),
+      *position = by_position + at(row % shape_.positions) * at(width);
     for (int k = 0; k < width; ++k) byte[k] += d[k], position[k] += d[k];
   }
   ready(1), ready(0);

@@ -5,13 +5,12 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/base/timing.hpp"
 
 namespace cambium::train {
 
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// Messages one after the other: bytes of each rank's, and where they begin.
 struct Lengths {
@@ -29,12 +28,12 @@ constexpr std::uint32_t as_they_are = 0x80000000u;
 LossyReducer::LossyReducer(const Mesh& mesh, const FlatLayout& layout, lowp::LossyBound bound)
     : mesh_(mesh), bound_(bound) {
   const std::int64_t ranks = mesh.world().size(), share = (layout.size() + ranks - 1) / ranks;
-  shares_.resize(size(ranks));
+  shares_.resize(at(ranks));
   for (std::int64_t r = 0; r < ranks; ++r)
     for (const auto& tensor : layout.tensors()) {
       const std::int64_t begin = std::max(tensor.offset, r * share),
                          end = std::min(tensor.offset + tensor.elements, (r + 1) * share);
-      if (begin < end) shares_[size(r)].push_back({begin, end});
+      if (begin < end) shares_[at(r)].push_back({begin, end});
     }
 }
 
@@ -42,17 +41,17 @@ template <class T>
 std::vector<std::byte> LossyReducer::encode(std::span<const T> values, std::size_t rank) const {
   std::vector<std::byte> out;
   for (const auto& piece : shares_[rank]) {
-    const auto numbers = values.subspan(size(piece.begin), size(piece.end - piece.begin));
+    const auto numbers = values.subspan(at(piece.begin), at(piece.end - piece.begin));
     const std::int64_t shape[] = {std::ssize(numbers)};
     const auto coded = lowp::lossy_encode<T>(numbers, shape, bound_);
     const auto plain = std::as_bytes(numbers);
     const bool shorter = coded.size() < plain.size();
     const auto bytes = shorter ? std::span<const std::byte>(coded) : plain;
     const auto head = static_cast<std::uint32_t>(bytes.size()) | (shorter ? 0u : as_they_are);
-    const std::size_t at = out.size();
-    out.resize(at + sizeof head + bytes.size());
-    std::memcpy(out.data() + at, &head, sizeof head);
-    std::memcpy(out.data() + at + sizeof head, bytes.data(), bytes.size());
+    const std::size_t begin = out.size();
+    out.resize(begin + sizeof head + bytes.size());
+    std::memcpy(out.data() + begin, &head, sizeof head);
+    std::memcpy(out.data() + begin + sizeof head, bytes.data(), bytes.size());
   }
   return out;
 }
@@ -60,7 +59,7 @@ std::vector<std::byte> LossyReducer::encode(std::span<const T> values, std::size
 template <class T>
 void LossyReducer::decode(std::span<const std::byte> message, std::size_t rank, std::span<T> values) const {
   for (const auto& piece : shares_[rank]) {
-    const auto numbers = values.subspan(size(piece.begin), size(piece.end - piece.begin));
+    const auto numbers = values.subspan(at(piece.begin), at(piece.end - piece.begin));
     std::uint32_t head = 0;
     if (message.size() < sizeof head) throw InternalError("a message of gradients is too short");
     std::memcpy(&head, message.data(), sizeof head);
@@ -78,7 +77,7 @@ void LossyReducer::decode(std::span<const std::byte> message, std::size_t rank, 
 template <class T>
 void LossyReducer::scatter(std::span<T> values, std::vector<T>& own) {
   const Comm& world = mesh_.world();
-  const std::size_t ranks = shares_.size(), me = size(world.rank());
+  const std::size_t ranks = shares_.size(), me = at(world.rank());
   std::vector<std::byte> sent;
   Lengths to(ranks), from(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
@@ -96,9 +95,9 @@ void LossyReducer::scatter(std::span<T> values, std::vector<T>& own) {
   traffic_.count("reduce-scatter", "world", static_cast<std::int64_t>(sent.size() + sizeof(int) * (ranks - 1)));
   std::vector<T> part(values.size());
   for (std::size_t r = 0; r < ranks; ++r) {
-    if (r != me) decode<T>(std::span(received).subspan(size(from.begin[r]), size(from.bytes[r])), me, part);
+    if (r != me) decode<T>(std::span(received).subspan(at(from.begin[r]), at(from.bytes[r])), me, part);
     for (const auto& piece : shares_[me])
-      for (std::size_t k = size(piece.begin); k < size(piece.end); ++k) own[k] += r == me ? values[k] : part[k];
+      for (std::size_t k = at(piece.begin); k < at(piece.end); ++k) own[k] += r == me ? values[k] : part[k];
   }
 }
 
@@ -106,7 +105,7 @@ void LossyReducer::scatter(std::span<T> values, std::vector<T>& own) {
 template <class T>
 void LossyReducer::gather(std::span<T> values) {
   const Comm& world = mesh_.world();
-  const std::size_t ranks = shares_.size(), me = size(world.rank());
+  const std::size_t ranks = shares_.size(), me = at(world.rank());
   const auto message = encode<T>(values, me);
   Lengths all(ranks);
   const int bytes = static_cast<int>(message.size());
@@ -117,7 +116,7 @@ void LossyReducer::gather(std::span<T> values) {
                  world.handle());
   traffic_.count("all-gather", "world", static_cast<std::int64_t>((message.size() + sizeof(int)) * (ranks - 1)));
   for (std::size_t r = 0; r < ranks; ++r)
-    decode<T>(std::span(received).subspan(size(all.begin[r]), size(all.bytes[r])), r, values);
+    decode<T>(std::span(received).subspan(at(all.begin[r]), at(all.bytes[r])), r, values);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "core/lowp/wire/hadamard.hpp"
 
 namespace cambium::train {
@@ -55,11 +56,9 @@ void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered
         "bits on all; use mode: fast");
 }
 
-static std::span<float> floats(Block& block) {
+static std::span<float> wide_floats(Block& block) {
   return {reinterpret_cast<float*>(block.data()), static_cast<std::size_t>(block.bytes() / 4)};
 }
-static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
-
 /// One level: every rank gets all parts of its share of `mine`, sums them and returns the sum in place.
 static std::span<float> reduce_level(std::span<float> mine, std::size_t level, WireCodec codec,
                                      const lowp::RoundingAddress& address, const Wires& wires) {
@@ -68,8 +67,8 @@ static std::span<float> reduce_level(std::span<float> mine, std::size_t level, W
   const std::int64_t part = std::ssize(mine) / here.ranks, bytes = lowp::message_bytes(codec, part);
   Block sent(wires.memory, Held::messages, bytes * here.ranks),
       received(wires.memory, Held::messages, bytes * here.ranks);
-  const auto numbers = [&](int rank) { return mine.subspan(size(rank * part), size(part)); };
-  const auto message = [&](Block& of, int rank) { return std::span(of.data() + rank * bytes, size(bytes)); };
+  const auto numbers = [&](int rank) { return mine.subspan(at(rank * part), at(part)); };
+  const auto message = [&](Block& of, int rank) { return std::span(of.data() + rank * bytes, at(bytes)); };
   const int me = comm.rank();
   for (int rank = 0; rank < here.ranks; ++rank) {
     auto there = address;
@@ -79,7 +78,7 @@ static std::span<float> reduce_level(std::span<float> mine, std::size_t level, W
   MPI_Alltoall(sent.data(), static_cast<int>(bytes), MPI_BYTE, received.data(), static_cast<int>(bytes), MPI_BYTE,
                comm.handle());
   wires.traffic.count("reduce-scatter", here.name, bytes * (here.ranks - 1));
-  std::vector<float> sum(size(part), 0.0f);
+  std::vector<float> sum(at(part), 0.0f);
   for (int rank = 0; rank < here.ranks; ++rank) {
     if (rank != me)
       lowp::add_message(codec, message(received, rank), sum);
@@ -95,19 +94,19 @@ void reduce_coded(std::byte* values, Interval whole, int from, int to, DType dty
   if (from == to || parts_of(wires.mesh, from) == parts_of(wires.mesh, to)) return;
   const Interval outer = share_of(wires.mesh, whole, from);
   Block wide(wires.memory, Held::windows, outer.size() * 4);
-  to_floats(values, dtype, floats(wide));
-  const auto levels = codecs.subspan(size(from), size(to - from));
+  to_floats(values, dtype, wide_floats(wide));
+  const auto levels = codecs.subspan(at(from), at(to - from));
   const bool spread = std::find(levels.begin(), levels.end(), WireCodec::int4) != levels.end();
-  if (spread) lowp::randomised_hadamard(floats(wide));
+  if (spread) lowp::randomised_hadamard(wide_floats(wide));
   // Errors of different ranks must not be alike, or they would add up instead of cancelling.
   address.seed += 0x9E3779B97F4A7C15ull * static_cast<std::uint64_t>(wires.mesh.world().rank() + 1);
-  auto mine = floats(wide);
+  auto mine = wide_floats(wide);
   for (int level = from; level < to; ++level) {
-    if (wires.mesh.levels()[size(level)].ranks == 1) continue;
+    if (wires.mesh.levels()[at(level)].ranks == 1) continue;
     auto here = address;
     here.tensor = address.tensor * 8 + static_cast<std::uint64_t>(level);
     here.first = share_of(wires.mesh, whole, level).begin - whole.begin;
-    mine = reduce_level(mine, size(level), codecs[size(level)], here, wires);
+    mine = reduce_level(mine, at(level), codecs[at(level)], here, wires);
   }
   if (spread) lowp::inverse_randomised_hadamard(mine);
   from_floats(mine, dtype, values + (share_of(wires.mesh, whole, to).begin - outer.begin) * size_of(dtype));
@@ -154,11 +153,11 @@ void gather_coded(std::span<const float> own, Interval whole, int from, int to, 
   Block messages(wires.memory, Held::messages, parts * bytes);
   address.first = mine.begin - whole.begin;
   encode(codec, own, address,
-         {messages.data() + share_of(wires.mesh, all, from).begin - share_of(wires.mesh, all, to).begin, size(bytes)});
+         {messages.data() + share_of(wires.mesh, all, from).begin - share_of(wires.mesh, all, to).begin, at(bytes)});
   gather_levels(messages.data(), all, from, to, DType::u8, wires, what);
-  std::vector<float> numbers(size(part));
+  std::vector<float> numbers(at(part));
   for (std::int64_t k = 0; k < parts; ++k) {
-    decode(codec, {messages.data() + k * bytes, size(bytes)}, numbers);
+    decode(codec, {messages.data() + k * bytes, at(bytes)}, numbers);
     take({outer.begin + k * part, outer.begin + (k + 1) * part}, numbers);
   }
 }
