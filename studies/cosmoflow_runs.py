@@ -49,6 +49,10 @@ def suite(given, network, seeds, batches, into, target):
          "--runs", str(max(3, seeds)), "--into", into)
 
 
+def choosing(given, name):
+    return os.path.join(given.folder, "choose_" + name.replace(" ", "_"))
+
+
 def least_error(folder):
     """On the validation boxes, of the runs of a sweep."""
     out = []
@@ -102,10 +106,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("folder", type=os.path.abspath)
-    parser.add_argument("--json", required=True)
+    parser.add_argument("--json", default="")
     parser.add_argument("--cosmologies")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--batches", default="8,16,32")
+    parser.add_argument("--networks", nargs="+", choices=list(NETWORKS), default=list(NETWORKS))
+    parser.add_argument("--gain", type=float, default=GAIN, help="the target over the best fit's error on the validation boxes")
+    parser.add_argument("--choose-only", action="store_true", help="one seed of each network, all epochs, and their errors")
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--boxes", type=int, help="fewer, for a try")
     parser.add_argument("--fresh", type=int, default=1000, help="boxes for judging alone")
@@ -117,12 +124,13 @@ def main():
     batches = [int(b) for b in given.batches.split(",")]
     data = os.path.join(given.folder, "runs", "cosmoflow", "data")
     errors = {}
-    for name in NETWORKS:
-        into = os.path.join(given.folder, "choose_" + name.replace(" ", "_"))
+    made = os.path.join(choosing(given, given.networks[0]), "cosmoflow", "data")
+    for name in given.networks:
+        into = choosing(given, name)
         if errors:  # boxes are made once
             os.makedirs(os.path.join(into, "cosmoflow"), exist_ok=True)
             if not os.path.exists(os.path.join(into, "cosmoflow", "data")):
-                os.symlink(os.path.join(given.folder, "choose_published", "cosmoflow", "data"), os.path.join(into, "cosmoflow", "data"))
+                os.symlink(made, os.path.join(into, "cosmoflow", "data"))
         try:
             suite(given, name, 1, batches[1:2] or batches, into, NEVER)
         except subprocess.CalledProcessError as failed:  # one seed makes no score, which is exit code 2
@@ -132,10 +140,13 @@ def main():
     chosen = min(errors, key=errors.get)
     os.makedirs(os.path.dirname(data), exist_ok=True)
     if not os.path.exists(data):
-        os.symlink(os.path.join(given.folder, "choose_published", "cosmoflow", "data"), data)
+        os.symlink(made, data)
     boxes = os.path.join(data, "structure_boxes", "boxes.h5")
     fits, names = judged(given, [], boxes, os.path.join(given.folder, "judge_fits"), [0, SPLIT["training"]], [SPLIT["training"], SPLIT["validation"]])
-    target = GAIN * min(sum(errors_of) / len(errors_of) for errors_of in fits)
+    target = given.gain * min(sum(errors_of) / len(errors_of) for errors_of in fits)
+    if given.choose_only:
+        print(json.dumps({"validation_errors": errors, "fits_on_validation": dict(zip(names, fits))}, indent=1))
+        return
     into = os.path.join(given.folder, "runs")
     try:
         suite(given, chosen, given.seeds, batches, into, target)

@@ -229,9 +229,9 @@ void TransformerPass<T>::attend_backward(int l, const std::vector<T>& by_mixed, 
   by_qkv.assign(b.qkv.size(), T(0));
   for (int s = 0; s < samples_; ++s)
     for (int h = 0; h < shape_.heads; ++h) {
-      const std::size_t row = at(s) * at(p), at = row * at(3 * width) + at(h * n);
-      const T* q = b.qkv.data() + at;
-      T* by_q = by_qkv.data() + at;
+      const std::size_t row = at(s) * at(p), begin = row * at(3 * width) + at(h * n);
+      const T* q = b.qkv.data() + begin;
+      T* by_q = by_qkv.data() + begin;
       attention->backward(
           {q, q + width, q + 2 * width, 3 * width}, b.attention.data() + at(s * shape_.heads + h) * kept,
           by_mixed.data() + row * at(width) + at(h * n), width, {by_q, by_q + width, by_q + 2 * width, 3 * width});
