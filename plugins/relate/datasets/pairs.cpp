@@ -50,8 +50,13 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
   d("radius", &Params::radius, "bonds around an atom that the pieces of compounds reach").range(0, 6).def(2);
   d("pieces", &Params::pieces, "rows of the table of pieces").range(1, 1e8).def(4096);
   d("letters", &Params::letters, "of the words of sequences").range(1, 5).def(3);
-  d.check(
-      [](const Params& p) -> std::string { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
+  d.check([](const Params& p) -> std::string {
+    if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
+    if (p.part == Role::validation && p.folds.validation < 0)
+      return "part is validation, but folds names no fold for it; give folds a validation, in all data sets of the "
+             "deck";
+    return "";
+  });
 }
 
 std::shared_ptr<const PairTable> Pairs::read_table() const {

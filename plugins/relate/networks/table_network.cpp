@@ -42,7 +42,8 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
       const RecordSet& records = record_set_of(*sample, name_);
       if (seen_.columns.empty()) {
         require_columns(records);
-        seen_.columns = records.columns, seen_.unit = records.unit;
+        seen_.columns = records.columns, seen_.unit = records.unit, seen_.logarithm = records.logarithm;
+        seen_.tested = records.tested;
         numbers.resize(records.numbers.size());
       }
       for (std::size_t k = 0; k < numbers.size(); ++k)
@@ -81,6 +82,7 @@ void TableNetwork::require_fit(const RecordSet& records) const {
                     records.source, records.columns.size(), records.numbers.size(), name_, seen_.columns.size(),
                     seen_.mean.size()));
   require_same_rows(seen_.columns, records, name_);
+  if (seen_.logarithm) require_same_numbers(*seen_.logarithm, records, name_);
 }
 
 std::vector<train::Bags> TableNetwork::bags(std::span<const train::SamplePtr> samples) const {
@@ -177,9 +179,11 @@ std::string TableNetwork::state() const {
   nlohmann::json columns = nlohmann::json::array();
   for (const auto& column : seen_.columns)
     columns.push_back({{"name", column.name}, {"rows", column.rows}, {"meaning", column.meaning}});
-  return nlohmann::json{{"columns", columns},     {"mean", seen_.mean},     {"scale", seen_.scale},
-                        {"centre", seen_.centre}, {"spread", seen_.spread}, {"unit", seen_.unit}}
-      .dump();
+  nlohmann::json out{{"columns", columns},     {"mean", seen_.mean},     {"scale", seen_.scale},
+                     {"centre", seen_.centre}, {"spread", seen_.spread}, {"unit", seen_.unit}};
+  if (seen_.logarithm) out["logarithm"] = *seen_.logarithm;
+  if (seen_.tested != 0) out["tested"] = seen_.tested;
+  return out.dump();
 }
 
 void TableNetwork::restore(const std::string& state) {
@@ -193,6 +197,9 @@ void TableNetwork::restore(const std::string& state) {
   seen_.scale = json.at("scale").get<std::vector<double>>();
   seen_.centre = json.at("centre").get<double>(), seen_.spread = json.at("spread").get<double>();
   seen_.unit = json.at("unit").get<std::string>();
+  seen_.tested = json.value("tested", std::uint64_t{0});
+  seen_.logarithm.reset();
+  if (json.contains("logarithm")) seen_.logarithm = json.at("logarithm").get<bool>();
   const bool sound = std::all_of(seen_.columns.begin(), seen_.columns.end(),
                                  [](const RowColumn& c) { return c.rows >= 1 && c.rows <= most; });
   if (!sound || seen_.columns.empty() || seen_.columns.size() > 100'000 || seen_.mean.size() != seen_.scale.size())

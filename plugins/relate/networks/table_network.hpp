@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,13 @@ class TableNetwork : public train::Network, public train::UsesTables {
     std::vector<double> mean, scale;
     double centre = 0.0, spread = 1.0;
     std::string unit;
+    std::uint64_t tested = 0;       ///< RecordSet::tested; 0: unknown
+    std::optional<bool> logarithm;  ///< of the numbers; models of before do not say
   };
 
- protected:
   const Seen& seen() const { return seen_; }
 
+ protected:
   /// InputError when records of these columns are none of this network's.
   virtual void require_columns(const RecordSet&) const {}
   virtual std::unique_ptr<Passes<double>> passes64() const = 0;

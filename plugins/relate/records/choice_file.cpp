@@ -76,12 +76,17 @@ ChoiceTable read_choices(const std::string& path) {
   out.known = take_out(out.training, out.test) + take_out(out.validation, out.test);
   if (!file.is_group("item_tags")) return out;
   out.tags_of = listed(file, "item_tags", "item", out.items, most);
+  std::int64_t named = 0;
   for (std::size_t k = 0; k < out.tags_of.size(); ++k) {
     if (out.tags_of[k].empty())
       throw InputError(
           fmt::format("'{}': item {} has no tag in /item_tags; give every item one, such as one for unknown", path, k));
-    out.tags = std::max<std::int64_t>(out.tags, out.tags_of[k].back() + 1);
+    out.tags = std::max<std::int64_t>(out.tags, out.tags_of[k].back() + 1), named += std::ssize(out.tags_of[k]);
   }
+  if (out.tags > 1000 + 100 * named)  // each has a row of a table
+    throw InputError(
+        fmt::format("'{}': /item_tags/items holds {}, but names {} tags in all; number them from 0 without gaps", path,
+                    out.tags - 1, named));
   return out;
 }
 

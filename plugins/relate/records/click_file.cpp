@@ -64,6 +64,7 @@ std::uint64_t meaning_of_rows(const std::map<std::int64_t, std::int32_t>& rows) 
 }
 
 void add_numbers(const Array2<double>& dense, bool logarithm, RecordSet& out) {
+  out.logarithm = logarithm;
   for (std::int64_t k = 0; k < dense.columns; ++k)
     out.numbers.push_back(fmt::format("number {}", k + 1)),
         out.numbers.push_back(fmt::format("number {} missing", k + 1));

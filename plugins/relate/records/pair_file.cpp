@@ -30,21 +30,35 @@ Side side_of(const io::File& file, const std::string& name, const std::string& t
   if (file.exists(name + "_id"))
     for (auto& each : file.read<std::vector<std::string>>(name + "_id"))
       out.id.push_back(without_padding(std::move(each)));
+  if (!out.id.empty() && std::ssize(out.id) != count)
+    throw InputError(fmt::format("'{}': /{}_id holds {} names for {} of them; give each one, or remove the array",
+                                 file.file(), name, out.id.size(), count));
   for (std::int64_t k = std::ssize(out.id); k < count; ++k) out.id.push_back(fmt::format("{} {}", name, k));
   if (!file.exists(name + "_similarity")) return out;
   const auto similarity = file.dataset(name + "_similarity");
   if (similarity.shape() != std::vector<std::int64_t>{count, count})
     throw InputError(fmt::format("'{}': /{}_similarity must be {} x {}", file.file(), name, count, count));
   out.similarity = similarity.read<std::vector<double>>();
+  for (std::int64_t k = 0; k < std::ssize(out.similarity); ++k) {
+    const double s = out.similarity[static_cast<std::size_t>(k)];
+    if (!std::isfinite(s) || (k / count == k % count && s <= 0.0))
+      throw InputError(
+          fmt::format("'{}': /{}_similarity holds {:g} in row {}, column {}; numbers are finite, and above 0 of each "
+                      "thing with itself; mend it, or remove the array: similarities of texts are taken then",
+                      file.file(), name, s, k / count, k % count));
+  }
   return out;
 }
 
-/// Words between commas; quotes may enclose one.
+/// Words between commas; quotes may enclose one, within which two stand for one.
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> out(1);
   bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
+  for (std::size_t k = 0; k < line.size(); ++k) {
+    const char c = line[k];
+    if (c == '"' && quoted && k + 1 < line.size() && line[k + 1] == '"')
+      out.back() += c, ++k;
+    else if (c == '"')
       quoted = !quoted;
     else if (c == ',' && !quoted)
       out.emplace_back();
@@ -101,6 +115,9 @@ PairTable read_pair_h5(const std::string& path) {
   for (std::int64_t k = 0; k < std::ssize(values); ++k) {
     const auto at = static_cast<std::size_t>(k);
     if (std::isnan(values[at]) || (!folds.empty() && folds[at] < 0)) continue;
+    if (std::isinf(values[at]))
+      throw InputError(fmt::format("'{}': /affinity is infinite in row {}, column {}; a value that is not known is NaN",
+                                   path, k / shape[1], k % shape[1]));
     out.entries.push_back({static_cast<std::int32_t>(k / shape[1]), static_cast<std::int32_t>(k % shape[1]), values[at],
                            folds.empty() ? -1 : folds[at], k});
   }
@@ -140,9 +157,13 @@ PairTable read_pair_csv(const std::string& path) {
     const auto fold = words.size() > 5 ? parse_number(words[5]) : std::optional<double>(-1.0);
     if (!fold || !(std::abs(*fold) < 1e9) || *fold != std::floor(*fold))
       throw InputError(fmt::format("{}: the fold '{}' is no whole number", where, words[5]));
-    out.entries.push_back({compounds.number(words[0], words[1], where, "SMILES"),
-                           targets.number(words[2], words[3], where, "sequence"), *value, static_cast<int>(*fold),
-                           number});
+    if (words[0].empty() || words[2].empty())
+      throw InputError(
+          fmt::format("{}: the {} has no name; give it one", where, words[0].empty() ? "compound" : "target"));
+    const PairTable::Entry entry{compounds.number(words[0], words[1], where, "SMILES"),
+                                 targets.number(words[2], words[3], where, "sequence"), *value, static_cast<int>(*fold),
+                                 number};
+    if (words.size() < 6 || entry.fold >= 0) out.entries.push_back(entry);
   }
   if (out.entries.empty()) throw InputError(fmt::format("'{}' holds no pairs", path));
   return out;

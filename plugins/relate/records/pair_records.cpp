@@ -41,14 +41,21 @@ static std::uint64_t meaning_of_side(const Side& side) {
   return meaning_of(all);
 }
 
+static std::uint64_t meaning_of_tests(const PairTable& table, const std::vector<Role>& roles) {
+  std::string all;
+  for (std::size_t k = 0; k < roles.size(); ++k)
+    if (roles[k] == Role::test) all += fmt::format("{} {}\n", table.entries[k].compound, table.entries[k].target);
+  return meaning_of(all);
+}
+
 RecordSet pair_records(const std::shared_ptr<const PairTable>& table, const std::vector<Role>& roles, Role role,
                        const DescriptorKeys& keys) {
   RecordSet out;
   out.source = table->source, out.answer = table->answer, out.unit = table->unit;
   out.columns = {{"compound", table->compounds.size(), meaning_of_side(table->compounds)},
                  {"target", table->targets.size(), meaning_of_side(table->targets)},
-                 {"compound_pieces", keys.pieces},
-                 {"target_words", words_in_all(keys.letters)}};
+                 {"compound_pieces", keys.pieces, meaning_of(fmt::format("{} {}", keys.radius, keys.pieces))},
+                 {"target_words", words_in_all(keys.letters), meaning_of(fmt::format("{}", keys.letters))}};
   const auto pieces = all_rows(*table, true, [&](const std::string& text) {
     return fragment_rows(parse_smiles(text), static_cast<int>(keys.radius), keys.pieces);
   });
@@ -70,7 +77,7 @@ RecordSet pair_records(const std::shared_ptr<const PairTable>& table, const std:
     out.answers.push_back(entry.value), out.place.push_back(entry.place);
     out.pair.push_back(static_cast<std::int64_t>(k));
   }
-  out.pairs = table;
+  out.pairs = table, out.tested = meaning_of_tests(*table, roles);
   require_sound(out);
   return out;
 }

@@ -57,6 +57,11 @@ void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& rec
   for (std::size_t c = 0; c < known.size(); ++c) {
     const auto here = records.columns[c].meaning, there = known[c].meaning;
     if (here == there || here == 0 || there == 0) continue;
+    if (records.pairs && c > 1)
+      throw InputError(fmt::format(
+          "{}: rows of column {} stand for other pieces than those that {} was given; give the data set the "
+          "radius, pieces and letters of the training",
+          records.source, records.columns[c].name, whose));
     if (records.pairs)
       throw InputError(fmt::format(
           "{}: column {} numbers other things than the file that {} was given, so that rows would be read as "
@@ -67,6 +72,13 @@ void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& rec
                     "give vocabulary (and vocabulary_file) the records of the training, and the same least",
                     records.source, records.columns[c].name, whose));
   }
+}
+
+void require_same_numbers(bool logarithm, const RecordSet& records, std::string_view whose) {
+  if (records.numbers.empty() || records.logarithm == logarithm) return;
+  const auto taken = [](bool by) { return by ? "by their logarithm" : "as they are"; };
+  throw InputError(fmt::format("{}: numbers are taken {}, but {} was given them {}; give the data set logarithm: {}",
+                               records.source, taken(records.logarithm), whose, taken(logarithm), logarithm));
 }
 
 void require_sound(const RecordSet& records) {

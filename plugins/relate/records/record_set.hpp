@@ -27,6 +27,7 @@ struct RecordSet {
   std::vector<std::string> numbers;  ///< names of the numbers of a record
   std::vector<RowColumn> columns;
   std::vector<double> number;                      ///< records x numbers
+  bool logarithm = false;                          ///< numbers are log(1 + max(x, 0)) of those of the source
   std::int64_t cut = 0;                            ///< numbers of the source below 0 of which 0 was made
   std::vector<std::span<const std::int32_t>> bag;  ///< records x columns; they point into `stored`
   std::vector<double> answers;                     ///< of each record
@@ -35,6 +36,8 @@ struct RecordSet {
 
   std::shared_ptr<const PairTable> pairs;  ///< where records are pairs of two things
   std::vector<std::int64_t> pair;          ///< then: number of each record's pair in the table
+
+  std::uint64_t tested = 0;  ///< then: by which the pairs kept for tests are known again
 
   std::shared_ptr<const ChoiceTable> choices;  ///< where records say what users chose; tags of items lie in it
 
@@ -61,6 +64,10 @@ std::uint64_t meaning_of(const std::string& text);
 /// InputError where rows of a column stand for other things than in the columns that `whose` (a network, "training")
 /// was given: the same number of a row would be read as another thing. Columns are as many on both sides.
 void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose);
+
+/// InputError where records have numbers of which the logarithm was taken, and those that `whose` was given have not,
+/// or the other way.
+void require_same_numbers(bool logarithm, const RecordSet& records, std::string_view whose);
 
 /// InputError that names source, row and column: an id outside its table, an empty bag, a number that is not finite.
 void require_sound(const RecordSet& records);

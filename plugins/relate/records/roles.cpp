@@ -54,6 +54,9 @@ std::vector<Role> roles_of(const PairTable& table, const FoldKeys& keys) {
     if (std::count(out.begin(), out.end(), role) == 0)
       throw InputError(fmt::format("{}: fold {} leaves no pairs for {}; choose another fold", table.source, keys.fold,
                                    role == Role::training ? "training" : "tests"));
+  if (keys.validation >= 0 && std::count(out.begin(), out.end(), Role::validation) == 0)
+    throw InputError(fmt::format("{}: fold {} leaves no pairs for validation; choose another one, or none (-1)",
+                                 table.source, keys.validation));
   return out;
 }
 

@@ -33,6 +33,8 @@ class Counts {
 
 double concordance(std::span<const double> truth, std::span<const double> predicted) {
   const std::size_t n = truth.size();
+  if (std::any_of(predicted.begin(), predicted.end(), [](double x) { return std::isnan(x); }))
+    return std::numeric_limits<double>::quiet_NaN();
   std::vector<double> values(predicted.begin(), predicted.end());
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());

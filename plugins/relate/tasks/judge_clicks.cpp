@@ -70,6 +70,12 @@ Task::Outcome JudgeClicks::run(Context& context) {
   if (learned.columns.size() != records.columns.size() || learned.numbers.size() != records.numbers.size())
     throw InputError("training and dataset have different columns; give records of the same kind");
   require_same_rows(learned.columns, records, "training");
+  require_same_numbers(learned.logarithm, records, "training");
+  for (std::size_t c = 0; c < learned.columns.size(); ++c)
+    if (learned.columns[c].rows != records.columns[c].rows)
+      throw InputError(fmt::format("{}, column {}: its table has {} rows, but that of training {}; give both the same",
+                                   records.source, records.columns[c].name, records.columns[c].rows,
+                                   learned.columns[c].rows));
   const double clicked = std::accumulate(learned.answers.begin(), learned.answers.end(), 0.0);
   std::vector<Row> rows;
   rows.push_back(

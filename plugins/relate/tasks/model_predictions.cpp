@@ -22,6 +22,19 @@ TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Contex
                     "affinity do",
                     path, model_.info.type));
   train::require_fields(model_.info, path, data);
+  warn_of_known_pairs(path, data);
+}
+
+void TrainedModel::warn_of_known_pairs(const std::string& path, train::Dataset& data) {
+  const auto* network = dynamic_cast<const TableNetwork*>(model_.network.get());
+  const std::int64_t first[] = {0};
+  if (!network || data.size() == 0 || network->seen().tested == 0) return;
+  const auto tested = record_set_of(*data.read(first).front(), "models").tested;
+  if (tested == 0 || tested == network->seen().tested) return;
+  context_.log.warn(
+      fmt::format("models: '{}' was trained with other pairs kept for tests than those that are judged, so that it may "
+                  "know some of them; give the data sets of training and of this stage the same folds",
+                  path));
 }
 
 std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) {

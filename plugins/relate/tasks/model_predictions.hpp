@@ -26,6 +26,8 @@ class TrainedModel {
   std::vector<Citation> citations() const { return model_.network->citations(); }
 
  private:
+  void warn_of_known_pairs(const std::string& path, train::Dataset& data);
+
   Context& context_;
   train::LoadedModel model_;
   std::string method_;

@@ -35,8 +35,13 @@ std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& ro
   return out;
 }
 
-/// A word of a table of text: quoted where it holds a comma.
-std::string cell(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
+/// A word of a table of text: quoted where it holds a comma or a quote, which is doubled.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
 
 std::string with_unit(const std::string& name, const std::string& unit) {
   return unit.empty() ? name : name + " [" + unit + "]";
@@ -80,8 +85,9 @@ std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs
 
 void PredictAffinities::write_scores(const std::vector<Row>& rows, Context& context) {
   auto sorted = truth_;
-  std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
-  const double strong = params_.strong.value_or(sorted[sorted.size() / 2]);
+  std::sort(sorted.begin(), sorted.end());
+  const double median = 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
+  const double strong = params_.strong.value_or(median);
   lines_.push_back(fmt::format("{:<44}{:>13}{:>10}{:>10}", fmt::format("{} pairs never seen", truth_.size()),
                                "concordance", "MSE", "AUC"));
   std::string text = "method,concordance,mse,auc\n";

@@ -87,6 +87,8 @@ says(f"'{name}': the vocabulary has 1 columns, not 2", T + f"dataset={{type: cli
 # Pairs
 says("fold and validation are the same; give different ones", T + "dataset.folds={fold: 1, validation: 1}", deck="pairs.yaml")
 says("folds are counted from 0 to 2", T + "dataset.folds={folds: 3, fold: 3}", deck="pairs.yaml")
+says("part is validation, but folds names no fold for it; give folds a validation, in all data sets of the deck", T + "dataset.part=validation",
+     deck="pairs.yaml")
 MATRIX = {"affinity": [[5.0, 6.0], [7.0, 5.5]], "drug_smiles": [b"CCO", b"CCN"], "target_sequence": [b"MKL", b"MKV"]}
 
 
@@ -141,6 +143,8 @@ reads_choices("'FILE': /train/indptr falls at user 0; it must rise", train__indp
 reads_choices("'FILE': /train/items of user 0 holds 3; they are numbered 0 to 2", train__items=[0, 3, 2])
 reads_choices("'FILE': item 1 has no tag in /item_tags; give every item one, such as one for unknown", item_tags__indptr=[0, 1, 1, 2],
               item_tags__items=[0, 1])
+reads_choices("'FILE': /item_tags/items holds 999999, but names 3 tags in all; number them from 0 without gaps", item_tags__indptr=[0, 1, 2, 3],
+              item_tags__items=[0, 1, 999999])
 reads_choices("'FILE': no user has choices held for tests; give some", test__indptr=[0, 0, 0], test__items=np.zeros(0, int))
 reads_choices("'FILE': no user chose anything in this part; take another part", train__indptr=[0, 0, 0], train__items=np.zeros(0, int))
 says("recommend offers items to users; give a dataset of type choices", R + "dataset={type: clicks, made_up: {records: 40}}",
@@ -171,6 +175,8 @@ table.begins("run.directory=cosines", COSINES, T + "dataset=" + MADE + ", others
 says("made-up choices: this cosine_factors knows 20 users and 10 items; take the choices that it was trained on",
      R + "models=[cosines/train/model.h5]", R + "dataset.made_up.items=12", deck="recommend.yaml", command="run")
 says("training and dataset have different columns; give records of the same kind", J + "dataset.made_up.columns=2", deck="judge.yaml", command="run")
+says("made-up clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.made_up.rows=7", deck="judge.yaml",
+     command="run")
 says("judge_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
 says("predict_affinities judges pairs of things; give a dataset of type pairs",
      P + "dataset={type: clicks, made_up: {records: 40}}", deck="predict.yaml", command="run")
@@ -195,6 +201,15 @@ table.begins("run.directory=ordered", T + "dataset={type: pairs, file: ordered.c
 says("'turned.csv': column compound numbers other things than the file that affinity was given, so that rows would be read as those of others; write "
      "all pairs into one file, with a column fold (folds: {by: given})", P + "dataset={type: pairs, file: turned.csv, letters: 1, part: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
+
+says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, pieces "
+     "and letters of the training", P + "dataset={type: pairs, file: ordered.csv, letters: 1, radius: 1, part: test}",
+     P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
+PLAIN = f"{{type: clicks, file: {learned}, logarithm: false}}"
+says("'learned.h5': numbers are taken as they are, but training was given them by their logarithm; give the data set logarithm: true",
+     J + f"training={{type: clicks, file: {learned}}}", J + "dataset=" + PLAIN, deck="judge.yaml", command="run")
+says("'learned.h5': numbers are taken as they are, but dlrm was given them by their logarithm; give the data set logarithm: true",
+     J + "training=" + PLAIN, J + "dataset=" + PLAIN, J + "models=[values/train/model.h5]", deck="judge.yaml", command="run")
 
 # Tables
 says("average keeps means of weights, but not of the rows of tables, which dlrm learns; remove average", T + "average={decay: 0.9}", command="run")

@@ -41,6 +41,30 @@ TEST_CASE("fragments do not depend on the order in which atoms are written") {
   CHECK(rows.back() < 64);
 }
 
+TEST_CASE("a molecule has the same fragments with and without marks of chirality and bonds that need not be written") {
+  const std::vector<std::pair<const char*, const char*>> same{
+      {"C[C@@H](N)C(=O)O", "CC(N)C(=O)O"},
+      {"[CH3][CH2]O", "CCO"},
+      {"C[C@](F)(Cl)Br", "CC(F)(Cl)Br"},
+      {"c1[cH]cccc1", "c1ccccc1"},
+      {"CS[C@H]1CCS1", "CSC1CCS1"},
+      {"F/C=C/F", "FC=CF"},
+      {"c1ccccc1c1ccccc1", "c1ccccc1-c1ccccc1"},
+      {"c1ccccc1c1cc(ccc1)c1ccncc1", "c1ccccc1-c1cc(ccc1)-c1ccncc1"}};
+  for (const auto& [a, b] : same) {
+    INFO(a);
+    for (const int radius : {0, 1, 2})
+      CHECK(fragment_rows(parse_smiles(a), radius, 100000) == fragment_rows(parse_smiles(b), radius, 100000));
+  }
+  // Hydrogens that an atom outside brackets would not have still count, and so do rings.
+  for (const auto& [a, b] : std::vector<std::pair<const char*, const char*>>{
+           {"C[NH3+]", "C[N+]"}, {"c1cc[nH]c1", "c1ccnc1"}, {"c1ccc2ccccc2c1", "c1ccc-2ccccc2c1"}})
+    CHECK(fragment_rows(parse_smiles(a), 1, 100000) != fragment_rows(parse_smiles(b), 1, 100000));
+  CHECK(parse_smiles("C[Sm]C").atoms[1].element == "Sm");
+  CHECK(parse_smiles("[211At]").atoms[0].element == "At");
+  CHECK(parse_smiles("[U]").atoms[0].element == "U");
+}
+
 TEST_CASE("a SMILES that cannot be read is refused where it breaks") {
   const std::vector<std::pair<const char*, const char*>> wrong{
       {"CC(C", "the SMILES 'CC(C' cannot be read at letter 5: a branch is not closed"},
@@ -55,6 +79,14 @@ TEST_CASE("a SMILES that cannot be read is refused where it breaks") {
       {"[Na+", "the SMILES '[Na+' cannot be read at letter 5: ']' was expected"},
       {"=CC", "the SMILES '=CC' cannot be read at letter 1: a bond needs an atom before it"},
       {"CC=", "the SMILES 'CC=' cannot be read at letter 4: a bond leads to no atom"},
+      {"C(=)C", "the SMILES 'C(=)C' cannot be read at letter 4: a bond leads to no atom"},
+      {"C=(C)C", "the SMILES 'C=(C)C' cannot be read at letter 3: a bond leads to no atom"},
+      {"C==C", "the SMILES 'C==C' cannot be read at letter 3: a bond leads to no atom"},
+      {"C-.C", "the SMILES 'C-.C' cannot be read at letter 3: a bond leads to no atom"},
+      {"C()C", "the SMILES 'C()C' cannot be read at letter 3: the branch holds no atom"},
+      {"C1C1", "the SMILES 'C1C1' cannot be read at letter 4: these two atoms have a bond already"},
+      {"C=1CCC-1",
+       "the SMILES 'C=1CCC-1' cannot be read at letter 8: ring 1 opened with another bond than it closes with"},
       {"", "the SMILES '' cannot be read at letter 1: it has no atoms"}};
   for (const auto& [text, message] : wrong) CHECK_THROWS_WITH(parse_smiles(text), message);
 }

@@ -69,6 +69,62 @@ TEST_CASE("text of pairs is read, and what cannot be is refused with its line") 
         "'pairs.csv', row 2, target 'P1': letter 2 of the sequence is '-'; residues are letters");
 }
 
+TEST_CASE("lines of a negative fold are left out, names need letters, two quotes stand for one") {
+  Files files;
+  const auto table = read_pair_csv(files.text(
+      "quoted.csv", head + ",fold\n\"2\"\",3\"\"-AMP\",CCO,P1,MKLV,5.5,0\nB,CCC,P1,MKLV,6,-1\nA,CCO,P1,MKLV,7,1\n"));
+  REQUIRE(table.entries.size() == 2);
+  CHECK(table.compounds.id.front() == "2\",3\"-AMP");
+  CHECK(table.entries[1].value == 7.0);
+  CHECK(refusal(files, head + "\n,CCO,P1,MKL,1\n") == "pairs.csv:2: the compound has no name; give it one");
+  CHECK(refusal(files, head + "\nA,CCO,,MKL,1\n") == "pairs.csv:2: the target has no name; give it one");
+}
+
+namespace {
+
+/// A file of three compounds and two targets, one of whose arrays is another.
+std::string pair_h5_refusal(Files& files, const std::string& name, const std::vector<double>& values,
+                            const std::vector<std::string>& names = {}) {
+  const auto path = files.scratch.file("pairs.h5");
+  {
+    auto file = io::File::create(path);
+    const std::vector<double> affinity{5.0, 6.0, std::nan(""), 4.0, 7.0, 8.0};
+    const auto& taken = name == "affinity" ? values : affinity;
+    file.write("affinity", io::tensor_of(taken.data(), {3, 2}));
+    file.write("drug_smiles", std::vector<std::string>{"CCO", "CCN", "CCC"});
+    file.write("target_sequence", std::vector<std::string>{"MKL", "MKV"});
+    if (name == "drug_similarity") file.write(name, io::tensor_of(values.data(), {3, 3}));
+    if (name == "drug_id") file.write(name, names);
+  }
+  try {
+    const auto table = read_pair_h5(path);
+    CHECK(table.entries.size() == 5);
+  } catch (const InputError& error) {
+    return std::string(error.what()).substr(path.size() + 4);
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("arrays of pairs that do not fit each other, or are not finite, are refused") {
+  Files files;
+  CHECK(pair_h5_refusal(files, "", {}).empty());
+  CHECK(pair_h5_refusal(files, "affinity", {5.0, 6.0, std::nan(""), 4.0, INFINITY, 8.0}) ==
+        "/affinity is infinite in row 2, column 0; a value that is not known is NaN");
+  CHECK(pair_h5_refusal(files, "drug_id", {}, {"a", "b"}) ==
+        "/drug_id holds 2 names for 3 of them; give each one, or remove the array");
+  CHECK(pair_h5_refusal(files, "drug_id", {}, {"a", "b", "c", "d"}) ==
+        "/drug_id holds 4 names for 3 of them; give each one, or remove the array");
+  CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, 0.1, 0.5, 1, 0.1, 0.1, 0.1, 1}).empty());
+  CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, std::nan(""), 0.5, 1, 0.1, 0.1, 0.1, 1}) ==
+        "/drug_similarity holds nan in row 0, column 2; numbers are finite, and above 0 of each thing with itself; "
+        "mend it, or remove the array: similarities of texts are taken then");
+  CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, 0.1, 0.5, 0, 0.1, 0.1, 0.1, 1}) ==
+        "/drug_similarity holds 0 in row 1, column 1; numbers are finite, and above 0 of each thing with itself; "
+        "mend it, or remove the array: similarities of texts are taken then");
+}
+
 TEST_CASE("folds of compounds keep their pairs together, and the same seed gives the same folds") {
   MadePairs keys;
   const auto table = make_pairs(keys);
@@ -89,8 +145,12 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   auto again = twice.entries.front();
   again.fold = 1;
   twice.entries.push_back(again);
-  folds.fold = 1;
+  folds.fold = 1, folds.validation = -1;
   CHECK(pairs_in_both(twice, roles_of(twice, folds)) == 1);
+  folds.fold = 0, folds.validation = 17;
+  CHECK_THROWS_WITH(roles_of(twice, folds),
+                    "made-up pairs: fold 17 leaves no pairs for validation; choose another one, or none (-1)");
+  folds.validation = -1;
   folds.fold = 7;
   CHECK_THROWS_WITH(roles_of(twice, folds), "made-up pairs: fold 7 leaves no pairs for tests; choose another fold");
 }
@@ -190,6 +250,15 @@ TEST_CASE("records whose rows stand for other values are told from those of the 
   CHECK(plain.number[0] == -2.0);
   CHECK(plain.number[4] == 0.0);
   CHECK(plain.number[5] == 1.0);  // missing
+  require_same_numbers(true, known, "dlrm"), require_same_numbers(false, plain, "dlrm");
+  CHECK_THROWS_WITH(require_same_numbers(true, plain, "dlrm"),
+                    "'" + path +
+                        "' all: numbers are taken as they are, but dlrm was given them by their logarithm; give the "
+                        "data set logarithm: true");
+  CHECK_THROWS_WITH(require_same_numbers(false, known, "training"),
+                    "'" + path +
+                        "' all: numbers are taken by their logarithm, but training was given them as they are; give "
+                        "the data set logarithm: false");
 }
 
 TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
@@ -207,6 +276,20 @@ TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
           ": column compound numbers other things than the file that affinity was given, so that rows would "
           "be read as those of others; write all pairs into one file, with a column fold (folds: {by: "
           "given})");
+  const auto with = [&](const DescriptorKeys& keys) {
+    return pair_records(one.pairs, std::vector<Role>(one.pairs->entries.size(), Role::test), Role::test, keys);
+  };
+  const auto as = [&](const std::string& column) {
+    return one.source + ": rows of column " + column +
+           " stand for other pieces than those that affinity was given; give the data set the radius, pieces and "
+           "letters of the training";
+  };
+  require_same_rows(one.columns, with({}), "affinity");
+  DescriptorKeys radius, pieces, letters;
+  radius.radius = 3, pieces.pieces = 2048, letters.letters = 2;
+  CHECK_THROWS_WITH(require_same_rows(one.columns, with(radius), "affinity"), as("compound_pieces"));
+  CHECK_THROWS_WITH(require_same_rows(one.columns, with(pieces), "affinity"), as("compound_pieces"));
+  CHECK_THROWS_WITH(require_same_rows(one.columns, with(letters), "affinity"), as("target_words"));
 }
 
 TEST_CASE("text of a spreadsheet begins with a mark, and folds are whole numbers") {

@@ -1,13 +1,16 @@
 // Rivals against plain forms of themselves.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include "core/parallel/random.hpp"
 #include "plugins/relate/records/click_file.hpp"
 #include "plugins/relate/rivals/logistic.hpp"
 #include "plugins/relate/rivals/pair_rivals.hpp"
 #include "plugins/relate/rivals/scores.hpp"
-#include "tests/catch.hpp"
+#include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;
 using namespace cambium::relate;
@@ -137,4 +140,35 @@ TEST_CASE("L-BFGS finds the minimum of a valley") {
   const auto x = minimise({-1.2, 1.0}, valley, 500);
   CHECK(x[0] == Approx(1.0).margin(1e-3));
   CHECK(x[1] == Approx(1.0).margin(2e-3));
+}
+
+TEST_CASE("a median lies between the values in the middle; models that other pairs were kept from are warned of") {
+  Comm self(MPI_COMM_SELF);
+  SharedScratch scratch(self);
+  Place place(self, scratch.file("median"));
+  const auto path = scratch.file("pairs.csv");
+  std::ofstream(path) << "compound,smiles,target,sequence,pKd,fold\n"
+                         "A,CCO,P,MKL,5,0\nB,CCN,P,MKL,6,1\nA,CCO,Q,MKV,7,1\nB,CCN,Q,MKV,4,0\nC,CCC,P,MKL,6,2\n";
+  const auto data = [&](int fold, const char* part) {
+    return fmt::format("{{type: pairs, file: {}, letters: 1, folds: {{by: given, fold: {}}}, part: {}}}", path, fold,
+                       part);
+  };
+  place.run("train", fmt::format("{{network: {{type: affinity, width: 2, layers: [2]}}, dataset: {}, batch: 2, steps: "
+                                 "2, learning_rate: {{type: constant, start: 0.01}}}}",
+                                 data(0, "training")));
+  const auto judged = [&](int fold) {
+    return place
+        .run("predict_affinities",
+             fmt::format("{{models: ['{}/model.h5'], dataset: {}}}", place.context.run_directory, data(fold, "test")))
+        ->lines();
+  };
+  const auto lines = judged(0);
+  CHECK(std::find(lines.begin(), lines.end(), "AUC: a hit is a value above 4.5") != lines.end());
+  CHECK(place.log.warnings().empty());
+  judged(1);
+  REQUIRE(place.log.warnings().size() == 1);
+  CHECK(place.log.warnings()[0].text ==
+        fmt::format("models: '{}/model.h5' was trained with other pairs kept for tests than those that are judged, so "
+                    "that it may know some of them; give the data sets of training and of this stage the same folds",
+                    place.context.run_directory));
 }

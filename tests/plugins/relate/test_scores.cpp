@@ -27,6 +27,8 @@ TEST_CASE("concordance is the share of pairs in the right order, with ties") {
   }
   const std::vector<double> same{1.0, 1.0}, other{1.0, 2.0};
   CHECK(std::isnan(concordance(same, other)));
+  const std::vector<double> lost{1.0, std::nan(""), 0.5}, known{1.0, 2.0, 3.0};
+  CHECK(std::isnan(concordance(known, lost)));
 }
 
 TEST_CASE("the area under the curve, errors and log loss") {
