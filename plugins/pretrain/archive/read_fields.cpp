@@ -42,6 +42,26 @@ void require_finite(const io::Dataset& set, const std::vector<float>& values, st
                                file, name, static_cast<std::int64_t>(at) / cells));
 }
 
+/// InputError where a time is no number, or before the one in front of it.
+void require_rising(const std::vector<double>& time, const std::string& file) {
+  for (std::size_t m = 0; m < time.size(); ++m) {
+    if (!std::isfinite(time[m]))
+      throw InputError(fmt::format("'{}': /scales/sim_time is not finite in moment {}; mend the file", file, m));
+    if (m > 0 && time[m] < time[m - 1])
+      throw InputError(
+          fmt::format("'{}': /scales/sim_time falls from {:g} to {:g} at moment {}; moments are read in the order of "
+                      "their times: sort the file, or take out what was written twice",
+                      file, time[m - 1], time[m], m));
+  }
+}
+
+/// InputError where an array has no number at all.
+void require_numbers(const std::vector<std::int64_t>& shape, const std::string& file, const std::string& name) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    throw InputError(
+        fmt::format("'{}': {} holds nothing, its shape is {}; leave the file out", file, name, shape_text(shape)));
+}
+
 /// First and one past the last moment in the wanted span.
 std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std::vector<double>& time,
                                            const std::string& file) {
@@ -59,6 +79,10 @@ std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std:
 std::vector<std::int64_t> closing_axes(const FieldSource& source, const std::vector<std::int64_t>& shape,
                                        std::vector<std::int64_t> of_file, const std::string& path) {
   if (source.periodic.empty()) return of_file;
+  for (const auto closes : source.periodic)
+    if (closes != 0 && closes != 1)
+      throw InputError(
+          fmt::format("periodic is 1 for an axis that closes on itself and 0 for others, not {}; mend it", closes));
   if (source.periodic.size() != shape.size())
     throw InputError(fmt::format("periodic names {} axes, but the fields of '{}' have {}", source.periodic.size(), path,
                                  shape.size()));
@@ -84,6 +108,7 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
   Simulation simulation;
   simulation.source = path;
   const auto times = file.read<std::vector<double>>("/scales/sim_time");
+  require_rising(times, path);
   const auto [from, to] = wanted(source, times, path);
   simulation.time.assign(times.begin() + static_cast<std::ptrdiff_t>(from),
                          times.begin() + static_cast<std::ptrdiff_t>(to));
@@ -105,6 +130,7 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
           fmt::format("'{}': {} has {} moments, but /scales/sim_time has {}; the file is cut short, or still being "
                       "written: leave it out",
                       path, name, shape[0], times.size()));
+    require_numbers(shape, path, name);
     shape.erase(shape.begin());
     if (c == 0)
       layout.shape = shape, layout.periodic = closing_axes(source, shape, periodic_axes(file, shape.size()), path);
@@ -131,6 +157,7 @@ void read_array(const FieldSource& source, const std::string& path, Archive& out
   if (shape.size() < 4 || shape.size() > 5)
     throw InputError(fmt::format("'{}': {} has {} axes; simulations, moments and two or three axes of space are read",
                                  path, source.array, shape.size()));
+  require_numbers(shape, path, source.array);
   Layout layout{{source.array}, {shape.begin() + 2, shape.end()}, {}};
   layout.periodic = closing_axes(source, layout.shape, std::vector<std::int64_t>(layout.shape.size(), 0), path);
   if (!out.simulations.empty()) require_same(out.layout, layout, out.simulations.front().source, path);

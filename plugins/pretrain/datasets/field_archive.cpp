@@ -20,6 +20,10 @@ static std::string archive_problem(const FieldArchive::Params& p) {
   if (!p.moments.empty() && !p.without_moments.empty()) return "give one of: moments, without_moments";
   for (const auto m : p.moments.empty() ? p.without_moments : p.moments)
     if (m < 0) return fmt::format("moments count from 0, but {} is named; give numbers of moments", m);
+  for (std::size_t k = 0; k < p.fields.size(); ++k)
+    if (std::find(p.fields.begin(), p.fields.begin() + static_cast<std::ptrdiff_t>(k), p.fields[k]) !=
+        p.fields.begin() + static_cast<std::ptrdiff_t>(k))
+      return fmt::format("fields names {} twice; name each once", p.fields[k]);
   if (!p.array.empty() || p.made_up) return "";
   for (const auto& [name, values] : p.parameters)
     if (values.size() != p.files.size())
@@ -131,6 +135,17 @@ Archive FieldArchive::archive() const {
   return out;
 }
 
+/// InputError where a moment is named that no run has.
+void FieldArchive::require_named() const {
+  std::int64_t most = 0;
+  for (const auto& simulation : archive_->simulations) most = std::max<std::int64_t>(most, std::ssize(simulation.time));
+  for (const auto* list : {&params_.moments, &params_.without_moments})
+    for (const auto m : *list)
+      if (m >= most)
+        throw InputError(fmt::format("{} names {}, but no run has more than {} moments, counted from 0; change it",
+                                     list == &params_.moments ? "moments" : "without_moments", m, most));
+}
+
 void FieldArchive::open(Context& context) {
   moments_.clear();
   io::on_every_rank(context.comm, [&] {
@@ -158,6 +173,7 @@ void FieldArchive::open(Context& context) {
       moments_.push_back(moment);
     }
   }
+  require_named();
   const auto& layout = archive_->layout;
   context.log.info(fmt::format("{} moments of {} simulations, {} quantities on {} cells{}", moments_.size(),
                                archive_->simulations.size(), layout.channels.size(), layout.cells(),

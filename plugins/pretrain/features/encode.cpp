@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/train/data/numbers.hpp"
+#include "plugins/pretrain/datasets/field_archive.hpp"
+#include "plugins/pretrain/features/combinations.hpp"
 
 namespace cambium::pretrain {
 
@@ -18,6 +22,9 @@ LoadedEncoder::LoadedEncoder(const std::string& path, Context& context)
 }
 
 LoadedEncoder::Vectors LoadedEncoder::vectors_of(train::Dataset& data, std::int64_t batch) {
+  encoder_->scales().require_channels(data, path_);
+  const auto* archive = dynamic_cast<const FieldArchive*>(&data);
+  if (archive && !archive->parameter_names().empty()) require_parameters(archive->parameter_names());
   const auto outputs = model_.network->outputs();
   const std::int64_t n = data.size(), width = encoder_->width(), ranks = context_.comm.size();
   Vectors out;
@@ -37,16 +44,36 @@ LoadedEncoder::Vectors LoadedEncoder::vectors_of(train::Dataset& data, std::int6
   return out;
 }
 
-Matrix LoadedEncoder::vectors_of(const Matrix& parameters) {
+/// FNV-1a of all weights.
+std::string LoadedEncoder::mark() {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const auto& weights : model_.weights.views()) {
+    std::vector<double> numbers(static_cast<std::size_t>(weights.elements()));
+    train::copy_numbers<double>(weights, std::span(numbers));
+    for (const double x : numbers) hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3u;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+void LoadedEncoder::require_parameters(const std::vector<std::string>& names) const {
+  const auto known = encoder_->parameters_count();
+  if (known == 0) return;
+  if (known != std::ssize(names))
+    throw InputError(fmt::format("model: '{}' knows {} parameters, but {} are given", path_, known, std::ssize(names)));
+  encoder_->scales().require_parameters(names, path_);
+}
+
+Matrix LoadedEncoder::vectors_of(const std::map<std::string, std::vector<double>>& of) {
+  std::vector<std::string> names;
+  for (const auto& [name, values] : of) names.push_back(name);
   if (encoder_->parameters_count() == 0)
     throw InputError(
         fmt::format("model: '{}' was not trained with parameters, so that runs that are not there yet have no vector; "
                     "train it with "
                     "partner: parameters",
                     path_));
-  if (parameters.columns != encoder_->parameters_count())
-    throw InputError(fmt::format("model: '{}' knows {} parameters, but {} are given", path_,
-                                 encoder_->parameters_count(), parameters.columns));
+  require_parameters(names);
+  const Matrix parameters = combinations(of);
   Matrix out(parameters.rows, encoder_->width());
   out.values = encoder_->vectors_of(parameters.values, model_.weights.views());
   return out;

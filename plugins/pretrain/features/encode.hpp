@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 
 #include "core/train/networks/artifact/artifact.hpp"
@@ -17,13 +18,17 @@ class LoadedEncoder {
   };
   /// Collective: the vectors of all samples, on every rank; ranks take the samples in turn.
   Vectors vectors_of(train::Dataset& data, std::int64_t batch);
-  /// Of rows of parameters.
-  Matrix vectors_of(const Matrix& parameters);
+  /// Of all combinations of values of parameters, whose names are the model's.
+  Matrix vectors_of(const std::map<std::string, std::vector<double>>& parameters);
 
   const Encoder& encoder() const { return *encoder_; }
+  /// By which the same weights are known again, whatever the file's name.
+  std::string mark();
   std::vector<Citation> citations() const { return model_.network->citations(); }
 
  private:
+  void require_parameters(const std::vector<std::string>& names) const;
+
   std::string path_;
   Context& context_;
   train::LoadedModel model_;

@@ -1,9 +1,12 @@
 #include "plugins/pretrain/features/methods.hpp"
 
+#include <fmt/format.h>
+
 #include <iterator>
 #include <map>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "plugins/pretrain/features/cca.hpp"
 #include "plugins/pretrain/features/kernel_fit.hpp"
 #include "plugins/pretrain/features/pca.hpp"
@@ -56,6 +59,7 @@ std::optional<Method> relevant(const Table& archive, const Matrix& known, const 
   if (before.empty()) return {};
   const PrincipalComponents pca(known, components);
   const Matrix rows = pca(known);
+  if (rows.columns == 0) return {};  // runs do not differ, or there is one
   Matrix changes = rows_of(rows, after);
   const Matrix from = rows_of(rows, before);
   for (std::size_t k = 0; k < changes.values.size(); ++k) changes.values[k] -= from.values[k];
@@ -64,8 +68,14 @@ std::optional<Method> relevant(const Table& archive, const Matrix& known, const 
 }
 
 void require_same_shape(const Table& archive, const Table& queries) {
-  if (archive.field.columns != queries.field.columns)
+  const auto &known = archive.channel_names, &asked = queries.channel_names;
+  if (archive.shape.channels != queries.shape.channels || archive.shape.cells != queries.shape.cells)
     throw InputError("archive and queries hold fields of other shapes; give both the same channels and cells");
+  if (archive.shape.periodic != queries.shape.periodic)
+    throw InputError("archive and queries differ in which axes are periodic; give both the same 'periodic'");
+  if (asked.size() > 1 && known.size() == asked.size() && known != asked)
+    throw InputError(fmt::format("the archive holds the fields {}, queries {}; give both the same in the same order",
+                                 join(known), join(asked)));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ struct Table {
   Matrix field, partner, parameters;
   std::vector<std::int64_t> simulation, moment, label;
   std::vector<double> time;
+  std::vector<std::string> channel_names, parameter_names;  ///< of a field_archive
   std::int64_t rows() const { return field.rows; }
 };
 

@@ -80,7 +80,6 @@ class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, publi
 
   Params params_;
   Context& context_;
-  Scales scales_;
   std::int64_t samples_ = 0;  ///< of the training set
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;

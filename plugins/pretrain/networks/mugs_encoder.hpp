@@ -84,7 +84,6 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
 
   Params params_;
   Context& context_;
-  Scales scales_;
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
   std::int64_t samples_ = 0, seen_ = 0;  ///< of the training set; since its beginning

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/train/data/numbers.hpp"
+#include "plugins/pretrain/datasets/field_archive.hpp"
 
 namespace cambium::pretrain {
 
@@ -110,16 +112,35 @@ Scales Scales::of(train::Dataset& data) {
   for (const auto& sample : samples) add_field(*sample, out.shape, out.mean, 2, squares);
   for (std::size_t c = 0; c < channels; ++c) out.deviation.push_back(deviation_of(squares[c] / n, out.mean[c]));
   for (auto& values : parameters) out.parameters.push_back(parameter_scale(std::move(values)));
+  if (const auto* archive = dynamic_cast<const FieldArchive*>(&data))
+    out.channel_names = archive->channel_names(), out.parameter_names = archive->parameter_names();
   return out;
+}
+
+void Scales::require_channels(const train::Dataset& data, const std::string& model) const {
+  const auto* archive = dynamic_cast<const FieldArchive*>(&data);
+  if (!archive) return;
+  const auto& names = archive->channel_names();
+  if (names.size() < 2 || channel_names.size() != names.size() || names == channel_names) return;
+  throw InputError(
+      fmt::format("model: '{}' reads the fields {} in this order, but the data set has {}; give it the same 'fields'",
+                  model, join(channel_names), join(names)));
+}
+
+void Scales::require_parameters(const std::vector<std::string>& names, const std::string& model) const {
+  if (names.size() != parameter_names.size() || names == parameter_names) return;
+  throw InputError(fmt::format("model: '{}' reads the parameters {}, but {} are given; give the same names", model,
+                               join(parameter_names), join(names)));
 }
 
 std::string Scales::text() const {
   auto list = nlohmann::json::array();
   for (const auto& p : parameters)
     list.push_back({{"logarithm", p.logarithm}, {"mean", p.mean}, {"deviation", p.deviation}});
-  return nlohmann::json{{"channels", shape.channels}, {"cells", shape.cells},
-                        {"periodic", shape.periodic}, {"mean", mean},
-                        {"deviation", deviation},     {"parameters", list}}
+  return nlohmann::json{{"channels", shape.channels},     {"cells", shape.cells},
+                        {"periodic", shape.periodic},     {"mean", mean},
+                        {"deviation", deviation},         {"parameters", list},
+                        {"channel_names", channel_names}, {"parameter_names", parameter_names}}
       .dump();
 }
 
@@ -131,6 +152,8 @@ Scales Scales::from(const std::string& text) {
   in.at("periodic").get_to(out.shape.periodic);
   in.at("mean").get_to(out.mean);
   in.at("deviation").get_to(out.deviation);
+  out.channel_names = in.value("channel_names", std::vector<std::string>());  // models of before do not say
+  out.parameter_names = in.value("parameter_names", std::vector<std::string>());
   for (const auto& p : in.at("parameters"))
     out.parameters.push_back(
         {p.at("logarithm").get<bool>(), p.at("mean").get<double>(), p.at("deviation").get<double>()});

@@ -65,6 +65,7 @@ void write_index(io::File& file, const StatedIndex& index) {
   file.set_attribute("wanted", stated.wanted), file.set_attribute("recall", stated.recall);
   file.set_attribute("compared", stated.compared), file.set_attribute("count", stated.count);
   file.set_attribute("queries", stated.queries);
+  if (!index.model.empty()) file.set_attribute("model", index.model);
 }
 
 StatedIndex read_index(const std::string& path) {
@@ -96,7 +97,8 @@ StatedIndex read_index(const std::string& path) {
           fmt::format("'{}': {} has {} values for {} rows; make the index again", path, name, to.size(), rows));
   };
   read_mark("simulation", marks.simulation), read_mark("moment", marks.moment), read_mark("time", marks.time);
-  return {InvertedLists(std::move(parts)), stated, marks};
+  return {InvertedLists(std::move(parts)), stated, marks,
+          file.has_attribute("model") ? file.attribute<std::string>("model") : std::string()};
 }
 
 }  // namespace cambium::pretrain

@@ -15,6 +15,7 @@ struct StatedIndex {
   InvertedLists lists;
   StatedRecall stated;
   EntryMarks marks = {};
+  std::string model = {};  ///< by which the model whose vectors these are is known again; empty where that is unknown
 };
 
 /// /rows, /centres, /start, /number, /unit and /bytes of an index (see InvertedLists::Parts), what it states as

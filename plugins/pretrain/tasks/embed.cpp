@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -65,7 +66,9 @@ Task::Outcome Embed::run(Context& context) {
   data->open(context);
   LoadedEncoder encoder(params_.model, context);
   const Table table = read_table(*data);
-  const auto vectors = encoder.vectors_of(*data, params_.batch);
+  auto vectors = encoder.vectors_of(*data, params_.batch);
+  if (std::ranges::all_of(vectors.partner.values, [](double x) { return x == 0.0; }))
+    vectors.partner = {};  // there are none
   io::on_root(context.comm, [&] {
     const auto path = (std::filesystem::path(context.run_directory) / "vectors.h5").string();
     io::write_h5_atomically(path, [&](io::File& file) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -45,6 +46,9 @@ void Novelty::Params::describe(deck::Describe<Params>& d) {
       return "by is encoder, but there is no 'model'; give one, or by: gaps";
     if (p.candidates.empty()) return "'candidates' names no parameter";
     std::int64_t count = 1;
+    for (const auto& [name, values] : p.candidates)
+      if (std::set<double>(values.begin(), values.end()).size() < values.size())
+        return fmt::format("candidates.{} has a value twice; the same run would be chosen twice: give each once", name);
     for (const auto& [name, values] : p.candidates) count *= std::ssize(values);
     if (count >= p.choose) return "";
     return fmt::format("choose is {}, but there are {} candidates; give more values, or choose fewer", p.choose, count);
@@ -168,7 +172,7 @@ Task::Outcome Novelty::run(Context& context) {
   std::vector<double> distance;
   if (params_.model) {
     LoadedEncoder encoder(*params_.model, context);
-    const Matrix vectors = encoder.vectors_of(could);
+    const Matrix vectors = encoder.vectors_of(params_.candidates);
     distance = distances(vectors, encoder.vectors_of(*archive, params_.batch).field);
     auto [order, far] = farthest(vectors, distance, params_.choose);
     choices.push_back({"the encoder", order, far});

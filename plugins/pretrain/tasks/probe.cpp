@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -94,6 +96,28 @@ Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& 
   return out;
 }
 
+/// InputError for classes that are no numbers from 0 on.
+static void require_classes(const std::vector<std::int64_t>& training, const std::vector<std::int64_t>& test) {
+  constexpr std::int64_t most_classes = 1'000'000;  // scores are held for each
+  for (const auto c : training) {
+    if (c < 0)
+      throw InputError("classes count from 0, but a training sample has a negative one; leave it out with 'range'");
+    if (c >= most_classes)
+      throw InputError(
+          fmt::format("classes count from 0, but a training sample has the class {}; number them without gaps", c));
+  }
+  for (const auto c : test)
+    if (c < 0)
+      throw InputError(
+          "a test sample has the class -1, which is none: nothing is right about it; leave it out with 'range'");
+}
+
+/// How many have a class that none of `known` has.
+static std::int64_t of_no_class(const std::vector<std::int64_t>& classes, const std::vector<std::int64_t>& known) {
+  const std::set<std::int64_t> there(known.begin(), known.end());
+  return std::ranges::count_if(classes, [&](std::int64_t c) { return !there.contains(c); });
+}
+
 Task::Outcome Probe::run(Context& context) {
   lines_.clear(), citations_.clear();
   const auto training = context.registry->make<train::Dataset>(params_.training, context);
@@ -105,16 +129,14 @@ Task::Outcome Probe::run(Context& context) {
   if (classes.empty() || truth.empty())
     throw InputError(fmt::format("by is {0}, but the samples have no {0}; judge by what both data sets have",
                                  labels ? "label" : "simulation"));
-  for (const auto c : classes)
-    if (c < 0)
-      throw InputError("classes count from 0, but a training sample has a negative one; leave it out with 'range'");
-  for (const auto c : truth)
-    if (c < 0)
-      throw InputError(
-          "a test sample has the class -1, which is none: nothing is right about it; leave it out with 'range'");
+  require_classes(classes, truth);
   if (const auto again = rows_found_again(asked.field, known.field); again > 0)
     context.log.warn(fmt::format(
         "{} of {} test samples stand in training, too, where their class is known; give others", again, asked.rows()));
+  if (const auto others = of_no_class(truth, classes); others > 0)
+    context.log.warn(fmt::format(
+        "{} of {} test samples have a class that no training sample has, and count as wrong; number both alike", others,
+        truth.size()));
   Matrix known_vectors, asked_vectors;
   if (params_.model) {
     LoadedEncoder encoder(*params_.model, context);

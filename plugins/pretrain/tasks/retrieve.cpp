@@ -62,7 +62,7 @@ void Retrieve::examine(Check& check) {
 
 /// Vectors of what is looked for.
 Matrix Retrieve::asked(LoadedEncoder& encoder, Context& context) const {
-  if (!params_.queries) return encoder.vectors_of(combinations(params_.parameters));
+  if (!params_.queries) return encoder.vectors_of(params_.parameters);
   const auto queries = context.registry->make<train::Dataset>(*params_.queries, context);
   queries->open(context);
   return encoder.vectors_of(*queries, params_.batch).field;
@@ -121,6 +121,11 @@ Entries Retrieve::search(LoadedEncoder& encoder, const FloatRows& queries, Conte
           fmt::format("from: '{}' holds vectors of {} numbers, the model gives {}; take the model that it "
                       "was made with, or make it again",
                       *params_.from, kept.lists.rows().columns, queries.columns));
+    if (!kept.model.empty() && kept.model != encoder.mark())
+      throw InputError(
+          fmt::format("from: '{}' holds vectors of another model than '{}', which mean nothing to it; take the model "
+                      "that it was made with, or make it again",
+                      *params_.from, params_.model));
     marks_ = kept.marks;
     lines_.push_back(kept.stated.text(kept.lists.lists()));
     return answer(kept, queries, params_.entries, context.comm);
@@ -133,11 +138,11 @@ Entries Retrieve::search(LoadedEncoder& encoder, const FloatRows& queries, Conte
   const Matrix vectors = encoder.vectors_of(*archive, params_.batch).field;
   for (const auto& citation : archive->citations()) citations_.push_back(citation);
   if (!params_.queries && table.parameters.columns == std::ssize(params_.parameters))
-    judge_parameters(table, vectors, encoder.vectors_of(combinations(params_.parameters)));
+    judge_parameters(table, vectors, encoder.vectors_of(params_.parameters));
   auto found = answer(FloatRows::unit(vectors), queries, params_.entries, params_.index, context.comm);
   if (!found.index) return std::move(found.entries);
   lines_.push_back(found.index->stated.text(found.index->lists.lists()));
-  found.index->marks = marks_;
+  found.index->marks = marks_, found.index->model = encoder.mark();
   io::on_root(context.comm, [&] {
     io::write_h5_atomically((fs::path(context.run_directory) / "index.h5").string(), [&](io::File& file) {
       io::write_provenance(file, io::provenance_of(context));
@@ -152,7 +157,8 @@ void Retrieve::write_found(const Entries& found, Context& context) const {
   for (const auto& [name, values] : params_.parameters) names += "," + name;
   const Matrix combination = combinations(params_.parameters);
   const auto mark = [](const auto& of, std::int64_t entry) {
-    return of.empty() ? std::string() : "," + number_text(static_cast<double>(of[static_cast<std::size_t>(entry)]));
+    return of.empty() ? std::string()
+                      : fmt::format(",{}", number_text(static_cast<double>(of[static_cast<std::size_t>(entry)])));
   };
   text = "query" + names + ",place,entry,similarity";
   if (!marks_.simulation.empty()) text += ",simulation";

@@ -74,6 +74,12 @@ Runs runs_of(const Table& given, std::span<const double> units, const std::strin
   return out;
 }
 
+bool alike(const Table& a, const Table& b) {
+  const bool fields = a.channel_names.size() < 2 || a.channel_names == b.channel_names;  // one may have any name
+  return fields && a.parameter_names == b.parameter_names && a.shape.channels == b.shape.channels &&
+         a.shape.cells == b.shape.cells && a.shape.periodic == b.shape.periodic;
+}
+
 double root_mean_square(const Matrix& a, const Matrix& b) {
   double sum = 0.0;
   for (std::size_t k = 0; k < a.values.size(); ++k) sum += (a.values[k] - b.values[k]) * (a.values[k] - b.values[k]);
@@ -106,10 +112,10 @@ Task::Outcome Surrogate::run(Context& context) {
   };
   const Table base = table(params_.archive);
   const auto units = channel_deviations(base);
-  const Runs test = runs_of(table(params_.test), units, "test");
+  const Table judged = table(params_.test);
+  const Runs test = runs_of(judged, units, "test");
   Matrix all = runs_of(base, units, "archive").numbers;
-  if (all.columns != test.numbers.columns)
-    throw InputError("archive and test differ in parameters or shape; give both the same");
+  if (!alike(base, judged)) throw InputError("archive and test differ in parameters or shape; give both the same");
   all.values.insert(all.values.end(), test.numbers.values.begin(), test.numbers.values.end());
   all.rows += test.numbers.rows;
   const Matrix truth = standardised(test.numbers, all);

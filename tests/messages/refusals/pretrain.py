@@ -182,6 +182,18 @@ says("'array.h5': flat has 3 axes; simulations, moments and two or three axes of
 says("periodic names 1 axes, but the fields of 'array.h5' have 2", T + "dataset=" + ARRAY % ("frames", "[1]", "{}"))
 says("parameters.a has 3 values, but 'array.h5' holds 2 simulations; give one for each", T + "dataset=" + ARRAY % ("frames", "[]", "{a: [1, 2, 3]}"))
 
+says("fields names b twice; name each once", D + "fields=[b, w, b]", command="check")
+says("periodic is 1 for an axis that closes on itself and 0 for others, not 2; mend it", D + "periodic=[2, 0]")
+says("moments names 7, but no run has more than 4 moments, counted from 0; change it", D + "moments=[1, 2, 7]")
+says("without_moments names 4, but no run has more than 4 moments, counted from 0; change it", D + "without_moments=[4]")
+run_file("turned.h5", **{"/scales/sim_time": np.array([0.0, 2.0, 1.0, 3.0])})
+says("'turned.h5': /scales/sim_time falls from 2 to 1 at moment 2; moments are read in the order of their times: sort the file, or take out what was written "
+     "twice", D + "files=[a.h5, turned.h5]")
+run_file("untimed.h5", **{"/scales/sim_time": np.array([0.0, np.nan, 1.0, 3.0])})
+says("'untimed.h5': /scales/sim_time is not finite in moment 1; mend the file", D + "files=[a.h5, untimed.h5]")
+table.file("none.h5", {"frames": np.zeros((0, 3, 4, 5), "f4")})
+says("'none.h5': frames holds nothing, its shape is 0 x 3 x 4 x 5; leave the file out", T + "dataset={type: field_archive, files: [none.h5], array: frames}")
+
 # Images
 I = "{type: images, file: images.h5, %s}"
 table.file("images.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.arange(4), "few": np.arange(3), "flat": np.zeros((4, 8), "u1"),
@@ -199,6 +211,11 @@ says("by is label, but the samples of archive or queries have none; judge by som
 says("by is partner, but the samples have none; give the data sets 'apart', 'halves' or 'parameters', or another 'by'", J + "by=partner",
      J + "archive={type: images, made_up: {samples: 40, size: 8}}", J + "queries={type: images, made_up: {samples: 20, size: 8}}", deck="judge.yaml")
 says("archive and queries hold fields of other shapes; give both the same channels and cells", J + "queries.made_up.cells=[8, 10]", deck="judge.yaml")
+FILES = "={type: field_archive, files: [a.h5, b.h5], fields: %s, periodic: %s}"
+says("archive and queries differ in which axes are periodic; give both the same 'periodic'", J + "archive" + FILES % ("[b, w]", "[1, 0]"),
+     J + "queries" + FILES % ("[b, w]", "[0, 0]"), deck="judge.yaml")
+says("the archive holds the fields b, w, queries w, b; give both the same in the same order", J + "archive" + FILES % ("[b, w]", "[1, 0]"),
+     J + "queries" + FILES % ("[w, b]", "[1, 0]"), deck="judge.yaml")
 says("the samples hold no fields; give a dataset of type field_archive or images", J + "archive=" + PLAIN, deck="judge.yaml")
 
 # Models
@@ -219,6 +236,10 @@ table.begins(deck="retrieve.yaml")
 table.begins(N + "augment={noise: 0.1}", N + "partner=view", N + "width=3", "run.directory=wider")
 says("from: 'retrieve/retrieve/index.h5' holds vectors of 2 numbers, the model gives 3; take the model that it was made with, or make it again",
      FROM[0], FROM[1] + "retrieve/retrieve/index.h5", R + "model=wider/train/model.h5", "run.directory=other", deck="retrieve.yaml")
+table.begins(N + "augment={noise: 0.2}", N + "partner=view", "run.directory=louder")
+says("from: 'retrieve/retrieve/index.h5' holds vectors of another model than 'louder/train/model.h5', which mean nothing to it; take the model that it was "
+     "made with, or make it again", FROM[0], FROM[1] + "retrieve/retrieve/index.h5", R + "model=louder/train/model.h5", "run.directory=other",
+     deck="retrieve.yaml")
 PARTS = {"rows": np.eye(2, dtype="f4"), "centres": np.eye(2, dtype="f4")[:1], "start": np.array([0, 16]), "number": np.array([0, 1] + [-1] * 14),
          "unit": np.ones(1, "f4"), "bytes": np.zeros(64, "u1")}
 STATED = {"probes": 1, "kept": 2, "wanted": 0.9, "recall": 1.0, "compared": 1.0, "count": 2, "queries": 2}
@@ -230,8 +251,15 @@ for message in ("'torn_index.h5': the arrays of this index do not belong togethe
     says(message, FROM[0], FROM[1] + message.split("'")[1], deck="retrieve.yaml")
 
 table.begins(N + "partner=parameters", "run.directory=known")
-says("parameters names prandtl, but the parameters of the archive's runs are rayleigh; give both the same names", R + "queries=null",
-     R + "parameters={prandtl: [1]}", R + "archive.parameters={rayleigh: [1e4, 1e5]}", R + "model=known/train/model.h5", deck="retrieve.yaml")
+KNOWN = R + "queries=null", R + "model=known/train/model.h5"
+says("parameters names rayleigh, but the parameters of the archive's runs are prandtl; give both the same names", *KNOWN, R + "parameters={rayleigh: [1]}",
+     R + "archive.parameters={prandtl: [1, 2]}", deck="retrieve.yaml")
+says("model: 'known/train/model.h5' reads the parameters rayleigh, but prandtl are given; give the same names", *KNOWN, R + "parameters={prandtl: [1]}",
+     R + "archive.parameters={prandtl: [1, 2]}", deck="retrieve.yaml")
+TURNED = E + "model=known/train/model.h5", E + "dataset={type: field_archive, files: [a.h5, b.h5], fields: %s, parameters: {rayleigh: [1e4, 1e5]%s}}"
+says("model: 'known/train/model.h5' reads the fields b, w in this order, but the data set has w, b; give it the same 'fields'", TURNED[0],
+     TURNED[1] % ("[w, b]", ""), deck="embed.yaml")
+says("model: 'known/train/model.h5' knows 1 parameters, but 2 are given", TURNED[0], TURNED[1] % ("[b, w]", ", prandtl: [1, 2]"), deck="embed.yaml")
 
 # Probe
 says("by is simulation, but the samples have no simulation; judge by what both data sets have", P + "by=simulation", deck="probe.yaml")
@@ -240,12 +268,17 @@ says("classes count from 0, but a training sample has a negative one; leave it o
      deck="probe.yaml")
 says("a test sample has the class -1, which is none: nothing is right about it; leave it out with 'range'",
      P + "test={type: images, file: negative.h5}", deck="probe.yaml")
+table.file("gaps.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.array([0, 1, 2**40, 1])})
+says("classes count from 0, but a training sample has the class 1099511627776; number them without gaps", P + "training={type: images, file: gaps.h5}",
+     deck="probe.yaml")
 says("few is 30, but class 0 has 10 samples; take fewer", P + "few=30", deck="probe.yaml")
 
 # Novelty
 MADE_UP = "{type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}"
 says("'candidates' names no parameter", X + "candidates={}", deck="next.yaml", command="check")
 says("choose is 9, but there are 4 candidates; give more values, or choose fewer", X + "choose=9", deck="next.yaml", command="check")
+says("candidates.slope has a value twice; the same run would be chosen twice: give each once", X + "candidates={drift: [0, 1], slope: [1, 2, 1]}",
+     deck="next.yaml", command="check")
 says("candidates name 1 parameters, but the archive's runs have 2; give both the same 'parameters'", X + "candidates={drift: [0, 1, 2]}", deck="next.yaml")
 says("model: 'views/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with partner: parameters",
      X + "model=views/train/model.h5", deck="next.yaml")
@@ -264,6 +297,9 @@ S = "stages[0]={surrogate: {archive: %s, test: %s}}"
 says("test: the runs have no parameters; give the data set 'parameters'", S % (MADE_UP, "{type: field_archive, files: [a.h5], fields: [b, w]}"), deck="next.yaml")
 says("archive and test differ in parameters or shape; give both the same", S % (MADE_UP, "{type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 12]}}"),
      deck="next.yaml")
+says("archive and test differ in parameters or shape; give both the same",
+     S % ("{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {prandtl: [1, 2]}}",
+          "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1, 2]}}"), deck="next.yaml")
 
 table.run()
 

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/parallel/random.hpp"
+#include "plugins/pretrain/datasets/field_archive.hpp"
 #include "plugins/pretrain/features/cca.hpp"
 #include "plugins/pretrain/features/labels.hpp"
 #include "plugins/pretrain/features/methods.hpp"
@@ -11,9 +12,11 @@
 #include "plugins/pretrain/features/physics.hpp"
 #include "plugins/pretrain/features/similar.hpp"
 #include "tests/catch.hpp"
+#include "tests/train/world.hpp"
 
 using namespace cambium;
 using namespace cambium::pretrain;
+using cambium::train::testing::World;
 
 namespace {
 
@@ -186,4 +189,26 @@ TEST_CASE("a ridge that nobody gave is chosen by rows that are left out") {
   }
   CHECK(best > least);
   CHECK(found > best - 0.03);
+}
+
+TEST_CASE("an archive of one run, or of fields that do not differ, is compared by what there is") {
+  World world;
+  FieldArchive::Params keys;
+  keys.made_up = MadeUpFields{.simulations = 3, .moments = 4, .cells = {4, 4}};
+  FieldArchive data(keys, world.context);
+  data.open(world.context);
+  const Table several = read_table(data);
+  Table one = several, same = several;
+  std::fill(one.simulation.begin(), one.simulation.end(), 0);
+  for (std::int64_t k = 0; k < one.rows(); ++k) one.moment[static_cast<std::size_t>(k)] = k;
+  std::fill(same.field.values.begin(), same.field.values.end(), 2.0);
+  const auto names = [](const std::vector<Method>& methods) {
+    std::vector<std::string> out;
+    for (const auto& method : methods) out.push_back(method.name);
+    return out;
+  };
+  const std::vector<std::string> without{"pixels", "pixels - mean", "PCA", "physicist"};
+  CHECK(names(methods_for(one, one, {}, {})) == without);
+  CHECK(names(methods_for(same, same, {}, {})) == without);
+  CHECK(names(methods_for(several, several, {}, {})).size() == 5);
 }

@@ -168,5 +168,6 @@ TEST_CASE("the stages write the same tables on any number of ranks") {
             .starts_with("query,drift,slope,place,entry,similarity,simulation,moment,time\n0,0,0.5,1,"));
   const auto vectors = io::File::open(scratch.file("embed/vectors.h5"));
   CHECK(vectors.dataset("vector").shape() == std::vector<std::int64_t>{30, 6});
+  CHECK_FALSE(vectors.exists("partner"));  // these moments have none
   CHECK(text_of(scratch.file("probe/scores.csv")).find("encoder,") != std::string::npos);
 }
