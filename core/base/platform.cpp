@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -103,7 +106,17 @@ static bool set_blas_core() {
   return info.core.empty() || info.warning.empty();
 }
 
+void keep_freed_memory() {
+  for (const char* name : {"MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES"})
+    if (std::getenv(name)) return;
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 256 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 void apply_platform_settings(char** argv) {
+  keep_freed_memory();
   if (std::getenv("CAMBIUM_RESTARTED")) return;
   const int threads = open_threads();
   const bool wants_core = !std::getenv("OPENBLAS_CORETYPE");

@@ -23,6 +23,10 @@ std::string preferred_openblas_core();
 /// second start: this program is then started again, once. Call first thing in main.
 void apply_platform_settings(char** argv);
 
+/// Lets the GNU allocator keep what is freed, up to 1 GiB, for the next array, where the user said nothing of it: steps
+/// of networks that free arrays of megabytes had every page cleared by the system anew. Part of the settings above.
+void keep_freed_memory();
+
 /// Name of the processor as the operating system gives it, with the family and model numbers that tell generations
 /// apart.
 std::string processor_name();

@@ -38,12 +38,19 @@ static void require_own_files(const std::vector<std::unique_ptr<Writer>>& writer
     }
 }
 
+/// How to say when a run is over.
+static std::string missing_end(const Simulate::Params& params, const Context& context) {
+  const auto* type = context.registry->find(Physics::kind, params.physics.type);
+  const bool by_time = type && type->schema.find("end_time");
+  return fmt::format("key 'steps' is missing: physics '{}' has no end of its own; say when to stop, {}",
+                     params.physics.type, by_time ? "by steps: 1000 or by end_time" : "for example by steps: 1000");
+}
+
 Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), context_(context) {
   physics_ = context.registry->make<Physics>(params.physics, context);
   for (const auto& choice : params.output) writers_.push_back(context.registry->make<Writer>(choice, context));
   require_own_files(writers_, params);
-  if (!params.steps && !physics_->ends())
-    throw InputError(fmt::format("key 'steps' is missing: physics '{}' has no end of its own", params.physics.type));
+  if (!params.steps && !physics_->ends()) throw InputError(missing_end(params, context));
   if (params.checkpoint.asynchronous && params.checkpoint.transfer != io::Transfer::gather)
     throw InputError(
         "checkpoint.asynchronous keeps the whole file in the memory of rank 0, and transfer: collective is for files "

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/numerics/gemm.hpp"
 
 namespace cambium::sparse {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "core/sparse/distributed/divisions.hpp"
 #include "core/sparse/distributed/grid_block.hpp"
 #include "core/sparse/distributed/schemes.hpp"

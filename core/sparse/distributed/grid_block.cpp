@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 
 namespace cambium::sparse {
 

@@ -1,6 +1,6 @@
 #include "core/sparse/distributed/predicted.hpp"
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "core/sparse/distributed/divisions.hpp"
 
 namespace cambium::sparse {

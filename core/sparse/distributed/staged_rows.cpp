@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "core/sparse/distributed/divisions.hpp"
 #include "core/sparse/distributed/schemes.hpp"
 #include "core/sparse/exchange/entries.hpp"

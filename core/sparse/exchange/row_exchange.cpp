@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/sparse/exchange/entries.hpp"
 #include "core/sparse/exchange/messages.hpp"
 #include "core/sparse/exchange/row_coder.hpp"

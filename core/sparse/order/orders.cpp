@@ -4,7 +4,7 @@
 #include <numeric>
 #include <span>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 
 namespace cambium::sparse {
 

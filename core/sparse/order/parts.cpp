@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 
 #ifdef CAMBIUM_HAVE_METIS
 #include <metis.h>

@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/numerics/bfloat16.hpp"
 
 namespace cambium::sparse {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/sparse/rows/caches.hpp"
 #include "core/sparse/rows/product_amount.hpp"
 #include "core/sparse/rows/row_kernels.hpp"

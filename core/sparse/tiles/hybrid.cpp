@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/base/timing.hpp"
 #include "core/sparse/rows/product_amount.hpp"
 #include "core/sparse/rows/row_ranges.hpp"

@@ -4,7 +4,7 @@
 #include <bit>
 #include <iterator>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 
 namespace cambium::sparse {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "core/sparse/rows/csr.hpp"
 
 namespace cambium::graph {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/sparse/distributed/product.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "plugins/graph/layers/rows.hpp"
 
 namespace cambium::graph {

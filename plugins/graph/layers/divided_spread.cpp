@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/sparse/exchange/entries.hpp"
 
 namespace cambium::graph {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/graph/graphs/bytes.hpp"

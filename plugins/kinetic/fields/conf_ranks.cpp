@@ -46,11 +46,19 @@ static Axis cut_of(const ConfGrid& grid, const std::array<int, 3>& cuts, int ran
   return axis;
 }
 
+ConfGrid ConfRanks::brick(int rank) const {
+  ConfGrid out = grid_;
+  for (int d = 0; d < 3; ++d) {
+    const Axis axis = cut_of(grid_, cuts_, rank, d);
+    out.first[d] = axis.first, out.part[d] = axis.count;
+  }
+  return out;
+}
+
 void ConfRanks::lay_out(int per_cell, std::vector<int>& count, std::vector<int>& first) const {
   first.assign(1, 0);
   for (int rank = 0; rank < row_.size(); ++rank) {
-    count.push_back(per_cell);
-    for (int d = 0; d < 3; ++d) count.back() *= cut_of(grid_, cuts_, rank, d).count;
+    count.push_back(per_cell * brick(rank).count());
     first.push_back(first.back() + count.back());
   }
 }
@@ -59,13 +67,9 @@ std::vector<double> ConfRanks::sorted(const std::vector<double>& by_rank, int pe
   std::vector<double> out(by_rank.size());
   auto from = by_rank.begin();
   for (int rank = 0; rank < row_.size() && from != by_rank.end(); ++rank) {
-    ConfGrid brick = grid_;
-    for (int d = 0; d < 3; ++d) {
-      const Axis axis = cut_of(grid_, cuts_, rank, d);
-      brick.first[d] = axis.first, brick.part[d] = axis.count;
-    }
-    for (int cell = 0; cell < brick.count(); ++cell, from += per_cell)
-      std::copy_n(from, per_cell, out.begin() + std::ptrdiff_t{grid_.index(brick.place(cell))} * per_cell);
+    const ConfGrid part = brick(rank);
+    for (int cell = 0; cell < part.count(); ++cell, from += per_cell)
+      std::copy_n(from, per_cell, out.begin() + std::ptrdiff_t{grid_.index(part.place(cell))} * per_cell);
   }
   return out;
 }

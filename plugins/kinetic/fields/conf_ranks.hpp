@@ -20,6 +20,9 @@ class ConfRanks {
   /// bricks.
   const Comm& row() const { return row_; }
 
+  /// The brick of a rank of row(), without modes.
+  ConfGrid brick(int rank) const;
+
   /// Collective. The values of all cells, `per_cell` each, by the number of the cell in the whole grid: on every rank,
   /// or on rank 0 alone (elsewhere nothing).
   std::vector<double> gathered(std::span<const double> own, int per_cell) const;

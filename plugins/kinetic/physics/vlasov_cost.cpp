@@ -70,6 +70,15 @@ int column_of(const PhaseGrid& grid) {
   return out;
 }
 
+/// Whether ranks that divide configuration space solve for the potential of their own cells: on a line, and in a plane
+/// without walls.
+bool divides_poisson(const PhaseGrid& part, int ranks) {
+  if (column_of(part) == ranks) return false;
+  bool periodic = true;
+  for (int d = 0; d < part.cdim; ++d) periodic = periodic && part.axis[d].low_wall == Wall::periodic;
+  return part.cdim == 1 || (part.cdim == 2 && periodic);
+}
+
 std::string parts_text(const PhaseGrid& grid) {
   std::vector<int> ranks;
   for (int d = 0; d < grid.dimensions(); ++d) ranks.push_back(grid.axis[d].ranks);
@@ -198,8 +207,8 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
   // Moments of three stages and what they are summed in, fields of three.
   out.memory += number * (6.0 * moments + 3.0 * own * modes * components_);
   out.moved += number * stages * (6.0 * moments + 8.0 * own * modes * components_);
-  const bool line = parts.front().cdim == 1 && column_of(parts.front()) < ranks;
-  if (fields_ == Fields::poisson && !line) {
+  const bool divided = fields_ == Fields::poisson && divides_poisson(parts.front(), ranks);
+  if (fields_ == Fields::poisson && !divided) {
     // Charge and potential of all cells, in numbers and in complex ones, and the matrices of all waves.
     out.memory += number * whole * modes * 6.0;
     out.repeated = number * stages * 8.0 * whole * modes;
@@ -213,12 +222,27 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
   if (fields_ == Fields::maxwell) add_halo(parts.front(), out);
   if (fields_ != Fields::poisson || column_of(parts.front()) == ranks) return;
   // The mean, and on a line two sums of four numbers.
+  const bool line = parts.front().cdim == 1;
   const double rounds = line ? 3.0 : 1.0, numbers = line ? 9.0 : 1.0;
   out.messages.push_back(
       {"sums of charge", Pattern::reduce, stages * rounds, 0.0, number * stages * numbers, number * stages * numbers});
-  if (!line)
+  if (divided && !line) add_plane(parts.front(), ranks, out);
+  if (!divided)
     out.messages.push_back({"charge of all cells", Pattern::gather, 1.0 * stages, 0.0, number * stages * own * modes,
                             number * stages * (whole - own) * modes});
+}
+
+/// A periodic plane's loads to rows, waves to columns, and back: see PlanePoisson.
+void VlasovCost::add_plane(const PhaseGrid& part, int ranks, StepCost& out) const {
+  const double across = ranks / column_of(part), own = part.local_conf_cells(), share = part.conf_cells() / across;
+  const double nodes = info_of(params_, part).conf, kinds = nodes > 4.0 ? 3.0 : 1.0;
+  const double near = std::min(across / part.axis[0].ranks + 1.0, across - 1.0);
+  const double waves = 2.0 * kinds * share * (across - 1.0) / across;
+  const double bytes = number * stages * (own * nodes + 2.0 * waves + share * kinds);
+  out.memory += number * share * (nodes + 6.0 * kinds + 2.0 * kinds * kinds);
+  out.moved += number * stages * share * 12.0 * kinds;
+  out.messages.push_back({"loads, waves and potentials of a plane", Pattern::neighbours, 4.0 * stages,
+                          stages * 2.0 * (near + across - 1.0), bytes, bytes, 1, 0.0});
 }
 
 StepCost VlasovCost::of(int ranks, double times) const {

@@ -26,6 +26,7 @@ class VlasovCost : public Cost {
   double bytes_of(const PhaseGrid& grid) const;
   void add_species(const PhaseGrid& grid, bool collides, bool fused, StepCost& out) const;
   void add_collisions(const std::vector<PhaseGrid>& parts, StepCost& out) const;
+  void add_plane(const PhaseGrid& part, int ranks, StepCost& out) const;
   void add_halo(const PhaseGrid& part, StepCost& out) const;
   void add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool fused, StepCost& out) const;
   bool packs_traces(const PhaseGrid& grid) const;

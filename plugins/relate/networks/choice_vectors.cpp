@@ -28,6 +28,7 @@ std::vector<train::TableInfo> ChoiceRows::tables(double reach) const {
 
 void ChoiceRows::draw(std::int64_t count, std::uint64_t seed, std::uint64_t step) {
   drawn_.clear();
+  seed_ = seed, step_ = step;
   for (std::int64_t k = 0; k < count && !among_.empty(); ++k) {
     const Random4 random(seed, step_items_stream, static_cast<std::uint64_t>(k / 4), step);
     const double at = random.uniform(static_cast<int>(k % 4)) * static_cast<double>(among_.size());
@@ -153,8 +154,22 @@ void ChoiceRows::add_rows(std::span<const train::SamplePtr> samples, ChoiceVecto
   add_to(by.users, T(1), items, count + drawn);
 }
 
-/// Of each sample the places in drawn_ of what its user is known to have chosen.
-std::vector<std::vector<int>> ChoiceRows::known(std::span<const train::SamplePtr> samples) const {
+/// Adds the drawn items that were not picked for a sample (R. W. Floyd's way to pick some of many, each set as likely).
+void ChoiceRows::leave_unpicked_out(std::int64_t sample, std::vector<int>& out) const {
+  const std::int64_t drawn = std::ssize(drawn_);
+  if (each_ == 0 || each_ >= drawn) return;
+  std::vector<bool> stays(drawn_.size());
+  for (std::int64_t k = 0, last = drawn - each_; last < drawn; ++k, ++last) {
+    const Random4 random(seed_, picked_items_stream, static_cast<std::uint64_t>(sample << 20 | k / 4), step_);
+    const auto one = static_cast<std::size_t>(random.uniform(static_cast<int>(k % 4)) * static_cast<double>(last + 1));
+    stays[stays[one] ? static_cast<std::size_t>(last) : one] = true;
+  }
+  for (const int known : out) stays[static_cast<std::size_t>(known)] = true;  // is left out already
+  for (int j = 0; j < drawn; ++j)
+    if (!stays[static_cast<std::size_t>(j)]) out.push_back(j);
+}
+
+std::vector<std::vector<int>> ChoiceRows::left_out(std::span<const train::SamplePtr> samples) const {
   const auto& records = records_of(samples);
   std::vector<int> first(static_cast<std::size_t>(items_), -1), next(drawn_.size());
   for (std::size_t j = 0; j < drawn_.size(); ++j) {
@@ -175,6 +190,7 @@ std::vector<std::vector<int>> ChoiceRows::known(std::span<const train::SamplePtr
     const auto list = history_of(records, sample->id);
     for (const auto item : list) add(item);
     if (!std::binary_search(list.begin(), list.end(), own)) add(own);
+    leave_unpicked_out(sample->id, here);
   }
   return out;
 }

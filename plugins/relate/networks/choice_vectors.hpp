@@ -22,7 +22,9 @@ struct ChoiceVectors {
 /// other items that he chose.
 class ChoiceRows {
  public:
-  ChoiceRows(std::int64_t width, double history) : width_(width), history_(history) {}
+  /// Each choice is told from `each` of the items that are drawn for a step, or from all where it is 0.
+  ChoiceRows(std::int64_t width, double history, std::int64_t each = 0)
+      : width_(width), history_(history), each_(each) {}
 
   /// The sizes of tables, and the items that somebody chose in training: no other is drawn.
   void fit(const ChoiceTable& table);
@@ -33,9 +35,9 @@ class ChoiceRows {
 
   /// InputError when samples are no choices of these users and items.
   std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const;
-  /// Of each sample the places among the drawn items of what its user is known to have chosen. InputError for a sample
-  /// that says what a user did not choose.
-  std::vector<std::vector<int>> known(std::span<const train::SamplePtr> samples) const;
+  /// Of each sample the places among the drawn items of those that do not count for it: what its user is known to have
+  /// chosen, and what was not picked for it. InputError for a sample that says what a user did not choose.
+  std::vector<std::vector<int>> left_out(std::span<const train::SamplePtr> samples) const;
   /// From the rows of bags(), and their derivatives back to them.
   template <class T>
   ChoiceVectors<T> vectors(std::span<const train::SamplePtr> samples, train::TableRows& rows) const;
@@ -50,11 +52,14 @@ class ChoiceRows {
   bool has_tags() const { return tags_ > 0; }
   const RecordSet& records_of(std::span<const train::SamplePtr> samples) const;
   std::span<const std::int32_t> history_of(const RecordSet& records, std::int64_t sample) const;
+  void leave_unpicked_out(std::int64_t sample, std::vector<int>& out) const;
   template <class T>
   std::vector<T> history_shares(std::span<const train::SamplePtr> samples) const;
 
   std::int64_t width_;
   double history_;
+  std::int64_t each_;
+  std::uint64_t seed_ = 0, step_ = 0;  ///< of what is drawn
   std::int64_t users_ = 0, items_ = 0, tags_ = 0;
   std::vector<std::int32_t> among_;  ///< items that somebody chose in training
   std::vector<std::int32_t> drawn_;

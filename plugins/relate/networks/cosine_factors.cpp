@@ -17,6 +17,11 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
     "all of them but those that its user chose")
       .range(1, 1e6)
       .def(1024);
+  d("each", &Params::each,
+    "of the drawn items so many are picked for each choice alone, and it is told from these; 0: from all that are "
+    "drawn")
+      .range(0, 1e6)
+      .def(0);
   d("history", &Params::history, "share of the mean of the items that a user chose in his vector; 0: his own row alone")
       .range(0.0, 1.0)
       .def(0.0);
@@ -24,6 +29,15 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "of rows and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float32);
+}
+
+CosineFactors::CosineFactors(const Params& params, Context&)
+    : params_(params), choices_(params.width, params.history, params.each) {
+  if (params.each > params.drawn)
+    throw InputError(
+        fmt::format("cosine_factors: each choice is to be told from {} items of {} that are drawn; give "
+                    "each: {} or less, or draw more (drawn: {})",
+                    params.each, params.drawn, params.drawn, params.each));
 }
 
 void ContrastLoss::describe(deck::Describe<ContrastLoss>& d) {
@@ -58,7 +72,7 @@ template <class T>
 static typename Contrast<T>::Sums sums_of(Contrast<T>& contrast, const ChoiceVectors<T>& z, const ChoiceRows& choices,
                                           std::span<const train::SamplePtr> samples) {
   return contrast.forward({z.users.data(), z.chosen.data(), z.drawn.data()}, static_cast<int>(samples.size()),
-                          choices.drawn(), choices.known(samples));
+                          choices.drawn(), choices.left_out(samples));
 }
 
 void CosineFactors::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,

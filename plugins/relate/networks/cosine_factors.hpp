@@ -20,13 +20,14 @@ namespace cambium::relate {
 class CosineFactors : public train::Network, public train::UsesTables, public ScoresByVectors {
  public:
   struct Params {
-    std::int64_t width = 64, drawn = 1024;
+    std::int64_t width = 64, drawn = 1024, each = 0;
     double reach = 0.1, history = 0.0;
     ContrastLoss loss;
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);
   };
-  CosineFactors(const Params& params, Context&) : params_(params), choices_(params.width, params.history) {}
+  /// InputError when a choice is to be told from more items than are drawn.
+  CosineFactors(const Params& params, Context&);
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override { return {}; }

@@ -10,5 +10,6 @@ inline constexpr auto fold_stream = static_cast<Stream>(62);
 inline constexpr auto made_choices_stream = static_cast<Stream>(63);
 inline constexpr auto other_items_stream = static_cast<Stream>(64);
 inline constexpr auto step_items_stream = static_cast<Stream>(65);
+inline constexpr auto picked_items_stream = static_cast<Stream>(66);
 
 }  // namespace cambium::relate

@@ -252,20 +252,22 @@ TEST_CASE("of many that come at once one holds the directory") {
     if (trial % 2) place.write(stale);
     const std::string go = place.scratch.file("go"), done = place.scratch.file("done");
     std::vector<pid_t> all;
+    const auto tried = [&](int k) { return place.scratch.file(fmt::format("tried{}", k)); };
     for (int k = 0; k < 8; ++k)
-      all.push_back(child([&] {
+      all.push_back(child([&, k] {
         while (!std::filesystem::exists(go)) usleep(100);
         try {
           const auto lock = place.taken();
+          std::ofstream(tried(k)) << "holds";
           while (!std::filesystem::exists(done)) usleep(1000);
           return lock->lost(true).empty() ? 1 : 2;
         } catch (const InputError&) {
+          std::ofstream(tried(k)) << "refused";
           return 0;
         }
       }));
     std::ofstream(go) << "go";
-    CHECK(soon([&] { return std::filesystem::exists(place.file); }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    for (int k = 0; k < 8; ++k) CHECK(soon([&] { return std::filesystem::exists(tried(k)); }));
     std::ofstream(done) << "done";
     int holders = 0;
     for (const pid_t pid : all) {

@@ -70,7 +70,7 @@ says("bench task_bench: imbalance is 3; give 0 to 2", command=[*BENCH, "imbalanc
 says("bench task_bench: output_bytes is 24; give a multiple of 16", command=[*BENCH, "output_bytes=24"])
 says("bench task_bench: hide_bytes is 8; give a multiple of 16, or 0",
      command=[*BENCH, "hide_bytes=8", "patterns=trivial", "back_ends=messages", "iterations=1", "steps=2"])
-says("key 'steps' is missing: physics 'md' has no end of its own", S + "steps=null")
+says("key 'steps' is missing: physics 'md' has no end of its own; say when to stop, for example by steps: 1000", S + "steps=null")
 TIMES = 'write HH:MM:SS ("00:10:00"), days before it ("1-12:00:00"), or units (12h, 90m, 1d 6h)'
 says(f"walltime 'soon' is not a time; {TIMES}", "run.walltime=soon", command="run")
 for none in ("0", "00:00:00", "0h"):

@@ -157,6 +157,8 @@ says("made-up choices: cosine_factors draws items by itself; give the data set c
 says("made-up clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
 says("command line: stages[0].train.network.loss.temperature: found 0.01, expected a number from 0.03 to 10", COSINES, T + "network.loss={type: softmax, temperature: 0.01}",
      T + "dataset=" + MADE + ", others: 0}")
+says("cosine_factors: each choice is to be told from 8 items of 4 that are drawn; give each: 4 or less, or draw more (drawn: 8)",
+     T + "network={type: cosine_factors, width: 2, drawn: 4, each: 8}", T + "dataset=" + MADE + ", others: 0}")
 
 # Bench
 says("bench relate: columns is 1; give 2 or more", command=["bench", "relate", "columns=1"])

@@ -121,9 +121,10 @@ TEST_CASE("gradients of cosine_factors by rows of users, items and tags are diff
   Log log{nullptr, false};
   Timing timing;
   Context context{comm, log, timing};
-  for (const double history : {0.0, 0.4}) {
+  for (const auto& [history, each] : {std::pair{0.0, 0}, {0.4, 0}, {0.4, 3}}) {
     CosineFactors::Params params;
-    params.width = 3, params.drawn = 7, params.history = history, params.precision = Precision::float64;
+    params.width = 3, params.drawn = 7, params.each = each, params.history = history;
+    params.precision = Precision::float64;
     CosineFactors network(params, context);
     network.fit_statistics(data, context);
     NetworkCase use(network);
@@ -152,6 +153,37 @@ TEST_CASE("gradients of cosine_factors by rows of users, items and tags are diff
         CHECK(rows[t][k] - moved[t][k] == Approx((above - below) / (2.0 * step)).epsilon(1e-5).margin(1e-7));
       }
   }
+}
+
+TEST_CASE("a choice is told from as many drawn items as are picked for it alone, each as often as any") {
+  MadeChoices keys;
+  keys.users = 40, keys.items = 300, keys.each = 3;
+  const auto table = std::make_shared<const ChoiceTable>(make_choices(keys));
+  const auto records = share(choice_records(table, Role::training, 0, 1));
+  const auto samples = samples_of(records);
+  ChoiceRows all(4, 0.0), picked(4, 0.0, 5);
+  all.fit(*table), picked.fit(*table);
+  std::vector<int> often(16);
+  for (std::uint64_t step = 0; step < 200; ++step) {
+    all.draw(16, 3, step), picked.draw(16, 3, step);
+    const auto known = all.left_out(samples), out = picked.left_out(samples);
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      std::vector<bool> left(16);
+      for (const int j : out[s]) {
+        CHECK_FALSE(left[static_cast<std::size_t>(j)]);
+        left[static_cast<std::size_t>(j)] = true;
+      }
+      for (const int j : known[s]) CHECK(left[static_cast<std::size_t>(j)]);
+      if (!known[s].empty()) continue;
+      CHECK(out[s].size() == 11);
+      for (std::size_t j = 0; j < 16; ++j) often[j] += !left[j];
+    }
+    const auto alone = picked.left_out(std::span(samples).last(1));
+    CHECK(alone[0] == out.back());  // whoever else is in the batch
+  }
+  double sum = 0.0;
+  for (const int n : often) sum += n;
+  for (const int n : often) CHECK(n == Approx(sum / 16.0).epsilon(0.05));
 }
 
 TEST_CASE("a stored cosine_factors knows what it was trained on, and refuses drawn records and other choices") {

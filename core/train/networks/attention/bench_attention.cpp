@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/base/timing.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "core/parallel/random.hpp"
 
 namespace cambium::train {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/index.hpp"
+#include "core/base/counts.hpp"
 #include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/quantized/coded_weights.hpp"

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/base/timing.hpp"
 
 namespace cambium::train {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/base/index.hpp"
 #include "core/lowp/wire/hadamard.hpp"
 
 namespace cambium::train {

@@ -1,4 +1,4 @@
-#include "plugins/kinetic/fields/line_poisson.hpp"
+#include "plugins/kinetic/fields/potential/line_poisson.hpp"
 
 #include <mpi.h>
 

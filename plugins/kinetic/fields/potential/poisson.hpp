@@ -4,16 +4,18 @@
 #include "plugins/kinetic/fields/conf_ranks.hpp"
 #include "plugins/kinetic/fields/element.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
-#include "plugins/kinetic/fields/line_poisson.hpp"
-#include "plugins/kinetic/fields/periodic_poisson.hpp"
-#include "plugins/kinetic/fields/wall_poisson.hpp"
+#include "plugins/kinetic/fields/potential/line_poisson.hpp"
+#include "plugins/kinetic/fields/potential/periodic_poisson.hpp"
+#include "plugins/kinetic/fields/potential/plane_poisson.hpp"
+#include "plugins/kinetic/fields/potential/wall_poisson.hpp"
 
 namespace cambium::kinetic {
 
 /// Electrostatics: -div grad phi = rho / epsilon0 with a continuous phi from finite elements of the basis' order, so
 /// that the Hamiltonian of the particles is continuous and their energy is conserved (Hakim, Hammett, Shi and Mandell,
 /// arXiv:1908.01814). Periodic in one or two dimensions (solved by Fourier transform, the mean charge is the
-/// neutralising background): PeriodicPoisson; with walls in one of them or in both: WallPoisson.
+/// neutralising background): PeriodicPoisson, and PlanePoisson where ranks divide a plane; with walls in one of them or
+/// in both: WallPoisson.
 ///
 /// Where no wall has a fixed potential, charge and walls together must be neutral: their mean is the background's, as
 /// in a periodic domain, and the first floating wall is the zero of the potential; where none floats either, its mean
@@ -37,9 +39,9 @@ class Poisson : public FieldModel {
   void load(const io::Group& group, const Sources& sources) override;
   void start_from(const io::Group& file, const Find& find, const Sources& sources) override;
 
-  /// Collective. phi and E = -grad phi of a charge density, with the charges of a slot's floating walls. A line is
-  /// divided among ranks; of a plane each gets the charge of all cells and solves for the whole potential, of which it
-  /// keeps what belongs to its own.
+  /// Collective. phi and E = -grad phi of a charge density, with the charges of a slot's floating walls. A line and a
+  /// periodic plane are divided among ranks; of a plane with walls each gets the charge of all cells and solves for the
+  /// whole potential, of which it keeps what belongs to its own.
   void solve(const std::vector<double>& charge, int slot);
   const std::vector<double>& potential() const { return phi_; }
   /// Charge of each floating wall, in the order of collecting(): per area in one dimension, per length in two. Slots as
@@ -64,7 +66,8 @@ class Poisson : public FieldModel {
   const ConfRanks* ranks_;
   double epsilon0_;
   Element element_;
-  std::optional<PeriodicPoisson> periodic_;  ///< one of the three
+  std::optional<PeriodicPoisson> periodic_;  ///< one of the four
+  std::optional<PlanePoisson> plane_;
   std::optional<LinePoisson> line_;
   std::optional<WallPoisson> walls_;
   bool neutral_ = true;  ///< no wall has a fixed potential: charges must add up to nothing

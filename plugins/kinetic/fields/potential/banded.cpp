@@ -1,4 +1,4 @@
-#include "plugins/kinetic/fields/banded.hpp"
+#include "plugins/kinetic/fields/potential/banded.hpp"
 
 #include <algorithm>
 #include <cmath>

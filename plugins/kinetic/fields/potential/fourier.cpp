@@ -1,4 +1,4 @@
-#include "plugins/kinetic/fields/fourier.hpp"
+#include "plugins/kinetic/fields/potential/fourier.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "plugins/kinetic/fields/banded.hpp"
 #include "plugins/kinetic/fields/element.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
+#include "plugins/kinetic/fields/potential/banded.hpp"
 
 namespace cambium::kinetic {
 

@@ -6,7 +6,7 @@
 
 #include "plugins/kinetic/fields/conf_ranks.hpp"
 #include "plugins/kinetic/fields/element.hpp"
-#include "plugins/kinetic/fields/wall_poisson.hpp"
+#include "plugins/kinetic/fields/potential/wall_poisson.hpp"
 
 namespace cambium::kinetic {
 

@@ -1,32 +1,36 @@
-#include "plugins/kinetic/fields/periodic_poisson.hpp"
+#include "plugins/kinetic/fields/potential/periodic_poisson.hpp"
 
 #include "core/base/constants.hpp"
 #include "plugins/kinetic/fields/dense.hpp"
-#include "plugins/kinetic/fields/fourier.hpp"
+#include "plugins/kinetic/fields/potential/fourier.hpp"
 
 namespace cambium::kinetic {
 
-PeriodicPoisson::PeriodicPoisson(const ConfGrid& grid, const Element& element) : grid_(grid), kinds_(element.kinds) {
+std::vector<std::complex<double>> inverse_of_wave(const ConfGrid& grid, const Element& element,
+                                                  const std::array<int, 3>& k) {
+  using Complex = std::complex<double>;
   const auto& nodes = element.nodes;
-  const int n = static_cast<int>(nodes.size());
-  inverse_.resize(grid_.count());
-  for (int cell = 0; cell < grid_.count(); ++cell) {
-    const auto k = grid_.place(cell);
-    std::vector<Complex> s(kinds_ * kinds_, 0.0);
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j) {
-        double phase = 0.0;
-        for (int d = 0; d < grid_.dimensions; ++d)
-          phase += 2.0 * constants::pi * k[d] * (nodes[j].shift[d] - nodes[i].shift[d]) / grid_.cells[d];
-        s[nodes[i].kind * kinds_ + nodes[j].kind] += element.stiffness[i * n + j] * std::polar(1.0, phase);
-      }
-    if (cell == 0) {  // constants are free: the first kind of nodes is pinned to zero for the mean
-      for (int j = 0; j < kinds_; ++j) s[j] = s[j * kinds_] = 0.0;
-      s[0] = 1.0;
+  const int n = static_cast<int>(nodes.size()), kinds = element.kinds;
+  std::vector<Complex> s(kinds * kinds, 0.0);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      double phase = 0.0;
+      for (int d = 0; d < grid.dimensions; ++d)
+        phase += 2.0 * constants::pi * k[d] * (nodes[j].shift[d] - nodes[i].shift[d]) / grid.cells[d];
+      s[nodes[i].kind * kinds + nodes[j].kind] += element.stiffness[i * n + j] * std::polar(1.0, phase);
     }
-    inverse_[cell] = inverse(s, kinds_);
-    if (cell == 0) inverse_[cell][0] = 0.0;
-  }
+  if (k != std::array<int, 3>{}) return inverse(s, kinds);
+  // Constants are free: the first kind of nodes is pinned to zero for the mean.
+  for (int j = 0; j < kinds; ++j) s[j] = s[j * kinds] = 0.0;
+  s[0] = 1.0;
+  auto out = inverse(s, kinds);
+  out[0] = 0.0;
+  return out;
+}
+
+PeriodicPoisson::PeriodicPoisson(const ConfGrid& grid, const Element& element) : grid_(grid), kinds_(element.kinds) {
+  for (int cell = 0; cell < grid_.count(); ++cell)
+    inverse_.push_back(inverse_of_wave(grid_, element, grid_.place(cell)));
 }
 
 void PeriodicPoisson::transform(std::vector<Complex>& field, int sign) const {

@@ -5,6 +5,11 @@
 
 namespace cambium::kinetic {
 
+/// What turns the loads of the kinds of nodes of wave k of the whole grid into their potentials, kinds x kinds;
+/// constants are free, and their potential is zero.
+std::vector<std::complex<double>> inverse_of_wave(const ConfGrid& grid, const Element& element,
+                                                  const std::array<int, 3>& k);
+
 /// -div grad phi = r on a grid that is periodic in every dimension, by Fourier transform: one small system for the
 /// kinds of nodes per wave vector. The mean of r has no effect.
 class PeriodicPoisson {

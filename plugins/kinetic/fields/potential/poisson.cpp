@@ -1,4 +1,4 @@
-#include "plugins/kinetic/fields/poisson.hpp"
+#include "plugins/kinetic/fields/potential/poisson.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +28,8 @@ Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& wa
     for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
   if (ranks_ && grid.dimensions == 1)
     line_.emplace(grid, element_, walls, *ranks_);
+  else if (ranks_ && ranks_->row().size() > 1 && periodic(grid))
+    plane_.emplace(grid_, element_, *ranks_);
   else if (periodic(grid))
     periodic_.emplace(whole_, element_);
   else
@@ -117,6 +119,8 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
     auto values = loads(grid_, charge, mean);
     line_->solve(values, wall_charge_[slot], epsilon0_, wall_potential_);
     keep(values, slot);
+  } else if (plane_) {
+    keep(plane_->solve(loads(grid_, charge, mean)), slot);
   } else {
     keep(solve_whole(loads(whole_, ranks_ ? ranks_->gathered(charge, grid_.modes()) : charge, mean), slot), slot);
   }

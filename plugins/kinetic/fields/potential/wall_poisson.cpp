@@ -1,4 +1,4 @@
-#include "plugins/kinetic/fields/wall_poisson.hpp"
+#include "plugins/kinetic/fields/potential/wall_poisson.hpp"
 
 #include <algorithm>
 #include <map>

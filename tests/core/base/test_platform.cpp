@@ -1,0 +1,41 @@
+// What the program asks of the system before it begins.
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "core/base/platform.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+
+/// Pages that the system had to give while arrays of 64 MiB came and went.
+static long faults_of_arrays() {
+  const auto faults = [] {
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_minflt;
+  };
+  double sum = 0.0;
+  const long before = faults();
+  for (int k = 0; k < 10; ++k) {
+    std::vector<char> large(std::size_t{64} << 20, static_cast<char>(k));
+    sum += large[static_cast<std::size_t>(k) << 20];
+  }
+  CHECK(sum == 45.0);
+  return faults() - before;
+}
+
+TEST_CASE("arrays that are freed leave their pages for the next, unless the user has set the allocator") {
+  setenv("MALLOC_TRIM_THRESHOLD_", "1000", 1);
+  keep_freed_memory();
+  const long given_back = faults_of_arrays();
+  unsetenv("MALLOC_TRIM_THRESHOLD_");
+  keep_freed_memory();
+  faults_of_arrays();
+  const long kept = faults_of_arrays();
+  INFO("page faults " << given_back << ", then " << kept);
+#ifdef __GLIBC__
+  CHECK(kept < given_back / 4);
+#endif
+}
