@@ -21,7 +21,15 @@ io::H5mdFile::Content H5mdWriter::content() const {
   return {{params_.velocities, params_.forces}, params_.precision == Precision::float32};
 }
 
+/// Files of atoms that hold none would look like those of an empty run.
+static void require_atoms(const State& state, const char* type) {
+  if (state.particles.nglobal == 0)
+    throw InputError(fmt::format(
+        "output '{}' shows atoms, and this physics has none; take 'vtkhdf' or an output of the physics' own", type));
+}
+
 void H5mdWriter::observe(const State& state, std::int64_t, double) {
+  require_atoms(state, "h5md");
   const io::Frame frame = io::gather_frame(state, context_.comm, content().parts);
   io::on_root(context_.comm, [&] {
     if (file_) return file_->append(frame);
@@ -52,6 +60,7 @@ void H5mdWriter::resume(std::int64_t step) {
 std::string ExtxyzWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
 
 void ExtxyzWriter::observe(const State& state, std::int64_t, double) {
+  require_atoms(state, "extxyz");
   const auto share = io::share_frame(state, context_.comm, {params_.velocities, params_.forces, true});
   io::on_root(context_.comm, [&] {
     if (!file_) file_ = std::make_unique<io::ExtxyzFile>(path());

@@ -182,7 +182,7 @@ void StructureGrowth::write_page() {
                                fmt::format("{}LPT alone", params_.order), "mean of fields"));
   const auto bins = s.bins.k.size();
   for (std::size_t b = 0; b < bins; b = std::max(b + 1, static_cast<std::size_t>(1.6 * static_cast<double>(b + 1)) - 1))
-    lines_.push_back(fmt::format("{:<16.4f}{:>16.5g}{:>16.5g}{:>16.5g}{:>16.5g}", s.bins.k[b], s.power[b], s.linear[b],
+    lines_.push_back(fmt::format("{:<16.4g}{:>16.5g}{:>16.5g}{:>16.5g}{:>16.5g}", s.bins.k[b], s.power[b], s.linear[b],
                                  s.lpt[b], s.expected[b]));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "core/base/error.hpp"
@@ -92,13 +93,14 @@ StructureBoxes::StructureBoxes(const Params& params, Context& context) : params_
   choose_targets();
   for (std::int64_t box = 0; box < params_.boxes; ++box) {  // a deck's own rules hold for each
     const auto c = cosmology_of(box);
-    const auto& names = varied_;
-    if (c.omega_b < c.omega_m && c.omega_m <= 1.0 && c.h > 0.0 && c.sigma_8 > 0.0 && suppression(c) > 0.0) continue;
+    const std::string problem = problem_of(c);
+    if (problem.empty()) continue;
     std::vector<std::string> text;
-    for (std::size_t k = 0; k < names.size(); ++k)
-      text.push_back(fmt::format("{} {:.4g}", names[k].name, parameters_[static_cast<std::size_t>(box)][k]));
-    throw InputError(fmt::format("box {} would have {}, for which no spectrum holds; take narrower intervals", box,
-                                 fmt::join(text, ", ")));
+    for (std::size_t k = 0; k < varied_.size(); ++k)
+      text.push_back(fmt::format("{} {:.4g}", varied_[k].name, numbers_of(box)[k]));
+    throw InputError(fmt::format(
+        "box {} would have {}: {}{}", box, fmt::join(text, ", "), problem,
+        params_.cosmologies ? fmt::format("; correct '{}'", *params_.cosmologies) : "; take narrower intervals"));
   }
 }
 
@@ -123,10 +125,17 @@ void StructureBoxes::read_cosmologies() {
     if (!member(c, name))
       throw InputError(
           fmt::format("'{}' has a column '{}'; name omega_m, omega_b, h, n_s and sigma_8 in 'columns'", path, name));
-  if (shape.size() != 2 || shape[1] != std::ssize(names) || shape[0] < params_.boxes)
+  if (shape.size() != 2 || shape[1] != std::ssize(names))
+    throw InputError(fmt::format("'{}': 'columns' names {} numbers of each row, but 'parameters' has the shape ({})",
+                                 path, names.size(), fmt::join(shape, ", ")));
+  if (shape[0] < params_.boxes)
     throw InputError(
         fmt::format("'{}' has fewer than {} rows of {} numbers; make fewer boxes", path, params_.boxes, names.size()));
   const auto values = set.read<std::vector<double>>();
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (!std::isfinite(values[k]))
+      throw InputError(fmt::format("'{}': {} in row {} is no finite number; correct it, or leave the row out", path,
+                                   names[k % names.size()], k / names.size()));
   parameters_.assign(static_cast<std::size_t>(params_.boxes), {});
   for (std::size_t k = 0; k < names.size(); ++k) {
     Varied v{names[k], values[k], values[k]};

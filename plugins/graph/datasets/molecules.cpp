@@ -16,6 +16,8 @@ std::string problem_of(const Molecules::Params& p) {
   if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
   if (p.fold && *p.fold >= p.folds)
     return fmt::format("fold is {}, but they are counted from 0 to {}", *p.fold, p.folds - 1);
+  if (!p.fold && p.part == Molecules::Part::test)
+    return "part: test takes the molecules of a fold; say which (fold: 0), or leave part out for all molecules";
   if (!p.energy_unit) return "";
   std::string problem;
   const auto unit = parse_unit(*p.energy_unit, &problem);

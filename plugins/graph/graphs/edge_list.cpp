@@ -55,7 +55,6 @@ Role role_in(io::TextLines& lines, std::string_view word) {
 }
 
 void read_labels(const std::string& path, GraphParts& parts) {
-  constexpr std::int64_t most_classes = 1'000'000;
   io::TextLines lines(path);
   parts.labels.assign(static_cast<std::size_t>(parts.nodes), -1);
   parts.roles.assign(static_cast<std::size_t>(parts.nodes), Role::none);
@@ -68,6 +67,7 @@ void read_labels(const std::string& path, GraphParts& parts) {
     const auto label = lines.integer(words[1], "the number of a class");
     if (label < 0 || label >= most_classes)
       lines.fail(fmt::format("classes are numbered from 0 to {}, not {}", most_classes - 1, label));
+    if (parts.labels[node] >= 0) lines.fail(fmt::format("node {} has a class already; give each node one line", node));
     parts.labels[node] = static_cast<std::int32_t>(label);
     if (words.size() == 3) parts.roles[node] = role_in(lines, words[2]);
   }
@@ -80,8 +80,11 @@ GraphPtr read_edge_list(const std::string& edges, const std::string& labels, std
   parts.source = edges, parts.directed = directed;
   parts.edges = read_edges(edges, nodes);
   parts.nodes = nodes;
-  if (nodes == 0)
-    for (const auto& edge : parts.edges) parts.nodes = std::max<std::int64_t>({parts.nodes, edge.u + 1, edge.v + 1});
+  if (nodes == 0) {
+    for (const auto& edge : parts.edges)
+      parts.nodes = std::max({parts.nodes, std::int64_t{edge.u} + 1, std::int64_t{edge.v} + 1});
+    require_few_gaps(edges, "a node", parts.nodes, 2 * std::ssize(parts.edges));
+  }
   if (!labels.empty()) read_labels(labels, parts);
   return make_graph(std::move(parts));
 }

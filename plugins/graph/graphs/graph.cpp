@@ -35,6 +35,15 @@ void require_size(const std::string& source, std::int64_t nodes, const char* wha
                     found, what, nodes));
 }
 
+void require_few_gaps(const std::string& source, const char* what, std::int64_t count, std::int64_t ends) {
+  constexpr std::int64_t many = 10'000'000, least_share = 100;
+  if (count > many && count / least_share > ends)
+    throw InputError(fmt::format(
+        "{}: the largest number of {} is {}, but the list names no more than {} of them; number them from 0 "
+        "without gaps",
+        source, what, count - 1, ends));
+}
+
 double NodePart::looped_sum(std::int64_t node) const {
   if (node >= first && node < last) return looped_sums[static_cast<std::size_t>(node - first)];
   const auto found = std::lower_bound(others.begin(), others.end(), node) - others.begin();

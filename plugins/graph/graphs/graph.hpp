@@ -15,6 +15,8 @@ namespace cambium::graph {
 
 /// As many as numbers of 32 bits tell apart.
 inline constexpr std::int64_t most_nodes = 2147483647;
+/// Of a graph whose classes come from a file: a network has an answer for every one.
+inline constexpr std::int64_t most_classes = 1'000'000;
 
 /// What a node is for.
 enum class Role : std::int8_t { none = -1, training = 0, validation = 1, test = 2 };
@@ -99,6 +101,10 @@ sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, 
 
 /// InputError where so many of something were found that are not one for each node; 0 is none, and stands.
 void require_size(const std::string& source, std::int64_t nodes, const char* what, std::int64_t found);
+
+/// InputError where the numbers of a list have gaps that would fill the memory: more than ten million nodes (users,
+/// ...), of which not one in a hundred stands in the list. `count`: by the largest number; `ends`: numbers in the list.
+void require_few_gaps(const std::string& source, const char* what, std::int64_t count, std::int64_t ends);
 
 /// InputError text of an edge: empty when it can stand.
 std::string edge_problem(const Edge& edge, std::int64_t nodes);

@@ -180,6 +180,9 @@ std::vector<std::int32_t> labels_of(const io::File& file, std::int64_t nodes) {
       throw InputError(
           fmt::format("'{}': /labels holds {} for node {}; classes count from 0, and -1 says that it is not known",
                       file.file(), out[i], i));
+    else if (out[i] >= most_classes)
+      throw InputError(fmt::format("'{}': /labels holds {} for node {}; classes are numbered from 0 to {}", file.file(),
+                                   out[i], i, most_classes - 1));
   return out;
 }
 

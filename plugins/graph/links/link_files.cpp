@@ -131,7 +131,13 @@ LinkParts read_link_lines(const std::string& training, const std::string& held_o
   LinkParts out;
   out.source = training;
   out.training = lines_of(training);
-  if (!held_out.empty()) out.held_out = lines_of(held_out);
+  if (held_out.empty()) return out;
+  out.held_out = lines_of(held_out);
+  if (out.held_out.empty())
+    throw InputError(
+        fmt::format("'{}' holds no link; give some, or leave held_out_edges out to hold out a share of "
+                    "'{}'",
+                    held_out, training));
   return out;
 }
 

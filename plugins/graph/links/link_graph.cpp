@@ -84,6 +84,10 @@ void set_sizes(LinkParts& parts) {
     for (const auto& link : *links)
       users = std::max<std::int64_t>(users, link.user + 1), items = std::max<std::int64_t>(items, link.item + 1);
   if (!parts.bipartite) users = items = std::max(users, items);
+  const std::int64_t links = std::ssize(parts.training) + std::ssize(parts.held_out);
+  if (parts.users == 0)
+    require_few_gaps(parts.source, parts.bipartite ? "a user" : "a node", users, parts.bipartite ? links : 2 * links);
+  if (parts.items == 0 && parts.bipartite) require_few_gaps(parts.source, "an item", items, links);
   if (parts.users == 0) parts.users = users;
   if (parts.items == 0) parts.items = parts.bipartite ? items : parts.users;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
@@ -78,6 +79,15 @@ class GmshReader {
                                  lines_.path(), section));
   }
 
+  /// The end of a section whose lines were counted: what came after the last of them would be missing from the mesh.
+  void end_of(const std::string& section) {
+    auto words = need(0, section.c_str());
+    while (words.empty()) words = need(0, section.c_str());
+    if (words.front() != "$End" + section.substr(1))
+      lines_.fail(fmt::format("the {} have more lines than their count says; the file is damaged: save the mesh again",
+                              section));
+  }
+
   void read_names() {
     const auto count = whole(need(1, "$PhysicalNames")[0], "the number of physical names");
     for (std::int64_t k = 0; k < count; ++k) {
@@ -87,7 +97,7 @@ class GmshReader {
       if (open == std::string::npos || close <= open) lines_.fail("expected a name in quotation marks");
       if (words[0] == "1") names_[whole(words[1], "a physical group")] = line.substr(open + 1, close - open - 1);
     }
-    skip("$PhysicalNames");
+    end_of("$PhysicalNames");
   }
 
   /// Which physical group each curve belongs to.
@@ -98,7 +108,7 @@ class GmshReader {
     for (std::int64_t k = 0; k < curves; ++k) {
       const auto words = need(8, "$Entities");
       if (whole(words[7], "the number of physical groups") > 0 && words.size() > 8)
-        group_of_curve_[whole(words[0], "a curve")] = whole(words[8], "a physical group");
+        group_of_curve_[whole(words[0], "a curve")] = std::abs(whole(words[8], "a physical group"));  // -: reversed
     }
     skip("$Entities");
   }
@@ -116,7 +126,7 @@ class GmshReader {
       const auto words = need(4, "$Nodes");
       add_point(whole(words[0], "a node"), words, 1);
     }
-    skip("$Nodes");
+    end_of("$Nodes");
   }
 
   void read_node_blocks() {
@@ -127,7 +137,7 @@ class GmshReader {
       for (std::int64_t k = 0; k < count; ++k) numbers.push_back(whole(need(1, "$Nodes")[0], "a node"));
       for (const auto number : numbers) add_point(number, need(3, "$Nodes"), 0);
     }
-    skip("$Nodes");
+    end_of("$Nodes");
   }
 
   std::int64_t point_of(std::string_view word) {
@@ -172,10 +182,10 @@ class GmshReader {
       const auto words = need(3, "$Elements");
       const auto tags =
           static_cast<std::size_t>(std::clamp<std::int64_t>(whole(words[2], "the number of tags"), 0, 1000));
-      const std::int64_t group = tags > 0 && words.size() > 3 ? whole(words[3], "a physical group") : 0;
+      const std::int64_t group = tags > 0 && words.size() > 3 ? std::abs(whole(words[3], "a physical group")) : 0;
       add_element(whole(words[0], "an element"), static_cast<int>(whole(words[1], "a type")), group, words, 3 + tags);
     }
-    skip("$Elements");
+    end_of("$Elements");
     elements_ = true;
   }
 
@@ -192,7 +202,7 @@ class GmshReader {
         add_element(whole(words[0], "an element"), type, grouped ? curve->second : 0, words, 1);
       }
     }
-    skip("$Elements");
+    end_of("$Elements");
     elements_ = true;
   }
 

@@ -44,6 +44,7 @@ EdgeList read_edge_list(const std::string& path, int first) {
     out.edges.push_back(e);
   }
   if (out.edges.empty()) throw InputError(fmt::format("'{}' holds no edge; give lines 'i j [weight]'", path));
+  require_few_gaps(path, "a node", out.nodes, 2 * std::ssize(out.edges));
   return out;
 }
 
@@ -107,6 +108,7 @@ EdgeList read_edge_file(const std::string& path, const std::string& group, int f
     if (!counted)
       for (const auto& e : out.edges) grow(out, e.row), grow(out, e.column);
     if (out.edges.empty()) throw InputError(fmt::format("'{}' holds no edge", path));
+    if (!counted) require_few_gaps(path, "a node", out.nodes, 2 * std::ssize(out.edges));
   });
   return out;
 }

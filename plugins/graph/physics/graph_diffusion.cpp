@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 
 #include "core/base/error.hpp"
+#include "core/numerics/exact_sum.hpp"
 
 namespace cambium::graph {
 
@@ -32,6 +34,13 @@ void GraphDiffusion::Species::describe(deck::Describe<Species>& d) {
   d("spots", &Species::spots, "nodes that begin with another value");
 }
 
+/// What can be a variable of formulas and an array of a file.
+static bool is_word(const std::string& name) {
+  const auto letter = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
+  const auto part = [&](unsigned char c) { return letter(c) || std::isdigit(c); };
+  return !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), part);
+}
+
 void GraphDiffusion::Params::describe(deck::Describe<Params>& d) {
   using L = Laplacian;
   d("graph", &Params::graph, "nodes and weighted edges");
@@ -49,10 +58,14 @@ void GraphDiffusion::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.species.empty()) return "'species' is empty; give at least one";
     std::set<std::string> names{"t", "x", "y", "z", "node", "pi", "terms", "time", "step", "edge", "weight"};
-    for (const auto& s : p.species)
+    for (const auto& s : p.species) {
+      if (!is_word(s.name))
+        return fmt::format("a species cannot be called '{}'; take letters, digits and _, beginning with a letter",
+                           s.name);
       if (!names.insert(s.name).second)
         return fmt::format("a species cannot be called '{}': that is the name of something else; give it its own",
                            s.name);
+    }
     for (const auto& [name, value] : p.parameters)
       if (names.count(name))
         return fmt::format("a parameter cannot be called '{}': that is the name of something else; give it its own",
@@ -217,9 +230,10 @@ void GraphDiffusion::measure(const State&, Context&, std::span<double> values) {
     const auto ends = run_->ends(k);
     values[at++] = ends[0], values[at++] = ends[1];
     const double mean = run_->sum(k, [](std::int64_t) { return 1.0; }) / nodes;
-    const double square =
-        run_->sum(k, [&](std::int64_t i) { return stepper.own()[i * stepper.columns() + k] - 2.0 * mean; });
-    values[at++] = std::sqrt(std::max(square / nodes + mean * mean, 0.0));
+    std::vector<double> square;
+    for (std::int64_t i = 0; i < range_.owned(); ++i)
+      square.push_back(std::pow(stepper.own()[i * stepper.columns() + k] - mean, 2));
+    values[at++] = std::sqrt(exact_sum(square, range_.comm()) / nodes);
   }
   values[at] = run_->timestep();
 }

@@ -42,6 +42,10 @@ void MeshTransport::Params::describe(deck::Describe<Params>& d) {
   d("exact", &Params::exact, "a solution to compare with, a formula of x, y, t: adds the observable error");
   describe_node_keys(d);
   d.check([](const Params& p) -> std::string {
+    for (const char* name : {"x", "y", "t", "c", "pi"})
+      if (p.parameters.count(name))
+        return fmt::format("a parameter cannot be called '{}': that is the name of something else; give it its own",
+                           name);
     if (!p.velocity.empty() && p.velocity.size() != 2) return "'velocity' needs two formulas, along x and along y";
     return !p.velocity.empty() && p.stream ? "'velocity' and 'stream' exclude each other; leave one out" : "";
   });
@@ -145,6 +149,9 @@ void MeshTransport::warn_of_walls() {
 double MeshTransport::stable_step(double t) {
   advection_.set_time(t);
   const double flow = advection_.courant_rate();
+  if (std::isinf(flow))
+    throw InputError(fmt::format("the flow is no finite number everywhere at t = {:g}; correct '{}'", t,
+                                 params_.stream ? "stream" : "velocity"));
   const bool implicit = params_.method == Method::implicit;
   const double rate = implicit ? flow / 0.6 : flow + fastest_diffusion_ / Stepper::real_limit;
   return rate > 0.0 ? 1.0 / rate : 0.0;

@@ -52,20 +52,20 @@ void LabelPropagationKeys::describe(deck::Describe<LabelPropagationKeys>& d) {
   d("steps", &LabelPropagationKeys::steps, "times that classes spread").at_least(1).def(50);
 }
 
-/// D^-1/2 A D^-1/2.
+/// D^-1/2 A D^-1/2; of a directed graph with sums of columns on the right, so that nodes that hear nobody are heard.
 static sparse::Csr<double> scaled_weights(const Graph& graph) {
   auto out = graph.weights;
-  std::vector<double> degree;
-  for (std::int64_t i = 0; i < out.rows; ++i) {
-    double sum = 0.0;
-    for (const double w : out.values_of(i)) sum += w;
-    degree.push_back(sum);
-  }
+  std::vector<double> hears(static_cast<std::size_t>(out.rows), 0.0), heard = hears;
   for (std::int64_t i = 0; i < out.rows; ++i)
     for (auto e = out.start[static_cast<std::size_t>(i)]; e < out.start[static_cast<std::size_t>(i) + 1]; ++e) {
       const auto k = static_cast<std::size_t>(e);
-      const double by =
-          std::sqrt(degree[static_cast<std::size_t>(i)] * degree[static_cast<std::size_t>(out.column[k])]);
+      hears[static_cast<std::size_t>(i)] += out.value[k];
+      heard[static_cast<std::size_t>(out.column[k])] += out.value[k];
+    }
+  for (std::int64_t i = 0; i < out.rows; ++i)
+    for (auto e = out.start[static_cast<std::size_t>(i)]; e < out.start[static_cast<std::size_t>(i) + 1]; ++e) {
+      const auto k = static_cast<std::size_t>(e);
+      const double by = std::sqrt(hears[static_cast<std::size_t>(i)] * heard[static_cast<std::size_t>(out.column[k])]);
       out.value[k] = by > 0.0 ? out.value[k] / by : 0.0;
     }
   return out;

@@ -30,9 +30,9 @@ struct LabelPropagationKeys {
   static void describe(deck::Describe<LabelPropagationKeys>& d);
 };
 
-/// Known classes spread along edges, y <- alpha D^-1/2 A D^-1/2 y + (1 - alpha) y_0 (Zhou et al. 2004); no features,
-/// and nothing is trained. Of the given alpha the one that is best on the validation nodes, which is returned in
-/// `chosen`.
+/// Known classes spread along edges, y <- alpha D^-1/2 A D^-1/2 y + (1 - alpha) y_0 (Zhou et al. 2004; of a directed
+/// graph the D on the right are sums of columns); no features, and nothing is trained. Of the given alpha the one that
+/// is best on the validation nodes, which is returned in `chosen`.
 Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys, double& chosen);
 
 struct FeatureNetworkKeys {

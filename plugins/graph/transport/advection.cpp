@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/sparse/rows/products.hpp"
 
@@ -88,14 +89,15 @@ void AdvectionTerms::add(std::span<const double> c, std::span<double> out) {
 double AdvectionTerms::courant_rate() const {
   std::vector<double> out(range_.owned(), 0.0);
   const std::int64_t first = range_.begin();
+  double most = 0.0;
   for (std::size_t e = 0; e < now_.flux.size(); ++e) {
     const auto& edge = cells_.edges[e];
+    if (!std::isfinite(now_.flux[e])) most = std::numeric_limits<double>::infinity();
     if (now_.flux[e] > 0.0 && edge.own_a) out[edge.a - first] += now_.flux[e];
     if (now_.flux[e] < 0.0 && edge.own_b) out[edge.b - first] -= now_.flux[e];
   }
   for (std::size_t s = 0; s < now_.outflow.size(); ++s)
     if (now_.outflow[s] > 0.0) out[cells_.sides[s].node - first] += now_.outflow[s];
-  double most = 0.0;
   for (std::int64_t i = 0; i < range_.owned(); ++i) most = std::max(most, out[i] / cells_.area[i]);
   return range_.comm().max(most);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -39,6 +40,22 @@ void require_names(const std::map<std::string, BoundaryKeys>& keys, const Triang
   }
 }
 
+/// A condition that holds nowhere would leave a closed wall where the deck wants something else.
+void require_some_side(const std::string& name, const Formula& where, const Triangles& mesh) {
+  constexpr double far = std::numeric_limits<double>::infinity();
+  Point low{far, far}, high{-far, -far};
+  for (const auto& side : mesh.boundary) {
+    const Point &a = mesh.point[side.node[0]], &b = mesh.point[side.node[1]];
+    const Point middle{0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])};
+    if (where({middle[0], middle[1]}) != 0.0) return;
+    for (int d = 0; d < 2; ++d) low[d] = std::min(low[d], middle[d]), high[d] = std::max(high[d], middle[d]);
+  }
+  throw InputError(
+      fmt::format("boundaries: '{}': '{}' holds for no edge of the boundary (their middles reach from x = {:.4g} to "
+                  "{:.4g} and from y = {:.4g} to {:.4g}); correct it, make it wider, or leave it out",
+                  name, where.text(), low[0], high[0], low[1], high[1]));
+}
+
 }  // namespace
 
 Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Triangles& mesh, const DualCells& cells,
@@ -53,7 +70,8 @@ Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Tr
     if (key.value) condition = {Kind::value, Formula(*key.value, variables, parameters)};
     if (key.flux) condition = {Kind::flux, Formula(*key.flux, variables, parameters)};
     if (key.outflow) condition.kind = Kind::outflow;
-    if (key.where) where.emplace(name, Formula(*key.where, {"x", "y"}, parameters));
+    if (key.where)
+      require_some_side(name, where.emplace(name, Formula(*key.where, {"x", "y"}, parameters)).first->second, mesh);
     closed_ = closed_ && condition.kind == Kind::wall;
     number[name] = static_cast<int>(conditions_.size());
     conditions_.push_back(std::move(condition));

@@ -109,10 +109,16 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
   std::string text;
   for (std::int64_t at = 0; at < range.owned() * stepper.columns() && text.empty(); ++at)
     if (!std::isfinite(stepper.own()[at]))
-      text = fmt::format(
-          "{} is not finite any more after step {} (t = {:.6g}) at node {}; take a shorter 'timestep' or a "
-          "smaller 'courant'",
-          names[at % stepper.columns()], step, time, number[at / stepper.columns()]);
+      text =
+          step == 0
+              ? fmt::format(
+                    "{} is not finite at the start, at node {}; correct the formulas, or the file, that "
+                    "it begins with",
+                    names[at % stepper.columns()], number[at / stepper.columns()])
+              : fmt::format(
+                    "{} is not finite any more after step {} (t = {:.6g}) at node {}; take a shorter 'timestep' or a "
+                    "smaller 'courant'",
+                    names[at % stepper.columns()], step, time, number[at / stepper.columns()]);
   const auto& comm = range.comm();
   const int speaker = static_cast<int>(comm.min(static_cast<double>(text.empty() ? comm.size() : comm.rank())));
   if (speaker == comm.size()) return;

@@ -74,7 +74,13 @@ says("end (0.05) must be a later scale factor than start (0.1)", B + "end=0.05",
 says("particles (9) must be an even number; take 10", B + "particles=9", **boxes)
 says("vary: a cosmology has no 'omega_k'; name omega_m, omega_b, h, n_s or sigma_8", B + "vary={omega_k: [0, 1]}", **boxes)
 says("vary: the interval of h must begin below its end, but is [0.8, 0.6]", B + "vary={h: [0.8, 0.6]}", **boxes)
-says(("box ", " would have omega_b ", ", for which no spectrum holds; take narrower intervals"), B + "vary={omega_b: [0.1, 0.5]}", **boxes)
+says(("box ", " would have omega_b ", ": omega_b is a part of omega_m, and has to be smaller; take narrower intervals"),
+     B + "vary={omega_b: [0.32, 0.5]}", **boxes)
+says(("box ", " would have omega_m ", ": the transfer function eisenstein_hu does not hold where baryons are so much of matter; take narrower intervals"),
+     B + "vary={omega_m: [0.05, 0.06]}", B + "cosmology={h: 0.3, omega_b: 0.0495}", **boxes)
+says(("box ", " would have h ", ", but has to be from 0.3 to 2; take narrower intervals"), B + "vary={h: [60, 80]}", **boxes)
+says(("box ", " would have omega_b ", ": omega_b is -", ", but has to be from 0 to 0.5; take narrower intervals"), B + "vary={omega_b: [-0.1, -0.05]}",
+     **boxes)
 names = {"columns": "Omega_m sigma_8"}
 table.file("none.h5", {"parameters": numpy.ones((3, 2))})
 table.file("words.h5", {"parameters": (numpy.array([[b"a", b"b"]]), names)})
@@ -87,6 +93,14 @@ says("'other.h5' has a column 'w'; name omega_m, omega_b, h, n_s and sigma_8 in 
 table.file("same.h5", {"parameters": (0.3 * numpy.ones((12, 2)), names)})
 says("'same.h5' has the same cosmology in every row; give rows that differ", *file, B + "cosmologies=same.h5", **boxes)
 says("'short.h5' has fewer than 12 rows of 2 numbers; make fewer boxes", *file, B + "cosmologies=short.h5", **boxes)
+spread = numpy.linspace(0.8, 0.95, 24).reshape(12, 2)
+table.file("third.h5", {"parameters": (spread, {"columns": "omega_m n_s h"})})
+says("'third.h5': 'columns' names 3 numbers of each row, but 'parameters' has the shape (12, 2)", *file, B + "cosmologies=third.h5", **boxes)
+table.file("percent.h5", {"parameters": (100 * spread, {"columns": "n_s h"})})
+says("box 0 would have n_s 80, h 80.65: h is 80.6522, but has to be from 0.3 to 2; correct 'percent.h5'", *file, B + "cosmologies=percent.h5", **boxes)
+spread[10, 1] = numpy.nan
+table.file("hole.h5", {"parameters": (spread, {"columns": "omega_m n_s"})})
+says("'hole.h5': n_s in row 10 is no finite number; correct it, or leave the row out", *file, B + "cosmologies=hole.h5", **boxes)
 
 # What they tell
 table.begins(deck="boxes.yaml")

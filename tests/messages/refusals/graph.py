@@ -49,6 +49,8 @@ says("a graph has at most 2147483647 nodes; give fewer 'nodes'", S + "graph={gri
 says("weight: '1 - 2*d' is not a positive number for every length d from 0 to 1", S + "graph={random: {nodes: 50, weight: 1 - 2*d}}")
 says("'species' is empty; give at least one", S + "species=[]")
 says("a species cannot be called 'x': that is the name of something else; give it its own", U + "name=x")
+says("a species cannot be called 'town/S'; take letters, digits and _, beginning with a letter", U + "name=town/S")
+says("a species cannot be called ''; take letters, digits and _, beginning with a letter", U + "name=''")
 says("a parameter cannot be called 'u': that is the name of something else; give it its own", S + "parameters={u: 1}")
 says("spots of 'u': there is no node 12, they are 0 to 11", U + "spots={nodes: [3, 12]}")
 says("2 nodes cannot be shared by 3 ranks; use more nodes or at most 2 ranks", S + "graph={grid: {nodes: [2]}}", command="run", ranks=3)
@@ -59,6 +61,10 @@ says(("stages[0].simulate.species[0].reaction: there is no variable 'v'; known: 
 says(("stages[0].simulate.species[0].initial: there is no variable 'qq'; known: x, y, z, node, beta\n    1 + qq\n        ^"), U + "initial=1 + qq")
 says("u is not finite any more after step 10 (t = 5) at node 0; take a shorter 'timestep' or a smaller 'courant'", U + "diffusion=0.01",
      U + "reaction=100*exp(u)", S + "timestep=0.5", S + "end_time=50", command="run", code=4)
+says("u is not finite at the start, at node 0; correct the formulas, or the file, that it begins with", U + "initial=log(node)", command="run", code=4)
+for type in ("h5md", "extxyz"):
+    says(f"output '{type}' shows atoms, and this physics has none; take 'vtkhdf' or an output of the physics' own", S + f"output=[{{type: {type}}}]",
+         command="run")
 says("conjugate gradients: the right-hand side is not finite any more; take a shorter 'timestep'", U + "reaction=100*exp(exp(u))",
      S + "timestep=0.5", S + "method=implicit", S + "end_time=50", command="run", code=4)
 says(("conjugate gradients: the residual is ", " of the right-hand side after 2000 steps, not 1e-15; take a shorter 'timestep' or a larger 'tolerance'"), U + "diffusion=1", S + "graph={grid: {nodes: [5000]}}", U + "initial=sin(node^2)",
@@ -77,6 +83,9 @@ edges("FILE:3: the weight -2 is negative; heat would flow towards what is warmer
 edges("FILE:1: expected a number for the weight of an edge, found 'nan'", "0 1 nan\n")
 edges("FILE:2: node -1 comes before the first one, 0; set 'first' to the number of the first node", "0 1\n-1 2\n")
 edges("FILE:1: node 3000000000 is more than 2147483647; number the nodes without gaps", "3000000000 1\n")
+GAPS = "FILE: the largest number of a node is 40000000, but the list names no more than 4 of them; number them from 0 without gaps"
+edges(GAPS, "0 1\n40000000 1\n")
+edges(GAPS, {"edges": [[0, 1], [1, 40000000]]}, name="g.h5")
 edges("'FILE' holds no edge; give lines 'i j [weight]'", "# nothing\n")
 edges("'FILE': the edge between nodes 0 and 1 has the weight 1 once and 2 another time; give it one weight, this graph has no directions",
       "0 1 1\n1 0 2\n")
@@ -107,6 +116,12 @@ transport("diffusivity: 'x - 0.5' is -0.333333 at x = 0.1667, y = 0.08333; it mu
 transport("a boundary has one of 'value', 'flux' and 'outflow'; give one, or none for a closed wall",
           S + "boundaries={left: {value: 1, outflow: true}}")
 transport("boundaries: the mesh has no boundary 'lift'; did you mean 'left'?", S + "boundaries={lift: {value: 1}}")
+transport("boundaries: 'inlet': 'y < -1' holds for no edge of the boundary (their middles reach from x = 0 to 1 and from y = 0 to 1); correct it, "
+          "make it wider, or leave it out", S + "boundaries={inlet: {value: 1, where: y < -1}}")
+transport("a parameter cannot be called 'x': that is the name of something else; give it its own", S + "parameters={x: 3}")
+transport("the flow is no finite number everywhere at t = 0; correct 'stream'", S + "stream=log(x)*y", command="run")
+transport("the flow is no finite number everywhere at t = 0; correct 'velocity'", S + "stream=null", S + "velocity=[log(x - 2), 0]",
+          S + "diffusivity=1", command="run")
 transport("timestep 5 is longer than the longest stable step, 0.08627; take a shorter one, none, or 'method: implicit'", S + "timestep=5")
 transport("timestep 5 is longer than the longest stable step, 0.05176; take a shorter one, or none", S + "timestep=5", S + "method=implicit")
 transport(("stages[0].simulate.source: there is no variable 'qq'; known: x, y, t, c\n    qq\n    ^"), S + "source=qq")
@@ -141,6 +156,8 @@ mesh("FILE:14: node 7 is not among the 5 nodes of this file", HEAD + NODES + ele
 mesh("FILE:14: element 1 has Gmsh's type 3; only triangles of three nodes (2) can be used, and lines of two (1) for the boundary: mesh with "
      "first order and without recombination", HEAD + NODES + elements("1 3 2 1 1 1 2 3 4"))
 mesh("FILE:14: element 1 has too few nodes", HEAD + NODES + elements("1 2 2 1 1 1 2"))
+mesh("FILE:17: the $Elements have more lines than their count says; the file is damaged: save the mesh again",
+     HEAD + NODES + elements(*FOUR).replace("$Elements\n4", "$Elements\n3"))
 mesh("FILE:6: expected a name in quotation marks", HEAD + "$PhysicalNames\n1\n1 7 inlet\n$EndPhysicalNames\n")
 mesh("mesh 'FILE' holds no triangle", HEAD + NODES + elements("1 1 2 1 1 1 2"))
 mesh("mesh 'FILE': triangle 40 is inverted (its corners go round clockwise, those of 3 of 3 others do not); exchange two of its corners, or "

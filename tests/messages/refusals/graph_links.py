@@ -71,6 +71,11 @@ reads_text("EDGES:2: 'u v' was expected, but the line has 1 word; is the file cu
 reads_text("EDGES:1: 'u v' was expected, but the line has 3 words", "0 1 1\n")
 reads_text("HELD_OUT:2: 'u v' was expected, but the line has 1 word; is the file cut short?", "0 1\n", held_out="0 2\n1")
 reads_text("EDGES: there are no links to train on; give some, or hold fewer out", "# nothing\n")
+reads_text("'HELD_OUT' holds no link; give some, or leave held_out_edges out to hold out a share of 'EDGES'", "0 1\n1 0\n", held_out="# none\n")
+reads_text("EDGES: the largest number of an item is 40000000, but the list names no more than 2 of them; number them from 0 without gaps",
+           "0 1\n1 40000000\n")
+reads_text("EDGES: the largest number of a user is 40000000, but the list names no more than 2 of them; number them from 0 without gaps",
+           "0 1\n40000000 0\n")
 reads_text("EDGES: no link is held out; raise hold_out, or give held_out_edges", "0 1\n1 0\n", held_out="0 1\n")
 
 # Files

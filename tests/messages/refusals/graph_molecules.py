@@ -59,6 +59,8 @@ file("two.h5")
 table.file("judge.yaml", JUDGE), table.file("formula.yaml", FORMULA)
 says("give one of: file, made_up", D + "made_up={molecules: 10}", command="check")
 says("give one of: file, made_up", D + 'file=""', command="check")
+says("part: test takes the molecules of a fold; say which (fold: 0), or leave part out for all molecules", D + "fold=null", D + "part=test",
+     command="check")
 says("fold is 5, but they are counted from 0 to 4", D + "fold=5", command="check")
 says("energy_unit: nm is no unit of an energy; give one such as kcal/mol or eV", D + "energy_unit=nm", command="check")
 says("'atoms' needs 1 <= fewest <= most <= 200", T + "dataset={type: molecules, made_up: {atoms: [9, 4]}}", command="check")

@@ -68,6 +68,9 @@ reads_text("EDGES:2: the weight between nodes 1 and 2 is -0.5; weights are finit
 reads_text("EDGES:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
 reads_text("LABELS:2: 'node class' or 'node class role' was expected, but the line has 1 word; is the file cut short?", "0 1\n", labels="0 1\n1")
 reads_text("LABELS:1: 'learning' is no role of a node; training, validation and test are", "0 1\n", labels="0 1 learning\n")
+reads_text("LABELS:3: node 0 has a class already; give each node one line", "0 1\n", labels="0 1\n1 0\n0 0\n")
+reads_text("EDGES: the largest number of a node is 40000000, but the list names no more than 4 of them; number them from 0 without gaps",
+           "0 1\n1 40000000\n", labels="0 1\n1 0\n")
 reads_text("LABELS:1: classes are numbered from 0 to 999999, not -1", "0 1\n", labels="0 -1\n")
 reads_text("EDGES: a graph without nodes", "# nothing\n")
 reads_text("EDGES: nodes have 1 class; two or more can be told apart", "0 1\n", labels="0 0 training\n1 0\n")
@@ -84,6 +87,7 @@ reads("FILE: 2 classes for 3 nodes; the file is cut short, or its parts belong t
 reads("'FILE': /features must have a row for each of the 3 nodes", graph(features=[[1.0], [2.0]]))
 reads("'FILE': a feature of node 1 is no finite number", graph(features=[[1.0], [float("inf")], [2.0]]))
 reads("'FILE': /split holds 3 for node 2; 0 is training, 1 validation, 2 test, -1 none of them", graph(split=[0, 1, 3]))
+reads("'FILE': /labels holds 20000000 for node 1; classes are numbered from 0 to 999999", graph(labels=[0, 20000000, 1]))
 reads("'FILE': /labels holds -2 for node 1; classes count from 0, and -1 says that it is not known", graph(labels=[0, -2, 1]))
 
 

@@ -174,3 +174,12 @@ TEST_CASE("cells of the grid hold the particles around them, in the order of dra
       }
   CHECK(sum == Approx(64.0).epsilon(1e-13));
 }
+
+TEST_CASE("the page tells the wave numbers of a large box apart") {
+  Case run(keys(8, 50000, "time_steps: 1"));
+  run.finish();
+  const auto page = run.physics().report();
+  REQUIRE(page.size() > 3);
+  CHECK(page[2].starts_with("0.0001604 "));
+  CHECK(page[3].starts_with("0.0002803 "));
+}

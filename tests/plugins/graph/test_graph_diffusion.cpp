@@ -52,6 +52,13 @@ TEST_CASE("modes of a ring decay by their eigenvalues") {
     }
 }
 
+TEST_CASE("the deviation of small waves on a large mean is theirs") {
+  Diffusion run(
+      "{graph: {ring: {nodes: 40}}, species: [{name: u, diffusion: 1, initial: 1e6 + 1e-4*cos(2*pi*node/40)}], "
+      "end_time: 0.1}");
+  CHECK(run("u_deviation") == Approx(1e-4 / std::sqrt(2.0)).epsilon(1e-5));
+}
+
 TEST_CASE("explicit steps are of third order in time, implicit ones of second") {
   for (const bool implicit : {false, true}) {
     std::vector<double> error;

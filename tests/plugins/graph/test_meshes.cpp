@@ -225,6 +225,15 @@ TEST_CASE("Gmsh files of both versions give the same mesh") {
   }
 }
 
+TEST_CASE("a curve that Gmsh names reversed has its physical group") {
+  const Scratch scratch;
+  std::string text = new_gmsh;
+  const std::string curve = "4 0 0 0 0 1 0 1 7 2 4 -1";
+  text.replace(text.find(curve), curve.size(), "4 0 0 0 0 1 0 1 -7 2 4 -1");
+  std::ofstream(scratch.file("m.msh")) << text;
+  CHECK(boundary_of(meshed("{file: " + scratch.file("m.msh") + "}")).at("inlet pipe") == Approx(1.0));
+}
+
 TEST_CASE("VTU files, written and in base64") {
   const Scratch scratch;
   const std::string cells = R"(<Cells>

@@ -274,3 +274,14 @@ TEST_CASE("the most frequent class is that of all nodes whose class is known, no
   CHECK(judged.nodes.classes == std::vector<std::int32_t>(6, 1));
   CHECK(judged.validation == 1.0);
 }
+
+TEST_CASE("classes spread from nodes that hear nobody, along directed edges") {
+  GraphParts parts;
+  parts.source = "test", parts.nodes = 5, parts.directed = true;
+  parts.edges = {{0, 2, 1.0}, {1, 3, 1.0}, {3, 4, 2.0}};
+  parts.labels = {0, 1, 0, 1, 1};
+  parts.roles = {Role::training, Role::training, Role::validation, Role::validation, Role::validation};
+  const auto graph = make_graph(std::move(parts));
+  double alpha = 0.0;
+  CHECK(propagate_labels(*graph, {}, alpha).nodes.classes == std::vector<std::int32_t>{0, 1, 0, 1, 1});
+}
