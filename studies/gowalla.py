@@ -3,7 +3,8 @@
 
 Runs inputs/graph/gowalla.yaml (light_gcn) or inputs/relate/gowalla.yaml (cosine_factors) at full size on the file and prints one JSON object:
 Recall@20 and NDCG@20 of the network and its rivals. With --tune the check-ins that the file holds for validation are left out of training and
-looked for instead of those of the test, and further words change keys of the deck (stages[0].train.network.width=64): to choose settings by.
+looked for instead of those of the test, and further words change keys of the deck (stages[0].train.network.width=64): to choose settings by. With
+--set keys change and the test judges all the same: for settings that were chosen so.
 Ten minutes to an hour on one core; relate needs h5py with --tune."""
 
 import argparse
@@ -53,6 +54,7 @@ def main():
     parser.add_argument("data")
     parser.add_argument("plugin", choices=["graph", "relate"])
     parser.add_argument("--tune", nargs="*")
+    parser.add_argument("--set", nargs="*", default=[])
     parser.add_argument("--keep")
     wanted = parser.parse_args()
     tuned, program, data = wanted.tune is not None, os.path.abspath(wanted.program), os.path.abspath(wanted.data)
@@ -63,11 +65,11 @@ def main():
         if tuned and wanted.plugin == "relate":
             data = without_test(data, folder)
         run = os.path.join(folder, "run")
-        subprocess.run([program, "run", deck, "--overwrite", f"run.directory={run}", *words_of(wanted.plugin, data, tuned), *(wanted.tune or [])],
+        subprocess.run([program, "run", deck, "--overwrite", f"run.directory={run}", *words_of(wanted.plugin, data, tuned), *(wanted.tune or wanted.set)],
                        check=True, stdout=subprocess.DEVNULL)
         with open(os.path.join(run, "predict_links" if wanted.plugin == "graph" else "recommend", "scores.csv")) as file:
             rows = list(csv.DictReader(file))
-    command = f"studies/gowalla.py PROGRAM gowalla.h5 {wanted.plugin}" + (" --tune " + " ".join(wanted.tune) if tuned else "")
+    command = f"studies/gowalla.py PROGRAM gowalla.h5 {wanted.plugin}" + (" --tune " + " ".join(wanted.tune) if tuned else " --set " + " ".join(wanted.set) if wanted.set else "")
     print(json.dumps({"looked_for": "check-ins held for validation" if tuned else "check-ins of the test", "users": "all who have some",
                       "runs": 1, "recall_at_20": {row["method"]: float(row["recall"]) for row in rows},
                       "ndcg_at_20": {row["method"]: float(row["ndcg"]) for row in rows}, "measured": measured.by_program(program, command)}, indent=1))
