@@ -84,6 +84,7 @@ File File::open(const std::string& path) {
 }
 
 File File::append(const std::string& path) {
+  const Entered entered;
   const Handle access = access_properties();
   require_hdf5(path);
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id());

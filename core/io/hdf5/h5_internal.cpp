@@ -10,6 +10,7 @@
 namespace cambium::io {
 
 std::string hdf5_version() {
+  const detail::Entered entered;
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   return fmt::format("{}.{}.{}", major, minor, release);
@@ -97,6 +98,7 @@ hid_t bf16_type() {
 }  // namespace
 
 Handle type_of(DType type) {
+  const Entered entered;
   start_hdf5();
   switch (type) {
     case DType::f64:
@@ -120,15 +122,20 @@ Handle type_of(DType type) {
 }
 
 Handle text_type() {
+  const Entered entered;
   const hid_t type = H5Tcopy(H5T_C_S1);
   H5Tset_size(type, H5T_VARIABLE);
   H5Tset_cset(type, H5T_CSET_UTF8);
   return Handle(type);
 }
 
-Handle scalar_space() { return Handle(H5Screate(H5S_SCALAR)); }
+Handle scalar_space() {
+  const Entered entered;
+  return Handle(H5Screate(H5S_SCALAR));
+}
 
 Handle space_of(const TensorRef& t) {
+  const Entered entered;
   if (t.rank == 0) return scalar_space();
   hsize_t extent[6];
   for (int k = 0; k < t.rank; ++k) extent[k] = static_cast<hsize_t>(t.shape[k]);
@@ -150,6 +157,7 @@ Packed::Packed(const TensorRef& t) : source_(t.data) {
 }
 
 std::string describe_type(hid_t type) {
+  const Entered entered;
   const auto bits = 8 * H5Tget_size(type);
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:

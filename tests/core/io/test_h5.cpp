@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "core/io/hdf5/h5.hpp"
 #include "tests/catch.hpp"
@@ -225,4 +226,23 @@ TEST_CASE("what a file does not hold is named together with what it holds") {
   std::vector<double> three(3);
   CHECK(message([&] { model.dataset("weights").read_into(io::tensor_of(three)); }) ==
         "'/model/weights' in '" + name + "' has the shape (2), expected (3)");
+}
+
+// The library has one global state and no locks of its own where it was built without them, as with MPI.
+TEST_CASE("what one thread asks of the library does not disturb another's files") {
+  Scratch scratch("threads");
+  const std::string grown = scratch.file("grown.h5");
+  io::File::create(grown).close();
+  std::thread other([&] {
+    for (int k = 0; k < 20000; ++k) io::hdf5_version();
+    for (int k = 0; k < 200; ++k) io::File::append(grown).close();
+  });
+  for (int k = 0; k < 300; ++k) {
+    auto file = io::File::create(scratch.file("a.h5"));
+    for (const char* name : {"/a/b", "/a/c", "/d"}) file.create_group(name);
+    file.link("/a", "/e");
+    CHECK(file.list() == std::vector<std::string>{"a", "d", "e"});
+    file.close();
+  }
+  other.join();
 }
