@@ -10,12 +10,14 @@
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/cosmo/boxes/turns.hpp"
+#include "plugins/cosmo/networks/pooled_layer.hpp"
 #include "plugins/cosmo/rivals/statistics.hpp"
 
 namespace cambium::cosmo {
 
 using torch::Tensor;
 
+static constexpr double slope = 0.01;            // of each ReLU below zero
 static constexpr std::size_t fewest_fitted = 5;  // boxes; as infer_cosmology asks for
 
 void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
@@ -86,7 +88,7 @@ void Cosmoflow::fit_spectra(train::Dataset& training) {
   Table rows, targets;
   for (std::int64_t id = 0; id < training.size(); ++id) {
     const auto sample = training.read(std::vector<std::int64_t>{id});
-    const train::TorchBatch batch(sample, torch::kFloat64);
+    const train::TorchBatch batch(sample, real());
     rows.push_back(numbers_of(raw_statistics(batch)[0]));
     targets.push_back(numbers_of(batch.real(params_.target).flatten().to(torch::kFloat64)));
   }
@@ -173,22 +175,30 @@ Tensor Cosmoflow::turned(const Tensor& boxes, const train::TorchBatch& batch) co
   return torch::stack(out);
 }
 
-/// As moments_of() of each row.
-static Tensor moments_of_rows(const Tensor& counts) {
-  const Tensor logs = torch::log1p(counts), mean = logs.mean(1, true), off = logs - mean, squares = off * off;
-  const Tensor square = squares.mean(1, true).clamp_min(1e-100);
-  const Tensor plain = (counts - counts.mean(1, true)).pow(2).mean(1, true).clamp_min(1e-300);
-  return torch::cat({mean, square.sqrt(), (squares * off).mean(1, true) / square.pow(1.5),
-                     (squares * squares).mean(1, true) / square.pow(2) - 3.0, 0.5 * torch::log(plain)},
-                    1);
+/// moments_at_scales() of each box, from logarithms of the precision that boxes have. counts: (batch, cells^3).
+template <class T>
+static Tensor moments_of_rows(const Tensor& counts, std::span<const std::int64_t> scales, std::int64_t cells) {
+  std::vector<double> out;
+  for (std::int64_t b = 0; b < counts.size(0); ++b) {
+    const T* row = counts.data_ptr<T>() + b * counts.size(1);
+    std::vector<T> now(row, row + counts.size(1)), logs;
+    for (const auto edge : scales) {
+      if (edge > 1) now = halved<T>(now, 2 * cells / edge);
+      logs = now;
+      torch::from_blob(logs.data(), {std::ssize(logs)}, counts.options()).log1p_();
+      const auto moments = moments_of<T>(now, logs);
+      out.insert(out.end(), moments.begin(), moments.end());
+    }
+  }
+  return torch::tensor(out, torch::kFloat64).reshape({counts.size(0), -1});
 }
 
 Tensor Cosmoflow::raw_statistics(const train::TorchBatch& batch) const {
-  const Tensor counts = batch.real(params_.input).to(torch::kFloat64).reshape({-1, 1, cells_, cells_, cells_});
-  std::vector<Tensor> out{torch::log(batch.real(params_.statistics).flatten(1).to(torch::kFloat64).clamp_min(1e-300))};
-  for (const auto edge : scales_)
-    out.push_back(moments_of_rows((edge == 1 ? counts : torch::avg_pool3d(counts, edge)).flatten(1)));
-  return torch::cat(out, 1);
+  const Tensor counts = batch.real(params_.input).reshape({batch.size(), -1}).contiguous();
+  const Tensor moments = counts.scalar_type() == torch::kFloat64 ? moments_of_rows<double>(counts, scales_, cells_)
+                                                                 : moments_of_rows<float>(counts, scales_, cells_);
+  return torch::cat(
+      {torch::log(batch.real(params_.statistics).flatten(1).to(torch::kFloat64).clamp_min(1e-300)), moments}, 1);
 }
 
 Tensor Cosmoflow::statistics(const train::TorchBatch& batch) const {
@@ -203,18 +213,30 @@ Tensor Cosmoflow::dropped(const Tensor& x, const train::TorchBatch& batch, std::
   return x * torch::stack(kept).to(x.dtype());
 }
 
-Tensor Cosmoflow::answers(Tensor x, const train::TorchBatch& batch, bool trains) {
+/// (batch, cells, cells, cells) to (batch, channels, edge, edge, edge).
+Tensor Cosmoflow::convolved(Tensor x) const {
+  const bool whole = std::ranges::all_of(convolutions_, [](const auto& c) { return c->weight().defined(); });
+  if (whole && x.device().is_cpu()) {
+    x = x.unsqueeze(4);
+    for (const auto& c : convolutions_) x = pooled_convolution(x, c->weight(), c->bias(), slope);
+    return x.permute({0, 4, 1, 2, 3});
+  }
   x = x.unsqueeze(1);
-  for (auto& convolution : convolutions_) {
+  for (const auto& convolution : convolutions_) {
     for (std::int64_t d = 2; d < 5; ++d) x = torch::cat({x.narrow(d, x.size(d) - 1, 1), x, x.narrow(d, 0, 1)}, d);
     // The largest first: what rises with its argument has the same largest, of an eighth of the cells.
-    x = torch::leaky_relu(torch::max_pool3d(convolution->forward(x), 2), 0.01);
+    x = torch::leaky_relu(torch::max_pool3d(convolution->forward(x), 2), slope);
   }
+  return x;
+}
+
+Tensor Cosmoflow::answers(Tensor x, const train::TorchBatch& batch, bool trains) {
+  x = convolved(x);
   x = params_.pool == Pool::mean ? x.flatten(2).mean(2) : x.flatten(1);
   Tensor seen;
   if (beside_) x = torch::cat({x, seen = statistics(batch)}, 1);
   for (std::size_t k = 0; k < layers_.size(); ++k) {
-    if (k > 0) x = torch::leaky_relu(x, 0.01);
+    if (k > 0) x = torch::leaky_relu(x, slope);
     if (k > 0 && trains && params_.dropout > 0.0) x = dropped(x, batch, k);
     x = layers_[k]->forward(x);
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,8 +10,14 @@ namespace cambium::cosmo {
 using Table = std::vector<std::vector<double>>;
 
 /// Mean, deviation, skewness and excess kurtosis of log(1 + counts) over the cells of a box, and the logarithm of the
-/// deviation of the counts themselves.
-std::vector<double> moments_of(std::span<const double> counts);
+/// deviation of the counts themselves. logs: log(1 + counts). Sums are in double. T: float or double.
+template <class T>
+std::array<double, 5> moments_of(std::span<const T> counts, std::span<const T> logs);
+std::array<double, 5> moments_of(std::span<const double> counts);
+
+/// Means over cubes of two cells along each edge of a box of `cells`, which is even: (cells/2)^3.
+template <class T>
+std::vector<T> halved(std::span<const T> counts, std::int64_t cells);
 
 /// Edges of the cubes whose moments are taken of a box of `cells` along an edge: 1, 2 and 4 cells, as far as they
 /// divide it and leave two along an edge.

@@ -87,11 +87,19 @@ TEST_CASE("a ridge finds a line, and its penalty hides what is only noise") {
     CHECK(fit(at)[1] == Approx(0.3).epsilon(1e-6));
   }
   CHECK(mean_absolute_errors({{1.0, 2.0}, {3.0, 5.0}}, {{2.0, 2.0}, {3.0, 1.0}}) == std::vector<double>{0.5, 2.0});
-  const auto moments = moments_of(std::vector<double>{0.0, 0.0, std::exp(1.0) - 1.0, std::exp(1.0) - 1.0});
+  std::vector<double> counts;
+  for (int k = 0; k < 20; ++k) counts.push_back(std::expm1(k % 2));
+  const auto moments = moments_of(counts);
   CHECK(moments[0] == Approx(0.5));
   CHECK(moments[1] == Approx(0.5));
   CHECK(moments[2] == Approx(0.0).margin(1e-12));
   CHECK(moments[3] == Approx(-2.0));
+  CHECK(moments[4] == Approx(std::log(0.5 * std::expm1(1.0))));
+  const std::vector<float> few{0.0f, 1.0f, 0.0f}, of_few{0.0f, std::log(2.0f), 0.0f};  // fewer than are added at once
+  CHECK(moments_of<float>(few, of_few)[0] == Approx(std::log(2.0) / 3.0).epsilon(1e-7));
+  std::vector<double> box;
+  for (int k = 0; k < 64; ++k) box.push_back(k);
+  CHECK(halved<double>(box, 4) == std::vector<double>{10.5, 12.5, 18.5, 20.5, 42.5, 44.5, 50.5, 52.5});
 }
 
 TEST_CASE("moments at scales are those of means over cubes, as far as cubes divide a box and leave two along an edge") {
@@ -106,7 +114,8 @@ TEST_CASE("moments at scales are those of means over cubes, as far as cubes divi
         counts.push_back(std::exp(std::sin(x + 2.3 * y + 4.9 * z)));
         means[static_cast<std::size_t>(x / 2 * 4 + y / 2 * 2 + z / 2)] += counts.back() / 8.0;
       }
-  const auto found = moments_at_scales(counts, 4), fine = moments_of(counts), coarse = moments_of(means);
+  const auto found = moments_at_scales(counts, 4);
+  const auto fine = moments_of(counts), coarse = moments_of(means);
   REQUIRE(found.size() == 10);
   for (std::size_t k = 0; k < 5; ++k) {
     CHECK(found[k] == Approx(fine[k]));

@@ -26,6 +26,9 @@ class RankLayer : public torch::nn::Module {
  public:
   RankLayer(RankLayerShape shape, std::int64_t rank);
   torch::Tensor forward(const torch::Tensor& x);
+  /// Of a whole layer; of a product these are not defined.
+  const torch::Tensor& weight() const { return weight_; }
+  const torch::Tensor& bias() const { return bias_; }
   /// Without names and numbers of parameters.
   FactorLayer layer() const;
 

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace cambium::cosmo {
+
+struct PooledShape {
+  std::int64_t cells = 0;  ///< along an edge of the cube that enters; even
+  std::int64_t inputs = 0, outputs = 0;
+  double slope = 0.01;  ///< of the ReLU below zero
+
+  std::size_t in_size() const { return static_cast<std::size_t>(cells * cells * cells * inputs); }
+  std::size_t out_size() const { return static_cast<std::size_t>(cells / 2 * (cells / 2) * (cells / 2) * outputs); }
+  std::size_t weights() const { return static_cast<std::size_t>(27 * inputs * outputs); }
+  /// Numbers of a row of PooledConvolution::backward()'s gradients of weights: 3 inputs, and what fills registers.
+  template <class T>
+  std::int64_t gradient_row() const;
+  /// Of one cube; of its gradient, where that of the input is asked for.
+  double flops() const { return 2.0 * static_cast<double>(in_size()) * 27.0 * static_cast<double>(outputs); }
+  double gradient_flops(bool of_input) const { return flops() / 8.0 * (of_input ? 2.0 : 1.0); }
+};
+
+/// y[X] = leaky_relu(max over the eight x of cube X of (bias + sum over taps t and inputs c of w[t][c] x[x + t][c])),
+/// for taps -1, 0, 1 along each of three periodic axes. A cube's channels lie next to each other: [x][y][z][channel].
+/// Of equals the first of the eight is taken, in the order of memory. T: float or double.
+template <class T>
+class PooledConvolution {
+ public:
+  /// weight: [outputs][inputs][3][3][3], bias: [outputs].
+  PooledConvolution(PooledShape shape, const T* weight, const T* bias);
+
+  const PooledShape& shape() const { return shape_; }
+  /// largest: which of the eight each output came from, as large as y.
+  void forward(const T* x, T* y, std::uint8_t* largest) const;
+  /// Adds what one cube gives: to dx, unless that is null, to dbias, and to dweight, [outputs][3][3][gradient_row()],
+  /// of which the first [3][inputs] count.
+  void backward(const T* x, const T* y, const std::uint8_t* largest, const T* dy, T* dx, T* dweight, T* dbias) const;
+
+ private:
+  PooledShape shape_;
+  std::int64_t padded_outputs_ = 0;  ///< a whole number of registers
+  std::vector<T> by_output_;         ///< [tap][input][output]
+  std::vector<T> by_input_;          ///< [output][3][3][gradient_row()], zeros behind the first [3][input]
+  std::vector<T> bias_;
+};
+
+}  // namespace cambium::cosmo
