@@ -19,7 +19,8 @@ import measured
 # What they differ in; the first is the published one at this size.
 WIDE, NARROW = "channels=[16, 32, 64]", "channels=[8, 16, 32]"
 NETWORKS = {"published": [WIDE, "pool=all", "statistics=''"], "mean": [WIDE, "pool=mean", "statistics=''"],
-            "mean and statistics": [NARROW, "pool=mean", "statistics=power"]}
+            "mean and statistics": [NARROW, "pool=mean", "statistics=power"],
+            "without the fit": [NARROW, "pool=mean", "statistics=power", "fit=false"]}
 SPLIT = {"training": 1600, "validation": 1800, "test": 2000}
 B, T = "stages[0].structure_boxes.", "stages[1].train."
 # Of the Quijote simulations (F. Villaescusa-Navarro et al., ApJS 250, 2, 2020).
@@ -34,6 +35,17 @@ def call(given, *arguments):
     subprocess.run([*launcher, given.program, *arguments], check=True)
 
 
+def share(made, data):
+    """Boxes are made once: another folder of data refers to them, under its own name in the deck that made them."""
+    os.makedirs(data, exist_ok=True)
+    for name in os.listdir(made):
+        if name == "deck.resolved.yaml":
+            with open(os.path.join(made, name)) as old, open(os.path.join(data, name), "w") as new:
+                new.write(old.read().replace(made, data))
+        elif not os.path.exists(os.path.join(data, name)):
+            os.symlink(os.path.join(made, name), os.path.join(data, name))
+
+
 def of_network(name):
     fields = "[{name: counts}, {name: power}, {name: target}]" if "statistics=power" in NETWORKS[name] else "[{name: counts}, {name: target}]"
     return [T + "network." + key for key in NETWORKS[name]] + [T + data + ".fields=" + fields for data in ("dataset", "validation")]
@@ -43,7 +55,7 @@ def suite(given, network, seeds, batches, into, target):
     boxes = [B + f"boxes={given.boxes or SPLIT['test']}", B + f"targets={LEARNT}"]
     if given.cosmologies:
         boxes += [B + "vary=null", B + f"cosmologies={os.path.abspath(given.cosmologies)}"]
-    call(given, "suite", "run", "cosmo/regression", *boxes, *of_network(network), T + "epochs=20", T + "average={decay: 0.99}", T + "validate.every=50",
+    call(given, "suite", "run", "cosmo/regression", *boxes, *of_network(network), T + "epochs=20", T + "average={decay: 0.99}", T + "validate.every=20",
          T + f"validate.target={target:.6g}", *given.more, T + f"dataset.range=[0, {SPLIT['training']}]",
          T + f"validation.range=[{SPLIT['training']}, {SPLIT['validation']}]", "--seeds", str(seeds), "--batches", ",".join(map(str, batches)),
          "--runs", str(max(3, seeds)), "--into", into)
@@ -127,10 +139,8 @@ def main():
     made = os.path.join(choosing(given, given.networks[0]), "cosmoflow", "data")
     for name in given.networks:
         into = choosing(given, name)
-        if errors:  # boxes are made once
-            os.makedirs(os.path.join(into, "cosmoflow"), exist_ok=True)
-            if not os.path.exists(os.path.join(into, "cosmoflow", "data")):
-                os.symlink(made, os.path.join(into, "cosmoflow", "data"))
+        if errors:
+            share(made, os.path.join(into, "cosmoflow", "data"))
         try:
             suite(given, name, 1, batches[1:2] or batches, into, NEVER)
         except subprocess.CalledProcessError as failed:  # one seed makes no score, which is exit code 2
@@ -138,9 +148,7 @@ def main():
                 raise
         errors[name] = least_error(into)
     chosen = min(errors, key=errors.get)
-    os.makedirs(os.path.dirname(data), exist_ok=True)
-    if not os.path.exists(data):
-        os.symlink(made, data)
+    share(made, data)
     boxes = os.path.join(data, "structure_boxes", "boxes.h5")
     fits, names = judged(given, [], boxes, os.path.join(given.folder, "judge_fits"), [0, SPLIT["training"]], [SPLIT["training"], SPLIT["validation"]])
     target = given.gain * min(sum(errors_of) / len(errors_of) for errors_of in fits)

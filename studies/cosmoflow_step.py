@@ -20,10 +20,11 @@ plugins: [cosmo]
 stages:
   - train:
       network: {{type: cosmoflow, channels: {channels}, hidden: [128, 64], pool: {pool}, statistics: '{statistics}'}}
-      dataset: {{type: hdf5, files: ["{boxes}"], fields: [{{name: counts}}, {{name: power}}, {{name: target}}], range: [0, {samples}]}}
+      dataset: {{type: hdf5, files: ["{boxes}"], fields: [{{name: counts}}, {power}{{name: target}}], range: [0, {samples}]}}
       batch: {batch}
       steps: {steps}
       optimizer: {{type: adam}}
+      learning_rate: 1e-3
 """
 
 
@@ -32,9 +33,12 @@ def cambium(program, boxes, network, batch, steps):
     with tempfile.TemporaryDirectory() as folder:
         deck = os.path.join(folder, "deck.yaml")
         with open(deck, "w", encoding="utf-8") as file:
-            file.write(DECK.format(folder=folder, boxes=boxes, batch=batch, steps=steps, samples=batch * 10, **network))
-        said = subprocess.run([program, "run", deck], check=True, capture_output=True, text=True).stdout
-    return 1.0 / float(re.search(r"([\d.e+-]+) steps/s", said).group(1))
+            file.write(DECK.format(folder=folder, boxes=boxes, batch=batch, steps=steps, samples=batch * 10,
+                                   power="{name: power}, " if network["statistics"] else "", **network))
+        said = subprocess.run([program, "run", deck], check=False, capture_output=True, text=True)
+        if said.returncode != 0:
+            raise SystemExit(said.stdout + said.stderr)
+    return 1.0 / float(re.search(r"([\d.e+-]+) steps/s", said.stdout).group(1))
 
 
 def pytorch(torch, network, batch, steps):

@@ -74,6 +74,14 @@ CASES = {
       species:
         - {name: electron, charge: -1, velocity: {lower: [-6, -6], upper: [6, 6], cells: [8, 8]}, f0: "(1 + 0.01*cos(k*x)*cos(k*y))*maxwellian(vx)*maxwellian(vy)"}
 """),
+    "plane_with_walls": ("kinetic", 8, """
+      physics: vlasov_poisson
+      parameters: {k: 0.5}
+      domain: {lower: [0, 0], upper: [2*pi/k, 2*pi/k], cells: [32, 32], lower_wall: [absorb, periodic], upper_wall: [absorb, periodic]}
+      basis: {order: 1}
+      species:
+        - {name: electron, charge: -1, velocity: {lower: [-6, -6], upper: [6, 6], cells: [8, 8]}, f0: "(1 + 0.01*cos(k*x)*cos(k*y))*maxwellian(vx)*maxwellian(vy)"}
+"""),
     "gas": ("kinetic", 12, """
       physics: boltzmann_bgk
       domain: {lower: [0], upper: [1], cells: [256], lower_wall: [copy], upper_wall: [copy]}

@@ -111,6 +111,7 @@ class Counted(unittest.TestCase):
         # there; numbers of own cells that travel for the potential, over the modes. The Maxwellians of collisions are corrected three times.
         for case, modes, cells, space, conf, moments, fields, potential, collectives in (
                 ("kinetic_1x2v", 20, [256, 16, 16], 1, 3, 4, 0, 0, 12), ("kinetic_2x2v", 16, [32, 32, 8, 8], 2, 4, 4, 6, 0, 6), ("plane", 16, [32, 32, 8, 8], 2, 4, 4, 0, 2.6, 9),
+                ("plane_with_walls", 16, [32, 32, 8, 8], 2, 4, 4, 0, 3, 9),
                 ("gas", 8, [256, 32], 1, 3, 3, 0, 0, 12)):
             for n in RANKS:
                 with self.subTest(case=case, ranks=n):
@@ -122,7 +123,7 @@ class Counted(unittest.TestCase):
                     edge = sum(2 * mine / own[d] for d in range(space) if grid[d] > 1)
                     shared = 2 * moments if math.prod(grid[space:]) > 1 else 0
                     # Four times traces of half the modes at most, packs of up to eight cells along x; three stages' fields of cells that touch, loads, waves
-                    # (twice two numbers) and potentials of own cells and of those that touch, moments where velocities are cut.
+                    # (twice two numbers) and potentials of own cells and of those that touch (between walls loads, potentials and lines of nodes), moments where velocities are cut.
                     bound = 8 * (4 * 0.5 * modes * surface * max(1, 8 / own[0]) + 3.1 * conf * (fields * edge + (shared + potential) * mine) + 64)
                     self.assertLess(run["sent"], bound)
                     self.assertLess(run["received"], bound)

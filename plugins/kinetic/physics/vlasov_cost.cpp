@@ -70,13 +70,11 @@ int column_of(const PhaseGrid& grid) {
   return out;
 }
 
-/// Whether ranks that divide configuration space solve for the potential of their own cells: on a line, and in a plane
-/// without walls.
-bool divides_poisson(const PhaseGrid& part, int ranks) {
-  if (column_of(part) == ranks) return false;
-  bool periodic = true;
-  for (int d = 0; d < part.cdim; ++d) periodic = periodic && part.axis[d].low_wall == Wall::periodic;
-  return part.cdim == 1 || (part.cdim == 2 && periodic);
+/// Whether no wall stands in configuration space.
+bool periodic(const PhaseGrid& part) {
+  bool out = true;
+  for (int d = 0; d < part.cdim; ++d) out = out && part.axis[d].low_wall == Wall::periodic;
+  return out;
 }
 
 std::string parts_text(const PhaseGrid& grid) {
@@ -197,8 +195,7 @@ void VlasovCost::add_halo(const PhaseGrid& part, StepCost& out) const {
       {"fields of cells that touch", Pattern::neighbours, 1.0 * stages, stages * edges, bytes, bytes, dimensions, 0.0});
 }
 
-/// What ranks tell each other of moments and fields, and what they keep of them: of their cells, but for the potential,
-/// for which each gets the charge of all.
+/// What ranks tell each other of moments and fields, and what they keep of them: of their cells.
 void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool fused, StepCost& out) const {
   double whole = 1.0, moments = 0.0;
   for (int d = 0; d < parts.front().cdim; ++d) whole *= parts.front().axis[d].cells;
@@ -207,7 +204,7 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
   // Moments of three stages and what they are summed in, fields of three.
   out.memory += number * (6.0 * moments + 3.0 * own * modes * components_);
   out.moved += number * stages * (6.0 * moments + 8.0 * own * modes * components_);
-  const bool divided = fields_ == Fields::poisson && divides_poisson(parts.front(), ranks);
+  const bool divided = column_of(parts.front()) < ranks;
   if (fields_ == Fields::poisson && !divided) {
     // Charge and potential of all cells, in numbers and in complex ones, and the matrices of all waves.
     out.memory += number * whole * modes * 6.0;
@@ -220,16 +217,34 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
     out.messages.push_back({"moments of a rank's cells", Pattern::reduce, sums, 0.0, bytes, bytes});
   out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
   if (fields_ == Fields::maxwell) add_halo(parts.front(), out);
-  if (fields_ != Fields::poisson || column_of(parts.front()) == ranks) return;
+  if (fields_ != Fields::poisson || !divided) return;
   // The mean, and on a line two sums of four numbers.
   const bool line = parts.front().cdim == 1;
   const double rounds = line ? 3.0 : 1.0, numbers = line ? 9.0 : 1.0;
   out.messages.push_back(
       {"sums of charge", Pattern::reduce, stages * rounds, 0.0, number * stages * numbers, number * stages * numbers});
-  if (divided && !line) add_plane(parts.front(), ranks, out);
-  if (!divided)
-    out.messages.push_back({"charge of all cells", Pattern::gather, 1.0 * stages, 0.0, number * stages * own * modes,
-                            number * stages * (whole - own) * modes});
+  if (line) return;
+  if (periodic(parts.front()))
+    add_plane(parts.front(), ranks, out);
+  else
+    add_strips(parts.front(), ranks, out);
+}
+
+/// A plane's loads to strips between walls, lines between strips up and down, and potentials back: see StripPoisson.
+void VlasovCost::add_strips(const PhaseGrid& part, int ranks, StepCost& out) const {
+  const int along = part.axis[0].low_wall != Wall::periodic ? 0 : 1;
+  const double rows = part.axis[along].cells, across = part.axis[1 - along].cells;
+  const double strips = std::min<double>(ranks / column_of(part), rows), cells = rows / strips * across;
+  const double nodes = info_of(params_, part).conf, kinds = nodes > 4.0 ? 3.0 : 1.0,
+               line = across * (kinds > 1 ? 2 : 1);
+  const double lines = strips > 1.0 ? 2.0 : 0.0, band = kinds * across + 2.0;
+  const double bytes = number * stages * (part.local_conf_cells() * nodes + cells * nodes + lines * line);
+  out.memory += number * (cells * kinds * (band + 4.0) + cells * nodes + (lines > 0.0 ? 3.0 : 0.0) * line * line);
+  out.moved += number * stages * (4.0 * cells * kinds * band + (lines > 0.0 ? 3.0 : 0.0) * line * line);
+  const double near =
+      static_cast<double>(part.axis[along].ranks) < strips ? std::ceil(strips / part.axis[along].ranks) : 2.0;
+  out.messages.push_back({"loads, lines and potentials between walls", Pattern::neighbours, 4.0 * stages,
+                          stages * (2.0 * near + lines), bytes, bytes, 1, 0.0});
 }
 
 /// A periodic plane's loads to rows, waves to columns, and back: see PlanePoisson.

@@ -10,8 +10,7 @@ namespace cambium::kinetic {
 
 /// What steps of a kinetic physics cost. Ranks have bricks of phase space, whose surface is traces. Moments and fields
 /// are those of a rank's cells of configuration space; where velocity space is cut moments are summed over the ranks
-/// that share cells. The potential of a line is divided, too; that of a plane is solved for by every rank, from the
-/// charge of all cells.
+/// that share cells. The potential is divided as configuration space is.
 class VlasovCost : public Cost {
  public:
   enum class Fields { none, poisson, maxwell };
@@ -27,6 +26,7 @@ class VlasovCost : public Cost {
   void add_species(const PhaseGrid& grid, bool collides, bool fused, StepCost& out) const;
   void add_collisions(const std::vector<PhaseGrid>& parts, StepCost& out) const;
   void add_plane(const PhaseGrid& part, int ranks, StepCost& out) const;
+  void add_strips(const PhaseGrid& part, int ranks, StepCost& out) const;
   void add_halo(const PhaseGrid& part, StepCost& out) const;
   void add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool fused, StepCost& out) const;
   bool packs_traces(const PhaseGrid& grid) const;

@@ -1,4 +1,6 @@
 // Moments and fields of a rank: those of its own cells, and together those of one rank.
+#include <algorithm>
+
 #include "compare_runs.hpp"
 #include "plugins/kinetic/fields/conf_ranks.hpp"
 
@@ -132,6 +134,61 @@ TEST_CASE("the potential of a line is divided, whatever its ends do") {
         for (std::size_t k = 0; k < wanted.size(); ++k) {
           INFO(wanted[k].name);
           CHECK(std::abs(readings[k].value - wanted[k].value) < 1e-12);
+        }
+      }
+}
+
+/// Electrons and ions in a plane; `walls`: potentials of lower x, upper x, lower y, upper y, "" along periodic axes.
+static VlasovPoisson::Params in_plane(const std::vector<std::string>& walls, int order, std::vector<int> cells) {
+  VlasovPoisson::Params p;
+  p.basis.order = order;
+  p.domain = domain({"0", "-1"}, {"4", "2"}, std::move(cells));
+  const auto kind = [&](std::size_t w) {
+    if (walls[w].empty()) return Wall::periodic;
+    return walls[w] == "symmetry" ? Wall::reflect : Wall::absorb;
+  };
+  p.domain.lower_wall = {kind(0), kind(2)}, p.domain.upper_wall = {kind(1), kind(3)};
+  p.species = {species("electron", "-1", "1", {"-6", "-6"}, {"6", "6"}, {6, 6},
+                       "(1 + 0.2*sin(pi*x/2)*cos(2*pi*y/3) + 0.1*cos(pi*x/4))*maxwellian(vx, 0.2, 1)*maxwellian(vy)"),
+               species("ion", "1", "30", {"-6", "-6"}, {"6", "6"}, {6, 6},  // as many, where velocities are coarse, too
+                       "(1 + 0.1*cos(pi*x/2))*maxwellian(vx, 0.2, 1)*maxwellian(vy)")};
+  p.wall_potential.emplace();
+  p.wall_potential->lower = {walls[0], walls[2]}, p.wall_potential->upper = {walls[1], walls[3]};
+  return p;
+}
+
+TEST_CASE("the potential of a plane is divided, whatever its walls do") {
+  const int n = Comm().size();
+  const std::vector<std::vector<std::string>> cases{{"0.3", "-0.2", "", ""},
+                                                    {"", "", "floating", "0.5"},
+                                                    {"floating", "floating", "", ""},
+                                                    {"0.1", "symmetry", "floating", "-0.3"},
+                                                    {"", "", "symmetry", "symmetry"},
+                                                    {"floating", "symmetry", "symmetry", "floating"},
+                                                    {"symmetry", "0.2", "0.1", "symmetry"}};
+  for (const auto& walls : cases)
+    for (int order : {1, 2})
+      for (const auto& cells : {std::vector<int>{5, 3}, {3, 6}}) {
+        std::vector<std::vector<int>> cuts{{n, 1, 1, 1}, {1, n, 1, 1}};
+        if (n == 4) cuts = {{2, 2, 1, 1}};
+        if (n == 4 && std::ranges::count(walls, "symmetry") == 0) cuts.push_back({1, 2, 2, 1});  // mirrors need vx
+        for (const auto& cut : cuts) {
+          if (cut[0] > cells[0] || cut[1] > cells[1]) continue;
+          auto p = in_plane(walls, order, cells), q = p;
+          q.ranks = cut;
+          KineticRun<VlasovPoisson> whole(p, MPI_COMM_SELF), part(q);
+          whole.start(), part.start();
+          for (int k = 0; k < 2; ++k) whole.step(), part.step();
+          INFO("walls " << walls[0] << ", " << walls[1] << "; " << walls[2] << ", " << walls[3] << ", order " << order
+                        << ", " << cells[0] << " x " << cells[1] << " cells, cut " << cut[0] << " " << cut[1]);
+          CHECK(furthest_fields(part, whole) < 1e-12);
+          check_shares(*part.physics);
+          const auto readings = part.physics->fields()->readings(), wanted = whole.physics->fields()->readings();
+          REQUIRE(readings.size() == wanted.size());
+          for (std::size_t k = 0; k < wanted.size(); ++k) {
+            INFO(wanted[k].name);
+            CHECK(std::abs(readings[k].value - wanted[k].value) < 1e-12);
+          }
         }
       }
 }

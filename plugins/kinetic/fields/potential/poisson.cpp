@@ -30,19 +30,27 @@ Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& wa
     line_.emplace(grid, element_, walls, *ranks_);
   else if (ranks_ && ranks_->row().size() > 1 && periodic(grid))
     plane_.emplace(grid_, element_, *ranks_);
+  else if (ranks_ && ranks_->row().size() > 1)
+    strips_.emplace(grid_, element_, walls, *ranks_);
   else if (periodic(grid))
     periodic_.emplace(whole_, element_);
   else
     walls_.emplace(whole_, element_, walls);
   if (line_) neutral_ = line_->neutral();
-  if (walls_) neutral_ = walls_->neutral();
+  if (const auto* unknowns = of_plane()) neutral_ = unknowns->neutral;
   for (auto& slot : wall_charge_) slot.assign(floating().size(), 0.0);
   wall_potential_.assign(floating().size(), 0.0);
 }
 
+/// Of a plane with walls; null elsewhere.
+const WallUnknowns* Poisson::of_plane() const {
+  if (strips_) return &strips_->unknowns();
+  return walls_ ? &walls_->unknowns() : nullptr;
+}
+
 std::span<const WallSide> Poisson::floating() const {
   if (line_) return line_->floating();
-  return walls_ ? std::span<const WallSide>(walls_->floating()) : std::span<const WallSide>();
+  return of_plane() ? std::span<const WallSide>(of_plane()->floating) : std::span<const WallSide>();
 }
 
 /// Of plasma and walls over the volume, where no wall has a fixed potential.
@@ -121,10 +129,12 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
     keep(values, slot);
   } else if (plane_) {
     keep(plane_->solve(loads(grid_, charge, mean)), slot);
+  } else if (strips_) {
+    keep(strips_->solve(loads(grid_, charge, mean), wall_charge_[slot], epsilon0_, wall_potential_), slot);
   } else {
     keep(solve_whole(loads(whole_, ranks_ ? ranks_->gathered(charge, grid_.modes()) : charge, mean), slot), slot);
   }
-  if ((walls_ && walls_->constant_is_free()) || (line_ && line_->constant_is_free())) centre_potential();
+  if ((of_plane() && of_plane()->constant_is_free) || (line_ && line_->constant_is_free())) centre_potential();
 }
 
 /// Only planes of symmetry: the mean of the potential is zero.

@@ -7,6 +7,7 @@
 #include "plugins/kinetic/fields/potential/line_poisson.hpp"
 #include "plugins/kinetic/fields/potential/periodic_poisson.hpp"
 #include "plugins/kinetic/fields/potential/plane_poisson.hpp"
+#include "plugins/kinetic/fields/potential/strip_poisson.hpp"
 #include "plugins/kinetic/fields/potential/wall_poisson.hpp"
 
 namespace cambium::kinetic {
@@ -15,7 +16,7 @@ namespace cambium::kinetic {
 /// that the Hamiltonian of the particles is continuous and their energy is conserved (Hakim, Hammett, Shi and Mandell,
 /// arXiv:1908.01814). Periodic in one or two dimensions (solved by Fourier transform, the mean charge is the
 /// neutralising background): PeriodicPoisson, and PlanePoisson where ranks divide a plane; with walls in one of them or
-/// in both: WallPoisson.
+/// in both: WallPoisson, and StripPoisson where ranks divide a plane.
 ///
 /// Where no wall has a fixed potential, charge and walls together must be neutral: their mean is the background's, as
 /// in a periodic domain, and the first floating wall is the zero of the potential; where none floats either, its mean
@@ -51,6 +52,7 @@ class Poisson : public FieldModel {
   const std::vector<double>& wall_potential() const { return wall_potential_; }
 
  private:
+  const WallUnknowns* of_plane() const;
   std::span<const WallSide> floating() const;
   void require_neutral(const Sources& sources) const;
   void centre_potential();
@@ -66,10 +68,11 @@ class Poisson : public FieldModel {
   const ConfRanks* ranks_;
   double epsilon0_;
   Element element_;
-  std::optional<PeriodicPoisson> periodic_;  ///< one of the four
+  std::optional<PeriodicPoisson> periodic_;  ///< one of the five
   std::optional<PlanePoisson> plane_;
   std::optional<LinePoisson> line_;
   std::optional<WallPoisson> walls_;
+  std::optional<StripPoisson> strips_;
   bool neutral_ = true;  ///< no wall has a fixed potential: charges must add up to nothing
   std::vector<double> wall_charge_[3], wall_potential_;
   std::vector<double> phi_, e_[3][3];

@@ -7,11 +7,23 @@
 
 namespace cambium::kinetic {
 
-/// Numbers of the nodes of every cell. Lines of nodes follow each other along a dimension with walls, so that a
-/// periodic one only couples nodes of neighbouring lines.
+WallUnknowns::WallUnknowns(const ConfGrid& grid, const PotentialWalls& walls) {
+  for (int d = 0; d < grid.dimensions; ++d)
+    for (bool high : {false, true}) {
+      const PotentialWall& wall = (high ? walls.upper : walls.lower)[d];
+      if (grid.low_wall[d] == Wall::periodic || wall.kind == PotentialWall::Kind::symmetry) continue;
+      constant_is_free = false;
+      if (wall.kind == PotentialWall::Kind::floating)
+        floating.push_back({d, high});
+      else
+        neutral = false;
+    }
+}
+
+/// Numbers of the nodes of every cell, line by line.
 void WallPoisson::number_nodes(const Element& element) {
   const int p = grid_.highest(), local = local_;
-  const int slow = grid_.dimensions == 1 || grid_.low_wall[0] != Wall::periodic ? 0 : 1;
+  const int slow = lines(grid_);
   auto place = [&](int cell, int i) {  // on a lattice of p steps a cell
     auto at = grid_.place(cell);
     for (int d = 0; d < grid_.dimensions; ++d) {
@@ -24,6 +36,9 @@ void WallPoisson::number_nodes(const Element& element) {
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i) numbers[place(cell, i)] = 0;
   int next = 0;
+  const int first = numbers.begin()->first[0];
+  line_ =
+      static_cast<int>(std::ranges::count_if(numbers, [first](const auto& node) { return node.first[0] == first; }));
   for (auto& [at, number] : numbers) number = next++;
   number_.resize(static_cast<std::size_t>(grid_.count()) * local);
   for (int cell = 0; cell < grid_.count(); ++cell)
@@ -39,10 +54,6 @@ void WallPoisson::find_conductors(const Element& element, const PotentialWalls& 
       const PotentialWall& wall = (high ? walls.upper : walls.lower)[d];
       if (grid_.low_wall[d] == Wall::periodic || wall.kind == PotentialWall::Kind::symmetry) continue;
       conductors_.push_back({d, high, wall, std::vector<double>(pinned_.size(), 0.0)});
-      if (wall.kind == PotentialWall::Kind::floating)
-        floating_.push_back({d, high});
-      else
-        neutral_ = false;
     }
   std::vector<double> meeting(pinned_.size(), 0.0);
   for (auto& c : conductors_) {
@@ -58,7 +69,7 @@ void WallPoisson::find_conductors(const Element& element, const PotentialWalls& 
     for (auto& c : conductors_)
       if (pinned_[k]) c.share[k] /= meeting[k];
   }
-  if (conductors_.empty()) pinned_[0] = true;  // constants are free: the caller chooses one
+  if (unknowns_.constant_is_free && (!strips_ || strips_->root())) pinned_[0] = true;  // the caller chooses one
 }
 
 /// What potentials of the nodes on walls put on the right-hand side.
@@ -75,7 +86,7 @@ std::vector<double> WallPoisson::lift(const Element& element, const std::vector<
   return out;
 }
 
-/// Integral of grad a . grad b, of values at the nodes.
+/// Integral of grad a . grad b over all strips, of values at the nodes.
 double WallPoisson::stiffness_product(const Element& element, const std::vector<double>& a,
                                       const std::vector<double>& b) const {
   const int local = local_;
@@ -87,54 +98,35 @@ double WallPoisson::stiffness_product(const Element& element, const std::vector<
                   gj = number_[static_cast<std::size_t>(cell) * local + j];
         sum += element.stiffness[i * local + j] * a[gi] * b[gj];
       }
-  return sum;
+  return total(sum);
 }
 
-void WallPoisson::factorize(const Element& element) {
-  const int local = local_;
-  auto node = [&](int cell, int i) { return number(cell, i); };
-  int band = 0;
-  for (int cell = 0; cell < grid_.count(); ++cell)
-    for (int i = 0; i < local; ++i)
-      for (int j = 0; j < local; ++j) band = std::max(band, node(cell, i) - node(cell, j));
-  band_ = Banded(static_cast<int>(pinned_.size()), band);
-  for (int cell = 0; cell < grid_.count(); ++cell)
-    for (int i = 0; i < local; ++i)
-      for (int j = 0; j < local; ++j) {
-        const int gi = node(cell, i), gj = node(cell, j);
-        if (!pinned_[gi] && !pinned_[gj] && gj <= gi) band_.at(gi, gj) += element.stiffness[i * local + j];
-      }
-  for (std::size_t k = 0; k < pinned_.size(); ++k)
-    if (pinned_[k]) band_.at(static_cast<int>(k), static_cast<int>(k)) = 1.0;
-  band_.factorize();
-}
-
-WallPoisson::WallPoisson(const ConfGrid& grid, const Element& element, const PotentialWalls& walls)
-    : grid_(grid), local_(static_cast<int>(element.nodes.size())) {
+WallPoisson::WallPoisson(const ConfGrid& grid, const Element& element, const PotentialWalls& walls, const Comm* strips)
+    : grid_(grid), strips_(strips), unknowns_(grid, walls), local_(static_cast<int>(element.nodes.size())) {
   number_nodes(element);
   find_conductors(element, walls);
-  factorize(element);
+  solver_ = StripSolver({element, number_, pinned_, strips, line_});
   std::vector<double> fixed(pinned_.size(), 0.0);
   for (const auto& c : conductors_)
     if (c.wall.kind == PotentialWall::Kind::fixed)
       for (std::size_t k = 0; k < fixed.size(); ++k) fixed[k] += c.share[k] * c.wall.potential;
   from_walls_ = lift(element, fixed);
-  if (!floating_.empty()) make_capacitance(element);
+  if (!unknowns_.floating.empty()) make_capacitance(element);
 }
 
 void WallPoisson::make_capacitance(const Element& element) {
   auto of_fixed = from_walls_;
-  band_.solve(of_fixed);
+  solver_.solve(of_fixed);
   for (const auto& c : conductors_) {
     if (c.wall.kind != PotentialWall::Kind::floating) continue;
     unit_.push_back(lift(element, c.share));
-    band_.solve(unit_.back());
+    solver_.solve(unit_.back());
     fixed_.push_back(stiffness_product(element, unit_.back(), of_fixed));
   }
   const int n = static_cast<int>(unit_.size());
   for (const auto& a : unit_)
     for (const auto& b : unit_) capacitance_.push_back(stiffness_product(element, a, b));
-  if (neutral_)  // the first is the zero of the potential
+  if (unknowns_.neutral)  // the first is the zero of the potential
     for (int k = 0; k < n; ++k) capacitance_[k] = capacitance_[k * n] = k == 0;
   capacitance_ = inverse(capacitance_, n);
 }
@@ -144,12 +136,13 @@ void WallPoisson::solve(std::vector<double>& right, const std::vector<double>& w
   const int n = static_cast<int>(unit_.size());
   std::vector<double> drive(n);
   for (int w = 0; w < n; ++w) {
-    drive[w] = wall_charge[w] / epsilon0 - fixed_[w];
-    for (std::size_t k = 0; k < right.size(); ++k) drive[w] += unit_[w][k] * right[k];
+    double induced = 0.0;
+    for (std::size_t k = 0; k < right.size(); ++k) induced += unit_[w][k] * right[k];
+    drive[w] = wall_charge[w] / epsilon0 - fixed_[w] + total(induced);
   }
-  if (neutral_ && n > 0) drive[0] = 0.0;
+  if (unknowns_.neutral && n > 0) drive[0] = 0.0;
   for (std::size_t k = 0; k < right.size(); ++k) right[k] = (pinned_[k] ? 0.0 : right[k]) + from_walls_[k];
-  band_.solve(right);
+  solver_.solve(right);
   for (int w = 0; w < n; ++w) {
     wall_potential[w] = 0.0;
     for (int u = 0; u < n; ++u) wall_potential[w] += capacitance_[w * n + u] * drive[u];
