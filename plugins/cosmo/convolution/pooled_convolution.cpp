@@ -94,6 +94,55 @@ void eight_of(const T* first, const Places& places, std::int64_t inputs, const T
     }
 }
 
+/// The largest of eight, with what comes to it and after it, and which one that is.
+template <class T, int W>
+void largest_of(const Pack<T, W> (&sums)[8], Pack<T, W> bias, T slope, Pack<T, W>& best, Pack<T, W>& which) {
+  using P = Pack<T, W>;
+  best = sums[0], which = P(T(0));
+  for (int k = 1; k < 8; ++k) {
+    const auto more = sums[k] > best;
+    best = select(more, sums[k], best), which = select(more, P(static_cast<T>(k)), which);
+  }
+  best = best + bias;
+  best = select(best < P(T(0)), best * P(slope), best);
+}
+
+/// leave applied to eight rows of numbers in between, `stride` of each.
+template <class T, int W>
+void leave_eight(const T* rows, std::int64_t middle, std::int64_t stride, const T* leave, std::int64_t outputs,
+                 Pack<T, W> (&sums)[8]) {
+  using P = Pack<T, W>;
+  for (auto& sum : sums) sum = P(T(0));
+  for (std::int64_t m = 0; m < middle; ++m) {
+    const P w = P::load(leave + m * outputs);
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; ++k) sums[k] = fma(P(rows[k * stride + m]), w, sums[k]);
+  }
+}
+
+template <class T, int W>
+void product_of(const PooledShape& s, const T* x, std::int64_t middle, std::int64_t padded_middle, const T* core,
+                std::int64_t padded_outputs, const T* leave, const T* bias, T* y) {
+  using P = Pack<T, W>;
+  const auto cube = around(s, x);
+  const Places places(padded(s));
+  std::vector<T> rows(static_cast<std::size_t>(8 * padded_middle));
+  for_each_output(s, [&](std::int64_t cell, std::int64_t first) {
+    P sums[8], best, which;
+    for (std::int64_t m = 0; m < middle; m += W) {
+      eight_of<T, W>(cube.data() + first, places, s.inputs, core + m, padded_middle, sums);
+      for (int k = 0; k < 8; ++k) sums[k].store(rows.data() + k * padded_middle + m);
+    }
+    for (std::int64_t o = 0; o < s.outputs; o += W) {
+      leave_eight<T, W>(rows.data(), middle, padded_middle, leave + o, padded_outputs, sums);
+      largest_of<T, W>(sums, P::load(bias + o), static_cast<T>(s.slope), best, which);
+      T values[W];
+      best.store(values);
+      std::copy_n(values, std::min<std::int64_t>(W, s.outputs - o), y + cell * s.outputs + o);
+    }
+  });
+}
+
 template <class T, int W>
 void forward_of(const PooledShape& s, const T* x, std::int64_t stride, const T* weights, const T* bias, T* y,
                 std::uint8_t* largest) {
@@ -104,13 +153,8 @@ void forward_of(const PooledShape& s, const T* x, std::int64_t stride, const T* 
     for (std::int64_t o = 0; o < s.outputs; o += W) {
       P sums[8];
       eight_of<T, W>(cube.data() + first, places, s.inputs, weights + o, stride, sums);
-      P best = sums[0], which(T(0));
-      for (int k = 1; k < 8; ++k) {
-        const auto more = sums[k] > best;
-        best = select(more, sums[k], best), which = select(more, P(static_cast<T>(k)), which);
-      }
-      best = best + P::load(bias + o);
-      best = select(best < P(T(0)), best * P(static_cast<T>(s.slope)), best);
+      P best, which;
+      largest_of<T, W>(sums, P::load(bias + o), static_cast<T>(s.slope), best, which);
       T values[W], numbers[W];
       best.store(values), which.store(numbers);
       for (std::int64_t l = 0; l < std::min<std::int64_t>(W, s.outputs - o); ++l) {
@@ -236,9 +280,38 @@ void PooledConvolution<T>::backward(const T* x, const T* y, const std::uint8_t* 
   });
 }
 
+template <class T>
+PooledProduct<T>::PooledProduct(PooledShape shape, std::int64_t middle, const T* core, const T* leave, const T* bias)
+    : shape_(shape), middle_(middle) {
+  const auto& s = shape_;
+  with_output_width<T>(std::max(s.outputs, middle), [&](auto w) {
+    padded_outputs_ = (s.outputs + w - 1) / w * w, padded_middle_ = (middle + w - 1) / w * w;
+  });
+  core_.assign(static_cast<std::size_t>(27 * s.inputs * padded_middle_), T(0));
+  leave_.assign(static_cast<std::size_t>(middle * padded_outputs_), T(0));
+  bias_.assign(static_cast<std::size_t>(padded_outputs_), T(0));
+  std::copy_n(bias, s.outputs, bias_.begin());
+  for (std::int64_t m = 0; m < middle; ++m) {
+    for (std::int64_t k = 0; k < 27 * s.inputs; ++k)
+      core_[static_cast<std::size_t>((k % 27 * s.inputs + k / 27) * padded_middle_ + m)] = core[m * 27 * s.inputs + k];
+    for (std::int64_t o = 0; o < s.outputs; ++o)
+      leave_[static_cast<std::size_t>(m * padded_outputs_ + o)] = leave[o * middle + m];
+  }
+}
+
+template <class T>
+void PooledProduct<T>::forward(const T* x, T* y) const {
+  with_output_width<T>(std::max(shape_.outputs, middle_), [&](auto w) {
+    product_of<T, decltype(w)::value>(shape_, x, middle_, padded_middle_, core_.data(), padded_outputs_, leave_.data(),
+                                      bias_.data(), y);
+  });
+}
+
 template std::int64_t PooledShape::gradient_row<float>() const;
 template std::int64_t PooledShape::gradient_row<double>() const;
 template class PooledConvolution<float>;
 template class PooledConvolution<double>;
+template class PooledProduct<float>;
+template class PooledProduct<double>;
 
 }  // namespace cambium::cosmo

@@ -45,4 +45,22 @@ class PooledConvolution {
   std::vector<T> bias_;
 };
 
+/// The same of a convolution that is a product: to `middle` channels, from which `leave` leads to the outputs.
+/// bias + sum over m of leave[m] (sum over taps and inputs of core[t][c][m] x[x + t][c]). Answers only.
+template <class T>
+class PooledProduct {
+ public:
+  /// core: [middle][inputs][3][3][3], leave: [outputs][middle], bias: [outputs].
+  PooledProduct(PooledShape shape, std::int64_t middle, const T* core, const T* leave, const T* bias);
+  const PooledShape& shape() const { return shape_; }
+  void forward(const T* x, T* y) const;
+
+ private:
+  PooledShape shape_;
+  std::int64_t middle_, padded_middle_ = 0, padded_outputs_ = 0;
+  std::vector<T> core_;   ///< [tap][input][middle]
+  std::vector<T> leave_;  ///< [middle][output]
+  std::vector<T> bias_;
+};
+
 }  // namespace cambium::cosmo

@@ -213,12 +213,23 @@ Tensor Cosmoflow::dropped(const Tensor& x, const train::TorchBatch& batch, std::
   return x * torch::stack(kept).to(x.dtype());
 }
 
+/// A convolution, the largest of its eight and the ReLU by kernels of our own, channels last.
+static Tensor pooled(const Tensor& x, const train::RankLayer& convolution) {
+  if (convolution.weight().defined()) return pooled_convolution(x, convolution.weight(), convolution.bias(), slope);
+  const auto [enter, core, leave] = convolution.factors();
+  const Tensor in = enter.defined() ? torch::linear(x, enter.flatten(1)) : x;
+  return leave.defined() ? pooled_product(in, core, leave.flatten(1), convolution.bias(), slope)
+                         : pooled_convolution(in, core, convolution.bias(), slope);
+}
+
 /// (batch, cells, cells, cells) to (batch, channels, edge, edge, edge).
 Tensor Cosmoflow::convolved(Tensor x) const {
-  const bool whole = std::ranges::all_of(convolutions_, [](const auto& c) { return c->weight().defined(); });
-  if (whole && x.device().is_cpu()) {
+  // Our kernels have no gradient of a product.
+  const bool own = !torch::GradMode::is_enabled() ||
+                   std::ranges::all_of(convolutions_, [](const auto& c) { return c->weight().defined(); });
+  if (own && x.device().is_cpu()) {
     x = x.unsqueeze(4);
-    for (const auto& c : convolutions_) x = pooled_convolution(x, c->weight(), c->bias(), slope);
+    for (const auto& convolution : convolutions_) x = pooled(x, *convolution);
     return x.permute({0, 4, 1, 2, 3});
   }
   x = x.unsqueeze(1);

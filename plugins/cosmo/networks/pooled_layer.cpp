@@ -90,7 +90,30 @@ struct Operation : torch::autograd::Function<Operation> {
   }
 };
 
+template <class T>
+Tensor product_of(const Tensor& x, const Tensor& core, const Tensor& leave, const Tensor& bias, PooledShape s) {
+  const PooledProduct<T> layer(s, core.size(0), core.template data_ptr<T>(), leave.template data_ptr<T>(),
+                               bias.template data_ptr<T>());
+  const auto half = s.cells / 2;
+  Tensor y = torch::empty({x.size(0), half, half, half, s.outputs}, x.options());
+  at::parallel_for(0, x.size(0), 1, [&](std::int64_t from, std::int64_t to) {
+    for (auto k = static_cast<std::size_t>(from); k < static_cast<std::size_t>(to); ++k)
+      layer.forward(x.template data_ptr<T>() + k * s.in_size(), y.template data_ptr<T>() + k * s.out_size());
+  });
+  return y;
+}
+
 }  // namespace
+
+Tensor pooled_product(const Tensor& input, const Tensor& core, const Tensor& leave, const Tensor& bias, double slope) {
+  const torch::NoGradGuard none;
+  const Tensor x = input.contiguous(), c = core.contiguous(), l = leave.contiguous(), b = bias.contiguous();
+  const PooledShape s{x.size(1), x.size(4), l.size(0), slope};
+  const double middle = static_cast<double>(c.size(0)), cells = static_cast<double>(s.cells * s.cells * s.cells);
+  const Region region("convolutions that are products, and their largest", WorkKind::matrix,
+                      amount_of(x, 2.0 * cells * middle * static_cast<double>(27 * s.inputs + s.outputs)));
+  return x.scalar_type() == torch::kFloat64 ? product_of<double>(x, c, l, b, s) : product_of<float>(x, c, l, b, s);
+}
 
 Tensor pooled_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, double slope) {
   return Operation::apply(x, weight, bias, slope);

@@ -9,4 +9,9 @@ namespace cambium::cosmo {
 torch::Tensor pooled_convolution(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
                                  double slope);
 
+/// The same of a convolution that is a product, without gradients: core: (middle, inputs, 3, 3, 3), leave: (outputs,
+/// middle).
+torch::Tensor pooled_product(const torch::Tensor& x, const torch::Tensor& core, const torch::Tensor& leave,
+                             const torch::Tensor& bias, double slope);
+
 }  // namespace cambium::cosmo

@@ -258,3 +258,19 @@ TEST_CASE("a network of boxes of full rank is the whole one") {
       CHECK(net.loss() == Approx(whole.loss()).epsilon(1e-11));
   }
 }
+
+// Training goes through Torch where a layer is a product; what needs no gradient goes through kernels.
+TEST_CASE("a network of products answers as it trains") {
+  for (const char* ranks : {"[]", "[2, 3, 3, 1]", "[3, 5, 6, 6]", "[0, 1, 0, 0]", "[4, 0, 0, 0]"})
+    for (const char* channels : {"channels: [3, 5]", "channels: [5, 18]"}) {
+      CAPTURE(ranks, channels);
+      Net net(ranks, std::string(channels) + ", turn: false");
+      double squares = 0.0;
+      for (std::int64_t id = 0; id < 3; ++id) {
+        const auto found = net.answers(box(id));
+        for (std::size_t t = 0; t < 2; ++t)
+          squares += 0.5 * std::pow(found[t] - static_cast<const float*>(box(id)->fields.at("target").data)[t], 2);
+      }
+      CHECK(net.loss() == Approx(squares).epsilon(1e-10));
+    }
+}

@@ -98,6 +98,35 @@ TEST_CASE("a convolution and its largest are those of plain loops, for any numbe
       }
 }
 
+/// The weights of the convolution that a product is.
+template <class T>
+std::vector<T> multiplied_out(const PooledShape& s, std::size_t middle, const std::vector<T>& core,
+                              const std::vector<T>& leave) {
+  std::vector<T> out(s.weights(), T(0));
+  const auto taps = static_cast<std::size_t>(27 * s.inputs);
+  for (std::size_t o = 0; o < static_cast<std::size_t>(s.outputs); ++o)
+    for (std::size_t m = 0; m < middle; ++m)
+      for (std::size_t k = 0; k < taps; ++k) out[o * taps + k] += leave[o * middle + m] * core[m * taps + k];
+  return out;
+}
+
+TEST_CASE("a convolution that is a product has the answers of what it multiplies out to") {
+  for (const std::int64_t inputs : {1, 3, 8})
+    for (const std::int64_t outputs : {1, 5, 16, 33})
+      for (const std::size_t middle : {1u, 4u, 7u, 20u}) {
+        CAPTURE(inputs, outputs, middle);
+        Case<double> c({4, inputs, outputs, 0.1});
+        const auto core = random_numbers<double>(middle * static_cast<std::size_t>(27 * inputs), 5),
+                   leave = random_numbers<double>(middle * static_cast<std::size_t>(outputs), 6);
+        c.weight = multiplied_out(c.shape, middle, core, leave);
+        const auto right = c.answers();
+        std::vector<double> found(right.size());
+        PooledProduct<double>(c.shape, static_cast<std::int64_t>(middle), core.data(), leave.data(), c.bias.data())
+            .forward(c.x.data(), found.data());
+        for (std::size_t k = 0; k < right.size(); ++k) CHECK(found[k] == Approx(right[k]).margin(1e-10));
+      }
+}
+
 TEST_CASE("gradients of a convolution and its largest are differences") {
   for (const std::int64_t inputs : {1, 2, 3, 4, 6, 8, 16})
     for (const std::int64_t outputs : {1, 5}) {

@@ -66,6 +66,16 @@ torch::Tensor RankLayer::forward(const torch::Tensor& x) {
   return y;
 }
 
+RankLayer::Factors RankLayer::factors() const {
+  const auto of = [](const std::shared_ptr<Part>& part) { return part ? part->weight : torch::Tensor(); };
+  return {of(enter_), of(core_), of(leave_)};
+}
+
+torch::Tensor RankLayer::bias() const {
+  if (weight_.defined()) return bias_;
+  return leave_ ? leave_->bias : core_->bias;
+}
+
 FactorLayer RankLayer::layer() const {
   FactorLayer out;
   out.inputs = shape_.inputs, out.outputs = shape_.outputs, out.taps = taps_of(shape_), out.places = shape_.places;

@@ -26,9 +26,15 @@ class RankLayer : public torch::nn::Module {
  public:
   RankLayer(RankLayerShape shape, std::int64_t rank);
   torch::Tensor forward(const torch::Tensor& x);
-  /// Of a whole layer; of a product these are not defined.
+  /// Of a whole layer; of a product this is not defined.
   const torch::Tensor& weight() const { return weight_; }
-  const torch::Tensor& bias() const { return bias_; }
+  /// Of a product; factors that it does without are not defined.
+  struct Factors {
+    torch::Tensor enter, core, leave;
+  };
+  Factors factors() const;
+  /// Of either.
+  torch::Tensor bias() const;
   /// Without names and numbers of parameters.
   FactorLayer layer() const;
 
