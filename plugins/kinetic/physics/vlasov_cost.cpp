@@ -218,13 +218,14 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
   out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
   if (fields_ == Fields::maxwell) add_halo(parts.front(), out);
   if (fields_ != Fields::poisson || !divided) return;
-  // The mean, and on a line two sums of four numbers.
-  const bool line = parts.front().cdim == 1;
+  // The mean, and on a line two sums of four numbers; none in a plane whose walls have given potentials.
+  const bool line = parts.front().cdim == 1, open = periodic(parts.front());
   const double rounds = line ? 3.0 : 1.0, numbers = line ? 9.0 : 1.0;
-  out.messages.push_back(
-      {"sums of charge", Pattern::reduce, stages * rounds, 0.0, number * stages * numbers, number * stages * numbers});
+  if (line || open)
+    out.messages.push_back({"sums of charge", Pattern::reduce, stages * rounds, 0.0, number * stages * numbers,
+                            number * stages * numbers});
   if (line) return;
-  if (periodic(parts.front()))
+  if (open)
     add_plane(parts.front(), ranks, out);
   else
     add_strips(parts.front(), ranks, out);
