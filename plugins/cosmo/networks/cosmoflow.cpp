@@ -223,17 +223,17 @@ static Tensor pooled(const Tensor& x, const train::RankLayer& convolution) {
 }
 
 /// (batch, cells, cells, cells) to (batch, channels, edge, edge, edge).
-Tensor Cosmoflow::convolved(Tensor x) const {
+static Tensor convolved(Tensor x, std::span<const std::shared_ptr<train::RankLayer>> convolutions) {
   // Our kernels have no gradient of a product.
   const bool own = !torch::GradMode::is_enabled() ||
-                   std::ranges::all_of(convolutions_, [](const auto& c) { return c->weight().defined(); });
+                   std::ranges::all_of(convolutions, [](const auto& c) { return c->weight().defined(); });
   if (own && x.device().is_cpu()) {
     x = x.unsqueeze(4);
-    for (const auto& convolution : convolutions_) x = pooled(x, *convolution);
+    for (const auto& convolution : convolutions) x = pooled(x, *convolution);
     return x.permute({0, 4, 1, 2, 3});
   }
   x = x.unsqueeze(1);
-  for (const auto& convolution : convolutions_) {
+  for (const auto& convolution : convolutions) {
     for (std::int64_t d = 2; d < 5; ++d) x = torch::cat({x.narrow(d, x.size(d) - 1, 1), x, x.narrow(d, 0, 1)}, d);
     // The largest first: what rises with its argument has the same largest, of an eighth of the cells.
     x = torch::leaky_relu(torch::max_pool3d(convolution->forward(x), 2), slope);
@@ -242,7 +242,7 @@ Tensor Cosmoflow::convolved(Tensor x) const {
 }
 
 Tensor Cosmoflow::answers(Tensor x, const train::TorchBatch& batch, bool trains) {
-  x = convolved(x);
+  x = convolved(x, convolutions_);
   x = params_.pool == Pool::mean ? x.flatten(2).mean(2) : x.flatten(1);
   Tensor seen;
   if (beside_) x = torch::cat({x, seen = statistics(batch)}, 1);

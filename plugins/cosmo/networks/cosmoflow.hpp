@@ -66,7 +66,6 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
   torch::Tensor statistics(const train::TorchBatch& batch) const;
   /// A layer's answers, some of which are left out in training; the others make up for them.
   torch::Tensor dropped(const torch::Tensor& x, const train::TorchBatch& batch, std::size_t layer) const;
-  torch::Tensor convolved(torch::Tensor boxes) const;
   torch::Tensor answers(torch::Tensor x, const train::TorchBatch& batch, bool trains);
 
   Params params_;

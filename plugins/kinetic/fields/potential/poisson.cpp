@@ -22,6 +22,13 @@ static bool periodic(const ConfGrid& grid) {
   return out;
 }
 
+/// Of a plane with walls; null elsewhere.
+static const WallUnknowns* unknowns_of(const std::optional<WallPoisson>& whole,
+                                       const std::optional<StripPoisson>& strips) {
+  if (strips) return &strips->unknowns();
+  return whole ? &whole->unknowns() : nullptr;
+}
+
 Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls, const ConfRanks* ranks)
     : grid_(flat(grid)), whole_(grid.whole()), ranks_(ranks), epsilon0_(epsilon0), element_(grid), phi_(grid.size()) {
   for (auto& slot : e_)
@@ -37,20 +44,15 @@ Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& wa
   else
     walls_.emplace(whole_, element_, walls);
   if (line_) neutral_ = line_->neutral();
-  if (const auto* unknowns = of_plane()) neutral_ = unknowns->neutral;
+  if (const auto* unknowns = unknowns_of(walls_, strips_)) neutral_ = unknowns->neutral;
   for (auto& slot : wall_charge_) slot.assign(floating().size(), 0.0);
   wall_potential_.assign(floating().size(), 0.0);
 }
 
-/// Of a plane with walls; null elsewhere.
-const WallUnknowns* Poisson::of_plane() const {
-  if (strips_) return &strips_->unknowns();
-  return walls_ ? &walls_->unknowns() : nullptr;
-}
-
 std::span<const WallSide> Poisson::floating() const {
   if (line_) return line_->floating();
-  return of_plane() ? std::span<const WallSide>(of_plane()->floating) : std::span<const WallSide>();
+  const auto* unknowns = unknowns_of(walls_, strips_);
+  return unknowns ? std::span<const WallSide>(unknowns->floating) : std::span<const WallSide>();
 }
 
 /// Of plasma and walls over the volume, where no wall has a fixed potential.
@@ -134,7 +136,8 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
   } else {
     keep(solve_whole(loads(whole_, ranks_ ? ranks_->gathered(charge, grid_.modes()) : charge, mean), slot), slot);
   }
-  if ((of_plane() && of_plane()->constant_is_free) || (line_ && line_->constant_is_free())) centre_potential();
+  const auto* unknowns = unknowns_of(walls_, strips_);
+  if ((unknowns && unknowns->constant_is_free) || (line_ && line_->constant_is_free())) centre_potential();
 }
 
 /// Only planes of symmetry: the mean of the potential is zero.

@@ -52,7 +52,6 @@ class Poisson : public FieldModel {
   const std::vector<double>& wall_potential() const { return wall_potential_; }
 
  private:
-  const WallUnknowns* of_plane() const;
   std::span<const WallSide> floating() const;
   void require_neutral(const Sources& sources) const;
   void centre_potential();
