@@ -5,7 +5,7 @@ Makes 2,000 boxes once (those of the deck, or of a file of cosmologies; omega_m 
 NETWORKS with one seed and takes the one with the least error on the validation boxes. Its target is then GAIN of the best fit's error on these boxes: that
 is what `cambium suite run cosmo/regression` runs it to over seeds and batches. All models and fits are judged by the last 200 boxes, and by --fresh ones
 that are made for it alone, with cosmologies and phases of their own, since 200 leave an error of 6 % on a mean. Goes on where it was stopped. About 15 s of
-one core for 100 boxes, 8 minutes for 20 epochs of the first two networks and 2 for those of the third, less where a run reaches its target sooner."""
+one core for 100 boxes, 5 minutes for 20 epochs of the first two networks and 2 for those of the others, less where a run reaches its target sooner."""
 
 import argparse
 import csv
