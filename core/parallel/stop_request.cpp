@@ -13,8 +13,10 @@ namespace cambium {
 
 namespace {
 
-// A signal handler can reach nothing but a global; it lives in this file alone.
+// A signal handler can reach nothing but globals; they live in this file alone.
 volatile std::sig_atomic_t received = 0;
+std::atomic<std::atomic<int>*> noted{nullptr};
+static_assert(std::atomic<std::atomic<int>*>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void on_signal(int number) {
   if (received == number && number == SIGINT) {  // a second Ctrl-C means it
@@ -22,6 +24,7 @@ void on_signal(int number) {
     std::raise(SIGINT);
   }
   received = number;
+  if (std::atomic<int>* const place = noted) *place = 1;
 }
 
 constexpr std::array<int, 3> watched{SIGTERM, SIGUSR1, SIGINT};
@@ -38,6 +41,8 @@ StopRequest::StopRequest(const Comm& comm, double start, double wall_limit)
 void StopRequest::listen() {
   for (int number : watched) std::signal(number, on_signal);
 }
+
+void StopRequest::note_in(std::atomic<int>* place) { noted = place; }
 
 StopRequest::~StopRequest() {
   received = 0;

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -19,6 +20,8 @@ class StopRequest {
 
   /// Catches the signals from now on: one that comes before there is a StopRequest is not lost.
   static void listen();
+  /// Where such a signal sets 1 from now on, in the handler itself; null for nowhere.
+  static void note_in(std::atomic<int>* place);
   /// `lost(look)` tells why this run may no longer write to its directory; empty while it may. `look`: whether it is to
   /// be looked at now, which takes a file to be read.
   void guard(std::function<std::string(bool look)> lost) { lost_ = std::move(lost); }

@@ -109,7 +109,42 @@ class Killed(Case):
 of_each_physics(Killed, "is_killed", MOMENTS, only=PHYSICS if "CAMBIUM_MOMENTS" in os.environ else KILLED_USUALLY)
 
 
+def rank_of(process):
+    """The rank that the launcher gave a process."""
+    with open(f"/proc/{process}/environ", "rb") as file:
+        found = re.search(rb"(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)", file.read())
+    return int(found[1]) if found else None
+
+
 class Abort(Case):
+    def test_a_witness_that_is_killed_too(self):
+        """Rank 2 dies; rank 1, which would say so, was asked to stop and is killed before it speaks, as launchers do: rank 0 names rank 2 all the same."""
+        folder = program.fresh("killed_witness")
+        path, run = deck(folder, "md", 1000000, 20), os.path.join(folder, "run")
+        with open(os.path.join(folder, "said"), "w+", encoding="utf-8") as said:
+            running = subprocess.Popen(program.command("run", path, ranks=3), stdout=subprocess.DEVNULL, stderr=said)
+            while running.poll() is None and not steps_in(run):
+                time.sleep(0.01)
+            ranks = {rank_of(process): process for process in program.processes_of(path)}
+            os.kill(running.pid, signal.SIGSTOP)
+            try:
+                if set(ranks) != {0, 1, 2}:
+                    self.skipTest("this launcher does not say which process has which rank")
+                os.kill(ranks[1], signal.SIGTERM)
+                time.sleep(0.02)
+                for process, number in ((ranks[1], signal.SIGSTOP), (ranks[2], signal.SIGKILL), (ranks[1], signal.SIGKILL)):
+                    os.kill(process, number)
+                started = time.time()
+                while "without a word" not in open(said.name, encoding="utf-8").read() and time.time() - started < 20:
+                    time.sleep(0.05)
+            finally:
+                os.kill(running.pid, signal.SIGCONT)
+                program.kill_ranks(running, path)
+                running.wait()
+        with open(said.name, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(re.findall(r"rank (\d) \(process (\d+) on \S+\) has ended without a word", text), [("2", str(ranks[2]))], text)
+
     def test_a_launcher_that_does_nothing(self):
         """The ranks that are left end themselves; here the launcher is stopped, so that it cannot."""
         folder = program.fresh("stopped_launcher")

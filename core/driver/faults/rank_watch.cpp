@@ -17,6 +17,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/platform.hpp"
+#include "core/parallel/stop_request.hpp"
 
 namespace cambium {
 
@@ -65,17 +66,18 @@ RankWatch::RankWatch(const Comm& comm, std::function<std::string()> resume, Limi
   const auto own = io::this_process();
   const auto pids = here.all_gather(own.pid), started = here.all_gather(own.started),
              ranks = here.all_gather(comm.rank());
-  const auto next = static_cast<std::size_t>(next_);
-  process_ = {static_cast<long>(pids[next]), started[next]};
-  next_in_job_ = static_cast<int>(ranks[next]);
   if (here.size() == 1) return;
+  for (std::size_t r = 0; r < pids.size(); ++r)
+    members_.push_back({{static_cast<long>(pids[r]), started[r]}, static_cast<int>(ranks[r])});
   notes_ = SharedMemory::make(here, sizeof(Note));  // zeroed
   if (!notes_ || pipe2(wake_, O_CLOEXEC) != 0) return;
-  descriptor_ = descriptor_of(process_.pid);
+  StopRequest::note_in(&note(rank_).asked);
+  descriptor_ = descriptor_of(members_[static_cast<std::size_t>(next_)].process.pid);
   thread_ = without_signals([this] { watch(); });
 }
 
 RankWatch::~RankWatch() {
+  StopRequest::note_in(nullptr);
   if (notes_) note(rank_).left = 1;
   if (wake_[1] >= 0) ::close(wake_[1]);
   if (thread_.joinable()) thread_.join();
@@ -92,7 +94,7 @@ bool RankWatch::next_ends() {
     poll(ends.data(), descriptor_ >= 0 && watching ? 2 : 1, slice);
     if (ends[0].revents != 0) return false;
     if (note(0).said != 0) return true;
-    if (!watching || io::is_alive(process_)) continue;
+    if (!watching || io::is_alive(members_[static_cast<std::size_t>(next_)].process)) continue;
     if (note(next_).left == 0) return true;
     watching = false;  // it left in order
   }
@@ -104,11 +106,24 @@ void RankWatch::watch() {
   leave();
 }
 
+/// The launcher kills all ranks for the sake of one, and then a witness may be among those that it kills: the next one
+/// that is dead and was not asked to stop, or else the next one.
+int RankWatch::first_dead() const {
+  const int size = static_cast<int>(members_.size());
+  for (int k = 1; k < size; ++k) {
+    const int r = (rank_ + k) % size;
+    const Note& of = note(r);
+    if (of.left == 0 && of.asked == 0 && !io::is_alive(members_[static_cast<std::size_t>(r)].process)) return r;
+  }
+  return next_;
+}
+
 void RankWatch::speak() const {
+  const Member& dead = members_[static_cast<std::size_t>(first_dead())];
   const std::string text = fmt::format(
       "cambium: rank {} (process {} on {}) has ended without a word: it was killed, for want of memory perhaps, or it "
       "crashed; the job cannot go on. {}\n",
-      next_in_job_, process_.pid, host_name(), resume_());
+      dead.in_job, dead.process.pid, host_name(), resume_());
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }

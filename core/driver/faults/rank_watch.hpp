@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/io/run/run_lock.hpp"
 #include "core/parallel/comm.hpp"
@@ -15,7 +16,7 @@ namespace cambium {
 /// working. The ranks of one machine watch each other in a ring: a thread of each sleeps until the process of the next
 /// one ends. Its first witness says which rank it was and how the run goes on, on standard error. A launcher then ends
 /// the job; where it does not, all ranks of the machine end themselves after a while, and MPI is told to abort the
-/// others.
+/// others. Where several are dead, one that had been asked to stop before is not the cause: launchers do so.
 ///
 /// A machine with one rank has no witness there: its launcher speaks alone. Without shared memory nobody watches.
 class RankWatch {
@@ -34,22 +35,27 @@ class RankWatch {
 
  private:
   struct Note {
-    std::atomic<int> left;  ///< this rank has stopped in order
-    std::atomic<int> said;  ///< of the first rank: a death was noticed
+    std::atomic<int> left;   ///< this rank has stopped in order
+    std::atomic<int> asked;  ///< a signal asked this rank to stop
+    std::atomic<int> said;   ///< of the first rank: a death was noticed
+  };
+  struct Member {
+    io::ProcessName process;
+    int in_job = 0;  ///< its rank there
   };
   Note& note(int rank) const { return *reinterpret_cast<Note*>(notes_->of(rank)); }
   void watch();
   bool next_ends();
+  int first_dead() const;
   void speak() const;
   void leave();
 
   std::function<std::string()> resume_;
   Limits limits_;
-  int rank_ = 0, next_ = 0;  ///< among those of this machine
-  int next_in_job_ = 0;
-  io::ProcessName process_;  ///< of the next one
-  int descriptor_ = -1;      ///< that tells of its end; -1 where the system has none and it is looked for
-  int wake_[2] = {-1, -1};   ///< ends of a pipe: closing the second one wakes the thread
+  int rank_ = 0, next_ = 0;      ///< among those of this machine
+  std::vector<Member> members_;  ///< those of this machine
+  int descriptor_ = -1;     ///< that tells of the next one's end; -1 where the system has none and it is looked for
+  int wake_[2] = {-1, -1};  ///< ends of a pipe: closing the second one wakes the thread
   MPI_Comm job_ = MPI_COMM_NULL;
   std::unique_ptr<SharedMemory> notes_;
   std::thread thread_;
