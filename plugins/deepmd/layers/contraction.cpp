@@ -1,5 +1,6 @@
 #include "plugins/deepmd/layers/contraction.hpp"
 
+#include "plugins/deepmd/layers/group_contraction.hpp"
 #include "plugins/deepmd/layers/team_gradients.hpp"
 
 namespace cambium::deepmd {
@@ -172,10 +173,16 @@ void spread_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& sha
 template <class T, class Rows>
 void contract_pairs(const PairList<T>& list, const Rows& rows, const DescriptorShape& shape, const View<T**>& padding,
                     const View<int*>& slots, const Matrix<T>& a) {
-  if (shape.components == 1)
+  if (shape.components == 1) {
     contract<T, Rows, 1>(list, rows, shape, padding, slots, a);
-  else
+    return;
+  }
+  if constexpr (!device_is_host && std::is_same_v<Rows, TableRows<T>>) {
+    const GroupContraction<T> groups{list, rows, shape.channels, static_cast<T>(shape.scale), padding, slots, a};
+    groups.run(list.atoms);
+  } else {
     contract<T, Rows, 4>(list, rows, shape, padding, slots, a);
+  }
 }
 
 template <class T>
@@ -254,7 +261,7 @@ void pair_gradients(const PairList<T>& list, const Rows& rows, const DescriptorS
                     const Matrix<T>& da, const View<double* [3]>& force) {
   if constexpr (!device_is_host) {
     const TeamGradients<T, Rows> teams{
-        list, rows, packs<T>(shape.channels), shape.components, kinds.cutoff, kinds.inverse_deviation, da, force};
+        list, rows, shape.channels, shape.components, kinds.cutoff, kinds.inverse_deviation, da, force};
     teams.run(list.atoms);
     return;
   }

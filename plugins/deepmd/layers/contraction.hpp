@@ -18,6 +18,12 @@ struct DescriptorShape {
   int file_columns() const { return components == 1 ? channels : channels * axis; }
 };
 
+/// Where channel `c` and component `k` lie in a row that is stored in packs: [pack][component][lane].
+template <class T>
+CAMBIUM_FN int place_in_packs(int c, int k, int components) {
+  return (c / lanes<T> * components + k) * lanes<T> + c % lanes<T>;
+}
+
 /// a(atom, :) = scale (sum_pairs G R^T + sum_t (sel_t - n_t) c_t): the contraction A of the descriptor without empty
 /// neighbour slots. `padding` holds c_t = G(R_empty) R_empty^T by neighbour type, `slots` holds sel.
 template <class T, class Rows>

@@ -60,7 +60,11 @@ struct TableSet {
     return grids(net_of(centre * ntypes + neighbour));
   }
   static constexpr int degree = 5;
-  int stride() const { return (degree + 1) * padded<T>(channels); }  ///< numbers per interval
+  /// Numbers per interval; on a device a power's begin on a boundary of 16 bytes (ChannelGroup).
+  int stride() const {
+    constexpr int group = 16 / static_cast<int>(sizeof(T));
+    return (degree + 1) * (device_is_host ? padded<T>(channels) : (channels + group - 1) / group * group);
+  }
   std::size_t bytes() const { return coefficients.size() * sizeof(T); }
 };
 

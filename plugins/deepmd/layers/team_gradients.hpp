@@ -27,9 +27,9 @@ namespace cambium::deepmd {
 
 /// pair_gradients() for devices: a team for each atom, four lanes of a warp for each of its pairs, which share out the
 /// channels, so that neighbouring threads read neighbouring coefficients (with all 32 lanes it took 2.2 times as long
-/// on an H100). The atom's adjoint lies in the team's memory, component by component, so that threads read it side by
-/// side.
-template <class T, class Rows>
+/// on an H100, when each took one channel at a time). The atom's adjoint lies in the team's memory, component by
+/// component, so that threads read it side by side.
+template <class T, class Rows, class Channels = typename Rows::Channels>
 struct TeamGradients {
   using Policy = Kokkos::TeamPolicy<ExecSpace>;
   using Member = typename Policy::member_type;
@@ -38,31 +38,43 @@ struct TeamGradients {
 
   Pairs<T> pairs;
   Rows rows;
-  int channel_packs, components;
+  int channels, components;
   CutOff cutoff;
   View<double**> inverse;
   Matrix<T> adjoint;
   View<double* [3]> force;
 
-  /// `d` is the adjoint of the pack's channels, its components `stride` numbers apart.
-  KOKKOS_INLINE_FUNCTION void add_channels(int p, const T* d, int stride, int pack, ChannelSums<T>& out) const {
-    Lane<T> g, slope, along(T(0));
-    rows.both(&pairs.slot(p, 0), pairs.point(p, 0), pack, g, slope);
+  /// Packs or groups of channels, and the numbers of a component in the team's memory.
+  KOKKOS_INLINE_FUNCTION int items() const { return (channels + Channels::width - 1) / Channels::width; }
+  KOKKOS_INLINE_FUNCTION int length() const { return items() * Channels::width; }
+
+  /// What all channels need of a pair.
+  struct Place {
+    const int* slot;
+    T t, row[4];
+  };
+  KOKKOS_INLINE_FUNCTION Place place_of(int p) const {
+    return {&pairs.slot(p, 0), pairs.point(p, 0), {pairs.row(p, 0), pairs.row(p, 1), pairs.row(p, 2), pairs.row(p, 3)}};
+  }
+
+  /// `d` is the adjoint in the team's memory.
+  KOKKOS_INLINE_FUNCTION void add_channels(const Place& pair, const T* d, int item, ChannelSums<T>& out) const {
+    Channels g, slope, along(T(0));
+    d += item * Channels::width;
+    rows.both(pair.slot, pair.t, item, g, slope);
     if (components == 1) {
-      out.network += sum(slope * Lane<T>::load(d));
+      out.network += sum(slope * Channels::load(d));
       return;
     }
     for (int k = 0; k < 4; ++k) {
-      const Lane<T> dk = Lane<T>::load(d + k * stride);
-      along += dk * Lane<T>(pairs.row(p, k));
+      const Channels dk = Channels::load(d + k * length());
+      along += dk * Channels(pair.row[k]);
       out.row[k] += sum(g * dk);
     }
     out.network += sum(slope * along);
   }
 
-  KOKKOS_INLINE_FUNCTION int adjoint_bytes() const {
-    return channel_packs * lanes<T> * components * static_cast<int>(sizeof(T));
-  }
+  KOKKOS_INLINE_FUNCTION int adjoint_bytes() const { return length() * components * static_cast<int>(sizeof(T)); }
 
   KOKKOS_INLINE_FUNCTION void finish(int p, const double* c) const {
     const double d[3] = {pairs.geometry(p, 0), pairs.geometry(p, 1), pairs.geometry(p, 2)};
@@ -72,23 +84,24 @@ struct TeamGradients {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int atom = team.league_rank(), last = pairs.first(atom + 1), n = channel_packs, length = n * lanes<T>;
-    auto* const row_gradients = static_cast<double*>(team.team_shmem().get_shmem(batch * 4 * sizeof(double)));
-    auto* const d = static_cast<T*>(team.team_shmem().get_shmem(adjoint_bytes()));
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, length * components), [&](const int k) {
-      const int lane = k % lanes<T>, row = k / lanes<T>;  // rows of packs: [pack][component][lane]
-      d[row % components * length + row / components * lanes<T> + lane] = adjoint(atom, k);
+    const int atom = team.league_rank(), last = pairs.first(atom + 1), stored = packs<T>(channels) * lanes<T>;
+    auto* const row_gradients =
+        static_cast<double*>(team.team_shmem().get_shmem_aligned(batch * 4 * sizeof(double), 16));
+    auto* const d = static_cast<T*>(team.team_shmem().get_shmem_aligned(adjoint_bytes(), 16));
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, length() * components), [&](const int k) {
+      const int c = k % length();
+      d[k] = c < stored ? adjoint(atom, place_in_packs<T>(c, k / length(), components)) : T(0);
     });
     team.team_barrier();
     for (int first = pairs.first(atom); first < last; first += batch) {
       const int count = last - first < batch ? last - first : batch;
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int b) {
         const int p = first + b, type = pairs.owner(p, 1);
+        const Place pair = place_of(p);
         ChannelSums<T> sums;
         Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(team, n),
-            [&](const int pack, ChannelSums<T>& part) { add_channels(p, d + pack * lanes<T>, length, pack, part); },
-            sums);
+            Kokkos::ThreadVectorRange(team, items()),
+            [&](const int item, ChannelSums<T>& part) { add_channels(pair, d, item, part); }, sums);
         Kokkos::single(Kokkos::PerThread(team), [&] {
           double* const c = row_gradients + 4 * b;
           for (int k = 0; k < 4; ++k) c[k] = static_cast<double>(sums.row[k]) * inverse(type, k);
