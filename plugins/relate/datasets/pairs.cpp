@@ -67,12 +67,23 @@ std::shared_ptr<const PairTable> Pairs::read_table() const {
   return std::make_shared<const PairTable>(std::move(out));
 }
 
+void Pairs::keep_part() {
+  records_ = share(pair_records(table_, roles_, params_.part, {params_.radius, params_.pieces, params_.letters}));
+}
+
+Pairs Pairs::of_part(Role part) const {
+  Pairs out = *this;
+  out.params_.part = part;
+  out.keep_part();
+  return out;
+}
+
 void Pairs::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
     io::reading(params_.file.empty() ? "made-up pairs" : params_.file, [&] {
       table_ = read_table();
       roles_ = roles_of(*table_, params_.folds);
-      records_ = share(pair_records(table_, roles_, params_.part, {params_.radius, params_.pieces, params_.letters}));
+      keep_part();
     });
   });
   const char* part = params_.part == Role::training ? "to train on"

@@ -35,9 +35,12 @@ class Pairs : public train::Dataset {
   /// All pairs, and the role of each; once open.
   const PairTable& table() const { return *table_; }
   const std::vector<Role>& roles() const { return roles_; }
+  /// The same pairs, of which another part is read; once open.
+  Pairs of_part(Role part) const;
 
  private:
   std::shared_ptr<const PairTable> read_table() const;
+  void keep_part();
 
   Params params_;
   std::shared_ptr<const PairTable> table_;

@@ -39,15 +39,16 @@ double squared_norm(const std::vector<double>& x) {
   return sum;
 }
 
-/// Predictions after fitting the pairs of `mask`; `size`: squared norm of all that is left over, for the end.
+/// Predictions after fitting the pairs of `mask`.
 std::vector<double> fitted(const PairMatrices& m, const std::vector<double>& base, const std::vector<char>& mask,
-                           const KroneckerChoice& choice, int steps, double size) {
+                           const KroneckerChoice& choice, int steps) {
   KroneckerKernel kernel(m, choice);
   std::vector<double> r(base.size(), 0.0), x(base.size(), 0.0), q(base.size());
   for (std::size_t k = 0; k < r.size(); ++k)
     if (mask[k]) r[k] = m.value[k] - base[k];
   std::vector<double> p = r;
-  double norm = squared_norm(r);
+  const double size = squared_norm(r);
+  double norm = size;
   for (int step = 0; step < steps && norm > 0.0; ++step) {
     kernel.apply(p, q);
     double slope = 0.0;
@@ -71,24 +72,22 @@ std::vector<double> fitted(const PairMatrices& m, const std::vector<double>& bas
 
 std::vector<double> kronecker_ridge(const PairMatrices& m, const std::vector<double>& base,
                                     const std::vector<char>& held, KroneckerChoice& choice) {
-  std::vector<char> inner = m.known;
-  double size = 0.0;
-  for (std::size_t k = 0; k < inner.size(); ++k) {
-    if (m.known[k]) size += (m.value[k] - base[k]) * (m.value[k] - base[k]);
-    if (held[k]) inner[k] = 0;
-  }
+  PairMatrices inner = m;
+  for (std::size_t k = 0; k < held.size(); ++k)
+    if (held[k]) inner.known[k] = 0;
+  const auto means = additive_means(inner);  // the held pairs are not in these either
   double best = -1.0;
   static constexpr int powers[][2] = {{1, 1}, {2, 4}, {4, 8}};
   for (const double lambda : {0.1, 0.3, 1.0, 3.0})
     for (const auto& power : powers) {
-      const KroneckerChoice tried{lambda, power[0], power[1]};
-      const auto predicted = fitted(m, base, inner, tried, 60, size);
+      KroneckerChoice tried{lambda, power[0], power[1], {}};
+      tried.without_held = fitted(m, means, inner.known, tried, 60);
       double error = 0.0;
       for (std::size_t k = 0; k < held.size(); ++k)
-        if (held[k] && m.known[k]) error += (m.value[k] - predicted[k]) * (m.value[k] - predicted[k]);
-      if (best < 0.0 || error < best) best = error, choice = tried;
+        if (held[k] && m.known[k]) error += (m.value[k] - tried.without_held[k]) * (m.value[k] - tried.without_held[k]);
+      if (best < 0.0 || error < best) best = error, choice = std::move(tried);
     }
-  return fitted(m, base, m.known, choice, 300, size);
+  return fitted(m, base, m.known, choice, 300);
 }
 
 }  // namespace cambium::relate

@@ -136,7 +136,7 @@ std::vector<PairPrediction> pair_rivals(const PairMatrices& m, const std::vector
   auto ridge = kronecker_ridge(m, base, held, choice);
   out.push_back({fmt::format("Kronecker ridge, lambda {:g}, powers {} {}", choice.lambda, choice.compound_power,
                              choice.target_power),
-                 std::move(ridge)});
+                 std::move(ridge), std::move(choice.without_held)});
   return out;
 }
 

@@ -24,6 +24,7 @@ PairMatrices matrices_of(const PairTable& table, const std::vector<Role>& roles)
 struct PairPrediction {
   std::string method;
   std::vector<double> value;
+  std::vector<double> without_held;  ///< of the ridge alone: learned without the pairs held to choose its keys
 };
 
 /// The mean of all training pairs, and for each compound and target what it adds to it, shrunk towards 0 by three
@@ -37,10 +38,11 @@ std::vector<PairPrediction> with_neighbours(const PairMatrices& m, const std::ve
 struct KroneckerChoice {
   double lambda = 1.0;
   int compound_power = 1, target_power = 1;
+  std::vector<double> without_held;  ///< predictions before the held pairs were learned, too
 };
 /// `base` and kernel ridge regression of what it left, with the product of the powers of both similarities as kernel:
 /// (K + lambda) x = r over the training pairs, by conjugate gradients. Lambda and powers are those of a small grid that
-/// err least on `held` (pairs of training, left out for that), returned in `choice`.
+/// err least on `held` (pairs of training, left out for that and from the means), returned in `choice`.
 std::vector<double> kronecker_ridge(const PairMatrices& m, const std::vector<double>& base,
                                     const std::vector<char>& held, KroneckerChoice& choice);
 

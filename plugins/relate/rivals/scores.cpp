@@ -63,6 +63,15 @@ double mean_squared_error(std::span<const double> truth, std::span<const double>
   return sum / static_cast<double>(truth.size());
 }
 
+double share_of_first(std::span<const double> truth, std::span<const double> first, std::span<const double> second) {
+  double along = 0.0, square = 0.0;
+  for (std::size_t k = 0; k < truth.size(); ++k) {
+    const double apart = first[k] - second[k];
+    along += (truth[k] - second[k]) * apart, square += apart * apart;
+  }
+  return square > 0.0 ? std::clamp(along / square, 0.0, 1.0) : 0.5;
+}
+
 double area_under_curve(std::span<const double> truth, std::span<const double> predicted, double threshold) {
   std::vector<double> above;
   for (const double x : truth) above.push_back(x > threshold ? 1.0 : 0.0);

@@ -9,6 +9,9 @@ double concordance(std::span<const double> truth, std::span<const double> predic
 
 double mean_squared_error(std::span<const double> truth, std::span<const double> predicted);
 
+/// The w in [0, 1] for which w times the first and 1 - w times the second prediction have the least squared error.
+double share_of_first(std::span<const double> truth, std::span<const double> first, std::span<const double> second);
+
 /// Area under the curve of right against wrong alarms: the concordance where truth is 0 or 1 ("more than `threshold`"
 /// counts as 1).
 double area_under_curve(std::span<const double> truth, std::span<const double> predicted, double threshold);

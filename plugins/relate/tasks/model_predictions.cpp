@@ -52,21 +52,24 @@ ScoresByVectors* TrainedModel::by_vectors(std::span<const train::SamplePtr> samp
   return dynamic_cast<ScoresByVectors*>(model_.network.get());
 }
 
-ModelPredictions predictions_of(const std::string& path, train::Dataset& data, Context& context) {
+std::vector<double> said_of_all(TrainedModel& model, train::Dataset& data, Context& context) {
   constexpr std::int64_t block = 512;
-  TrainedModel model(path, data, context);
-  ModelPredictions out{model.method(), std::vector<double>(static_cast<std::size_t>(data.size()), 0.0),
-                       model.citations()};
+  std::vector<double> out(static_cast<std::size_t>(data.size()), 0.0);
   const std::int64_t blocks = (data.size() + block - 1) / block;
   for (std::int64_t turn = 0; turn < blocks; turn += context.comm.size()) {
     const std::int64_t first = (turn + context.comm.rank()) * block, last = std::min(first + block, data.size());
     std::vector<std::int64_t> ids(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first)));
     std::iota(ids.begin(), ids.end(), first);
     const auto said = model.of(ids.empty() ? std::vector<train::SamplePtr>{} : data.read(ids));
-    if (!said.empty()) std::copy(said.begin(), said.end(), out.value.begin() + first);
+    if (!said.empty()) std::copy(said.begin(), said.end(), out.begin() + first);
   }
-  context.comm.sum(out.value);
+  context.comm.sum(out);
   return out;
+}
+
+ModelPredictions predictions_of(const std::string& path, train::Dataset& data, Context& context) {
+  TrainedModel model(path, data, context);
+  return {model.method(), said_of_all(model, data, context), model.citations()};
 }
 
 std::vector<double> mean_of(const std::vector<ModelPredictions>& models) {

@@ -41,6 +41,7 @@ struct ModelPredictions {
 };
 
 /// Collective: all records of a data set, which are dealt out to the ranks.
+std::vector<double> said_of_all(TrainedModel& model, train::Dataset& data, Context& context);
 ModelPredictions predictions_of(const std::string& model, train::Dataset& data, Context& context);
 
 /// The mean of several.

@@ -50,7 +50,9 @@ std::string with_unit(const std::string& name, const std::string& unit) {
 }  // namespace
 
 void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
-  d("models", &Params::models, "model files of stages train; of several their mean is shown, too")
+  d("models", &Params::models,
+    "model files of stages train; of several their mean is shown, too, and with a validation fold that beside the "
+    "ridge, in the shares that err least there")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "the pairs that are judged, of a data set pairs with part: test");
@@ -70,17 +72,49 @@ void PredictAffinities::examine(Check& check) {
   for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
 }
 
-std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs) const {
+std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs) {
   const PairTable& table = pairs.table();
+  const auto place = [&](std::size_t k) {
+    return static_cast<std::size_t>(table.entries[k].compound * table.targets.size() + table.entries[k].target);
+  };
   const auto matrices = matrices_of(table, pairs.roles());
   std::vector<Row> out;
   for (const auto& rival : pair_rivals(matrices, held_pairs(table, pairs.roles()))) {
     out.push_back({rival.method, {}});
-    for (const auto k : tested_)
-      out.back().value.push_back(rival.value[static_cast<std::size_t>(table.entries[k].compound * table.targets.size() +
-                                                                      table.entries[k].target)]);
+    for (const auto k : tested_) out.back().value.push_back(rival.value[place(k)]);
+    for (std::size_t k = 0; k < pairs.roles().size() && !rival.without_held.empty(); ++k)
+      if (pairs.roles()[k] == Role::validation) ridge_of_held_.push_back(rival.without_held[place(k)]);
   }
   return out;
+}
+
+/// What networks say, their mean, and where there is a validation fold that mean and the ridge together, in the shares
+/// that err least on that fold.
+void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, Context& context,
+                                     std::vector<Row>& rows) {
+  const Row ridge = rows.back();
+  std::optional<Pairs> held;
+  if (!ridge_of_held_.empty()) held = pairs.of_part(Role::validation);
+  std::vector<ModelPredictions> models, of_held;
+  for (const auto& path : params_.models) {
+    TrainedModel model(path, tests, context);
+    models.push_back({model.method(), said_of_all(model, tests, context), model.citations()});
+    if (held) of_held.push_back({model.method(), said_of_all(model, *held, context), {}});
+    rows.push_back({models.back().method, models.back().value});
+    for (const auto& work : models.back().citations) citations_.push_back(work);
+  }
+  if (models.size() > 1) rows.push_back({fmt::format("mean of {} networks", models.size()), mean_of(models)});
+  if (!held || models.empty()) return;
+  std::vector<double> truth;
+  for (std::size_t k = 0; k < pairs.roles().size(); ++k)
+    if (pairs.roles()[k] == Role::validation) truth.push_back(pairs.table().entries[k].value);
+  const double share = share_of_first(truth, mean_of(of_held), ridge_of_held_);
+  Row together{
+      fmt::format("{} and ridge, {:.2f} and {:.2f}", models.size() > 1 ? "networks" : "network", share, 1.0 - share),
+      rows.back().value};
+  for (std::size_t k = 0; k < together.value.size(); ++k)
+    together.value[k] = share * together.value[k] + (1.0 - share) * ridge.value[k];
+  rows.push_back(std::move(together));
 }
 
 void PredictAffinities::write_scores(const std::vector<Row>& rows, Context& context) {
@@ -140,7 +174,7 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
 }
 
 Task::Outcome PredictAffinities::run(Context& context) {
-  lines_.clear(), tested_.clear(), truth_.clear(), citations_.clear();
+  lines_.clear(), tested_.clear(), truth_.clear(), ridge_of_held_.clear(), citations_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const auto* pairs = dynamic_cast<const Pairs*>(data.get());
@@ -152,13 +186,7 @@ Task::Outcome PredictAffinities::run(Context& context) {
   auto rows = rivals(*pairs);
   const auto neighbours =
       *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_rival; });
-  std::vector<ModelPredictions> models;
-  for (const auto& path : params_.models) {
-    models.push_back(predictions_of(path, *data, context));
-    rows.push_back({models.back().method, models.back().value});
-    for (const auto& work : models.back().citations) citations_.push_back(work);
-  }
-  if (models.size() > 1) rows.push_back({fmt::format("mean of {} networks", models.size()), mean_of(models)});
+  add_networks(*pairs, *data, context, rows);
   citations_.push_back(
       {"pahikkala2015",
        "@article{pahikkala2015,\n  author = {Pahikkala, Tapio and Airola, Antti and Pietil{\\\"a}, Sami and Shakyawar, "
@@ -166,7 +194,7 @@ Task::Outcome PredictAffinities::run(Context& context) {
        "drug-target interaction predictions},\n  journal = {Briefings in Bioinformatics},\n  volume = {16},\n  pages = "
        "{325--337},\n  year = {2015}\n}\n"});
   write_scores(rows, context);
-  write_predictions(*pairs, models.empty() ? neighbours : rows.back(), neighbours, context);
+  write_predictions(*pairs, params_.models.empty() ? neighbours : rows.back(), neighbours, context);
   work_ = {std::ssize(tested_), "pair"};
   return Outcome::done;
 }

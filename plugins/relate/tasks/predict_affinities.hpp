@@ -34,13 +34,15 @@ class PredictAffinities : public Task, public Checked {
     std::string method;
     std::vector<double> value;  ///< of each test pair
   };
-  std::vector<Row> rivals(const Pairs& pairs) const;
+  std::vector<Row> rivals(const Pairs& pairs);
+  void add_networks(const Pairs& pairs, train::Dataset& tests, Context& context, std::vector<Row>& rows);
   void write_scores(const std::vector<Row>& rows, Context& context);
   void write_predictions(const Pairs& pairs, const Row& shown, const Row& neighbours, Context& context);
 
   Params params_;
   std::vector<std::size_t> tested_;  ///< pairs of the table
   std::vector<double> truth_;
+  std::vector<double> ridge_of_held_;  ///< of the pairs of a validation fold, which it had not learned; or empty
   Work work_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;

@@ -100,6 +100,21 @@ TEST_CASE("the ridge of conjugate gradients is that of a dense solve") {
   }
 }
 
+TEST_CASE("what the ridge says of held pairs does not know their values") {
+  auto m = small();
+  std::vector<char> held(m.known.size(), 0);
+  for (std::size_t k = 0; k < held.size(); k += 4) held[k] = m.known[k];
+  KroneckerChoice first, second;
+  kronecker_ridge(m, additive_means(m), held, first);
+  for (std::size_t k = 0; k < held.size(); ++k)
+    if (held[k]) m.value[k] += 0.003 * static_cast<double>(k % 3);
+  kronecker_ridge(m, additive_means(m), held, second);
+  REQUIRE(first.lambda == second.lambda);
+  REQUIRE(first.compound_power == second.compound_power);
+  REQUIRE(first.without_held.size() == m.value.size());
+  CHECK(first.without_held == second.without_held);
+}
+
 TEST_CASE("neighbours weigh what the means leave by similarity") {
   const auto m = small();
   const auto base = additive_means(m);
@@ -140,6 +155,37 @@ TEST_CASE("L-BFGS finds the minimum of a valley") {
   const auto x = minimise({-1.2, 1.0}, valley, 500);
   CHECK(x[0] == Approx(1.0).margin(1e-3));
   CHECK(x[1] == Approx(1.0).margin(2e-3));
+}
+
+TEST_CASE("with a validation fold a network and the ridge are put together, and the table shows that") {
+  Comm self(MPI_COMM_SELF);
+  SharedScratch scratch(self);
+  Place place(self, scratch.file("together"));
+  const auto data = [&](const char* part, int validation) {
+    return fmt::format("{{type: pairs, made_up: {{compounds: 20, targets: 15}}, folds: {{validation: {}}}, part: {}}}",
+                       validation, part);
+  };
+  place.run("train", fmt::format("{{network: {{type: affinity, width: 4, layers: [8]}}, dataset: {}, batch: 16, steps: "
+                                 "40, learning_rate: {{type: constant, start: 0.01}}}}",
+                                 data("training", 4)));
+  const auto judged = [&](int validation) {
+    return place
+        .run("predict_affinities", fmt::format("{{models: ['{}/model.h5'], dataset: {}}}", place.context.run_directory,
+                                               data("test", validation)))
+        ->lines();
+  };
+  const auto line = [](const std::vector<std::string>& lines, const char* begin) {
+    return std::find_if(lines.begin(), lines.end(), [&](const auto& text) { return text.starts_with(begin); });
+  };
+  const auto lines = judged(4);
+  const auto together = line(lines, "network and ridge, ");
+  REQUIRE(together != lines.end());
+  const double share = std::stod(together->substr(19)), rest = std::stod(together->substr(28));
+  CHECK(share + rest == Approx(1.0));
+  CHECK(line(lines, fmt::format("highest by network and ridge, {:.2f} and {:.2f}", share, rest).c_str()) !=
+        lines.end());
+  const auto without = judged(-1);
+  CHECK(line(without, "network and ridge") == without.end());
 }
 
 TEST_CASE("a median lies between the values in the middle; models that other pairs were kept from are warned of") {

@@ -38,3 +38,25 @@ TEST_CASE("the area under the curve, errors and log loss") {
   CHECK(log_loss(truth, p) ==
         Approx(-(std::log(0.9) + std::log(0.8) + std::log(0.4) + std::log(0.4)) / 4.0).epsilon(1e-12));
 }
+
+TEST_CASE("two predictions are put together in the shares that err least") {
+  std::vector<double> truth, first, second;
+  for (std::uint64_t k = 0; k < 40; ++k) {
+    const Random4 r(4, Stream::test, k, 1);
+    truth.push_back(r.normal(0)), first.push_back(truth.back() + 0.5 * r.normal(1));
+    second.push_back(0.8 * truth.back() + 0.4 * r.normal(2));
+  }
+  const auto error = [&](double w) {
+    std::vector<double> both;
+    for (std::size_t k = 0; k < truth.size(); ++k) both.push_back(w * first[k] + (1.0 - w) * second[k]);
+    return mean_squared_error(truth, both);
+  };
+  const double w = share_of_first(truth, first, second);
+  CHECK(w > 0.05);
+  CHECK(w < 0.95);
+  CHECK(error(w) < error(w + 0.01));
+  CHECK(error(w) < error(w - 0.01));
+  CHECK(share_of_first(truth, truth, second) == Approx(1.0));
+  CHECK(share_of_first(truth, second, truth) == Approx(0.0).margin(1e-12));
+  CHECK(share_of_first(truth, first, first) == 0.5);
+}
