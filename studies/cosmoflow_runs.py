@@ -20,6 +20,7 @@ import measured
 WIDE, NARROW = "channels=[16, 32, 64]", "channels=[8, 16, 32]"
 NETWORKS = {"published": [WIDE, "pool=all", "statistics=''"], "mean": [WIDE, "pool=mean", "statistics=''"],
             "mean and statistics": [NARROW, "pool=mean", "statistics=power"],
+            "statistics alone": ["channels=[]", "statistics=power"],
             "without the fit": [NARROW, "pool=mean", "statistics=power", "fit=false"]}
 SPLIT = {"training": 1600, "validation": 1800, "test": 2000}
 B, T = "stages[0].structure_boxes.", "stages[1].train."

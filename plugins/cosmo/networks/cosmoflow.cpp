@@ -21,7 +21,9 @@ static constexpr double slope = 0.01;            // of each ReLU below zero
 static constexpr std::size_t fewest_fitted = 5;  // boxes; as infer_cosmology asks for
 
 void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
-  d("channels", &Params::channels, "of each convolution; the box halves after each").def({16, 32, 64});
+  d("channels", &Params::channels,
+    "of each convolution; the box halves after each. None: the layers see the statistics alone, the rival to beat")
+      .def({16, 32, 64});
   d("hidden", &Params::hidden, "widths of the layers behind the convolutions").def({128, 64});
   d("scale", &Params::scale, "of the tanh at the end, so that targets of -1 and 1 can be reached").positive().def(1.2);
   d("dropout", &Params::dropout, "share of each hidden layer's answers that a step of training leaves out")
@@ -49,7 +51,8 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
     "between its factors; 0 for a whole one. A stage compress finds them")
       .def({});
   d.check([](const Params& p) -> std::string {
-    if (p.channels.empty()) return "channels: name at least one convolution";
+    if (p.channels.empty() && p.statistics.empty())
+      return "channels: name at least one convolution, or statistics for a network of these alone";
     for (const auto& [name, widths] : {std::pair{"channels", p.channels}, {"hidden", p.hidden}})
       for (const auto width : widths)
         if (width < 1) return fmt::format("{}: a width of {} is none; give 1 or more", name, width);
@@ -131,6 +134,7 @@ std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
   }
   const auto statistics = std::ssize(statistics_mean_);
   if (params_.pool == Pool::all) before *= cells * cells * cells;
+  if (params_.channels.empty()) before = 0;
   before += statistics;
   auto widths = params_.hidden;
   widths.push_back(targets_);
@@ -242,10 +246,12 @@ static Tensor convolved(Tensor x, std::span<const std::shared_ptr<train::RankLay
 }
 
 Tensor Cosmoflow::answers(Tensor x, const train::TorchBatch& batch, bool trains) {
-  x = convolved(x, convolutions_);
-  x = params_.pool == Pool::mean ? x.flatten(2).mean(2) : x.flatten(1);
-  Tensor seen;
-  if (beside_) x = torch::cat({x, seen = statistics(batch)}, 1);
+  const Tensor seen = beside_ ? statistics(batch) : Tensor();
+  if (!convolutions_.empty()) {
+    x = convolved(x, convolutions_);
+    x = params_.pool == Pool::mean ? x.flatten(2).mean(2) : x.flatten(1);
+  }
+  if (beside_) x = convolutions_.empty() ? seen : torch::cat({x, seen}, 1);
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     if (k > 0) x = torch::leaky_relu(x, slope);
     if (k > 0 && trains && params_.dropout > 0.0) x = dropped(x, batch, k);
@@ -257,7 +263,8 @@ Tensor Cosmoflow::answers(Tensor x, const train::TorchBatch& batch, bool trains)
 
 std::vector<train::TorchNetwork::Term> Cosmoflow::loss(const train::TorchBatch& batch) {
   const Tensor x = boxes(batch), right = batch.real(params_.target).reshape({batch.size(), targets_});
-  const Tensor off = answers(params_.turn ? turned(x, batch) : x, batch, true) - right;
+  const bool turns = params_.turn && !convolutions_.empty();  // statistics do not change
+  const Tensor off = answers(turns ? turned(x, batch) : x, batch, true) - right;
   return {{(off * off).mean(1).sum(), static_cast<double>(batch.size())}};
 }
 

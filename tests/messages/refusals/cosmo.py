@@ -113,7 +113,7 @@ says("test asks for boxes up to 19, but 'boxes/structure_boxes/boxes.h5' has 12;
 says("'none.h5' holds no boxes of many cosmologies; give the file of a stage structure_boxes", I + "boxes=none.h5", command="run", **infer)
 if built_with("torch"):
     train = {"deck": "train.yaml", "command": "run"}
-    says("channels: name at least one convolution", T + "network.channels=[]", **train)
+    says("channels: name at least one convolution, or statistics for a network of these alone", T + "network.channels=[]", **train)
     says("hidden: a width of 0 is none; give 1 or more", T + "network.hidden=[0]", **train)
     says("cosmoflow reads cubes of counts; field 'target' has the shape (1)", T + "network.input=target", **train)
     says("cosmoflow needs a row of numbers per box; field 'counts' has the shape (8, 8, 8)", T + "network.target=counts", **train)

@@ -1,5 +1,8 @@
 // The network of boxes: what it sees does not depend on where a box begins, gradients are derivatives, and products of
 // full rank are the whole network. This file sees no Torch.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "core/plugin/registry.hpp"
@@ -156,9 +159,9 @@ TEST_CASE("a network with statistics begins as the ridge fit to them, unless it 
     }
   }
   const cosmo::Ridge ridge(rows, inner);
-  for (const bool fit : {true, false}) {
-    CAPTURE(fit);
-    Net net("[]", std::string("channels: [3], pool: mean, statistics: power, fit: ") + (fit ? "true" : "false"), false);
+  for (const auto& [fit, channels] : {std::pair{true, "[3]"}, {false, "[3]"}, {true, "[]"}}) {
+    CAPTURE(fit, channels);
+    Net net("[]", fmt::format("channels: {}, pool: mean, statistics: power, fit: {}", channels, fit), false);
     net.network->fit_statistics(boxes, net.context);
     net.begin();
     double off_fit = 0.0, off_line = 0.0;
@@ -170,7 +173,7 @@ TEST_CASE("a network with statistics begins as the ridge fit to them, unless it 
     }
     CHECK((off_fit < 0.05) == fit);
     CHECK((off_line < 0.2) == fit);
-    Net other("[]", "channels: [3], pool: mean, statistics: power",
+    Net other("[]", fmt::format("channels: {}, pool: mean, statistics: power", channels),
               false);  // a run that goes on elsewhere begins alike
     other.network->restore(net.network->state());
     other.begin();
@@ -220,10 +223,25 @@ TEST_CASE("statistics of a box reach the answers, and dropout is drawn anew in e
   CHECK(net.answers(box(1)) == with);
 }
 
+TEST_CASE("a network of statistics alone does not see the order of layers of a box") {
+  Net net("[]", "channels: [], statistics: power");
+  const auto here = net.answers(box(1)), other = net.answers(box(2));
+  const auto mirrored = box(1);  // pairs of layers stay together: cubes of two have the counts that they had
+  auto* counts = static_cast<float*>(mirrored->fields.at("counts").data);
+  std::swap_ranges(counts, counts + cells * cells * cells / 2, counts + cells * cells * cells / 2);
+  std::swap_ranges(counts, counts + cells * cells, counts + cells * cells);
+  const auto again = net.answers(mirrored);
+  for (std::size_t k = 0; k < 2; ++k) {
+    CHECK(again[k] == Approx(here[k]).epsilon(1e-12));
+    CHECK(std::abs(other[k] - here[k]) > 1e-6);
+  }
+}
+
 TEST_CASE("gradients of the network of boxes are derivatives, through products, too") {
   using Keys = std::pair<std::string, std::string>;
   for (const auto& [ranks, keys] : {Keys{"[]", "channels: [3, 5]"}, Keys{"[2, 2, 3, 1]", "channels: [3, 5]"},
-                                    Keys{"[]", "channels: [3, 5], pool: mean, statistics: power, dropout: 0.3"}}) {
+                                    Keys{"[]", "channels: [3, 5], pool: mean, statistics: power, dropout: 0.3"},
+                                    Keys{"[]", "channels: [], statistics: power"}}) {
     Net net(ranks, keys);
     FlatBuffer gradients(*net.layout, DType::f64);
     net.loss(gradients);
