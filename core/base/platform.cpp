@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 
 namespace cambium {
 
@@ -35,9 +36,28 @@ std::string host_name() {
   return name;
 }
 
-std::string preferred_openblas_core() {
-  const bool bf16 = (" " + cpu_field("flags") + " ").find(" avx512_bf16 ") != std::string::npos;
-  return bf16 && cpu_field("vendor_id") == "AuthenticAMD" ? "COOPERLAKE" : "";
+std::string openblas_core_for(const std::string& vendor, const std::string& flags, const std::string& core) {
+  const auto has = [&](const char* flag) {
+    return (" " + flags + " ").find(" " + std::string(flag) + " ") != std::string::npos;
+  };
+  const auto is_one_of = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return core == name; });
+  };
+  if (vendor == "AuthenticAMD" && has("avx512_bf16") && !is_one_of({"COOPERLAKE", "ZEN", "SAPPHIRERAPIDS"}))
+    return "COOPERLAKE";
+  const bool old =
+      is_one_of({"GENERIC",      "KATMAI",    "COPPERMINE", "NORTHWOOD", "PRESCOTT",    "BANIAS",      "ATOM",
+                 "CORE2",        "PENRYN",    "DUNNINGTON", "NEHALEM",   "SANDYBRIDGE", "ATHLON",      "OPTERON",
+                 "OPTERON_SSE3", "BARCELONA", "BOBCAT",     "BULLDOZER", "PILEDRIVER",  "STEAMROLLER", "NANO"});
+  if (!old) return "";
+  if (has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl")) return "SKYLAKEX";
+  return has("avx2") && has("fma") ? "HASWELL" : "";
+}
+
+/// The same on this processor.
+static std::string preferred_openblas_core(std::string core) {
+  std::transform(core.begin(), core.end(), core.begin(), [](unsigned char c) { return std::toupper(c); });
+  return openblas_core_for(cpu_field("vendor_id"), cpu_field("flags"), core);
 }
 
 template <class F>
@@ -70,10 +90,7 @@ BlasInfo blas_info() {
   if (core) info.core = core();
   if (threads) info.threads = threads();
   info.on_openmp = blas_kind() == BlasKind::on_openmp;
-  const std::string wanted = preferred_openblas_core();
-  std::string upper = info.core;
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  if (!wanted.empty() && upper != wanted && upper != "ZEN" && upper != "SAPPHIRERAPIDS")
+  if (const std::string wanted = preferred_openblas_core(info.core); !wanted.empty())
     info.warning =
         fmt::format("OpenBLAS uses its {} kernels; export OPENBLAS_CORETYPE={} for this processor", info.core, wanted);
   return info;
@@ -99,11 +116,10 @@ static int open_threads() {
 
 /// The kernels that are wanted here. False where OpenBLAS took others as it was loaded.
 static bool set_blas_core() {
-  const std::string core = preferred_openblas_core();
+  const std::string own = blas_info().core, core = own.empty() ? "" : preferred_openblas_core(own);
   if (core.empty()) return true;
   setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
-  const BlasInfo info = blas_info();
-  return info.core.empty() || info.warning.empty();
+  return false;
 }
 
 void keep_freed_memory() {

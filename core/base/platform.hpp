@@ -13,9 +13,11 @@ struct BlasInfo {
 };
 BlasInfo blas_info();
 
-/// The kernel set that OpenBLAS should be told to use on this processor, or empty to let it choose: releases before
-/// 0.3.22 take recent AMD processors with AVX-512 for a Haswell and lose 40 % of their speed.
-std::string preferred_openblas_core();
+/// The kernel set that OpenBLAS should be told to use on a processor of this vendor with these flags (words of
+/// /proc/cpuinfo), where it took `core` by itself; empty where that is right. Releases before 0.3.22 take recent AMD
+/// processors with AVX-512 for a Haswell and lose 40 % of their speed; on a processor that is younger than the library
+/// it may take kernels without AVX.
+std::string openblas_core_for(const std::string& vendor, const std::string& flags, const std::string& core);
 
 /// Sets what the user left open: one thread of the BLAS and of OpenMP for each rank, and the kernels that OpenBLAS
 /// should take here. Of an OpenBLAS on OpenMP, which does not read it, OPENBLAS_NUM_THREADS sets both where

@@ -102,7 +102,13 @@ EdgeList read_edge_file(const std::string& path, const std::string& group, int f
     const auto file = io::File::open(path);
     const io::Group root = group.empty() ? io::Group(file) : file.group(group);
     if (root.exists("positions")) read_places(root, out);
-    if (out.nodes == 0 && root.has_attribute("nodes")) out.nodes = root.attribute<std::int64_t>("nodes");
+    if (root.has_attribute("nodes")) {
+      const auto said = root.attribute<std::int64_t>("nodes");
+      if (out.nodes > 0 && said != out.nodes)
+        throw InputError(fmt::format("'{}' holds {} positions, but its attribute nodes says {}; make both the same",
+                                     path, out.nodes, said));
+      out.nodes = said;
+    }
     const bool counted = out.nodes > 0;
     read_edges(root, first, out);
     if (!counted)

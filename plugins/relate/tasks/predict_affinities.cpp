@@ -153,8 +153,8 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
   std::string text =
       fmt::format("compound,target,{},{},{},known of compound,known of target\n", with_unit("predicted", table.unit),
                   with_unit("measured", table.unit), with_unit("by neighbours", table.unit));
-  lines_.push_back(fmt::format("{:<24}{:<24}{:>11}{:>11}{:>15}{:>8}{:>8}", "highest by " + shown.method, "",
-                               "predicted", "measured", "by neighbours", "known", ""));
+  lines_.push_back(fmt::format("{:<48}{:>11}{:>11}{:>15}{:>8}", "highest by " + shown.method, "predicted", "measured",
+                               "by neighbours", "known"));
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::size_t k = order[n];
     const auto& entry = table.entries[tested_[k]];

@@ -39,3 +39,16 @@ TEST_CASE("arrays that are freed leave their pages for the next, unless the user
   CHECK(kept < given_back / 4);
 #endif
 }
+
+TEST_CASE("OpenBLAS is told its kernels where it takes those of an older processor") {
+  const std::string avx512 = "sse2 avx avx2 fma avx512f avx512dq avx512bw avx512vl", avx2 = "sse2 avx avx2 fma";
+  CHECK(openblas_core_for("GenuineIntel", avx512, "SKYLAKEX").empty());
+  CHECK(openblas_core_for("GenuineIntel", avx512, "PRESCOTT") == "SKYLAKEX");
+  CHECK(openblas_core_for("GenuineIntel", avx2, "PRESCOTT") == "HASWELL");
+  CHECK(openblas_core_for("GenuineIntel", "sse2 avx", "SANDYBRIDGE").empty());
+  CHECK(openblas_core_for("GenuineIntel", avx512, "HASWELL").empty());  // somebody's choice, or that of an old release
+  CHECK(openblas_core_for("AuthenticAMD", avx512 + " avx512_bf16", "HASWELL") == "COOPERLAKE");
+  CHECK(openblas_core_for("AuthenticAMD", avx512 + " avx512_bf16", "ZEN").empty());
+  CHECK(openblas_core_for("AuthenticAMD", avx2, "ZEN").empty());
+  CHECK(openblas_core_for("AuthenticAMD", "sse2 avx avx2x fmax", "BULLDOZER").empty());  // a flag is a whole word
+}

@@ -95,6 +95,8 @@ edges("'FILE': the weight of row 0 of edges is nan; it must be 0 or more", {"edg
 edges("'FILE': edges must have two nodes in each row", {"edges": [0, 1]}, name="g.h5")
 edges("'FILE': positions must have one row of one to three numbers for each node", {"edges": [[0, 1]], "positions": [0.0, 1.0]}, name="g.h5")
 edges("'FILE': the position of node 1 is no number", {"edges": [[0, 1]], "positions": [[0.0], [float("nan")]]}, name="g.h5")
+edges("'FILE' holds 2 positions, but its attribute nodes says 3; make both the same", {"/": (0, {"nodes": 3}), "edges": [[0, 1]], "positions": [[0.0], [1.0]]},
+      name="g.h5")
 edges("'FILE' holds no edge", {"edges": numpy.zeros((0, 2), int)}, name="g.h5")
 
 # Beginning with a file
