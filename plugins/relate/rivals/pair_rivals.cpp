@@ -129,7 +129,14 @@ std::vector<PairPrediction> pair_rivals(const PairMatrices& m, const std::vector
     if (m.known[k]) mean += m.value[k], count += 1.0;
   std::vector<PairPrediction> out{{"constant", std::vector<double>(base.size(), mean / std::max(count, 1.0))},
                                   {"additive means", base}};
-  for (auto& each : with_neighbours(m, base, 5)) out.push_back(std::move(each));
+  PairMatrices inner = m;
+  for (std::size_t k = 0; k < held.size(); ++k)
+    if (held[k]) inner.known[k] = 0;
+  auto without_held = with_neighbours(inner, additive_means(inner), 5);
+  for (auto& each : with_neighbours(m, base, 5)) {
+    each.without_held = std::move(without_held[out.size() - 2].value);
+    out.push_back(std::move(each));
+  }
   const double size = static_cast<double>(m.compounds * m.targets);
   if (size * static_cast<double>(m.compounds + m.targets) > most) return out;
   KroneckerChoice choice;

@@ -24,7 +24,7 @@ PairMatrices matrices_of(const PairTable& table, const std::vector<Role>& roles)
 struct PairPrediction {
   std::string method;
   std::vector<double> value;
-  std::vector<double> without_held;  ///< of the ridge alone: learned without the pairs held to choose its keys
+  std::vector<double> without_held;  ///< learned without the held pairs; of neighbours and the ridge
 };
 
 /// The mean of all training pairs, and for each compound and target what it adds to it, shrunk towards 0 by three
@@ -47,7 +47,7 @@ std::vector<double> kronecker_ridge(const PairMatrices& m, const std::vector<dou
                                     const std::vector<char>& held, KroneckerChoice& choice);
 
 /// All of them, in the order of a table: the mean, additive means, neighbours, ridge (left out where matrices of
-/// similarities are too large for a minute). `held` as kronecker_ridge() has it.
+/// similarities are too large for a minute). `held` as kronecker_ridge() has it; neighbours are made without it, too.
 std::vector<PairPrediction> pair_rivals(const PairMatrices& m, const std::vector<char>& held);
 
 }  // namespace cambium::relate

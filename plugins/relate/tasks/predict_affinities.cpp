@@ -51,8 +51,8 @@ std::string with_unit(const std::string& name, const std::string& unit) {
 
 void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models,
-    "model files of stages train; of several their mean is shown, too, and with a validation fold that beside the "
-    "ridge, in the shares that err least there")
+    "model files of stages train; of several their mean is shown, too, and with a validation fold that and the best "
+    "rival there together, in the shares that err least on it")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "the pairs that are judged, of a data set pairs with part: test");
@@ -72,7 +72,7 @@ void PredictAffinities::examine(Check& check) {
   for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
 }
 
-std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs) {
+std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs) const {
   const PairTable& table = pairs.table();
   const auto place = [&](std::size_t k) {
     return static_cast<std::size_t>(table.entries[k].compound * table.targets.size() + table.entries[k].target);
@@ -80,41 +80,52 @@ std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs
   const auto matrices = matrices_of(table, pairs.roles());
   std::vector<Row> out;
   for (const auto& rival : pair_rivals(matrices, held_pairs(table, pairs.roles()))) {
-    out.push_back({rival.method, {}});
+    out.push_back({rival.method, {}, {}});
     for (const auto k : tested_) out.back().value.push_back(rival.value[place(k)]);
     for (std::size_t k = 0; k < pairs.roles().size() && !rival.without_held.empty(); ++k)
-      if (pairs.roles()[k] == Role::validation) ridge_of_held_.push_back(rival.without_held[place(k)]);
+      if (pairs.roles()[k] == Role::validation) out.back().of_held.push_back(rival.without_held[place(k)]);
   }
   return out;
 }
 
-/// What networks say, their mean, and where there is a validation fold that mean and the ridge together, in the shares
-/// that err least on that fold.
+/// What networks say, their mean, and where there is a validation fold that mean together with the rival that errs
+/// least on it, in the shares that err least there.
 void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, Context& context,
                                      std::vector<Row>& rows) {
-  const Row ridge = rows.back();
+  std::vector<double> truth;
+  for (std::size_t k = 0; k < pairs.roles().size(); ++k)
+    if (pairs.roles()[k] == Role::validation) truth.push_back(pairs.table().entries[k].value);
   std::optional<Pairs> held;
-  if (!ridge_of_held_.empty()) held = pairs.of_part(Role::validation);
+  if (!truth.empty()) held = pairs.of_part(Role::validation);
+  const Row rival = best_of_held(rows, truth);
   std::vector<ModelPredictions> models, of_held;
   for (const auto& path : params_.models) {
     TrainedModel model(path, tests, context);
     models.push_back({model.method(), said_of_all(model, tests, context), model.citations()});
     if (held) of_held.push_back({model.method(), said_of_all(model, *held, context), {}});
-    rows.push_back({models.back().method, models.back().value});
+    rows.push_back({models.back().method, models.back().value, {}});
     for (const auto& work : models.back().citations) citations_.push_back(work);
   }
-  if (models.size() > 1) rows.push_back({fmt::format("mean of {} networks", models.size()), mean_of(models)});
+  if (models.size() > 1) rows.push_back({fmt::format("mean of {} networks", models.size()), mean_of(models), {}});
   if (!held || models.empty()) return;
-  std::vector<double> truth;
-  for (std::size_t k = 0; k < pairs.roles().size(); ++k)
-    if (pairs.roles()[k] == Role::validation) truth.push_back(pairs.table().entries[k].value);
-  const double share = share_of_first(truth, mean_of(of_held), ridge_of_held_);
-  Row together{
-      fmt::format("{} and ridge, {:.2f} and {:.2f}", models.size() > 1 ? "networks" : "network", share, 1.0 - share),
-      rows.back().value};
+  const double share = share_of_first(truth, mean_of(of_held), rival.of_held);
+  Row together{fmt::format("network{} {:.2f}, {} {:.2f}", models.size() > 1 ? "s" : "", share,
+                           rival.method.substr(0, rival.method.find(',')), 1.0 - share),
+               rows.back().value,
+               {}};
   for (std::size_t k = 0; k < together.value.size(); ++k)
-    together.value[k] = share * together.value[k] + (1.0 - share) * ridge.value[k];
+    together.value[k] = share * together.value[k] + (1.0 - share) * rival.value[k];
   rows.push_back(std::move(together));
+}
+
+/// Of those that have judged the held pairs the one that errs least on them.
+PredictAffinities::Row PredictAffinities::best_of_held(const std::vector<Row>& rows, std::span<const double> truth) {
+  const Row* best = nullptr;
+  for (const auto& row : rows)
+    if (!row.of_held.empty() &&
+        (!best || mean_squared_error(truth, row.of_held) < mean_squared_error(truth, best->of_held)))
+      best = &row;
+  return best ? *best : Row{};
 }
 
 void PredictAffinities::write_scores(const std::vector<Row>& rows, Context& context) {
@@ -122,13 +133,13 @@ void PredictAffinities::write_scores(const std::vector<Row>& rows, Context& cont
   std::sort(sorted.begin(), sorted.end());
   const double median = 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
   const double strong = params_.strong.value_or(median);
-  lines_.push_back(fmt::format("{:<44}{:>13}{:>10}{:>10}", fmt::format("{} pairs never seen", truth_.size()),
+  lines_.push_back(fmt::format("{:<48}{:>13}{:>10}{:>10}", fmt::format("{} pairs never seen", truth_.size()),
                                "concordance", "MSE", "AUC"));
   std::string text = "method,concordance,mse,auc\n";
   for (const auto& row : rows) {
     const double order = concordance(truth_, row.value), error = mean_squared_error(truth_, row.value),
                  area = area_under_curve(truth_, row.value, strong);
-    lines_.push_back(fmt::format("{:<44}{:>13.4f}{:>10.4f}{:>10.4f}", row.method, order, error, area));
+    lines_.push_back(fmt::format("{:<48}{:>13.4f}{:>10.4f}{:>10.4f}", row.method, order, error, area));
     text += fmt::format("{},{},{},{}\n", cell(row.method), number_text(order), number_text(error), number_text(area));
   }
   lines_.push_back(fmt::format("AUC: a hit is a value above {:.4g}", strong));
@@ -174,7 +185,7 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
 }
 
 Task::Outcome PredictAffinities::run(Context& context) {
-  lines_.clear(), tested_.clear(), truth_.clear(), ridge_of_held_.clear(), citations_.clear();
+  lines_.clear(), tested_.clear(), truth_.clear(), citations_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const auto* pairs = dynamic_cast<const Pairs*>(data.get());

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
@@ -32,9 +33,11 @@ class PredictAffinities : public Task, public Checked {
  private:
   struct Row {
     std::string method;
-    std::vector<double> value;  ///< of each test pair
+    std::vector<double> value;    ///< of each test pair
+    std::vector<double> of_held;  ///< of each pair of a validation fold, which it had not learned; or empty
   };
-  std::vector<Row> rivals(const Pairs& pairs);
+  std::vector<Row> rivals(const Pairs& pairs) const;
+  static Row best_of_held(const std::vector<Row>& rows, std::span<const double> truth);
   void add_networks(const Pairs& pairs, train::Dataset& tests, Context& context, std::vector<Row>& rows);
   void write_scores(const std::vector<Row>& rows, Context& context);
   void write_predictions(const Pairs& pairs, const Row& shown, const Row& neighbours, Context& context);
@@ -42,7 +45,6 @@ class PredictAffinities : public Task, public Checked {
   Params params_;
   std::vector<std::size_t> tested_;  ///< pairs of the table
   std::vector<double> truth_;
-  std::vector<double> ridge_of_held_;  ///< of the pairs of a validation fold, which it had not learned; or empty
   Work work_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
