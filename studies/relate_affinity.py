@@ -3,8 +3,8 @@
 
     relate_affinity.py CAMBIUM DAVIS.h5 KIBA.h5 --json FILE [--cases davis-given ...] [--folder FOLDER]
 
-Each case is inputs/relate/davis.yaml on that file: trained on all folds but the test's and one to stop by, three networks (`--models`), whose mean is
-judged, and the first of them alone. `given` takes the folds of the file (5 is the test); `targets` and `compounds` keep a sixth of them, drawn once.
+Each case is inputs/relate/davis.yaml on that file: trained on all folds but the test's and one to stop by, three networks (`--models`), judged
+each alone, as their mean, and that mean together with the rival that errs least on the fold to stop by. `given` takes the folds of the file (5 is the test); `targets` and `compounds` keep a sixth of them, drawn once.
 Rows that are there already are kept. KIBA has four times the pairs of Davis and takes a third of the epochs (`epochs` in the file)."""
 
 import argparse
