@@ -73,6 +73,9 @@ static BlasKind blas_kind() {
   return kind ? static_cast<BlasKind>(kind()) : BlasKind::sequential;
 }
 
+/// Whether an OpenBLAS of this configuration chooses kernels as it is loaded.
+static bool has_kernels_of_many(const std::string& config) { return config.find("DYNAMIC_ARCH") != std::string::npos; }
+
 BlasInfo blas_info() {
   BlasInfo info;
   const auto config = symbol<const char* (*)()>("openblas_get_config");
@@ -92,7 +95,12 @@ BlasInfo blas_info() {
   info.on_openmp = blas_kind() == BlasKind::on_openmp;
   if (const std::string wanted = preferred_openblas_core(info.core); !wanted.empty())
     info.warning =
-        fmt::format("OpenBLAS uses its {} kernels; export OPENBLAS_CORETYPE={} for this processor", info.core, wanted);
+        has_kernels_of_many(text)
+            ? fmt::format("OpenBLAS uses its {} kernels; export OPENBLAS_CORETYPE={} for this processor", info.core,
+                          wanted)
+            : fmt::format(
+                  "OpenBLAS was built for {} alone; one built with DYNAMIC_ARCH=1 has kernels for this processor",
+                  info.core);
   return info;
 }
 
@@ -116,8 +124,9 @@ static int open_threads() {
 
 /// The kernels that are wanted here. False where OpenBLAS took others as it was loaded.
 static bool set_blas_core() {
+  const auto config = symbol<const char* (*)()>("openblas_get_config");
   const std::string own = blas_info().core, core = own.empty() ? "" : preferred_openblas_core(own);
-  if (core.empty()) return true;
+  if (core.empty() || !has_kernels_of_many(config())) return true;
   setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
   return false;
 }

@@ -62,7 +62,10 @@ void StructureGrowth::declare(State& state, Context&) {
   state.add({"field", At::global, "Mpc/h H0^2", "force on the mesh, on every rank", false, [] { return TensorRef{}; }});
 }
 
-void StructureGrowth::initialise(State& state, Context&) {
+void StructureGrowth::initialise(State& state, Context& context) {
+  const double spacing = params_.box / params_.particles;
+  if (const auto problem = problem_of_start(params_.cosmology, params_.start, spacing); !problem.empty())
+    context.log.warn(problem);
   const std::int64_t rows = even_share(matter_.particles(), comm_);
   matter_.resize(rows);
   theory_.place(params_.start, comm_.exclusive_sum(rows), matter_.position, matter_.momentum);

@@ -1,5 +1,10 @@
 #include "plugins/cosmo/start/theory.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/constants.hpp"
 #include "plugins/cosmo/mesh/clouds.hpp"
 #include "plugins/cosmo/start/gaussian_field.hpp"
 
@@ -30,6 +35,17 @@ View<double*> Theory::waves(double a, const BoxWaves& mesh, Clouds clouds, const
   contrast(mass, box_.values(), values);
   mesh.forward(values, out);
   return out;
+}
+
+std::string problem_of_start(const Cosmology& cosmology, double start, double spacing) {
+  constexpr double largest = 0.5;
+  const double radius = spacing * std::cbrt(0.75 / constants::pi);
+  const double deviation = Expansion(cosmology.omega_m).growth(start).first * LinearPower(cosmology).deviation(radius);
+  if (deviation <= largest) return {};
+  return fmt::format(
+      "start: at scale factor {:g} the density around a particle deviates by {:.2f} of the mean, and perturbation "
+      "theory places particles well below {:g}; begin at {:.1g}",
+      start, deviation, largest, 0.5 * start * largest / deviation);
 }
 
 }  // namespace cambium::cosmo

@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "core/parallel/comm.hpp"
 #include "plugins/cosmo/background/linear_power.hpp"
 #include "plugins/cosmo/start/lagrangian.hpp"
@@ -33,6 +35,11 @@ class Theory {
   BoxWaves box_;
   std::uint64_t seed_;
 };
+
+/// What is wrong with a start at scale factor `start` of particles `spacing` Mpc/h apart: the linear density in a
+/// sphere as large as one particle's share deviates by so much that perturbation theory no longer holds (paths of
+/// particles cross). Empty when it holds.
+std::string problem_of_start(const Cosmology& cosmology, double start, double spacing);
 
 /// Rows of this rank where `all` are spread evenly.
 inline std::int64_t even_share(std::int64_t all, const Comm& comm) {

@@ -222,6 +222,11 @@ void StructureBoxes::check(Context& context) {
   for (const auto& v : varied_) text.push_back(fmt::format("{} {:.4g} to {:.4g}", v.name, v.low, v.high));
   context.log.info(fmt::format("structure_boxes: {} boxes of {:g} Mpc/h with {}^3 particles, {}", params_.boxes,
                                params_.box, params_.particles, fmt::join(text, ", ")));
+  std::int64_t densest = 0;
+  for (std::int64_t box = 1; box < params_.boxes; ++box)
+    if (cosmology_of(box).sigma_8 > cosmology_of(densest).sigma_8) densest = box;
+  const auto problem = problem_of_start(cosmology_of(densest), params_.start, params_.box / params_.particles);
+  if (!problem.empty()) context.log.warn(fmt::format("box {}: {}", densest, problem));
 }
 
 void StructureBoxes::examine(Check& check) {

@@ -231,6 +231,10 @@ void Engine<T>::gradient(std::span<const train::SamplePtr> samples, std::span<co
                          std::span<const TensorRef> gradients, train::TermSum& loss) {
   const auto* part = storage_of<WholeGraph>(*samples.front());
   if (!part) return gradient_of_nodes(samples, weights, factor, gradients, loss);
+  if (!shape_.fan_out.empty())
+    throw InputError(
+        "fan_out draws neighbours for batches of single nodes, and loader: whole_graph takes all of them; remove "
+        "fan_out, or take loader: shuffle");
   if (!computed_) compute_whole(*part, weights, factor);
   const auto rows = rows_of_slice(*part);
   for (auto i = rows.begin; i < rows.end; ++i)

@@ -77,6 +77,27 @@ bool periodic(const PhaseGrid& part) {
   return out;
 }
 
+/// Rows of a plane's cells, cut anew along one side alone: among all ranks that share the plane, or as many as there
+/// are rows. Of those that have the most.
+struct Regrouping {
+  double owners;              ///< ranks that have rows
+  double rows;                ///< of an owner
+  double owners_of_a_brick;   ///< that have rows of it
+  double bricks_of_an_owner;  ///< that have cells of its rows
+  double stay;                ///< rows of its own brick
+
+  Regrouping(const PhaseGrid& part, int along, double bricks) {
+    const Axis& rows_of = part.axis[along];
+    const double all = rows_of.cells, brick = rows_of.count, beside = part.axis[1 - along].ranks;
+    owners = std::min(bricks, all);
+    rows = std::ceil(all / owners);
+    owners_of_a_brick = std::min(std::ceil(brick / rows), owners);
+    bricks_of_an_owner = std::min(std::ceil(rows / brick), 1.0 * rows_of.ranks) * beside;
+    // Ranks and rows are counted the same way; where there are more ranks than rows, owners' bricks are elsewhere.
+    stay = bricks <= all && along == 0 ? std::min(rows, brick) : 0.0;
+  }
+};
+
 std::string parts_text(const PhaseGrid& grid) {
   std::vector<int> ranks;
   for (int d = 0; d < grid.dimensions(); ++d) ranks.push_back(grid.axis[d].ranks);
@@ -234,31 +255,37 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
 /// A plane's loads to strips between walls, lines between strips up and down, and potentials back: see StripPoisson.
 void VlasovCost::add_strips(const PhaseGrid& part, int ranks, StepCost& out) const {
   const int along = part.axis[0].low_wall != Wall::periodic ? 0 : 1;
-  const double rows = part.axis[along].cells, across = part.axis[1 - along].cells;
-  const double strips = std::min<double>(ranks / column_of(part), rows), cells = rows / strips * across;
-  const double nodes = info_of(params_, part).conf, kinds = nodes > 4.0 ? 3.0 : 1.0,
-               line = across * (kinds > 1 ? 2 : 1);
-  const double lines = strips > 1.0 ? 2.0 : 0.0, band = kinds * across + 2.0;
-  const double bytes = number * stages * (part.local_conf_cells() * nodes + cells * nodes + lines * line);
+  const double bricks = ranks / column_of(part), across = part.axis[1 - along].cells;
+  const Regrouping to(part, along, bricks);
+  const double cells = to.rows * across, nodes = info_of(params_, part).conf, kinds = nodes > 4.0 ? 3.0 : 1.0;
+  const double line = across * (kinds > 1 ? 2 : 1), lines = std::min(to.owners - 1.0, 2.0);
+  const double band = kinds * across + 2.0, own = part.local_conf_cells(), stay = to.stay * part.axis[1 - along].count;
+  const double bytes = number * stages * ((own + cells - 2.0 * stay) * nodes + lines * line);
   out.memory += number * (cells * kinds * (band + 4.0) + cells * nodes + (lines > 0.0 ? 3.0 : 0.0) * line * line);
   out.moved += number * stages * (4.0 * cells * kinds * band + (lines > 0.0 ? 3.0 : 0.0) * line * line);
-  const double near =
-      static_cast<double>(part.axis[along].ranks) < strips ? std::ceil(strips / part.axis[along].ranks) : 2.0;
   out.messages.push_back({"loads, lines and potentials between walls", Pattern::neighbours, 4.0 * stages,
-                          stages * (2.0 * near + lines), bytes, bytes, 1, 0.0});
+                          stages * (to.owners_of_a_brick + lines + to.bricks_of_an_owner - (to.stay > 0.0 ? 2.0 : 0.0)),
+                          bytes, bytes, 1, 0.0});
+  // Ranks without a strip hear of the walls' potentials.
+  if (to.owners < bricks) out.messages.push_back({"potentials of walls", Pattern::reduce, 1.0 * stages, 0.0, 0.0, 0.0});
 }
 
 /// A periodic plane's loads to rows, waves to columns, and back: see PlanePoisson.
 void VlasovCost::add_plane(const PhaseGrid& part, int ranks, StepCost& out) const {
-  const double across = ranks / column_of(part), own = part.local_conf_cells(), share = part.conf_cells() / across;
+  const double bricks = ranks / column_of(part), width = part.axis[1].cells, own = part.local_conf_cells();
+  const Regrouping to(part, 0, bricks);
+  const double columns = std::min(bricks, width), share = to.rows * width;
   const double nodes = info_of(params_, part).conf, kinds = nodes > 4.0 ? 3.0 : 1.0;
-  const double near = std::min(across / part.axis[0].ranks + 1.0, across - 1.0);
-  const double waves = 2.0 * kinds * share * (across - 1.0) / across;
-  const double bytes = number * stages * (own * nodes + 2.0 * waves + share * kinds);
+  // Whoever has rows asks for the cells below, too, and a brick for the nodes above.
+  const double owners = std::min(to.owners_of_a_brick + 1.0, to.owners),
+               asking = std::min(2.0 * to.bricks_of_an_owner, bricks), stay = to.stay * part.axis[1].count;
+  const double waves = kinds * (share * (columns - 1.0) / columns +
+                                part.axis[0].cells * std::ceil(width / columns) * (to.owners - 1.0) / to.owners);
+  const double bytes = number * stages * ((own - stay) * nodes + 2.0 * waves + (share - stay) * kinds);
   out.memory += number * share * (nodes + 6.0 * kinds + 2.0 * kinds * kinds);
   out.moved += number * stages * share * 12.0 * kinds;
   out.messages.push_back({"loads, waves and potentials of a plane", Pattern::neighbours, 4.0 * stages,
-                          stages * 2.0 * (near + across - 1.0), bytes, bytes, 1, 0.0});
+                          stages * (owners + asking - 2.0 + columns - 1.0 + to.owners - 1.0), bytes, bytes, 1, 0.0});
 }
 
 StepCost VlasovCost::of(int ranks, double times) const {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "plugins/pretrain/train/normed_convolution.hpp"
+
 namespace cambium::pretrain {
 
 using torch::Tensor;
@@ -51,12 +53,41 @@ ConvTrunk::ConvTrunk(const TrunkShape& shape) : Trunk(shape) {
   add_out(cells);
 }
 
-Tensor ConvTrunk::cells(Tensor x) {
+Tensor ConvTrunk::cells(Tensor x) { return (knows(x) ? by_own(x) : by_torch(x)).flatten(2); }
+
+/// Whether every layer is one that normed_convolution() computes.
+bool ConvTrunk::knows(const Tensor& x) const {
+  if (!x.is_cpu() || (x.scalar_type() != torch::kFloat32 && x.scalar_type() != torch::kFloat64)) return false;
+  std::vector<std::int64_t> cells(x.sizes().begin() + 2, x.sizes().end());
+  for (const auto& down : down_) {
+    const auto shape = down->shape(cells);
+    if (!shape.handled()) return false;
+    cells = shape.out();
+  }
+  return true;
+}
+
+Tensor ConvTrunk::by_torch(Tensor x) {
   for (std::size_t s = 0; s < down_.size(); ++s) {
     x = torch::relu(norm_[s](down_[s](x)));
     x = x + torch::relu(norm_beside_[s](beside_[s](x)));
   }
-  return x.flatten(2);
+  return x;
+}
+
+Tensor ConvTrunk::by_own(Tensor x) {
+  const auto layer = [](const Tensor& from, const WrappedConv& conv, const torch::nn::GroupNorm& norm, bool beside) {
+    const std::vector<std::int64_t> cells(from.sizes().begin() + 1, from.sizes().end() - 1);
+    return normed_convolution(
+        from, {conv->weight(), conv->bias(), norm->weight, norm->bias, norm->options.num_groups(), norm->options.eps()},
+        conv->shape(cells), beside);
+  };
+  x = x.movedim(1, -1);
+  for (std::size_t s = 0; s < down_.size(); ++s) {
+    x = layer(x, down_[s], norm_[s], false);
+    x = layer(x, beside_[s], norm_beside_[s], true);
+  }
+  return x.movedim(-1, 1);
 }
 
 ParameterLayersImpl::ParameterLayersImpl(std::int64_t parameters, const std::vector<std::int64_t>& hidden,

@@ -1,4 +1,5 @@
 #pragma once
+#include "plugins/pretrain/convolution/conv_shape.hpp"
 #include "plugins/pretrain/train/trunk.hpp"
 
 namespace cambium::pretrain {
@@ -8,6 +9,11 @@ namespace cambium::pretrain {
 struct WrappedConvImpl : torch::nn::Module {
   WrappedConvImpl(std::int64_t in, std::int64_t out, std::int64_t stride, std::vector<std::int64_t> periodic);
   torch::Tensor forward(torch::Tensor x);
+  const torch::Tensor& weight() const { return weight_; }
+  const torch::Tensor& bias() const { return bias_; }
+  ConvShape shape(const std::vector<std::int64_t>& cells) const {
+    return {cells, periodic_, weight_.size(1), weight_.size(0), stride_};
+  }
 
  private:
   std::int64_t stride_;
@@ -16,13 +22,17 @@ struct WrappedConvImpl : torch::nn::Module {
 };
 TORCH_MODULE(WrappedConv);
 
-/// Stages that halve every axis: convolution, group normalisation, ReLU, then the same beside a short cut.
+/// Stages that halve every axis: convolution, group normalisation, ReLU, then the same beside a short cut. On hosts by
+/// normed_convolution() where it knows the shapes, else by Torch's operators.
 class ConvTrunk : public Trunk {
  public:
   explicit ConvTrunk(const TrunkShape& shape);
   torch::Tensor cells(torch::Tensor x) override;
 
  private:
+  bool knows(const torch::Tensor& x) const;
+  torch::Tensor by_torch(torch::Tensor x);
+  torch::Tensor by_own(torch::Tensor x);
   std::vector<WrappedConv> down_, beside_;
   std::vector<torch::nn::GroupNorm> norm_, norm_beside_;
 };

@@ -105,6 +105,8 @@ says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[
 says("layers: 31 hidden layers; 30 are the most", T + f"network.layers={[4] * 31}")
 says("fan_out: 0 neighbours are none; draw 1 or more", T + "network.fan_out=[0, 1]")
 says("fan_out has 1 numbers for 2 layers (the hidden ones and the last)", T + "network.fan_out=[3]")
+says("fan_out draws neighbours for batches of single nodes, and loader: whole_graph takes all of them; remove fan_out, or take loader: shuffle",
+     T + "network.fan_out=[3, 3]", command="run")
 says("gcn needs nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX, command="run")
 says("loader whole_graph brings nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX,
      T + "network={type: mlp, layers: [4], input: input, target: target}", command="run")

@@ -4,6 +4,7 @@
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "plugins/cosmo/start/gaussian_field.hpp"
 #include "plugins/cosmo/start/lagrangian.hpp"
+#include "plugins/cosmo/start/theory.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 
 using namespace cambium;
@@ -128,4 +129,20 @@ TEST_CASE("own rows are those of the whole lattice, and momenta follow displacem
     most = std::max(most, std::abs(p[i]));
   }
   CHECK(worst < 1e-6 * most);
+}
+
+TEST_CASE("a start where paths of particles already cross is warned of, and what is advised is none") {
+  const Cosmology usual;
+  CHECK(problem_of_start(usual, 0.02, 1.0).empty());
+  CHECK(problem_of_start(usual, 0.1, 4.0).empty());
+  CHECK(problem_of_start(usual, 1.0, 8.0 / std::cbrt(0.75 / pi) * 2.5).empty());  // spheres of 20 Mpc/h
+  // Spheres of 8 Mpc/h, today: sigma_8.
+  const double spacing = 8.0 / std::cbrt(0.75 / pi);
+  CHECK(problem_of_start(usual, 1.0, spacing) ==
+        "start: at scale factor 1 the density around a particle deviates by 0.83 of the mean, and perturbation theory "
+        "places particles well below 0.5; begin at 0.3");
+  CHECK(problem_of_start(usual, 0.3, spacing).empty());
+  Case late("{box: 64, particles: 8, start: 0.9, time_steps: 1}");
+  REQUIRE(late.log().warnings().size() == 1);
+  CHECK(late.log().warnings()[0].text == problem_of_start(usual, 0.9, 8.0));
 }

@@ -1,0 +1,207 @@
+#include "plugins/pretrain/convolution/conv_pass.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/base/pack.hpp"
+#include "plugins/pretrain/convolution/register_width.hpp"
+
+namespace cambium::pretrain {
+namespace {
+
+/// Numbers of one field, with what the cells of a gathering add up from it.
+template <class T>
+struct Job {
+  const Gathering& g;
+  const T* values;
+  std::int64_t channels;  ///< of values
+  const T *weights, *bias;
+  std::int64_t all;  ///< channels of results
+  T* results;
+};
+
+/// Results of a processor's registers, N registers for each of R cells that share every weight. Step: numbers between
+/// the cells of each four, so that they need one address; 0: each needs its own.
+template <class T, int W, int N, int R, int Step>
+void gather_cells(const Job<T>& job, std::size_t cell, std::int64_t first) {
+  using P = Pack<T, W>;
+  constexpr int addresses = Step > 0 ? R / 4 : R, each = R / addresses;
+  P sums[R][N];
+  const T* at[addresses];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+    for (int n = 0; n < N; ++n) sums[r][n] = P::load(job.bias + first + n * W);
+#pragma GCC unroll 16
+  for (int a = 0; a < addresses; ++a)
+    at[a] = job.values + job.g.from[cell + static_cast<std::size_t>(a * each)] * job.channels;
+  for (const auto& run : job.g.runs) {
+    const T* w = job.weights + run.weight * job.channels * job.all + first;
+    const auto begin = run.offset * job.channels, end = begin + run.length * job.channels;
+    for (auto c = begin; c < end; ++c, w += job.all) {
+      P by[N];
+#pragma GCC unroll 2
+      for (int n = 0; n < N; ++n) by[n] = P::load(w + n * W);
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+        const P value(at[r / each][c + r % each * Step]);
+#pragma GCC unroll 2
+        for (int n = 0; n < N; ++n) sums[r][n] = fma(value, by[n], sums[r][n]);
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+    for (int n = 0; n < N; ++n)
+      sums[r][n].store(job.results + job.g.to[cell + static_cast<std::size_t>(r)] * job.all + first + n * W);
+}
+
+template <class T, int W, int N, int R, int Step>
+void gather_from(const Job<T>& job, std::size_t cell, std::int64_t first) {
+  for (; cell + R <= job.g.from.size(); cell += R) gather_cells<T, W, N, R, Step>(job, cell, first);
+  if constexpr (R > 4)
+    gather_from<T, W, N, R / 2, Step>(job, cell, first);
+  else if constexpr (R > 1)
+    gather_from<T, W, N, R / 2, 0>(job, cell, first);
+}
+
+/// All channels of results.
+template <class T, int W, int Step>
+void gather_channels(const Job<T>& job) {
+  constexpr int R = Step > 0 && W * sizeof(T) == 64 ? 8 : 4;
+  std::int64_t first = 0;
+  for (; first + 2 * W <= job.all; first += 2 * W) gather_from<T, W, 2, R, Step>(job, 0, first);
+  if (first < job.all) gather_from<T, W, 1, 2 * R, Step>(job, 0, first);
+}
+
+template <class T>
+void gather(const Job<T>& job) {
+  with_register_width<T>(job.all, [&](auto w) {
+    constexpr int W = decltype(w)::value;
+    if constexpr (W > 1 && W == native_width<T>) {
+      switch (job.g.step_of_four() * job.channels) {
+        case 4:
+          return gather_channels<T, W, 4>(job);
+        case 8:
+          return gather_channels<T, W, 8>(job);
+        case 16:
+          return gather_channels<T, W, 16>(job);
+        case 32:
+          return gather_channels<T, W, 32>(job);
+        case 64:
+          return gather_channels<T, W, 64>(job);
+        case 128:
+          return gather_channels<T, W, 128>(job);
+      }
+    }
+    gather_channels<T, W, 0>(job);
+  });
+}
+
+/// R rows of the gradient of weights, N registers of each: all cells [begin, end) add to them. Their values lie next to
+/// each other, or `Apart`.
+template <class T, int W, int N, int R, bool Apart>
+void add_rows(const Gathering& g, std::size_t begin, std::size_t end, const T* around, std::int64_t inputs,
+              const std::int64_t* rows, const T* dy, std::int64_t outputs, T* dweight) {
+  using P = Pack<T, W>;
+  P sums[R][N];
+  const T* at[Apart ? R : 1];
+#pragma GCC unroll 16
+  for (int r = 0; r < (Apart ? R : 1); ++r) at[r] = around + rows[r];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+    for (int n = 0; n < N; ++n) sums[r][n] = P::load(dweight + r * outputs + n * W);
+  for (std::size_t cell = begin; cell < end; ++cell) {
+    const auto from = g.from[cell] * inputs;
+    const T* d = dy + static_cast<std::int64_t>(cell) * outputs;
+    const T* first = at[0] + from;
+    P by[N];
+#pragma GCC unroll 2
+    for (int n = 0; n < N; ++n) by[n] = P::load(d + n * W);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const P value(Apart ? at[Apart ? r : 0][from] : first[r]);
+#pragma GCC unroll 2
+      for (int n = 0; n < N; ++n) sums[r][n] = fma(value, by[n], sums[r][n]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+    for (int n = 0; n < N; ++n) sums[r][n].store(dweight + r * outputs + n * W);
+}
+
+template <class T, int W, int N, int R>
+void add_all_rows(const Gathering& g, std::size_t begin, std::size_t end, const T* around, std::int64_t inputs,
+                  const std::vector<std::int64_t>& rows, std::size_t row, const T* dy, std::int64_t outputs,
+                  T* dweight) {
+  for (; row + R <= rows.size(); row += R) {
+    const bool apart = rows[row + R - 1] - rows[row] != R - 1;
+    const auto add = apart ? add_rows<T, W, N, R, true> : add_rows<T, W, N, R, false>;
+    add(g, begin, end, around, inputs, rows.data() + row, dy, outputs,
+        dweight + static_cast<std::int64_t>(row) * outputs);
+  }
+  if constexpr (R > 1) add_all_rows<T, W, N, R / 2>(g, begin, end, around, inputs, rows, row, dy, outputs, dweight);
+}
+
+}  // namespace
+
+template <class T>
+ConvPass<T>::ConvPass(const ConvShape& shape, const T* weight, const T* bias)
+    : shape_(shape), entering_(shape.cells, shape.periodic), leaving_(shape.out(), shape.periodic),
+      forward_(forward_gathering(shape, entering_)), backward_(backward_gatherings(shape, leaving_)),
+      bias_(bias, bias + shape.outputs), zeros_(static_cast<std::size_t>(shape.inputs), T(0)),
+      around_(static_cast<std::size_t>(std::max(entering_.count() * shape.inputs, leaving_.count() * shape.outputs))) {
+  if (!shape.handled()) throw InternalError("a convolution that ConvPass does not know");
+  const auto taps = shape.taps(), in = shape.inputs, out = shape.outputs;
+  by_output_.resize(static_cast<std::size_t>(taps * in * out)), by_input_.resize(by_output_.size());
+  for (std::int64_t o = 0; o < out; ++o)
+    for (std::int64_t c = 0; c < in; ++c)
+      for (std::int64_t t = 0; t < taps; ++t) {
+        const T w = weight[(o * in + c) * taps + t];
+        by_output_[static_cast<std::size_t>((t * in + c) * out + o)] = w;
+        by_input_[static_cast<std::size_t>(((taps - 1 - t) * out + o) * in + c)] = w;
+      }
+}
+
+template <class T>
+void ConvPass<T>::forward(const T* x, T* y) {
+  entering_.fill(x, shape_.inputs, around_.data());
+  gather<T>({forward_, around_.data(), shape_.inputs, by_output_.data(), bias_.data(), shape_.outputs, y});
+}
+
+template <class T>
+void ConvPass<T>::input_gradient(const T* dy, T* dx) {
+  leaving_.fill(dy, shape_.outputs, around_.data());
+  for (const auto& g : backward_)
+    gather<T>({g, around_.data(), shape_.outputs, by_input_.data(), zeros_.data(), shape_.inputs, dx});
+}
+
+template <class T>
+void ConvPass<T>::add_weight_gradient(const T* x, const T* dy, T* dweight) {
+  constexpr std::size_t cells = 128;  // whose numbers stay in the first cache while all rows pass
+  entering_.fill(x, shape_.inputs, around_.data());
+  std::vector<std::int64_t> rows;
+  for (const auto& run : forward_.runs)
+    for (std::int64_t c = 0; c < run.length * shape_.inputs; ++c) rows.push_back(run.offset * shape_.inputs + c);
+  with_register_width<T>(shape_.outputs, [&](auto w) {
+    constexpr int W = decltype(w)::value, R = W * sizeof(T) == 64 ? 8 : 4;
+    for (std::size_t begin = 0; begin < forward_.from.size(); begin += cells) {
+      const auto end = std::min(begin + cells, forward_.from.size());
+      std::int64_t o = 0;
+      for (; o + 2 * W <= shape_.outputs; o += 2 * W)
+        add_all_rows<T, W, 2, R>(forward_, begin, end, around_.data(), shape_.inputs, rows, 0, dy + o, shape_.outputs,
+                                 dweight + o);
+      if (o < shape_.outputs)
+        add_all_rows<T, W, 1, 2 * R>(forward_, begin, end, around_.data(), shape_.inputs, rows, 0, dy + o,
+                                     shape_.outputs, dweight + o);
+    }
+  });
+}
+
+template class ConvPass<float>;
+template class ConvPass<double>;
+
+}  // namespace cambium::pretrain
