@@ -152,9 +152,10 @@ template <class T>
 ConvPass<T>::ConvPass(const ConvShape& shape, const T* weight, const T* bias)
     : shape_(shape), entering_(shape.cells, shape.periodic), leaving_(shape.out(), shape.periodic),
       forward_(forward_gathering(shape, entering_)), backward_(backward_gatherings(shape, leaving_)),
-      bias_(bias, bias + shape.outputs), zeros_(static_cast<std::size_t>(shape.inputs), T(0)),
-      around_(static_cast<std::size_t>(std::max(entering_.count() * shape.inputs, leaving_.count() * shape.outputs))) {
+      bias_(bias, bias + shape.outputs), zeros_(static_cast<std::size_t>(shape.inputs), T(0)) {
   if (!shape.handled()) throw InternalError("a convolution that ConvPass does not know");
+  for (const auto& run : forward_.runs)
+    for (std::int64_t c = 0; c < run.length * shape.inputs; ++c) rows_.push_back(run.offset * shape.inputs + c);
   const auto taps = shape.taps(), in = shape.inputs, out = shape.outputs;
   by_output_.resize(static_cast<std::size_t>(taps * in * out)), by_input_.resize(by_output_.size());
   for (std::int64_t o = 0; o < out; ++o)
@@ -167,36 +168,40 @@ ConvPass<T>::ConvPass(const ConvShape& shape, const T* weight, const T* bias)
 }
 
 template <class T>
-void ConvPass<T>::forward(const T* x, T* y) {
-  entering_.fill(x, shape_.inputs, around_.data());
-  gather<T>({forward_, around_.data(), shape_.inputs, by_output_.data(), bias_.data(), shape_.outputs, y});
+const T* ConvPass<T>::around(const Surrounded& cells, const T* values, std::int64_t channels, std::vector<T>& room) {
+  if (const auto n = static_cast<std::size_t>(cells.count() * channels); room.size() < n) room.resize(n);
+  cells.fill(values, channels, room.data());
+  return room.data();
 }
 
 template <class T>
-void ConvPass<T>::input_gradient(const T* dy, T* dx) {
-  leaving_.fill(dy, shape_.outputs, around_.data());
+void ConvPass<T>::forward(const T* x, T* y, std::vector<T>& room) const {
+  const T* values = around(entering_, x, shape_.inputs, room);
+  gather<T>({forward_, values, shape_.inputs, by_output_.data(), bias_.data(), shape_.outputs, y});
+}
+
+template <class T>
+void ConvPass<T>::input_gradient(const T* dy, T* dx, std::vector<T>& room) const {
+  const T* values = around(leaving_, dy, shape_.outputs, room);
   for (const auto& g : backward_)
-    gather<T>({g, around_.data(), shape_.outputs, by_input_.data(), zeros_.data(), shape_.inputs, dx});
+    gather<T>({g, values, shape_.outputs, by_input_.data(), zeros_.data(), shape_.inputs, dx});
 }
 
 template <class T>
-void ConvPass<T>::add_weight_gradient(const T* x, const T* dy, T* dweight) {
+void ConvPass<T>::add_weight_gradient(const T* x, const T* dy, T* dweight, std::vector<T>& room) const {
   constexpr std::size_t cells = 128;  // whose numbers stay in the first cache while all rows pass
-  entering_.fill(x, shape_.inputs, around_.data());
-  std::vector<std::int64_t> rows;
-  for (const auto& run : forward_.runs)
-    for (std::int64_t c = 0; c < run.length * shape_.inputs; ++c) rows.push_back(run.offset * shape_.inputs + c);
+  const T* values = around(entering_, x, shape_.inputs, room);
   with_register_width<T>(shape_.outputs, [&](auto w) {
     constexpr int W = decltype(w)::value, R = W * sizeof(T) == 64 ? 8 : 4;
     for (std::size_t begin = 0; begin < forward_.from.size(); begin += cells) {
       const auto end = std::min(begin + cells, forward_.from.size());
       std::int64_t o = 0;
       for (; o + 2 * W <= shape_.outputs; o += 2 * W)
-        add_all_rows<T, W, 2, R>(forward_, begin, end, around_.data(), shape_.inputs, rows, 0, dy + o, shape_.outputs,
+        add_all_rows<T, W, 2, R>(forward_, begin, end, values, shape_.inputs, rows_, 0, dy + o, shape_.outputs,
                                  dweight + o);
       if (o < shape_.outputs)
-        add_all_rows<T, W, 1, 2 * R>(forward_, begin, end, around_.data(), shape_.inputs, rows, 0, dy + o,
-                                     shape_.outputs, dweight + o);
+        add_all_rows<T, W, 1, 2 * R>(forward_, begin, end, values, shape_.inputs, rows_, 0, dy + o, shape_.outputs,
+                                     dweight + o);
     }
   });
 }

@@ -118,19 +118,23 @@ Surrounded::Surrounded(const std::vector<std::int64_t>& cells, const std::vector
   }
   for (const auto i : from[0])
     for (const auto j : from[1])
-      for (const auto k : from[2])
-        source_.push_back(i < 0 || j < 0 || k < 0 ? -1 : (i * std::max<std::int64_t>(n[1], 1) + j) * n[2] + k);
+      for (const auto k : from[2]) add(i < 0 || j < 0 || k < 0 ? -1 : (i * n[1] + j) * n[2] + k);
+}
+
+void Surrounded::add(std::int64_t from) {
+  if (!stretches_.empty())
+    if (auto& last = stretches_.back(); from < 0 ? last.from < 0 : last.from >= 0 && last.from + last.count == from) {
+      ++last.count;
+      return;
+    }
+  stretches_.push_back({from, 1});
 }
 
 template <class T>
 void Surrounded::fill(const T* values, std::int64_t channels, T* to) const {
-  for (const auto from : source_) {
-    if (from < 0)
-      std::fill_n(to, channels, T(0));
-    else
-      std::copy_n(values + from * channels, channels, to);
-    to += channels;
-  }
+  for (const auto& [from, count] : stretches_)
+    to = from < 0 ? std::fill_n(to, count * channels, T(0))
+                  : std::copy_n(values + from * channels, count * channels, to);
 }
 
 std::int64_t Gathering::step_of_four() const {

@@ -28,7 +28,7 @@ class Surrounded {
  public:
   Surrounded() = default;
   Surrounded(const std::vector<std::int64_t>& cells, const std::vector<std::int64_t>& periodic);
-  std::int64_t count() const { return static_cast<std::int64_t>(source_.size()); }
+  std::int64_t count() const { return edge_[0] * edge_[1] * edge_[2]; }
   /// Number of a cell, counted along each axis from the layer's.
   std::int64_t number(const std::array<std::int64_t, 3>& place) const {
     return (place[0] * edge_[1] + place[1]) * edge_[2] + place[2];
@@ -38,8 +38,14 @@ class Surrounded {
   void fill(const T* values, std::int64_t channels, T* to) const;
 
  private:
+  /// Cells that follow each other, as those do that they repeat; from -1: zeros.
+  struct Stretch {
+    std::int64_t from, count;
+  };
+  void add(std::int64_t from);
+
   std::array<std::int64_t, 3> edge_{1, 1, 1};
-  std::vector<std::int64_t> source_;  ///< of each cell, -1 where there are zeros
+  std::vector<Stretch> stretches_;
 };
 
 /// Results that add up the same taps: result k is the sum over them of weight[tap] value[from[k] + offset of the tap].

@@ -172,7 +172,7 @@ void Retrieve::write_found(const Entries& found, Context& context) const {
       if (entry < 0) break;
       text += fmt::format("{}", q);
       if (!params_.queries)
-        for (const double x : combination.row(q)) text += "," + number_text(x);
+        for (const double x : combination.row(q)) text += fmt::format(",{}", number_text(x));
       text += fmt::format(",{},{},{:.6f}{}{}{}\n", k + 1, entry, found.similarity[at], mark(marks_.simulation, entry),
                           mark(marks_.moment, entry), mark(marks_.time, entry));
     }

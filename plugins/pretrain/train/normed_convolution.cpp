@@ -57,13 +57,14 @@ void for_fields(std::int64_t samples, const Visit& visit) {
 
 template <class T>
 void forward_of(const Layer& layer, const Tensor& x, const Tensor (&w)[4], Tensor& y, Tensor& moments, Tensor& out) {
+  const auto pass = layer.convolution<T>(w[0], w[1]);
   for_fields(x.size(0), [&](std::int64_t, std::int64_t from, std::int64_t to) {
-    auto pass = layer.convolution<T>(w[0], w[1]);
+    std::vector<T> room;
     auto norm = layer.norm<T>(w[2], w[3]);
     for (auto k = from; k < to; ++k) {
       const T* field = x.data_ptr<T>() + k * layer.in();
       T* result = y.data_ptr<T>() + k * layer.out();
-      pass.forward(field, result);
+      pass.forward(field, result, room);
       norm.forward(result, layer.beside ? field : nullptr, moments.data_ptr<T>() + k * norm.moments(),
                    out.data_ptr<T>() + k * layer.out());
     }
@@ -85,18 +86,18 @@ variable_list backward_of(const Layer& layer, const Tensor& x, const Tensor (&w)
   Tensor dx = of_input ? torch::empty_like(x) : Tensor();
   const Tensor dweight = torch::zeros({parts, s.taps(), s.inputs, s.outputs}, x.options());
   const Tensor dothers = torch::zeros({parts, 3, s.outputs}, x.options());  // bias, scale, shift
+  const auto pass = layer.convolution<T>(w[0], w[1]);
   for_fields(samples, [&](std::int64_t part, std::int64_t from, std::int64_t to) {
-    auto pass = layer.convolution<T>(w[0], w[1]);
     auto norm = layer.norm<T>(w[2], w[3]);
-    std::vector<T> dy(static_cast<std::size_t>(layer.out()));
+    std::vector<T> dy(static_cast<std::size_t>(layer.out())), room;
     T* others = dothers.data_ptr<T>() + part * 3 * s.outputs;
     for (auto k = from; k < to; ++k) {
       const T* field = x.data_ptr<T>() + k * layer.in();
       norm.backward(y.data_ptr<T>() + k * layer.out(), moments.data_ptr<T>() + k * norm.moments(),
                     dout.data_ptr<T>() + k * layer.out(), dy.data(),
                     {others + s.outputs, others + 2 * s.outputs, others});
-      if (of_input) pass.input_gradient(dy.data(), dx.data_ptr<T>() + k * layer.in());
-      pass.add_weight_gradient(field, dy.data(), dweight.data_ptr<T>() + part * s.taps() * s.inputs * s.outputs);
+      if (of_input) pass.input_gradient(dy.data(), dx.data_ptr<T>() + k * layer.in(), room);
+      pass.add_weight_gradient(field, dy.data(), dweight.data_ptr<T>() + part * s.taps() * s.inputs * s.outputs, room);
     }
   });
   if (of_input && layer.beside) dx.add_(dout);

@@ -75,12 +75,13 @@ struct Case {
           dx[from] += double(weight[w]) * dy[to], dw[w] += double(x[from]) * dy[to];
         }
     });
-    ConvPass<T> pass(shape, weight.data(), bias.data());
+    std::vector<T> room;
+    const ConvPass<T> pass(shape, weight.data(), bias.data());
     std::vector<T> found(y.size()), by_input(x.size()), by_weight(weight.size());
-    pass.forward(x.data(), found.data());
-    pass.input_gradient(dy.data(), by_input.data());
-    pass.add_weight_gradient(x.data(), dy.data(), by_weight.data());
-    pass.add_weight_gradient(x.data(), dy.data(), by_weight.data());  // adds
+    pass.forward(x.data(), found.data(), room);
+    pass.input_gradient(dy.data(), by_input.data(), room);
+    pass.add_weight_gradient(x.data(), dy.data(), by_weight.data(), room);
+    pass.add_weight_gradient(x.data(), dy.data(), by_weight.data(), room);  // adds
     double worst = 0.0;
     for (std::size_t k = 0; k < y.size(); ++k) worst = std::max(worst, std::abs(found[k] - y[k]));
     for (std::size_t k = 0; k < dx.size(); ++k) worst = std::max(worst, std::abs(by_input[k] - dx[k]));
