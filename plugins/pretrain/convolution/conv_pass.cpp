@@ -99,30 +99,45 @@ void gather(const Job<T>& job) {
   });
 }
 
-/// R rows of the gradient of weights, N registers of each: all cells [begin, end) add to them. Their values lie next to
+/// What a gradient of weights, [row][output], adds up.
+template <class T>
+struct RowsJob {
+  const Gathering& g;
+  const std::vector<std::int64_t>& rows;  ///< where each one's numbers are, seen from a cell
+  const T* values;
+  std::int64_t inputs;
+  const T* dy;
+  std::int64_t outputs;
+  T* dweight;
+};
+
+struct Cells {
+  std::size_t begin, end;
+};
+
+/// R rows from `row`, N registers of each from channel `first`: all these cells add to them. Their values lie next to
 /// each other, or `Apart`.
 template <class T, int W, int N, int R, bool Apart>
-void add_rows(const Gathering& g, std::size_t begin, std::size_t end, const T* around, std::int64_t inputs,
-              const std::int64_t* rows, const T* dy, std::int64_t outputs, T* dweight) {
+void add_rows(const RowsJob<T>& job, Cells cells, std::size_t row, std::int64_t first) {
   using P = Pack<T, W>;
   P sums[R][N];
   const T* at[Apart ? R : 1];
+  T* const to = job.dweight + static_cast<std::int64_t>(row) * job.outputs + first;
 #pragma GCC unroll 16
-  for (int r = 0; r < (Apart ? R : 1); ++r) at[r] = around + rows[r];
+  for (std::size_t r = 0; r < (Apart ? R : 1); ++r) at[r] = job.values + job.rows[row + r];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
-    for (int n = 0; n < N; ++n) sums[r][n] = P::load(dweight + r * outputs + n * W);
-  for (std::size_t cell = begin; cell < end; ++cell) {
-    const auto from = g.from[cell] * inputs;
-    const T* d = dy + static_cast<std::int64_t>(cell) * outputs;
-    const T* first = at[0] + from;
+    for (int n = 0; n < N; ++n) sums[r][n] = P::load(to + r * job.outputs + n * W);
+  const T* d = job.dy + static_cast<std::int64_t>(cells.begin) * job.outputs + first;
+  for (std::size_t cell = cells.begin; cell < cells.end; ++cell, d += job.outputs) {
+    const auto from = job.g.from[cell] * job.inputs;
     P by[N];
 #pragma GCC unroll 2
     for (int n = 0; n < N; ++n) by[n] = P::load(d + n * W);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const P value(Apart ? at[Apart ? r : 0][from] : first[r]);
+      const P value(Apart ? at[Apart ? r : 0][from] : at[0][from + r]);
 #pragma GCC unroll 2
       for (int n = 0; n < N; ++n) sums[r][n] = fma(value, by[n], sums[r][n]);
     }
@@ -130,20 +145,30 @@ void add_rows(const Gathering& g, std::size_t begin, std::size_t end, const T* a
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
-    for (int n = 0; n < N; ++n) sums[r][n].store(dweight + r * outputs + n * W);
+    for (int n = 0; n < N; ++n) sums[r][n].store(to + r * job.outputs + n * W);
 }
 
 template <class T, int W, int N, int R>
-void add_all_rows(const Gathering& g, std::size_t begin, std::size_t end, const T* around, std::int64_t inputs,
-                  const std::vector<std::int64_t>& rows, std::size_t row, const T* dy, std::int64_t outputs,
-                  T* dweight) {
-  for (; row + R <= rows.size(); row += R) {
-    const bool apart = rows[row + R - 1] - rows[row] != R - 1;
-    const auto add = apart ? add_rows<T, W, N, R, true> : add_rows<T, W, N, R, false>;
-    add(g, begin, end, around, inputs, rows.data() + row, dy, outputs,
-        dweight + static_cast<std::int64_t>(row) * outputs);
+void add_rows_from(const RowsJob<T>& job, Cells cells, std::size_t row, std::int64_t first) {
+  for (; row + R <= job.rows.size(); row += R) {
+    const bool apart = job.rows[row + R - 1] - job.rows[row] != R - 1;
+    (apart ? add_rows<T, W, N, R, true> : add_rows<T, W, N, R, false>)(job, cells, row, first);
   }
-  if constexpr (R > 1) add_all_rows<T, W, N, R / 2>(g, begin, end, around, inputs, rows, row, dy, outputs, dweight);
+  if constexpr (R > 1) add_rows_from<T, W, N, R / 2>(job, cells, row, first);
+}
+
+template <class T>
+void add_rows_of(const RowsJob<T>& job) {
+  constexpr std::size_t together = 128;  // whose numbers stay in the first cache while all rows pass
+  with_register_width<T>(job.outputs, [&](auto w) {
+    constexpr int W = decltype(w)::value, R = W * sizeof(T) == 64 ? 8 : 4;
+    for (std::size_t begin = 0; begin < job.g.from.size(); begin += together) {
+      const Cells cells{begin, std::min(begin + together, job.g.from.size())};
+      std::int64_t first = 0;
+      for (; first + 2 * W <= job.outputs; first += 2 * W) add_rows_from<T, W, 2, R>(job, cells, 0, first);
+      if (first < job.outputs) add_rows_from<T, W, 1, 2 * R>(job, cells, 0, first);
+    }
+  });
 }
 
 }  // namespace
@@ -189,21 +214,8 @@ void ConvPass<T>::input_gradient(const T* dy, T* dx, std::vector<T>& room) const
 
 template <class T>
 void ConvPass<T>::add_weight_gradient(const T* x, const T* dy, T* dweight, std::vector<T>& room) const {
-  constexpr std::size_t cells = 128;  // whose numbers stay in the first cache while all rows pass
   const T* values = around(entering_, x, shape_.inputs, room);
-  with_register_width<T>(shape_.outputs, [&](auto w) {
-    constexpr int W = decltype(w)::value, R = W * sizeof(T) == 64 ? 8 : 4;
-    for (std::size_t begin = 0; begin < forward_.from.size(); begin += cells) {
-      const auto end = std::min(begin + cells, forward_.from.size());
-      std::int64_t o = 0;
-      for (; o + 2 * W <= shape_.outputs; o += 2 * W)
-        add_all_rows<T, W, 2, R>(forward_, begin, end, values, shape_.inputs, rows_, 0, dy + o, shape_.outputs,
-                                 dweight + o);
-      if (o < shape_.outputs)
-        add_all_rows<T, W, 1, 2 * R>(forward_, begin, end, values, shape_.inputs, rows_, 0, dy + o, shape_.outputs,
-                                     dweight + o);
-    }
-  });
+  add_rows_of<T>({forward_, rows_, values, shape_.inputs, dy, shape_.outputs, dweight});
 }
 
 template class ConvPass<float>;

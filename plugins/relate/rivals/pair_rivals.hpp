@@ -24,7 +24,7 @@ PairMatrices matrices_of(const PairTable& table, const std::vector<Role>& roles)
 struct PairPrediction {
   std::string method;
   std::vector<double> value;
-  std::vector<double> without_held;  ///< learned without the held pairs; of neighbours and the ridge
+  std::vector<double> without_held = {};  ///< learned without the held pairs; of neighbours and the ridge
 };
 
 /// The mean of all training pairs, and for each compound and target what it adds to it, shrunk towards 0 by three
@@ -38,7 +38,7 @@ std::vector<PairPrediction> with_neighbours(const PairMatrices& m, const std::ve
 struct KroneckerChoice {
   double lambda = 1.0;
   int compound_power = 1, target_power = 1;
-  std::vector<double> without_held;  ///< predictions before the held pairs were learned, too
+  std::vector<double> without_held = {};  ///< predictions before the held pairs were learned, too
 };
 /// `base` and kernel ridge regression of what it left, with the product of the powers of both similarities as kernel:
 /// (K + lambda) x = r over the training pairs, by conjugate gradients. Lambda and powers are those of a small grid that
