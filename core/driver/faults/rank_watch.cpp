@@ -102,36 +102,55 @@ bool RankWatch::next_ends() {
 
 void RankWatch::watch() {
   if (!next_ends()) return;
-  if (note(0).said.exchange(1) == 0) speak();
+  int nobody = 0;
+  if (note(0).said.compare_exchange_strong(nobody, rank_ + 1)) speak(rank_);
   leave();
 }
 
+/// A witness may have been killed between noticing and speaking.
+void RankWatch::speak_for_the_dead() const {
+  int by = note(0).said;
+  const int witness = by - 1;
+  if (by <= 0 || witness == rank_ || io::is_alive(members_[static_cast<std::size_t>(witness)].process)) return;
+  if (note(0).said.compare_exchange_strong(by, rank_ + 1)) speak(witness);
+}
+
 /// The launcher kills all ranks for the sake of one, and then a witness may be among those that it kills: the next one
-/// that is dead and was not asked to stop, or else the next one.
-int RankWatch::first_dead() const {
+/// after the witness that is dead and was not asked to stop, or else the next one.
+int RankWatch::first_dead(int witness) const {
   const int size = static_cast<int>(members_.size());
   for (int k = 1; k < size; ++k) {
-    const int r = (rank_ + k) % size;
+    const int r = (witness + k) % size;
     const Note& of = note(r);
     if (of.left == 0 && of.asked == 0 && !io::is_alive(members_[static_cast<std::size_t>(r)].process)) return r;
   }
-  return next_;
+  return (witness + 1) % size;
 }
 
-void RankWatch::speak() const {
-  const Member& dead = members_[static_cast<std::size_t>(first_dead())];
+void RankWatch::speak(int witness) const {
+  int first = first_dead(witness);
+  for (int look = 0; look < 20 && note(first).asked != 0; ++look) {  // the one that died first may still be dying
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    first = first_dead(witness);
+  }
+  const Member& dead = members_[static_cast<std::size_t>(first)];
   const std::string text = fmt::format(
       "cambium: rank {} (process {} on {}) has ended without a word: it was killed, for want of memory perhaps, or it "
       "crashed; the job cannot go on. {}\n",
       dead.in_job, dead.process.pid, host_name(), resume_());
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+  note(0).said = spoken;
 }
 
 /// The launcher comes first. An abort from a thread may hang, and so may what it waits for: the alarm ends that.
 void RankWatch::leave() {
   pollfd end{wake_[0], POLLIN, 0};
-  if (poll(&end, 1, static_cast<int>(1000.0 * limits_.leave)) != 0) return;
+  const double look = std::max(0.01, std::min(limits_.look, limits_.leave));
+  for (double waited = 0.0; waited < limits_.leave; waited += look) {
+    if (poll(&end, 1, static_cast<int>(1000.0 * look)) != 0) return;
+    speak_for_the_dead();
+  }
   sigset_t all;
   sigemptyset(&all);
   signal(SIGALRM, SIG_DFL);

@@ -37,8 +37,9 @@ class RankWatch {
   struct Note {
     std::atomic<int> left;   ///< this rank has stopped in order
     std::atomic<int> asked;  ///< a signal asked this rank to stop
-    std::atomic<int> said;   ///< of the first rank: a death was noticed
+    std::atomic<int> said;   ///< of the first rank: a death was noticed by this rank + 1; or `spoken`
   };
+  static constexpr int spoken = -1;
   struct Member {
     io::ProcessName process;
     int in_job = 0;  ///< its rank there
@@ -46,8 +47,9 @@ class RankWatch {
   Note& note(int rank) const { return *reinterpret_cast<Note*>(notes_->of(rank)); }
   void watch();
   bool next_ends();
-  int first_dead() const;
-  void speak() const;
+  int first_dead(int witness) const;
+  void speak(int witness) const;
+  void speak_for_the_dead() const;
   void leave();
 
   std::function<std::string()> resume_;
