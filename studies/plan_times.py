@@ -3,11 +3,13 @@
 
     studies/plan_times.py build/bin/cambium --json docs/measured/plan_times.json [--turns 5] [--ranks 2]
 
-The rate of one rank is measured first, on as many cores at once as there will be ranks (each a run of its own); memory bandwidth is `cambium
-bench peaks`'s where it is given by --memory (GB/s). Needs a quiet machine with a core for each rank.
+In every turn the rate of one rank is measured first, on as many cores at once as there will be ranks (each a run of its own), then each network;
+the error is the median of the turns'. Memory bandwidth is that of `cambium bench peaks` where it is given by --memory (GB/s). Needs a quiet
+machine with a core for each rank.
 """
 
 import argparse
+import concurrent.futures
 import json
 import re
 import statistics
@@ -26,6 +28,21 @@ def step_seconds(page):
     return float(found.group(1)) / int(found.group(2))
 
 
+def busy_rate(given, path, folder):
+    """The slowest rate of one rank while every core that will have a rank has a run of its own: cores share caches, memory and clock."""
+    with concurrent.futures.ThreadPoolExecutor(given.ranks) as pool:
+        pages = pool.map(lambda k: cases.run(given.program, path, 1, overrides=[f"run.directory={folder}/alone_{k}"]), range(given.ranks))
+        return min(cases.rate(page) for page in pages)
+
+
+def turn(given, path, folder, network, rate):
+    """Planned and measured seconds of a step."""
+    latency, bandwidth = network
+    machine = cases.write_machine(folder, bandwidth, latency, given.memory)
+    plan = cases.planned(given.program, path, machine, [given.ranks], "--rate", f"{rate:.6g}")[0]
+    return plan["step_seconds"], step_seconds(cases.run(given.program, path, given.ranks, f"{latency}, {bandwidth}"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -41,20 +58,18 @@ def main():
         for case in given.cases.split(","):
             steps = int(cases.CASES[case][1] * given.longer)
             path = cases.write_deck(case, folder, steps)
-            rates = [cases.rate(cases.run(given.program, path, 1)) for _ in range(given.turns)]
-            rate = statistics.median(rates)
-            rows = out["cases"][case] = {"rate_of_one_rank": rate, "networks": {}}
-            for latency, bandwidth in NETWORKS:
-                machine = cases.write_machine(folder, bandwidth, latency, given.memory)
-                plan = cases.planned(given.program, path, machine, [given.ranks], "--rate", f"{rate:.6g}")[0]
-                times = [step_seconds(cases.run(given.program, path, given.ranks, f"{latency}, {bandwidth}")) for _ in range(given.turns)]
-                took = statistics.median(times)
-                error = plan["step_seconds"] / took - 1.0
-                rows["networks"][f"{latency}, {bandwidth}"] = {"planned_seconds": plan["step_seconds"], "work_seconds": plan["work_seconds"],
-                                                               "measured_seconds": took, "all_turns": times, "error": error}
+            turns = {network: [] for network in NETWORKS}
+            for _ in range(given.turns):  # a rate and all networks after each other: a machine has slow minutes
+                rate = busy_rate(given, path, folder)
+                for network in NETWORKS:
+                    turns[network].append(turn(given, path, folder, network, rate))
+            rows = out["cases"][case] = {}
+            for (latency, bandwidth), took in turns.items():
+                error = statistics.median(planned / seconds - 1.0 for planned, seconds in took)
+                rows[f"{latency}, {bandwidth}"] = {"planned_and_measured_seconds": took, "error": error}
                 out["largest_error"] = max(out["largest_error"], abs(error))
-                print(f"{case:15} {latency:>7}, {bandwidth:>9}: planned {1e3 * plan['step_seconds']:.4g} ms, took {1e3 * took:.4g} ms, {100 * error:+.1f} %",
-                      flush=True)
+                planned, seconds = (1e3 * statistics.median(column) for column in zip(*took))
+                print(f"{case:15} {latency:>7}, {bandwidth:>9}: planned {planned:.4g} ms, took {seconds:.4g} ms, {100 * error:+.1f} %", flush=True)
     if given.json:
         measured.write(given, out)
     else:
