@@ -71,12 +71,13 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   };
   halo("rows of all fields", fields_, 0.3);
   halo("rows of the pressure", 1.0, 0.1);
-  // In two parts each. A group sends both of its outer rows, but none at a plate, so that the busiest rank sends two on
-  // all levels but the last. It receives one less again, or lies at a plate, and has one neighbour less.
+  // In two parts each, which wait together: two messages a round. A group sends both of its outer rows, but none at a
+  // plate, so that the busiest rank sends two on all levels but the last. It receives one less again, or lies at a
+  // plate, and has one neighbour less.
   const double row = solutions * ends.row() * word, beside = solutions * (fields_ + 1.0) * pitch * word;
-  const double given = (2.0 * levels - 1.0) * row, joins_made = 4.0 * solutions * levels;
+  const double given = (2.0 * levels - 1.0) * row, joins_made = 2.0 * solutions * levels;
   const double taken = ranks > 2 ? std::max(given - row, given - beside) : given;
-  out.messages.push_back({"ends of slabs", Pattern::neighbours, joins_made, joins_made, given, taken, 1, 0.2});
+  out.messages.push_back({"ends of slabs", Pattern::neighbours, joins_made, 2.0 * joins_made, given, taken, 1, 0.2});
   const double lengths = solutions * 2.0 / between_lengths * levels, coefficients = lengths * 4.0 * carried * word;
   out.messages.push_back(
       {"a new length of the step", Pattern::neighbours, lengths, lengths, coefficients, coefficients});

@@ -171,19 +171,27 @@ void Interfaces::receive(const Join& join) {
 void Interfaces::start() {
   if (joins_.empty()) return;
   Kokkos::deep_copy(group_, ends);
+  begins_ = true;
   send(0);
 }
 
-void Interfaces::finish() {
-  bool begins = true;
-  for (std::size_t level = 0; level < joins_.size(); ++level) {
-    if (level > 0) send(level);
-    const Join& join = joins_[level];
-    if (!join.there) continue;
+void Interfaces::join(std::size_t level) {
+  const Join& join = joins_[level];
+  if (join.there) {
     receive(join);
-    join_rows(factors_, static_cast<int>(level), block_, join.lower, begins, {group_, other_, below, above});
-    begins = false;
+    join_rows(factors_, static_cast<int>(level), block_, join.lower, begins_, {group_, other_, below, above});
+    begins_ = false;
   }
+  if (level + 1 < joins_.size()) send(level + 1);
+}
+
+void Interfaces::finish() {
+  if (!joins_.empty()) join(joins_.size() - 1);
+}
+
+void join_together(std::vector<Part>& parts) {
+  for (std::size_t level = 0; level + 1 < parts.front().interfaces.levels(); ++level)
+    for (Part& part : parts) part.interfaces.join(level);
 }
 
 std::vector<std::pair<int, int>> parts_of(int columns, int ranks) {

@@ -31,8 +31,12 @@ class Interfaces {
   /// Collective.
   void set(const Response& response);
   /// Collective: from p in the first and last row (`ends`: first of all columns, then last of all columns; nobody reads
-  /// a row at a plate) to L and R. Between the two, `ends` stays as it is.
+  /// a row at a plate) to L and R, by start(), join_together() and finish(). Meanwhile `ends` stays as it is.
   void start();
+  std::size_t levels() const { return joins_.size(); }
+  /// What other groups sent on this level; sends what the next one wants.
+  void join(std::size_t level);
+  /// The last level.
   void finish();
 
   View<double*> ends, below, above;  ///< input; results L and R of every column
@@ -48,6 +52,7 @@ class Interfaces {
   const Comm& comm_;
   int columns_, block_, matrices_;
   std::vector<Join> joins_;
+  bool begins_ = true;           ///< L and R have nothing yet
   View<double*> group_, other_;  ///< p of the first and the last row of this rank's group, and of that which it joins
   View<double*>::HostMirror mine_, theirs_;
   std::vector<MPI_Request> requests_;
@@ -61,6 +66,9 @@ struct Part {
   int from, to;
   Interfaces interfaces;
 };
+
+/// All levels but the last of all parts, level by level: messages of one part wait beside those of the other.
+void join_together(std::vector<Part>& parts);
 
 /// Where the parts of `columns` columns end: halves, of whole strips where there are enough; one part on one rank.
 std::vector<std::pair<int, int>> parts_of(int columns, int ranks);

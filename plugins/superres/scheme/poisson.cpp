@@ -182,6 +182,7 @@ void Poisson::solve() {
   if (!slab_.grid.periodic) mirror();
   fft_.forward(source, 0, Kokkos::subview(spectrum_, std::make_pair(1, m + 1), Kokkos::ALL), half_, m);
   for (Part& part : parts_) eliminate(part), part.interfaces.start();
+  join_together(parts_);
   for (Part& part : parts_) part.interfaces.finish(), substitute(part);
 }
 

@@ -172,6 +172,7 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
 
 void WallNormalDiffusion::add(const Flow& flow, const Fields& rhs) {
   for (Part& part : parts_) eliminate(part, rhs), part.interfaces.start();
+  join_together(parts_);
   for (Part& part : parts_) part.interfaces.finish(), substitute(part, flow, rhs);
 }
 
