@@ -39,13 +39,15 @@ Tensor told_apart(const Tensor& x, const Tensor& partner, const Tensor& queue, d
 }  // namespace
 
 struct MugsEncoder::Taught {
-  Tensor instance, local, group;                       ///< own samples'; group: shares of prototypes
-  Tensor all_y, all_instance, all_local, all_similar;  ///< all ranks' rows; similar: with prototypes
+  Tensor instance, local, grouped;                     ///< own samples' rows
+  Tensor all_y, all_instance, all_local, all_grouped;  ///< all ranks' rows
+  Tensor group, all_similar;                           ///< own samples' shares of prototypes; all ranks' similarities
 };
 
 /// Takes from the teacher's rows the mean over all views and samples of the step. A teacher moves on, so that rows of
 /// one age share a direction which those in the queue lack: without this a student scores by pointing there, whatever
-/// it sees, the teacher follows, and all vectors become one.
+/// it sees, the teacher follows, and all vectors become one. Rows with a direction in common lie near the same groups,
+/// too, and what tells them apart is small beside the sharpness by which groups are chosen.
 static void forget_age(std::vector<Tensor*> own, std::vector<Tensor*> all) {
   Tensor mean = torch::zeros_like(all.front()->select(0, 0));
   for (const Tensor* rows : all) mean += rows->mean(0) / static_cast<double>(all.size());
@@ -192,13 +194,21 @@ MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields, const std::vector<
   const torch::NoGradGuard none;
   const auto all = [&](const Tensor& rows) { return gathered_by_sample(rows, ids, "rows", context_.comm, traffic_); };
   Taught out;
-  const Tensor y = teacher_->trunk(fields), similar = teacher_->group(y, false);
+  const Tensor y = teacher_->trunk(fields);
   out.instance = teacher_->instance(y, false);
   out.local = teacher_->local(y, neighbours_of(y, memory_->rows(), params_.neighbours), false);
-  out.group = torch::softmax((similar - centre_) / teacher_sharpness, 1);
-  out.all_y = all(y), out.all_similar = all(similar);
+  out.grouped = teacher_->grouped(y);
+  out.all_y = all(y), out.all_grouped = all(out.grouped);
   out.all_instance = all(out.instance), out.all_local = all(out.local);
   return out;
+}
+
+/// Shares of prototypes, from rows that have lost their mean.
+void MugsEncoder::assign(Taught& teacher) const {
+  const torch::NoGradGuard none;
+  const Tensor similar = teacher_->compared(teacher.grouped, false);
+  teacher.all_similar = teacher_->compared(teacher.all_grouped, false);
+  teacher.group = torch::softmax((similar - centre_) / teacher_sharpness, 1);
 }
 
 /// One student's view beside what the teacher made of all large views but `without`.
@@ -211,7 +221,8 @@ void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers,
   Tensor instance, local, group;
   if (w.instance > 0.0) instance = student_->instance(y, true);
   if (w.local > 0.0) local = student_->local(y, neighbours_of(y, memory_->rows(), params_.neighbours), true);
-  if (w.group > 0.0) group = torch::log_softmax(student_->group(y, learn_prototypes) / student_sharpness, 1);
+  if (w.group > 0.0)
+    group = torch::log_softmax(student_->compared(student_->grouped(y), learn_prototypes) / student_sharpness, 1);
   for (int t = 0; t < static_cast<int>(teachers.size()); ++t) {
     if (t == without) continue;
     const auto& teacher = teachers[static_cast<std::size_t>(t)];
@@ -244,6 +255,8 @@ std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch
   auto &a = teachers[0], &b = teachers[1];
   forget_age({&a.instance, &b.instance}, {&a.all_instance, &b.all_instance});
   forget_age({&a.local, &b.local}, {&a.all_local, &b.all_local});
+  forget_age({&a.grouped, &b.grouped}, {&a.all_grouped, &b.all_grouped});
+  for (auto* teacher : {&a, &b}) assign(*teacher);
   Pull sum;
   const double share = params_.small.views > 0 ? 0.5 : 1.0;
   for (int k = 0; k < 2; ++k) add(large[static_cast<std::size_t>(k)], teachers, k, 0.5 * share, sum);

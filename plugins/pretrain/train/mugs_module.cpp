@@ -58,9 +58,9 @@ Tensor MugsModule::local(const Tensor& y, const Tensor& neighbours, bool student
   return unit_rows_of(student ? out + local_share_ * local_predictor_(out) : out);
 }
 
-Tensor MugsModule::group(const Tensor& y, bool learn_prototypes) {
+Tensor MugsModule::compared(const Tensor& grouped, bool learn_prototypes) {
   const Tensor rows = unit_rows_of(learn_prototypes ? prototypes_ : prototypes_.detach());
-  return grouped(y).matmul(rows.t());
+  return grouped.matmul(rows.t());
 }
 
 }  // namespace cambium::pretrain

@@ -50,8 +50,8 @@ class MugsModule : public torch::nn::Module {
   torch::Tensor local(const torch::Tensor& y, const torch::Tensor& neighbours, bool student);
   /// Rows of length 1 that are compared with prototypes.
   torch::Tensor grouped(const torch::Tensor& y) { return unit_rows_of(group_(y)); }
-  /// Similarities with all prototypes.
-  torch::Tensor group(const torch::Tensor& y, bool learn_prototypes);
+  /// Similarities of such rows with all prototypes.
+  torch::Tensor compared(const torch::Tensor& grouped, bool learn_prototypes);
 
  private:
   bool mean_;
