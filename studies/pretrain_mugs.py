@@ -15,7 +15,7 @@ import tempfile
 import encoder_runs
 import measured
 
-PARTS = {"full": (1, 0.3, 0.1), "instance": (1, 0, 0), "local": (0, 1, 0), "group": (0, 0, 1)}
+PARTS = {"full": (0.1, 0.1, 1), "instance": (1, 0, 0), "local": (0, 1, 0), "group": (0, 0, 1)}
 COLUMNS = ("few_nearest", "few_nearest_deviation", "few_linear", "few_linear_deviation", "neighbours", "linear")
 
 
