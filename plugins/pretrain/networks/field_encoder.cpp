@@ -258,6 +258,7 @@ std::vector<double> FieldEncoder::vectors_of(std::span<const double> parameters,
 
 std::vector<std::string> FieldEncoder::report() const {
   auto out = TorchNetwork::report();
+  if (module_ && !module_->slower().empty()) out.push_back(module_->slower());
   for (const auto& row : loss_->traffic().rows())
     out.push_back(
         fmt::format("contrastive loss: {} calls handed over {} B of {}", row.calls, row.bytes, row.collective));

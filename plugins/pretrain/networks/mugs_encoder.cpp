@@ -280,6 +280,12 @@ std::vector<TermInfo> MugsEncoder::terms() const {
           {"group", "", TermInfo::Report::mean}};
 }
 
+std::vector<std::string> MugsEncoder::report() const {
+  auto out = TorchNetwork::report();
+  if (student_ && !student_->slower().empty()) out.push_back(student_->slower());
+  return out;
+}
+
 std::vector<TermInfo> MugsEncoder::metrics() const { return {{"unlike", "", TermInfo::Report::mean}}; }
 
 /// 1 - the cosine between the vectors of two views of a field.

@@ -53,6 +53,7 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   std::vector<double> term_weights(std::int64_t, double) const override;
   std::vector<train::TermInfo> metrics() const override;
   std::vector<train::FieldInfo> outputs() const override;
+  std::vector<std::string> report() const override;
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;

@@ -1,5 +1,7 @@
 #include "plugins/pretrain/train/conv_trunk.hpp"
 
+#include <fmt/ranges.h>
+
 #include <string>
 
 #include "plugins/pretrain/train/normed_convolution.hpp"
@@ -55,13 +57,23 @@ ConvTrunk::ConvTrunk(const TrunkShape& shape) : Trunk(shape) {
 
 Tensor ConvTrunk::cells(Tensor x) { return (knows(x) ? by_own(x) : by_torch(x)).flatten(2); }
 
+static std::string why_slower(const ConvShape& shape) {
+  std::string out = "convolutions took Torch's operators, which are slower than the plugin's own: ";
+  if (shape.outputs % 4 != 0) return out + fmt::format("{} channels are no multiple of 4", shape.outputs);
+  return out + fmt::format("a periodic axis among {} cells is halved, and has an odd number of them",
+                           fmt::join(shape.cells, " x "));
+}
+
 /// Whether every layer is one that normed_convolution() computes.
-bool ConvTrunk::knows(const Tensor& x) const {
+bool ConvTrunk::knows(const Tensor& x) {
   if (!x.is_cpu() || (x.scalar_type() != torch::kFloat32 && x.scalar_type() != torch::kFloat64)) return false;
   std::vector<std::int64_t> cells(x.sizes().begin() + 2, x.sizes().end());
   for (const auto& down : down_) {
     const auto shape = down->shape(cells);
-    if (!shape.handled()) return false;
+    if (!shape.handled()) {
+      slower_ = why_slower(shape);
+      return false;
+    }
     cells = shape.out();
   }
   return true;

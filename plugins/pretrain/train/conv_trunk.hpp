@@ -28,13 +28,15 @@ class ConvTrunk : public Trunk {
  public:
   explicit ConvTrunk(const TrunkShape& shape);
   torch::Tensor cells(torch::Tensor x) override;
+  std::string slower() const override { return slower_; }
 
  private:
-  bool knows(const torch::Tensor& x) const;
+  bool knows(const torch::Tensor& x);
   torch::Tensor by_torch(torch::Tensor x);
   torch::Tensor by_own(torch::Tensor x);
   std::vector<WrappedConv> down_, beside_;
   std::vector<torch::nn::GroupNorm> norm_, norm_beside_;
+  std::string slower_;
 };
 
 /// (samples, parameters) -> (samples, width): linear layers with SiLU between them.

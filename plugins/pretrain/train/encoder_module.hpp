@@ -22,6 +22,7 @@ class EncoderModule : public torch::nn::Module {
   torch::Tensor fields(const torch::Tensor& x, bool second);
   /// (samples, parameters), scaled -> (samples, width).
   torch::Tensor parameters_of(const torch::Tensor& x);
+  std::string slower() const { return first_->slower(); }
   /// One number, in a unit of the loss's; undefined where it is not learnt.
   const torch::Tensor& temperature() const { return temperature_; }
 

@@ -45,6 +45,7 @@ class MugsModule : public torch::nn::Module {
   /// (samples, channels, cells...) -> (samples, channels of the last stage): the mean over cells, or a linear layer
   /// over all of them.
   torch::Tensor trunk(const torch::Tensor& x) { return mean_ ? trunk_->cells(x).mean(2) : trunk_->forward(x); }
+  std::string slower() const { return trunk_->slower(); }
   // Rows of length 1; the student's go through a predictor, too.
   torch::Tensor instance(const torch::Tensor& y, bool student);
   torch::Tensor local(const torch::Tensor& y, const torch::Tensor& neighbours, bool student);

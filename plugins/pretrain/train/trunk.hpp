@@ -2,6 +2,7 @@
 #include <torch/torch.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "plugins/pretrain/train/transformer_keys.hpp"
@@ -28,6 +29,8 @@ class Trunk : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x);
   /// (samples, last(), cells that are left).
   virtual torch::Tensor cells(torch::Tensor x) = 0;
+  /// What was computed in a slower way than others would be, and why; empty where nothing was.
+  virtual std::string slower() const { return {}; }
 
  protected:
   explicit Trunk(const TrunkShape& shape) : shape_(shape) {}

@@ -102,3 +102,20 @@ TEST_CASE("gradients of a convolution have the same bits on any number of thread
   for (std::size_t k = 0; k < all[0].size(); ++k)
     CHECK((torch::equal(all[0][k], all[1][k]) && torch::equal(all[0][k], all[2][k])));
 }
+
+TEST_CASE("a trunk says when its convolutions are Torch's, and why") {
+  const auto said = [](std::vector<std::int64_t> stages, std::vector<std::int64_t> cells) {
+    TrunkShape shape;
+    shape.width = 0, shape.periodic = {1, 0}, shape.cells = cells, shape.stages = std::move(stages);
+    ConvTrunk trunk(shape);
+    trunk.cells(torch::zeros({1, 1, cells[0], cells[1]}));
+    return trunk.slower();
+  };
+  CHECK(said({4, 8}, {12, 9}).empty());
+  CHECK(said({4, 6}, {12, 9}) ==
+        "convolutions took Torch's operators, which are slower than the plugin's own: 6 channels are no multiple of 4");
+  CHECK(
+      said({4, 8}, {10, 9}) ==
+      "convolutions took Torch's operators, which are slower than the plugin's own: a periodic axis among 5 x 5 cells "
+      "is halved, and has an odd number of them");
+}
