@@ -10,6 +10,7 @@ so that a stopped study goes on. A temperature is constant (infonce, v0, v1), of
 import argparse
 import json
 import os
+import re
 import statistics
 import tempfile
 
@@ -76,6 +77,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--samples", type=int, default=8000)
     parser.add_argument("--halves", default="top_bottom")
+    parser.add_argument("--rows", default="", help="only those whose name this regular expression finds")
     given = parser.parse_args()
     table = {}
     if os.path.exists(given.json):
@@ -84,13 +86,13 @@ def main():
     command = (f"studies/pretrain_table.py build/bin/cambium mnist10k.h5 --json docs/measured/pretrain_table.json --epochs {given.epochs} "
                f"--samples {given.samples} --halves {given.halves}")
     what = (f"inputs/pretrain/digits_table.yaml: halves of digits ({given.halves}), {given.samples} pairs to train, {given.epochs} epochs, 2000 never seen; batch 64 "
-            f"unless the row says another; share of partners found first and among ten, seeds {', '.join(map(str, given.seeds))}")
+            f"unless the row says another; share of partners found first and among ten; each row names its seeds")
     file_name = os.path.abspath(given.images)
     with tempfile.TemporaryDirectory() as folder:
         for seed in given.seeds:
             for name, keys in arms().items():
                 row = table.setdefault(name, {"seeds": [], "first": [], "among_ten": [], "cca": []})
-                if seed in row["seeds"]:
+                if seed in row["seeds"] or not re.search(given.rows, name):
                     continue
                 where = encoder_runs.run(given.program, "digits_table.yaml", os.path.join(folder, "run"), "sweep=null", f"run.seed={seed}",
                                          f"stages[0].train.epochs={given.epochs}", *data(file_name, given.samples, given.halves), *keys)
