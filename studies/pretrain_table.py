@@ -86,7 +86,7 @@ def main():
     command = (f"studies/pretrain_table.py build/bin/cambium mnist10k.h5 --json docs/measured/pretrain_table.json --epochs {given.epochs} "
                f"--samples {given.samples} --halves {given.halves}")
     what = (f"inputs/pretrain/digits_table.yaml: halves of digits ({given.halves}), {given.samples} pairs to train, {given.epochs} epochs, 2000 never seen; batch 64 "
-            f"unless the row says another; share of partners found first and among ten; each row names its seeds")
+            "unless the row says another; share of partners found first and among ten; each row names its seeds")
     file_name = os.path.abspath(given.images)
     with tempfile.TemporaryDirectory() as folder:
         for seed in given.seeds:
