@@ -170,16 +170,16 @@ Tensor MugsEncoder::vectors(const Tensor& fields) const {
   return unit_rows_of(torch::cat(parts, 1));
 }
 
-/// The teacher's weights follow the student's; in the first step they are the student's.
-void MugsEncoder::follow() {
+/// The teacher's weights follow the student's and keep the share `momentum` of themselves.
+static void follow(const MugsModule& student, MugsModule& teacher, double momentum) {
   const torch::NoGradGuard none;
-  const auto from = student_->parameters(), to = teacher_->parameters();
+  const auto from = student.parameters(), to = teacher.parameters();
   for (std::size_t k = 0; k < to.size(); ++k) {
     auto weights = to[k];
-    if (seen_ == 0)
+    if (momentum == 0.0)
       weights.copy_(from[k]);
     else
-      weights.mul_(params_.momentum).add_(from[k].detach(), 1.0 - params_.momentum);
+      weights.mul_(momentum).add_(from[k].detach(), 1.0 - momentum);
   }
 }
 
@@ -201,14 +201,6 @@ MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields, const std::vector<
   out.all_y = all(y), out.all_grouped = all(out.grouped);
   out.all_instance = all(out.instance), out.all_local = all(out.local);
   return out;
-}
-
-/// Shares of prototypes, from rows that have lost their mean.
-void MugsEncoder::assign(Taught& teacher) const {
-  const torch::NoGradGuard none;
-  const Tensor similar = teacher_->compared(teacher.grouped, false);
-  teacher.all_similar = teacher_->compared(teacher.all_grouped, false);
-  teacher.group = torch::softmax((similar - centre_) / teacher_sharpness, 1);
 }
 
 /// One student's view beside what the teacher made of all large views but `without`.
@@ -247,7 +239,7 @@ void MugsEncoder::remember(const std::vector<Taught>& teachers, std::int64_t sam
 
 std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch) {
   if (!waiting_.empty()) take(train::KeptNumbers(std::move(waiting_)));
-  follow();
+  follow(*student_, *teacher_, seen_ == 0 ? 0.0 : params_.momentum);  // in the first step they are the student's
   std::vector<Tensor> large;
   std::vector<Taught> teachers;
   for (int k = 0; k < 2; ++k)
@@ -256,7 +248,11 @@ std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch
   forget_age({&a.instance, &b.instance}, {&a.all_instance, &b.all_instance});
   forget_age({&a.local, &b.local}, {&a.all_local, &b.all_local});
   forget_age({&a.grouped, &b.grouped}, {&a.all_grouped, &b.all_grouped});
-  for (auto* teacher : {&a, &b}) assign(*teacher);
+  for (auto* one : {&a, &b}) {
+    const torch::NoGradGuard none;
+    one->all_similar = teacher_->compared(one->all_grouped, false);
+    one->group = torch::softmax((teacher_->compared(one->grouped, false) - centre_) / teacher_sharpness, 1);
+  }
   Pull sum;
   const double share = params_.small.views > 0 ? 0.5 : 1.0;
   for (int k = 0; k < 2; ++k) add(large[static_cast<std::size_t>(k)], teachers, k, 0.5 * share, sum);

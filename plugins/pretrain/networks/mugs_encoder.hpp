@@ -78,9 +78,7 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   /// (n, width()): unit rows.
   torch::Tensor vectors(const torch::Tensor& fields) const;
   torch::Tensor view(const train::TorchBatch& batch, int number, bool large) const;
-  void follow();
   Taught taught(const torch::Tensor& fields, const std::vector<std::int64_t>& ids);
-  void assign(Taught& teacher) const;
   void add(const torch::Tensor& fields, const std::vector<Taught>& teachers, int without, double weight, Pull& sum);
   void remember(const std::vector<Taught>& teachers, std::int64_t samples);
 
