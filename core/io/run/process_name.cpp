@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "core/io/run/run_lock.hpp"
@@ -16,10 +15,13 @@ struct Status {
   long long started = 0;
 };
 
+bool gone(long pid) { return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
+
 /// From /proc/PID/stat: the state is the first word behind the name in brackets, the start the twentieth (man 5 proc).
 Status status_of(long pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;  // getline(), since a bare buffer throws where a process goes between opening and reading
+  std::getline(in, text, '\0');
   const auto end = text.rfind(')');
   if (end == std::string::npos) return {};
   std::istringstream words(text.substr(end + 1));
@@ -38,9 +40,9 @@ ProcessName this_process() { return {getpid(), status_of(getpid()).started}; }
 ProcessName parent_process() { return {getppid(), status_of(getppid()).started}; }
 
 bool is_alive(const ProcessName& process) {
-  if (process.pid <= 0 || (kill(static_cast<pid_t>(process.pid), 0) != 0 && errno == ESRCH)) return false;
+  if (process.pid <= 0 || gone(process.pid)) return false;
   const Status status = status_of(process.pid);
-  if (!status.known) return true;
+  if (!status.known) return !gone(process.pid);
   return !status.ended && (process.started == 0 || status.started == 0 || status.started == process.started);
 }
 

@@ -32,7 +32,9 @@ namespace {
 
 std::string content(const std::string& path) {
   std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string text;  // getline(), since a bare buffer throws where a file system answers with an error
+  std::getline(in, text, '\0');
+  return text;
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -278,3 +278,19 @@ TEST_CASE("of many that come at once one holds the directory") {
     CHECK(holders == 1);
   }
 }
+
+TEST_CASE("a process may end while one asks whether it lives") {
+  for (int turn = 0; turn < 500; ++turn) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    const io::ProcessName name{child, 0};
+    std::atomic<bool> over{false};
+    std::thread asks([&] {
+      while (!over) io::is_alive(name);  // its file may vanish between opening and reading
+    });
+    waitpid(child, nullptr, 0);
+    over = true;
+    asks.join();
+    CHECK_FALSE(io::is_alive(name));
+  }
+}
