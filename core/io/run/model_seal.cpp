@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -18,6 +19,8 @@ static Seal seal_of_text_file(const std::string& path) {
 
 bool require_sound_model(const std::string& path) {
   const bool text = path.ends_with(".yaml") || path.ends_with(".yml");
+  if (text && std::filesystem::is_directory(path))
+    throw InputError(fmt::format("'{}' is a folder, not a model; name a model file in it", path));
   const Seal found = text ? seal_of_text_file(path) : seal_of(path);
   if (found == Seal::broken)
     throw InputError(

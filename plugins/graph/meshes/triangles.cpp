@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "core/base/error.hpp"
@@ -53,6 +54,8 @@ void MeshKeys::describe(deck::Describe<MeshKeys>& d) {
 static RawMesh raw_mesh(const MeshKeys& keys, std::uint64_t seed, const std::string& name) {
   if (keys.rectangle) return rectangle_of(*keys.rectangle, seed);
   if (keys.disc) return disc_of(*keys.disc);
+  if (std::filesystem::is_directory(keys.file))
+    throw InputError(fmt::format("{} is a folder; name a mesh file in it", name));
   if (keys.file.ends_with(".msh")) return read_gmsh(keys.file);
   if (keys.file.ends_with(".vtu")) return read_vtu(keys.file);
   throw InputError(

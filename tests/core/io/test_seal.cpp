@@ -78,6 +78,10 @@ TEST_CASE("a damaged model is named, and one without a checksum is told apart") 
       "write "
       "it again; if you changed it yourself, remove its last line, the checksum";
   CHECK(message([&] { io::require_sound_model(text); }) == "'" + text + words);
+  const std::string folder = scratch.file("folder.yaml");
+  std::filesystem::create_directory(folder);
+  CHECK(message([&] { io::require_sound_model(folder); }) ==
+        "'" + folder + "' is a folder, not a model; name a model file in it");
 }
 
 TEST_CASE("what HDF5 reads and changes has no part in the seal") {

@@ -128,6 +128,7 @@ transport("timestep 5 is longer than the longest stable step, 0.08627; take a sh
 transport("timestep 5 is longer than the longest stable step, 0.05176; take a shorter one, or none", S + "timestep=5", S + "method=implicit")
 transport(("stages[0].simulate.source: there is no variable 'qq'; known: x, y, t, c\n    qq\n    ^"), S + "source=qq")
 transport("'m.stl' is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, with meshio, say", S + "mesh={file: m.stl}")
+transport("'.' is a folder; name a mesh file in it", S + "mesh={file: .}")
 
 # Gmsh
 HEAD = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
