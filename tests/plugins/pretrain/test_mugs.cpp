@@ -199,11 +199,10 @@ static double alike(std::span<const double> rows, std::size_t width) {
   return out;
 }
 
-/// Sixty fields with noise, and a hundred steps over them. Returns the terms of a sample in the last step.
+/// Sixty fields with noise, and a hundred steps over them.
 struct Trained {
   Mugs mugs;
   std::unique_ptr<FieldArchive> data;
-  std::vector<double> terms;
 
   static MugsEncoder::Params keys(MugsEncoder::Weights weights) {
     auto out = Mugs::keys();
@@ -221,10 +220,9 @@ struct Trained {
       std::vector<std::int64_t> some;  // no sample meets its own rows in the queue
       for (std::int64_t j = 0; j < 12; ++j) some.push_back((12 * k + j) % 60);
       mugs.samples = data->read(some);
-      terms = mugs.step(10 + k);
+      mugs.step(10 + k);
       adam(mugs, moments, k, 3e-3);
     }
-    for (double& term : terms) term /= 12.0;
   }
   std::vector<double> vectors() {
     std::vector<std::int64_t> all;
