@@ -1,8 +1,9 @@
 #include "plugins/kinetic/fields/potential/periodic_poisson.hpp"
 
 #include "core/base/constants.hpp"
+#include "core/base/counts.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "plugins/kinetic/fields/dense.hpp"
-#include "plugins/kinetic/fields/potential/fourier.hpp"
 
 namespace cambium::kinetic {
 
@@ -28,37 +29,34 @@ std::vector<std::complex<double>> inverse_of_wave(const ConfGrid& grid, const El
   return out;
 }
 
-PeriodicPoisson::PeriodicPoisson(const ConfGrid& grid, const Element& element) : grid_(grid), kinds_(element.kinds) {
+PeriodicPoisson::PeriodicPoisson(const ConfGrid& grid, const Element& element)
+    : grid_(grid), kinds_(element.kinds), along_x_(grid.cells[0]), along_y_(grid.cells[1]) {
   for (int cell = 0; cell < grid_.count(); ++cell)
     inverse_.push_back(inverse_of_wave(grid_, element, grid_.place(cell)));
 }
 
 void PeriodicPoisson::transform(std::vector<Complex>& field, int sign) const {
   const int nx = grid_.cells[0], ny = grid_.cells[1];
-  std::vector<Complex> line;
-  for (int x = 0; x < nx && ny > 1; ++x) {
-    line.assign(field.begin() + x * ny, field.begin() + (x + 1) * ny);
-    fourier(line, sign);
-    std::copy(line.begin(), line.end(), field.begin() + x * ny);
-  }
-  for (int y = 0; y < ny; ++y) {
-    line.resize(nx);
-    for (int x = 0; x < nx; ++x) line[x] = field[x * ny + y];
-    fourier(line, sign);
-    for (int x = 0; x < nx; ++x) field[x * ny + y] = line[x];
-  }
+  in_shares(ny > 1 ? nx : 0, 1, [&](std::int64_t first, std::int64_t last) {
+    for (auto x = first; x < last; ++x) along_y_(&field[at(x) * at(ny)], 1, 1, sign);
+  });
+  in_shares(ny, 1, [&](std::int64_t first, std::int64_t last) {
+    along_x_(&field[at(first)], static_cast<int>(last - first), ny, sign);
+  });
 }
 
 void PeriodicPoisson::solve(std::vector<std::vector<Complex>>& right) const {
   for (auto& r : right) transform(r, -1);
-  std::vector<Complex> in(kinds_);
-  for (int cell = 0; cell < grid_.count(); ++cell) {
-    for (int a = 0; a < kinds_; ++a) in[a] = right[a][cell];
-    for (int a = 0; a < kinds_; ++a) {
-      right[a][cell] = 0.0;
-      for (int b = 0; b < kinds_; ++b) right[a][cell] += inverse_[cell][a * kinds_ + b] * in[b] / double(grid_.count());
+  in_shares(grid_.count(), 256, [&](std::int64_t first, std::int64_t last) {
+    std::vector<Complex> in(at(kinds_));
+    for (auto cell = at(first); cell < at(last); ++cell) {
+      for (std::size_t a = 0; a < in.size(); ++a) in[a] = right[a][cell] / double(grid_.count());
+      for (std::size_t a = 0; a < in.size(); ++a) {
+        right[a][cell] = 0.0;
+        for (std::size_t b = 0; b < in.size(); ++b) right[a][cell] += inverse_[cell][a * in.size() + b] * in[b];
+      }
     }
-  }
+  });
   for (auto& r : right) transform(r, 1);
 }
 

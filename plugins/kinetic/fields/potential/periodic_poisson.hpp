@@ -2,6 +2,7 @@
 #include <complex>
 
 #include "plugins/kinetic/fields/element.hpp"
+#include "plugins/kinetic/fields/potential/fourier.hpp"
 
 namespace cambium::kinetic {
 
@@ -27,6 +28,7 @@ class PeriodicPoisson {
 
   ConfGrid grid_;
   int kinds_;
+  Fourier along_x_, along_y_;
   std::vector<std::vector<Complex>> inverse_;  ///< per wave vector, kinds x kinds
 };
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/base/counts.hpp"
-#include "plugins/kinetic/fields/potential/fourier.hpp"
 
 namespace cambium::kinetic {
 
@@ -20,16 +19,8 @@ static std::vector<Complex> from_pairs(const std::vector<double>& x) {
   return out;
 }
 
-/// Transforms `count` numbers `stride` apart, in place.
-static void transform_line(Complex* values, int count, std::ptrdiff_t stride, int sign, std::vector<Complex>& line) {
-  line.resize(at(count));
-  for (int k = 0; k < count; ++k) line[at(k)] = values[k * stride];
-  fourier(line, sign);
-  for (int k = 0; k < count; ++k) values[k * stride] = line[at(k)];
-}
-
 PlanePoisson::PlanePoisson(const ConfGrid& grid, const Element& element, const ConfRanks& ranks)
-    : grid_(grid), element_(element), ranks_(ranks),
+    : grid_(grid), element_(element), ranks_(ranks), along_x_(grid.cells[0]), along_y_(grid.cells[1]),
       rows_(strip(grid.cells[0], ranks.row().rank(), ranks.row().size())),
       columns_(strip(grid.cells[1], ranks.row().rank(), ranks.row().size())),
       loads_to_rows_(exchange([this](int rank) { return own_of(ranks_.brick(rank)); },
@@ -115,8 +106,8 @@ std::vector<Complex> PlanePoisson::summed(std::span<const double> loads) const {
 /// Waves along y of own columns, [x][y][kind]: transformed along x, solved for, and back.
 void PlanePoisson::solve_columns(std::vector<Complex>& waves) const {
   const int kinds = element_.kinds, across = columns_.size() * kinds;
-  std::vector<Complex> line, in(at(kinds));
-  for (int k = 0; k < across; ++k) transform_line(&waves[at(k)], grid_.cells[0], across, -1, line);
+  std::vector<Complex> in(at(kinds));
+  if (across) along_x_(waves.data(), across, across, -1);
   for (std::size_t w = 0; w < inverse_.size(); ++w) {
     Complex* wave = &waves[w * at(kinds)];
     std::copy_n(wave, kinds, in.begin());
@@ -126,16 +117,14 @@ void PlanePoisson::solve_columns(std::vector<Complex>& waves) const {
         wave[a] += inverse_[w][at(a * kinds + b)] * in[at(b)] / double(grid_.whole_count());
     }
   }
-  for (int k = 0; k < across; ++k) transform_line(&waves[at(k)], grid_.cells[0], across, 1, line);
+  if (across) along_x_(waves.data(), across, across, 1);
 }
 
 std::vector<double> PlanePoisson::solve(std::span<const double> loads) const {
   const int kinds = element_.kinds, ny = grid_.cells[1];
   auto rows = summed(loads);
-  std::vector<Complex> line;
   const auto along_y = [&](int sign) {
-    for (int x = 0; x < rows_.size(); ++x)
-      for (int k = 0; k < kinds; ++k) transform_line(&rows[at(x * ny * kinds + k)], ny, kinds, sign, line);
+    for (int x = 0; x < rows_.size(); ++x) along_y_(&rows[at(x * ny * kinds)], kinds, kinds, sign);
   };
   along_y(-1);
   auto columns = from_pairs(rows_to_columns_(pairs(rows), 2 * kinds));

@@ -44,6 +44,7 @@ class PlanePoisson {
   const ConfGrid grid_;
   const Element element_;
   const ConfRanks& ranks_;
+  const Fourier along_x_, along_y_;
   Strip rows_, columns_;
   CellExchange loads_to_rows_, rows_to_columns_, columns_to_rows_, rows_to_nodes_;
   std::vector<std::vector<Complex>> inverse_;  ///< of the waves of own columns, [x][y]
