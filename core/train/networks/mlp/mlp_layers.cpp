@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "core/base/pack_math.hpp"
 #include "core/base/record/recorder.hpp"
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
+#include "core/numerics/padded_packs.hpp"
 #include "core/parallel/random.hpp"
 #include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/mlp/mlp_activation.hpp"
@@ -25,6 +27,15 @@ void round_to_bfloat16(std::span<T> values) {
     for (T& value : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)))
       value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
   });
+}
+
+/// The library's tanh, number by number, would be a third of the training of a layer of 512.
+template <class T>
+void activate_all(Mlp::Activation kind, const T* sum, std::int64_t n, T* value) {
+  if (kind == Mlp::Activation::tanh)
+    by_packs<T>(n, [&](std::int64_t k, int count) { store_some(tanh(load_some(sum + k, count)), value + k, count); });
+  else
+    for (std::int64_t k = 0; k < n; ++k) value[k] = detail::activate(kind, sum[k]);
 }
 
 }  // namespace
@@ -88,7 +99,7 @@ void MlpLayers<T>::apply_activation(std::size_t l) {
     if (is_plain(l))
       std::copy(sum + first, sum + last, value + first);
     else
-      for (std::int64_t k = first; k < last; ++k) value[k] = detail::activate(activation_, sum[k]);
+      activate_all(activation_, sum + first, last - first, value + first);
   });
 }
 

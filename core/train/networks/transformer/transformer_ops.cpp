@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "core/base/pack.hpp"
 #include "core/base/pack_math.hpp"
 #include "core/base/record/recorder.hpp"
+#include "core/numerics/padded_packs.hpp"
 
 namespace cambium::train {
 
@@ -55,52 +55,27 @@ Pack<T, W> inner_tanh(Pack<T, W> x) {
   return tanh(P(static_cast<T>(root)) * x * fma(P(static_cast<T>(cube)) * x, x, P(T(1))));
 }
 
-/// f(pack of x) for n numbers, the rest through a padded pack.
-template <class T, class F>
-void by_packs(std::int64_t n, const F& f) {
-  constexpr int W = static_cast<int>(64 / sizeof(T));
-  std::int64_t k = 0;
-  for (; k + W <= n; k += W) f(k, W);
-  if (k < n) f(k, static_cast<int>(n - k));
-}
-
-template <class T>
-Pack<T, 64 / sizeof(T)> load(const T* x, int count) {
-  constexpr int W = static_cast<int>(64 / sizeof(T));
-  if (count == W) return Pack<T, W>::load(x);
-  T part[W] = {};
-  std::copy_n(x, count, part);
-  return Pack<T, W>::load(part);
-}
-template <class T>
-void store(Pack<T, 64 / sizeof(T)> value, T* y, int count) {
-  constexpr int W = static_cast<int>(64 / sizeof(T));
-  T part[W];
-  value.store(part);
-  std::copy_n(part, count, y);
-}
-
 }  // namespace
 
 template <class T>
 void gelu(const T* x, std::int64_t n, T* y) {
   const KernelRegion region("gelu", WorkKind::transcendental);
-  using P = Pack<T, 64 / sizeof(T)>;
+  using P = LinePack<T>;
   by_packs<T>(n, [&](std::int64_t k, int count) {
-    const P v = load(x + k, count);
-    store<T>(P(T(0.5)) * v * (P(T(1)) + inner_tanh(v)), y + k, count);
+    const P v = load_some(x + k, count);
+    store_some<T>(P(T(0.5)) * v * (P(T(1)) + inner_tanh(v)), y + k, count);
   });
 }
 
 template <class T>
 void gelu_backward(const T* x, std::int64_t n, T* by_y) {
   const KernelRegion region("slope of gelu", WorkKind::transcendental);
-  using P = Pack<T, 64 / sizeof(T)>;
+  using P = LinePack<T>;
   by_packs<T>(n, [&](std::int64_t k, int count) {
-    const P v = load(x + k, count), t = inner_tanh(v);
+    const P v = load_some(x + k, count), t = inner_tanh(v);
     const P slope = P(static_cast<T>(root)) * fma(P(static_cast<T>(3 * cube)) * v, v, P(T(1)));
     const P d = P(T(0.5)) * (P(T(1)) + t + v * (P(T(1)) - t * t) * slope);
-    store<T>(load(by_y + k, count) * d, by_y + k, count);
+    store_some<T>(load_some(by_y + k, count) * d, by_y + k, count);
   });
 }
 
