@@ -3,8 +3,11 @@
 
     studies/threads.py build-openmp/bin/cambium --json docs/measured/threads.json [--turns 5] [--cases silicon,convection]
 
-The three runs of a case follow each other in every turn, in another order each time. Of a turn two ratios are taken, and of all turns the
-median: the rate of two threads over that of one (Amdahl: what no thread shares stays), and over that of two ranks. Nothing else may run.
+The runs of a case follow each other in every turn, in another order each time: one thread, two threads, two ranks, and two programs of one
+thread each at the same time, which share nothing but the machine. Of a turn three ratios are taken, and of all turns the median: the rate of
+two threads over that of one (Amdahl: what no thread shares stays), over that of two ranks, and over the sum of the two programs' rates, which
+is what these two cores can give: where they slow each other (virtual cores, one memory), no sharing of work reaches twice one. Nothing else
+may run.
 The file of --json keeps the cases that are not asked for.
 """
 
@@ -75,19 +78,44 @@ def decks(inputs, folder):
     return out
 
 
-def rate(program, deck, overrides, threads, ranks):
+def command(program, deck, overrides, threads, ranks, core=None):
+    """The command and its environment; core: the one that it stays on."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS="1", OMP_PROC_BIND="close", OMP_PLACES="cores")
-    if ranks > 1:
+    if ranks > 1 or core is not None:
         del environment["OMP_PROC_BIND"], environment["OMP_PLACES"]  # the launcher binds
     launcher = ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-np", str(ranks)] if ranks > 1 else []
-    done = subprocess.run([*launcher, program, "run", deck, "--overwrite", *overrides], capture_output=True, text=True, env=environment)
-    if done.returncode:
-        raise RuntimeError(f"{deck}, {threads} threads, {ranks} ranks: {done.stdout[-500:]}{done.stderr}")
-    number, prefix = PAGE.findall(done.stdout)[0]
+    if core is not None:
+        launcher = ["taskset", "-c", str(core)]
+    return [*launcher, program, "run", deck, "--overwrite", *overrides], environment
+
+
+def rate_of(page):
+    number, prefix = PAGE.findall(page)[0]
     return float(number) * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[prefix]
 
 
-WAYS = {"one_thread": (1, 1), "two_threads": (2, 1), "two_ranks": (1, 2)}
+def rate(program, deck, overrides, threads, ranks):
+    words, environment = command(program, deck, overrides, threads, ranks)
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise RuntimeError(f"{deck}, {threads} threads, {ranks} ranks: {done.stdout[-500:]}{done.stderr}")
+    return rate_of(done.stdout)
+
+
+def rate_of_two_programs(program, deck, overrides):
+    """Sum of the rates of two that run at the same time, each on its core and in its directory."""
+    running = []
+    with tempfile.TemporaryDirectory() as folder:
+        for core in sorted(os.sched_getaffinity(0))[:2]:
+            words, environment = command(program, deck, [*overrides, f"run.directory={folder}/{core}"], 1, 1, core)
+            running.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment))
+        pages = [each.communicate()[0] for each in running]
+    if any(each.returncode for each in running):
+        raise RuntimeError(f"{deck}, two programs: {pages[0][-500:]}{pages[1][-500:]}")
+    return sum(map(rate_of, pages))
+
+
+WAYS = {"one_thread": (1, 1), "two_threads": (2, 1), "two_ranks": (1, 2), "two_programs": None}
 
 
 def measure(program, deck, overrides, turns):
@@ -95,9 +123,9 @@ def measure(program, deck, overrides, turns):
     order = list(WAYS)
     for _ in range(turns):
         for way in order:
-            taken[way].append(rate(program, deck, overrides, *WAYS[way]))
+            taken[way].append(rate(program, deck, overrides, *WAYS[way]) if WAYS[way] else rate_of_two_programs(program, deck, overrides))
         order.append(order.pop(0))
-    ratios = {other: [two / one for two, one in zip(taken["two_threads"], taken[other])] for other in ("one_thread", "two_ranks")}
+    ratios = {other: [two / one for two, one in zip(taken["two_threads"], taken[other])] for other in WAYS if other != "two_threads"}
     return {**{way + "_per_s": statistics.median(rates) for way, rates in taken.items()},
             **{"two_threads_over_" + other: statistics.median(r) for other, r in ratios.items()}, "turns": taken}
 
