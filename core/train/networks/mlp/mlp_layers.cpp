@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/base/pack_math.hpp"
 #include "core/base/record/recorder.hpp"
@@ -29,13 +30,33 @@ void round_to_bfloat16(std::span<T> values) {
   });
 }
 
+/// f(kind as a type), so that a loop over numbers is made for each activation and asks for none.
+template <class F>
+void with_kind(Mlp::Activation kind, const F& f) {
+  using A = Mlp::Activation;
+  switch (kind) {
+    case A::tanh:
+      return f(std::integral_constant<A, A::tanh>());
+    case A::relu:
+      return f(std::integral_constant<A, A::relu>());
+    case A::sigmoid:
+      return f(std::integral_constant<A, A::sigmoid>());
+    case A::gelu:
+      return f(std::integral_constant<A, A::gelu>());
+    case A::silu:
+      return f(std::integral_constant<A, A::silu>());
+  }
+}
+
 /// The library's tanh, number by number, would be a third of the training of a layer of 512.
 template <class T>
-void activate_all(Mlp::Activation kind, const T* sum, std::int64_t n, T* value) {
-  if (kind == Mlp::Activation::tanh)
-    by_packs<T>(n, [&](std::int64_t k, int count) { store_some(tanh(load_some(sum + k, count)), value + k, count); });
-  else
-    for (std::int64_t k = 0; k < n; ++k) value[k] = detail::activate(kind, sum[k]);
+void activate_all(Mlp::Activation activation, const T* sum, std::int64_t n, T* value) {
+  if (activation == Mlp::Activation::tanh)
+    return by_packs<T>(
+        n, [&](std::int64_t k, int count) { store_some(tanh(load_some(sum + k, count)), value + k, count); });
+  with_kind(activation, [&](auto kind) {
+    for (std::int64_t k = 0; k < n; ++k) value[k] = detail::activate(kind(), sum[k]);
+  });
 }
 
 }  // namespace
@@ -136,7 +157,9 @@ void MlpLayers<T>::times_slope(std::size_t l, T* by_input) const {
   const KernelRegion region("slope of the activation", WorkKind::elementwise);
   const T *const sum = sums_[l].data(), *const value = inputs_[l + 1].data();
   in_shares(std::int64_t{rows_} * out(l), enough_activations, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t k = first; k < last; ++k) by_input[k] *= detail::slope(activation_, sum[k], value[k]);
+    with_kind(activation_, [&](auto kind) {
+      for (std::int64_t k = first; k < last; ++k) by_input[k] *= detail::slope(kind(), sum[k], value[k]);
+    });
   });
 }
 
