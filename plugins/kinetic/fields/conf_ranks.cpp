@@ -55,54 +55,6 @@ ConfGrid ConfRanks::brick(int rank) const {
   return out;
 }
 
-void ConfRanks::lay_out(int per_cell, std::vector<int>& count, std::vector<int>& first) const {
-  first.assign(1, 0);
-  for (int rank = 0; rank < row_.size(); ++rank) {
-    count.push_back(per_cell * brick(rank).count());
-    first.push_back(first.back() + count.back());
-  }
-}
-
-std::vector<double> ConfRanks::sorted(const std::vector<double>& by_rank, int per_cell) const {
-  std::vector<double> out(by_rank.size());
-  auto from = by_rank.begin();
-  for (int rank = 0; rank < row_.size() && from != by_rank.end(); ++rank) {
-    const ConfGrid part = brick(rank);
-    for (int cell = 0; cell < part.count(); ++cell, from += per_cell)
-      std::copy_n(from, per_cell, out.begin() + std::ptrdiff_t{grid_.index(part.place(cell))} * per_cell);
-  }
-  return out;
-}
-
-std::vector<double> ConfRanks::gathered(std::span<const double> own, int per_cell) const {
-  if (row_.size() == 1) return {own.begin(), own.end()};
-  std::vector<int> count, first;
-  lay_out(per_cell, count, first);
-  std::vector<double> all(static_cast<std::size_t>(first.back()));
-  MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
-                 MPI_DOUBLE, row_.handle());
-  return sorted(all, per_cell);
-}
-
-std::vector<double> ConfRanks::gathered_on_root(std::span<const double> own, int per_cell) const {
-  std::vector<int> count, first;
-  lay_out(per_cell, count, first);
-  std::vector<double> all(row_.root() ? static_cast<std::size_t>(first.back()) : 0);
-  MPI_Gatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), count.data(), first.data(), MPI_DOUBLE,
-              0, row_.handle());
-  return all_.root() ? sorted(all, per_cell) : std::vector<double>();
-}
-
-std::vector<double> ConfRanks::own_of(std::span<const double> whole, int per_cell) const {
-  std::vector<double> out;
-  out.reserve(static_cast<std::size_t>(grid_.count()) * static_cast<std::size_t>(per_cell));
-  for (int cell = 0; cell < grid_.count(); ++cell) {
-    const auto from = whole.begin() + std::ptrdiff_t{grid_.index(grid_.place(cell))} * per_cell;
-    out.insert(out.end(), from, from + per_cell);
-  }
-  return out;
-}
-
 /// Beside those of the solver and of files.
 static constexpr int halo_tag = 80;
 

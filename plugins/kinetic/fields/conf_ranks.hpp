@@ -23,18 +23,7 @@ class ConfRanks {
   /// The brick of a rank of row(), without modes.
   ConfGrid brick(int rank) const;
 
-  /// Collective. The values of all cells, `per_cell` each, by the number of the cell in the whole grid: on every rank,
-  /// or on rank 0 alone (elsewhere nothing).
-  std::vector<double> gathered(std::span<const double> own, int per_cell) const;
-  std::vector<double> gathered_on_root(std::span<const double> own, int per_cell) const;
-  /// Of such values those of this rank's cells.
-  std::vector<double> own_of(std::span<const double> whole, int per_cell) const;
-
  private:
-  std::vector<double> sorted(const std::vector<double>& by_rank, int per_cell) const;
-  /// Numbers of the values of each rank of the row, and where they begin.
-  void lay_out(int per_cell, std::vector<int>& count, std::vector<int>& first) const;
-
   ConfGrid grid_;                     ///< without modes
   std::array<int, 3> cuts_{1, 1, 1};  ///< ranks along each dimension
   const Comm& all_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "plugins/kinetic/fields/cells_file.hpp"
 
 namespace cambium::kinetic {
 
@@ -204,8 +205,10 @@ std::vector<FieldModel::Named> Maxwell::output() const {
 
 void Maxwell::save(io::Group& group) const {
   const auto write = [&](const std::string& name, const std::vector<double>& own) {
-    const auto all = ranks_ ? ranks_->gathered_on_root(own, grid_.modes()) : own;
-    if (!all.empty()) group.write("field/" + name, all);
+    if (ranks_)
+      write_cells(group, "field/" + name, *ranks_, grid_, own, grid_.modes());
+    else
+      group.write("field/" + name, own);
   };
   for (int c = 0; c < components; ++c) {
     write(component_names[c], field_[0][c]);
@@ -216,14 +219,14 @@ void Maxwell::save(io::Group& group) const {
 void Maxwell::load(const io::Group& group, const Sources&) {
   remember_outside();  // those of the deck; a checkpoint from before open walls had them stored none
   const auto read = [&](const std::string& name) {
-    auto values = group.read<std::vector<double>>("field/" + name);
-    const std::size_t count = grid_.whole().size();
-    if (values.size() != count)
+    const std::int64_t found = group.dataset("field/" + name).elements(),
+                       count = std::int64_t{grid_.whole_count()} * grid_.modes();
+    if (found != count)
       throw InputError(
           fmt::format("'{}': the field {} holds {} numbers, expected {}; the file is damaged or was changed, resume "
                       "from another one",
-                      group.file(), name, values.size(), count));
-    return ranks_ ? ranks_->own_of(values, grid_.modes()) : std::move(values);
+                      group.file(), name, found, count));
+    return read_cells(group, "field/" + name, grid_, grid_.modes());
   };
   for (int c = 0; c < components; ++c) {
     const std::string name = component_names[c];

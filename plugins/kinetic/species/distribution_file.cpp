@@ -3,64 +3,53 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
+#include <vector>
+
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
+#include "core/io/gather.hpp"
 
 namespace cambium::kinetic {
 namespace {
 
-/// Where a rank's part lies: first cell and count per dimension.
-struct Part {
-  int first[6] = {}, count[6] = {};
+/// Cells of configuration space of this rank, [first, first + count) of its own, that follow each other in the whole
+/// grid: with all their velocities here, a block of the file's array.
+struct Rows {
+  int first, count;
 };
 
-Part part_of(const PhaseGrid& grid) {
-  Part p;
-  for (int d = 0; d < grid.dimensions(); ++d) p.first[d] = grid.axis[d].first, p.count[d] = grid.axis[d].count;
-  return p;
-}
-
-/// All coefficients of this rank, [conf cell][velocity cell][mode].
-std::vector<double> flatten(const Solver& solver) {
-  const auto& grid = solver.grid();
-  const int nc = grid.local_conf_cells(), nv = grid.local_velocity_cells(), modes = solver.basis().modes;
-  std::vector<double> out(static_cast<std::size_t>(nc) * nv * modes);
-  for (int ic = 0; ic < nc; ++ic)
-    for (int iv = 0; iv < nv; ++iv) solver.get(0, ic, iv, &out[(static_cast<std::size_t>(ic) * nv + iv) * modes]);
+/// Of at most `most_bytes`, one cell at least.
+std::vector<Rows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_bytes) {
+  const std::int64_t bytes = std::int64_t{grid.local_velocity_cells()} * modes * 8;
+  std::vector<Rows> out;
+  for (int cell = 0, before = -1; cell < grid.local_conf_cells(); ++cell) {
+    const int whole = grid.conf_index(grid.local_conf(cell));
+    if (out.empty() || whole != before + 1 || (out.back().count + 1) * bytes > most_bytes)
+      out.push_back({cell, 1});
+    else
+      ++out.back().count;
+    before = whole;
+  }
   return out;
 }
 
-/// The block of one conf cell of a part: start and shape in the file's array.
-struct Row {
-  std::vector<std::int64_t> start;
-  TensorRef tensor;
-};
-
-Row row_of(const PhaseGrid& whole, const Part& part, int conf, int modes, double* data) {
-  PhaseGrid grid = whole;
-  for (int d = 0; d < grid.dimensions(); ++d) grid.axis[d].first = part.first[d], grid.axis[d].count = part.count[d];
-  Row row;
-  row.start.push_back(grid.conf_index(grid.local_conf(conf)));
-  std::vector<std::int64_t> shape{1};
+/// Where these rows begin in the file's array, and `data` in their shape.
+io::Block block_of(const PhaseGrid& grid, const Rows& rows, int modes, double* data) {
+  io::Block block{0, {grid.conf_index(grid.local_conf(rows.first))}, {}};
+  std::vector<std::int64_t> shape{rows.count};
   for (int d = 0; d < grid.vdim; ++d)
-    row.start.push_back(grid.velocity(d).first), shape.push_back(grid.velocity(d).count);
-  row.start.push_back(0), shape.push_back(modes);
-  TensorRef t;
+    block.start.push_back(grid.velocity(d).first), shape.push_back(grid.velocity(d).count);
+  block.start.push_back(0), shape.push_back(modes);
+  TensorRef& t = block.values;
   t.data = data;
   t.rank = static_cast<int>(shape.size());
   std::int64_t stride = 1;
   for (int k = t.rank - 1; k >= 0; --k) t.shape[k] = shape[k], t.stride[k] = stride, stride *= shape[k];
-  row.tensor = t;
-  return row;
+  return block;
 }
 
-void write_part(io::Dataset& set, const PhaseGrid& grid, const Part& part, int modes, std::vector<double>& data) {
-  int conf = 1, velocity = 1;
-  for (int d = 0; d < grid.dimensions(); ++d) (d < grid.cdim ? conf : velocity) *= part.count[d];
-  for (int c = 0; c < conf; ++c) {
-    const Row row = row_of(grid, part, c, modes, &data[static_cast<std::size_t>(c) * velocity * modes]);
-    set.write_block(row.start, row.tensor);
-  }
-}
+constexpr std::int64_t piece_bytes = std::int64_t{1} << 22;
 
 }  // namespace
 
@@ -82,28 +71,31 @@ void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& b
 
 void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm) {
   const auto& grid = solver.grid();
-  const int modes = solver.basis().modes;
-  Part part = part_of(grid);
-  auto data = flatten(solver);
-  if (!comm.root()) {
-    MPI_Send(&part, sizeof part, MPI_BYTE, 0, 70, comm.handle());
-    MPI_Send(data.data(), static_cast<int>(data.size()), MPI_DOUBLE, 0, 71, comm.handle());
-    return;
-  }
+  const int modes = solver.basis().modes, nv = grid.local_velocity_cells();
   std::vector<std::int64_t> shape{grid.conf_cells()};
   for (int d = 0; d < grid.vdim; ++d) shape.push_back(grid.velocity(d).cells);
   shape.push_back(modes);
-  io::Dataset set = group.allocate(name + "/f", DType::f64, shape);
-  describe_grid(set, grid, solver.basis());
-  write_part(set, grid, part, modes, data);
-  for (int rank = 1; rank < comm.size(); ++rank) {
-    MPI_Recv(&part, sizeof part, MPI_BYTE, rank, 70, comm.handle(), MPI_STATUS_IGNORE);
-    std::size_t n = modes;
-    for (int d = 0; d < grid.dimensions(); ++d) n *= part.count[d];
-    data.resize(n);
-    MPI_Recv(data.data(), static_cast<int>(n), MPI_DOUBLE, rank, 71, comm.handle(), MPI_STATUS_IGNORE);
-    write_part(set, grid, part, modes, data);
+  std::optional<io::Dataset> set;
+  if (comm.root()) {
+    set = group.allocate(name + "/f", DType::f64, shape);
+    describe_grid(*set, grid, solver.basis());
   }
+  const auto pieces = rows_of(grid, modes, piece_bytes);
+  std::vector<double> data;
+  std::size_t next = 0;
+  io::gather_blocks(
+      comm,
+      [&](io::Block& block) {
+        if (next == pieces.size()) return false;
+        const Rows& rows = pieces[next++];
+        data.resize(at(std::int64_t{rows.count} * nv * modes));
+        for (int c = 0; c < rows.count; ++c)
+          for (int iv = 0; iv < nv; ++iv)
+            solver.get(0, rows.first + c, iv, &data[at((std::int64_t{c} * nv + iv) * modes)]);
+        block = block_of(grid, rows, modes, data.data());
+        return true;
+      },
+      [&](const io::Block& block) { set->write_block(block.start, block.values); });
 }
 
 void read_distribution(const io::Group& group, const std::string& name, Solver& solver) {
@@ -119,12 +111,13 @@ void read_distribution(const io::Group& group, const std::string& name, Solver& 
         fmt::format("species '{}' was stored on [{}] cells with basis {}, this deck has [{}] with {}; resume with the "
                     "deck that wrote it, or begin another run with 'start_from'",
                     name, fmt::join(found, ", "), basis, fmt::join(cells, ", "), solver.basis().name));
-  const Part part = part_of(grid);
-  std::vector<double> data(static_cast<std::size_t>(nv) * modes);
-  for (int ic = 0; ic < grid.local_conf_cells(); ++ic) {
-    const Row row = row_of(grid, part, ic, modes, data.data());
-    set.read_block(row.start, row.tensor);
-    for (int iv = 0; iv < nv; ++iv) solver.set(0, ic, iv, &data[static_cast<std::size_t>(iv) * modes]);
+  std::vector<double> data;
+  for (const Rows& rows : rows_of(grid, modes, piece_bytes)) {
+    data.resize(at(std::int64_t{rows.count} * nv * modes));
+    const io::Block block = block_of(grid, rows, modes, data.data());
+    set.read_block(block.start, block.values);
+    for (int c = 0; c < rows.count; ++c)
+      for (int iv = 0; iv < nv; ++iv) solver.set(0, rows.first + c, iv, &data[at((std::int64_t{c} * nv + iv) * modes)]);
   }
 }
 

@@ -7,7 +7,8 @@
 namespace cambium::kinetic {
 
 /// Collective: slot 0 of a solver (its host copy) as group/name/f, an array [conf cell][velocity cells...][mode] in
-/// float64 over the whole phase space, with the grid and the exponents of the modes as attributes. Rank 0 writes.
+/// float64 over the whole phase space, with the grid and the exponents of the modes as attributes. Rank 0 writes,
+/// and holds no more than some MiB of other ranks at a time.
 void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm);
 
 /// Fills this rank's cells of slot 0 (host copy); any number of ranks may have written. InputError when the grid

@@ -13,6 +13,7 @@
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/fields/cells_file.hpp"
 #include "plugins/kinetic/species/distribution_file.hpp"
 #include "plugins/kinetic/species/first_state.hpp"
 #include "plugins/kinetic/species/regrid.hpp"
@@ -195,20 +196,20 @@ std::vector<double> Species::moment(int component, int slot) const {
 void Species::save(io::Group& group) const {
   solver_->to_host_const(0);
   write_distribution(group, params_.name, *solver_, comm_);
-  const auto all = ranks_.gathered_on_root(moments_[0], components() * conf_.modes());
-  if (comm_.root()) group.write(params_.name + "/moments", all);
+  write_cells(group, params_.name + "/moments", ranks_, conf_, moments_[0], components() * conf_.modes());
 }
 
 void Species::load(const io::Group& group) {
   read_distribution(group, params_.name, *solver_);
   solver_->to_device(0);
-  auto moments = group.read<std::vector<double>>(params_.name + "/moments");
-  const std::size_t count = conf_.whole().size() * static_cast<std::size_t>(components());
-  if (moments.size() != count)
+  const std::string name = params_.name + "/moments";
+  const std::int64_t found = group.dataset(name).elements(),
+                     count = std::int64_t{conf_.whole_count()} * conf_.modes() * components();
+  if (found != count)
     throw InputError(fmt::format(
         "'{}': species '{}' has {} moments, expected {}; the file is damaged or was changed, resume from another one",
-        group.file(), params_.name, moments.size(), count));
-  moments_[0] = ranks_.own_of(moments, components() * conf_.modes());
+        group.file(), params_.name, found, count));
+  moments_[0] = read_cells(group, name, conf_, components() * conf_.modes());
 }
 
 }  // namespace cambium::kinetic

@@ -6,9 +6,11 @@
 
 #include "core/base/error.hpp"
 #include "core/driver/writers/trajectory_writers.hpp"
+#include "core/io/gather.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "plugins/kinetic/fields/cells_file.hpp"
 #include "plugins/kinetic/species/distribution_file.hpp"
 #include "plugins/kinetic/writers/sampled.hpp"
 
@@ -39,13 +41,6 @@ std::vector<Expansion> own_expansions_of(const Vlasov& physics) {
     for (const auto& field : physics.fields()->output())
       out.push_back({"field/" + field.name,
                      std::vector<double>(field.values, field.values + physics.species().front()->conf().size())});
-  return out;
-}
-
-std::vector<Expansion> expansions_of(const Vlasov& physics) {
-  const Species& first = *physics.species().front();
-  auto out = own_expansions_of(physics);
-  for (auto& e : out) e.values = first.ranks().gathered(e.values, first.conf().modes());
   return out;
 }
 
@@ -83,11 +78,11 @@ void write_axis(io::File& file, const GridFields::Axis& axis) {
   io::labelled(file.write(axis.name, centres), "", axis.name);
 }
 
-void MomentsWriter::create(const std::vector<GridFields::Axis>& axes) {
+void MomentsWriter::create() {
   const auto& solver = physics_->species().front()->solver();
   const auto& conf = physics_->species().front()->conf();
   file_.create(columns(), physics_->time_unit(), [&](io::File& file) {
-    for (const auto& axis : axes) write_axis(file, axis);
+    for (const auto& axis : sampled_axes(conf)) write_axis(file, axis);
     io::write_dimension(file, "cell", conf.whole_count());
     io::write_dimension(file, "mode", conf.modes());
     describe_grid(file, solver.grid(), solver.basis());
@@ -97,17 +92,56 @@ void MomentsWriter::create(const std::vector<GridFields::Axis>& axes) {
   });
 }
 
+namespace {
+
+/// What a rank has of a row of the file; nothing where another one has the same cells.
+struct OwnBlocks {
+  std::vector<Expansion> own = {};
+  SampledBrick brick = {};
+  std::vector<CellRun> runs = {};
+  int modes = 0;
+  std::size_t at = 0;  ///< blocks that next() has given
+
+  bool next(io::Block& block);
+};
+
+/// Coefficients by runs of cells, then the sampled fields, a brick at a time.
+bool OwnBlocks::next(io::Block& block) {
+  const std::size_t coefficients = own.size() * runs.size();
+  if (at == coefficients + brick.fields.size()) return false;
+  if (at < coefficients) {
+    const std::size_t column = at / runs.size();
+    const CellRun& run = runs[at % runs.size()];
+    block = {static_cast<int>(column),
+             {run.whole, 0},
+             io::tensor_of(own[column].values.data() + std::ptrdiff_t{run.own} * modes, {run.count, modes})};
+  } else {
+    const std::size_t field = at - coefficients;
+    block = {static_cast<int>(own.size() + field), brick.start, brick.tensor(field)};
+  }
+  ++at;
+  return true;
+}
+
+}  // namespace
+
 void MomentsWriter::observe(const State&, std::int64_t step, double time) {
-  const auto sampled = sampled_components(*physics_);
-  const auto all = expansions_of(*physics_);
+  const Species& first = *physics_->species().front();
   io::on_root(context_.comm, [&] {
-    if (!file_.is_open()) create(sampled.axes);
-    std::vector<const double*> values;
-    for (const auto* set : {&all, &sampled.fields})
-      for (const auto& e : *set) values.push_back(e.values.data());
-    file_.append(step, time, values);
-    file_.flush();
+    if (!file_.is_open()) create();
+    file_.begin_row(step, time);
   });
+  OwnBlocks parts;
+  if (first.ranks().column().root()) {  // others have the same cells
+    parts.own = own_expansions_of(*physics_);
+    parts.brick = sampled_brick(first.conf(), parts.own);
+    parts.runs = runs_of(first.conf());
+    parts.modes = first.conf().modes();
+  }
+  io::gather_blocks(
+      first.ranks().all(), [&](io::Block& block) { return parts.next(block); },
+      [&](const io::Block& block) { file_.write(block.array, block.start, block.values); });
+  io::on_root(context_.comm, [&] { file_.flush(); });
 }
 
 void MomentsWriter::resume(std::int64_t step) { file_.resume(step, columns()); }

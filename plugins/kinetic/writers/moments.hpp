@@ -14,8 +14,6 @@ struct Expansion {
 };
 /// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is, in this rank's cells.
 std::vector<Expansion> own_expansions_of(const Vlasov& physics);
-/// The same in all cells, on every rank. Collective.
-std::vector<Expansion> expansions_of(const Vlasov& physics);
 /// What a moment or field is, in words: of "electron/flux_x", "flux of electron along x".
 std::string meaning_of(const std::string& name);
 /// The middles of an axis' cells as a coordinate of its name.
@@ -48,7 +46,7 @@ class MomentsWriter : public Writer {
 
  private:
   std::vector<SeriesFile::Column> columns() const;
-  void create(const std::vector<GridFields::Axis>& axes);
+  void create();
 
   Params params_;
   Context& context_;

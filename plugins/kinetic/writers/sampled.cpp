@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
+#include "core/io/gather.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/writers/moments.hpp"
 
@@ -76,32 +78,91 @@ bool is_vector(const std::string& name) { return name == "E" || name == "B" || n
 
 }  // namespace
 
-GridFields sampled_moments(const Vlasov& physics) {
-  const ConfGrid conf = physics.species().front()->conf().whole();
+std::vector<GridFields::Axis> sampled_axes(const ConfGrid& conf) {
+  std::vector<GridFields::Axis> out;
+  for (int d = 0; d < conf.dimensions; ++d)
+    out.push_back(cut(names[d], conf.lower[d], conf.width[d], conf.cells[d], conf.highest() + 1));
+  return out;
+}
+
+SampledBrick sampled_brick(const ConfGrid& conf, const std::vector<Expansion>& own) {
   const int parts = conf.highest() + 1;
   const Parts sampled(conf.exponents, parts);
-  GridFields out;
+  SampledBrick out;
   std::vector<int> cells;
+  std::size_t size = 1;
   for (int d = 0; d < conf.dimensions; ++d) {
-    out.axes.push_back(cut(names[d], conf.lower[d], conf.width[d], conf.cells[d], parts));
-    cells.push_back(conf.cells[d]);
+    cells.push_back(conf.own(d));
+    size *= at(std::int64_t{conf.own(d)} * parts);
+    out.start.insert(out.start.begin(), std::int64_t{conf.first[d]} * parts);
+    out.shape.insert(out.shape.begin(), std::int64_t{conf.own(d)} * parts);
   }
-  for (const auto& e : expansions_of(physics)) {
-    const auto [name, component] = vector_name(e.name);
-    auto field =
-        std::find_if(out.fields.begin(), out.fields.end(), [&, n = name](const auto& f) { return f.name == n; });
-    if (field == out.fields.end()) {
-      const int components = is_vector(name) ? 3 : 1;
-      out.fields.push_back({name, "", components, std::vector<double>(out.cells() * components, 0.0)});
-      field = out.fields.end() - 1;
-    }
+  for (const auto& e : own) {
+    out.fields.push_back({shown_name(e.name), std::vector<double>(size)});
     for (int cell = 0; cell < conf.count(); ++cell) {
-      const auto at = conf.place(cell);
+      auto place = conf.place(cell);
+      for (int d = 0; d < 3; ++d) place[d] -= conf.first[d];
       for (int q = 0; q < sampled.count(); ++q)
-        field->values[sampled.place(q, at.data(), cells) * field->components + component] =
-            sampled.value(q, &e.values[static_cast<std::size_t>(cell) * conf.modes()]);
+        out.fields.back().values[sampled.place(q, place.data(), cells)] =
+            sampled.value(q, &e.values[at(std::int64_t{cell} * conf.modes())]);
     }
   }
+  return out;
+}
+
+TensorRef SampledBrick::tensor(std::size_t field) const {
+  TensorRef t = io::tensor_of(fields[field].values.data(), {});
+  t.rank = static_cast<int>(shape.size());
+  std::int64_t stride = 1;
+  for (int k = t.rank; k-- > 0; stride *= shape[at(k)]) t.shape[k] = shape[at(k)], t.stride[k] = stride;
+  return t;
+}
+
+/// Copies a block into component `component` of a field over these axes.
+static void place_block(const io::Block& block, const std::vector<GridFields::Axis>& axes, int component,
+                        GridFields::Field& field) {
+  const int dims = block.values.rank;
+  const auto* from = static_cast<const double*>(block.values.data);
+  std::int64_t index[3] = {};
+  for (std::int64_t n = 0; n < block.values.elements(); ++n) {
+    std::int64_t to = 0;
+    for (int k = 0; k < dims; ++k)  // the slowest first, which is the last axis
+      to = to * axes[at(dims - 1 - k)].cells() + block.start[at(k)] + index[k];
+    field.values[at(to * field.components + component)] = from[n];
+    for (int k = dims; k-- > 0 && ++index[k] == block.values.shape[k];) index[k] = 0;
+  }
+}
+
+GridFields sampled_moments(const Vlasov& physics) {
+  const Species& first = *physics.species().front();
+  const auto own = own_expansions_of(physics);
+  const SampledBrick brick = sampled_brick(first.conf(), own);
+  GridFields out;
+  out.axes = sampled_axes(first.conf());
+  std::vector<std::pair<std::size_t, int>> target;  // field and component of an expansion
+  for (const auto& e : own) {
+    const auto [name, component] = vector_name(e.name);
+    const auto same = [&, n = name](const auto& f) { return f.name == n; };
+    const auto field = std::find_if(out.fields.begin(), out.fields.end(), same) - out.fields.begin();
+    if (field == std::ssize(out.fields)) out.fields.push_back({name, "", is_vector(name) ? 3 : 1, {}});
+    target.emplace_back(field, component);
+  }
+  const auto& ranks = first.ranks();
+  if (ranks.all().root())
+    for (auto& field : out.fields) field.values.assign(at(out.cells() * field.components), 0.0);
+  std::size_t next = ranks.column().root() ? 0 : own.size();
+  io::gather_blocks(
+      ranks.all(),
+      [&](io::Block& block) {
+        if (next == own.size()) return false;
+        block = {static_cast<int>(next), brick.start, brick.tensor(next)};
+        ++next;
+        return true;
+      },
+      [&](const io::Block& block) {
+        const auto [field, component] = target[at(block.array)];
+        place_block(block, out.axes, component, out.fields[field]);
+      });
   return out;
 }
 
@@ -109,21 +170,6 @@ std::string shown_name(std::string name) {
   if (name.starts_with("field/")) return name.substr(6);
   std::replace(name.begin(), name.end(), '/', '_');
   return name;
-}
-
-SampledMoments sampled_components(const Vlasov& physics) {
-  const GridFields all = sampled_moments(physics);
-  SampledMoments out{all.axes, {}};
-  for (const auto& e : own_expansions_of(physics)) {  // for the names
-    const auto [name, component] = vector_name(e.name);
-    const auto field =
-        std::find_if(all.fields.begin(), all.fields.end(), [&, n = name](const auto& f) { return f.name == n; });
-    std::vector<double> values;
-    for (std::size_t k = component; k < field->values.size(); k += field->components)
-      values.push_back(field->values[k]);
-    out.fields.push_back({shown_name(e.name), std::move(values)});
-  }
-  return out;
 }
 
 std::vector<int> axes_of(const PhaseGrid& grid, const std::vector<std::string>& wanted, const std::string& what) {

@@ -11,18 +11,20 @@ namespace cambium::kinetic {
 /// Expansions evaluated where programs that know cells and nothing of modes can show them: every cell is cut into order
 /// + 1 parts along each dimension, and a part has the value at its centre.
 
-/// Moments of every species and the fields, over configuration space: electron_density, electron_flux, ..., E, B. The
-/// same on every rank. Collective.
+/// Moments of every species and the fields, over configuration space: electron_density, electron_flux, ..., E, B.
+/// Collective; values on rank 0 only.
 GridFields sampled_moments(const Vlasov& physics);
 
-/// The same, a component at a time, under the names of expansions_of() made fit for the top of a file:
-/// electron_density, electron_flux_x, ..., Ex, ...; values [..., y, x].
-/// Collective.
-struct SampledMoments {
-  std::vector<GridFields::Axis> axes;
+/// Of the whole grid.
+std::vector<GridFields::Axis> sampled_axes(const ConfGrid& conf);
+/// Expansions over this rank's cells, under names fit for the top of a file: electron_density, electron_flux_x, ...,
+/// Ex, ...; values [..., y, x].
+struct SampledBrick {
+  std::vector<std::int64_t> start, shape;  ///< [..., y, x] in the whole grid
   std::vector<Expansion> fields;
+  TensorRef tensor(std::size_t field) const;
 };
-SampledMoments sampled_components(const Vlasov& physics);
+SampledBrick sampled_brick(const ConfGrid& conf, const std::vector<Expansion>& own);
 /// "electron/density" is electron_density, "field/Ex" is Ex.
 std::string shown_name(std::string name);
 

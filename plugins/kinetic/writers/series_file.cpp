@@ -31,6 +31,26 @@ void SeriesFile::create(const std::vector<Column>& columns, const std::string& t
   }
 }
 
+void SeriesFile::begin_row(std::int64_t step, double time) {
+  file_->dataset("step").append(io::tensor_of(&step, {}));
+  file_->dataset("time").append(io::tensor_of(&time, {}));
+  row_ = file_->dataset("step").shape()[0] - 1;
+  for (const auto& column : columns_)
+    if (file_->exists(column.name)) file_->dataset(column.name).resize(row_ + 1);
+}
+
+void SeriesFile::write(int column, std::span<const std::int64_t> start, const TensorRef& block) {
+  const std::string& name = columns_[static_cast<std::size_t>(column)].name;
+  if (!file_->exists(name)) return;  // an earlier version began the file
+  TensorRef row = block;
+  std::vector<std::int64_t> from{row_};
+  from.insert(from.end(), start.begin(), start.end());
+  row.rank = block.rank + 1;
+  row.shape[0] = 1, row.stride[0] = block.elements();
+  for (int k = 0; k < block.rank; ++k) row.shape[k + 1] = block.shape[k], row.stride[k + 1] = block.stride[k];
+  file_->dataset(name).write_block(from, row);
+}
+
 void SeriesFile::append(std::int64_t step, double time, std::span<const double* const> values) {
   file_->dataset("step").append(io::tensor_of(&step, {}));
   file_->dataset("time").append(io::tensor_of(&time, {}));

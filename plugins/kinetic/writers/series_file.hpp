@@ -31,6 +31,9 @@ class SeriesFile {
               const std::function<void(io::File&)>& coordinates, const std::string& beside = {});
   /// Rank 0: one row; values in the order of the columns.
   void append(std::int64_t step, double time, std::span<const double* const> values);
+  /// Rank 0: one row whose columns are filled by write(), a block at a time: where it begins in the column's shape.
+  void begin_row(std::int64_t step, double time);
+  void write(int column, std::span<const std::int64_t> start, const TensorRef& block);
   void flush() { file_->flush(); }
   /// Collective: goes on with the file of the run that is resumed, without the rows after `step`.
   void resume(std::int64_t step, const std::vector<Column>& columns);
@@ -42,6 +45,7 @@ class SeriesFile {
   std::string name_;
   std::vector<Column> columns_;
   std::optional<io::File> file_;
+  std::int64_t row_ = 0;  ///< that write() fills
 };
 
 }  // namespace cambium::kinetic

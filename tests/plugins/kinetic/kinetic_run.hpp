@@ -43,7 +43,14 @@ class KineticRun {
 /// An expansion over the cells of each rank, in all cells on every rank. Collective.
 inline std::vector<double> all_cells(const Vlasov& physics, const double* own) {
   const Species& first = *physics.species().front();
-  return first.ranks().gathered({own, first.conf().size()}, first.conf().modes());
+  const ConfGrid& grid = first.conf();
+  const auto modes = static_cast<std::size_t>(grid.modes());
+  std::vector<double> out(static_cast<std::size_t>(grid.whole_count()) * modes, 0.0);
+  for (int cell = 0; cell < grid.count(); ++cell)
+    std::copy_n(own + static_cast<std::size_t>(cell) * modes, modes,
+                out.begin() + std::ptrdiff_t{grid.index(grid.place(cell))} * grid.modes());
+  first.ranks().row().sum(out);  // each cell from one rank, zeros from the others
+  return out;
 }
 inline std::vector<double> all_cells(const Vlasov& physics, const std::vector<double>& own) {
   return all_cells(physics, own.data());

@@ -34,7 +34,8 @@ TEST_CASE("moments and fields are those of the expansions at the centres") {
   std::vector<std::string> names;
   for (const auto& field : shown->fields) {
     names.push_back(field.name);
-    REQUIRE(std::ssize(field.values) == 12 * 9 * field.components);
+    REQUIRE(std::ssize(field.values) == (run.comm.root() ? 12 * 9 * field.components : 0));
+    if (!run.comm.root()) continue;
     for (std::int64_t j = 0; j < 9; ++j)
       for (std::int64_t i = 0; i < 12; ++i) {
         const double x = centre(shown->axes[0], i), y = centre(shown->axes[1], j), n = 2 + 0.1 * x * y;

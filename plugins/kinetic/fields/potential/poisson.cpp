@@ -134,7 +134,7 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
   } else if (strips_) {
     keep(strips_->solve(loads(grid_, charge, mean), wall_charge_[slot], epsilon0_, wall_potential_), slot);
   } else {
-    keep(solve_whole(loads(whole_, ranks_ ? ranks_->gathered(charge, grid_.modes()) : charge, mean), slot), slot);
+    keep(solve_whole(loads(whole_, charge, mean), slot), slot);
   }
   const auto* unknowns = unknowns_of(walls_, strips_);
   if ((unknowns && unknowns->constant_is_free) || (line_ && line_->constant_is_free())) centre_potential();

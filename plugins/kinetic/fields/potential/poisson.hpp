@@ -40,9 +40,8 @@ class Poisson : public FieldModel {
   void load(const io::Group& group, const Sources& sources) override;
   void start_from(const io::Group& file, const Find& find, const Sources& sources) override;
 
-  /// Collective. phi and E = -grad phi of a charge density, with the charges of a slot's floating walls. A line and a
-  /// periodic plane are divided among ranks; of a plane with walls each gets the charge of all cells and solves for the
-  /// whole potential, of which it keeps what belongs to its own.
+  /// Collective. phi and E = -grad phi of a charge density, with the charges of a slot's floating walls. Lines and
+  /// planes are divided among ranks.
   void solve(const std::vector<double>& charge, int slot);
   const std::vector<double>& potential() const { return phi_; }
   /// Charge of each floating wall, in the order of collecting(): per area in one dimension, per length in two. Slots as
