@@ -6,10 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 
 namespace cambium::tasks {
 
@@ -53,8 +52,7 @@ TaskJournal::~TaskJournal() {
 /// Takes up whole records and cuts off what follows; an empty file, or one that a crash left with half a first line,
 /// begins with the first line.
 void TaskJournal::read(const std::string& head) {
-  std::ifstream in(path_, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = text_of_file(path_);
   if (text.size() < head.size() && head.starts_with(text)) {
     if (::ftruncate(file_, 0) != 0) refuse(errno);
     write(bytes_of(head));

@@ -1,5 +1,7 @@
 #include "plugins/kinetic/messages/messages.hpp"
 
+#include "core/parallel/network/length.hpp"
+
 namespace cambium::kinetic {
 
 void Messages::begin() {
@@ -16,10 +18,11 @@ void Messages::begin() {
       to = staged_[2 * k].data(), from = staged_[2 * k + 1].data();
     }
     MPI_Request request;
-    MPI_Irecv(to, static_cast<int>(link.receive.size()), MPI_BYTE, link.rank, link.receive_tag, comm_.handle(),
-              &request);
+    const MessageLength in(static_cast<std::int64_t>(link.receive.size()), MPI_BYTE),
+        out(static_cast<std::int64_t>(link.send.size()), MPI_BYTE);
+    MPI_Irecv(to, in.count(), in.type(), link.rank, link.receive_tag, comm_.handle(), &request);
     requests_.push_back(request);
-    MPI_Isend(from, static_cast<int>(link.send.size()), MPI_BYTE, link.rank, link.send_tag, comm_.handle(), &request);
+    MPI_Isend(from, out.count(), out.type(), link.rank, link.send_tag, comm_.handle(), &request);
     requests_.push_back(request);
   }
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
+#include "core/parallel/network/length.hpp"
 #include "core/train/step/reduce/reducer.hpp"
 
 namespace cambium::train {
@@ -54,8 +55,9 @@ void OrderedReducer::exchange(FlatBuffer& gradients) {
       const bool lower = (comm.rank() & distance) == 0;
       const std::int64_t keep_from = lower ? begin : middle, keep_to = lower ? middle : end;
       const std::int64_t give_from = lower ? middle : begin, give_to = lower ? end : middle;
-      MPI_Sendrecv(values + give_from, static_cast<int>(give_to - give_from), type, partner, 71, received + keep_from,
-                   static_cast<int>(keep_to - keep_from), type, partner, 71, comm.handle(), MPI_STATUS_IGNORE);
+      const MessageLength give(give_to - give_from, type), keep(keep_to - keep_from, type);
+      MPI_Sendrecv(values + give_from, give.count(), give.type(), partner, 71, received + keep_from, keep.count(),
+                   keep.type(), partner, 71, comm.handle(), MPI_STATUS_IGNORE);
       traffic_.count("halving", level, (give_to - give_from) * static_cast<std::int64_t>(sizeof(T)));
       // Addition of two numbers commutes bit for bit, so both partners may write "mine + theirs".
       for (std::int64_t k = keep_from; k < keep_to; ++k) values[k] += received[k];
@@ -67,8 +69,9 @@ void OrderedReducer::exchange(FlatBuffer& gradients) {
       const auto [from, to] = outer.back();
       outer.pop_back();
       const std::int64_t other_from = begin == from ? end : from, other_to = begin == from ? to : begin;
-      MPI_Sendrecv(values + begin, static_cast<int>(end - begin), type, partner, 72, values + other_from,
-                   static_cast<int>(other_to - other_from), type, partner, 72, comm.handle(), MPI_STATUS_IGNORE);
+      const MessageLength mine(end - begin, type), other(other_to - other_from, type);
+      MPI_Sendrecv(values + begin, mine.count(), mine.type(), partner, 72, values + other_from, other.count(),
+                   other.type(), partner, 72, comm.handle(), MPI_STATUS_IGNORE);
       traffic_.count("doubling", level, (end - begin) * static_cast<std::int64_t>(sizeof(T)));
       begin = from, end = to;
     }

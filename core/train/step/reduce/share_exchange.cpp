@@ -1,5 +1,6 @@
 #include "core/train/step/reduce/share_exchange.hpp"
 
+#include "core/parallel/network/length.hpp"
 #include "core/train/step/reduce/add_in_order.hpp"
 #include "core/train/weights/flat/buffer.hpp"
 
@@ -18,10 +19,12 @@ void ShareExchange::start(std::byte* values, std::int64_t n, DType dtype, const 
     const int from = (me + step) % ranks, to = (me + ranks - step) % ranks;
     auto& part = parts_[static_cast<std::size_t>(from)];
     part.resize(static_cast<std::size_t>((end - begin) * static_cast<std::int64_t>(size_of(dtype))));
-    MPI_Irecv(part.data(), static_cast<int>(end - begin), type_of(dtype), from, tag_, comm.handle(),
+    const MessageLength in(end - begin, type_of(dtype));
+    MPI_Irecv(part.data(), in.count(), in.type(), from, tag_, comm.handle(),
               &requests_[static_cast<std::size_t>(2 * step)]);
     const auto [first, last] = share(to);
-    MPI_Isend(at(first), static_cast<int>(last - first), type_of(dtype), to, tag_, comm.handle(),
+    const MessageLength out(last - first, type_of(dtype));
+    MPI_Isend(at(first), out.count(), out.type(), to, tag_, comm.handle(),
               &requests_[static_cast<std::size_t>(2 * step + 1)]);
   }
 }
@@ -54,9 +57,10 @@ void ShareExchange::hand_out() {
   for (int step = 1; step < ranks; ++step) {
     const int from = (me + step) % ranks, to = (me + ranks - step) % ranks;
     const auto [first, last] = share(from);
-    MPI_Irecv(at(first), static_cast<int>(last - first), type_of(dtype_), from, tag_ + 1, comm_->handle(),
+    const MessageLength in(last - first, type_of(dtype_)), out(end - begin, type_of(dtype_));
+    MPI_Irecv(at(first), in.count(), in.type(), from, tag_ + 1, comm_->handle(),
               &requests_[static_cast<std::size_t>(2 * step)]);
-    MPI_Isend(at(begin), static_cast<int>(end - begin), type_of(dtype_), to, tag_ + 1, comm_->handle(),
+    MPI_Isend(at(begin), out.count(), out.type(), to, tag_ + 1, comm_->handle(),
               &requests_[static_cast<std::size_t>(2 * step + 1)]);
   }
 }

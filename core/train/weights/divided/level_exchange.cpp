@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "core/parallel/network/length.hpp"
+
 namespace cambium::train {
 
 static MPI_Datatype mpi_type(DType dtype) {
@@ -32,8 +34,9 @@ void gather_levels(std::byte* values, Interval whole, int from, int to, DType dt
     if (here.ranks == 1) continue;
     const Interval outer = share_of(wires.mesh, whole, level);
     const std::int64_t own = outer.size() / here.ranks;
-    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values + (outer.begin - base) * size_of(dtype),
-                  static_cast<int>(own), mpi_type(dtype), wires.mesh.along(static_cast<std::size_t>(level)).handle());
+    const MessageLength length(own, mpi_type(dtype));
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values + (outer.begin - base) * size_of(dtype), length.count(),
+                  length.type(), wires.mesh.along(static_cast<std::size_t>(level)).handle());
     wires.traffic.count(what, here.name, own * (here.ranks - 1) * size_of(dtype));
   }
 }
@@ -68,8 +71,9 @@ void LevelGather::post() {
   const Interval outer = share_of(mesh, whole_, level_);
   if (byte_of_) return post_packed(here, level, outer);
   const std::int64_t own = outer.size() / here.ranks;
-  MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values_ + (outer.begin - base_) * size_of(dtype_),
-                 static_cast<int>(own), mpi_type(dtype_), mesh.along(level).handle(), &request_);
+  const MessageLength length(own, mpi_type(dtype_));
+  MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values_ + (outer.begin - base_) * size_of(dtype_), length.count(),
+                 length.type(), mesh.along(level).handle(), &request_);
   wires_->traffic.count(what_, here.name, own * (here.ranks - 1) * size_of(dtype_));
 }
 
@@ -121,10 +125,10 @@ void LevelReduce::post() {
   for (int step = 1; step < here.ranks; ++step) {
     const int from = (me + step) % here.ranks, to = (me + here.ranks - step) % here.ranks;
     const int slot = from < me ? from : from - 1;
-    MPI_Irecv(received_.data() + slot * bytes, static_cast<int>(part), mpi_type(dtype_), from, tag_, comm,
+    const MessageLength length(part, mpi_type(dtype_));
+    MPI_Irecv(received_.data() + slot * bytes, length.count(), length.type(), from, tag_, comm,
               &requests_.emplace_back());
-    MPI_Isend(at(mine.begin + to * part), static_cast<int>(part), mpi_type(dtype_), to, tag_, comm,
-              &requests_.emplace_back());
+    MPI_Isend(at(mine.begin + to * part), length.count(), length.type(), to, tag_, comm, &requests_.emplace_back());
   }
   wires_->traffic.count("reduce-scatter", here.name, bytes * (here.ranks - 1));
 }
