@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 namespace cambium {
 
@@ -54,6 +56,13 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
 
 std::string join(std::span<const std::string> words, std::string_view separator) {
   return fmt::format("{}", fmt::join(words, separator));
+}
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;  // whose copying does not throw where an iterator over the file would
+  if (in) out << in.rdbuf();
+  return std::move(out).str();
 }
 
 std::string_view trim(std::string_view text) {

@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <set>
 
 #include "core/base/build_info.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/deck/differences.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -161,8 +160,7 @@ deck::Node stored_deck(const std::string& text, const Registry& registry) {
 }
 
 std::string text_in(const std::string& directory, const std::string& name) {
-  std::ifstream in(fs::path(directory) / name);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return text_of_file(fs::path(directory) / name);
 }
 
 std::string result_in(const std::string& directory, const ReadDeck& read) {

@@ -79,8 +79,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 
 /// Of the last page of a run, else of the last line of a thermo.csv; none where nothing has the name.
 std::optional<double> result_of(const std::string& run, const std::string& name) {
-  std::ifstream log(fs::path(run) / "log.txt");
-  for (const auto& scalar : page_scalars({std::istreambuf_iterator<char>(log), {}}))
+  for (const auto& scalar : page_scalars(text_of_file(fs::path(run) / "log.txt")))
     if (scalar.name == name) return scalar.value;
   std::ifstream table(fs::path(run) / "simulate" / "thermo.csv");
   std::string head, last;

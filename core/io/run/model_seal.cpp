@@ -3,19 +3,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/io/hdf5/seal.hpp"
 
 namespace cambium::io {
 
-static Seal seal_of_text_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return seal_of_text(text);
-}
+static Seal seal_of_text_file(const std::string& path) { return seal_of_text(text_of_file(path)); }
 
 bool require_sound_model(const std::string& path) {
   const bool text = path.ends_with(".yaml") || path.ends_with(".yml");

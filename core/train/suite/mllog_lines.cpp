@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 
 namespace cambium::train {
 
@@ -54,9 +55,10 @@ MlLogFile mllog_of(const std::string& text, const std::string& path) {
 }
 
 MlLogFile read_mllog(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("cannot read the log '{}'; give the log.txt of a run", path));
-  return mllog_of({std::istreambuf_iterator<char>(file), {}}, path);
+  const std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path))
+    throw InputError(fmt::format("cannot read the log '{}'; give the log.txt of a run", path));
+  return mllog_of(text_of_file(path), path);
 }
 
 std::vector<const MlLine*> MlLogFile::all(const std::string& key) const {

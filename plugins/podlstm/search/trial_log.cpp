@@ -6,11 +6,10 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::podlstm {
@@ -77,8 +76,7 @@ void TrialLog::synchronise() const {
 }
 
 TrialLog::Content TrialLog::read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = text_of_file(path);
   Content out;
   for (std::size_t end; (end = text.find('\n', out.bytes)) != std::string::npos; out.bytes = end + 1) {
     const Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(out.bytes),

@@ -113,6 +113,7 @@ TEST_CASE("lines that are none are named") {
         std::vector<std::string>{"there is no line with :::MLLOG; set train.mllog: true"});
   CHECK_THROWS_WITH(read_mllog("/nowhere/log.txt"),
                     "cannot read the log '/nowhere/log.txt'; give the log.txt of a run");
+  CHECK_THROWS_WITH(read_mllog("/tmp"), "cannot read the log '/tmp'; give the log.txt of a run");
 }
 
 TEST_CASE("what comes in another order than time allows is named") {
