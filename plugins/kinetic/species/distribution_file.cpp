@@ -15,14 +15,14 @@ namespace {
 
 /// Cells of configuration space of this rank, [first, first + count) of its own, that follow each other in the whole
 /// grid: with all their velocities here, a block of the file's array.
-struct Rows {
+struct CellRows {
   int first, count;
 };
 
 /// Of at most `most_bytes`, one cell at least.
-std::vector<Rows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_bytes) {
+std::vector<CellRows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_bytes) {
   const std::int64_t bytes = std::int64_t{grid.local_velocity_cells()} * modes * 8;
-  std::vector<Rows> out;
+  std::vector<CellRows> out;
   for (int cell = 0, before = -1; cell < grid.local_conf_cells(); ++cell) {
     const int whole = grid.conf_index(grid.local_conf(cell));
     if (out.empty() || whole != before + 1 || (out.back().count + 1) * bytes > most_bytes)
@@ -35,7 +35,7 @@ std::vector<Rows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_by
 }
 
 /// Where these rows begin in the file's array, and `data` in their shape.
-io::Block block_of(const PhaseGrid& grid, const Rows& rows, int modes, double* data) {
+io::Block block_of(const PhaseGrid& grid, const CellRows& rows, int modes, double* data) {
   io::Block block{0, {grid.conf_index(grid.local_conf(rows.first))}, {}};
   std::vector<std::int64_t> shape{rows.count};
   for (int d = 0; d < grid.vdim; ++d)
@@ -87,7 +87,7 @@ void write_distribution(io::Group& group, const std::string& name, const Solver&
       comm,
       [&](io::Block& block) {
         if (next == pieces.size()) return false;
-        const Rows& rows = pieces[next++];
+        const CellRows& rows = pieces[next++];
         data.resize(at(std::int64_t{rows.count} * nv * modes));
         for (int c = 0; c < rows.count; ++c)
           for (int iv = 0; iv < nv; ++iv)
@@ -112,7 +112,7 @@ void read_distribution(const io::Group& group, const std::string& name, Solver& 
                     "deck that wrote it, or begin another run with 'start_from'",
                     name, fmt::join(found, ", "), basis, fmt::join(cells, ", "), solver.basis().name));
   std::vector<double> data;
-  for (const Rows& rows : rows_of(grid, modes, piece_bytes)) {
+  for (const CellRows& rows : rows_of(grid, modes, piece_bytes)) {
     data.resize(at(std::int64_t{rows.count} * nv * modes));
     const io::Block block = block_of(grid, rows, modes, data.data());
     set.read_block(block.start, block.values);
