@@ -83,7 +83,7 @@ VlasovPoisson::VlasovPoisson(const Params& params, Context& context) : Vlasov(pa
   plasma_.set_background(params.background);
   const PotentialWalls walls = walls_of(params, plasma_.conf());
   walls_ = words(walls, plasma_.conf());
-  // A line is solved the same way on any number of ranks, by sums along it: a tenth of a step less than by transforms.
+  // A line is solved the same way on any number of ranks, by sums along it, which cost less than transforms.
   const auto* ranks = plasma_.conf().dimensions == 1 ? &plasma_.ranks() : plasma_.several_ranks();
   plasma_.set_fields(std::make_unique<Poisson>(plasma_.conf(), params.epsilon0, walls, ranks), params.epsilon0);
   plasma_.set_external(params.external);

@@ -48,7 +48,7 @@ void with_kind(Mlp::Activation kind, const F& f) {
   }
 }
 
-/// The library's tanh, number by number, would be a third of the training of a layer of 512.
+/// The library's tanh, number by number, would take as long as much of the products.
 template <class T>
 void activate_all(Mlp::Activation activation, const T* sum, std::int64_t n, T* value) {
   if (activation == Mlp::Activation::tanh)
