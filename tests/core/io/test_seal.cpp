@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/text.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/io/reading.hpp"
 #include "core/io/run/checkpoint.hpp"
@@ -82,6 +83,7 @@ TEST_CASE("a damaged model is named, and one without a checksum is told apart") 
   std::filesystem::create_directory(folder);
   CHECK(message([&] { io::require_sound_model(folder); }) ==
         "'" + folder + "' is a folder, not a model; name a model file in it");
+  CHECK(text_of_file(folder).empty());  // and does not throw, as an iterator over it does
 }
 
 TEST_CASE("what HDF5 reads and changes has no part in the seal") {
