@@ -5,6 +5,7 @@ Every part is tried with the program that uses it; a part whose program is missi
 """
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -156,28 +157,57 @@ def test_a_notebook_runs_from_the_installation():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def cmake_refuses(arch, compiler="c++"):
+    """What CMake says of a value of CAMBIUM_ARCH; nothing where it takes it."""
+    folder = SCRATCH / "arch"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.22)\nproject(arch LANGUAGES CXX)\ninclude({SOURCE}/core/cmake/CambiumArch.cmake)\n"
+        'cambium_require_known_arch("${CAMBIUM_ARCH}")\n')
+    done = subprocess.run([CMAKE, "-S", folder, "-B", folder / "build", f"-DCAMBIUM_ARCH={arch}", f"-DCMAKE_CXX_COMPILER={compiler}"],
+                          capture_output=True, text=True)
+    return "" if done.returncode == 0 else " ".join(done.stderr.split())
+
+
+def test_an_unknown_instruction_set_is_refused_with_the_word_that_the_compiler_has():
+    if platform.machine() != "x86_64":
+        skipped.append("x86-64 processor, whose -march words are tried")
+        return
+    for arch in ("native", "x86-64-v3", "skylake-avx512", ""):
+        assert not cmake_refuses(arch), arch
+    for spack, ours in {"x86_64_v3": "x86-64-v3", "icelake": "icelake-server", "skylake_avx512": "skylake-avx512", "zen3": "znver3"}.items():
+        holds(cmake_refuses(spack), f"CAMBIUM_ARCH is '{spack}', which", "does not take as -march",
+              f"-DCAMBIUM_ARCH={ours} is the nearest that it knows, an empty one the compiler's default")
+    holds(cmake_refuses("zen9"), "-DCAMBIUM_ARCH=znver")  # the newest that this compiler has
+    holds(cmake_refuses("bogus"), "name one that it knows, or leave it empty for the compiler's default", "x86-64-v3")
+
+
+# Targets of Spack 0.23 (archspec) that are no words of -march: https://github.com/archspec/archspec-json
+SPACK_TARGETS = ("x86_64", "x86_64_v3", "x86_64_v4", "zen3", "zen4", "icelake", "skylake_avx512", "neoverse_v1", "a64fx", "power9le")
+
+
 class Spec:
     """What Spack would have decided."""
 
-    target = types.SimpleNamespace(name="zen4")
     variants = {"plugins": types.SimpleNamespace(value=("md",))}
 
     def __contains__(self, text):
         return False
 
 
-def spack_package():
+def spack_package(target="zen4"):
     """Spack's package, read with stand-ins for Spack's words; what it declares."""
-    said = {"variants": set(), "needs": set(), "defined": set()}
+    said = {"variants": set(), "needs": set(), "defined": {}}
     words = types.ModuleType("spack.package")
 
     class CMakePackage:
         def define(self, name, value):
-            said["defined"].add(name)
+            said["defined"][name] = value
 
         def define_from_variant(self, name, variant):
             assert variant in said["variants"], variant
-            said["defined"].add(name)
+            said["defined"][name] = variant
 
     def nothing(*_, **__):
         pass
@@ -193,6 +223,7 @@ def spack_package():
     package = names["Cambium"]()
     package.run_tests = False
     package.spec = Spec()
+    package.spec.target = types.SimpleNamespace(name=target)
     package.cmake_args()
     return said
 
@@ -201,7 +232,9 @@ def test_the_spack_package_follows_the_build():
     said = spack_package()
     files = [SOURCE / "CMakeLists.txt", *(SOURCE / "core" / "cmake").glob("*.cmake")]
     options = set(re.findall(r"(?:option|set)\((CAMBIUM_\w+)", "".join(file.read_text() for file in files)))
-    assert said["defined"] <= options, said["defined"] - options
+    assert set(said["defined"]) <= options, set(said["defined"]) - options
+    for target in SPACK_TARGETS:  # their flags come from Spack's compiler wrappers
+        assert spack_package(target)["defined"]["CAMBIUM_ARCH"] == "", target
     searched = re.findall(r"cambium_find\((\S+)", (SOURCE / "core/cmake/CambiumDependencies.cmake").read_text())
     spack = {"MPI": "mpi", "BLAS": "openblas", "LAPACK": "openblas", "nlohmann_json": "nlohmann-json", "CLI11": "cli11",
              "Kokkos": "kokkos", "HDF5": "hdf5"}
@@ -217,8 +250,23 @@ def test_the_image_builds_with_options_that_exist():
     root = (SOURCE / "CMakeLists.txt").read_text()
     for option in re.findall(r"-D(CAMBIUM_\w+)=", text):
         holds(root, f"({option} ")
-    for section in ("%post", "%runscript", "%test"):
+    for section in ("%setup", "%post", "%runscript", "%test"):
         holds(text, section)
+
+
+def test_the_image_takes_no_builds_and_runs_of_the_checkout():
+    """The section %setup, in a made-up checkout."""
+    checkout, root = SCRATCH / "checkout", SCRATCH / "root"
+    for name in ("core/io/a.cpp", "core/build/kept.cpp", ".git/HEAD", "inputs/runs/kept.yaml", "build/bin/cambium", "build-asan/lib/a.so",
+                 "runs/a/thermo.csv", "install/bin/cambium", "tutorials/runs/a.h5", "tutorials/a.ipynb", "apps/python/__pycache__/a.pyc"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("")
+    section = re.search(r"^%setup\n(.*?)^%", (SOURCE / "packaging/cambium.def").read_text(), re.M | re.S).group(1)
+    output("sh", "-ec", section, where=checkout, env={**os.environ, "APPTAINER_ROOTFS": str(root)})
+    copied = {str(path.relative_to(root / "opt/cambium/source")) for path in root.rglob("*") if path.is_file()}
+    assert copied == {"core/io/a.cpp", "core/build/kept.cpp", ".git/HEAD", "inputs/runs/kept.yaml", "tutorials/a.ipynb"}, copied
+    for pattern in (SOURCE / ".gitignore").read_text().split():
+        holds(section, "." + pattern.rstrip("/") if pattern.startswith("/") else pattern.rstrip("/"))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Cambium(CMakePackage):
     def cmake_args(self):
         plugins = [] if "plugins=all" in self.spec else list(self.spec.variants["plugins"].value)
         return [
-            self.define("CAMBIUM_ARCH", self.spec.target.name),
+            self.define("CAMBIUM_ARCH", ""),  # Spack's compiler wrappers add the flags of its target, whose names are no -march words
             self.define("CAMBIUM_PLUGINS", plugins),
             self.define_from_variant("CAMBIUM_TRAINING", "training"),
             self.define_from_variant("CAMBIUM_TORCH", "torch"),
