@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """The shape of folders: folders.py ROOT.
 
-No two folders of core and plugins include each other, directly or around; none holds more than MOST files; each has a README of LINES
-lines (a plugin's own is its manual and longer); a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Integrators,
+No two folders of core and plugins include each other, directly or around; each has a README of LINES lines (a plugin's own is its manual and longer); a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Integrators,
 potentials, writers and optimizers declare their keys beside the members, so that a new key is one file.
 """
 
@@ -13,7 +12,6 @@ import sys
 
 import source_tree
 
-MOST = 24
 LINES = range(3, 9)  # of a folder's README, heading included
 REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers")
 TOP = ("core", "plugins")
@@ -59,20 +57,6 @@ def cycles(edges):
         if node not in state:
             visit(node)
     return problems
-
-
-def contents(root):
-    """Source files by folder; READMEs and CMakeLists.txt do not count."""
-    found = collections.defaultdict(list)
-    for path in source_tree.files(root):
-        if path.split("/")[0] in TOP and "/template/" not in path and os.path.basename(path) not in ("README.md", "CMakeLists.txt"):
-            found[folder(path)].append(path)
-    return found
-
-
-def check_contents(root):
-    return [f"{name}: {len(files)} files (at most {MOST}); look for the second idea inside"
-            for name, files in sorted(contents(root).items()) if len(files) > MOST]
 
 
 def check_readmes(root):
@@ -122,4 +106,4 @@ def check_keys(root):
 
 if __name__ == "__main__":
     tree = sys.argv[1]
-    source_tree.report("folders", cycles(graph(tree)) + check_contents(tree) + check_readmes(tree) + check_registered(tree) + check_keys(tree))
+    source_tree.report("folders", cycles(graph(tree)) + check_readmes(tree) + check_registered(tree) + check_keys(tree))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files of at most 400 lines, functions of at most 60: sizes.py ROOT.
+"""Files of at most 500 lines, functions of at most 60: sizes.py ROOT.
 
 Functions of C++ are found by their braces, those of Python by its own parser. A TEST_CASE may be longer: it is often a
 table. waivers.txt, beside this file, lists what
@@ -13,7 +13,7 @@ import sys
 
 import source_tree
 
-FILE_LIMIT, FUNCTION_LIMIT, WAIVER_LIMIT = 400, 60, 10
+FILE_LIMIT, FUNCTION_LIMIT, WAIVER_LIMIT = 500, 60, 10
 NOT_A_FUNCTION = re.compile(r"^(inline\s+)?(namespace|class|struct|enum|union|extern|typedef|using)\b|^#")
 
 
