@@ -11,6 +11,7 @@ import numpy as np
 
 import cambium_cf
 import cambium_io
+import cambium_parity
 import cambium_plots
 import cambium_xyz
 import plugin_pictures
@@ -36,7 +37,6 @@ def moment(label, value):
 
 class Whole:
     """A picture of something that does not move, drawn by a function without arguments."""
-
     count = 1
 
     def __init__(self, draw):
@@ -137,8 +137,7 @@ class Maps(Moving):
         k = self.shown(frame)
         low, high = field.limits(range(self.count) if frame is not None and self.count > 1 else [k])
         x, y = field.axes
-        image = axes.pcolormesh(edges(x), edges(y), field.at(k).T, shading="flat", rasterized=True,
-                                **colours_of(low, high, field.signed))
+        image = axes.pcolormesh(edges(x), edges(y), field.at(k).T, rasterized=True, **colours_of(low, high, field.signed))
         axes.set(xlabel=field.labels[0], ylabel=field.labels[1], aspect="equal" if self.equal() else "auto")
         axes.grid(False)
         axes.set_facecolor(HOLE)
@@ -290,10 +289,11 @@ def curves_view(file, variables):
 
 def cf_view(path, names):
     """Of a file whose arrays have names and coordinates: planes before lines before curves."""
+    if cambium_cf.is_classic(path):
+        raise NothingToDraw(f"is a classic netCDF file, which is not drawn; make it a netCDF-4 one: nccopy -k nc4 {path.name} NEW.nc")
     file = cambium_cf.open(path)
     if not file.names:
-        raise NothingToDraw("holds no array with named dimensions; give its dimensions scales (h5py: make_scale, attach_scale), or name a "
-                            "file that a run wrote")
+        raise NothingToDraw(file.why_nothing())
     chosen = [file[n] for n in names_among(file.names, names)]
     ranked = {}
     for variable in chosen:
@@ -365,6 +365,12 @@ def trajectory_view(trajectory, names):
     return Particles(trajectory)
 
 
+def parity_view(path, names):
+    """Predicted over reference of every quantity of a parity file, in a plot each."""
+    wanted = names_among(cambium_parity.quantities(path), names)
+    return Whole(lambda: cambium_parity.figure(path, wanted))
+
+
 def vtkhdf_view(path, names):
     import cambium_vtk
 
@@ -390,5 +396,5 @@ def open_view(path, names=None):
     if path.suffix == ".vtkhdf":
         return vtkhdf_view(path, names)
     if path.suffix in (".h5", ".hdf5", ".nc"):
-        return cf_view(path, names)
-    raise NothingToDraw("is no file that can be drawn: those are .csv, .h5, .h5md, .extxyz, .xyz and .vtkhdf")
+        return parity_view(path, names) if cambium_parity.quantities(path) else cf_view(path, names)
+    raise NothingToDraw("is no file that can be drawn: those are .csv, .h5, .nc, .h5md, .extxyz, .xyz and .vtkhdf")

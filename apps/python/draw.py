@@ -9,6 +9,8 @@ Needs numpy, h5py and matplotlib; movies ffmpeg or Pillow. In Python: cambium_io
 """
 
 import argparse
+import contextlib
+import os
 import sys
 from pathlib import Path
 
@@ -30,6 +32,26 @@ APART = ("model.h5", "best.h5", "ensemble.h5")
 
 class Refused(Exception):
     pass
+
+
+def say(text):
+    """Prints a line; nothing more once nobody reads (`cambium plot RUN | head`), while the pictures are still drawn."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def writing(output):
+    """Refused where the disk does not take what is written to a file inside; what was begun of it goes."""
+    try:
+        yield
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if Path(output).is_file():
+                Path(output).unlink()
+        raise Refused(f"cannot write '{output}': {error.strerror or error}; make room or name another place by -o") from None
 
 
 def files_of(folder):
@@ -66,16 +88,18 @@ def draw_picture(view, path, output, frame):
     if output.suffix not in PICTURES:
         raise Refused(f"'{output}' has no format for pictures: end it in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}")
     figure = view.figure(frame_of(view, frame, path))
-    figure.savefig(output, dpi=150, bbox_inches="tight", pad_inches=0.08)
+    with writing(output):
+        figure.savefig(output, dpi=150, bbox_inches="tight", pad_inches=0.08)
     plt.close(figure)
-    print(f"wrote {output}")
+    say(f"wrote {output}")
 
 
 def draw_movie(view, path, output, wanted):
     if view.count < 2:
         raise Refused(f"'{path}' holds nothing that moves; `cambium plot {path}` draws it")
-    frames = cambium_movie.write(view, output, wanted.fps, wanted.every)
-    print(f"wrote {output}: {frames} frames")
+    with writing(output):
+        frames = cambium_movie.write(view, output, wanted.fps, wanted.every)
+    say(f"wrote {output}: {frames} frames")
 
 
 def one_file(wanted):
@@ -108,11 +132,12 @@ def whole_run(wanted):
             view = view or cambium_views.open_view(file, wanted.show)
         except (NothingToDraw, OSError, KeyError) as reason:
             if not wanted.show:
-                print(f"left out {file}: it {reason}")
+                say(f"left out {file}: it {reason}")
             continue
         suffix = ".png" if wanted.verb == "plot" else cambium_movie.default_suffix()
         place = target / file.parent.relative_to(folder) if target else file.parent
-        place.mkdir(parents=True, exist_ok=True)
+        with writing(place):
+            place.mkdir(parents=True, exist_ok=True)
         if wanted.verb == "plot":
             draw_picture(view, file, place / (file.name + suffix), wanted.frame if wanted.frame is None or view.count > 1 else None)
         else:

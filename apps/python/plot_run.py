@@ -70,7 +70,10 @@ def draw(run, path):
         figure.text(0.98, 0.008, f"Cambium {p['version']}, {p['git_hash']}, {p['date'][:10]}", ha="right", fontsize=7,
                     color=MUTED)
         figure.tight_layout(rect=(0, 0.02, 1, 0.99))
-        figure.savefig(path)
+        try:
+            figure.savefig(path)
+        except OSError as error:
+            sys.exit(f"plot_run: cannot write '{path}': {error.strerror or error}; make room or name another place by -o")
         plt.close(figure)
 
 

@@ -9,6 +9,8 @@ Needs numpy, h5py and matplotlib. The page loads nothing from anywhere: pictures
 
 import argparse
 import base64
+import contextlib
+import errno
 import html
 import os
 import re
@@ -28,9 +30,9 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #222831; max-width: 62rem; m
 h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid #e5e7eb; }
 .lead { color: #6b7280; margin-top: .2rem; } .warning { background: #fff4e5; border-left: 4px solid #e09f3e; padding: .4rem .8rem; }
 .bad { background: #fdecee; border-left: 4px solid #d1495b; padding: .4rem .8rem; }
-table { border-collapse: collapse; font-size: .9rem; margin: .8rem 0; } td, th { padding: .2rem .8rem .2rem 0; text-align: left; }
+table { border-collapse: collapse; font-size: .9rem; margin: .8rem 0; } td, th { padding: .2rem .8rem .2rem 0; text-align: left; overflow-wrap: anywhere; }
 tr { border-bottom: 1px solid #f0f1f3; } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-pre { background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .8rem; line-height: 1.35; }
+pre { background: #f6f7f9; padding: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8rem; line-height: 1.35; }
 img { max-width: 100%; display: block; margin: 1rem 0; } summary { cursor: pointer; color: #1f5aa6; }
 """
 
@@ -193,11 +195,27 @@ def document(title, body):
             f"<style>{STYLE}</style></head><body>\n" + "\n".join(body) + "\n</body></html>\n")
 
 
+@contextlib.contextmanager
+def room_for_pictures(program):
+    """Ends the program with a sentence where the disk of temporary files is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        sys.exit(f"{program}: cannot write pictures into '{tempfile.gettempdir()}': {error.strerror}; make room or set TMPDIR to another folder")
+
+
 def write_page(output, text):
     """Complete or not at all."""
     partial = output.with_name(output.name + ".part")
-    partial.write_text(text)
-    os.replace(partial, output)
+    try:
+        partial.write_text(text)
+        os.replace(partial, output)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        sys.exit(f"report: cannot write '{output}': {error.strerror or error}; make room or name another place by -o")
     print(f"wrote {output}")
 
 
@@ -210,7 +228,9 @@ def main():
     if not (folder / "provenance.yaml").is_file():
         sys.exit(f"report: '{options.run}' holds no run: there is no provenance.yaml; give the folder named run.directory in the deck")
     output = Path(options.output or folder / "report.html")
-    write_page(output, page(cambium_io.Run(folder)))
+    with room_for_pictures("report"):
+        text = page(cambium_io.Run(folder))
+    write_page(output, text)
 
 
 if __name__ == "__main__":

@@ -173,7 +173,8 @@ def main():
     options = parser.parse_args()
     output = Path(options.output or Path(options.sweep) / "report.html")
     try:
-        text = page(cambium_sweep.Sweep(options.sweep))
+        with report.room_for_pictures("sweep_page"):
+            text = page(cambium_sweep.Sweep(options.sweep))
     except FileNotFoundError as error:
         sys.exit(f"sweep_page: {error}")
     report.write_page(output, text)

@@ -1,0 +1,176 @@
+"""`cambium plot` of files that others made (packed netCDF, longitudes across Greenwich, other calendars), of parity files, into a disk that is
+full, and into a pipe that nobody reads to its end."""
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import program
+
+sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
+try:
+    import h5py
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+except ImportError as missing:
+    print(f"SKIPPED: pictures of other programs' files: {missing} (Debian: python3-matplotlib python3-h5py)")
+    sys.exit(77)
+import cambium_cf  # noqa: E402
+import cambium_io  # noqa: E402
+import cambium_views  # noqa: E402
+
+os.environ["CAMBIUM_PYTHON"] = sys.executable
+FOLDER = program.fresh("foreign_pictures")
+
+
+def netcdf(name, axes, arrays):
+    """A file as netCDF-4 lays it out: axes {name: (values, attributes)}, arrays {name: (dimensions, values, attributes)}."""
+    path = os.path.join(FOLDER, name)
+    with h5py.File(path, "w") as file:
+        for axis, (values, attributes) in axes.items():
+            file[axis] = values
+            file[axis].make_scale(axis)
+            file[axis].attrs.update(attributes)
+        for array, (dimensions, values, attributes) in arrays.items():
+            file[array] = values
+            file[array].attrs.update(attributes)
+            for k, dimension in enumerate(dimensions):
+                file[array].dims[k].attach_scale(file[dimension])
+    return path
+
+
+NORTH, EAST = {"units": "degrees_north"}, {"units": "degrees_east"}
+LAT, LON = np.arange(80.0, -81.0, -20.0), np.arange(0.0, 360.0, 30.0)
+
+
+def packed(name="packed.nc", **more):
+    """Monthly means from 10 to 30 degrees, as 16-bit numbers with land; and the values."""
+    raw = np.round(1000 * np.cos(np.radians(LAT))[None, :, None] + 10 * np.arange(3)[:, None, None] + 0 * LON).astype("i2")
+    raw[:, :2, 3:5] = -32768
+    attributes = {"scale_factor": 0.02, "add_offset": 10.0, "_FillValue": np.int16(-32768), "units": "degC", **more}
+    path = netcdf(name, {"time": ([0.0, 31.0, 59.0], {"units": "days since 2001-01-01 12:00:00"}), "lat": (LAT, NORTH), "lon": (LON, EAST)},
+                  {"sst": (("time", "lat", "lon"), raw, attributes)})
+    return path, np.where(raw == -32768, np.nan, raw * 0.02 + 10.0)
+
+
+def drawn(path, names=None, frame=None):
+    """The first map of a file: (x of the faces, y of the faces, values [y][x])."""
+    figure = cambium_io.plot(path, names, frame=frame) if frame is not None else cambium_io.plot(path, names)
+    mesh = figure.axes[0].collections[0]
+    corners = mesh.get_coordinates()
+    values = np.ma.filled(np.ma.masked_invalid(mesh.get_array()).reshape(corners.shape[0] - 1, -1), np.nan)
+    title = figure._suptitle.get_text() if figure._suptitle else ""
+    plt.close(figure)
+    return corners[0, :, 0], corners[:, 0, 1], values, title
+
+
+class OfOthers(unittest.TestCase):
+    def test_packed_numbers_are_unpacked_and_land_is_a_hole(self):
+        path, values = packed()
+        code, out, error = program.run("plot", path, "-o", os.path.join(FOLDER, "packed.png"))
+        self.assertEqual((code, error), (0, ""), out)
+        x, y, shown, title = drawn(path)
+        np.testing.assert_allclose(shown, values[2])
+        self.assertEqual((title, x[0], y[0]), ("2001-03-01", -15.0, 90.0))
+        self.assertLess(y[-1], y[0])  # the first row is the northernmost
+
+    def test_marks_of_no_value(self):
+        values = np.array([[1.0, -999.0, 3.0], [4.0, 5.0, 600.0]])
+        axes = {"y": ([0.0, 1.0], {}), "x": ([0.0, 1.0, 2.0], {})}
+        for number, (attributes, right) in enumerate((({"missing_value": np.float32(-999)}, [[1, np.nan, 3], [4, 5, 600]]),
+                                                      ({"valid_range": np.array([0.0, 10.0])}, [[1, np.nan, 3], [4, 5, np.nan]]),
+                                                      ({"valid_max": 10.0}, [[1, -999, 3], [4, 5, np.nan]]),
+                                                      ({"missing_value": np.array([-999.0, 600.0])}, [[1, np.nan, 3], [4, 5, np.nan]]),
+                                                      ({"_FillValue": "none"}, values))):
+            path = netcdf(f"marks_{number}.nc", axes, {"a": (("y", "x"), values, attributes)})
+            np.testing.assert_array_equal(cambium_cf.open(path)["a"][:], right)
+        path = netcdf("unsigned.nc", axes, {"a": (("y", "x"), np.array([[0, 1, 2], [127, -128, -1]], "i1"),
+                                                  {"_Unsigned": "true", "_FillValue": np.int8(-1), "scale_factor": 2.0})})
+        np.testing.assert_array_equal(cambium_cf.open(path)["a"][:], [[0, 2, 4], [254, 256, np.nan]])
+
+    def test_a_region_across_greenwich_stays_in_one_piece(self):
+        for number, (longitudes, first, last) in enumerate(((np.r_[345:360, 0:16], -15, 15), (np.r_[170:181, -179:-169], 170, 190),
+                                                            (np.r_[180:360, 0:180], -180, 179), (np.arange(360), 0, 359), (np.arange(-180, 180), -180, 179))):
+            for kind in ("f8", "i4"):
+                path = netcdf(f"wrapped_{number}_{kind}.nc", {"lat": ([-10.0, 0.0, 10.0], NORTH), "lon": (longitudes.astype(kind), EAST)},
+                              {"t": (("lat", "lon"), np.add.outer([0.0, 1.0, 2.0], np.arange(len(longitudes))), {"units": "K"})})
+                x, _, shown, _ = drawn(path)
+                np.testing.assert_allclose(x, np.arange(first, last + 2) - 0.5)
+                np.testing.assert_array_equal(shown[0], np.arange(len(longitudes)))
+
+    def test_calendars_without_dates_of_ours_keep_their_days(self):
+        axes = {"lat": (LAT, NORTH), "lon": (LON, EAST), "time": ([0.0, 30.0, 60.0], {"units": "days since 2001-01-01", "calendar": "360_day"})}
+        path = netcdf("noleap.nc", axes, {"t": (("time", "lat", "lon"), np.arange(3)[:, None, None] + np.add.outer(LAT, LON), {"units": "K"})})
+        self.assertEqual(cambium_cf.open(path).label("time"), "time (days since 2001-01-01)")
+        self.assertEqual(drawn(path)[3], "time = 60 days since 2001-01-01")
+
+    def test_what_is_not_drawn_says_why(self):
+        classic = os.path.join(FOLDER, "classic.nc")
+        with open(classic, "wb") as file:
+            file.write(b"CDF\x01" + bytes(60))
+        code, _, error = program.run("plot", classic)
+        self.assertEqual((code, error), (2, f"cambium: '{classic}' is a classic netCDF file, which is not drawn; make it a netCDF-4 one: "
+                                            "nccopy -k nc4 classic.nc NEW.nc\n"))
+        grouped = os.path.join(FOLDER, "grouped.h5")
+        with h5py.File(grouped, "w") as file:
+            file["model/weights"] = np.ones(3)
+        code, _, error = program.run("plot", grouped)
+        self.assertEqual((code, error), (2, f"cambium: '{grouped}' holds no array but in groups (model), which are not drawn; in Python: "
+                                            "xarray.open_dataset('grouped.h5', group='model')\n"))
+
+
+class Parity(unittest.TestCase):
+    def test_every_quantity_of_the_file_is_a_plot(self):
+        path = os.path.join(FOLDER, "parity.h5")
+        with h5py.File(path, "w") as file:
+            for name, unit, numbers in (("energy", "eV/atom", [1.0, 2.0]), ("force", "eV/angstrom", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])):
+                group = file.create_group(name)
+                group.attrs["unit"] = unit
+                group["reference"], group["predicted"] = np.array(numbers), np.array(numbers) + 0.5
+        self.assertEqual(program.run("plot", path, "-o", os.path.join(FOLDER, "parity.png"))[::2], (0, ""))
+        figure = cambium_io.plot(path)
+        self.assertEqual([axes.get_title(loc="left") for axes in figure.axes], ["Energy: RMSE 500 meV/atom", "Force: RMSE 500 meV/Å"])
+        np.testing.assert_array_equal(figure.axes[1].lines[1].get_xdata(), np.arange(6.0))
+        plt.close(figure)
+        with self.assertRaisesRegex(cambium_views.NothingToDraw, "has no 'virial' to show; it has: energy, force"):
+            cambium_views.open_view(path, ["virial"])
+
+
+class Disk(unittest.TestCase):
+    def test_a_full_disk_ends_with_a_sentence(self):
+        path, _ = packed("to_full.nc")
+        target = os.path.join(FOLDER, "full.png")
+        os.symlink("/dev/full", target)
+        code, out, error = program.run("plot", path, "-o", target)
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(error, f"cambium: cannot write '{target}': No space left on device; make room or name another place by -o\n")
+
+    def test_a_page_that_finds_no_room(self):
+        import report
+
+        with self.assertRaisesRegex(SystemExit, r"report: cannot write pictures into '.*': No space left on device; make room or set TMPDIR"):
+            with report.room_for_pictures("report"):
+                raise OSError(28, os.strerror(28))
+        with self.assertRaisesRegex(OSError, "Permission denied"):
+            with report.room_for_pictures("report"):
+                raise OSError(13, os.strerror(13))
+
+    def test_a_reader_that_leaves_stops_no_picture(self):
+        run = os.path.join(FOLDER, "run")
+        os.makedirs(run)
+        for name in "abc":
+            os.rename(packed(name + ".h5")[0], os.path.join(run, name + ".h5"))
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(program.command("plot", run), stdout=writing, stderr=subprocess.PIPE, text=True)
+        os.close(writing)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(os.listdir(run)), sorted(f"{name}.h5{suffix}" for name in "abc" for suffix in ("", ".png")))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
