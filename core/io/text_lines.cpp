@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -10,56 +11,134 @@
 
 namespace cambium::io {
 
-std::vector<std::string_view> split(std::string_view line) {
-  constexpr std::string_view blanks = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(blanks); at != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(blanks, end);
+namespace {
+
+constexpr std::size_t read_at_once = 1 << 18;
+
+bool between_words(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// A sign in front of a number is allowed, from_chars knows minus only.
+std::string_view without_plus(std::string_view word) {
+  const bool plus = word.size() > 1 && word[0] == '+' && word[1] != '-' && word[1] != '+';
+  return plus ? word.substr(1) : word;
+}
+
+}  // namespace
+
+void split(std::string_view line, std::vector<std::string_view>& words) {
+  words.clear();
+  const char *at = line.data(), *const end = at + line.size();
+  while (at != end) {
+    while (at != end && between_words(*at)) ++at;
+    const char* const first = at;
+    while (at != end && !between_words(*at)) ++at;
+    if (at != first) words.emplace_back(first, static_cast<std::size_t>(at - first));
   }
+}
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> words;
+  split(line, words);
   return words;
+}
+
+std::optional<double> number_of(std::string_view word) {
+  word = without_plus(word);
+  double value = 0.0;
+  const char* const last = word.data() + word.size();
+  const auto [end, error] = std::from_chars(word.data(), last, value);
+  if (error == std::errc() && end == last && std::isfinite(value)) return value;
+  if (end == last || end == word.data() || (*end != 'd' && *end != 'D')) return {};
+  std::string exponent(word);
+  exponent[static_cast<std::size_t>(end - word.data())] = 'e';
+  const auto [stop, again] = std::from_chars(exponent.data(), exponent.data() + exponent.size(), value);
+  if (again != std::errc() || stop != exponent.data() + exponent.size() || !std::isfinite(value)) return {};
+  return value;
 }
 
 TextLines::TextLines(const std::string& path) : path_(path), file_(path, std::ios::binary) {
   if (!file_) throw InputError(fmt::format("cannot open '{}': {}; check the path", path, std::strerror(errno)));
+  pass_byte_order_mark();
+}
+
+void TextLines::pass_byte_order_mark() {
+  fill();
+  const std::string_view start(buffer_.data(), end_);
+  if (start.starts_with("\xEF\xBB\xBF")) at_ = 3;
+  if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF"))
+    throw InputError(fmt::format("{}: the text is in UTF-16; save it as UTF-8 or ASCII", path_));
+}
+
+/// Reads on behind the bytes that are still to be read; false where the file has no more.
+bool TextLines::fill() {
+  std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
+            buffer_.begin());
+  offset_ += static_cast<std::streamoff>(at_);
+  end_ -= at_, at_ = 0;
+  if (buffer_.size() < end_ + read_at_once) buffer_.resize(std::max(2 * end_, read_at_once) + read_at_once);
+  file_.read(buffer_.data() + end_, static_cast<std::streamsize>(buffer_.size() - end_));
+  const auto more = static_cast<std::size_t>(file_.gcount());
+  end_ += more;
+  return more > 0;
+}
+
+/// The next line's bytes, valid until more is read.
+std::optional<std::string_view> TextLines::take() {
+  for (std::size_t looked = 0;;) {
+    const char* const first = buffer_.data() + at_;
+    const auto* stop = static_cast<const char*>(std::memchr(first + looked, '\n', end_ - at_ - looked));
+    if (!stop) {
+      looked = end_ - at_;
+      if (fill()) continue;
+      if (looked == 0) return {};
+    }
+    const char* const begin = buffer_.data() + at_;
+    const std::size_t size = stop ? static_cast<std::size_t>(stop - begin) : end_ - at_;
+    at_ += size + (stop ? 1 : 0);
+    ++number_;
+    return std::string_view(begin, size > 0 && begin[size - 1] == '\r' ? size - 1 : size);
+  }
 }
 
 bool TextLines::next() {
-  if (!std::getline(file_, line_)) return false;
-  if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-  ++number_;
-  return true;
+  const auto line = take();
+  if (line) line_.assign(*line);
+  return line.has_value();
 }
 
-TextLines::Mark TextLines::mark() {
-  const auto offset = file_.eof() ? std::streamoff{-1} : static_cast<std::streamoff>(file_.tellg());
-  return {offset, number_};
+bool TextLines::skip(std::int64_t lines) {
+  while (lines > 0 && take()) --lines;
+  return lines <= 0;
 }
 
 void TextLines::go_to(Mark mark) {
+  number_ = mark.number;
+  const std::streamoff from = mark.offset - offset_;
+  if (from >= 0 && from <= static_cast<std::streamoff>(end_)) {
+    at_ = static_cast<std::size_t>(from);
+    return;
+  }
   file_.clear();
   file_.seekg(mark.offset);
-  number_ = mark.number;
+  offset_ = mark.offset;
+  at_ = end_ = 0;
 }
 
-void TextLines::fail(const std::string& text) const {
-  throw InputError(fmt::format("{}:{}: {}", path_, number_, text));
+void TextLines::fail_at(std::int64_t number, const std::string& text) const {
+  throw InputError(fmt::format("{}:{}: {}", path_, number, text));
 }
 
 double TextLines::real(std::string_view word, std::string_view what) const {
-  double value = 0.0;
-  const char* first = word.data() + (word.starts_with('+') ? 1 : 0);
-  const auto [end, error] = std::from_chars(first, word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
-    fail(fmt::format("expected a number for {}, found '{}'", what, word));
-  return value;
+  const auto value = number_of(word);
+  if (!value) fail(fmt::format("expected a number for {}, found '{}'", what, word));
+  return *value;
 }
 
 std::int64_t TextLines::integer(std::string_view word, std::string_view what) const {
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size())
+  const std::string_view digits = without_plus(word);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size())
     fail(fmt::format("expected a whole number for {}, found '{}'", what, word));
   return value;
 }

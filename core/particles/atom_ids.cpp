@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace cambium {
 
 std::string problem_of_ids(const std::vector<std::int64_t>& ids) {
@@ -15,6 +18,26 @@ std::string problem_of_ids(const std::vector<std::int64_t>& ids) {
     seen[id - 1] = true;
   }
   return {};
+}
+
+Renumbered renumber(std::vector<std::int64_t>& ids) {
+  Renumbered out;
+  if (ids.empty() || problem_of_ids(ids).empty()) return out;
+  if (std::all_of(ids.begin(), ids.end(), [](std::int64_t id) { return id == 0; })) {
+    std::iota(ids.begin(), ids.end(), 1);
+    out.remark = "all ids are 0: atoms are numbered in the order of the file";
+    return out;
+  }
+  out.old = ids;
+  std::sort(out.old.begin(), out.old.end());
+  if (const auto twice = std::adjacent_find(out.old.begin(), out.old.end()); twice != out.old.end()) {
+    out.problem = fmt::format("atom id {} is given twice", *twice);
+    return out;
+  }
+  for (std::int64_t& id : ids) id = std::lower_bound(out.old.begin(), out.old.end(), id) - out.old.begin() + 1;
+  out.remark = fmt::format("ids from {} to {} were made 1 to {}, in their order", out.old.front(), out.old.back(),
+                           out.old.size());
+  return out;
 }
 
 }  // namespace cambium

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <cctype>
+#include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/particles/elements.hpp"
 
@@ -84,6 +86,41 @@ double mass_of(const Species& declared, double from_structure) {
 }
 
 }  // namespace
+
+double temperature_of(const Structure& s) {
+  double twice_energy = 0.0;
+  for (std::size_t i = 0; i < s.v.size(); ++i) {
+    const Species& species = s.species[static_cast<std::size_t>(s.type[i])];
+    const double mass = species.mass > 0.0 ? species.mass : standard_mass(species.symbol);
+    if (mass <= 0.0) return 0.0;
+    for (const double x : s.v[i]) twice_energy += mass * x * x;
+  }
+  if (s.v.empty()) return 0.0;
+  return constants::mvv2e * twice_energy / (3.0 * static_cast<double>(s.v.size()) * constants::boltzmann);
+}
+
+std::vector<std::string> doubtful_masses(std::span<const Species> species) {
+  std::vector<std::string> out;
+  for (const Species& s : species) {
+    const double own = standard_mass(s.symbol), off = std::abs(s.mass - own);
+    if (s.mass <= 0.0 || own <= 0.0 || off <= 0.1 * own) continue;
+    std::string_view other;
+    double least = off;
+    const auto consider = [&](std::string_view symbol, double within) {
+      const double mass = standard_mass(symbol), distance = std::abs(s.mass - mass);
+      if (symbol != s.symbol && mass > 0.0 && distance < least && distance <= within) other = symbol, least = distance;
+    };
+    for (const Species& o : species) consider(o.symbol, off);
+    for (int z = 1; other.empty() && s.symbol != "H" && !element_symbol(z).empty(); ++z)  // H is made heavy on purpose
+      consider(element_symbol(z), 0.01 * standard_mass(element_symbol(z)));
+    if (!other.empty())
+      out.push_back(fmt::format(
+          "the file gives '{}' the mass {:.6g} g/mol, which is nearer to that of {} ({:.6g}) than to its own "
+          "({:.6g}): check the order of the species, or say masses: {{{}: ...}}",
+          s.symbol, s.mass, other, standard_mass(other), own, s.symbol));
+  }
+  return out;
+}
 
 void scatter(const Comm& comm, Structure& s) {
   if (comm.size() == 1) return;

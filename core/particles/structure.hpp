@@ -22,6 +22,8 @@ struct Structure {
   std::vector<std::array<double, 3>> x;   ///< Å
   std::vector<std::array<double, 3>> v;   ///< Å/ps; empty when the source has no velocities
   std::vector<std::array<int, 3>> image;  ///< cell crossings; empty when the source has none
+  /// What the reader of a file has to say, for the log: how something was understood, and what may be wrong. On rank 0.
+  std::vector<std::string> remarks, warnings;
 
   bool has_velocities() const { return !v.empty(); }
 };
@@ -33,6 +35,14 @@ inline std::array<std::int64_t, 2> even_share(std::int64_t total, int rank, int 
 
 /// Deals what rank 0 holds evenly to all ranks, in order; the others' contents are replaced. Collective.
 void scatter(const Comm& comm, Structure& structure);
+
+/// Temperature (K) of the velocities of all particles, three degrees of freedom each, with the structure's masses or
+/// the elements' standard ones; 0 without velocities, and where a mass is not known.
+double temperature_of(const Structure& structure);
+
+/// A sentence for each element whose mass is nearer to that of another one: of these species, or within a hundredth of
+/// any other element's where it is off its own by more than a tenth. Names in a wrong order look like that.
+std::vector<std::string> doubtful_masses(std::span<const Species> species);
 
 /// Particles of this rank. `declared` fixes the order of types and, where positive, the masses; empty: the structure's
 /// own order. A missing mass is the element's standard one. Throws InputError for a species that is not declared, and

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
-#include "core/io/text_lines.hpp"
+#include "core/base/text.hpp"
+#include "core/base/units.hpp"
+#include "core/io/structures/extxyz_frames.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/particles/atom_ids.hpp"
 #include "core/particles/elements.hpp"
@@ -16,246 +17,228 @@
 namespace cambium::io {
 namespace {
 
-using Keys = std::map<std::string, std::string, std::less<>>;
+using Role = ExtxyzRole;
 
-/// key=value, key="value with blanks", or a bare key (true).
-Keys parse_comment(const TextLines& file) {
-  const std::string& line = file.line();
-  Keys keys;
-  std::size_t at = 0;
-  auto skip_blanks = [&] { at = std::min(line.find_first_not_of(" \t", at), line.size()); };
-  for (skip_blanks(); at < line.size(); skip_blanks()) {
-    const std::size_t end = std::min(line.find_first_of(" \t=", at), line.size());
-    const std::string key = line.substr(at, end - at);
-    at = end;
-    if (at == line.size() || line[at] != '=') {
-      keys[key].assign(1, 'T');
-      continue;
-    }
-    ++at;
-    const char open = at < line.size() ? line[at] : ' ';
-    const char close = open == '"' || open == '\'' ? open : open == '{' ? '}' : open == '[' ? ']' : ' ';
-    if (close == ' ') {
-      const std::size_t stop = std::min(line.find_first_of(" \t", at), line.size());
-      keys[key] = line.substr(at, stop - at);
-      at = stop;
-    } else {
-      const std::size_t stop = line.find(close, at + 1);
-      if (stop == std::string::npos) file.fail(fmt::format("the value of {} has no closing {}", key, close));
-      keys[key] = line.substr(at + 1, stop - at - 1);
-      at = stop + 1;
-    }
+/// Å/ps of 1 Å/fs.
+constexpr double per_fs = 1000.0;
+/// QUIP's unit of mass in which energies are eV and velocities Å/fs: one g/mol is so many eV fs^2/Å^2.
+constexpr double quip_mass = 1e6 * constants::mvv2e;
+
+/// Makes a structure of a frame.
+class FrameToStructure {
+ public:
+  FrameToStructure(const TextLines& file, ExtxyzFrame frame, const std::string& velocity_unit)
+      : file_(file), frame_(std::move(frame)), unit_(velocity_unit) {}
+
+  Structure make() {
+    read_cell();
+    for (const auto& symbol : frame_.species) s_.species.push_back({symbol, 0.0});
+    s_.nglobal = frame_.atoms();
+    s_.type = std::move(frame_.type);
+    take_masses();
+    take_velocities();
+    take_images();
+    s_.x = std::move(frame_.position);
+    take_ids();
+    for (auto* rows : {&s_.x, &s_.v})
+      if (s_.axes.turned())
+        for (auto& row : *rows) row = s_.axes.inside(row.data());
+    name_unread();
+    return std::move(s_);
   }
-  return keys;
-}
 
-/// Where the columns that we use begin; -1 where absent.
-struct Columns {
-  static constexpr std::int64_t most_columns = 100000;
-  int species = -1, number = -1, position = -1, velocity = -1, momentum = -1, mass = -1, id = -1, count = 0;
-  std::string text = "species:S:1:pos:R:3";
+ private:
+  const std::string& name_of(Role role) const { return frame_.columns[role].name; }
 
-  Columns(const TextLines& file, const Keys& keys) {
-    if (const auto given = keys.find("Properties"); given != keys.end()) text = given->second;
-    std::vector<std::string> parts;
-    for (std::size_t at = 0; at <= text.size();) {
-      const std::size_t end = std::min(text.find(':', at), text.size());
-      parts.push_back(text.substr(at, end - at));
-      at = end + 1;
+  /// Fails at the line of an atom.
+  [[noreturn]] void fail_at(std::size_t atom, const std::string& text) const {
+    file_.fail_at(frame_.line + 2 + static_cast<std::int64_t>(atom), text);
+  }
+  [[noreturn]] void fail(const std::string& text) const { file_.fail_at(frame_.line + 1, text); }
+
+  void read_cell() {
+    if (frame_.pbc && frame_.periodic != std::array{true, true, true})
+      fail(
+          fmt::format("pbc=\"{}\": only cells that are periodic in all three directions are simulated; put free "
+                      "surfaces between vacuum in a periodic cell",
+                      *frame_.pbc));
+    if (!frame_.lattice)
+      fail("no Lattice=\"ax ay az bx by bz cx cy cz\" in the comment line: the periodic cell (Å) is needed");
+    double rows[3][3], rotation[3][3];
+    for (int k = 0; k < 9; ++k) rows[k / 3][k % 3] = (*frame_.lattice)[k];
+    try {
+      s_.box = Box::from_vectors(rows, rotation);
+    } catch (const InputError& error) {
+      fail(error.what());
     }
-    if (parts.size() % 3) file.fail(fmt::format("Properties={} is not a list of name:type:count", text));
-    for (std::size_t k = 0; k < parts.size(); k += 3) {
-      const std::int64_t given = file.integer(parts[k + 2], fmt::format("the count of {}", parts[k]));
-      if (given < 1 || given > most_columns)
-        file.fail(
-            fmt::format("Properties={}: {} has {} columns, expected 1 to {}", text, parts[k], given, most_columns));
-      const auto width = static_cast<int>(given);
-      if (parts[k] == "species")
-        species = count;
-      else if (parts[k] == "Z")
-        number = count;
-      else if (parts[k] == "pos" && width == 3)
-        position = count;
-      else if (parts[k] == "velo" && width == 3)
-        velocity = count;
-      else if (parts[k] == "momenta" && width == 3)
-        momentum = count;
-      else if (parts[k] == "masses" && width == 1)
-        mass = count;
-      else if (parts[k] == "id")
-        id = count;
-      count += width;
-      if (count > most_columns) file.fail(fmt::format("Properties={} has more than {} columns", text, most_columns));
+    s_.axes = GivenAxes(rotation);
+    const auto* origin = frame_.comment.find(file_, "Origin");
+    if (!origin) return;
+    const auto values = ExtxyzComment::numbers(file_, *origin);
+    if (values.size() != 3) fail(fmt::format("Origin holds {} numbers, not 3", values.size()));
+    const auto corner = s_.axes.inside(values.data());
+    std::copy(corner.begin(), corner.end(), s_.box.origin);
+  }
+
+  /// A species' mass as the column gives it: one for all of its atoms.
+  void take_masses() {
+    for (std::size_t i = 0; i < frame_.mass.size(); ++i) {
+      Species& species = s_.species[static_cast<std::size_t>(s_.type[i])];
+      const double mass = frame_.mass[i];
+      if (!(mass > 0.0))
+        fail_at(i, fmt::format("the mass of an atom of {} is {} g/mol, but has to be above 0", species.symbol, mass));
+      if (species.mass == 0.0) species.mass = mass;
+      if (species.mass != mass)
+        fail_at(i, fmt::format("{} has atoms of {} and of {} g/mol: name the isotopes differently, as in H and D",
+                               species.symbol, species.mass, mass));
     }
-    if (position < 0 || (species < 0 && number < 0))
-      file.fail(fmt::format("Properties={} lacks {}", text, position < 0 ? "pos:R:3" : "species:S:1 (or Z:I:1)"));
+    quip_ = !frame_.mass.empty() && same_letters(name_of(Role::mass), "mass") &&
+            std::all_of(s_.species.begin(), s_.species.end(), [](const Species& s) {
+              const double times = s.mass / std::max(standard_mass(s.symbol), 1e-300);
+              return std::abs(times - quip_mass) < 0.05 * quip_mass;
+            });
+    if (!quip_) return;
+    for (Species& s : s_.species) s.mass /= quip_mass;
+    s_.remarks.push_back("the column mass is in QUIP's unit, eV fs^2/Å^2 (103.64 times g/mol)");
   }
-};
 
-std::array<double, 3> turned(const double x[3], const double q[3][3]) {
-  std::array<double, 3> out;
-  for (int k = 0; k < 3; ++k) out[k] = x[0] * q[0][k] + x[1] * q[1][k] + x[2] * q[2][k];
-  return out;
-}
-
-/// The numbers of a key's value.
-std::vector<double> numbers(const TextLines& file, const Keys& keys, const char* key, std::size_t count) {
-  const auto words = split(keys.find(key)->second);
-  if (words.size() != count) file.fail(fmt::format("{} holds {} numbers, not {}", key, words.size(), count));
-  std::vector<double> values;
-  for (const auto word : words) values.push_back(file.real(word, key));
-  return values;
-}
-
-Box parse_cell(const TextLines& file, const Keys& keys, double rotation[3][3]) {
-  if (const auto pbc = keys.find("pbc"); pbc != keys.end())
-    for (std::string_view word : split(pbc->second))
-      if (word != "T" && word != "True" && word != "1")
-        file.fail(
-            fmt::format("pbc=\"{}\": only cells that are periodic in all three directions are simulated; put free "
-                        "surfaces between vacuum in a periodic cell",
-                        pbc->second));
-  if (!keys.contains("Lattice"))
-    file.fail("no Lattice=\"ax ay az bx by bz cx cy cz\" in the comment line: the periodic cell (Å) is needed");
-  const auto values = numbers(file, keys, "Lattice", 9);
-  double rows[3][3];
-  for (int k = 0; k < 9; ++k) rows[k / 3][k % 3] = values[k];
-  Box box;
-  try {
-    box = Box::from_vectors(rows, rotation);
-  } catch (const InputError& error) {
-    file.fail(error.what());
+  double mass_of(const Species& species) const {
+    return species.mass > 0.0 ? species.mass : standard_mass(species.symbol);
   }
-  if (keys.contains("Origin")) {
-    const auto corner = turned(numbers(file, keys, "Origin", 3).data(), rotation);
-    for (int k = 0; k < 3; ++k) box.origin[k] = corner[k];
+
+  /// Å/ps of the column's unit.
+  double unit_of_velocities() const {
+    const std::string& name = name_of(Role::velocity);
+    if (!unit_.empty()) return conversion(unit_, "angstrom/ps");
+    if (same_letters(name, "velo")) return quip_ ? per_fs : 1.0;
+    const bool of_lammps = frame_.comment.find(file_, "Timestep") != nullptr;
+    if (same_letters(name, "vel") && !of_lammps) return per_fs;
+    fail(
+        fmt::format("the column {} does not say in which unit it is: {}; say it in the deck, structure: "
+                    "{{velocity_unit: angstrom/fs}} or {{velocity_unit: angstrom/ps}}, or call it velo, in Å/ps",
+                    name,
+                    of_lammps ? "LAMMPS' dump extxyz writes vel in the unit of its own style"
+                              : "programs write it in Å/ps, Å/fs and ASE's unit"));
   }
-  return box;
-}
 
-std::string_view symbol_of_number(const TextLines& file, std::int64_t z) {
-  const auto symbol = z > 0 && z < 1000 ? element_symbol(static_cast<int>(z)) : std::string_view();
-  if (symbol.empty()) file.fail(fmt::format("there is no element {}", z));
-  return symbol;
-}
-
-int type_of(std::vector<Species>& species, std::string_view symbol) {
-  for (std::size_t k = 0; k < species.size(); ++k)
-    if (species[k].symbol == symbol) return static_cast<int>(k);
-  species.push_back({std::string(symbol), 0.0});
-  return static_cast<int>(species.size()) - 1;
-}
-
-/// The species' mass as ASE's column gives it: one for all of its atoms.
-void take_mass(const TextLines& file, Species& species, double mass) {
-  if (!(mass > 0.0))
-    file.fail(fmt::format("the mass of an atom of {} is {} g/mol, but has to be above 0", species.symbol, mass));
-  if (species.mass == 0.0) species.mass = mass;
-  if (species.mass != mass)
-    file.fail(fmt::format("{} has atoms of {} and of {} g/mol: name the isotopes differently, as in H and D",
-                          species.symbol, species.mass, mass));
-}
-
-/// Å/ps of ASE's momenta, sqrt(eV g/mol).
-double speed_by_momentum(const TextLines& file, const Species& species) {
-  const double mass = species.mass > 0.0 ? species.mass : standard_mass(species.symbol);
-  if (mass <= 0.0)
-    file.fail(
-        fmt::format("momenta of {0}, whose mass is not known: add the column masses:R:1, or write velocities "
-                    "(velo:R:3, in Å/ps)",
-                    species.symbol));
-  return 1.0 / (std::sqrt(constants::mvv2e) * mass);
-}
-
-Structure parse_frame(TextLines& file, std::int64_t atoms) {
-  file.next();
-  const Keys keys = parse_comment(file);
-  const Columns columns(file, keys);
-  Structure s;
-  double rotation[3][3];
-  s.box = parse_cell(file, keys, rotation);
-  s.axes = GivenAxes(rotation);
-  s.nglobal = atoms;
-  for (std::int64_t n = 0; n < atoms; ++n) {
-    file.next();
-    const auto words = split(file.line());
-    if (static_cast<int>(words.size()) != columns.count)
-      file.fail(fmt::format("expected {} columns ({}), found {}", columns.count, columns.text, words.size()));
-    auto vector = [&](int first, std::string_view what) {
-      double x[3];
-      for (int k = 0; k < 3; ++k) x[k] = file.real(words[first + k], what);
-      return turned(x, rotation);
-    };
-    s.type.push_back(type_of(s.species, columns.species >= 0
-                                            ? words[columns.species]
-                                            : symbol_of_number(file, file.integer(words[columns.number], "Z"))));
-    s.x.push_back(vector(columns.position, "a position"));
-    Species& species = s.species[s.type.back()];
-    if (columns.mass >= 0) take_mass(file, species, file.real(words[columns.mass], "a mass"));
-    if (columns.velocity >= 0) {
-      s.v.push_back(vector(columns.velocity, "a velocity"));
-    } else if (columns.momentum >= 0) {
-      s.v.push_back(vector(columns.momentum, "a momentum"));
-      for (double& v : s.v.back()) v *= speed_by_momentum(file, species);
+  void take_velocities() {
+    const bool have = frame_.columns.has(Role::velocity), momenta = frame_.columns.has(Role::momentum);
+    const bool plain = have && same_letters(name_of(Role::velocity), "velo");
+    if (momenta && !plain && unit_.empty()) {
+      momenta_to_velocities();
+      return;
     }
-    s.tag.push_back(columns.id >= 0 ? file.integer(words[columns.id], "an id") : n + 1);
+    if (!have) return;
+    const double factor = unit_of_velocities();
+    s_.v = std::move(frame_.velocity);
+    if (factor != 1.0)
+      for (auto& v : s_.v)
+        for (double& x : v) x *= factor;
+    if (!plain || factor != 1.0)
+      s_.remarks.push_back(
+          fmt::format("the column {} was read in {}", name_of(Role::velocity), !unit_.empty() ? unit_ : "Å/fs"));
+    if (!momenta && unit_.empty()) doubt_temperature(factor);
   }
-  const std::string problem = problem_of_ids(s.tag);
-  if (!problem.empty()) file.fail(problem);
-  return s;
-}
 
-std::int64_t atoms_of_frame(const TextLines& file) {
-  const auto words = split(file.line());
-  const std::int64_t atoms = words.size() == 1 ? file.integer(words[0], "the number of atoms") : -1;
-  if (atoms < 1) file.fail(fmt::format("expected the number of atoms, found '{}'", file.line()));
-  return atoms;
-}
-
-/// Where each frame starts (the line of its comment) and its number of atoms. A frame cut short has a negative number.
-struct ReadFrame {
-  TextLines::Mark comment;
-  std::int64_t atoms;
-};
-std::vector<ReadFrame> scan(TextLines& file, std::int64_t stop_after) {
-  std::vector<ReadFrame> frames;
-  while (file.next()) {
-    if (split(file.line()).empty()) continue;
-    const std::int64_t atoms = atoms_of_frame(file);
-    frames.push_back({file.mark(), atoms});
-    for (std::int64_t n = 0; n <= atoms; ++n)
-      if (!file.next()) {
-        frames.back().atoms = -atoms;
-        return frames;
+  /// Å/ps of ASE's momenta, sqrt(eV g/mol).
+  void momenta_to_velocities() {
+    std::vector<double> factor(s_.species.size(), 0.0);
+    s_.v = std::move(frame_.momentum);
+    for (std::size_t i = 0; i < s_.v.size(); ++i) {
+      const Species& species = s_.species[static_cast<std::size_t>(s_.type[i])];
+      double& f = factor[static_cast<std::size_t>(s_.type[i])];
+      if (f == 0.0) {
+        if (mass_of(species) <= 0.0)
+          fail_at(i, fmt::format("momenta of {0}, whose mass is not known: add the column masses:R:1, or write "
+                                 "velocities (velo:R:3, in Å/ps)",
+                                 species.symbol));
+        f = 1.0 / (std::sqrt(constants::mvv2e) * mass_of(species));
       }
-    if (static_cast<std::int64_t>(frames.size()) == stop_after) break;
+      for (double& x : s_.v[i]) x *= f;
+    }
   }
-  return frames;
-}
 
-Structure read_here(const std::string& path, std::int64_t frame) {
-  TextLines file(path);
-  const auto frames = scan(file, frame < 0 ? -1 : frame + 1);
-  const std::int64_t count = static_cast<std::int64_t>(frames.size());
-  if (count == 0) throw InputError(fmt::format("{} holds no atoms", path));
-  const std::int64_t chosen = frame < 0 ? count + frame : frame;
-  if (chosen < 0 || chosen >= count)
-    throw InputError(
-        fmt::format("{} has no frame {}: it holds {} frame{}, numbered 0 to {} (or -1 to -{} from the end)", path,
-                    frame, count, count == 1 ? "" : "s", count - 1, count));
-  const ReadFrame& found = frames[chosen];
-  if (found.atoms < 0)
-    file.fail(fmt::format("the file ends inside frame {}, which should hold {} atoms: it was cut short{}", chosen,
-                          -found.atoms, chosen > 0 ? fmt::format("; frame {} is whole", chosen - 1) : ""));
-  file.go_to(found.comment);
-  return parse_frame(file, found.atoms);
+  /// A thousand times too small or too large, velocities are a millionth or a million times as hot as they should be.
+  void doubt_temperature(double factor) {
+    const double t = temperature_of(s_);
+    const bool per_ps = factor == 1.0;
+    if (!(per_ps ? t > 1e-6 && t < 0.02 : t > 3e5)) return;
+    s_.warnings.push_back(fmt::format(
+        "the column {} was read in {}, which makes {:.3g} K, while it makes {:.3g} K in {}: {}; where that is "
+        "meant, say velocity_unit: {}",
+        name_of(Role::velocity), per_ps ? "Å/ps" : "Å/fs", t, per_ps ? 1e6 * t : 1e-6 * t, per_ps ? "Å/fs" : "Å/ps",
+        per_ps ? "QUIP writes velo in Å/fs" : "some programs write vel in Å/ps",
+        per_ps ? "angstrom/fs" : "angstrom/ps"));
+  }
+
+  void take_images() {
+    if (!frame_.unwrapped.empty()) {
+      for (std::size_t i = 0; i < frame_.unwrapped.size(); ++i) {
+        double inside[3], outside[3];
+        s_.box.to_fractional(s_.axes.inside(frame_.position[i].data()).data(), inside);
+        s_.box.to_fractional(s_.axes.inside(frame_.unwrapped[i].data()).data(), outside);
+        s_.image.push_back({crossings(i, outside[0] - inside[0]), crossings(i, outside[1] - inside[1]),
+                            crossings(i, outside[2] - inside[2])});
+      }
+    } else {
+      for (std::size_t i = 0; i < frame_.travel.size(); ++i) {
+        const auto& t = frame_.travel[i];
+        s_.image.push_back({crossings(i, t[0]), crossings(i, t[1]), crossings(i, t[2])});
+      }
+    }
+  }
+
+  int crossings(std::size_t atom, double cells) const {
+    if (!(std::abs(cells) < 1e9))
+      fail_at(atom, fmt::format("the atom has crossed the cell {:g} times, expected less than 1e9", cells));
+    return static_cast<int>(std::lround(cells));
+  }
+
+  void take_ids() {
+    s_.tag = std::move(frame_.id);
+    if (s_.tag.empty())
+      for (std::int64_t n = 0; n < s_.nglobal; ++n) s_.tag.push_back(n + 1);
+    const auto done = renumber(s_.tag);
+    if (!done.problem.empty()) file_.fail(done.problem);
+    if (!done.remark.empty()) s_.remarks.push_back(done.remark);
+  }
+
+  /// Columns that say something of the atoms which is not in the structure. Forces are computed anew, and momenta say
+  /// what velocities do.
+  void name_unread() {
+    std::vector<std::string> out;
+    for (const auto& name : frame_.columns.names()) {
+      const auto is = [&](Role role) { return frame_.columns.has(role) && name_of(role) == name; };
+      const auto& forces = extxyz_force_names();
+      bool read = std::any_of(forces.begin(), forces.end(), [&](const auto& f) { return same_letters(f, name); });
+      for (int k = 0; k < static_cast<int>(Role::count); ++k) read = read || is(static_cast<Role>(k));
+      if (!read) out.push_back(name);
+    }
+    if (frame_.more_columns) out.push_back("those behind the fourth");
+    if (!out.empty()) s_.remarks.push_back(fmt::format("column{} not read: {}", out.size() == 1 ? "" : "s", join(out)));
+  }
+
+  const TextLines& file_;
+  ExtxyzFrame frame_;
+  const std::string& unit_;
+  Structure s_;
+  bool quip_ = false;  ///< masses, and so velocities, are in QUIP's units
+};
+
+Structure structure_of_xyz(const std::string& path, std::int64_t frame, const std::string& velocity_unit) {
+  ExtxyzReader reader(path, {.motion = true, .forces = false, .force = {}});
+  auto read = reader.at(frame);
+  Structure out = FrameToStructure(reader.file(), std::move(read), velocity_unit).make();
+  for (auto* lines : {&out.remarks, &out.warnings})
+    for (auto& line : *lines) line = fmt::format("{}: {}", path, line);
+  return out;
 }
 
 }  // namespace
 
-Structure read_extxyz(const std::string& path, std::int64_t frame, const Comm& comm) {
+Structure read_extxyz(const std::string& path, std::int64_t frame, const Comm& comm, const std::string& velocity_unit) {
   Structure structure;
-  on_root(comm, [&] { structure = read_here(path, frame); });
+  on_root(comm, [&] { structure = structure_of_xyz(path, frame, velocity_unit); });
   scatter(comm, structure);
   return structure;
 }

@@ -9,10 +9,14 @@ namespace cambium::io {
 /// dealt to all ranks. Collective.
 ///
 /// Needed: Lattice="ax ay az bx by bz cx cy cz" (Å, right-handed, any orientation: the cell is turned into Box's form
-/// and positions and velocities with it), all directions periodic; Origin="x y z" is the cell's corner. Columns as
-/// Properties says; used are species:S:1 (or Z:I:1), pos:R:3 (Å), velo:R:3 (Å/ps) and id:I:1 (1 to N, otherwise atoms
-/// are numbered in order). Others are skipped. Species come in the order of their first atom. Throws InputError with
-/// file:line for anything else.
-Structure read_extxyz(const std::string& path, std::int64_t frame, const Comm& comm);
+/// and positions and velocities with it), all directions periodic; Origin="x y z" is the cell's corner. Used of the
+/// columns are species or Z, positions (Å), masses (g/mol; QUIP's eV fs^2/Å^2 are known by their size), ids,
+/// unwrapped_position or travel as cell crossings, and the first of velo (Å/ps; Å/fs beside QUIP's masses), momenta
+/// (ASE's sqrt(eV g/mol)) and vel (GPUMD's Å/fs). `velocity_unit`, where it is given, is that of any column of
+/// velocities; without it, velocities, velocity, vels and the vel of LAMMPS' dump extxyz are refused, since programs
+/// write them in different units. Species come in the order of their first atom. What is passed over is among the
+/// remarks. Throws InputError with file:line for anything else.
+Structure read_extxyz(const std::string& path, std::int64_t frame, const Comm& comm,
+                      const std::string& velocity_unit = "");
 
 }  // namespace cambium::io

@@ -6,11 +6,16 @@
 
 namespace cambium::io {
 
-/// A LAMMPS data file of atom style atomic, in units metal. Read on rank 0, dealt to all ranks. Collective.
+/// A LAMMPS data file. Read on rank 0, dealt to all ranks. Collective.
 ///
-/// `species` names the types 1, 2, ... in order; the names of a section "Atom Type Labels" take its place. Read are
-/// the cell (xlo xhi, ylo yhi, zlo zhi, xy xz yz), Masses, Atoms (id type x y z [ix iy iz], ids 1 to N in any order)
-/// and Velocities; other sections are skipped. Throws InputError with file:line otherwise.
-Structure read_lammps_data(const std::string& path, std::span<const std::string> species, const Comm& comm);
+/// `species` names the types 1, 2, ... in order, where two types may be of one species; the names of a section "Atom
+/// Type Labels" take its place. Read are the cell (xlo xhi, ylo yhi, zlo zhi, xy xz yz; or avec, bvec, cvec, abc
+/// origin), Masses, Atoms and Velocities; the remarks name the rest. Numbers are in the units that `units` names
+/// (LAMMPS' styles), else in those that the title does ("units = real", as write_data writes it), else metal. The
+/// columns of Atoms are those of the style that the section's remark names (atomic, charge, full, molecular, sphere...,
+/// with the suffix of an accelerated style, too), else they are judged by their number and contents. Ids with gaps are
+/// made 1 to N. Throws InputError with file:line for anything else.
+Structure read_lammps_data(const std::string& path, std::span<const std::string> species, const Comm& comm,
+                           const std::string& units = "");
 
 }  // namespace cambium::io

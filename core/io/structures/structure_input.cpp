@@ -7,9 +7,11 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/base/units.hpp"
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
+#include "core/io/structures/lammps_units.hpp"
 #include "core/particles/repeat.hpp"
 
 namespace cambium {
@@ -29,6 +31,12 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
   d("species", &StructureInput::species,
     "names of the types 1, 2, ... of a LAMMPS data file; order of the types for an extended XYZ file")
       .def({});
+  d("units", &StructureInput::units,
+    "LAMMPS' style of units of a data file, such as real; when empty that of its title (units = ...), else metal")
+      .def("");
+  d("velocity_unit", &StructureInput::velocity_unit,
+    "unit of the velocities of an extended XYZ file; when empty by the column: velo angstrom/ps, vel angstrom/fs")
+      .def("");
   d("repeat", &StructureInput::repeat, "copies of a file's cell along a, b and c; ids of the first copy are the file's")
       .at_least(1)
       .def({1, 1, 1});
@@ -39,6 +47,17 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
     const auto& cells = s.lattice->cells;
     return fmt::format("'repeat' is for files; a lattice has 'cells': [{}, {}, {}] are as many", cells[0] * s.repeat[0],
                        cells[1] * s.repeat[1], cells[2] * s.repeat[2]);
+  });
+  d.check([](const StructureInput& s) -> std::string {
+    if (!s.units.empty() && !io::lammps_units(s.units))
+      return fmt::format("units: there is no style '{}' with units; known: metal, real, si, cgs, electron, micro, nano",
+                         s.units);
+    std::string problem;
+    const auto unit = s.velocity_unit.empty() ? unit_of("angstrom/ps") : parse_unit(s.velocity_unit, &problem);
+    if (!unit) return "velocity_unit: " + problem;
+    if (!(unit->dimension == unit_of("angstrom/ps").dimension))
+      return fmt::format("velocity_unit: '{}' is no unit of a velocity; give one such as angstrom/fs", s.velocity_unit);
+    return {};
   });
   d.check([](const StructureInput& s) -> std::string {
     if (s.lattice.has_value() != s.file.empty()) return "give either 'lattice' or 'file'";
@@ -53,8 +72,8 @@ static Structure read_structure(const StructureInput& input, Context& context) {
     return read_checkpoint_structure(input.file, context.comm);
   const bool xyz =
       input.format == F::extxyz || (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
-  return xyz ? io::read_extxyz(input.file, input.frame, context.comm)
-             : io::read_lammps_data(input.file, input.species, context.comm);
+  return xyz ? io::read_extxyz(input.file, input.frame, context.comm, input.velocity_unit)
+             : io::read_lammps_data(input.file, input.species, context.comm, input.units);
 }
 
 static std::vector<std::string> symbols_of(const std::vector<Species>& species) {
@@ -63,15 +82,29 @@ static std::vector<std::string> symbols_of(const std::vector<Species>& species) 
   return symbols;
 }
 
-Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
-                          GivenAxes* axes) {
+/// What the reader found worth saying, and masses that contradict their species, unless the deck gives them.
+static void say_doubts(const Structure& structure, const std::map<std::string, double>& masses, Context& context) {
+  for (const auto& text : structure.warnings) context.log.warn(text);
+  std::vector<Species> given = structure.species;
+  for (auto& species : given)
+    if (masses.contains(species.symbol)) species.mass = 0.0;
+  for (const auto& text : doubtful_masses(given)) context.log.warn(text);
+}
+
+static Particles build(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
+                       GivenAxes* axes, bool remarks) {
   Structure structure = read_structure(input, context);
+  if (remarks)
+    for (const auto& text : structure.remarks) context.log.info(text);
+  if (!input.file.empty()) say_doubts(structure, masses, context);
   repeat(structure, input.repeat, context.comm);
   if (axes) *axes = structure.axes;
   std::vector<Species> declared = structure.species;
   if (!input.species.empty() && !input.lattice) {
     declared.clear();
-    for (const auto& symbol : input.species) declared.push_back({symbol, 0.0});
+    for (const auto& symbol : input.species)  // several types of a LAMMPS data file may be of one species
+      if (std::none_of(declared.begin(), declared.end(), [&](const Species& s) { return s.symbol == symbol; }))
+        declared.push_back({symbol, 0.0});
     for (auto& species : declared)
       for (const auto& given : structure.species)
         if (given.symbol == species.symbol) species.mass = given.mass;
@@ -91,6 +124,11 @@ Particles build_structure(const StructureInput& input, const std::map<std::strin
   return particles;
 }
 
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
+                          GivenAxes* axes) {
+  return build(input, masses, context, axes, true);
+}
+
 std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses,
                                                Context& context) {
   namespace fs = std::filesystem;
@@ -104,7 +142,7 @@ std::optional<std::vector<Species>> species_of(const StructureInput& input, cons
     const bool there = input.file.rfind(run, 0) != 0 && fs::exists(input.file);
     if (context.comm.max(there ? 1 : 0) == 0) return std::nullopt;
   }
-  return build_structure(small, masses, context).species;
+  return build(small, masses, context, nullptr, false).species;
 }
 
 }  // namespace cambium

@@ -22,6 +22,7 @@ struct StructureInput {
   Format format = Format::by_name;
   std::int64_t frame = -1;
   std::vector<std::string> species;
+  std::string units, velocity_unit;
   std::array<int, 3> repeat = {1, 1, 1};
   std::optional<GroupSpec> keep;
   static void describe(deck::Describe<StructureInput>& d);

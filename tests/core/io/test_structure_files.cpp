@@ -1,66 +1,15 @@
 // Structures read from files: what is right is read right, on any number of ranks, and what is wrong is said where.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
-#include "core/base/error.hpp"
 #include "core/io/structures/extxyz.hpp"
-#include "core/io/structures/extxyz_reader.hpp"
-#include "core/io/structures/lammps_data_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/core/io/structure_case.hpp"
 
 using namespace cambium;
+using namespace cambium::testing;
 
 namespace {
-
-/// A file that rank 0 writes and takes away again; every rank has its own name for it, only rank 0's is read.
-struct File {
-  std::string path;
-  explicit File(const std::string& text)
-      : path((std::filesystem::temp_directory_path() / ("structure_" + std::to_string(::getpid()))).string()) {
-    std::ofstream(path) << text;
-  }
-  ~File() { std::remove(path.c_str()); }
-};
-
-/// The message of reading `text`, without the path in front of it. Rank 0's path is in the text on every rank.
-template <class Read>
-std::string message(const std::string& text, Read read) {
-  const Comm comm;
-  const File file(text);
-  std::string root_path = file.path;
-  comm.broadcast(root_path);
-  try {
-    read(file.path, comm);
-  } catch (const InputError& error) {
-    std::string what = error.what();
-    for (std::size_t at; (at = what.find(root_path)) != std::string::npos;) what.replace(at, root_path.size(), "FILE");
-    return what;
-  }
-  return "no error";
-}
-
-std::string xyz_message(const std::string& text, int frame = -1) {
-  return message(text, [frame](const std::string& path, const Comm& comm) { io::read_extxyz(path, frame, comm); });
-}
-
-std::string data_message(const std::string& text, std::vector<std::string> species = {"Cu"}) {
-  return message(text, [&](const std::string& path, const Comm& comm) { io::read_lammps_data(path, species, comm); });
-}
-
-Structure read_xyz(const std::string& text, int frame, const Comm& comm) {
-  const File file(text);
-  return io::read_extxyz(file.path, frame, comm);
-}
-
-Structure read_data(const std::string& text, const std::vector<std::string>& species, const Comm& comm) {
-  const File file(text);
-  return io::read_lammps_data(file.path, species, comm);
-}
 
 const std::string two_frames = R"(2
 Lattice="5.0 0.0 0.0 0.0 6.0 0.0 0.0 0.0 7.0" Properties=species:S:1:pos:R:3 pbc="T T T"
@@ -71,42 +20,6 @@ energy=-3.5 Lattice="5 0 0 0 6 0 0 0 8" Properties=id:I:1:species:S:1:pos:R:3:fo
 3 H 1.0 2.0 3.0 9 9 9 0.5 -0.25 1e-2
 1 O 0.5 +0.6 0.7 9 9 9 1 2 3
 2 H 4.0 5.0 6.0 9 9 9 4 5 6
-)";
-
-const std::string data = R"(LAMMPS data file: two kinds of atoms in a skewed cell
-
-4 atoms
-2 atom types
-0 bonds
-
--1.0 9.0 xlo xhi
-0.0 8.0 ylo yhi   # a remark
-0.5 7.5 zlo zhi
-1.5 -0.5 0.25 xy xz yz
-
-Masses
-
-1 63.5
-2 58.7
-
-Pair Coeffs # eam/alloy
-
-1 some thing
-2 some thing
-
-Atoms # atomic
-
-4 1 0.0 0.0 0.5 0 0 0
-2 2 1.0 2.0 3.0 1 -2 0
-1 1 4.0 5.0 6.0
-3 2 7.0 7.5 7.25 0 0 3
-
-Velocities
-
-1 0.1 0.2 0.3
-3 -1 -2 -3
-2 4 5 6
-4 7 8 9
 )";
 
 }  // namespace
@@ -195,59 +108,6 @@ TEST_CASE("what the extended XYZ writer writes is read back, the corner of the c
   CHECK(back.v == s.v);
 }
 
-TEST_CASE("a LAMMPS data file is read: tilted cell, images, velocities by id, masses") {
-  const Comm self(MPI_COMM_SELF);
-  const Structure s = read_data(data, {"Cu", "Ni"}, self);
-  CHECK(s.nglobal == 4);
-  CHECK(s.box.origin[0] == -1.0);
-  CHECK(s.box.origin[2] == 0.5);
-  const double h[3][3] = {{10, 0, 0}, {1.5, 8, 0}, {-0.5, 0.25, 7}};
-  for (int r = 0; r < 3; ++r)
-    for (int k = 0; k < 3; ++k) CHECK(s.box.h[r][k] == h[r][k]);
-  CHECK(s.tag == std::vector<std::int64_t>{4, 2, 1, 3});
-  CHECK(s.type == std::vector<int>{0, 1, 0, 1});
-  CHECK(s.x[1] == std::array<double, 3>{1, 2, 3});
-  CHECK(s.image[1] == std::array<int, 3>{1, -2, 0});
-  CHECK(s.v[1] == std::array<double, 3>{4, 5, 6});
-  CHECK(s.v[3] == std::array<double, 3>{-1, -2, -3});
-  const Particles p = particles_of(s);
-  CHECK(p.species[0].mass == 63.5);
-  const std::vector<Species> declared = {{"Ni", 0.0}, {"Cu", 60.0}};
-  const Particles q = particles_of(s, declared);
-  CHECK(q.species[0].mass == 58.7);
-  CHECK(q.species[1].mass == 60.0);
-}
-
-TEST_CASE("type labels name the species") {
-  const Comm self(MPI_COMM_SELF);
-  const Structure s = read_data(
-      "title\n\n1 atoms\n2 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n"
-      "Atom Type Labels\n\n1 Si\n2 C\n\nMasses\n\nC 12.5\nSi 28\n\nAtoms\n\n1 C 1 2 3\n",
-      {}, self);
-  CHECK(s.species[0].symbol == "Si");
-  CHECK(s.species[1].mass == 12.5);
-  CHECK(s.type[0] == 1);
-}
-
-TEST_CASE("every rank gets its share of what rank 0 reads") {
-  const Comm world, self(MPI_COMM_SELF);
-  const Structure all = read_data(data, {"Cu", "Ni"}, self), mine = read_data(data, {"Cu", "Ni"}, world);
-  CHECK(mine.nglobal == 4);
-  CHECK(mine.species[1].symbol == "Ni");
-  CHECK(mine.species[1].mass == 58.7);
-  CHECK(mine.box.h[2][0] == -0.5);
-  CHECK(mine.box.origin[2] == 0.5);
-  const auto [begin, end] = even_share(4, world.rank(), world.size());
-  REQUIRE(static_cast<std::int64_t>(mine.tag.size()) == end - begin);
-  for (std::int64_t i = begin; i < end; ++i) {
-    CHECK(mine.tag[i - begin] == all.tag[i]);
-    CHECK(mine.type[i - begin] == all.type[i]);
-    CHECK(mine.x[i - begin] == all.x[i]);
-    CHECK(mine.v[i - begin] == all.v[i]);
-    CHECK(mine.image[i - begin] == all.image[i]);
-  }
-}
-
 TEST_CASE("faults of an extended XYZ file are said with their place") {
   const std::string cell = "Lattice=\"5 0 0 0 5 0 0 0 5\" ";
   CHECK(xyz_message(two_frames, 2) ==
@@ -260,6 +120,23 @@ TEST_CASE("faults of an extended XYZ file are said with their place") {
         "FILE:2: no Lattice=\"ax ay az bx by bz cx cy cz\" in the comment line: the periodic cell (Å) is needed");
   CHECK(xyz_message("1\nLattice=\"5 0 0 0 5 0\"\nO 1 2 3\n") == "FILE:2: Lattice holds 6 numbers, not 9");
   CHECK(xyz_message("1\n" + cell + "Origin=\"1 2\"\nO 1 2 3\n") == "FILE:2: Origin holds 2 numbers, not 3");
+  CHECK(xyz_message("1\n" + cell + "lattice=\"5 0 0\"\nO 1 2 3\n") == "no error");
+  CHECK(xyz_message("1\n" + cell + cell + "\nO 1 2 3\n") == "no error");
+  CHECK(xyz_message("1\n" + cell + "Lattice=\"5 0 0\"\nO 1 2 3\n") ==
+        "FILE:2: the key Lattice stands there twice, with '5 0 0 0 5 0 0 0 5' and with '5 0 0': leave one of them out");
+  CHECK(xyz_message("1\n" + cell + "pbc=\"T no T\"\nO 1 2 3\n") ==
+        "FILE:2: pbc=\"T no T\": expected T or F (or true, false, 1, 0), found 'no'");
+  CHECK(xyz_message("1\n" + cell + "pbc=\"T T\"\nO 1 2 3\n") == "FILE:2: pbc=\"T T\" holds 2 values, not 3");
+  CHECK(xyz_message("1\n" + cell + "Properties=species:S:1:pos:Q:3\nO 1 2 3\n") ==
+        "FILE:2: Properties=species:S:1:pos:Q:3: pos is of type 'Q', expected S, R, I or L");
+  CHECK(xyz_message("1\n" + cell + "Properties=species:S:1:pos:R:2\nO 1 2\n") ==
+        "FILE:2: Properties=species:S:1:pos:R:2: pos has 2 columns, expected 3");
+  CHECK(xyz_message("1\n" + cell + "Properties=species:S:1:Z:I:1:pos:R:3\nO 9 1 2 3\n") ==
+        "FILE:3: the species is O, but Z is 9: leave out the column that is wrong");
+  CHECK(xyz_message("1\n" + cell + "Properties=species:S:1:pos:R:3:travel:I:3\nO 1 2 3 0 2000000000 0\n") ==
+        "FILE:3: the atom has crossed the cell 2e+09 times, expected less than 1e9");
+  CHECK(xyz_message("\xFF\xFE"
+                    "1") == "FILE: the text is in UTF-16; save it as UTF-8 or ASCII");
   CHECK(xyz_message("1\nLattice=\"5 0 0\nO 1 2 3\n") == "FILE:2: the value of Lattice has no closing \"");
   CHECK(xyz_message("1\nLattice=\"0 5 0 5 0 0 0 0 5\"\nO 1 2 3\n") ==
         "FILE:2: the cell vectors (0 5 0), (5 0 0), (0 0 5) are flat or left-handed (volume -125): give three "
@@ -273,32 +150,83 @@ TEST_CASE("faults of an extended XYZ file are said with their place") {
         "FILE:4: expected 4 columns (species:S:1:pos:R:3), found 3");
   CHECK(xyz_message("1\n" + cell + "\nO 1 2 3x\n") == "FILE:3: expected a number for a position, found '3x'");
   CHECK(xyz_message("1\n" + cell + "\nO 1 2 nan\n") == "FILE:3: expected a number for a position, found 'nan'");
-  CHECK(xyz_message("1\n" + cell + "Properties=id:I:1:species:S:1:pos:R:3\n7 O 1 2 3\n") ==
-        "FILE:3: atom id 7 is outside of 1 to 1, the number of atoms: renumber the atoms without gaps");
+  CHECK(xyz_message("2\n" + cell + "Properties=id:I:1:species:S:1:pos:R:3\n7 O 1 2 3\n7 O 2 2 3\n") ==
+        "FILE:4: atom id 7 is given twice");
   const Comm comm;
   CHECK_THROWS_WITH(io::read_extxyz("no_such_file.xyz", -1, comm),
                     "cannot open 'no_such_file.xyz': No such file or directory; check the path");
 }
 
-TEST_CASE("faults of a LAMMPS data file are said with their place") {
-  const std::string head = "title\n\n2 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n";
-  CHECK(data_message(head + "Atoms # full\n\n1 1 1 0 1 2 3\n") ==
-        "FILE:9: atom style 'full' is not read, only 'atomic' (id type x y z): change the style with LAMMPS "
-        "(atom_style atomic, read_data, write_data)");
-  CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n") == "FILE:11: the file ends after 1 of 2 atoms");
-  CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n\nVelocities\n\n1 0 0 0\n") ==
-        "FILE:13: expected 'id type x y z' or 'id type x y z ix iy iz', found 1 words after 1 of 2 atoms");
-  CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n2 2 1 2 3\n") == "FILE:12: type 2 is outside of 1 to 1 (atom types)");
-  CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n1 1 1 2 3\n") == "FILE:12: atom id 1 is given twice");
-  CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n2 1 1 2 3\n", {"Cu", "Ni"}) ==
-        "FILE has 1 atom types, but 2 names are given: name one species per type, in the order of the types (type 1 "
-        "first)");
-  CHECK(data_message("title\n1 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\nAtoms\n\n1 1 1 2 3\n") ==
-        "FILE lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi', so it is no LAMMPS data file, as which it was read; ASE "
-        "makes extended XYZ of POSCAR, CIF, PDB and others: ase.io.write(\"atoms.xyz\", ase.io.read(\"FILE\"))");
-  CHECK(data_message("title\n1 atoms\n5 -5 xlo xhi\n") == "FILE:3: the cell ends at -5 before it begins at 5");
-  CHECK(data_message("title\n1 atoms\n3 0 0 avec\n") ==
-        "FILE:3: a general triclinic cell (avec, bvec, cvec): write the file with restricted triclinic vectors (xlo "
-        "xhi ... xy xz yz)");
-  CHECK(data_message(head) == "FILE has no section Atoms");
+TEST_CASE("velocities are in the unit of their column, and refused where its name does not say one") {
+  const Comm self(MPI_COMM_SELF);
+  const std::string start = "1\nLattice=\"5 0 0 0 5 0 0 0 5\" ", columns = "Properties=species:S:1:pos:R:3:";
+  CHECK(read_xyz(start + columns + "velo:R:3\nAr 1 2 3 1 0 2\n", -1, self).v[0] == std::array<double, 3>{1, 0, 2});
+  const Structure gpumd = read_xyz(start + columns + "vel:R:3\nAr 1 2 3 0.001 0 0.002\n", -1, self);
+  CHECK(gpumd.v[0][2] == Approx(2.0));
+  REQUIRE(gpumd.remarks.size() == 1);
+  CHECK(gpumd.remarks[0].ends_with(": the column vel was read in Å/fs"));
+  const std::string how =
+      "; say it in the deck, structure: {velocity_unit: angstrom/fs} or {velocity_unit: angstrom/ps}, "
+      "or call it velo, in Å/ps";
+  for (const std::string name : {"velocity", "velocities", "Velocity", "vels"}) {
+    CHECK(xyz_message(start + columns + name + ":R:3\nAr 1 2 3 1 0 2\n") ==
+          "FILE:2: the column " + name +
+              " does not say in which unit it is: programs write it in Å/ps, Å/fs and ASE's unit" + how);
+    const File file(start + columns + name + ":R:3\nAr 1 2 3 1 0 2\n");
+    CHECK(io::read_extxyz(file.path, -1, self, "nm/ps").v[0][2] == Approx(20.0));
+  }
+  CHECK(
+      xyz_message(start + "Timestep=5 " + columns + "vel:R:3\nAr 1 2 3 1 0 2\n") ==
+      "FILE:2: the column vel does not say in which unit it is: LAMMPS' dump extxyz writes vel in the unit of its own "
+      "style" +
+          how);
+  // QUIP's masses are eV fs^2/Å^2, 103.64 times g/mol, and its velocities Å/fs.
+  const Structure quip = read_xyz(start + columns + "mass:R:1:velo:R:3\nSi 1 2 3 2910.8 0.001 0 0\n", -1, self);
+  CHECK(quip.species[0].mass == Approx(28.085).epsilon(1e-4));
+  CHECK(quip.v[0][0] == Approx(1.0));
+  // 300 K in Å/fs, read in Å/ps: argon at 0.3 mK.
+  const Structure cold = read_xyz(start + columns + "velo:R:3\nAr 1 2 3 0.004 0 0\n", -1, self);
+  REQUIRE(cold.warnings.size() == 1);
+  CHECK(cold.warnings[0].find("the column velo was read in Å/ps, which makes 0.000") != std::string::npos);
+  CHECK(cold.warnings[0].ends_with(
+      "in Å/fs: QUIP writes velo in Å/fs; where that is meant, say velocity_unit: angstrom/fs"));
+  const Structure hot = read_xyz(start + columns + "vel:R:3\nAr 1 2 3 4 0 0\n", -1, self);
+  REQUIRE(hot.warnings.size() == 1);
+  CHECK(hot.warnings[0].ends_with(
+      "some programs write vel in Å/ps; where that is meant, say velocity_unit: angstrom/ps"));
+}
+
+TEST_CASE("what a structure says beside its atoms is named once: columns not read, ids made anew, cell crossings") {
+  const Comm self(MPI_COMM_SELF);
+  const std::string start = "2\nLattice=\"5 0 0 0 5 0 0 0 5\" ";
+  const Structure s = read_xyz(start +
+                                   "Properties=id:I:1:species:S:1:pos:R:3:unwrapped_position:R:3:tags:I:1:forces:R:3:"
+                                   "spin:R:3\n12 O 1 1 1 6 1 -9 0 9 9 9 1 1 1\n4 O 2 2 2 2 2 2 1 9 9 9 1 1 1\n",
+                               -1, self);
+  CHECK(s.tag == std::vector<std::int64_t>{2, 1});
+  CHECK(s.image[0] == std::array<int, 3>{1, 0, -2});
+  REQUIRE(s.remarks.size() == 2);
+  CHECK(s.remarks[0].ends_with(": ids from 4 to 12 were made 1 to 2, in their order"));
+  CHECK(s.remarks[1].ends_with(": columns not read: tags, spin"));
+  const Structure plain = read_xyz(start + "\nO 1 1 1 0.5\nO 2 2 2 0.5\n", -1, self);
+  REQUIRE(plain.remarks.size() == 1);
+  CHECK(plain.remarks[0].ends_with(": column not read: those behind the fourth"));
+  const Structure travelled =
+      read_xyz(start + "Properties=species:S:1:pos:R:3:travel:I:3\nO 1 1 1 0 1 -1\nO 2 2 2 0 0 0\n", -1, self);
+  CHECK(travelled.image[0] == std::array<int, 3>{0, 1, -1});
+}
+
+TEST_CASE("masses that contradict their species are doubted") {
+  const auto first = [](const std::vector<Species>& species) {
+    const auto doubts = doubtful_masses(species);
+    return doubts.empty() ? std::string() : doubts[0];
+  };
+  CHECK(doubtful_masses(std::vector<Species>{{"Na", 35.45}, {"Cl", 22.98977}}).size() == 2);
+  CHECK(first({{"Na", 35.45}, {"Cl", 0.0}}) ==
+        "the file gives 'Na' the mass 35.45 g/mol, which is nearer to that of Cl (35.45) than to its own (22.9898): "
+        "check "
+        "the order of the species, or say masses: {Na: ...}");
+  CHECK(first({{"Ag", 63.55}}).find("nearer to that of Cu (63.546)") != std::string::npos);
+  CHECK(first({{"Na", 22.99}, {"Cl", 35.4}, {"A", 12.0}, {"Ar", 36.0}}).empty());
+  CHECK(first({{"H", 2.0}, {"O", 16.0}}).empty());
 }

@@ -1,0 +1,70 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/structures/extxyz_columns.hpp"
+
+namespace cambium::io {
+
+/// A frame as its file gives it, in the file's axes and numbers.
+struct ExtxyzFrame {
+  ExtxyzComment comment;
+  ExtxyzColumns columns;
+  std::int64_t line = 0;                               ///< of the number of atoms, from 1
+  std::optional<std::array<double, 9>> lattice;        ///< rows a, b, c
+  std::array<bool, 3> periodic = {};                   ///< pbc; without it, whether there is a lattice
+  std::optional<std::string> pbc;                      ///< the key's value, where it is there
+  std::vector<std::string> species;                    ///< in the order of their first atom
+  std::vector<int> type;                               ///< of each atom, an index of `species`
+  std::vector<std::array<double, 3>> position, force;  ///< force: empty where it is not there or not wanted
+  // Of a state of motion, where it is wanted and there:
+  std::vector<std::array<double, 3>> velocity, momentum, unwrapped, travel;
+  std::vector<double> mass;
+  std::vector<std::int64_t> id;
+  bool more_columns = false;  ///< lines of a frame without Properties have words behind the fourth
+  std::int64_t atoms() const { return static_cast<std::int64_t>(type.size()); }
+};
+
+/// What is to be read beside species and positions.
+struct ExtxyzWanted {
+  bool motion = false;  ///< velocities or momenta, masses, ids, images
+  bool forces = false;
+  std::vector<std::string> force;  ///< names of the column of forces; empty: those of extxyz_force_names()
+};
+
+/// The one reader of extended XYZ, plain XYZ among it: a comment line that has no keys says nothing, and columns behind
+/// the fourth are passed over.
+class ExtxyzReader {
+ public:
+  /// Throws InputError when the file cannot be opened.
+  ExtxyzReader(const std::string& path, ExtxyzWanted wanted) : file_(path), wanted_(std::move(wanted)) {}
+
+  /// Reads the next frame; false at the end of the file. Throws InputError with file:line for anything that is wrong,
+  /// and for a file that ends inside of a frame.
+  bool next(ExtxyzFrame& frame);
+
+  /// Goes to a frame, counted from 0, or from the end (-1 is the last), and reads it. InputError where there is none.
+  ExtxyzFrame at(std::int64_t frame);
+
+  const TextLines& file() const { return file_; }
+
+ private:
+  struct Place {
+    TextLines::Mark mark;  ///< of the comment line
+    std::int64_t atoms;    ///< negative for a frame that the file's end cuts short
+  };
+  std::int64_t atoms_here() const;
+  std::vector<Place> scan(std::int64_t stop_after);
+  void read(std::int64_t atoms, ExtxyzFrame& frame);
+  void read_cell(ExtxyzFrame& frame) const;
+  void read_atom(ExtxyzFrame& frame, std::vector<std::string_view>& words);
+  std::string_view species_here(const ExtxyzFrame& frame, const std::vector<std::string_view>& words) const;
+
+  TextLines file_;
+  ExtxyzWanted wanted_;
+};
+
+}  // namespace cambium::io

@@ -1,0 +1,21 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cambium::io {
+
+/// LAMMPS' units of a style, in Å, Å/ps and g/mol.
+struct LammpsUnits {
+  double length = 1.0, velocity = 1.0, mass = 1.0;
+};
+
+/// Of real, metal, si, cgs, electron, micro and nano; none for any other word. Velocities of electron are Bohr/fs, as
+/// LAMMPS computes (its manual says Bohr per 1.03275 fs).
+std::optional<LammpsUnits> lammps_units(std::string_view style);
+
+/// The style that the first line of a data file names, as write_data does: "..., units = real". Empty where it names
+/// none of LAMMPS' styles; "lj" is one.
+std::string lammps_style_of_title(std::string_view title);
+
+}  // namespace cambium::io
