@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/driver/command_line/arguments.hpp"
 #include "core/io/hdf5/h5_recode.hpp"
+#include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium {
@@ -60,6 +61,21 @@ void show(const std::vector<io::Recoded>& list, const std::string& to, Log& log)
                        plain / 1e6, before / 1e6, after / 1e6));
 }
 
+/// What damage to the file would not have been noticed.
+void say_unverified(const std::vector<io::Recoded>& list, const std::string& from, Log& log) {
+  std::string names;
+  for (const auto& set : list)
+    if (!set.verified) names += (names.empty() ? "" : ", ") + set.path;
+  if (!names.empty())
+    log.warn(
+        fmt::format("'{}': an earlier version compressed {}, without a checksum of how: not verified", from, names));
+  if (io::seal_of(from) == io::Seal::absent)
+    log.info(
+        fmt::format("'{}' has no checksum of the whole file, as `cambium compress` writes it: damage to what is not "
+                    "compressed would not be noticed",
+                    from));
+}
+
 int run_on_root(CLI::App& app, std::vector<std::string> arguments, Context& context,
                 const std::function<void()>& action) {
   if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
@@ -95,7 +111,11 @@ int decompress(std::vector<std::string> arguments, Context& context) {
   std::string from, to;
   app.add_option("file", from, "HDF5 file that Cambium compressed")->required();
   app.add_option("output", to, "file to write")->required();
-  return run_on_root(app, std::move(arguments), context, [&] { show(io::decompress_file(from, to), to, context.log); });
+  return run_on_root(app, std::move(arguments), context, [&] {
+    const auto list = io::decompress_file(from, to);
+    show(list, to, context.log);
+    say_unverified(list, from, context.log);
+  });
 }
 
 }  // namespace

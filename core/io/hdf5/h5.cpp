@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
+#include "core/io/hdf5/h5_parts.hpp"
 #include "core/io/lossy_filter/filter.hpp"
 
 namespace cambium::io {
@@ -75,6 +76,11 @@ void Object::set_attribute(const std::string& name, const std::vector<std::strin
 
 void Object::set_attribute(const std::string& name, const TensorRef& values) {
   const Entered entered;
+  if (values.rank > 1)
+    throw InternalError(
+        fmt::format("attribute '{}' of '{}' in '{}' has {} dimensions: netCDF opens no file with an attribute of more "
+                    "than one",
+                    name, path_, file_, values.rank));
   write_attribute(name, type_of(values.dtype), space_of(values), Packed(values).data());
 }
 
@@ -187,12 +193,45 @@ static Handle room_for_a_chunk(const Handle& set) {
   return access;
 }
 
-Dataset Group::dataset(const std::string& name) const {
+/// Where a link on the way to `path` leads to nothing; empty where none does.
+static std::string lost_link(hid_t file, const std::string& name, const std::string& path) {
+  for (std::size_t end = 1; end != std::string::npos && end < path.size();) {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return {};
+    if (H5Oexists_by_name(file, part.c_str(), H5P_DEFAULT) > 0) continue;
+    H5Eclear2(H5E_DEFAULT);
+    H5L_info_t info;
+    if (H5Lget_info(file, part.c_str(), &info, H5P_DEFAULT) < 0 || info.type == H5L_TYPE_HARD) return {};
+    std::vector<char> says(info.u.val_size + 1, '\0');
+    if (H5Lget_val(file, part.c_str(), says.data(), says.size(), H5P_DEFAULT) < 0) return {};
+    if (info.type == H5L_TYPE_SOFT)
+      return fmt::format("'{}' in '{}' is a link to '{}', which is not in the file", part, name, says.data());
+    unsigned flags = 0;
+    const char *other = nullptr, *object = nullptr;
+    if (info.type != H5L_TYPE_EXTERNAL ||
+        H5Lunpack_elink_val(says.data(), info.u.val_size, &flags, &other, &object) < 0)
+      return {};
+    return fmt::format(
+        "'{}' in '{}' is a link to '{}' of the file '{}', which is not there or does not hold it; copy "
+        "that file to where the link names it (a relative name counts from the folder of '{}'), or name "
+        "its folder in HDF5_EXT_PREFIX",
+        part, name, object, other, name);
+  }
+  return {};
+}
+
+Dataset Group::dataset(const std::string& name) const { return opened(name, false); }
+
+Dataset Group::opened(const std::string& name, bool stored) const {
   const Entered entered;
   const std::string path = absolute(name);
-  if (!exists(name) || is_group(name))
+  if (!exists(name) || is_group(name)) {
+    if (const std::string lost = lost_link(handle_.id(), file_, path); !lost.empty()) throw InputError(lost);
     throw InputError(fmt::format("'{}' has no dataset '{}'; '{}' holds: {}", file_, path, path_, listed(list())));
+  }
   const Handle opened = checked(H5Dopen2(handle_.id(), path.c_str(), H5P_DEFAULT), "open", file_, path);
+  stored ? require_files_of(opened, file_, path) : require_parts(opened, file_, path);
   const Handle access = room_for_a_chunk(opened);
   if (!access) return Dataset(opened, file_, path);
   H5Dclose(opened.id());  // what is open under one name shares what it keeps in memory

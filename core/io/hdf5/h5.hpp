@@ -114,6 +114,7 @@ class Object {
   void set_attribute(const std::string& name, const std::string& text);
   void set_attribute(const std::string& name, const char* text) { set_attribute(name, std::string(text)); }
   void set_attribute(const std::string& name, const std::vector<std::string>& texts);
+  /// InternalError for values of more than one dimension: netCDF opens no file that has such an attribute.
   void set_attribute(const std::string& name, const TensorRef& values);
   /// Text of fixed length in ASCII, one or several of the same room, for formats that ask for it.
   void set_ascii_attribute(const std::string& name, const std::string& text);
@@ -183,6 +184,8 @@ class Group : public Object {
   Group create_group(const std::string& name);
   void remove(const std::string& name);
 
+  /// InputError where there is none, and where it cannot be read in full: parts of a virtual data set, files of
+  /// external storage or filters that are not here.
   Dataset dataset(const std::string& name) const;
   template <class T>
   T read(const std::string& name) const {
@@ -235,12 +238,14 @@ class Group : public Object {
   using Object::Object;
   std::string absolute(const std::string& name) const;
   Dataset make(const std::string& name, const Handle& type, const Handle& space, const Handle& properties);
+  /// `stored`: it is copied as it is stored, so that its filters need not be here.
+  Dataset opened(const std::string& name, bool stored) const;
 };
 
 /// An open file; it is its own root group. Closing it invalidates every group and dataset opened through it.
 class File : public Group {
  public:
-  static File open(const std::string& path);  ///< existing file, read only
+  static File open(const std::string& path);  ///< existing file, read only; what was opened through it outlives it
   /// New file; an old one of that name is lost. Messages name it `shown` (the path, where that is empty).
   static File create(const std::string& path, const std::string& shown = {});
   static File append(const std::string& path);     ///< existing file, read and write

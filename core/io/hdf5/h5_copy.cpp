@@ -1,6 +1,7 @@
 #include "core/io/hdf5/h5_copy.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace cambium::io::detail {
 
@@ -144,10 +145,53 @@ void FileCopy::copy_object(const std::string& path, const Handle& link_propertie
   }
 }
 
+namespace {
+
+/// Whether its values lie in other files, to which names lead that may lead nowhere from the folder of a copy.
+bool lies_elsewhere(const Handle& set) {
+  const Handle properties(H5Dget_create_plist(set.id()));
+  return H5Pget_layout(properties.id()) == H5D_VIRTUAL || H5Pget_external_count(properties.id()) > 0;
+}
+
+}  // namespace
+
+/// A data set in one piece, with the values of one that lies in other files.
+void FileCopy::gather_data_set(const std::string& path, const Handle& link_properties) {
+  const Handle from = opened(path), named(H5Dget_type(from.id())), type(H5Tcopy(named.id()));
+  const Handle old_space(H5Dget_space(from.id()));
+  std::vector<hsize_t> extent(H5S_MAX_RANK);
+  const int rank = std::max(H5Sget_simple_extent_dims(old_space.id(), extent.data(), nullptr), 0);
+  const Handle space(rank > 0 ? H5Screate_simple(rank, extent.data(), nullptr) : H5Scopy(old_space.id()));
+  const Handle to = checked(
+      H5Dcreate2(new_root(), path.c_str(), type.id(), space.id(), link_properties.id(), H5P_DEFAULT, H5P_DEFAULT),
+      "make", to_.file(), path);
+  const hsize_t rows = rank > 0 ? extent[0] : 1;
+  std::size_t row_bytes = H5Tget_size(type.id());
+  for (int k = 1; k < rank; ++k) row_bytes *= extent[static_cast<std::size_t>(k)];
+  constexpr std::size_t most = std::size_t{16} << 20;
+  const hsize_t at_once = std::max<hsize_t>(most / std::max<std::size_t>(row_bytes, 1), 1);
+  for (hsize_t row = 0; row < rows && row_bytes > 0; row += at_once) {
+    auto start = std::vector<hsize_t>(H5S_MAX_RANK, 0), count = extent;
+    start[0] = row, count[0] = std::min(at_once, rows - row);
+    const Handle part(H5Scopy(space.id()));
+    if (rank > 0) H5Sselect_hyperslab(part.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+    const Handle memory(rank > 0 ? H5Screate_simple(rank, count.data(), nullptr) : H5Scopy(space.id()));
+    std::vector<char> values(row_bytes * (rank > 0 ? count[0] : 1));
+    checked_status(H5Dread(from.id(), type.id(), memory.id(), part.id(), H5P_DEFAULT, values.data()), "read",
+                   from_.file(), path);
+    checked_status(H5Dwrite(to.id(), type.id(), memory.id(), part.id(), H5P_DEFAULT, values.data()), "write",
+                   to_.file(), path);
+    if (H5Tdetect_class(type.id(), H5T_VLEN) > 0 || H5Tis_variable_str(type.id()) > 0)
+      H5Dvlen_reclaim(type.id(), memory.id(), H5P_DEFAULT, values.data());
+  }
+}
+
 void FileCopy::copy_data_set(const std::string& path, const Handle& link_properties) {
-  const bool again = recode_(from_.dataset(path), to_, root(), new_root());
+  const bool again = recode_(from_.stored(path), to_, root(), new_root());
   const Handle copies(H5Pcreate(H5P_OBJECT_COPY));
-  if (!again) {
+  if (!again && lies_elsewhere(opened(path))) {
+    gather_data_set(path, link_properties);
+  } else if (!again) {
     H5Pset_copy_object(copies.id(), H5O_COPY_WITHOUT_ATTR_FLAG);
     checked_status(H5Ocopy(root(), path.c_str(), new_root(), path.c_str(), copies.id(), link_properties.id()), "copy",
                    from_.file(), path);
@@ -155,7 +199,7 @@ void FileCopy::copy_data_set(const std::string& path, const Handle& link_propert
   copy_attributes(path);
   const Handle set = opened(path), type(H5Dget_type(set.id()));
   if (holds_references(type)) referring_.push_back(path);
-  if (from_.dataset(path).has_attribute("DIMENSION_LIST")) scaled_.push_back(path);
+  if (from_.stored(path).has_attribute("DIMENSION_LIST")) scaled_.push_back(path);
 }
 
 void FileCopy::copy_attributes(const std::string& path) {

@@ -26,6 +26,8 @@ class FileCopy {
   struct Opened : File {
     Opened(File file) : File(std::move(file)) {}
     hid_t id() const { return handle_.id(); }
+    /// A data set that is copied as it is stored, so that its filters need not be here.
+    Dataset stored(const std::string& path) const { return Group::opened(path, true); }
   };
   /// Of a link: its name, and which characters it is made of.
   struct Link {
@@ -41,6 +43,7 @@ class FileCopy {
   void copy_link(const std::string& path, const Link& link);
   void copy_object(const std::string& path, const Handle& link_properties);
   void copy_data_set(const std::string& path, const Handle& link_properties);
+  void gather_data_set(const std::string& path, const Handle& link_properties);
   void copy_attributes(const std::string& path);
   bool copy_attribute(const std::string& path, const Handle& from, const Handle& to, const std::string& name);
 

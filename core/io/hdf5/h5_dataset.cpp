@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "core/base/error.hpp"
@@ -35,9 +36,62 @@ void require_numbers(const Handle& found, DType wanted, const std::string& file,
   const H5T_class_t kind = H5Tget_class(found.id());
   const bool real = wanted == DType::f64 || wanted == DType::f32 || wanted == DType::bf16;
   if (kind == H5T_INTEGER || (kind == H5T_FLOAT && real) || is_boolean(found.id())) return;
-  throw InputError(fmt::format("'{}' in '{}' is {}, expected {}", path, file, describe_type(found.id()),
-                               real ? "numbers" : "integers"));
+  const bool other = kind != H5T_FLOAT && kind != H5T_STRING && kind != H5T_ENUM;
+  throw InputError(fmt::format("'{}' in '{}' is {}, expected {}{}", path, file, describe_type(found.id()),
+                               real ? "numbers" : "integers",
+                               other ? "; write its numbers as an array of their own" : ""));
 }
+
+namespace {
+
+/// What HDF5 puts in the place of whole numbers that the other sign does not hold: the largest, or 0.
+template <class T>
+bool holds_limit(const TensorRef& t, bool largest) {
+  const T* const values = static_cast<const T*>(t.data);
+  return std::find(values, values + t.elements(), largest ? std::numeric_limits<T>::max() : T{0}) !=
+         values + t.elements();
+}
+
+bool holds_limit(const TensorRef& t) {
+  switch (t.dtype) {
+    case DType::i64:
+      return holds_limit<std::int64_t>(t, true);
+    case DType::i32:
+      return holds_limit<std::int32_t>(t, true);
+    case DType::i8:
+      return holds_limit<std::int8_t>(t, true);
+    case DType::u32:
+      return holds_limit<std::uint32_t>(t, false);
+    case DType::u8:
+      return holds_limit<std::uint8_t>(t, false);
+    default:
+      return false;
+  }
+}
+
+[[noreturn]] void refuse_numbers(hid_t found, hid_t memory, const std::string& file, const std::string& path) {
+  const auto bits = 8 * H5Tget_size(memory);
+  if (H5Tget_sign(found) == H5Tget_sign(memory))
+    throw InputError(
+        fmt::format("'{}' in '{}' holds {}s that do not fit {} bits", path, file, describe_type(found), bits));
+  const bool to_signed = H5Tget_sign(memory) != H5T_SGN_NONE;
+  throw InputError(fmt::format("'{}' in '{}' holds {}s{} that {} of {} bits cannot hold; store them as {}", path, file,
+                               describe_type(found), to_signed ? fmt::format(" beyond 2^{} - 1", bits - 1) : " below 0",
+                               to_signed ? "signed ones" : "unsigned ones", bits,
+                               to_signed ? "float64, or less an offset" : "signed integers"));
+}
+
+/// Compares what was read with what the file holds, through the conversion back: saturated numbers differ.
+void require_same(const std::vector<char>& original, const void* read, std::size_t n, hid_t found, hid_t memory,
+                  const std::string& file, const std::string& path) {
+  const std::size_t size = H5Tget_size(found), read_size = H5Tget_size(memory);
+  std::vector<char> back(n * std::max(size, read_size));
+  std::copy_n(static_cast<const char*>(read), n * read_size, back.data());
+  checked_status(H5Tconvert(memory, found, n, back.data(), nullptr, H5P_DEFAULT), "read", file, path);
+  if (!std::equal(original.begin(), original.end(), back.begin())) refuse_numbers(found, memory, file, path);
+}
+
+}  // namespace
 
 std::vector<std::int64_t> shape_of_space(const Handle& space) {
   const Entered entered;
@@ -75,15 +129,9 @@ void read_numbers(const Place& p, DType wanted, void* out) {
       (H5Tget_size(found.id()) > H5Tget_size(memory.id()) || H5Tget_sign(found.id()) != H5Tget_sign(memory.id()));
   checked_status(read_place(p, memory.id(), out), "read", p.file, p.path);
   if (!shrinks) return;
-  // Back through the conversion: what was saturated differs from what the file holds.
   std::vector<char> original(static_cast<std::size_t>(n) * H5Tget_size(found.id()));
   checked_status(read_place(p, found.id(), original.data()), "read", p.file, p.path);
-  std::vector<char> back(static_cast<std::size_t>(n) * std::max(H5Tget_size(found.id()), H5Tget_size(memory.id())));
-  std::copy_n(static_cast<const char*>(out), n * size_of(wanted), back.data());
-  checked_status(H5Tconvert(memory.id(), found.id(), n, back.data(), nullptr, H5P_DEFAULT), "read", p.file, p.path);
-  if (!std::equal(original.begin(), original.end(), back.begin()))
-    throw InputError(fmt::format("'{}' in '{}' holds {}s that do not fit {} bits", p.path, p.file,
-                                 describe_type(found.id()), 8 * size_of(wanted)));
+  require_same(original, out, static_cast<std::size_t>(n), found.id(), memory.id(), p.file, p.path);
 }
 
 std::vector<std::string> read_strings(const Place& p) {
@@ -229,8 +277,17 @@ void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& o
   if (out.elements() == 0) return;
   const Region region("HDF5: read", WorkKind::files,
                       {.bytes = static_cast<double>(out.elements() * size_of(out.dtype))});
-  checked_status(H5Dread(handle_.id(), type_of(out.dtype).id(), memory.id(), space.id(), H5P_DEFAULT, out.data), "read",
-                 file_, path_);
+  const Handle wanted = type_of(out.dtype);
+  checked_status(H5Dread(handle_.id(), wanted.id(), memory.id(), space.id(), H5P_DEFAULT, out.data), "read", file_,
+                 path_);
+  const bool whole = H5Tget_class(type.id()) == H5T_INTEGER && H5Tget_class(wanted.id()) == H5T_INTEGER;
+  const bool narrower = H5Tget_sign(type.id()) == H5T_SGN_NONE && H5Tget_size(type.id()) < H5Tget_size(wanted.id());
+  if (!whole || narrower || H5Tget_sign(type.id()) == H5Tget_sign(wanted.id()) || !holds_limit(out)) return;
+  const auto n = static_cast<std::size_t>(out.elements());
+  std::vector<char> original(n * H5Tget_size(type.id()));
+  checked_status(H5Dread(handle_.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, original.data()), "read", file_,
+                 path_);
+  require_same(original, out.data, n, type.id(), wanted.id(), file_, path_);
 }
 
 void Dataset::write_block(std::span<const std::int64_t> start, const TensorRef& in, Transfer transfer) {

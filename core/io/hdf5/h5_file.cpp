@@ -11,6 +11,8 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5_disk.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
+#include "core/io/hdf5/seal.hpp"
+#include "core/io/probe/probe.hpp"
 
 namespace cambium::io {
 
@@ -18,12 +20,13 @@ using namespace detail;
 
 namespace {
 
-/// Closing takes all open objects along; locks are off because many shared file systems have none, and because a run
-/// that is still going may be looked at.
-Handle access_properties() {
+/// Closing takes all open objects along, but not in files that are read: HDF5 opens the parts of virtual data sets
+/// with the other degree, and a part that is open here with this one counts as missing, without a word. Locks are off
+/// because many shared file systems have none, and because a run that is still going may be looked at.
+Handle access_properties(H5F_close_degree_t degree = H5F_CLOSE_STRONG) {
   start_hdf5();
   Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
+  H5Pset_fclose_degree(access.id(), degree);
   use_disk_driver(access.id());
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 11, 0))
   H5Pset_file_locking(access.id(), false, true);
@@ -33,6 +36,7 @@ Handle access_properties() {
 
 /// What can be said about a file before HDF5 tries.
 void require_hdf5(const std::string& path) {
+  const Entered entered;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
     throw InputError(fmt::format(
@@ -72,21 +76,35 @@ void require_hdf5(const std::string& path) {
   throw InputError(fmt::format("cannot open '{}': {}; copy it again from its source or name another file", path, why));
 }
 
+/// What this process does not know is compared with its seal, or opened by another process first.
+void require_sound_file(const std::string& path) {
+  require_hdf5(path);
+  if (is_trusted_file(path)) return;
+  if (seal_of(path) == Seal::broken)
+    throw InputError(
+        fmt::format("'{}' is damaged: what it holds is not what was written; put back a copy of it, or have the stage "
+                    "that wrote it write it again",
+                    path));
+  probe_hdf5({path});
+}
+
 }  // namespace
 
 File File::open(const std::string& path) {
+  require_sound_file(path);
   const Entered entered;
-  const Handle access = access_properties();
-  require_hdf5(path);
-  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
+  const Handle access = access_properties(H5F_CLOSE_WEAK);
+  hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
+  if (id < 0)  // this process writes it
+    id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_properties().id());
   if (id < 0) refuse(path);
   return File(Handle(id), path, "/");
 }
 
 File File::append(const std::string& path) {
+  require_sound_file(path);
   const Entered entered;
   const Handle access = access_properties();
-  require_hdf5(path);
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id());
   if (id < 0) refuse(path);
   return File(Handle(id), path, "/");
@@ -134,15 +152,27 @@ void File::flush() {
   if (!lost.empty()) refuse_write(file_, lost);
 }
 
+/// Of a file that this process may write; empty for others.
+static std::string name_where_written(hid_t file) {
+  unsigned how = 0;
+  if (H5Fget_intent(file, &how) < 0 || !(how & H5F_ACC_RDWR)) return {};
+  std::string name(static_cast<std::size_t>(std::max<ssize_t>(H5Fget_name(file, nullptr, 0), 0)) + 1, '\0');
+  H5Fget_name(file, name.data(), name.size());
+  name.resize(name.size() - 1);
+  return name;
+}
+
 void File::close() {
   const Region region("HDF5: close", WorkKind::files);
   const Entered entered;
   if (!handle_) return;
   flush();
   const hid_t id = handle_.id();
+  const std::string written = name_where_written(id);
   H5Iinc_ref(id);  // the handle's own share is given up below, so that a failed close is seen here
   handle_ = Handle();
   checked_status(H5Fclose(id), "close", file_, "/");
+  if (!written.empty()) trust_file(written);
 }
 
 }  // namespace cambium::io

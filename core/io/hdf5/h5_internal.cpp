@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/io/lossy_filter/filter.hpp"
@@ -51,6 +54,10 @@ std::recursive_mutex& Entered::mutex() {
 void start_hdf5() {
   const Entered entered;
   static const bool once = [] {
+    // Many shared file systems have no locks. The property of an open file says so too, but HDF5 does not hand it to
+    // the parts of a virtual data set, and refuses one that is open here in another way: it counts as missing,
+    // silently.
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5Zregister(&lossy_filter);
@@ -73,6 +80,8 @@ std::string cause() {
     const auto from = begin + std::strlen("error message = '");
     text = text.substr(from, text.find('\'', from) - from);
   }
+  if (text == "filter returned failure during read")
+    text = "a compressed chunk is damaged, or what the file says of its filter is; copy the file again from its source";
   // HDF5 looks for the library of a filter it does not know, and may stop at the folder in which it would lie.
   if (text.find("required filter") != std::string::npos || text.find("can't open directory") != std::string::npos)
     text = "the filter that it was packed with is not here (" + text +
@@ -156,6 +165,42 @@ Packed::Packed(const TensorRef& t) : source_(t.data) {
   }
 }
 
+namespace {
+
+std::string described_compound(hid_t type) {
+  std::vector<std::string> names;
+  const int n = std::max(H5Tget_nmembers(type), 0);
+  bool real = n == 2;
+  for (int k = 0; k < n; ++k) {
+    char* const name = H5Tget_member_name(type, static_cast<unsigned>(k));
+    names.emplace_back(name ? name : "?");
+    H5free_memory(name);
+    real = real && H5Tget_member_class(type, static_cast<unsigned>(k)) == H5T_FLOAT;
+  }
+  if (real && (names[0] == "r" || names[0] == "real" || names[0] == "re") && names[1].starts_with('i'))
+    return fmt::format("complex numbers (a compound type of '{}' and '{}')", names[0], names[1]);
+  constexpr std::size_t most = 6;
+  const bool more = names.size() > most;
+  names.resize(std::min(names.size(), most));
+  return fmt::format("a compound type of '{}'{}", fmt::join(names, "', '"), more ? " and more" : "");
+}
+
+std::string described_array(hid_t type) {
+  hsize_t extent[H5S_MAX_RANK];
+  const int rank = std::max(H5Tget_array_dims2(type, extent), 0);
+  return fmt::format("an array type, ({}) of {} in each element", fmt::join(extent, extent + rank, ", "),
+                     describe_type(Handle(H5Tget_super(type)).id()));
+}
+
+std::string described_opaque(hid_t type) {
+  char* const tag = H5Tget_tag(type);
+  const std::string text = tag ? tag : "";
+  H5free_memory(tag);
+  return fmt::format("opaque bytes{}", text.empty() ? "" : fmt::format(" (tag '{}')", text));
+}
+
+}  // namespace
+
 std::string describe_type(hid_t type) {
   const Entered entered;
   const auto bits = 8 * H5Tget_size(type);
@@ -167,9 +212,21 @@ std::string describe_type(hid_t type) {
     case H5T_STRING:
       return "text";
     case H5T_COMPOUND:
-      return "a compound type";
+      return described_compound(type);
     case H5T_ENUM:
       return "an enumeration";
+    case H5T_OPAQUE:
+      return described_opaque(type);
+    case H5T_BITFIELD:
+      return fmt::format("a {}-bit bit field", bits);
+    case H5T_REFERENCE:
+      return H5Tequal(type, H5T_STD_REF_DSETREG) > 0 ? "references to regions of data sets" : "references to objects";
+    case H5T_VLEN:
+      return fmt::format("rows of varying length, of {}", describe_type(Handle(H5Tget_super(type)).id()));
+    case H5T_ARRAY:
+      return described_array(type);
+    case H5T_TIME:
+      return "the type 'time' of HDF5";
     default:
       return "a type that Cambium does not read";
   }

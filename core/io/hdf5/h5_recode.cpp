@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5_copy.hpp"
+#include "core/io/hdf5/seal.hpp"
 #include "core/io/lossy_filter/fills.hpp"
 #include "core/io/lossy_filter/filter.hpp"
 
@@ -124,7 +125,7 @@ void fill(const Dataset& from, Group& to, const Plan& plan, hid_t from_file, hid
   if (from.elements() > 0)
     plan.type == DType::f32 ? copy_values<float>(from, set, plan, from_file, to_file)
                             : copy_values<double>(from, set, plan, from_file, to_file);
-  list.push_back({from.path(), from.elements(), size_of(plan.type), from.stored_bytes(), set.stored_bytes(), ""});
+  list.push_back({from.path(), from.elements(), size_of(plan.type), from.stored_bytes(), set.stored_bytes(), "", true});
 }
 
 /// Real numbers of the processor's own form, of 32 or 64 bits.
@@ -198,7 +199,7 @@ bool encode(const Dataset& from, Group& to, const Compression& compress, std::in
   if (from.shape().empty() || from.elements() < std::max<std::int64_t>(fewest, 1)) return false;
   if (const auto reason = reason_to_keep(from_file, from); !reason.empty() || !type) {
     if (!reason.empty())
-      list.push_back({from.path(), from.elements(), 0, from.stored_bytes(), from.stored_bytes(), reason});
+      list.push_back({from.path(), from.elements(), 0, from.stored_bytes(), from.stored_bytes(), reason, true});
     return false;
   }
   Plan plan{*type, from.shape(), from.shape(), true, {}};
@@ -225,14 +226,54 @@ bool encode(const Dataset& from, Group& to, const Compression& compress, std::in
   return true;
 }
 
+/// Every chunk of a compressed array is there and went through the filter, or the file is damaged: HDF5 would give the
+/// fill value for a chunk that its index has lost, and the packed bytes for one that it takes for unpacked.
+void require_chunks(const Handle& set, const Dataset& named) {
+#if H5_VERSION_GE(1, 10, 5)
+  const auto shape = named.shape(), chunk = named.chunk();
+  double wanted = 1.0;
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    wanted *= std::ceil(static_cast<double>(shape[k]) / static_cast<double>(std::max<std::int64_t>(chunk.at(k), 1)));
+  hsize_t found = 0;
+  const Handle space(H5Dget_space(set.id()));
+  checked_status(H5Dget_num_chunks(set.id(), space.id(), &found), "count the chunks of", named.file(), named.path());
+  bool sound = static_cast<double>(found) == wanted;
+  constexpr hsize_t most = 2000;  // each question goes through all of them
+  for (hsize_t k = 0; sound && k < std::min(found, most); ++k) {
+    std::vector<hsize_t> offset(H5S_MAX_RANK);
+    haddr_t address = 0;
+    hsize_t bytes = 0;
+    unsigned mask = 0;
+    checked_status(H5Dget_chunk_info(set.id(), space.id(), k, offset.data(), &mask, &address, &bytes),
+                   "look at the chunks of", named.file(), named.path());
+    sound = mask == 0;
+  }
+  if (!sound)
+    throw InputError(
+        fmt::format("'{}' in '{}' is damaged: of its {} compressed chunks {} are there and whole; copy the file again "
+                    "from its source",
+                    named.path(), named.file(), wanted, found));
+#endif
+}
+
+bool is_verified(const Handle& set) {
+  const Handle properties(H5Dget_create_plist(set.id()));
+  unsigned flags = 0, first = 0;
+  std::size_t n = 1;
+  return H5Pget_filter_by_id2(properties.id(), lossy_filter_id, &flags, &n, &first, 0, nullptr, nullptr) >= 0 &&
+         has_checksum(n, &first);
+}
+
 bool decode(const Dataset& from, Group& to, hid_t from_file, hid_t to_file, std::vector<Recoded>& list) {
   const Handle set = opened(from_file, from);
   if (!is_coded(set)) return false;
+  require_chunks(set, from);
   const auto type = real_type(from_file, from);
   if (!type) throw InternalError(fmt::format("'{}': numbers of an unknown type went through the filter", from.path()));
   Plan plan{*type, from.shape(), from.chunk(), can_grow(set), {}};
   make(from, to, plan, from_file, to_file);
   fill(from, to, plan, from_file, to_file, list);
+  list.back().verified = is_verified(set);
   return true;
 }
 
@@ -240,7 +281,7 @@ using Recode =
     std::function<bool(const Dataset& from, Group& to, hid_t from_file, hid_t to_file, std::vector<Recoded>& list)>;
 
 /// Writes the copy beside its name and gives it that name when it is whole.
-std::vector<Recoded> written(const std::string& from, const std::string& to, const Recode& recode) {
+std::vector<Recoded> written(const std::string& from, const std::string& to, bool sealed, const Recode& recode) {
   if (std::filesystem::exists(to))
     throw InputError(fmt::format("'{}' exists; give the name of a new file, or remove it", to));
   const std::string beside = to + ".part";
@@ -249,6 +290,7 @@ std::vector<Recoded> written(const std::string& from, const std::string& to, con
     FileCopy(from, beside, to, [&](const Dataset& set, Group& out, hid_t in_file, hid_t out_file) {
       return recode(set, out, in_file, out_file, list);
     }).run();
+    if (sealed) seal(beside, to);
   } catch (...) {
     std::filesystem::remove(beside);
     throw;
@@ -262,7 +304,7 @@ std::vector<Recoded> written(const std::string& from, const std::string& to, con
 std::vector<Recoded> compress_file(const std::string& from, const std::string& to, const Compression& compress,
                                    std::int64_t fewest) {
   const Entered entered;
-  return written(from, to,
+  return written(from, to, true,
                  [&](const Dataset& set, Group& out, hid_t in_file, hid_t out_file, std::vector<Recoded>& list) {
                    return encode(set, out, compress, fewest, in_file, out_file, list);
                  });
@@ -270,10 +312,10 @@ std::vector<Recoded> compress_file(const std::string& from, const std::string& t
 
 std::vector<Recoded> decompress_file(const std::string& from, const std::string& to) {
   const Entered entered;
-  auto list =
-      written(from, to, [](const Dataset& set, Group& out, hid_t in_file, hid_t out_file, std::vector<Recoded>& l) {
-        return decode(set, out, in_file, out_file, l);
-      });
+  auto list = written(from, to, false,
+                      [](const Dataset& set, Group& out, hid_t in_file, hid_t out_file, std::vector<Recoded>& l) {
+                        return decode(set, out, in_file, out_file, l);
+                      });
   if (!list.empty()) return list;
   std::filesystem::remove(to);
   throw InputError(

@@ -10,19 +10,20 @@ namespace cambium::io {
 struct Recoded {
   std::string path;
   std::int64_t elements = 0, bytes_per_value = 0, stored_before = 0, stored_after = 0;
-  std::string kept;  ///< why it was copied as it is; empty where it was not
+  std::string kept;      ///< why it was copied as it is; empty where it was not
+  bool verified = true;  ///< false: an earlier version compressed it without checksums
 };
 
 /// Writes a copy of an HDF5 file, in which data sets of real numbers (32 or 64 bits) with at least `fewest` values are
 /// stored within the bound of `compress`: frame by frame where they can grow along their first dimension, else as a
 /// whole. Everything else, with links, attributes and dimension scales (their numbers, too), is copied as it is; the
-/// list has a reason for real numbers that were. InputError where `from` cannot be read, or
-/// `to` exists.
+/// list has a reason for real numbers that were. The copy carries a seal (`seal.hpp`). InputError where `from` cannot
+/// be read, or `to` exists.
 std::vector<Recoded> compress_file(const std::string& from, const std::string& to, const Compression& compress,
                                    std::int64_t fewest = 1024);
 
-/// Writes a copy that every HDF5 reads: what the filter of Cambium encoded is stored as plain numbers. InputError where
-/// there is nothing of it.
+/// Writes a copy that every HDF5 reads: what the filter of Cambium encoded is stored as plain numbers. Its checksums
+/// are compared before anything is decoded. InputError where there is nothing of it, and where the file is damaged.
 std::vector<Recoded> decompress_file(const std::string& from, const std::string& to);
 
 }  // namespace cambium::io

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/probe/probe.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::io {
@@ -118,6 +119,7 @@ void append_trailer(const std::string& path, const std::string& named, std::uint
 void seal(const std::string& path, const std::string& named) {
   const Descriptor file(path, O_RDONLY);
   append_trailer(path, named, file.size(), checksum(file, file.size(), MPI_COMM_SELF));
+  trust_file(path);
 }
 
 void seal(const std::string& path, const std::string& named, const Comm& comm) {
@@ -168,7 +170,9 @@ Seal seal_within(const std::string& path, MPI_Comm comm) {
   std::uint64_t size = before;
   MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm);
   if (all[1] != size) return Seal::broken;
-  return checksum(file, size, comm) == all[2] ? Seal::sound : Seal::broken;
+  if (checksum(file, size, comm) != all[2]) return Seal::broken;
+  trust_file(path);
+  return Seal::sound;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/codec/packed.hpp"
 #include "core/io/lossy_filter/fills.hpp"
 
 namespace cambium::io {
@@ -13,9 +14,9 @@ namespace {
 // Stored values. Version 1: version, bytes per value, kind of bound, bound (two words), extents of a chunk. Version 2:
 // the same up to the bound, then predictor, how it learns, groups, seconds (a single's bits), bytes of weights, number
 // of extents, extents of a chunk, weights, and where it says so, numbers that stand for missing ones (how many, two
-// words each).
-constexpr unsigned plain_version = 1, version = 2;
-constexpr std::size_t first_extent_of_plain = 5, first_extent = 11;
+// words each). Version 3: the same, and a checksum of all words before it (two words). Streams carry their own.
+constexpr unsigned plain_version = 1, unchecked_version = 2, version = 3;
+constexpr std::size_t first_extent_of_plain = 5, first_extent = 11, checksum_words = 2;
 constexpr unsigned learned = 1, strict = 2, convolution = 4, weights_beside = 8, has_fills = 16;  // how
 
 struct Settings {
@@ -25,9 +26,11 @@ struct Settings {
   std::vector<std::int64_t> chunk;
   std::vector<double> fills;
 
+  /// -1 where they are more than a chunk of HDF5 can be.
   std::int64_t elements() const {
     std::int64_t n = 1;
-    for (auto extent : chunk) n *= extent;
+    for (auto extent : chunk)
+      if (extent < 1 || (n *= extent) > (std::int64_t{1} << 32)) return -1;
     return n;
   }
   const lowp::Enhancer* used_weights() const { return weights ? &*weights : nullptr; }
@@ -62,14 +65,26 @@ bool read_learning(std::size_t n, const unsigned* values, Settings& out) {
   return true;
 }
 
+std::uint64_t checksum_of(std::size_t n, const unsigned* values) {
+  return lowp::checksum(std::as_bytes(std::span(values, n)));
+}
+
 bool read_settings(std::size_t n, const unsigned* values, Settings& out) {
-  if (n <= first_extent_of_plain || (values[0] != plain_version && values[0] != version)) return false;
+  if (n <= first_extent_of_plain || values[0] < plain_version || values[0] > version) return false;
+  const bool plain = values[0] == plain_version;
+  if (values[0] == version) {
+    std::uint64_t found = 0;
+    if (n < first_extent + checksum_words) return false;
+    n -= checksum_words;
+    std::memcpy(&found, values + n, sizeof found);
+    if (found != checksum_of(n, values)) return false;
+  }
   out.bytes_per_value = values[1];
   using Kind = lowp::LossyBound::Kind;
   if (values[2] > static_cast<unsigned>(Kind::psnr)) return false;
   out.coding.bound.kind = static_cast<Kind>(values[2]);
   std::memcpy(&out.coding.bound.value, values + 3, sizeof(double));
-  if (values[0] == version) return n >= first_extent && read_learning(n, values, out);
+  if (!plain) return n >= first_extent && read_learning(n, values, out);
   out.chunk.assign(values + first_extent_of_plain, values + n);
   return true;
 }
@@ -130,40 +145,42 @@ std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size
 
 }  // namespace
 
+bool has_checksum(std::size_t n, const unsigned* values) { return n > 0 && values[0] >= version; }
+
 const H5Z_class2_t lossy_filter{H5Z_CLASS_T_VERS, lossy_filter_id, 1,  1, "Cambium error-bounded lossy",
                                 nullptr,          nullptr,         run};
 
 std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const lowp::Enhancer* weights,
                                           int bytes_per_value, const std::vector<unsigned>& chunk,
                                           const std::vector<double>& fills) {
-  const bool plain = !coding.learned && fills.empty() && coding.predictor == lowp::LossyPredictor::automatic &&
-                     coding.bound.kind != lowp::LossyBound::Kind::psnr;
-  std::vector<unsigned> values{plain ? plain_version : version, static_cast<unsigned>(bytes_per_value),
+  std::vector<unsigned> values{version, static_cast<unsigned>(bytes_per_value),
                                static_cast<unsigned>(coding.bound.kind), 0, 0};
   std::memcpy(values.data() + 3, &coding.bound.value, sizeof(double));
   std::vector<std::byte> bytes;
   if (weights) bytes = weights->bytes();
-  if (!plain) {
-    unsigned how = 0, groups = 0;
-    float seconds = 0.0f;
-    if (coding.learned) {
-      how = learned | (coding.learned->strict ? strict : 0u) | (weights ? weights_beside : 0u);
-      if (coding.learned->fit.network == lowp::FitSettings::Network::convolution) how |= convolution;
-      groups = static_cast<unsigned>(coding.learned->fit.groups);
-      seconds = static_cast<float>(coding.learned->fit.seconds);
-    }
-    if (!fills.empty()) how |= has_fills;
-    values.insert(values.end(), {static_cast<unsigned>(coding.predictor), how, groups, std::bit_cast<unsigned>(seconds),
-                                 static_cast<unsigned>(bytes.size()), static_cast<unsigned>(chunk.size())});
+  unsigned how = 0, groups = 0;
+  float seconds = 0.0f;
+  if (coding.learned) {
+    how = learned | (coding.learned->strict ? strict : 0u) | (weights ? weights_beside : 0u);
+    if (coding.learned->fit.network == lowp::FitSettings::Network::convolution) how |= convolution;
+    groups = static_cast<unsigned>(coding.learned->fit.groups);
+    seconds = static_cast<float>(coding.learned->fit.seconds);
   }
+  if (!fills.empty()) how |= has_fills;
+  values.insert(values.end(), {static_cast<unsigned>(coding.predictor), how, groups, std::bit_cast<unsigned>(seconds),
+                               static_cast<unsigned>(bytes.size()), static_cast<unsigned>(chunk.size())});
   values.insert(values.end(), chunk.begin(), chunk.end());
   const std::size_t at = values.size();
   values.resize(at + (bytes.size() + 3) / 4, 0u);
   if (!bytes.empty()) std::memcpy(values.data() + at, bytes.data(), bytes.size());
-  if (fills.empty()) return values;
-  values.push_back(static_cast<unsigned>(fills.size()));
-  values.resize(values.size() + 2 * fills.size());
-  std::memcpy(values.data() + values.size() - 2 * fills.size(), fills.data(), fills.size() * sizeof(double));
+  if (!fills.empty()) {
+    values.push_back(static_cast<unsigned>(fills.size()));
+    values.resize(values.size() + 2 * fills.size());
+    std::memcpy(values.data() + values.size() - 2 * fills.size(), fills.data(), fills.size() * sizeof(double));
+  }
+  const std::uint64_t sum = checksum_of(values.size(), values.data());
+  values.resize(values.size() + checksum_words);
+  std::memcpy(values.data() + values.size() - checksum_words, &sum, sizeof sum);
   return values;
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/io/probe/probe.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/data/shard_files.hpp"
 
@@ -83,10 +84,13 @@ void Hdf5Dataset::open(Context& context) {
       paths.push_back(field.array.empty() ? field.name : field.array);
       units.push_back(field.unit.value_or("?"));
     }
-    text = to_text(look_at(shard_files(params_.files), names, paths, units));
+    const auto files = shard_files(params_.files);
+    io::probe_hdf5(files);
+    text = to_text(look_at(files, names, paths, units));
   });
   context.comm.broadcast(text);
   shards_ = shards_from(text);
+  for (const auto& shard : shards_.shards) io::trust_file(shard.path);  // the first rank has looked
   arrays_.clear();
   files_.clear();
   files_.resize(shards_.shards.size());

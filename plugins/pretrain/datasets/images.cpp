@@ -87,6 +87,11 @@ Images::Pictures Images::pictures() const {
   if (shape.size() != 3)
     throw InputError(fmt::format("'{}': {} has {} axes; samples, rows and columns are read", params_.file,
                                  params_.images, shape.size()));
+  if (constexpr std::int64_t most_channels = 4; shape[2] <= most_channels && shape[1] > 2 * most_channels)
+    throw InputError(
+        fmt::format("'{}': {} has the shape ({}): images of {} columns look like one image with its channels last; "
+                    "store (samples, rows, columns), one channel of each image",
+                    params_.file, params_.images, fmt::join(shape, ", "), shape[2]));
   out = {shape[0], shape[1], shape[2], set.read<std::vector<float>>(), {}};
   const bool whole_numbers = set.dtype() != DType::f32 && set.dtype() != DType::f64;
   const auto cells = out.rows * out.columns;

@@ -30,6 +30,9 @@ says("ranks: 2 numbers for 3 layers; give one for each, 0 for a whole one", T + 
 table.file("line.h5", {"image": [[1.0, 2.0]] * 4, "label": LABELS})
 says("conv_net reads images of shape (height, width) or (channels, height, width); field 'image' has the shape (2)", T + "dataset.files=[line.h5]")
 says("3 convolutions halve an image of 4 x 4 to nothing; list fewer channels, or store images with their channels first", T + "network.channels=[2, 2, 2]")
+table.file("last.h5", {"image": np.zeros((4, 8, 8, 3)), "label": LABELS})
+says("field 'image' has the shape (8, 8, 3): its last axis, of 3, looks like the channels of an image, but conv_net reads (channels, height, width); "
+     "store the images with their channels first, with numpy images.transpose(0, 3, 1, 2)", T + "dataset.files=[last.h5]")
 table.file("two.h5", {"image": IMAGES, "label": [[0, 1]] * 4})
 says("sample 0: 'label' has 2 numbers, but a class is one number, counted from 0; of shares or of ones and zeros store the place of the largest",
      T + "dataset.files=[two.h5]")

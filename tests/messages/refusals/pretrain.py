@@ -200,6 +200,9 @@ table.file("images.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.arang
                          "bad": np.where(np.arange(4)[:, None, None] == 1, np.nan, np.zeros((4, 8, 8)))})
 says("give one of: file, made_up", T + "dataset={type: images}", command="check")
 says("'images.h5': flat has 2 axes; samples, rows and columns are read", T + "dataset=" + I % "images: flat")
+table.file("last.h5", {"images": np.zeros((10, 10, 3), "u1"), "labels": np.arange(10)})
+says("'last.h5': images has the shape (10, 10, 3): images of 3 columns look like one image with its channels last; store (samples, rows, columns), "
+     "one channel of each image", T + "dataset={type: images, file: last.h5}")
 says("'images.h5': bad is not finite in sample 1; leave it out with 'range'", T + "dataset=" + I % "images: bad")
 says("'images.h5' has 3 labels for 4 images", T + "dataset=" + I % "labels: few")
 says("range is [2, 9], but there are 4 images", T + "dataset=" + I % "range: [2, 9]")

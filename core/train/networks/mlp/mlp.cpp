@@ -115,7 +115,7 @@ MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
   return out;
 }
 
-void Mlp::fit_statistics(Dataset& training, Context&) {
+void Mlp::fit_statistics(Dataset& training, Context& context) {
   device_->forget();
   constexpr std::int64_t enough = 4096;
   const std::int64_t n = std::min(enough, training.size());
@@ -126,7 +126,7 @@ void Mlp::fit_statistics(Dataset& training, Context&) {
   if (params_.goal == Goal::regression) {
     mean_and_scale(samples, params_.target, scaling_.target_mean, scaling_.target_scale);
   } else {
-    scaling_.classes = classes_in(training, params_.target);
+    scaling_.classes = classes_in(training, params_.target, context.log);
   }
   if (!params_.normalise) {
     for (auto* mean : {&scaling_.input_mean, &scaling_.target_mean}) std::fill(mean->begin(), mean->end(), 0.0);

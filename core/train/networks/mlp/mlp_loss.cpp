@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/mlp/field.hpp"
@@ -69,16 +70,42 @@ std::int64_t class_of(const Sample& sample, const std::string& field, std::int64
   return static_cast<std::int64_t>(value);
 }
 
-std::int64_t classes_in(Dataset& training, const std::string& field) {
+/// Warns of classes below `classes` that no sample has.
+static void say_empty(const std::set<std::int64_t>& found, std::int64_t classes, const std::string& field, Log& log) {
+  const std::int64_t none = classes - std::ssize(found);
+  if (none == 0) return;
+  if (none == *found.begin())
+    return log.warn(fmt::format(
+        "field '{}': the labels go from {} to {}, but classes count from 0: the model has {} classes, and no "
+        "sample is of the first {}; subtract {} from the labels if they count from there",
+        field, none, classes - 1, classes, none == 1 ? "one" : std::to_string(none), none));
+  std::vector<std::int64_t> first;
+  for (std::int64_t k = 0; k < classes && first.size() < 5; ++k)
+    if (!found.contains(k)) first.push_back(k);
+  log.warn(fmt::format("field '{}': of the classes 0 to {}, {} {} no sample to learn from: {}{}", field, classes - 1,
+                       none, none == 1 ? "has" : "have", fmt::join(first, ", "),
+                       none > std::ssize(first) ? ", ..." : ""));
+}
+
+std::int64_t classes_in(Dataset& training, const std::string& field, Log& log) {
   constexpr std::int64_t at_once = 256;
   std::int64_t classes = 0;
+  std::set<std::int64_t> found;
   for (std::int64_t at = 0; at < training.size(); at += at_once) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(at_once, training.size() - at)));
     std::iota(ids.begin(), ids.end(), at);
-    for (const auto& sample : training.read(ids)) classes = std::max(classes, class_of(*sample, field, 0) + 1);
+    for (const auto& sample : training.read(ids)) found.insert(class_of(*sample, field, 0));
+    classes = std::max(classes, *found.rbegin() + 1);
   }
   if (classes < 2)
     throw InputError(fmt::format("field '{}' names {} class; classification needs two or more", field, classes));
+  constexpr std::int64_t most_classes = 100'000'000;  // as a model may have
+  if (classes > most_classes)
+    throw InputError(
+        fmt::format("field '{}' names the class {}, but a model has {} classes at most; number the "
+                    "classes from 0 without gaps",
+                    field, classes - 1, most_classes));
+  say_empty(found, classes, field, log);
   return classes;
 }
 

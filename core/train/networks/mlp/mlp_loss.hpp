@@ -2,6 +2,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/log.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 
 namespace cambium::train {
@@ -30,7 +31,8 @@ std::vector<T> loss_by_output(std::span<const SamplePtr> samples, const std::vec
 std::int64_t class_of(const Sample& sample, const std::string& field, std::int64_t classes);
 
 /// One more than the largest class of all samples, since a rare one may stand anywhere; InputError below two classes.
-std::int64_t classes_in(Dataset& training, const std::string& field);
+/// Classes that no sample has are said, labels that count from 1 among them.
+std::int64_t classes_in(Dataset& training, const std::string& field, Log& log);
 
 /// Softmax of one row, in float64.
 template <class T>

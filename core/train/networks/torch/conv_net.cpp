@@ -34,12 +34,14 @@ TORCH_MODULE(Residual);
 }  // namespace
 
 void ConvNet::Params::describe(deck::Describe<Params>& d) {
-  d("channels", &Params::channels, "of each convolution; the image halves after each").example("[8, 16]");
+  d("channels", &Params::channels, "of each convolution; the image halves after each")
+      .at_most(65536)
+      .example("[8, 16]");
   d("residual", &Params::residual, "blocks of two convolutions that add to what enters them, after each convolution")
       .at_least(0)
       .def(0);
   d("kernel", &Params::kernel, "width of the convolutions").range(1, 31).def(3);
-  d("hidden", &Params::hidden, "width of the layer before the classes").at_least(1).def(64);
+  d("hidden", &Params::hidden, "width of the layer before the classes").range(1, 1e6).def(64);
   d("input", &Params::input, "field with the image").def("image");
   d("target", &Params::target, "field with the number of the class").def("label");
   d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes")
@@ -70,6 +72,13 @@ void ConvNet::fit_statistics(Dataset& training, Context& context) {
     throw InputError(fmt::format(
         "conv_net reads images of shape (height, width) or (channels, height, width); field '{}' has the shape ({})",
         params_.input, fmt::join(image_, ", ")));
+  const bool colours = image_[2] == 1 || image_[2] == 3 || image_[2] == 4;
+  if (constexpr std::int64_t most_channels = 4; colours && image_[0] > most_channels && image_[1] > most_channels)
+    throw InputError(
+        fmt::format("field '{}' has the shape ({}): its last axis, of {}, looks like the channels of an image, but "
+                    "conv_net reads (channels, height, width); store the images with their channels first, with numpy "
+                    "images.transpose(0, 3, 1, 2)",
+                    params_.input, fmt::join(image_, ", "), image_[2]));
   const std::int64_t shrink = std::int64_t{1} << params_.channels.size();
   if (std::min(image_[1], image_[2]) < shrink)
     throw InputError(
@@ -77,7 +86,7 @@ void ConvNet::fit_statistics(Dataset& training, Context& context) {
                     "their channels first",
                     params_.channels.size(), image_[1], image_[2]));
   normalizer_ = Normalizer::fit(training, params_.input, Normalizer::Method::standard, Normalizer::Per::whole, context);
-  classes_ = classes_in(training, params_.target);
+  classes_ = classes_in(training, params_.target, context.log);
 }
 
 std::shared_ptr<torch::nn::Module> ConvNet::build() {
