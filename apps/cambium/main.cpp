@@ -2,12 +2,16 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "core/base/platform.hpp"
 #include "core/driver/command_line/cli.hpp"
 #include "core/parallel/kokkos.hpp"
+#include "core/parallel/memory.hpp"
 #include "core/parallel/start_mpi.hpp"
 #include "plugins/plugin_list.hpp"
 
@@ -23,7 +27,24 @@ static std::vector<char*> take_kokkos_arguments(int& argc, char** argv) {
   return taken;
 }
 
+#ifndef __SANITIZE_ADDRESS__
+/// As the library's own, and what was asked for in vain is remembered, which std::bad_alloc does not say.
+void* operator new(std::size_t bytes) {
+  while (true) {
+    if (void* const memory = std::malloc(bytes ? bytes : 1)) return memory;
+    cambium::note_refused_bytes(bytes);
+    if (const auto handler = std::get_new_handler())
+      handler();
+    else
+      throw std::bad_alloc();
+  }
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
+
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit of its size is an error of the write
   cambium::apply_platform_settings(argv);
   cambium::listen_early(argc, argv);
   cambium::start_mpi(&argc, &argv);

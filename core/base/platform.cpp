@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -12,6 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <vector>
+
+#include "core/base/error.hpp"
 
 namespace cambium {
 
@@ -150,6 +154,39 @@ void apply_platform_settings(char** argv) {
   if (threads_are_set && core_is_set) return;
   setenv("CAMBIUM_RESTARTED", "1", 1);
   execv("/proc/self/exe", argv);  // on failure the program simply goes on; the banner will warn
+}
+
+/// Whether the system gives so many bytes of addresses in pieces of this size.
+static bool can_map(std::size_t piece, int pieces) {
+  std::vector<void*> taken;
+  for (int k = 0; k < pieces; ++k) {
+    void* const at = mmap(nullptr, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) break;
+    taken.push_back(at);
+  }
+  for (void* at : taken) munmap(at, piece);
+  return static_cast<int>(taken.size()) == pieces;
+}
+
+void take_blas_memory() {
+  using Product = void(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+                       const int*, const double*, const int*, const double*, double*, const int*);
+  const auto product = symbol<Product*>("dgemm_");
+  const BlasInfo blas = blas_info();
+  if (!product || !symbol<const char* (*)()>("openblas_get_config")) return;
+  constexpr std::size_t buffer = std::size_t{128} << 20;  // BUFFER_SIZE of OpenBLAS on x86-64 and ARM, a thread
+  const int threads = std::max(blas.threads, 1);
+  if (!can_map(buffer, threads))
+    throw InputError(
+        fmt::format("the BLAS ({}) cannot have its memory: {} MB of addresses for each of {} thread(s), and the limit "
+                    "of this shell "
+                    "or job leaves less; raise it (ulimit -v), or take fewer threads (OPENBLAS_NUM_THREADS)",
+                    blas.library, buffer >> 20, threads));
+  constexpr int n = 192;  // so large that no kernel does without the buffer, and every thread takes part
+  const std::vector<double> a(n * n, 0.0);
+  std::vector<double> c(n * n, 0.0);
+  const double one = 1.0, zero = 0.0;
+  product("N", "N", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &zero, c.data(), &n);
 }
 
 std::string core_library_folder() {

@@ -25,6 +25,11 @@ std::string openblas_core_for(const std::string& vendor, const std::string& flag
 /// second start: this program is then started again, once. Call first thing in main.
 void apply_platform_settings(char** argv);
 
+/// Has OpenBLAS take the memory of its threads now. It asks the system again and again, without an end, where there is
+/// none, and a run would hang at its first product of matrices. InputError where a limit (ulimit -v) leaves too little.
+/// Nothing is done for other libraries.
+void take_blas_memory();
+
 /// Lets the GNU allocator keep what is freed, up to 1 GiB, for the next array, where the user said nothing of it: steps
 /// of networks that free arrays of megabytes had every page cleared by the system anew. Part of the settings above.
 void keep_freed_memory();

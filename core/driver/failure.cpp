@@ -1,14 +1,27 @@
 #include "core/driver/failure.hpp"
 
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
+#include "core/parallel/memory.hpp"
 
 namespace cambium {
+
+/// What no reader of a file put into words of its own.
+static std::string damaged_text(const char* language, const std::exception& error) {
+  return fmt::format(
+      "a text in {} that a file holds is damaged or was changed ({}); copy the files that the deck names again from "
+      "their source, or use others",
+      language, error.what());
+}
 
 Failure failure_of(std::exception_ptr error) {
   try {
@@ -17,7 +30,14 @@ Failure failure_of(std::exception_ptr error) {
     return {e.what(), ExitCode::bad_input, false};
   } catch (const NumericalError& e) {
     return {std::string("numerical failure: ") + e.what(), ExitCode::numerical_failure, e.elsewhere()};
+  } catch (const nlohmann::json::exception& e) {
+    return {damaged_text("JSON", e), ExitCode::bad_input, false};
+  } catch (const YAML::Exception& e) {
+    return {damaged_text("YAML", e), ExitCode::bad_input, false};
+  } catch (const InternalError& e) {
+    return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};
   } catch (const std::exception& e) {
+    if (const std::string memory = memory_refusal(e); !memory.empty()) return {memory, ExitCode::bad_input, false};
     return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};
   } catch (...) {
     return {"internal error, please report it: unknown exception", ExitCode::internal_error, false};

@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <optional>
+#include <sstream>
+#include <stdexcept>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -79,6 +83,61 @@ double left_in_address_space() {
 double free_memory() {
   const auto machine = number_after("/proc/meminfo", "MemAvailable:");
   return std::min({machine ? 1024.0 * *machine : unknown, left_in_groups(), left_in_address_space()});
+}
+
+namespace {
+
+thread_local std::size_t refused_bytes = 0;
+
+/// "8e+03 G", "123 bytes": a number and its unit behind `mark`; empty where it is not there.
+std::string size_behind(const std::string& text, const std::string& mark) {
+  const auto begin = text.find(mark);
+  if (begin == std::string::npos) return {};
+  std::istringstream in(text.substr(begin + mark.size()));
+  double number = 0.0;
+  std::string unit;
+  if (!(in >> number >> unit) || !(number > 0)) return {};
+  double scale = 1.0;
+  for (const char known : {'k', 'K', 'M', 'G', 'T', 'P'})
+    if (unit[0] == known)
+      scale = known == 'P' ? 0x1p50 : known == 'T' ? 0x1p40 : known == 'G' ? 0x1p30 : known == 'M' ? 0x1p20 : 0x1p10;
+  return bytes_text(number * scale);
+}
+
+std::string label_in(const std::string& text) {
+  const auto begin = text.find("label \""), end = begin == std::string::npos ? begin : text.find('"', begin + 7);
+  return end == std::string::npos ? "" : fmt::format(" ('{}')", text.substr(begin + 7, end - begin - 7));
+}
+
+std::string refusal_of(const std::string& asked) {
+  const double left = free_memory();
+  return fmt::format(
+      "there is no memory for what was asked for{}{}; what the deck sizes is too large for this machine, or for the "
+      "limit of its shell or job (ulimit -v): make it smaller, or use more ranks on more nodes (`cambium check` and "
+      "`cambium plan` say what a deck takes)",
+      asked, std::isfinite(left) ? fmt::format(", where {} are left", bytes_text(left)) : "");
+}
+
+}  // namespace
+
+void note_refused_bytes(std::size_t bytes) noexcept { refused_bytes = bytes; }
+
+std::string memory_refusal(const std::exception& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const std::bad_array_new_length*>(&error) || dynamic_cast<const std::length_error*>(&error))
+    return refusal_of(": an array of more elements than any memory holds");
+  if (text.find("Kokkos failed to allocate memory") != std::string::npos) {
+    const auto size = size_behind(text, "llocation of size ");
+    return refusal_of(fmt::format(": {} in one array{}", size.empty() ? "more than there is" : size, label_in(text)));
+  }
+  if (const auto size = size_behind(text, "you tried to allocate "); !size.empty())
+    return refusal_of(fmt::format(": {} in one tensor", size));
+  for (const char* sign : {"Storage size calculation overflowed", "numel: integer multiplication overflow",
+                           "CUDA out of memory", "HIP out of memory"})
+    if (text.find(sign) != std::string::npos) return refusal_of(": a tensor of more bytes than there are");
+  if (!dynamic_cast<const std::bad_alloc*>(&error)) return {};
+  return refusal_of(refused_bytes ? fmt::format(": {} in one array", bytes_text(static_cast<double>(refused_bytes)))
+                                  : "");
 }
 
 std::string bytes_text(double bytes) {

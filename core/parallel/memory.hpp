@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <exception>
 #include <string>
 
 #include "core/parallel/comm.hpp"
@@ -9,6 +11,13 @@ namespace cambium {
 /// Bytes that this process may still take: the least of what the machine has left, what its control groups (Linux,
 /// versions 1 and 2) leave, and its own limit of address space. Infinite where nothing is known.
 double free_memory();
+
+/// What a user is told of an error that says that memory could not be had (of the C++ library, Kokkos or Torch): what
+/// was asked for, where that is known, what is left, what to do. Empty for other errors.
+std::string memory_refusal(const std::exception& error);
+
+/// For a program that replaces `operator new`: what this thread asked for in vain, for memory_refusal().
+void note_refused_bytes(std::size_t bytes) noexcept;
 
 /// "3.2 GB": bytes for people, three digits.
 std::string bytes_text(double bytes);

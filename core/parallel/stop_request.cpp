@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <ctime>
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 // A signal handler can reach nothing but globals; they live in this file alone.
 volatile std::sig_atomic_t received = 0;
+volatile std::time_t received_at = 0;
 std::atomic<std::atomic<int>*> noted{nullptr};
 static_assert(std::atomic<std::atomic<int>*>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
@@ -23,6 +25,13 @@ void on_signal(int number) {
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }
+  // A program that has not ended some seconds after it was asked to hangs in a library, and ends when asked again.
+  constexpr std::time_t patience = 5;
+  if (received == number && number == SIGTERM && std::time(nullptr) - received_at >= patience) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::raise(SIGTERM);
+  }
+  if (received != number) received_at = std::time(nullptr);
   received = number;
   if (std::atomic<int>* const place = noted) *place = 1;
 }

@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/problems.hpp"
+#include "core/parallel/memory.hpp"
 #include "core/plugin/formula_place.hpp"
 
 namespace cambium {
@@ -31,8 +32,14 @@ bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
     placed(error.what());
   } catch (const NumericalError& error) {
     placed(fmt::format("the first step already fails: {}", error.what()));
+  } catch (const InternalError&) {
+    throw;
   } catch (const std::bad_alloc&) {
     placed("there is not enough memory here to look at it; use a machine with more, or make it smaller");
+  } catch (const std::exception& error) {
+    const std::string memory = memory_refusal(error);
+    if (memory.empty()) throw;
+    placed(memory);
   }
   return false;
 }

@@ -1,9 +1,14 @@
 #include "core/driver/command_line/cli.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <map>
 
 #include "core/base/build_info.hpp"
@@ -273,6 +278,22 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   return refused < 0 ? static_cast<int>(code) : refused;
 }
 
+/// What was said did not all arrive, as on a full device. Runs have done their work all the same; of other commands the
+/// text is the result.
+static int after_output(int code, int argc, char** argv) {
+  std::cout.flush();
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) || !std::cout;
+  if (!lost) return code;
+  const int number = ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;  // the first refusal's number is gone
+  std::fprintf(
+      stderr,
+      "cambium: the standard output took not all of what this command says%s%s; send it to a device with room\n",
+      number ? ": " : "", number ? std::strerror(number) : "");
+  const std::string verb = argc > 1 ? argv[1] : "";
+  const bool runs = verb == "run" || verb == "restart" || verb == "sweep" || verb == "profile";
+  return code == 0 && !runs ? static_cast<int>(ExitCode::bad_input) : code;
+}
+
 void listen_early(int argc, char** argv) {
   if (argc > 1 && (argv[1] == std::string("run") || argv[1] == std::string("profile") ||
                    argv[1] == std::string("restart") || argv[1] == std::string("sweep")))
@@ -296,7 +317,8 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
     registry.add_bench(bench_task_bench());
     register_plugins(registry);
     Commands commands(comm, registry, joined(argc, argv));
-    return dispatch(argc, argv, commands, registry);
+    const int code = dispatch(argc, argv, commands, registry);
+    return comm.root() ? after_output(code, argc, argv) : code;
   } catch (...) {
     return report_failure(std::current_exception(), comm);
   }

@@ -44,6 +44,7 @@ ExitCode Commands::run_read_deck(const ReadDeck& deck, const DeckOptions& option
   context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
   context_.resolved_deck = deck.resolved;
   const double limit = deck.deck.run.walltime.empty() ? 0.0 : parse_wall_time(deck.deck.run.walltime);
+  io::on_every_rank(context_.comm, take_blas_memory);
   StopRequest stop(context_.comm, wall_seconds(), limit);
   context_.stop = &stop;
   const ExitCode code = run_stages(deck, {path, options.overwrite}, context_);

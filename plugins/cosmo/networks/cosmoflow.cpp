@@ -23,8 +23,9 @@ static constexpr std::size_t fewest_fitted = 5;  // boxes; as infer_cosmology as
 void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels,
     "of each convolution; the box halves after each. None: the layers see the statistics alone, the rival to beat")
+      .at_most(65536)
       .def({16, 32, 64});
-  d("hidden", &Params::hidden, "widths of the layers behind the convolutions").def({128, 64});
+  d("hidden", &Params::hidden, "widths of the layers behind the convolutions").at_most(1e6).def({128, 64});
   d("scale", &Params::scale, "of the tanh at the end, so that targets of -1 and 1 can be reached").positive().def(1.2);
   d("dropout", &Params::dropout, "share of each hidden layer's answers that a step of training leaves out")
       .range(0.0, 0.95)

@@ -41,7 +41,7 @@ std::string lower(std::string name) {
 }  // namespace
 
 void StructureBoxes::Params::describe(deck::Describe<Params>& d) {
-  d("boxes", &Params::boxes, "how many").at_least(1).example("2000");
+  d("boxes", &Params::boxes, "how many").range(1, 1e7).example("2000");
   d("vary", &Params::vary,
     "intervals of omega_m, omega_b, h, n_s, sigma_8: cosmologies are spread over them (a Latin hypercube)")
       .def({})

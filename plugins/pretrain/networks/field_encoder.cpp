@@ -16,11 +16,13 @@ using train::TermInfo;
 using train::TorchBatch;
 
 void FieldEncoder::ParameterEncoder::describe(deck::Describe<ParameterEncoder>& d) {
-  d("hidden", &ParameterEncoder::hidden, "widths of the layers between parameters and vector").def({64, 64});
+  d("hidden", &ParameterEncoder::hidden, "widths of the layers between parameters and vector")
+      .at_most(1e6)
+      .def({64, 64});
 }
 
 void FieldEncoder::Params::describe(deck::Describe<Params>& d) {
-  d("channels", &Params::channels, "channels behind each halving of the axes").def({16, 32, 64});
+  d("channels", &Params::channels, "channels behind each halving of the axes").at_most(65536).def({16, 32, 64});
   d("transformer", &Params::transformer, "patches that attend to each other, in place of convolutions")
       .example("{patch: [4, 4]}");
   d("width", &Params::width, "numbers of a field's vector").at_least(2).def(64);

@@ -68,6 +68,7 @@ void MugsEncoder::Small::describe(deck::Describe<Small>& d) {
 
 void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "channels behind each halving of the axes; the last is the trunk's width")
+      .at_most(65536)
       .def({16, 32, 64});
   d("transformer", &Params::transformer, "patches that attend to each other, in place of convolutions")
       .example("{patch: [4, 4]}");
