@@ -19,10 +19,8 @@ class ByteWriter {
   void put(const T& value) { put(std::span<const T>(&value, 1)); }
   template <class T>
   void put(std::span<const T> values) {
-    if (values.empty()) return;
-    const auto at = bytes_.size();
-    bytes_.resize(at + values.size_bytes());
-    std::memcpy(bytes_.data() + at, values.data(), values.size_bytes());
+    const auto raw = std::as_bytes(values);
+    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
   }
   /// The number of values first.
   template <class T>

@@ -56,6 +56,19 @@ class Doctor(unittest.TestCase):
         self.assertRegex(out, rf"  NOTE   ranks and cores 1 machine: {cores + 1} ranks x \d+ threads? on {cores} cores?, a rank may use \d+ of them\n"
                               r" {25}-> several threads share a core, and steps take longer: start fewer ranks, or fewer threads \(OMP_NUM_THREADS\)\n")
 
+    def test_readers_of_vtkhdf_are_judged(self):
+        """Older releases show the files empty or end in them; a VTK stands in for one."""
+        place = os.path.join(program.fresh("doctor_vtk"), "vtkmodules")
+        os.mkdir(place)
+        program.write(os.path.join(place, "__init__.py"), "")
+        before = os.environ.get("PYTHONPATH", "")
+        self.addCleanup(os.environ.__setitem__, "PYTHONPATH", before)
+        os.environ["PYTHONPATH"] = os.path.dirname(place) + (":" + before if before else "")
+        for release, mark, more in (("9.1.0", "NOTE   ", r" {25}-> it shows such files empty or ends in them: give the output vtkhdf 'xml: true', whose files every release reads\n"),
+                                    ("9.3.1", "fine   ", ""), ("10.0.0", "fine   ", "")):
+            program.write(os.path.join(place, "vtkCommonCore.py"), f"class vtkVersion:\n    def GetVTKVersion(self):\n        return '{release}'\n")
+            self.assertRegex(self.says("--quick"), rf"  {mark}VTKHDF +version 2\.0: for ParaView 5\.12, VTK 9\.3 or newer; Python has VTK {release}\n" + more)
+
     def test_a_wrong_number_is_exit_code_4(self):
         """A deck beside a plugin's library that expects the wrong number."""
         if "md" not in BUILT:

@@ -93,6 +93,68 @@ class Convection(unittest.TestCase):
         self.compare("0", "ImageData")
 
 
+class Xml(unittest.TestCase):
+    """What stands beside for readers before VTK 9.3, read by whatever VTK there is."""
+
+    def setUp(self):
+        try:
+            from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLUnstructuredGridReader
+        except ImportError as missing:
+            print(f"SKIPPED: VTK's XML formats read by VTK: {missing} (Debian: python3-vtk9)")
+            raise unittest.SkipTest(str(missing)) from None
+        self.readers = {".vti": vtkXMLImageDataReader, ".vtu": vtkXMLUnstructuredGridReader}
+
+    def moments(self, run):
+        """(times, data sets) that the list of a run names."""
+        import xml.etree.ElementTree as tree
+
+        place = os.path.dirname(run.find("output.vtkhdf"))
+        entries = list(tree.parse(os.path.join(place, "output.pvd")).iter("DataSet"))
+        found = []
+        for entry in entries:
+            reader = self.readers[os.path.splitext(entry.get("file"))[1]]()
+            reader.SetFileName(os.path.join(place, entry.get("file")))
+            reader.Update()
+            found.append(reader.GetOutput())
+        return [float(entry.get("timestep")) for entry in entries], found
+
+    def of(self, name, deck, ranks=2):
+        folder = program.fresh("vtkxml_" + name)
+        deck = deck.replace("DIRECTORY", os.path.join(folder, "run")).replace("precision: double}", "precision: double, xml: true}")
+        code, out, error = program.run("run", program.write(os.path.join(folder, "deck.yaml"), deck), ranks=ranks)
+        self.assertEqual(code, 0, out + error)
+        self.assertNotIn("for ParaView 5.12", out)
+        return cambium_io.Run(os.path.join(folder, "run"))
+
+    def test_grids(self):
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+
+        for stretching in ("0", "1.2"):
+            run = self.of("convection" + stretching, CONVECTION.replace("STRETCHING", stretching))
+            seen = Layout(run.find("output.vtkhdf"))
+            times, grids = self.moments(run)
+            np.testing.assert_array_equal(times, seen.values)
+            for k, grid in enumerate(grids):
+                for name in ("b", "p", "velocity"):
+                    theirs = vtk_to_numpy(grid.GetCellData().GetArray(name))
+                    np.testing.assert_array_equal(theirs, np.reshape(seen.cell_data(name, k), theirs.shape))
+            bounds = [grids[0].GetCell(n).GetBounds() for n in range(grids[0].GetNumberOfCells())]
+            middles = [[(b[0] + b[1]) / 2, (b[2] + b[3]) / 2, (b[4] + b[5]) / 2] for b in bounds]
+            np.testing.assert_allclose(middles, seen.centres(), atol=1e-12)
+
+    def test_particles(self):
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+
+        run = self.of("argon", ARGON)
+        times, clouds = self.moments(run)
+        np.testing.assert_allclose(times, run.trajectory.times)
+        for k, cloud in enumerate(clouds):
+            np.testing.assert_array_equal(vtk_to_numpy(cloud.GetPoints().GetData()), run.trajectory.position(k))
+            np.testing.assert_array_equal(vtk_to_numpy(cloud.GetPointData().GetArray("velocity")), run.trajectory.velocity(k))
+            np.testing.assert_array_equal(vtk_to_numpy(cloud.GetPointData().GetArray("id")), run.trajectory.ids)
+            self.assertEqual(cloud.GetCellType(0), 1)
+
+
 class Checker(unittest.TestCase):
     def test_it_sees_what_is_wrong(self):
         import h5py

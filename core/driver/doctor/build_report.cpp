@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <cstdio>
 #include <filesystem>
 
 #include "core/base/build_info.hpp"
+#include "core/base/child.hpp"
 #include "core/base/platform.hpp"
 #include "core/base/text.hpp"
 #include "core/driver/doctor/parts.hpp"
@@ -49,6 +51,31 @@ bool has_torch() {
   return std::filesystem::exists(std::filesystem::path(core_library_folder()) / "libcambium_torch.so", ignored);
 }
 
+/// Release of the VTK of Python, as "9.1.0"; empty where it has none.
+std::string vtk_of_python(const Comm& comm) {
+  std::string found;
+  if (comm.root())
+    if (const auto python = python_with({"vtkmodules"}))
+      found =
+          output_of({*python, "-c", "from vtkmodules.vtkCommonCore import vtkVersion as v; print(v().GetVTKVersion())"})
+              .text;
+  found = std::string(trim(found));
+  comm.broadcast(found);
+  return found;
+}
+
+/// Older readers show files of the output 'vtkhdf' empty, or end in them.
+void judge_vtk(const std::string& release, Findings& findings) {
+  int major = 0, minor = 0;
+  if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2)
+    return findings.fact("VTKHDF",
+                         "version 2.0: for ParaView 5.12, VTK 9.3 or newer; 'xml: true' writes for older ones");
+  findings.judge(major > 9 || (major == 9 && minor >= 3), Mark::note, "VTKHDF",
+                 fmt::format("version 2.0: for ParaView 5.12, VTK 9.3 or newer; Python has VTK {}", release),
+                 "it shows such files empty or ends in them: give the output vtkhdf 'xml: true', whose files every "
+                 "release reads");
+}
+
 }  // namespace
 
 void report_build(const Registry& registry, Context& context, Findings& findings) {
@@ -80,6 +107,7 @@ void report_build(const Registry& registry, Context& context, Findings& findings
   findings.fact("LibTorch", has_torch() ? "networks written with it can be trained"
                                         : "not in this build (-DCAMBIUM_TORCH=ON); native networks train without it");
   findings.fact("plugins", join(registry.plugins(), ", "));
+  judge_vtk(vtk_of_python(context.comm), findings);
 }
 
 }  // namespace cambium::doctor

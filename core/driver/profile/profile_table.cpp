@@ -39,7 +39,7 @@ std::string class_row(const std::string& name, const Sum& own, double wall, cons
   std::vector<double> all{own.calls, own.seconds, own.flops, own.bytes, own.counted, own.floor, wall};
   comm.sum(all);
   const Sum sum{all[0], all[1], all[2], all[3], all[4], all[5]};
-  return fmt::format("{:<16}{:>10.0f}{:>9.3f}{:>9.3f}{:>9.3f}{:>7.1f}{:>10}{:>8}{:>8}", name, sum.calls, least,
+  return fmt::format("{:<16} {:>9.0f} {:>8.3f} {:>8.3f} {:>8.3f} {:>6.1f} {:>9} {:>9} {:>7}", name, sum.calls, least,
                      sum.seconds / comm.size(), most, 100.0 * sum.seconds / all[6], rate(sum.flops, sum.counted),
                      rate(sum.bytes, sum.counted), share_of_roof(sum));
 }
@@ -50,18 +50,19 @@ std::vector<std::string> longest(const Recorder& recorder, const Peaks& peaks) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return rows[a].seconds > rows[b].seconds; });
   order.resize(std::min(order.size(), longest_rows));
-  std::vector<std::string> lines{fmt::format("{:<34}{:<14}{:>9}{:>9}{:>7}{:>10}{:>8}{:>8}", "longest on rank 0",
+  std::vector<std::string> lines{fmt::format("{:<33} {:<13} {:>8} {:>8} {:>6} {:>9} {:>9} {:>7}", "longest on rank 0",
                                              "class", "calls", "s", "%", "Gflop/s", "GB/s", "roof %")};
   for (const std::size_t k : order) {
     const auto& row = rows[k];
     Sum sum;
     add(sum, row, peaks);
-    std::string name = row.section.empty() || row.section == row.name ? row.name : row.section + " / " + row.name;
+    std::string name =
+        row.section.empty() || row.section == row.name ? row.name : fmt::format("{} / {}", row.section, row.name);
     if (row.word == 4) name += " (float)";
-    if (name.size() > 33) name = name.substr(0, 30) + "...";
-    lines.push_back(fmt::format("{:<34}{:<14}{:>9}{:>9.3f}{:>7.1f}{:>10}{:>8}{:>8}", name, name_of(row.kind), row.calls,
-                                row.seconds, 100.0 * row.seconds / recorder.seconds(), rate(row.flops, row.seconds),
-                                rate(row.bytes, row.seconds), share_of_roof(sum)));
+    if (name.size() > 33) name = fmt::format("{:.30}...", name);
+    lines.push_back(fmt::format("{:<33} {:<13} {:>8} {:>8.3f} {:>6.1f} {:>9} {:>9} {:>7}", name, name_of(row.kind),
+                                row.calls, row.seconds, 100.0 * row.seconds / recorder.seconds(),
+                                rate(row.flops, row.seconds), rate(row.bytes, row.seconds), share_of_roof(sum)));
   }
   return lines;
 }
@@ -76,8 +77,8 @@ std::vector<std::string> profile_table(const Recorder& recorder, const Peaks& pe
                lost = comm.sum(static_cast<double>(recorder.lost_events()));
   std::vector<std::string> lines{
       fmt::format("profile of {:.3f} s: at least {:.1f} % of each rank's time has a name", comm.max(wall), named),
-      fmt::format("{:<16}{:>10}{:>9}{:>9}{:>9}{:>7}{:>10}{:>8}{:>8}", "class", "calls", "min s", "avg s", "max s", "%",
-                  "Gflop/s", "GB/s", "roof %")};
+      fmt::format("{:<16} {:>9} {:>8} {:>8} {:>8} {:>6} {:>9} {:>9} {:>7}", "class", "calls", "min s", "avg s", "max s",
+                  "%", "Gflop/s", "GB/s", "roof %")};
   for (int k = 0; k < work_kinds; ++k) {
     const Sum& own = classes[static_cast<std::size_t>(k)];
     if (comm.max(own.calls) > 0.0) lines.push_back(class_row(name_of(static_cast<WorkKind>(k)), own, wall, comm));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -8,6 +10,7 @@
 #include "core/driver/sweep/results.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run/provenance.hpp"
+#include "core/io/tables/csv.hpp"
 
 namespace cambium {
 
@@ -15,11 +18,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
-  return out + "\"";
+/// In one line.
+std::string quoted(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return io::csv_cell(text);
 }
 
 std::string heading(const std::string& name, const std::string& unit) {
@@ -28,22 +30,22 @@ std::string heading(const std::string& name, const std::string& unit) {
 
 std::string csv_of(const SweepResults& results) {
   const auto& table = results.sweep.table;
-  std::string out = "run,folder,state,exit_code,reason";
-  for (const auto& key : table.keys) out += "," + heading(key.name, key.numbers().empty() ? "" : key.unit);
-  for (const auto& column : results.columns) out += "," + heading(column.name, column.unit);
-  out += "\n";
+  std::vector<std::string> cells{"run", "folder", "state", "exit_code", "reason"};
+  for (const auto& key : table.keys) cells.push_back(heading(key.name, key.numbers().empty() ? "" : key.unit));
+  for (const auto& column : results.columns) cells.push_back(heading(column.name, column.unit));
+  std::string out = fmt::format("{}\n", fmt::join(cells, ","));
   for (std::size_t k = 0; k < table.rows.size(); ++k) {
     const auto& state = results.states[k];
-    out += fmt::format("{},{},{},{},{}", k + 1, quoted(table.rows[k].folder), state.text(), state.code,
-                       quoted(state.reason));
+    cells = {fmt::format("{}", k + 1), quoted(table.rows[k].folder), state.text(), fmt::format("{}", state.code),
+             quoted(state.reason)};
     for (std::size_t n = 0; n < table.keys.size(); ++n) {
       const auto at = table.rows[k].values[n];
       const auto numbers = table.keys[n].numbers();
-      out += "," + (numbers.empty() ? quoted(deck::to_line(table.keys[n].values[at])) : number_text(numbers[at]));
+      cells.push_back(numbers.empty() ? quoted(deck::to_line(table.keys[n].values[at])) : number_text(numbers[at]));
     }
     for (const auto& column : results.columns)
-      out += "," + (std::isfinite(column.values[k]) ? number_text(column.values[k]) : "nan");
-    out += "\n";
+      cells.push_back(std::isfinite(column.values[k]) ? number_text(column.values[k]) : "nan");
+    out += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return out;
 }

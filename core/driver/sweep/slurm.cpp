@@ -34,7 +34,10 @@ exit $code
 void write_slurm_script(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& command,
                         double seconds) {
   std::string words;
-  for (const auto& word : command) words += (words.empty() ? "" : " ") + shell_word(word);
+  for (const auto& word : command) {
+    if (!words.empty()) words += ' ';
+    words += shell_word(word);
+  }
   const std::string name = sweep.root["run"]["name"].text();
   const auto limit = static_cast<long long>(seconds > 0.0 ? std::max(60.0, seconds) : 3600.0);
   io::write_file_atomically(

@@ -19,7 +19,7 @@ class VtkhdfWriter : public Writer {
     std::optional<std::int64_t> every;
     std::optional<double> interval;  ///< in the physics' unit of time
     std::string file = "output.vtkhdf";
-    bool velocities = false, forces = false;
+    bool velocities = false, forces = false, xml = false;
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two moments; 100 when 'interval' is not given either").at_least(1);
@@ -30,6 +30,11 @@ class VtkhdfWriter : public Writer {
       d("precision", &Params::precision, "of all numbers that change with time")
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float32);
+      d("xml", &Params::xml,
+        "also a file of VTK's XML formats for each moment (.vti or .vtu) and a list of them (.pvd), for ParaView "
+        "before "
+        "5.12 and VTK before 9.3")
+          .def(false);
       d.check([](const Params& p) -> std::string {
         return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";
       });
@@ -37,20 +42,26 @@ class VtkhdfWriter : public Writer {
   };
   VtkhdfWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 
-  void attach(const Physics& physics) override { physics_ = &physics; }
+  void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.interval ? 1 : params_.every.value_or(100); }
   void observe(const State& state, std::int64_t step, double time) override;
+  bool shows_end() const override { return true; }
+  void observe_end(const State& state, std::int64_t step, double time) override;
   void resume(std::int64_t step) override;
-  std::vector<std::string> files() const override { return {params_.file}; }
+  std::vector<std::string> files() const override;
 
  private:
   std::string path() const;
   void expect_after(double time);
+  /// On rank 0, with what it is made of at first.
+  template <class Fields>
+  io::VtkhdfFile& file_for(const Fields& fields);
 
   Params params_;
   Context& context_;
   const Physics* physics_ = nullptr;
   std::unique_ptr<io::VtkhdfFile> file_;  ///< rank 0, from the first moment on
+  double seen_ = -1.0;                    ///< time of the newest moment in the file
   double next_ = 0.0;                     ///< with 'interval': a moment is due at this time
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <string_view>
 
 #include "core/base/error.hpp"
 
@@ -22,10 +24,10 @@ TensorRef shaped(const double* data, const std::vector<std::int64_t>& shape) {
 }
 
 /// Where the offsets of "CellData/b" are: "Steps/CellDataOffsets/b"; of "Points": "Steps/PointOffsets".
-std::string offsets_of(const std::string& array) {
+std::string offsets_of(std::string_view array) {
   if (array == "Points") return top + "Steps/PointOffsets";
   const auto slash = array.find('/');
-  return top + "Steps/" + array.substr(0, slash) + "Offsets" + array.substr(slash);
+  return fmt::format("{}Steps/{}Offsets{}", top, array.substr(0, slash), array.substr(slash));
 }
 
 /// Arrays that grow with the moments; those of fixed content lie in one piece.
@@ -55,6 +57,13 @@ std::vector<std::string> step_series(const File& file) {
 }
 
 }  // namespace
+
+std::string vtkhdf_readers(const std::string& file) {
+  return fmt::format(
+      "{}: for ParaView 5.12, VTK 9.3 or newer; older ones show it empty or end in it: give the output 'xml: true' for "
+      "them",
+      file);
+}
 
 bool evenly_spaced(const GridFields& grid) {
   for (const auto& axis : grid.axes) {
@@ -169,6 +178,16 @@ std::int64_t VtkhdfFile::rows_of(const std::string& name) const {
       .at(0);
 }
 
+void VtkhdfFile::also_xml() {
+  const auto step = file_.read<std::vector<std::int64_t>>("/step");
+  const auto time = file_.read<std::vector<double>>(top + "Steps/Values");
+  std::vector<Moment> kept;
+  for (std::size_t k = 0; k < step.size(); ++k) kept.push_back({step[k], time.at(k)});
+  // Values of a file that was begun in one precision stay in it.
+  const auto path = std::filesystem::path(file_.file()).replace_extension(".pvd").string();
+  xml_ = std::make_unique<VtkXmlSeries>(path, real_ == DType::f32, kept);
+}
+
 double VtkhdfFile::last_time(double none) const {
   const auto times = file_.read<std::vector<double>>(top + "Steps/Values");
   return times.empty() ? none : times.back();
@@ -231,6 +250,7 @@ void VtkhdfFile::append(const GridFields& now, std::int64_t step, double time) {
     add("CellData/" + field.name, shaped(field.values.data(), shape));
   }
   add_step(step, time);
+  if (xml_) xml_->append(now, {step, time});
 }
 
 void VtkhdfFile::append(const Frame& frame) {
@@ -243,6 +263,7 @@ void VtkhdfFile::append(const Frame& frame) {
     file_.dataset(offsets_of(name)).append(tensor_of(&nothing, {}));
   add("FieldData/cell", tensor_of(frame.cell.data(), {1, 9}));
   add_step(frame.step, frame.time);
+  if (xml_) xml_->append(frame);
 }
 
 }  // namespace cambium::io

@@ -1,7 +1,9 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/io/fields/vtk_xml.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/io/structures/frame.hpp"
@@ -37,6 +39,9 @@ class VtkhdfFile {
   void append(const GridFields& fields, std::int64_t step, double time);
   void append(const Frame& frame);
   void append(const NodeFields& fields, std::int64_t step, double time);
+  /// Writes every moment from now on in VTK's XML formats, too, beside the file and with the name NAME.pvd
+  /// (VtkXmlSeries).
+  void also_xml();
   /// Time of the last moment; `none` when there is none.
   double last_time(double none) const;
 
@@ -58,7 +63,11 @@ class VtkhdfFile {
 
   File file_;
   DType real_ = DType::f64;
+  std::unique_ptr<VtkXmlSeries> xml_;  ///< where asked for
 };
+
+/// One line for the log: who reads the file, and what to write for older ones.
+std::string vtkhdf_readers(const std::string& file);
 
 /// True for a grid whose cells have one size along each axis, to 1e-9 of it.
 bool evenly_spaced(const GridFields& grid);

@@ -26,6 +26,7 @@ void VtkhdfFile::append(const NodeFields& now, std::int64_t step, double time) {
     add("PointData/" + field.name, field.components > 1 ? tensor_of(field.values.data(), {nodes, field.components})
                                                         : tensor_of(field.values.data(), {nodes}));
   add_step(step, time);
+  if (xml_) xml_->append(now, {step, time});
 }
 
 }  // namespace cambium::io

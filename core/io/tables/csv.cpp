@@ -15,24 +15,24 @@
 
 #include "core/base/error.hpp"
 #include "core/base/record/recorder.hpp"
+#include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::io {
 namespace {
 
-/// As a field of a table: between quotation marks where a comma would divide it (RFC 4180).
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
+/// True for a text that spreadsheets take for a formula, with all that a formula can do. A lone sign is none.
+bool is_formula(std::string_view text) {
+  if (text.size() < 2 || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
+  const auto unsigned_text = text.substr(1);
+  return !parse_number(text) && unsigned_text != "inf" && unsigned_text != "nan";
 }
 
 std::string heading(const std::vector<Column>& columns) {
   std::string text;
   for (const auto& column : columns)
     text += (text.empty() ? "" : ",") +
-            field(column.unit.empty() ? column.name : fmt::format("{} [{}]", column.name, column.unit));
+            csv_cell(column.unit.empty() ? column.name : fmt::format("{} [{}]", column.name, column.unit));
   return text;
 }
 
@@ -93,6 +93,15 @@ Kept kept_rows(const std::string& path, const std::string& header, std::size_t c
 }
 
 }  // namespace
+
+std::string csv_cell(std::string_view text) {
+  const bool formula = is_formula(text);
+  if (!formula && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = formula ? "\"'" : "\"";
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  out += '"';
+  return out;
+}
 
 CsvFile::CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at,
                  std::optional<TableMark> mark)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cambium::io {
@@ -14,6 +15,11 @@ struct Column {
   std::string unit;  ///< empty for a pure number
   std::string doc;
 };
+
+/// A text as a cell of a table: between quotation marks where a comma, a quotation mark or the end of a line is in it
+/// (RFC 4180). A text that a spreadsheet would run as a formula, as it begins with = + - @ or a tab and is no number,
+/// is led by an apostrophe and stands between quotation marks.
+std::string csv_cell(std::string_view text);
 
 /// What a table holds, for the checkpoint that is written beside it.
 struct TableMark {

@@ -60,14 +60,14 @@ std::unique_ptr<EmulatedNetwork>& network() {
 
 NetworkSpeed network_speed(const std::string& text) {
   const auto comma = text.find(',');
-  const auto latency = quantity(text.substr(0, comma), "s"),
-             bandwidth = comma == std::string::npos ? std::nullopt : quantity(text.substr(comma + 1), "B/s");
-  if (!latency || !bandwidth || *latency < 0.0 || *bandwidth <= 0.0)
+  const double none = -1.0, latency = quantity(text.substr(0, comma), "s").value_or(none),
+               bandwidth = comma == std::string::npos ? none : quantity(text.substr(comma + 1), "B/s").value_or(none);
+  if (latency < 0.0 || bandwidth <= 0.0)
     throw InputError(
         fmt::format("CAMBIUM_NETWORK is '{}', expected a latency and a bandwidth; for example CAMBIUM_NETWORK='5 us, 2 "
                     "GB/s', or unset it",
                     text));
-  return {*latency, *bandwidth};
+  return {latency, bandwidth};
 }
 
 EmulatedNetwork* emulated_network() { return network().get(); }

@@ -34,7 +34,7 @@ class Grid:
     def __init__(self, attributes):
         self.cdim, self.vdim = int(attributes["cdim"]), int(attributes["vdim"])
         self.lower, self.upper, self.cells = attributes["lower"][:], attributes["upper"][:], attributes["cells"][:]
-        self.exponents = attributes["exponents"][:]
+        self.exponents = np.reshape(attributes["exponents"], (-1, self.cdim + self.vdim))  # [mode][dimension], in one row
         self.names = AXES[: self.cdim] + ["v" + a for a in AXES[: self.vdim]]
 
     def points(self, dimension, points):
@@ -82,7 +82,7 @@ class Conf:
         self.path = Path(path)
         with h5py.File(path, "r") as file:
             self.grid = Grid(file.attrs)
-            self.exponents = file.attrs["conf_exponents"][:]
+            self.exponents = np.reshape(file.attrs["conf_exponents"], (-1, self.grid.cdim))
             self.time, self.step = file["time"][:], file["step"][:]
 
     def names(self):

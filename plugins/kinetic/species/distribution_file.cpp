@@ -66,7 +66,7 @@ void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& b
   object.set_attribute("upper", upper);
   object.set_attribute("cells", cells);
   object.set_attribute("basis", basis.name);
-  object.set_attribute("exponents", io::tensor_of(exponents.data(), {basis.modes, grid.dimensions()}));
+  object.set_attribute("exponents", exponents);
 }
 
 void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm) {

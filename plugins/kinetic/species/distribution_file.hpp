@@ -15,7 +15,8 @@ void write_distribution(io::Group& group, const std::string& name, const Solver&
 /// differs.
 void read_distribution(const io::Group& group, const std::string& name, Solver& solver);
 
-/// Attributes lower, upper, cells (of all dimensions), cdim, vdim, and exponents [mode][dimension] of a group.
+/// Attributes lower, upper, cells (of all dimensions), cdim, vdim, and exponents [mode][dimension] in one row, as
+/// netCDF reads no attribute of two dimensions.
 void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& basis);
 
 }  // namespace cambium::kinetic

@@ -27,6 +27,7 @@ void DistributionWriter::attach(const Physics& physics) {
     axes_.push_back(
         axes_of(s->solver().grid(), params_.axes, fmt::format("output 'distribution', species '{}'", s->name())));
   samples_.resize(axes_.size());
+  if (!params_.xml) context_.log.info(io::vtkhdf_readers("distribution.<species>.vtkhdf"));
 }
 
 void DistributionWriter::observe(const State&, std::int64_t step, double time) {
@@ -40,13 +41,18 @@ std::string DistributionWriter::path_of(const std::string& species) const {
   return (std::filesystem::path(context_.run_directory) / fmt::format("distribution.{}.vtkhdf", species)).string();
 }
 
+void DistributionWriter::begin(std::size_t species, std::unique_ptr<io::VtkhdfFile> file) {
+  samples_[species] = std::move(file);
+  if (params_.xml) samples_[species]->also_xml();
+}
+
 void DistributionWriter::add_samples(std::int64_t step, double time) {
   for (std::size_t k = 0; k < samples_.size(); ++k) {
     const Species& s = *physics_->species()[k];
     const GridFields fields = sampled_distribution(s, axes_[k], context_.comm);
     io::on_root(context_.comm, [&] {
       if (!samples_[k])
-        samples_[k] = std::make_unique<io::VtkhdfFile>(path_of(s.name()), fields, true, io::provenance_of(context_));
+        begin(k, std::make_unique<io::VtkhdfFile>(path_of(s.name()), fields, true, io::provenance_of(context_)));
       samples_[k]->append(fields, step, time);
     });
   }
@@ -56,7 +62,7 @@ void DistributionWriter::resume(std::int64_t step) {
   for (std::size_t k = 0; k < samples_.size(); ++k)
     io::on_root(context_.comm, [&] {
       const auto path = path_of(physics_->species()[k]->name());
-      if (readable_or_put_aside(path, context_.log)) samples_[k] = std::make_unique<io::VtkhdfFile>(path, step);
+      if (readable_or_put_aside(path, context_.log)) begin(k, std::make_unique<io::VtkhdfFile>(path, step));
     });
 }
 

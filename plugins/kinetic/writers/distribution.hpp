@@ -15,6 +15,7 @@ class DistributionWriter : public Writer {
     std::int64_t every = 1000;
     enum class Format { hdf5, vtkhdf } format = Format::hdf5;
     std::vector<std::string> axes;
+    bool xml = false;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two outputs").at_least(1).def(1000);
       d("format", &Params::format,
@@ -27,7 +28,12 @@ class DistributionWriter : public Writer {
         "there are three at most")
           .def({})
           .example("[x, vx]");
+      d("xml", &Params::xml,
+        "for vtkhdf: also a file of VTK's XML formats for each output (.vti or .vtu) and a list of them (.pvd), for "
+        "ParaView before 5.12 and VTK before 9.3")
+          .def(false);
       d.check([](const Params& p) -> std::string {
+        if (p.format == Params::Format::hdf5 && p.xml) return "'xml' belongs to 'format: vtkhdf'";
         return p.format == Params::Format::hdf5 && !p.axes.empty() ? "'axes' belongs to 'format: vtkhdf'" : "";
       });
     }
@@ -37,6 +43,7 @@ class DistributionWriter : public Writer {
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;
+  bool shows_end() const override { return true; }
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override {
     return {params_.format == Params::Format::vtkhdf ? "distribution.<species>.vtkhdf" : "distribution.<step>.h5"};
@@ -44,6 +51,7 @@ class DistributionWriter : public Writer {
 
  private:
   void write_expansions(std::int64_t step, double time);
+  void begin(std::size_t species, std::unique_ptr<io::VtkhdfFile> file);
   void add_samples(std::int64_t step, double time);
   std::string path_of(const std::string& species) const;
 

@@ -88,7 +88,7 @@ void MomentsWriter::create() {
     describe_grid(file, solver.grid(), solver.basis());
     std::vector<int> exponents;
     for (const auto& e : conf.exponents) exponents.insert(exponents.end(), e.begin(), e.end());
-    file.set_attribute("conf_exponents", io::tensor_of(exponents.data(), {conf.modes(), conf.dimensions}));
+    file.set_attribute("conf_exponents", exponents);
   });
 }
 

@@ -76,7 +76,7 @@ void PointWriter::create() {
           io::labelled(file.write(name, along[d]), "", name);
           file.attach_scales(name, {"point"});
         }
-        file.set_attribute("at", io::tensor_of(positions.data(), {std::ssize(place_), dimensions}));
+        file.set_attribute("at", positions);
       },
       axes);
 }

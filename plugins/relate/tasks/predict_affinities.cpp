@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
@@ -33,14 +34,6 @@ std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& ro
       out[static_cast<std::size_t>(table.entries[k].compound * table.targets.size() + table.entries[k].target)] = 1;
   }
   return out;
-}
-
-/// A word of a table of text: quoted where it holds a comma or a quote, which is doubled.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 std::string with_unit(const std::string& name, const std::string& unit) {
@@ -140,7 +133,8 @@ void PredictAffinities::write_scores(const std::vector<Row>& rows, Context& cont
     const double order = concordance(truth_, row.value), error = mean_squared_error(truth_, row.value),
                  area = area_under_curve(truth_, row.value, strong);
     lines_.push_back(fmt::format("{:<48}{:>13.4f}{:>10.4f}{:>10.4f}", row.method, order, error, area));
-    text += fmt::format("{},{},{},{}\n", cell(row.method), number_text(order), number_text(error), number_text(area));
+    text += fmt::format("{},{},{},{}\n", io::csv_cell(row.method), number_text(order), number_text(error),
+                        number_text(area));
   }
   lines_.push_back(fmt::format("AUC: a hit is a value above {:.4g}", strong));
   io::on_root(context.comm, [&] {
@@ -173,8 +167,9 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
     const auto& target = table.targets.id[static_cast<std::size_t>(entry.target)];
     const auto known_c = of_compound[static_cast<std::size_t>(entry.compound)];
     const auto known_t = of_target[static_cast<std::size_t>(entry.target)];
-    text += fmt::format("{},{},{},{},{},{},{}\n", cell(compound), cell(target), number_text(shown.value[k]),
-                        number_text(truth_[k]), number_text(neighbours.value[k]), known_c, known_t);
+    text +=
+        fmt::format("{},{},{},{},{},{},{}\n", io::csv_cell(compound), io::csv_cell(target), number_text(shown.value[k]),
+                    number_text(truth_[k]), number_text(neighbours.value[k]), known_c, known_t);
     if (static_cast<std::int64_t>(n) < params_.show)
       lines_.push_back(fmt::format("  {:<22}{:<24}{:>11.3f}{:>11.3f}{:>15.3f}{:>8}{:>8}", compound, target,
                                    shown.value[k], truth_[k], neighbours.value[k], known_c, known_t));

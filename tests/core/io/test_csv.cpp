@@ -26,6 +26,17 @@ TEST_CASE("a table is readable after every row") {
   CHECK(text_of(name) == "step,time [ps],temperature [K]\n0,0,300\n100,0.1,0.3333333333333333\n");
 }
 
+TEST_CASE("a spreadsheet runs no text of a table as a formula") {
+  CHECK(io::csv_cell("=HYPERLINK(\"http://x\")") == "\"'=HYPERLINK(\"\"http://x\"\")\"");
+  for (const std::string text : {"+1+1", "-2+3", "@SUM(A1)", "=1", "\tx", "-1.5 K", "--"})
+    CHECK(io::csv_cell(text) == "\"'" + text + "\"");
+  for (const std::string text :
+       {"-1.5", "+2", "-1e-300", "-inf", "-nan", "-", "", "C-C=O", "a=b", "1-2", "train/set.000"})
+    CHECK(io::csv_cell(text) == text);
+  CHECK(io::csv_cell("a,\"b\"") == "\"a,\"\"b\"\"\"");
+  CHECK(io::csv_cell("two\nlines") == "\"two\nlines\"");
+}
+
 TEST_CASE("names with a comma stand between quotation marks") {
   Scratch scratch("csv");
   const std::string name = scratch.file("scores.csv");

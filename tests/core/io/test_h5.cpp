@@ -53,6 +53,15 @@ TEST_CASE("numbers, texts and shapes survive a file") {
   CHECK(file.group("a").group("b").path() == "/a/b");
 }
 
+TEST_CASE("an attribute has one dimension at most, or netCDF does not open the file") {
+  Scratch scratch;
+  auto file = io::File::create(scratch.file("a.h5"));
+  const std::vector<int> values{1, 2, 3, 4};
+  CHECK_THROWS_WITH(file.set_attribute("corners", io::tensor_of(values.data(), {2, 2})),
+                    Catch::Contains("attribute 'corners' of '/' in") &&
+                        Catch::Contains("has 2 dimensions: netCDF opens no file with an attribute of more"));
+}
+
 TEST_CASE("every number type keeps its bits") {
   Scratch scratch;
   auto file = io::File::create(scratch.file("types.h5"));

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
 #include "core/driver/writers/vtkhdf_writer.hpp"
 #include "core/plugin/physics.hpp"
 #include "tests/catch.hpp"
@@ -275,6 +279,96 @@ TEST_CASE("triangles and the edges of a graph become cells that stay, with a mom
     CHECK(head.dataset("PointData/c").attribute<std::string>("unit") == "mol/l");
     CHECK(file.read<Ints>("/step") == Ints{0, 200});
   }
+}
+
+namespace {
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The array at an offset behind the XML of a file: its length in bytes, then the numbers.
+template <class T>
+std::vector<T> appended(const std::string& text, std::size_t offset) {
+  const char* at = text.data() + text.find("encoding=\"raw\">\n_") + 17 + offset;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  std::vector<T> out(bytes / sizeof(T));
+  std::memcpy(out.data(), at + sizeof bytes, bytes);
+  return out;
+}
+}  // namespace
+
+TEST_CASE("every moment also in the XML formats that older readers know") {
+  World w;
+  w.physics.grid = sample({1.0, 1.5, 2.0, 2.5}, {0.0, 2.0, 4.0});
+  VtkhdfWriter::Params params;
+  params.xml = true;
+  {
+    auto writer = w.writer(params);
+    CHECK(writer.files() == std::vector<std::string>{"output.vtkhdf", "output.pvd", "output.<step>.*"});
+    for (std::int64_t step : {0, 100, 200}) w.observe(writer, step);
+  }
+  {
+    auto writer = w.writer(params);
+    writer.resume(150);
+    w.observe(writer, 210);
+  }
+  if (!w.comm.root()) return;
+  CHECK(text_of(w.scratch.file("output.pvd")) ==
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n"
+        "<DataSet timestep=\"0\" part=\"0\" file=\"output.0.vti\"/>\n"
+        "<DataSet timestep=\"50\" part=\"0\" file=\"output.100.vti\"/>\n"
+        "<DataSet timestep=\"105\" part=\"0\" file=\"output.210.vti\"/>\n</Collection>\n</VTKFile>\n");
+  const auto image = text_of(w.scratch.file("output.100.vti"));
+  CHECK_THAT(image,
+             Catch::Contains("type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
+                             "<ImageData WholeExtent=\"0 3 0 2 0 0\" Origin=\"1 0 0\" Spacing=\"0.5 2 1\">\n"
+                             "<Piece Extent=\"0 3 0 2 0 0\">\n<CellData>\n"));
+  CHECK_THAT(image, Catch::Contains("<DataArray type=\"Float32\" Name=\"flow\" NumberOfComponents=\"3\" "
+                                    "format=\"appended\" offset=\"32\"/>"));
+  CHECK(appended<float>(image, 0) == std::vector<float>{100, 101, 102, 110, 111, 112});
+  CHECK(appended<float>(image, 32)[5] == 301.0f);  // cell (1, 0), third component
+}
+
+TEST_CASE("uneven grids, graphs and particles are unstructured grids there") {
+  World w;
+  w.physics.grid = sample({0.0, 1.0, 3.0}, {0.0, 2.0, 3.0});
+  VtkhdfWriter::Params params;
+  params.xml = params.velocities = true;
+  params.precision = Precision::float64;
+  {
+    auto writer = w.writer(params);
+    w.observe(writer, 0);
+  }
+  World particles;
+  {
+    auto writer = particles.writer(params);
+    const State state = sample_state(particles.comm, 100, true);
+    writer.observe(state, 100, state.time);
+  }
+  if (!w.comm.root()) return;
+  const auto mesh = text_of(w.scratch.file("output.0.vtu")), points = text_of(particles.scratch.file("output.100.vtu"));
+  CHECK_THAT(
+      mesh,
+      Catch::Contains(
+          "<Piece NumberOfPoints=\"9\" NumberOfCells=\"4\">\n<CellData>\n<DataArray type=\"Float64\" Name=\"b\""));
+  CHECK(appended<double>(mesh, 0) == Reals{0, 1, 10, 11});
+  const std::size_t corners = 40 + 104, ids = corners + 224, ends = ids + 136;  // behind b, flow
+  CHECK(appended<double>(mesh, corners)[3 * 5] == 3.0);
+  CHECK(appended<std::int64_t>(mesh, ids) == Ints{0, 1, 4, 3, 1, 2, 5, 4, 3, 4, 7, 6, 4, 5, 8, 7});
+  CHECK(appended<std::int64_t>(mesh, ends) == Ints{4, 8, 12, 16});
+  CHECK(appended<std::uint8_t>(mesh, ends + 40) == std::vector<std::uint8_t>(4, 9));
+  CHECK_THAT(points, Catch::Contains(fmt::format("<Piece NumberOfPoints=\"{0}\" NumberOfCells=\"{0}\">", sample_size)));
+  CHECK(appended<std::int64_t>(points, 0).back() == sample_size);
+}
+
+TEST_CASE("the log says which readers know the file, and what to write for others") {
+  World w;
+  w.physics.grid = sample({0.0, 1.0, 2.0}, {});
+  CHECK(io::vtkhdf_readers("output.vtkhdf") ==
+        "output.vtkhdf: for ParaView 5.12, VTK 9.3 or newer; older ones show it empty or end in it: give the output "
+        "'xml: true' for them");
 }
 
 TEST_CASE("a physics with neither grid nor particles is refused") {

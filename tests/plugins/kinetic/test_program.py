@@ -147,7 +147,7 @@ class Kinetic(unittest.TestCase):
         run, _ = start("points", 20, ranks=2)
         with h5py.File(os.path.join(run, "simulate", "points.h5")) as points, h5py.File(os.path.join(run, "simulate", "conf.h5")) as conf:
             np.testing.assert_array_equal(points["step"], conf["step"])
-            np.testing.assert_allclose(points.attrs["at"], [[0], [2.5], [4 * np.pi]])
+            np.testing.assert_allclose(points.attrs["at"], [0, 2.5, 4 * np.pi])
             names = [f"electron/{m}" for m in ("density", "flux_x", "energy")] + ["field/potential", "field/Ex"]
             for name in names:
                 for k, (cell, xi) in enumerate(((0, -1.0), (1, 2 * (2.5 / (np.pi / 2) - 1) - 1), (7, 1.0))):

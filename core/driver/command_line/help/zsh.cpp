@@ -15,7 +15,8 @@ static std::string zsh_words(const CommandTree& command) {
       std::replace(doc.begin(), doc.end(), '[', '(');
       std::replace(doc.begin(), doc.end(), ']', ')');
       std::replace(doc.begin(), doc.end(), ':', ',');
-      out += " " + quoted(fmt::format("{}[{}]{}", flag, doc, word.takes_value ? ":value:_files" : ""));
+      out += ' ';
+      out += quoted(fmt::format("{}[{}]{}", flag, doc, word.takes_value ? ":value:_files" : ""));
     }
   return out;
 }
