@@ -1,7 +1,7 @@
 // Fields over time, bases of modes, the journal of a search.
 #include <fstream>
 
-#include "plugins/podlstm/field/field_file.hpp"
+#include "core/io/cf/field.hpp"
 #include "tests/fuzz/subjects.hpp"
 
 namespace fuzz {
@@ -19,14 +19,14 @@ void podlstm_subjects(const Places& places, std::vector<Subject>& out) {
   const fs::path field = folder_with(places, "field", places.made / "pod/out/example_field/field.h5");
   out.push_back({"field", Subject::Form::h5, field, "field.h5",
                  [] {
-                   const auto file = cambium::podlstm::open_field_file("field.h5", {"sst", "time", {}});
-                   std::vector<std::int64_t> start(file->shape().size(), 0), count = file->shape();
+                   const auto file = cambium::io::cf::Field::open("field.h5", {"sst", "", {}, {}});
+                   std::vector<std::int64_t> start(file.shape().size(), 0), count = file.shape();
                    if (count.at(0) > 2) count[0] = 2;
                    double numbers = 1.0;
                    for (auto n : count) numbers *= static_cast<double>(n);
                    if (numbers > 1e6) return 0;
                    std::vector<double> values(static_cast<std::size_t>(numbers));
-                   file->read(start, count, values.data());
+                   file.read(start, count, values.data());
                    return 0;
                  },
                  60});

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <string_view>
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/io/hdf5/h5.hpp"
+#include "core/io/cf/units.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::podlstm {
@@ -24,9 +22,23 @@ void FieldParams::describe(deck::Describe<FieldParams>& d) {
   d("files", &FieldParams::files, "files that follow one another in time: HDF5, NetCDF-4, or NetCDF-3 with libnetcdf")
       .example("[sst.wkmean.1981-1989.nc]");
   d("array", &FieldParams::array, "the variable, an array (time, ...)").example("sst");
-  d("time", &FieldParams::time, "its times, which must increase").def("time");
-  d("axes", &FieldParams::axes, "coordinates of its other axes; none: latitude and longitude by their usual names")
+  d("time", &FieldParams::time, "its times, which must increase; where left out, the coordinate that measures time")
+      .def("")
+      .example("T");
+  d("axes", &FieldParams::axes,
+    "coordinates of its other axes, in their order; where left out, those that the file names (dimensions, attributes "
+    "of CF)")
       .def({});
+  d("fill", &FieldParams::fill, "stored numbers that are missing, beside those that the file names").def({});
+  d("valid_range", &FieldParams::valid_range,
+    "units of the attributes valid_range, valid_min and valid_max of packed numbers; as_file: stored ones, refused "
+    "where "
+    "they are real numbers beside packed integers")
+      .options({{"as_file", io::cf::ValidRange::as_file},
+                {"stored", io::cf::ValidRange::stored},
+                {"unpacked", io::cf::ValidRange::unpacked},
+                {"ignored", io::cf::ValidRange::ignored}})
+      .def(io::cf::ValidRange::as_file);
   d("mask", &FieldParams::mask, "cells to keep");
   d("missing", &FieldParams::missing,
     "numbers that are missing or NaN: refuse them, leave out cells that never have any (land), leave out cells that "
@@ -49,10 +61,7 @@ Field::Field(const FieldParams& params, AreaWeights weights, std::optional<std::
   if (training_ > snapshots())
     throw InputError(
         fmt::format("training: {} snapshots asked for, but '{}' has {}", training_, params_.array, snapshots()));
-  if (weights_ == AreaWeights::cos_latitude && first_file().axes().front().name.rfind("lat", 0) != 0)
-    throw InputError(fmt::format(
-        "weights: cos_latitude needs latitudes as the first axis after time, found '{}'; name them (axes: [lat, lon])",
-        first_file().axes().front().name));
+  if (weights_ == AreaWeights::cos_latitude) require_latitudes();
   cells_ = 1;
   for (std::int64_t n : spatial_shape()) cells_ *= n;
   const double column = 8.0 * static_cast<double>(snapshots());
@@ -71,17 +80,47 @@ std::vector<std::int64_t> Field::spatial_shape() const {
   return shape;
 }
 
+void Field::require_latitudes() const {
+  const auto& file = first_file();
+  const auto latitude = file.axis(io::cf::Role::latitude);
+  if (!latitude) {
+    const auto curved = file.curved(io::cf::Role::latitude);
+    std::vector<std::string> names;
+    for (const auto& axis : file.axes()) names.push_back(axis.name);
+    if (!curved.empty())
+      throw InputError(
+          fmt::format("weights: cos_latitude needs latitudes along one axis, those of '{}' change along two ('{}'); "
+                      "bring the field "
+                      "to a regular grid (cdo remapbil), or say weights: none",
+                      params_.array, curved));
+    throw InputError(fmt::format(
+        "weights: cos_latitude needs latitudes, found the axes {}; none of them has units degrees_north, the "
+        "standard_name latitude or a name that begins with lat: name them (axes: [lat, lon]), or say weights: none",
+        join(names)));
+  }
+  for (const double x : file.axes()[*latitude].values)
+    if (!(std::abs(x) <= 90.001))
+      throw InputError(fmt::format("weights: cos_latitude: '{}' of '{}' is {}, beyond 90 degrees; mend the file",
+                                   file.axes()[*latitude].name, file.path(), number_text(x)));
+}
+
 void Field::open_files() {
   for (const auto& path : params_.files) {
-    files_.push_back(open_field_file(path, {params_.array, params_.time, params_.axes}));
-    const auto& file = *files_.back();
-    auto mine = file.shape(), first = files_.front()->shape();
-    mine[0] = first[0] = 0;
-    if (mine != first) throw InputError(fmt::format("'{}' has another shape than '{}'", path, params_.files.front()));
-    if (file.time_unit() != files_.front()->time_unit())
-      throw InputError(fmt::format("times of '{}' are in '{}', those of '{}' in '{}'", path, file.time_unit(),
-                                   params_.files.front(), files_.front()->time_unit()));
-    times_.insert(times_.end(), file.times().begin(), file.times().end());
+    files_.push_back(
+        io::cf::Field::open(path, {params_.array, params_.time, params_.axes, {params_.fill, params_.valid_range}}));
+    const auto& file = files_.back();
+    const auto& first = files_.front();
+    if (files_.size() == 1) time_unit_ = io::cf::plain_unit(file.time_unit());
+    auto mine = file.shape(), others = first.shape();
+    mine[0] = others[0] = 0;
+    if (mine != others) throw InputError(fmt::format("'{}' has another shape than '{}'", path, params_.files.front()));
+    if (files_.size() > 1) io::cf::require_same_axes(file, first, fmt::format("'{}'", path));
+    if (!io::cf::is_same_unit(file.unit(), first.unit()))
+      throw InputError(fmt::format("'{}' of '{}' is in '{}', of '{}' in '{}'; convert one of them", params_.array, path,
+                                   file.unit(), first.path(), first.unit()));
+    const auto times =
+        io::cf::converted(file.times(), file.time_unit(), time_unit_, fmt::format("times of '{}'", path));
+    times_.insert(times_.end(), times.begin(), times.end());
   }
 }
 
@@ -91,40 +130,28 @@ void Field::require_rising_times() const {
       throw InputError(
           fmt::format("times of '{}' do not increase: snapshot {} is at {}, the one before at {} ({}); sort the "
                       "snapshots, or list the files in order",
-                      params_.array, k, number_text(times_[k]), number_text(times_[k - 1]), first_file().time_unit()));
+                      params_.array, k, number_text(times_[k]), number_text(times_[k - 1]), time_unit_.text));
 }
-
-namespace {
-/// All numbers of an array of an HDF5 file, or of the only snapshot of a NetCDF-3 variable.
-std::vector<double> read_plain(const std::string& path, const std::string& array) {
-  std::ifstream in(path, std::ios::binary);
-  char magic[4] = {};
-  in.read(magic, 4);
-  if (std::string_view(magic, 3) != "CDF") {
-    const io::File file = io::File::open(path);
-    if (!file.exists(array))
-      throw InputError(fmt::format("'{}' has no array '{}'{}", path, array, suggestion(array, file.list())));
-    return file.read<std::vector<double>>(array);
-  }
-  const auto file = open_classic_field(path, {array, "time", {}});
-  auto count = file->shape();
-  count[0] = 1;
-  std::int64_t n = 1;
-  for (std::int64_t extent : count) n *= extent;
-  std::vector<double> values(static_cast<std::size_t>(n));
-  file->read(std::vector<std::int64_t>(count.size(), 0), count, values.data());
-  return values;
-}
-}  // namespace
 
 void Field::read_mask() {
   const auto& mask = *params_.mask;
-  std::int64_t expected = 1;
+  const auto file = io::cf::Field::open_still(mask.file, {mask.array, "", {}, {}});
+  std::int64_t expected = 1, found = 1;
   for (std::int64_t n : spatial_shape()) expected *= n;
-  const std::vector<double> values = read_plain(mask.file, mask.array);
-  if (std::ssize(values) != expected)
+  auto shape = file.shape();
+  for (std::int64_t n : shape) found *= n;
+  if (found != expected)
     throw InputError(fmt::format("the mask '{}' of '{}' has {} values, the field has {} cells", mask.array, mask.file,
-                                 values.size(), expected));
+                                 found, expected));
+  const std::string what = fmt::format("the mask '{}' of '{}'", mask.array, mask.file);
+  if (shape.size() > 1) {
+    if (shape != spatial_shape())
+      throw InputError(fmt::format("{} has the shape ({}), the field ({}); turn it (ncpdq -a)", what,
+                                   fmt::join(shape, ", "), fmt::join(spatial_shape(), ", ")));
+    io::cf::require_same_axes(file, first_file(), what);
+  }
+  std::vector<double> values(static_cast<std::size_t>(found));
+  file.read(std::vector<std::int64_t>(shape.size(), 0), shape, values.data());
   for (double x : values) mask_.push_back(x != 0.0 && !std::isnan(x));
 }
 
@@ -197,9 +224,9 @@ CellBlock Field::read(const Tile& tile) {
   std::int64_t from = 0;
   for (const auto& file : files_) {
     auto start = tile.start, count = tile.count;
-    const std::int64_t n = file->shape()[0];
+    const std::int64_t n = file.shape()[0];
     start.insert(start.begin(), 0), count.insert(count.begin(), n);
-    file->read(start, count, block.values.data() + from * tile.cells);
+    file.read(start, count, block.values.data() + from * tile.cells);
     from += n;
   }
   bytes_read_ += snapshots() * tile.cells * 8;
@@ -226,11 +253,15 @@ void Field::normalise(CellBlock& block) const {
       block.mean[static_cast<std::size_t>(i)] += block.values[static_cast<std::size_t>(t * n + i)];
   for (double& m : block.mean) m /= static_cast<double>(training_);
   if (weights_ == AreaWeights::cos_latitude) {
-    const auto& latitude = first_file().axes().front().values;
-    const std::int64_t per_row = cells_ / std::ssize(latitude);
-    for (std::size_t i = 0; i < block.cells.size(); ++i)
-      block.root_weight[i] = std::sqrt(std::max(
-          0.0, std::cos(latitude[static_cast<std::size_t>(block.cells[i] / per_row)] * constants::pi / 180.0)));
+    const auto axis = *first_file().axis(io::cf::Role::latitude);
+    const auto& latitude = first_file().axes()[axis].values;
+    std::int64_t per_row = 1;
+    for (std::size_t k = axis + 1; k < first_file().axes().size(); ++k)
+      per_row *= std::ssize(first_file().axes()[k].values);
+    for (std::size_t i = 0; i < block.cells.size(); ++i) {
+      const auto row = static_cast<std::size_t>(block.cells[i] / per_row % std::ssize(latitude));
+      block.root_weight[i] = std::sqrt(std::max(0.0, std::cos(latitude[row] * constants::pi / 180.0)));
+    }
   }
   for (std::int64_t t = 0; t < snapshots(); ++t)
     for (std::size_t i = 0; i < block.cells.size(); ++i) {
@@ -252,6 +283,21 @@ void Field::for_each_block(const std::function<void(const CellBlock&)>& action) 
       if (keep_) kept_.push_back(std::move(block));
     }
   });
+}
+
+bool Field::look_through(double most_bytes) {
+  const double cells = static_cast<double>((cells_ + context_.comm.size() - 1) / context_.comm.size());
+  if (8.0 * static_cast<double>(snapshots()) * cells > most_bytes) return false;
+  std::int64_t left = 0;
+  for_each_block([&](const CellBlock& block) { left += block.size(); });
+  require_cells(context_.comm.sum(left));
+  return true;
+}
+
+void Field::require_cells(std::int64_t cells) const {
+  if (cells == 0)
+    throw InputError(
+        fmt::format("no cell of '{}' is left; the mask and `missing` leave all of them out", params_.array));
 }
 
 }  // namespace cambium::podlstm

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/io/cf/field.hpp"
 #include "core/parallel/context.hpp"
-#include "plugins/podlstm/field/field_file.hpp"
 
 namespace cambium::podlstm {
 
@@ -21,8 +21,10 @@ struct FieldParams {
     static void describe(deck::Describe<Mask>& d);
   };
   std::vector<std::string> files;
-  std::string array, time = "time";
+  std::string array, time;
   std::vector<std::string> axes;
+  std::vector<double> fill;
+  io::cf::ValidRange valid_range = io::cf::ValidRange::as_file;
   std::optional<Mask> mask;
   Missing missing = Missing::refuse;
   static void describe(deck::Describe<FieldParams>& d);
@@ -49,13 +51,20 @@ class Field {
   std::int64_t training() const { return training_; }
   std::int64_t cells() const { return cells_; }  ///< of the whole array, land included
   const std::vector<double>& times() const { return times_; }
-  const FieldFile& first_file() const { return *files_.front(); }
+  const io::cf::TimeUnit& time_unit() const { return time_unit_; }  ///< of times(), since a date of the first file
+  const io::cf::Field& first_file() const { return files_.front(); }
   std::vector<std::int64_t> spatial_shape() const;
   const std::string& array() const { return params_.array; }
 
   /// Collective: calls `action` for this rank's blocks in order. What fits the buffer as a whole is read once and kept.
   /// InputError, on every rank, for a number that is missing where none may be.
   void for_each_block(const std::function<void(const CellBlock&)>& action);
+
+  /// Collective. For `cambium check`: reads the field through, as a run does; InputError for what a run would refuse.
+  /// Nothing where that would take more than `most_bytes` on a rank; then it is false.
+  bool look_through(double most_bytes);
+  /// InputError when no cell of all ranks is left.
+  void require_cells(std::int64_t cells) const;
 
   std::int64_t bytes_read() const { return bytes_read_; }        ///< by this rank so far
   std::int64_t largest_block() const { return largest_block_; }  ///< bytes in memory at once on this rank
@@ -70,6 +79,7 @@ class Field {
   void open_files();
   void require_rising_times() const;
   void read_mask();
+  void require_latitudes() const;
   void make_tiles(std::int64_t most_cells);
   CellBlock read(const Tile& tile);
   /// False when the cell is left out; fills holes where the deck says so, by what the training snapshots say alone.
@@ -80,8 +90,9 @@ class Field {
   FieldParams params_;
   AreaWeights weights_;
   Context& context_;
-  std::vector<std::unique_ptr<FieldFile>> files_;
+  std::vector<io::cf::Field> files_;
   std::vector<double> times_;
+  io::cf::TimeUnit time_unit_;
   std::vector<char> mask_;
   std::vector<Tile> tiles_;
   std::vector<CellBlock> kept_;

@@ -1,5 +1,11 @@
 #include "plugins/podlstm/forecast/options.hpp"
 
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/cf/units.hpp"
+
 namespace cambium::podlstm {
 
 void ForecastOptions::describe(deck::Describe<ForecastOptions>& d) {
@@ -25,8 +31,41 @@ void ForecastOptions::describe(deck::Describe<ForecastOptions>& d) {
   d("ridge", &O::ridge, "penalty of ridge regression of min-max scaled windows").positive().def(0.1);
   d("anomaly_ridge", &O::anomaly_ridge, "penalty of ridge regression of what the harmonics leave").positive().def(1.0);
   d("harmonics", &O::harmonics, "harmonics of the year").at_least(1).def(3);
-  d("period", &O::period, "length of the year in days").positive().def(365.2425);
+  d("period", &O::period,
+    "length of the year, in days or with a unit; where left out, the year of the calendar of the series (365.2425, "
+    "365, "
+    "366 or 360 days)")
+      .example("12 samples")
+      .def("");
   d("var_order", &O::var_order, "times back in the vector autoregression").at_least(1).def(4);
+}
+
+double ForecastOptions::period_days(const Series& series) const {
+  const auto calendar = series.time_unit.calendar;
+  if (period.empty()) return io::cf::days_per_year(calendar);
+  const auto text = trim(period);
+  const auto end = text.find_first_not_of("0123456789.eE+-");
+  const auto number = parse_number(text.substr(0, end));
+  const std::string unit(end == std::string_view::npos ? "" : trim(text.substr(end)));
+  const double spacing = series.spacing();
+  double days = number.value_or(0.0);
+  if (unit == "samples" || unit == "sample")
+    days *= spacing;
+  else if (unit == "years" || unit == "year" || unit == "months" || unit == "month")
+    days *= io::cf::days_per_year(calendar) / (unit.starts_with("month") ? 12.0 : 1.0);
+  else if (!unit.empty())
+    days *= io::cf::seconds_of(unit).value_or(0.0) / 86400.0;
+  if (!(days > 0.0))
+    throw InputError(
+        fmt::format("period: '{}' is no length of time; give days or a unit, such as '365.2425 days', '12 "
+                    "samples' or '1 year'",
+                    period));
+  if (days < 2.0 * spacing)
+    throw InputError(
+        fmt::format("period: '{}' is {} days, but the series has a time every {} days, and a cycle takes two at least; "
+                    "give its unit, such as '365.2425 days' or '12 samples'",
+                    period, number_text(days), number_text(spacing)));
+  return days;
 }
 
 }  // namespace cambium::podlstm

@@ -14,18 +14,22 @@ struct ForecastOptions {
   double validation = 0.2;
   std::optional<std::int64_t> gap;
   int folds = 1;
-  double ridge = 0.1, anomaly_ridge = 1.0, period = 365.2425;
+  double ridge = 0.1, anomaly_ridge = 1.0;
+  std::string period;
   int harmonics = 3, var_order = 4;
 
   WindowShape shape() const { return {window, horizon}; }
   SplitOptions split(std::uint64_t seed) const { return {protocol, validation, gap, folds, seed}; }
-  BaselineOptions baselines() const {
+  BaselineOptions baselines(const Series& series) const {
     return {.ridge = ridge,
             .anomaly_ridge = anomaly_ridge,
             .harmonics = harmonics,
             .var_order = var_order,
-            .period = period};
+            .period = period_days(series)};
   }
+  /// The key `period` in days of the series; the year of its calendar where the key is left out. InputError for a text
+  /// that is no period, and for one shorter than two samples.
+  double period_days(const Series& series) const;
 
   /// P has a member `common` of this type whose keys are declared among its own.
   static void describe(deck::Describe<ForecastOptions>& d);

@@ -220,11 +220,15 @@ double Basis::truncation(std::int64_t first, std::int64_t last) const {
   return std::sqrt(std::max(0.0, sum) / (weight * static_cast<double>(last - first)));
 }
 
-Basis compute_basis(Field& field, const BasisOptions& options, Context& context) {
-  if (options.modes > field.training())
+void require_snapshots(std::int64_t modes, const Field& field) {
+  if (modes > field.training())
     throw InputError(fmt::format(
-        "modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add snapshots",
-        options.modes, field.training(), field.training()));
+        "modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add snapshots", modes,
+        field.training(), field.training()));
+}
+
+Basis compute_basis(Field& field, const BasisOptions& options, Context& context) {
+  require_snapshots(options.modes, field);
   Sums sums;
   sums.squared.assign(static_cast<std::size_t>(field.snapshots()), 0.0);
   Basis basis;
@@ -235,9 +239,7 @@ Basis compute_basis(Field& field, const BasisOptions& options, Context& context)
   basis.squared = sums.squared;
   basis.weight = context.comm.sum(sums.weight);
   basis.cells = context.comm.sum(sums.cells);
-  if (basis.cells == 0)
-    throw InputError(
-        fmt::format("no cell of '{}' is left; the mask and `missing` leave all of them out", field.array()));
+  field.require_cells(basis.cells);
   require_energy(pairs, basis.squared, field.training());
   fix_signs(pairs.vectors);
   std::vector<double> root_weight;

@@ -39,6 +39,9 @@ struct Basis {
   double truncation(std::int64_t first, std::int64_t last) const;
 };
 
+/// InputError where a field has fewer training snapshots than modes are asked for.
+void require_snapshots(std::int64_t modes, const Field& field);
+
 /// Collective. InputError: fewer training snapshots than modes, or modes without energy.
 Basis compute_basis(Field& field, const BasisOptions& options, Context& context);
 

@@ -64,7 +64,9 @@ void fill_series(io::File& file, const Field& field, const Basis& basis) {
   }
   describe(file.write("mode", numbers), "number of the mode", "1");
   auto time = file.write("time", field.times());
-  describe(time, "time", field.first_file().time_unit());
+  describe(time, "time", field.time_unit().text);
+  if (field.time_unit().has_date())
+    time.set_attribute("calendar", std::string(io::cf::name_of(field.time_unit().calendar)));
   time.set_attribute("standard_name", "time");
   time.set_attribute("axis", "T");
   describe(file.write("energy", basis.energy), "sum of squared coefficients over training snapshots", squared);
@@ -75,8 +77,11 @@ void fill_series(io::File& file, const Field& field, const Basis& basis) {
   for (const auto& axis : field.first_file().axes()) {
     auto array = file.write(axis.name, axis.values);
     describe(array, axis.name, axis.unit);
-    if (axis.name.rfind("lat", 0) == 0) array.set_attribute("standard_name", "latitude");
-    if (axis.name.rfind("lon", 0) == 0) array.set_attribute("standard_name", "longitude");
+    const bool latitude = axis.role == io::cf::Role::latitude, longitude = axis.role == io::cf::Role::longitude;
+    if (!axis.standard_name.empty())
+      array.set_attribute("standard_name", axis.standard_name);
+    else if (latitude || longitude)
+      array.set_attribute("standard_name", latitude ? "latitude" : "longitude");
   }
 }
 

@@ -10,7 +10,6 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/run/model_seal.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/podlstm/field/field_file.hpp"
 
 namespace cambium::podlstm {
 
@@ -58,7 +57,12 @@ Stretch part(const Matrix& a, const std::vector<double>& days, std::int64_t firs
   return out;
 }
 
-std::vector<double> read_days(const io::File& file, const SeriesParams& params, std::int64_t times) {
+std::string text_attribute(const io::Object& object, const char* name) {
+  return object.has_attribute(name) ? object.attribute<std::string>(name) : "";
+}
+
+std::vector<double> read_days(const io::File& file, const SeriesParams& params, std::int64_t times,
+                              io::cf::TimeUnit& unit) {
   if (!file.exists(params.time))
     throw InputError(fmt::format("'{}' has no array '{}' of times{}", file.file(), params.time,
                                  suggestion(params.time, file.list())));
@@ -67,13 +71,12 @@ std::vector<double> read_days(const io::File& file, const SeriesParams& params, 
     throw InputError(fmt::format("'{}' of '{}' has {} times, but there are {} coefficients in time", params.time,
                                  file.file(), days.size(), times));
   const auto array = file.dataset(params.time);
-  double factor = 1.0;
-  if (array.has_attribute("units")) factor = days_per_unit(array.attribute<std::string>("units"));
-  if (factor == 0.0)
-    throw InputError(fmt::format(
-        "times '{}' of '{}' are in '{}', expected seconds, minutes, hours, days, weeks, months or years since a date",
-        params.time, file.file(), array.attribute<std::string>("units")));
-  for (double& d : days) d *= factor;
+  const std::string where = fmt::format("times '{}' of '{}'", params.time, file.file());
+  unit = io::cf::time_unit_of(text_attribute(array, "units"), text_attribute(array, "calendar"), where);
+  const auto plain = io::cf::plain_unit(unit);
+  days = io::cf::converted(days, unit, plain, where);
+  unit = plain;
+  for (double& d : days) d *= unit.days();
   for (std::size_t k = 1; k < days.size(); ++k)
     if (!(days[k] > days[k - 1]))
       throw InputError(fmt::format("times '{}' of '{}' do not increase: time {} is day {}, the one before day {}",
@@ -89,14 +92,14 @@ Series read(const SeriesParams& params) {
     const Matrix train = read_coefficients(file, params.train), test = read_coefficients(file, params.test);
     if (train.cols != test.cols)
       throw InputError(fmt::format("'{}' has {} modes, '{}' has {}", params.train, train.cols, params.test, test.cols));
-    const auto days = read_days(file, params, train.rows + test.rows);
+    const auto days = read_days(file, params, train.rows + test.rows, out.time_unit);
     out.train = {train, {days.begin(), days.begin() + train.rows}};
     out.test = {test, {days.begin() + train.rows, days.end()}};
     const auto array = file.dataset(params.train);
     if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
   } else {
     const Matrix all = read_coefficients(file, params.coefficients);
-    const auto days = read_days(file, params, all.rows);
+    const auto days = read_days(file, params, all.rows, out.time_unit);
     const bool told = file.has_attribute("training_snapshots");
     const std::int64_t training =
         params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
@@ -132,6 +135,15 @@ Matrix read_matrix(const io::Group& group, const std::string& name) {
   Matrix out(shape.at(0), shape.at(1));
   out.a = group.read<std::vector<double>>(name);
   return out;
+}
+
+double Series::spacing() const {
+  std::vector<double> steps;
+  for (const auto* part : {&train.days, &test.days})
+    for (std::size_t k = 1; k < part->size(); ++k) steps.push_back((*part)[k] - (*part)[k - 1]);
+  if (steps.empty()) return 0.0;
+  std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+  return steps[steps.size() / 2];
 }
 
 std::string uneven_times(const Series& series) {

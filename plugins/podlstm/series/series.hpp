@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/io/cf/time_unit.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/comm.hpp"
 #include "plugins/podlstm/linear/dense.hpp"
@@ -33,9 +34,11 @@ struct Stretch {
 struct Series {
   Stretch train, test;           ///< windows never reach from one into the other
   std::string unit;              ///< of the coefficients
+  io::cf::TimeUnit time_unit;    ///< of the file; days count from its date
   double weight = 0.0;           ///< sum of area weights over cells; 0 where unknown
   std::vector<double> left_out;  ///< of each test time: weighted sum of squares that the modes leave out; may be empty
   std::int64_t modes() const { return train.a.cols; }
+  double spacing() const;  ///< days between two times, the median; 0 of a single time
 };
 
 /// Collective: rank 0 reads, all have it. InputError: arrays missing, NaN, times that do not increase.

@@ -37,6 +37,7 @@ std::optional<Series> look_at_series(const ForecastOptions& options, Check& chec
   window_count(series.test, options.shape(), "test");
   const auto windows = window_count(series.train, options.shape(), "training");
   options.split(check.context().seed).splits(windows, options.shape(), options.protocol);
+  options.period_days(series);
   return series;
 }
 
@@ -62,6 +63,17 @@ static void write_forecast_axes(io::File& out, const WindowShape& shape, std::in
   add("mode", 1, modes, "number of the mode");
 }
 
+/// Dates where the series has some: days since the date of its unit.
+static void write_issued(io::File& out, const std::vector<double>& days, io::cf::TimeUnit unit) {
+  const bool dated = unit.has_date();
+  unit.seconds = 86400.0, unit.text.clear();
+  auto array = io::labelled(out.write("issued", days), dated ? io::cf::plain_unit(unit).text : "",
+                            "last time that a forecast sees");
+  if (!dated) return;
+  array.set_attribute("standard_name", "forecast_reference_time");
+  array.set_attribute("calendar", std::string(io::cf::name_of(unit.calendar)));
+}
+
 void report_table(const std::vector<TableRow>& rows, const Series& series, const WindowShape& shape, Context& context) {
   const std::int64_t m = series.modes();
   namespace fs = std::filesystem;
@@ -79,7 +91,7 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
       write_forecast_axes(out, shape, m);
       std::vector<double> issued;
       for (std::int64_t i : starts) issued.push_back(series.test.days[static_cast<std::size_t>(i + shape.past - 1)]);
-      io::labelled(out.write("issued", issued), "", "day of the last time that a forecast sees");
+      write_issued(out, issued, series.time_unit);
       auto add = [&](const std::string& name, const Matrix& values, const char* along, std::int64_t times,
                      const std::string& meaning) {
         io::labelled(out.write(name, io::tensor_of(values.a.data(), {values.rows, times, m})), series.unit, meaning);
@@ -102,7 +114,7 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
 }
 
 std::vector<TableRow> baseline_rows(const ForecastOptions& o, const Series& series, Context& context) {
-  auto options = o.baselines();
+  auto options = o.baselines(series);
   options.last_ridge = choose_last_ridge(options, series, o.shape(), o.split(context.seed));
   context.log.info(
       fmt::format("harmonics + ridge (last time): penalty {:g}, chosen by validation", options.last_ridge));

@@ -52,8 +52,13 @@ void PodTask::examine(Check& check) {
   }
   if (const auto path = check.waits(check.stage().keys))
     return check.not_looked_at(fmt::format("the field: '{}' is still to be written", *path));
-  const Field opened(field, params_.weights, params_.training, params_.buffer * 1048576.0, check.context());
+  Field opened(field, params_.weights, params_.training, params_.buffer * 1048576.0, check.context());
+  require_snapshots(params_.modes, opened);
   check.memory("snapshots, at most", params_.buffer * 1048576.0);
+  constexpr double most = 512.0 * 1048576.0;  // a second or two
+  if (!opened.look_through(most))
+    check.not_looked_at(
+        fmt::format("missing numbers of '{}': more than {:g} MiB on a rank", field.array, most / 1048576.0));
 }
 
 void PodTask::report(const Field& field, const Basis& basis, double seconds, Context& context) const {
@@ -92,6 +97,12 @@ void PodTask::report(const Field& field, const Basis& basis, double seconds, Con
 Task::Outcome PodTask::run(Context& context) {
   const double start = wall_seconds();
   Field field(params_.field, params_.weights, params_.training, params_.buffer * 1048576.0, context);
+  if (const auto& unit = field.first_file().time_unit();
+      unit.mean_months && unit.calendar != io::cf::Calendar::days_360)
+    context.log.warn(fmt::format(
+        "times are in '{}': a month is taken as {:.2f} days, a twelfth of the calendar's mean year, as UDUNITS does; "
+        "CDO takes calendar months",
+        unit.text, io::cf::days_per_year(unit.calendar) / 12.0));
   const BasisOptions options{params_.modes, params_.method, params_.oversampling, params_.passes, params_.tolerance};
   const Basis basis = compute_basis(field, options, context);
   const auto path = (std::filesystem::path(context.run_directory) / "pod.h5").string();

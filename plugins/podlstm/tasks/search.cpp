@@ -61,7 +61,7 @@ void SearchTask::Params::describe(deck::Describe<Params>& d) {
 MemberOptions SearchTask::Params::member(const Genome& genome) const {
   MemberOptions o;
   o.network = {genome, network.cell, network.head};
-  o.inputs = network.inputs, o.calendar = network.calendar, o.harmonics = network.harmonics, o.period = data.period;
+  o.inputs = network.inputs, o.calendar = network.calendar, o.harmonics = network.harmonics, o.period = linear.period;
   o.epochs = network.epochs, o.batch = network.batch, o.rate = network.rate, o.weight_decay = network.weight_decay;
   o.linear = linear;
   return o;
@@ -96,7 +96,7 @@ void SearchTask::report(const SearchReport& r, const Journal& journal, Context& 
 }
 
 void choose_linear(SearchTask::Params& p, const Series& series, Context& context) {
-  p.linear = p.data.baselines();
+  p.linear = p.data.baselines(series);
   if (p.network.inputs != Inputs::residual) return;
   const WindowShape shape = p.data.shape();
   const auto splits =

@@ -92,18 +92,39 @@ says("cannot open 'none.h5': No such file or directory; correct the path", P + "
 says("'f.h5' has no array 'sst'; known: lat, lon, q, time", P + "field.array=sst")
 says("'f.h5' has no array 'day' beside 'q': name the times of its snapshots (time: NAME)", P + "field.time=day")
 says("'f.h5' has 2 times in 'lat' but 4 snapshots in 'q'", P + "field.time=lat")
+says("cannot open '.': it is a folder; name the files in it", P + "field.files=[.]", command="check")
 says("'f.h5' has no coordinate 'depth' of 2 values for axis 1 of 'q'", P + "field.axes=[depth, lon]")
-says("weights: cos_latitude needs latitudes as the first axis after time, found 'axis1'; name them (axes: [lat, lon])", P + "weights=cos_latitude",
-     P + "field.files=[plain.h5]")
+says("weights: cos_latitude needs latitudes, found the axes axis1, axis2; none of them has units degrees_north, the standard_name latitude or a "
+     "name that begins with lat: name them (axes: [lat, lon]), or say weights: none", P + "weights=cos_latitude", P + "field.files=[plain.h5]")
+table.file("curved.h5", {"q": (field()["q"], {"coordinates": "nav_lat nav_lon"}), "time": field()["time"],
+                         "nav_lat": ([[0.0] * 3] * 2, {"units": "degrees_north"})})
+says("weights: cos_latitude needs latitudes along one axis, those of 'q' change along two ('nav_lat'); bring the field to a regular grid "
+     "(cdo remapbil), or say weights: none", P + "weights=cos_latitude", P + "field.files=[curved.h5]")
+table.file("metres.h5", field() | {"lat": [-3e6, 3e6]})
+says("weights: cos_latitude: 'lat' of 'metres.h5' is -3000000, beyond 90 degrees; mend the file", P + "weights=cos_latitude",
+     P + "field.files=[metres.h5]")
 table.file("plain.h5", {"q": field()["q"], "time": field()["time"]})
 table.file("wide.h5", field(lon=4))
 says("'wide.h5' has another shape than 'f.h5'", P + "field.files=[f.h5, wide.h5]")
-table.file("hours.h5", field(unit="hours since 2000-01-01"))
-says("times of 'hours.h5' are in 'hours since 2000-01-01', those of 'f.h5' in 'days since 2000-01-01'", P + "field.files=[f.h5, hours.h5]")
+table.file("turned.h5", field() | {"lat": [30.0, -30.0]})
+says("'turned.h5' has lat 30 at place 0, where 'f.h5' has -30: they lie on other grids, or in another direction; bring one to the grid of the "
+     "other (cdo remapbil, cdo invertlat)", P + "field.files=[f.h5, turned.h5]")
+table.file("kelvin.h5", field() | {"q": (field()["q"], {"units": "K"})})
+says("'q' of 'kelvin.h5' is in 'K', of 'f.h5' in ''; convert one of them", P + "field.files=[f.h5, kelvin.h5]")
+table.file("noleap.h5", field() | {"time": ([35.0 + 7.0 * t for t in range(4)], DAYS | {"calendar": "noleap"})})
+says("times of 'noleap.h5' have the calendar noleap, the others standard; convert one of the files (cdo setcalendar)",
+     P + "field.files=[f.h5, noleap.h5]")
 table.file("mask.h5", {"land": [1.0, 0.0]})
 says("the mask 'land' of 'mask.h5' has 2 values, the field has 6 cells", P + "field.mask={file: mask.h5, array: land}")
 says("'mask.h5' has no array 'sea'; known: land", P + "field.mask={file: mask.h5, array: sea}")
+table.file("mask_turned.h5", {"land": [[1.0] * 2] * 3})
+says("the mask 'land' of 'mask_turned.h5' has the shape (3, 2), the field (2, 3); turn it (ncpdq -a)",
+     P + "field.mask={file: mask_turned.h5, array: land}")
+table.file("masks.h5", {"land": ([[[1.0] * 3] * 2] * 2), "time": ([0.0, 1.0], DAYS)})
+says("the mask 'land' of 'masks.h5' has 12 values, the field has 6 cells", P + "field.mask={file: masks.h5, array: land}")
 table.file("empty.h5", field(missing=True))
+says("'q' is NaN or missing in 4 of 4 snapshots at lat -30, lon 0 (first in snapshot 0) and no mask leaves that cell out; name a mask, or say "
+     "missing: land", P + "field.files=[empty.h5]", command="check")
 says("no cell of 'q' is left; the mask and `missing` leave all of them out", P + "field.files=[empty.h5]", P + "field.missing=land")
 table.file("flat_field.h5", field() | {"q": [[[3.0] * 3] * 2] * 4})
 says("the training snapshots are all the same, so there are no modes; name another array, or more snapshots", P + "field.files=[flat_field.h5]")
@@ -114,8 +135,13 @@ CANNOT = ("is a NetCDF-3 file, which this build cannot read: install libnetcdf (
 says("the array 'q' of 'line.nc' has 1 dimension(s), expected (time, ...) with at least two" if NETCDF else f"'line.nc' {CANNOT} line.nc field.nc",
      P + "field.files=[line.nc]")
 table.file("timeless.nc", classic({"t": 3, "x": 2}, {"q": (["t", "x"], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])}))
-says("'timeless.nc' has no variable 'time' with 3 times and their unit: name it (time: NAME)" if NETCDF else
-     f"'timeless.nc' {CANNOT} timeless.nc field.nc", P + "field.files=[timeless.nc]")
+says("'timeless.nc' has no array 'time' beside 'q', nor another coordinate of it that measures time: name the times of its snapshots (time: NAME)"
+     if NETCDF else f"'timeless.nc' {CANNOT} timeless.nc field.nc", P + "field.files=[timeless.nc]")
+if NETCDF:
+    table.file("times.nc", classic({"time": 2, "y": 2, "x": 3}, {"land": (["time", "y", "x"], [1.0] * 12), "time": (["time"], [0.0, 1.0])}))
+    says("'land' of 'times.nc' has 2 times, expected one; extract one of them (ncks -d)", P + "field.mask={file: times.nc, array: land}")
+    table.file("cut.nc", b"CDF\1")
+    says(("'cut.nc' cannot be opened: ", "NetCDF"), P + "field.files=[cut.nc]")
 
 # Series of coefficients
 F = dict(deck="forecast.yaml")
@@ -135,6 +161,9 @@ says("times 'time' of 'still.h5' do not increase: time 1 is day 7, the one befor
 says("training: 90 times asked for, but 's.h5' has 80", S + "series.training=90", **F)
 table.file("constant.h5", series(coefficients=[[math.sin(t), 1.0] for t in range(80)]))
 says("mode 2 of the series never changes; leave it out (fewer modes)", S + "series.file=constant.h5", **F)
+says("period: '12' is 12 days, but the series has a time every 7 days, and a cycle takes two at least; give its unit, such as '365.2425 days' or "
+     "'12 samples'", S + "period=12", **F)
+says("period: 'long' is no length of time; give days or a unit, such as '365.2425 days', '12 samples' or '1 year'", S + "period=long", **F)
 says("var_order: 6 times back do not fit a window of 4; lower it", S + "var_order=6", **F)
 
 # Networks and searches

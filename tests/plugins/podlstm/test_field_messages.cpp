@@ -6,7 +6,7 @@
 #endif
 
 #include "core/io/hdf5/atomic_file.hpp"
-#include "plugins/podlstm/field/field_file.hpp"
+#include "plugins/podlstm/field/field.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 
@@ -124,14 +124,14 @@ TEST_CASE("a classic NetCDF file with packed numbers", "[field]") {
     nc_put_var1_double(file, time, &t, &day), nc_put_vara_short(file, sst, start, count, row);
   }
   nc_close(file);
-  const auto field = open_field_file(stage.file("c.nc"), {"sst", "time", {}});
-  CHECK(field->shape() == std::vector<std::int64_t>{3, 2, 3});
-  CHECK(field->times() == std::vector<double>{0, 7, 14});
-  CHECK(field->time_unit() == unit);
-  CHECK(field->axes()[0].name == "lat");
-  CHECK(field->axes()[0].values == std::vector<double>{-10, 10});
+  const auto field = io::cf::Field::open(stage.file("c.nc"), {"sst", "", {}, {}});
+  CHECK(field.shape() == std::vector<std::int64_t>{3, 2, 3});
+  CHECK(field.times() == std::vector<double>{0, 7, 14});
+  CHECK(field.time_unit().text == unit);
+  CHECK(field.axes()[0].name == "lat");
+  CHECK(field.axes()[0].values == std::vector<double>{-10, 10});
   std::vector<double> q(4);
-  field->read(std::vector<std::int64_t>{1, 0, 1}, std::vector<std::int64_t>{1, 2, 2}, q.data());
+  field.read(std::vector<std::int64_t>{1, 0, 1}, std::vector<std::int64_t>{1, 2, 2}, q.data());
   CHECK(q[0] == Approx(5.0 + 0.01 * 101));
   CHECK(q[1] == Approx(5.0 + 0.01 * 201));
   CHECK(std::isnan(q[2]));
@@ -141,7 +141,7 @@ TEST_CASE("a classic NetCDF file with packed numbers", "[field]") {
 
 TEST_CASE("a classic NetCDF file without libnetcdf", "[messages]") {
   Stage stage;
-  if (reads_classic_netcdf()) return;
+  if (io::cf::reads_classic_netcdf()) return;
   if (stage.comm.root()) io::write_file_atomically(stage.file("c.nc"), std::string("CDF\x01", 4));
   stage.comm.barrier();
   CHECK(stage.message("pod", "{field: {files: ['" + stage.file("c.nc") + "'], array: q}}").find("libnetcdf-dev") !=

@@ -42,6 +42,7 @@ class Cambium(CMakePackage):
     depends_on("zfp@0.5.5:")
     depends_on("openblas threads=none")
     depends_on("netcdf-c")
+    depends_on("udunits")
     depends_on("metis@5.1:")
     depends_on("py-torch", when="+torch")
     depends_on("python@3.9:", type="run")

@@ -1,0 +1,53 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/cf/variable.hpp"
+
+namespace cambium::io::cf {
+
+/// In which units valid_range, valid_min and valid_max of a packed array are. as_file: stored ones, and refused where
+/// the file contradicts itself.
+enum class ValidRange { as_file, stored, unpacked, ignored };
+
+struct DecodingOptions {
+  std::vector<double> fills;  ///< stored numbers that are missing, beside those that the file names
+  ValidRange valid_range = ValidRange::as_file;
+};
+
+/// What the attributes of a variable say about its numbers (CF 2.5.1, 8.1, NetCDF Users Guide A.1): _Unsigned,
+/// _FillValue, missing_value (of any type, one or several), fills by type, valid_range, valid_min, valid_max,
+/// scale_factor, add_offset. Fills and ranges are compared in the stored type.
+class Decoding {
+ public:
+  /// InputError for text, for attributes that are no numbers, for fills that the stored type cannot hold where no other
+  /// says what is missing, and for ranges that may be meant in two ways.
+  Decoding(const Variable& variable, const std::string& file, const DecodingOptions& options = {});
+
+  /// n stored numbers to physical ones; NaN for what is missing.
+  void apply(const void* stored, std::size_t n, double* out) const;
+  Stored stored() const { return type_; }
+
+ private:
+  void read_fills(const DecodingOptions& options);
+  void read_range(const DecodingOptions& options);
+  void add_fill(long double x, std::optional<Stored> as, const char* attribute);
+  std::vector<long double> numbers_of(const char* attribute, std::optional<Stored>& type) const;
+  double number_of(const char* attribute, double otherwise) const;
+  template <class T>
+  void decode(const T* stored, std::size_t n, double* out) const;
+
+  const Variable* variable_;  ///< while it is made
+  std::string where_;         ///< "'sst' of 'a.nc'"
+  Stored file_type_, type_;   ///< as the file has them, and after _Unsigned
+  std::vector<long double> fills_;
+  std::optional<long double> low_, high_;  ///< stored numbers that are valid
+  std::string lost_;                       ///< a fill that the type cannot hold
+  double scale_ = 1.0, offset_ = 0.0;
+};
+
+/// All numbers of a variable, decoded.
+std::vector<double> decoded(const Variable& variable, const std::string& file, const DecodingOptions& options = {});
+
+}  // namespace cambium::io::cf

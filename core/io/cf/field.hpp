@@ -1,0 +1,90 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/io/cf/axis.hpp"
+#include "core/io/cf/decoding.hpp"
+#include "core/io/cf/time_unit.hpp"
+#include "core/io/cf/variable.hpp"
+
+namespace cambium::io::cf {
+
+/// Names inside a file.
+struct FieldNames {
+  std::string array;
+  std::string time;               ///< empty: the coordinate that measures time
+  std::vector<std::string> axes;  ///< empty: as the file says; else coordinates of the other axes, in their order
+  DecodingOptions decoding;
+};
+
+/// A variable over space, and over time where it has times: an array (time, axes...). Its dimensions may stand in any
+/// order in the file: time comes first here, those of length 1 fall away, the others keep their order. Numbers come
+/// unpacked; what the file marks as missing is NaN.
+class Field {
+ public:
+  /// InputError when the array or its times are missing, or an attribute contradicts another.
+  static Field open(const std::string& path, const FieldNames& names);
+  /// A field without times, such as a mask: a dimension of time has length 1 and falls away.
+  static Field open_still(const std::string& path, const FieldNames& names);
+
+  const std::string& path() const { return container_->path(); }
+  const std::string& array() const { return names_.array; }
+  /// (times, axes...); without times of a field that was opened so.
+  std::vector<std::int64_t> shape() const;
+  const std::string& unit() const { return unit_; }  ///< empty for "1"
+  const std::vector<double>& times() const { return times_; }
+  const TimeUnit& time_unit() const { return time_unit_; }
+  const std::vector<Axis>& axes() const { return axes_; }
+  /// The axis of a role; none where there is none.
+  std::optional<std::size_t> axis(Role role) const;
+  /// The name of a coordinate over several dimensions that measures this (curvilinear grids); else empty.
+  std::string curved(Role role) const;
+
+  /// The block of shape() that starts at `start`, row-major.
+  void read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, double* out) const;
+
+ private:
+  Field(const std::string& path, const FieldNames& names);
+  /// A one-dimensional variable that could be a coordinate.
+  struct Candidate {
+    std::unique_ptr<Variable> variable;
+    std::string dimension;
+    std::int64_t length;
+    Role role;
+  };
+  void collect_candidates();
+  std::unique_ptr<Variable> beside(const std::string& name) const;
+  void find_time();
+  std::unique_ptr<Variable> time_variable() const;
+  void read_times(const Variable& variable);
+  void find_axes();
+  void name_axes();
+  const Candidate* candidate_for(std::size_t dimension) const;
+  const Candidate* unnamed_candidate(std::size_t dimension) const;
+  void drop_single();
+
+  FieldNames names_;
+  std::unique_ptr<Container> container_;
+  std::unique_ptr<Variable> variable_;
+  std::optional<Decoding> decoding_;
+  std::vector<std::int64_t> file_shape_;
+  std::vector<std::string> dimensions_;
+  std::vector<Candidate> candidates_;
+  std::optional<std::size_t> time_dimension_;  ///< of the file
+  std::vector<std::size_t> axis_dimensions_;   ///< of the file, for each of axes_
+  bool still_ = false;
+  std::string unit_;
+  std::vector<double> times_;
+  TimeUnit time_unit_;
+  std::vector<Axis> axes_;
+};
+
+/// InputError, naming both files, where two fields do not have the same axes: other lengths, other values, or another
+/// order. `what` says what the first is ("the mask").
+void require_same_axes(const Field& field, const Field& other, const std::string& what);
+
+}  // namespace cambium::io::cf

@@ -1,0 +1,44 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/io/cf/calendar.hpp"
+
+namespace cambium::io::cf {
+
+/// What numbers on an axis of time mean: "days since 1990-01-01 06:00", with or without a date, or a date written as
+/// one number ("day as %Y%m%d.%f").
+struct TimeUnit {
+  enum class Form { duration, since, packed_date };
+  Form form = Form::duration;
+  Calendar calendar = Calendar::standard;
+  double seconds = 86400.0;  ///< of one step; months and years are shares of the calendar's mean year
+  bool mean_months = false;  ///< one step is a month or a year
+  int packed_months = 0;     ///< of a packed date: 0 a day, 1 a month, 12 a year in front of the fraction
+  std::int64_t day = 0;      ///< of the reference date (day_number), in UTC
+  double second = 0.0;       ///< in that day
+  std::string text;          ///< for a file that is written: "days since 1990-01-01 06:00:00"
+
+  double days() const { return seconds / 86400.0; }
+  bool has_date() const { return form != Form::duration; }
+};
+
+/// Whether a unit counts from a date or is one ("hours after 1990-1-1", "day as %Y%m%d.%f").
+bool is_unit_of_dates(const std::string& units);
+
+/// The attributes `units` and `calendar` of a time. All spellings of UDUNITS: units, since/after/from/ref/@, dates
+/// 1990-1-1, 19900101, 1990, clocks 6:00, 060000.0, T, zones Z, UTC, +1:30, -0600. InputError with what was found and
+/// expected; `where` begins it ("the times 'time' of 'a.nc'").
+TimeUnit time_unit_of(const std::string& units, const std::string& calendar, const std::string& where);
+
+/// The same unit where it has a form that other programs read, else days since the same date.
+TimeUnit plain_unit(const TimeUnit& unit);
+
+/// Times from one unit to another, of one calendar or of two that agree on both dates (standard and proleptic after
+/// 1582). InputError, begun by `where`, where no date or another calendar stands between them, or a packed date is
+/// none.
+std::vector<double> converted(std::span<const double> times, const TimeUnit& from, const TimeUnit& to,
+                              const std::string& where);
+
+}  // namespace cambium::io::cf
