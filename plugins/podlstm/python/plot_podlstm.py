@@ -20,6 +20,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
 sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
+import cambium_cf  # noqa: E402
 from cambium_style import COLOURS, DIVERGING, HOLE, MUTED, SEQUENTIAL, STYLE, legend  # noqa: E402
 
 WIDTHS = ["identity", "16", "32", "48", "64", "80", "96"]
@@ -53,18 +54,16 @@ def modes_figure(path):
     """Every mode as a map beside its coefficient; None for fields that are no maps."""
     with h5py.File(path) as file:
         modes, share = file["modes"][()], file["energy_share"][()]
-        a, time, training = file["coefficients"][()], file["time"][()], int(file.attrs["training_snapshots"])
-        unit = file["time"].attrs.get("units", "")
+        a, training = file["coefficients"][()], int(file.attrs["training_snapshots"])
     if modes.ndim != 3:
         return None
-    when, label = times_of(time, unit)
+    when, label = times_of(path, "time")
+    grid = Grid(path)
     figure, axes = plt.subplots(len(modes), 2, figsize=(11, 2.1 * len(modes)), squeeze=False, layout="constrained", sharex="col")
     for k, mode in enumerate(modes):
         top = np.nanmax(np.abs(mode))
-        image = axes[k][0].imshow(mode, origin="lower", cmap=DIVERGING, vmin=-top, vmax=top, aspect="auto")
-        axes[k][0].set(title=f"mode {k + 1}: {100 * share[k]:.2f} %", ylabel="row of the grid")
-        axes[k][0].grid(False)
-        axes[k][0].set_facecolor(HOLE)
+        image = grid.draw(axes[k][0], mode, cmap=DIVERGING, vmin=-top, vmax=top)
+        axes[k][0].set(title=f"mode {k + 1}: {100 * share[k]:.2f} %", ylabel=grid.label[0])
         figure.colorbar(image, ax=axes[k][0], pad=0.02)
         axes[k][1].plot(when, a[:, k], lw=0.9, color=COLOURS[0])
         axes[k][1].axvline(when[training - 1], color=MUTED, lw=0.8)
@@ -73,7 +72,7 @@ def modes_figure(path):
         locator = matplotlib.dates.AutoDateLocator()
         axes[-1][1].xaxis.set_major_locator(locator)
         axes[-1][1].xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
-    axes[-1][0].set(xlabel="column of the grid")
+    axes[-1][0].set(xlabel=grid.label[1])
     axes[-1][1].set(xlabel=f"{label}; the line ends training")
     return figure
 
@@ -83,11 +82,46 @@ def is_map(path):
         return file["modes"].ndim == 3
 
 
-def times_of(time, unit):
-    """Dates where the unit counts days from one; else the numbers."""
-    if unit.startswith("days since "):
-        return np.datetime64(unit.split()[2], "s") + (time * 86400.0).astype("timedelta64[s]"), "time"
-    return time, f"time ({unit})" if unit and unit != "1" else "time"
+class Grid:
+    """Coordinates of the maps of a pod.h5, so that north is above and east is right however the file has them."""
+
+    def __init__(self, path):
+        file = cambium_cf.open(path)
+        names = file["modes"].dims[1:] if "modes" in file.variables else ()
+        with h5py.File(path) as h5:
+            shape = h5["modes"].shape[1:]
+        found = [file.coordinate(name) for name in names] or [None, None]
+        self.values = [self.rising(v, n) for v, n in zip(found, shape)]
+        self.label = [file.label(name) if v is not None else f"{what} of the grid" for name, v, what in zip(names or ("", ""), found, ("row", "column"))]
+        self.turned = bool(names) and self.is_longitude(path, names[0]) and not self.is_longitude(path, names[1])
+        if self.turned:
+            self.values.reverse()
+            self.label.reverse()
+
+    @staticmethod
+    def rising(values, n):
+        """Numbers that rise or fall throughout; else the places, which a mesh needs."""
+        if values is None or values.dtype.kind not in "fiu":
+            return np.arange(n)
+        steps = np.diff(values)
+        return values if np.all(steps > 0) or np.all(steps < 0) else np.arange(n)
+
+    @staticmethod
+    def is_longitude(path, name):
+        with h5py.File(path) as file:
+            return cambium_cf.attribute(file[name], "standard_name").endswith("longitude")
+
+    def draw(self, axis, values, **how):
+        image = axis.pcolormesh(self.values[1], self.values[0], values.T if self.turned else values, shading="nearest", rasterized=True, **how)
+        axis.grid(False)
+        axis.set_facecolor(HOLE)
+        return image
+
+
+def times_of(path, name):
+    """Dates where numpy has the calendar of a time; else its numbers."""
+    file = cambium_cf.open(path)
+    return file.coordinate(name), file.label(name)
 
 
 def draw_modes(target, path):
@@ -123,31 +157,33 @@ def best_of(file):
 def forecast_figure(path):
     """The best method at the last lead beside the truth, mode by mode."""
     with h5py.File(path) as file:
-        truth, issued, name = file["truth"][()], file["issued"][()], best_of(file)
+        truth, name = file["truth"][()], best_of(file)
         forecast = file["forecast"][name][()]
     leads, modes = truth.shape[1:]
+    issued, label = times_of(path, "issued")
     figure, axes = plt.subplots(modes, 1, figsize=(9.6, 1.7 * modes), squeeze=False, sharex=True, layout="constrained")
     for k in range(modes):
         axes[k][0].plot(issued, truth[:, -1, k], color="black", lw=1.0, label="truth")
         axes[k][0].plot(issued, forecast[:, -1, k], color=COLOURS[1], lw=1.2, label=f"{name.strip()}, lead {leads}")
         axes[k][0].set(ylabel=f"mode {k + 1}")
-    axes[-1][0].set(xlabel="day on which the forecast was issued")
+    axes[-1][0].set(xlabel=label)
     legend(axes[0][0])
     return figure
 
 
 @styled
-def error_map_figure(path, psi, lead):
-    """Root mean square error of the best method at a lead, on the grid."""
+def error_map_figure(path, pod, lead):
+    """Root mean square error of the best method at a lead, on the grid of the modes in `pod`."""
+    grid = Grid(pod)
+    with h5py.File(pod) as file:
+        psi = file["modes"][()]
     with h5py.File(path) as file:
         name = best_of(file)
         error = file["forecast"][name][:, lead] - file["truth"][:, lead]
-    grid = np.sqrt(np.einsum("kij,lij,kl->ij", psi, psi, error.T @ error / len(error)))
+    size = np.sqrt(np.einsum("kij,lij,kl->ij", psi, psi, error.T @ error / len(error)))
     figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
-    figure.colorbar(axis.imshow(grid, origin="lower", aspect="auto", cmap=SEQUENTIAL), label="RMSE within the modes", pad=0.02)
-    axis.set(title=f"{name.strip()}, lead {lead + 1}", xlabel="column of the grid", ylabel="row of the grid")
-    axis.grid(False)
-    axis.set_facecolor(HOLE)
+    figure.colorbar(grid.draw(axis, size, cmap=SEQUENTIAL), label="RMSE within the modes", pad=0.02)
+    axis.set(title=f"{name.strip()}, lead {lead + 1}", xlabel=grid.label[1], ylabel=grid.label[0])
     return figure
 
 
@@ -155,13 +191,11 @@ def draw_forecast(target, path, pod):
     pictures = [save(forecast_figure(path), target, "forecast.png")]
     if pod is None:
         return pictures
-    with h5py.File(pod) as file:
-        psi = file["modes"][()]
     with h5py.File(path) as file:
         leads = file["truth"].shape[1]
-    if psi.ndim != 3:
+    if not is_map(pod):
         return pictures
-    return pictures + [save(error_map_figure(path, psi, lead), target, f"error_map_{lead + 1}.png") for lead in sorted({0, leads - 1})]
+    return pictures + [save(error_map_figure(path, pod, lead), target, f"error_map_{lead + 1}.png") for lead in sorted({0, leads - 1})]
 
 
 @styled
