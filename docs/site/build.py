@@ -53,6 +53,7 @@ class Site:
     def __init__(self, root, folder, version):
         self.root, self.pages_folder, self.problems = root, os.path.join(folder, "pages"), []
         self.pages, self.version = sources(root), version
+        self.sections = {f"{path}/README.md": generate.anchor_of(path) for path in generate.described_folders(root)}
         shutil.rmtree(folder, ignore_errors=True)
 
     def write(self, page, text):
@@ -75,9 +76,12 @@ class Site:
             return match.group(0)
         path = os.path.normpath(os.path.join(os.path.dirname(source), target)).replace(os.sep, "/")
         if os.path.isdir(os.path.join(self.root, path)):
-            path = path + "/README.md" if path + "/README.md" in self.pages else path
+            readme = path + "/README.md"
+            path = readme if readme in self.pages or readme in self.sections else path
         if path in self.pages:
             place = self.pages[path]
+        elif path in self.sections:
+            place, anchor = generate.FOLDERS, self.sections[path]
         elif os.path.isfile(os.path.join(self.root, path)):
             place, anchor = self.file(path), ""
         elif os.path.isdir(os.path.join(self.root, path)):
@@ -87,13 +91,17 @@ class Site:
             return text
         return f"{picture}[{text}]({os.path.relpath(place, os.path.dirname(page) or '.')}{anchor})"
 
+    def with_links(self, text, source, page):
+        """A text of a file of the tree with its links as they are on a page of the site."""
+        return LINK.sub(lambda match: self.link(match, source, page), text)
+
     def convert(self, source, page):
         with open(os.path.join(self.root, source), encoding="utf-8") as file:
             text = file.read()
         text = re.sub(r"^<!-- .*? -->\n", "", text, flags=re.S | re.M)
         parts = FENCE.split(text)
         for k, part in enumerate(parts):
-            parts[k] = f"\n{part}\n" if k % 2 else spaced(LINK.sub(lambda m: self.link(m, source, page), part))  # code, text
+            parts[k] = f"\n{part}\n" if k % 2 else spaced(self.with_links(part, source, page))  # code, text
         self.write(page, "".join(parts) + ages.note(text, self.root))
 
     def settings(self):
@@ -140,7 +148,7 @@ def build(root, program, folder):
     """Problems, none when the site stands in FOLDER/site."""
     version = generate.said(program, "--version").strip()
     site = Site(root, folder, f"{version[0].upper()}{version[1:]}. Written on {datetime.date.today()}.")
-    generated = generate.pages(root, program)
+    generated = generate.pages(root, program, site.with_links)
     for page, text in generated.items():
         site.write(page, text)
     for name in os.listdir(os.path.join(root, "docs", "measured")):
@@ -149,10 +157,19 @@ def build(root, program, folder):
         site.convert(source, page)
     with open(os.path.join(folder, "mkdocs.yml"), "w", encoding="utf-8") as file:
         file.write(site.settings())
-    done = subprocess.run(["mkdocs", "build", "--strict", "--quiet", "-f", os.path.join(folder, "mkdocs.yml")], capture_output=True, text=True)
-    if done.returncode == 0:
+    refused = html_of(folder)
+    if not refused:
         search_index.write(os.path.join(folder, "site"))
-    return site.problems + ([done.stdout + done.stderr] if done.returncode else [])
+    return site.problems + refused
+
+
+def html_of(folder):
+    """Runs mkdocs over FOLDER/pages; what it warned of or refused, none when all is well."""
+    done = subprocess.run(["mkdocs", "build", "--strict", "-f", os.path.join(folder, "mkdocs.yml")], capture_output=True, text=True)
+    if done.returncode == 0:
+        return []
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip() and not line.startswith("INFO")]
+    return [f"mkdocs ended with code {done.returncode}:", *said]
 
 
 if __name__ == "__main__":

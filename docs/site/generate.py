@@ -118,22 +118,39 @@ def benchmarks(root):
     return {"benchmarks.md": out}
 
 
-def folders(root):
-    """The README of every folder of core and plugins, in the order of the tree; those of whole plugins are pages of their own."""
+FOLDERS = "developing/folders.md"
+
+
+def described_folders(root):
+    """Folders of core and plugins that have a README, in the order of the tree."""
+    for top in ("core", "plugins"):
+        for place, _, names in sorted(os.walk(os.path.join(root, top))):
+            path = os.path.relpath(place, root).replace(os.sep, "/")
+            if "README.md" in names and not path.startswith("plugins/template"):
+                yield path
+
+
+def anchor_of(folder):
+    """Of a folder's heading on the page of folders, as the site's Markdown makes it."""
+    return "#" + re.sub(r"[^\w\s-]", "", folder).lower()
+
+
+def folders(root, with_links):
+    """The README of every folder of core and plugins; those of whole plugins are pages of their own. `with_links(text, source, page)`
+    gives a text with its links, which are seen from the README, as they are on the page."""
     out = ("# Folders\nWhat lies where, from the README of every folder of `core` and `plugins`. "
            "How they stand on each other: [architecture](../architecture.md).\n")
-    for top in ("core", "plugins"):
-        for place, inner, names in sorted(os.walk(os.path.join(root, top))):
-            path = os.path.relpath(place, root).replace(os.sep, "/")
-            if "README.md" not in names or path.startswith("plugins/template"):
-                continue
-            with open(os.path.join(place, "README.md"), encoding="utf-8") as file:
-                title, _, text = file.read().partition("\n")
-            if path.count("/") == 1 and top == "plugins":
-                text = f"A page of its own: [{path[8:]}](../{path}.md).\n"
-            out += f"\n## {path}\n*{title.lstrip('# ')}.* {text}"
-    return {"developing/folders.md": out}
+    for path in described_folders(root):
+        with open(os.path.join(root, path, "README.md"), encoding="utf-8") as file:
+            title, _, text = file.read().partition("\n")
+        if path.count("/") == 1 and path.startswith("plugins/"):
+            text = f"A page of its own: [{path[8:]}](../{path}.md).\n"
+        else:
+            text = with_links(text, f"{path}/README.md", FOLDERS)
+        out += f"\n## {path}\n*{title.lstrip('# ')}.* {text}"
+    return {FOLDERS: out}
 
 
-def pages(root, program):
-    return {**deck_reference(program), **command_reference(program), **message_catalogue(root), **benchmarks(root), **folders(root)}
+def pages(root, program, with_links):
+    return {**deck_reference(program), **command_reference(program), **message_catalogue(root), **benchmarks(root),
+            **folders(root, with_links)}

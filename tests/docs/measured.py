@@ -5,7 +5,7 @@
 
 docs/measured/code.yaml says of every file there which code its figures measure. This test fails where a file is missing from that page or the
 page names what is not there. It names every file whose code changed after its commit, and a front page that quotes several commits, on lines
-that begin with OLDER, which the test command counts at its end: a kernel may be changed without measuring everything again, but nobody shall
+that begin with OLDER, which `ctest -R docs.measured -V` shows: a kernel may be changed without measuring everything again, but nobody shall
 quote a figure without knowing its age. Exit code 77 where the history is not there.
 """
 

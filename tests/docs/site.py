@@ -14,7 +14,7 @@ PAGES = {  # page: what must be read on it
     "reference/commands.html": "run every stage of a deck",
     "reference/messages.html": "give at least one",
     "benchmarks.html": "cambium bench kinetic",
-    "developing/folders.html": "core/lowp/wire",
+    "developing/folders.html": 'href="#pluginskineticfieldspotential"',
     "developing/plugin.html": "cambium new-plugin exp_six",
     "using/clusters.html": "#SBATCH",
     "architecture.html": "Where it is weak",
@@ -23,6 +23,22 @@ PAGES = {  # page: what must be read on it
     "using/environment.html": "CAMBIUM_PLUGIN_PATH",
     "plugins/md.html": "Figures on this page were measured on",
 }
+
+
+def a_broken_page_says_why(source, folder):
+    """What mkdocs refuses is printed."""
+    sys.path.insert(0, os.path.join(source, "docs", "site"))
+    import build
+
+    pages = os.path.join(folder, "pages")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(pages)
+    for name, text in (("pages/index.md", "# Start\n[there](gone.md)\n"), ("mkdocs.yml", "site_name: broken\ndocs_dir: pages\nsite_dir: site\n")):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    said = "\n".join(build.html_of(folder))
+    if "gone.md" not in said or "mkdocs ended with code" not in said:
+        yield f"a link that leads nowhere ends the site without the reason: {said}"
 
 
 def missing(site):
@@ -43,5 +59,6 @@ if __name__ == "__main__":
         sys.exit(77)
     done = subprocess.run([sys.executable, os.path.join(source, "docs", "site", "build.py"), source, program, folder])
     problems = list(missing(os.path.join(folder, "site"))) if done.returncode == 0 else ["the site could not be built"]
+    problems += a_broken_page_says_why(source, folder + "_broken")
     print("\n".join(problems) or f"{len(PAGES)} pages looked at")
     sys.exit(1 if problems else 0)

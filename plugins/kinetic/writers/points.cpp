@@ -58,7 +58,10 @@ std::vector<SeriesFile::Column> PointWriter::columns() const {
 void PointWriter::create() {
   const int dimensions = physics_->species().front()->conf().dimensions;
   std::string axes;
-  for (int d = 0; d < dimensions; ++d) axes += (d ? " " : "") + std::string(1, "xyz"[d]);
+  for (int d = 0; d < dimensions; ++d) {
+    if (d > 0) axes += ' ';
+    axes += "xyz"[d];
+  }
   file_.create(
       columns(), physics_->time_unit(),
       [&](io::File& file) {

@@ -110,10 +110,10 @@ std::string table_csv(const std::vector<TableRow>& rows, std::int64_t modes, std
     out += fmt::format("{},{},{},{},{},{}", r.name, r.fit ? number_text(*r.fit) : "",
                        r.blocked ? number_text(*r.blocked) : "", r.paper ? number_text(*r.paper) : "",
                        number_text(r.test.r2), number_text(r.test.variance_weighted));
-    for (double x : r.test.by_mode) out += "," + number_text(x);
-    for (double x : r.test.by_lead) out += "," + number_text(x);
+    for (double x : r.test.by_mode) out += fmt::format(",{}", number_text(x));
+    for (double x : r.test.by_lead) out += fmt::format(",{}", number_text(x));
     for (std::int64_t h = 0; h < leads; ++h)
-      out += "," + (r.rmse.empty() ? "" : number_text(r.rmse[static_cast<std::size_t>(h)]));
+      out += fmt::format(",{}", r.rmse.empty() ? "" : number_text(r.rmse[static_cast<std::size_t>(h)]));
     out += "\n";
   }
   return out;

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/tables/csv.hpp"
 #include "plugins/podlstm/tasks/tune.hpp"
 
 namespace cambium::podlstm {
@@ -36,19 +37,15 @@ std::string short_path(const deck::Decision& d) {
   return at == std::string::npos ? d.list.path() : d.list.path().substr(at + 6);
 }
 
-std::string quoted(std::string text) {
-  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, "\"");
-  return '"' + text + '"';
-}
-
 std::string table(const Decisions& decisions, const std::vector<Trial>& trials) {
   std::string out = "trial,error,step,steps,attempts,seconds,copy_of,failed";
-  for (const auto& d : decisions) out += "," + quoted(short_path(d));
+  for (const auto& d : decisions) out += fmt::format(",{}", io::csv_cell(short_path(d)));
   for (const auto& t : trials) {
     out += fmt::format("\n{},{},{},{},{},{},{},{}", t.number, t.failed ? "" : number_text(-t.reward), t.best_epoch,
                        t.epochs, t.attempts, number_text(t.seconds), t.copy_of < 0 ? "" : std::to_string(t.copy_of),
                        t.failed ? 1 : 0);
-    for (std::size_t k = 0; k < decisions.size(); ++k) out += "," + quoted(picked(decisions, t.genome, k));
+    for (std::size_t k = 0; k < decisions.size(); ++k)
+      out += fmt::format(",{}", io::csv_cell(picked(decisions, t.genome, k)));
   }
   return out + "\n";
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/deck/resolve.hpp"
 #include "core/driver/deck_file.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
@@ -80,8 +81,8 @@ TEST_CASE("every deck is trained once, and the best is the one that says so", "[
   const auto again = deck::parse(stage.text("best.yaml"), "best.yaml")["stages"][0]["train"];
   CHECK(deck::decisions_of(again).empty());
   const auto table = stage.text("trials.csv");
-  CHECK(table.starts_with(
-      "trial,error,step,steps,attempts,seconds,copy_of,failed,\"network.layers\",\"learning_rate.start\"\n"));
+  CHECK(
+      table.starts_with("trial,error,step,steps,attempts,seconds,copy_of,failed,network.layers,learning_rate.start\n"));
   CHECK(std::ranges::count(table, '\n') == 41);
 }
 
@@ -128,6 +129,64 @@ TEST_CASE("a search of trainings goes on where it ended", "[tune]") {
   for (std::size_t k = 0; k < 4; ++k) CHECK((all[k].number == first[k].number && all[k].seconds == first[k].seconds));
   CHECK_THAT(stage.message("tune", deck_of(small, "strategy: tpe, trials: 9")),
              Catch::Contains("records another search"));
+}
+
+TEST_CASE("a resolved deck of tune, in which every default is written, is read again", "[tune]") {
+  Tuning stage;
+  const auto* entry = stage.registry.find(Task::kind, "tune");
+  const auto resolved = [&](const std::string& yaml) {
+    return deck::parse(deck::resolved(deck::parse(yaml, "test"), entry->schema, stage.registry), "resolved");
+  };
+  const auto keys = resolved(deck_of(small, "trials: 2, halving: {rungs: 1}"));
+  CHECK(keys["train"]["models"].text() == "1");
+  CHECK_NOTHROW(stage.registry.make<Task>("tune", keys, stage.context));
+  CHECK(deck::to_yaml(resolved(deck::to_yaml(keys))) == deck::to_yaml(keys));
+  // No validation is none, written or filled in.
+  auto blind = deck_of(small, "trials: 2");
+  blind.replace(blind.find("hold_out: 0.2"), 13, "hold_out: 0.0");
+  CHECK_THAT(stage.message("tune", blind), Catch::Contains("train: without validation there is nothing to choose by"));
+  CHECK_THAT(stage.message("tune", deck_of("models: !choice [1, 2], " + small, "trials: 2, halving: {rungs: 1}")),
+             Catch::Contains("halving ends one training early"));
+}
+
+TEST_CASE("the journal of a run that was moved is that of the same search", "[tune]") {
+  Tuning stage;
+  if (!stage.comm.root()) return;
+  const auto context_at = [&](const std::string& folder, const std::string& deck) {
+    Context out = stage.context;
+    out.run_directory = folder, out.resolved_deck = deck;
+    return out;
+  };
+  const auto record = [&](const std::string& key, const Context& context) {
+    fs::remove(stage.file("journal.jsonl"));
+    Journal journal(stage.file("journal.h5"), key, context);
+    Trial trial;
+    trial.genome = {1}, trial.rungs = {0.5};
+    journal.add(trial);
+    journal.flush();
+  };
+  const auto goes_on = [&](const std::string& key, const Context& context) {
+    try {
+      return Journal(stage.file("journal.h5"), key, context).load();
+    } catch (const InputError& error) {
+      CHECK_THAT(error.what(), Catch::Contains("records another search"));
+      return false;
+    }
+  };
+  const std::string deck = "run: {directory: /a/run}\n";
+  const auto here = context_at("/a/run/search", deck),
+             there = context_at("moved/to/search", "run: {directory: moved/to}\n");
+  record("file: /a/run/pod/pod.h5, more: [\"/a/run/x\", /a/runs/y]", here);
+  CHECK(goes_on("file: /a/run/pod/pod.h5, more: [\"/a/run/x\", /a/runs/y]", here));
+  CHECK(goes_on("file: moved/to/pod/pod.h5, more: [\"moved/to/x\", /a/runs/y]", there));
+  CHECK_FALSE(goes_on("file: /a/run/pod/pod.h5, more: [\"moved/to/x\", /a/runs/y]", there));
+  CHECK_FALSE(goes_on("file: moved/to/pod/other.h5, more: [\"moved/to/x\", /a/runs/y]", there));
+  // An earlier version wrote the directory itself.
+  record("file: /a/run/pod/pod.h5", context_at("", deck));
+  CHECK_FALSE(goes_on("file: moved/to/pod.h5", there));
+  CHECK(goes_on("file: moved/to/pod/pod.h5", there));
+  record("file: /a/run/pod/pod.h5", context_at("", deck));
+  CHECK(goes_on("file: /a/run/pod/pod.h5", here));
 }
 
 TEST_CASE("a recorded search of trainings is repeated bit for bit", "[tune]") {
