@@ -60,7 +60,11 @@ bool LammpsAtomStyle::fits(int n) const { return open() ? n >= words() : n == wo
 std::vector<std::string> LammpsAtomStyle::others() const {
   std::vector<std::string> out;
   for (const auto word : split(columns))
-    if (word != "id" && word != "type" && word != "x" && word != "y" && word != "z") out.emplace_back(word);
+    if (word != "id" && word != "type" && word != "x" && word != "y" && word != "z")
+      out.emplace_back(word == "q"     ? "charges"
+                       : word == "mol" ? "molecule ids"
+                       : word == "..." ? "what is behind z"
+                                       : word);
   return out;
 }
 
@@ -84,8 +88,8 @@ const LammpsAtomStyle* judged_atom_style(const LammpsAtomLines& lines) {
     if (style->type() == 2) fits = fits && lines.integers[1];  // the molecule
     if (fits) found.push_back(style);
   }
-  // Either column may be that of the types where both agree.
-  if (found.size() == 2 && lines.same_types) found.pop_back();
+  // Either column may be that of the types where both agree; charges are rarely whole numbers all.
+  if (found.size() == 2 && lines.same_types) found.erase(found.begin());
   return found.size() == 1 ? found[0] : nullptr;
 }
 

@@ -138,7 +138,9 @@ TEST_CASE("atom styles of a LAMMPS data file: named, with suffix, or judged by t
   CHECK(right(of(" # dipole", "2 0" + here + " 1 0 0", "1 0" + there + " 1 0 0"), 1, 0));
   CHECK(right(of(" # hybrid", "2" + here + " 0.3 7", "1" + there + " 0.3 7"), 1, 0));
   CHECK(of(" # hybrid", "2" + here + " 0.3 1 2 3", "1" + there + " 0.3 0 0 0").image[0] == std::array<int, 3>{1, 2, 3});
-  CHECK(of(" # full", "1 2 0" + here, "1 1 0" + there).remarks[0].ends_with(": atom style full: not read: mol, q"));
+  CHECK(of(" # full", "1 2 0" + here, "1 1 0" + there)
+            .remarks[0]
+            .ends_with(": atom style full: not read: molecule ids, charges"));
   const std::string two = head + "Atoms\n\n1 1 2" + here + "\n2 2 1" + there + "\n";
   CHECK(data_message(two, {"Cu", "Ni"}) ==
         "FILE:10: the lines of Atoms have 6 words, which may be atom style charge or molecular or angle or bond or dpd "
@@ -194,6 +196,7 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
         "FILE:9: the lines of Atoms have 3 words, which no atom style has: say it behind the section's name, as in "
         "'Atoms "
         "# atomic' ('in' is no atom style)");
+  CHECK(data_message(head + "Atoms\n\n") == "FILE:9: the file ends after 0 of 2 atoms");
   CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n") == "FILE:11: the file ends after 1 of 2 atoms");
   CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n\nVelocities\n\n1 0 0 0\n") ==
         "FILE:13: expected 'id type x y z' or 'id type x y z ix iy iz', found 1 words after 1 of 2 atoms");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/io/structures/extxyz.hpp"
+#include "core/particles/atom_ids.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/io/structure_case.hpp"
 
@@ -152,6 +153,7 @@ TEST_CASE("faults of an extended XYZ file are said with their place") {
   CHECK(xyz_message("1\n" + cell + "\nO 1 2 nan\n") == "FILE:3: expected a number for a position, found 'nan'");
   CHECK(xyz_message("2\n" + cell + "Properties=id:I:1:species:S:1:pos:R:3\n7 O 1 2 3\n7 O 2 2 3\n") ==
         "FILE:4: atom id 7 is given twice");
+  CHECK(problem_of_ids({7}) == "atom id 7 is outside of 1 to 1, the number of atoms: renumber the atoms without gaps");
   const Comm comm;
   CHECK_THROWS_WITH(io::read_extxyz("no_such_file.xyz", -1, comm),
                     "cannot open 'no_such_file.xyz': No such file or directory; check the path");

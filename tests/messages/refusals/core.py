@@ -140,6 +140,11 @@ for name, text, message in (
     table.file(name + ".data", text)
     says(message, S + f"structure={{file: {name}.data}}", command="run")
 
+FILE = S + "structure={file: edge.data, %s}"
+says("units: there is no style 'lj' with units; known: metal, real, si, cgs, electron, micro, nano", FILE % "units: lj")
+says("velocity_unit: 'eV' is no unit of a velocity; give one such as angstrom/fs", FILE % "velocity_unit: eV")
+says("velocity_unit: there is no unit 'angstroms'; did you mean 'angstrom'?", FILE % "velocity_unit: angstroms/fs")
+
 # Checkpoints
 import h5py
 

@@ -104,10 +104,11 @@ frames("cut.xyz", "2\n", "cut.xyz:1: the file ends where a frame's comment line 
 frames("cell.xyz", '1\nLattice="9 0 0 0 9 0 0 0 9" energy=1\nH 0 0 0\n',
        'cell.xyz:2: molecules are in vacuum, this frame has a periodic cell; write pbc="F F F", or train a deep_potential')
 frames("label.xyz", "1\nE=1\nH 0 0 0\n", "label.xyz:2: the comment has no energy=...; say by energy: NAME what the energy is called")
+frames("energies.xyz", '1\nenergy="1 2"\nH 0 0 0\n', "energies.xyz:2: energy holds 2 numbers, not 1")
 frames("quote.xyz", '1\nenergy="1\nH 0 0 0\n', 'quote.xyz:2: the value of energy has no closing "')
-frames("columns.xyz", "1\nenergy=1 Properties=species:S:1\nH\n", "columns.xyz:2: Properties lacks species:S:1 or pos:R:3")
-frames("width.xyz", "1\nenergy=1 Properties=species:S:0:pos:R:3\nH 0 0 0\n", "width.xyz:2: Properties: species has 0 columns")
-frames("words.xyz", "1\nenergy=1\nH 0 0\n", "words.xyz:3: expected 4 columns, found 3")
+frames("columns.xyz", "1\nenergy=1 Properties=species:S:1\nH\n", "columns.xyz:2: Properties=species:S:1 lacks pos:R:3")
+frames("width.xyz", "1\nenergy=1 Properties=species:S:0:pos:R:3\nH 0 0 0\n", "width.xyz:2: Properties=species:S:0:pos:R:3: species has 0 columns, expected 1 to 100000")
+frames("words.xyz", "1\nenergy=1\nH 0 0\n", "words.xyz:3: expected 4 columns (species:S:1:pos:R:3), found 3")
 frames("symbol.xyz", "1\nenergy=1\nQq 0 0 0\n", "symbol.xyz:3: 'Qq' is no element")
 frames("forces.xyz", FRAME + "1\nenergy=1 Properties=species:S:1:pos:R:3:forces:R:3\nH 0 0 0 0 0 0\n",
        "forces.xyz:6: this frame has a column 'forces', those before it have none")

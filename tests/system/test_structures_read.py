@@ -1,0 +1,146 @@
+"""Structures in spellings drawn at random, read by the program and by ASE: the same atoms, cells, velocities and masses.
+
+Skipped, saying so, where ASE is missing (Debian: python3-ase). tests/core/io holds what ASE does not read: nested lists, exponents with d.
+"""
+import glob
+import json
+import os
+import random
+import unittest
+import warnings
+
+import numpy as np
+
+import program
+
+STAGE = """  - simulate:
+      physics: md
+      structure: {structure}
+      masses: {{}}
+      potential: {{type: lennard_jones, epsilon: 0.001, sigma: 2.0, cutoff: 4.0, truncation: smooth}}
+      steps: 0
+      timestep: 0.001 fs
+      output: [{{type: extxyz, every: 1, velocities: true}}]
+"""
+CELL = np.array([[11.0, 0, 0], [1.5, 12.0, 0], [-0.5, 0.25, 13.0]])
+SYMBOLS = ["Ar", "Ne", "Ar", "Kr", "Ne", "Ar"]
+MASSES = {"Ar": 39.95, "Ne": 20.1797, "Kr": 83.798}
+
+
+def modules():
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import ase.io
+            import ase.units
+        return ase
+    except ImportError as missing:
+        print(f"SKIPPED: structures read by ASE: {missing}")
+        raise unittest.SkipTest(str(missing)) from None
+
+
+def atoms_of(seed):
+    """Positions (Å) far from each other, velocities (Å/ps)."""
+    draw = np.random.default_rng(seed)
+    corners = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])[:len(SYMBOLS)]
+    fraction = 0.25 + 0.5 * corners + 0.05 * draw.random((len(SYMBOLS), 3))
+    return fraction @ CELL, draw.normal(size=(len(SYMBOLS), 3)) * 3.0
+
+
+class Spelling(random.Random):
+    def blank(self):
+        return self.choice([" ", "  ", "\t"])
+
+    def number(self, x):
+        return self.choice(["%.12g", "%.12e", "%+.12f", "%.13E"]) % x
+
+    def list(self, words):
+        text = self.choice([" ", "  ", ", "]).join(words)
+        return self.choice(['"%s"', "'%s'", "{%s}", "[%s]", '" %s "']) % text
+
+    def pair(self, key, value):
+        return key + self.choice(["=", " = ", "= ", " ="]) + value
+
+
+def extended_xyz(ase, seed):
+    s = Spelling(seed)
+    position, velocity = atoms_of(seed)
+    motion = s.choice(["velo", "momenta"])
+    columns = [("species:S:1", lambda k: [SYMBOLS[k]])] if s.random() < 0.6 else [("Z:I:1", lambda k: [str(ase.data.atomic_numbers[SYMBOLS[k]])])]
+    columns.append(("pos:R:3", lambda k: [s.number(x) for x in position[k]]))
+    scale = {"velo": 1.0, "momenta": 1.0 / (1000.0 * ase.units.fs)}[motion]
+    weight = (lambda k: MASSES[SYMBOLS[k]]) if motion == "momenta" else (lambda k: 1.0)
+    columns.append((motion + ":R:3", lambda k: [s.number(x) for x in scale * weight(k) * velocity[k]]))
+    columns += [(name, lambda k: ["7"]) for name in ("tags:I:1", "charge:R:1", "label:S:1") if s.random() < 0.4]
+    s.shuffle(columns)
+    keys = [s.pair("Lattice", s.list([s.number(x) for x in CELL.ravel()])), s.pair("Properties", ":".join(name for name, _ in columns))]
+    if s.random() < 0.6:
+        keys.append(s.pair("pbc", s.list(["T", "T", "T"])))
+    for other in ("config_type=bulk", "done", 'note="two words"', "note='Lattice=\"1 0 0\" pbc=F'", 'text="a \\"quoted\\" word"', "Time=1.5",
+                  'group="_JSON {\\"number\\": 225}"', '"my key"=3'):
+        if s.random() < 0.25:
+            keys.append(other)
+    s.shuffle(keys)
+    lines = [str(len(SYMBOLS)), s.blank().join(keys)]
+    lines += [s.blank().join(word for _, make in columns for word in make(k)) for k in range(len(SYMBOLS))]
+    return s.choice(["\n", "\r\n"]).join(lines) + "\n"
+
+
+def lammps_data(seed, style):
+    s = Spelling(seed)
+    position, velocity = atoms_of(seed)
+    kinds = ["Ar", "Ne", "Kr"]
+    rows = {"atomic": "{id} {type} {x}", "charge": "{id} {type} 0.5 {x}", "molecular": "{id} 9 {type} {x}", "full": "{id} 9 {type} -0.5 {x}"}
+    order = list(range(len(SYMBOLS)))
+    s.shuffle(order)
+    header = [f"{len(SYMBOLS)} atoms", "3 atom types", f"0 {CELL[0, 0]} xlo xhi", f"0 {CELL[1, 1]} ylo yhi", f"0 {CELL[2, 2]} zlo zhi",
+              f"{CELL[1, 0]} {CELL[2, 0]} {CELL[2, 1]} xy xz yz"]
+    s.shuffle(header)
+    text = ["LAMMPS data file via write_data, version 2 Aug 2023, timestep = 0, units = metal", ""] + header
+    text += ["", "Masses", ""] + [f"{k + 1} {MASSES[name]} # {name}" for k, name in enumerate(kinds)]
+    text += ["", "Atoms" + s.choice([f" # {style}", f"  # {style}/kk", ""]), ""]
+    flags = s.random() < 0.5
+    for k in order:
+        text.append(rows[style].format(id=k + 1, type=kinds.index(SYMBOLS[k]) + 1, x=" ".join(s.number(x) for x in position[k])) + (" 0 0 0" if flags else ""))
+    text += ["", "Velocities", ""] + [f"{k + 1} " + " ".join(s.number(x) for x in velocity[k]) for k in order]
+    return "\n".join(text) + "\n"
+
+
+class Read(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        ase = cls.ase = modules()
+        cls.folder = program.fresh("structures_read")
+        cls.files = []
+        for seed in range(12):
+            name = program.write(os.path.join(cls.folder, f"{seed}.xyz"), extended_xyz(ase, seed))
+            cls.files.append((name, f"{{file: {name}}}", lambda name=name: ase.io.read(name, format="extxyz")))
+        numbers = {k + 1: ase.data.atomic_numbers[name] for k, name in enumerate(["Ar", "Ne", "Kr"])}
+        for seed, style in enumerate(("atomic", "charge", "molecular", "full")):
+            name = program.write(os.path.join(cls.folder, f"{style}.data"), lammps_data(seed, style))
+            cls.files.append((name, f"{{file: {name}, species: [Ar, Ne, Kr]}}", lambda name=name, style=style: ase.io.read(
+                name, format="lammps-data", style=style, sort_by_id=True, Z_of_type=numbers)))
+        deck = program.write(os.path.join(cls.folder, "deck.yaml"),
+                             f"run: {{name: read, directory: {cls.folder}/run}}\nplugins: [md]\nstages:\n" +
+                             "".join(STAGE.format(structure=structure) for _, structure, _ in cls.files))
+        cls.code, cls.out, cls.error = program.run("run", deck)
+
+    def test_the_program_and_ase_read_the_same(self):
+        self.assertEqual(self.code, 0, self.out + self.error)
+        ase = self.ase
+        for k, (name, _, read) in enumerate(self.files):
+            stage = "simulate" if k == 0 else f"simulate_{k + 1}"
+            [path] = glob.glob(os.path.join(self.folder, "run", stage, "*.extxyz"))
+            with self.subTest(os.path.basename(name), text=json.dumps(open(name).read()[:400])):
+                theirs, ours = read(), ase.io.read(path, index=0)
+                self.assertEqual(ours.get_chemical_symbols(), theirs.get_chemical_symbols())
+                np.testing.assert_allclose(ours.cell[:], theirs.cell[:], atol=1e-9)
+                self.assertTrue(all(theirs.pbc) or name.endswith(".data"))
+                away = np.linalg.solve(CELL.T, (ours.get_positions() - theirs.get_positions()).T)
+                np.testing.assert_allclose(away - np.round(away), 0.0, atol=1e-9)
+                speed = theirs.arrays["velo"] if "velo" in theirs.arrays else theirs.get_velocities() * 1000.0 * ase.units.fs
+                np.testing.assert_allclose(ours.arrays["velo"], speed, rtol=1e-6, atol=1e-9)
+
+
+if __name__ == "__main__":
+    unittest.main()
