@@ -168,7 +168,8 @@ def html_of(folder):
     done = subprocess.run(["mkdocs", "build", "--strict", "-f", os.path.join(folder, "mkdocs.yml")], capture_output=True, text=True)
     if done.returncode == 0:
         return []
-    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip() and not line.startswith("INFO")]
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr).splitlines()  # without colours
+    said = [line for line in lines if line.strip() and not line.startswith("INFO")]
     return [f"mkdocs ended with code {done.returncode}:", *said]
 
 

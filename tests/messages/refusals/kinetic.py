@@ -122,6 +122,7 @@ says("output 'heat_flux' needs one periodic dimension and one velocity", *PLANE,
 says("output 'distribution', species 'electron': 'axes' needs one to three different ones of x, vx",
      S + "output=[{type: distribution, format: vtkhdf, axes: [vy]}]")
 says("'axes' belongs to 'format: vtkhdf'", S + "output=[{type: distribution, axes: [vx]}]")
+says("'xml' belongs to 'format: vtkhdf'", S + "output=[{type: distribution, xml: true}]")
 table.file("fluid.yaml", FLUID)
 says("output 'moments' belongs to kinetic physics (vlasov_poisson, vlasov_maxwell, boltzmann_bgk)", S + "output=[{type: moments}]",
      deck="fluid.yaml")
