@@ -95,6 +95,7 @@ void decode_sparse(std::span<const std::byte> bytes, std::span<T> values) {
   const bool negative = in.get<std::uint8_t>() != 0;
   const auto half = static_cast<T>(0.5 * in.get<double>());
   const auto zeros = in.get<std::uint64_t>();
+  if (zeros > values.size()) throw DamagedStream{};
   std::vector<std::byte> there;
   if (zeros > 0) there = widen(in.get_list<std::byte>(), (values.size() + 7) / 8);
   const auto present = [&](std::size_t k) { return zeros == 0 || bit(there, k); };
@@ -119,7 +120,10 @@ void decode_sparse(std::span<const std::byte> bytes, std::span<T> values) {
   std::vector<T> rest(values.size() - zeros);
   if (!rest.empty()) lossy_decode(std::span<const std::byte>(in.get_list<std::byte>()), std::span<T>(rest));
   auto next = rest.begin();
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = present(k) ? mended(*next++) : T{0};
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (present(k) && next == rest.end()) throw DamagedStream{};
+    values[k] = present(k) ? mended(*next++) : T{0};
+  }
 }
 
 template std::vector<std::byte> encode_sparse<float>(std::span<const float>, std::span<const std::int64_t>, double,

@@ -66,7 +66,13 @@ Pieces pieces_of(std::span<const std::byte> bytes) {
   if (in.get<std::array<char, 4>>() != field_magic || in.get<std::uint8_t>() != field_version) throw DamagedStream{};
   p.bytes_per_value = in.get<std::uint8_t>();
   const int rank = in.get<std::uint8_t>();
-  for (int k = 0; k < rank; ++k) p.shape.push_back(in.get<std::int64_t>());
+  std::int64_t n = 1;
+  for (int k = 0; k < rank; ++k) {
+    const auto extent = in.get<std::int64_t>();
+    if (extent < 1 || n > (std::int64_t{1} << 40) / extent) throw DamagedStream{};
+    n *= extent;
+    p.shape.push_back(extent);
+  }
   p.list = in.get_list<Piece>();
   const auto before = bytes.first(bytes.size() - in.rest().size());
   if (in.get<std::uint64_t>() != checksum(before) || p.shape.empty() || p.list.empty()) throw DamagedStream{};

@@ -353,7 +353,7 @@ void require_filters(const Handle& set, hid_t properties, const std::string& fil
     char name[128] = "";
     const auto id =
         H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &values, nullptr, sizeof name - 1, name, nullptr);
-    if (id < 0) fail("read the filters of", file, path);
+    checked_status(id < 0 ? -1 : 0, "read the filters of", file, path);
     const bool there = H5Zfilter_avail(id) > 0;
     if (there && (H5Zget_filter_info(id, &how) < 0 || (how & H5Z_FILTER_CONFIG_DECODE_ENABLED))) continue;
     H5Eclear2(H5E_DEFAULT);

@@ -104,14 +104,18 @@ Handle opened(hid_t file, const Dataset& set) {
   return checked(H5Dopen2(file, set.path().c_str(), H5P_DEFAULT), "open", set.file(), set.path());
 }
 
+void require_chunk(const Handle& set, const std::vector<std::int64_t>& start, const Dataset& named);
+
 template <class T>
 void copy_values(const Dataset& from, const Dataset& to, const Plan& plan, hid_t from_file, hid_t to_file) {
   const Handle source = opened(from_file, from), target = opened(to_file, to);
+  const bool coded = is_coded(source);
   std::vector<std::int64_t> start(plan.shape.size(), 0);
   std::vector<T> values;
   do {
     std::vector<std::int64_t> extent;
     for (std::size_t k = 0; k < start.size(); ++k) extent.push_back(std::min(plan.chunk[k], plan.shape[k] - start[k]));
+    if (coded) require_chunk(source, start, from);
     move_block(source, start, extent, values, false, from);
     move_block(target, start, extent, values, true, to);
   } while (next_block(plan, start));
@@ -226,34 +230,37 @@ bool encode(const Dataset& from, Group& to, const Compression& compress, std::in
   return true;
 }
 
-/// Every chunk of a compressed array is there and went through the filter, or the file is damaged: HDF5 would give the
-/// fill value for a chunk that its index has lost, and the packed bytes for one that it takes for unpacked.
-void require_chunks(const Handle& set, const Dataset& named) {
+[[noreturn]] void refuse_damaged(const Dataset& named, const std::string& why) {
+  throw InputError(
+      fmt::format("'{}' in '{}' is damaged: {}; copy the file again from its source", named.path(), named.file(), why));
+}
+
+/// Every chunk of a compressed array went through the filter, or the file is damaged: HDF5 would give the packed bytes
+/// for one that it takes for unpacked.
+void require_packed_chunks(const Handle& set, const Dataset& named) {
 #if H5_VERSION_GE(1, 10, 5)
-  const auto shape = named.shape(), chunk = named.chunk();
-  double wanted = 1.0;
-  for (std::size_t k = 0; k < shape.size(); ++k)
-    wanted *= std::ceil(static_cast<double>(shape[k]) / static_cast<double>(std::max<std::int64_t>(chunk.at(k), 1)));
   hsize_t found = 0;
   const Handle space(H5Dget_space(set.id()));
   checked_status(H5Dget_num_chunks(set.id(), space.id(), &found), "count the chunks of", named.file(), named.path());
-  bool sound = static_cast<double>(found) == wanted;
   constexpr hsize_t most = 2000;  // each question goes through all of them
-  for (hsize_t k = 0; sound && k < std::min(found, most); ++k) {
-    std::vector<hsize_t> offset(H5S_MAX_RANK);
+  for (hsize_t k = 0; k < std::min(found, most); ++k) {
+    hsize_t offset[H5S_MAX_RANK], bytes = 0;
     haddr_t address = 0;
-    hsize_t bytes = 0;
     unsigned mask = 0;
-    checked_status(H5Dget_chunk_info(set.id(), space.id(), k, offset.data(), &mask, &address, &bytes),
-                   "look at the chunks of", named.file(), named.path());
-    sound = mask == 0;
+    checked_status(H5Dget_chunk_info(set.id(), space.id(), k, offset, &mask, &address, &bytes), "look at the chunks of",
+                   named.file(), named.path());
+    if (mask != 0) refuse_damaged(named, "one of its chunks is marked as one that is not compressed");
   }
-  if (!sound)
-    throw InputError(
-        fmt::format("'{}' in '{}' is damaged: of its {} compressed chunks {} are there and whole; copy the file again "
-                    "from its source",
-                    named.path(), named.file(), wanted, found));
 #endif
+}
+
+/// The chunk at `start` is there, or the file is damaged: HDF5 would give the fill value.
+void require_chunk(const Handle& set, const std::vector<std::int64_t>& start, const Dataset& named) {
+  const std::vector<hsize_t> offset(start.begin(), start.end());
+  hsize_t bytes = 0;
+  if (H5Dget_chunk_storage_size(set.id(), offset.data(), &bytes) >= 0 && bytes > 0) return;
+  H5Eclear2(H5E_DEFAULT);
+  refuse_damaged(named, fmt::format("its compressed chunk at ({}) is not in the file", fmt::join(start, ", ")));
 }
 
 bool is_verified(const Handle& set) {
@@ -267,9 +274,10 @@ bool is_verified(const Handle& set) {
 bool decode(const Dataset& from, Group& to, hid_t from_file, hid_t to_file, std::vector<Recoded>& list) {
   const Handle set = opened(from_file, from);
   if (!is_coded(set)) return false;
-  require_chunks(set, from);
+  require_packed_chunks(set, from);
   const auto type = real_type(from_file, from);
-  if (!type) throw InternalError(fmt::format("'{}': numbers of an unknown type went through the filter", from.path()));
+  if (!type)
+    refuse_damaged(from, "the filter of Cambium packs real numbers of 32 or 64 bits, and it says to hold others");
   Plan plan{*type, from.shape(), from.chunk(), can_grow(set), {}};
   make(from, to, plan, from_file, to_file);
   fill(from, to, plan, from_file, to_file, list);

@@ -14,7 +14,7 @@
 namespace {
 
 constexpr double walk_seconds = 1.0;                       // of one file; a larger one is looked at in part
-constexpr rlim_t most_seconds = 20;                        // of the processor, without coming to an end
+constexpr rlim_t most_seconds = 4;                         // of the processor, without coming to an end
 constexpr std::size_t most_bytes = std::size_t{16} << 20;  // of one read
 constexpr std::size_t whole_bytes = std::size_t{8} << 20;  // files of fewer bytes are read from end to end
 

@@ -171,6 +171,22 @@ TEST_CASE("a compressed file that was damaged gives an error or its own values, 
   }
 }
 
+TEST_CASE("a chunk that the index of a file has lost is not taken for missing values") {
+  Scratch scratch("damaged");
+  const std::string plain = scratch.file("plain.h5"), packed = scratch.file("packed.h5");
+  write_plain(plain);
+  io::compress_file(plain, packed, codings()[0], 100);
+  {
+    auto file = io::File::append(packed);
+    file.dataset("series").resize(frames + 2);
+    file.close();
+  }
+  CHECK(message([&] { io::decompress_file(packed, scratch.file("out.h5")); }) ==
+        "'/series' in '" + packed +
+            "' is damaged: its compressed chunk at (3, 0, 0) is not in the file; copy the file "
+            "again from its source");
+}
+
 namespace {
 
 /// The filter alone on one chunk; what came out, or nothing where it fails.

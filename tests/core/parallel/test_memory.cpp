@@ -1,5 +1,8 @@
 #include <sys/resource.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "core/base/counts.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/particles/lattice.hpp"
@@ -36,6 +39,35 @@ TEST_CASE("memory is asked for before it is taken") {
                          " of memory on this node, which has "));
   CHECK(text.ends_with(" left; give fewer"));
   CHECK_THROWS_AS(require_memory(1e18, "a", "b", comm), InputError);
+}
+
+TEST_CASE("what libraries say of memory that could not be had becomes a message that says what was asked for") {
+  const std::string end =
+      "; what the deck sizes is too large for this machine, or for the limit of its shell or job (ulimit -v): make it "
+      "smaller, or use more ranks on more nodes (`cambium check` and `cambium plan` say what a deck takes)";
+  const auto said = [&](const std::exception& error, const std::string& asked) {
+    const std::string text = memory_refusal(error);
+    CHECK(text.starts_with("there is no memory for what was asked for" + asked + ", where "));
+    CHECK(text.ends_with(" are left" + end));
+  };
+  note_refused_bytes(0);
+  said(std::bad_alloc(), "");
+  note_refused_bytes(32'000'000'000);
+  said(std::bad_alloc(), ": 32 GB in one array");
+  said(std::bad_array_new_length(), ": an array of more elements than any memory holds");
+  said(std::length_error("vector::_M_default_append"), ": an array of more elements than any memory holds");
+  said(
+      std::runtime_error("Kokkos failed to allocate memory for label \"position\".  Allocation using MemorySpace named "
+                         "\"Host\" failed with the following error:  Allocation of size 8 G failed, likely due to "
+                         "insufficient memory."),
+      ": 8.59 GB in one array ('position')");
+  said(std::runtime_error("[enforce fail at alloc_cpu.cpp:75] DefaultCPUAllocator: can't allocate memory: you tried to "
+                          "allocate 17179869184 bytes. Error code 12"),
+       ": 17.2 GB in one tensor");
+  said(std::runtime_error("Storage size calculation overflowed with sizes=[100, 1]"),
+       ": a tensor of more bytes than there are");
+  CHECK(memory_refusal(std::runtime_error("no such thing")).empty());
+  CHECK(memory_refusal(InputError("the box is too large")).empty());
 }
 
 TEST_CASE("a limit of this process counts") {

@@ -40,6 +40,9 @@ table.file("halves.h5", {"image": IMAGES, "label": [[0.5], [1.5], [0.5], [1.5]]}
 says("sample 0: 'label' is 0.5, but classes are whole numbers that count from 0; number them so", T + "dataset.files=[halves.h5]")
 table.file("alike.h5", {"image": IMAGES, "label": [[0]] * 4})
 says("field 'label' names 1 class; classification needs two or more", T + "dataset.files=[alike.h5]")
+table.file("far.h5", {"image": IMAGES, "label": [[0.0], [1.0], [2e9], [1.0]]})
+says("field 'label' names the class 2000000000, but a model has 100000000 classes at most; number the classes from 0 without gaps",
+     T + "dataset.files=[far.h5]")
 table.file("narrow.h5", {"image": [[row[:2] for row in image] for image in IMAGES], "label": LABELS})
 says("sample 0: field 'image' has the shape (4, 2), but the model reads images of 4 x 4 in 1 channel(s), channels first; give it images like those "
      "it was trained on", T + "validate={every: 1}", T + "validation={type: hdf5, files: [narrow.h5], fields: [{name: image}, {name: label}]}")
