@@ -12,17 +12,19 @@ namespace cambium::graph {
 
 void GraphSet::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file of the graph").def("").example("cora.h5");
-  d("edges", &Params::edges, "text with a line 'u v' or 'u v weight' for each edge, instead of file")
+  d("edges", &Params::edges,
+    "text with a line 'u v' or 'u v weight' for each edge, as archives and other programs write them, instead of file")
       .def("")
       .example("power_grid.txt");
   d("labels", &Params::labels, "text with a line 'node class' or 'node class role' for each node, beside edges")
       .def("");
-  d("count", &Params::count, "nodes of a graph given by edges; 0 for as many as the largest number says")
+  d("count", &Params::count, "nodes of a graph given by edges, numbered from 0; 0: those that a line names")
       .at_least(0)
       .at_most(2147483647)
       .def(0);
   d("directed", &Params::directed, "edges lead from u to v alone (graphs given by edges; a file says so itself)")
       .def(false);
+  describe_edge_text(d);
   d("made", &Params::made, "a made-up graph, instead of file");
   d("nodes", &Params::nodes, "which nodes are the samples; labelled: all whose class is known")
       .options({{"training", Nodes::training},
@@ -43,15 +45,16 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
              "of the two";
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), made";
-    if (p.edges.empty() && (!p.labels.empty() || p.count > 0 || p.directed))
-      return "labels, count and directed go with edges; a file and a made-up graph say all this themselves";
+    if (p.edges.empty() && (!p.labels.empty() || p.count > 0 || p.directed || !p.columns.empty() || p.counts))
+      return "labels, count, directed, columns and counts go with edges; a file and a made-up graph say all this "
+             "themselves";
     return {};
   });
 }
 
 static GraphPtr graph_of(const GraphSet::Params& p) {
   if (p.made) return make_graph(*p.made);
-  return p.edges.empty() ? read_graph(p.file) : read_edge_list(p.edges, p.labels, p.count, p.directed);
+  return p.edges.empty() ? read_graph(p.file) : read_edge_list({p.edges, p.labels, p.count, p.directed, p});
 }
 
 static const char* name_of(GraphSet::Nodes nodes) {
@@ -79,8 +82,8 @@ static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Node
             : static_cast<int>(graph.roles[static_cast<std::size_t>(i - here.begin)]) == static_cast<int>(which);
     if (!chosen) continue;
     if (!labelled)
-      throw InputError(fmt::format("{}: node {} is one of those for {}, but its class is not known", graph.source, i,
-                                   name_of(which)));
+      throw InputError(fmt::format("{}: node {} is one of those for {}, but its class is not known", graph.source,
+                                   graph.numbering.number(i), name_of(which)));
     out.push_back(i);
   }
   return out;
@@ -99,7 +102,10 @@ void GraphSet::open(Context& context) {
     throw InputError(fmt::format("{}: no node is marked for {}; give the graph roles (split), or take nodes: labelled",
                                  samples.graph->source, name_of(params_.nodes)));
   if (params_.divided && !by_parts) samples.graph = held_part(*samples.graph, context.comm);
-  if (params_.nodes == Nodes::training) report(*samples.graph, context.log);
+  if (params_.nodes == Nodes::training)
+    report(*samples.graph, context.log);
+  else
+    say_notes(samples.graph->notes, context.log);
   if (params_.features) {
     const auto& rows = samples.graph->features;
     samples.features.assign(samples.nodes.size() * static_cast<std::size_t>(rows.columns), 0.0f);

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/graphs/edge_text.hpp"
 #include "plugins/graph/graphs/made_graph.hpp"
 #include "plugins/graph/graphs/samples.hpp"
 
@@ -12,7 +13,7 @@ namespace cambium::graph {
 class GraphSet : public train::Dataset {
  public:
   enum class Nodes { training, validation, test, labelled };
-  struct Params {
+  struct Params : EdgeTextKeys {
     std::string file, edges, labels;
     std::int64_t count = 0;
     bool directed = false;

@@ -11,19 +11,23 @@ namespace cambium::graph {
 
 void LinkSet::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file of users and items, or of a plain graph").def("").example("gowalla.h5");
-  d("edges", &Params::edges, "text with a line 'u v' for each link, instead of file").def("").example("likes.txt");
+  d("edges", &Params::edges,
+    "text with a line 'u v' for each link, as archives and other programs write them, instead of file")
+      .def("")
+      .example("likes.txt");
   d("held_out_edges", &Params::held_out_edges, "text with the links that are held out, beside edges").def("");
   d("made", &Params::made, "made-up users and items, instead of file");
   d("bipartite", &Params::bipartite, "of edges: u are users and v items; false: both are nodes of one plain graph")
       .def(true);
-  d("users", &Params::users, "users of edges, or nodes; 0 for as many as the largest number says")
+  d("users", &Params::users, "users of edges, or nodes, numbered from 0; 0: those that a line names")
       .at_least(0)
       .at_most(2147483647)
       .def(0);
-  d("items", &Params::items, "items of edges; 0 for as many as the largest number says")
+  d("items", &Params::items, "items of edges, numbered from 0; 0: those that a line names")
       .at_least(0)
       .at_most(2147483647)
       .def(0);
+  describe_edge_text(d);
   d("hold_out", &Params::hold_out, "share of the links to hold out where the data hold out none")
       .range(0.0, 0.9)
       .def(0.2);
@@ -33,9 +37,10 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), made";
-    if (p.edges.empty() && (!p.held_out_edges.empty() || !p.bipartite || p.users > 0 || p.items > 0))
-      return "held_out_edges, bipartite, users and items go with edges; a file and made-up links say all this "
-             "themselves";
+    if (p.edges.empty() &&
+        (!p.held_out_edges.empty() || !p.bipartite || p.users > 0 || p.items > 0 || !p.columns.empty() || p.counts))
+      return "held_out_edges, bipartite, users, items, columns and counts go with edges; a file and made-up links say "
+             "all this themselves";
     if (!p.bipartite && p.items > 0) return "items belong to users; of a plain graph (bipartite: false) give users";
     if (p.tuning && p.file.empty()) return "tuning goes with file, which has links to validate by";
     return {};
@@ -50,8 +55,7 @@ static LinkGraphPtr graph_of(const LinkSet::Params& p) {
   } else if (!p.file.empty()) {
     parts = read_links(p.file, p.tuning);
   } else {
-    parts = read_link_lines(p.edges, p.held_out_edges);
-    parts.bipartite = p.bipartite, parts.users = p.users, parts.items = p.bipartite ? p.items : p.users;
+    parts = read_link_lines({p.edges, p.held_out_edges, p.bipartite, p.users, p.items, p});
   }
   parts.share = p.hold_out, parts.seed = static_cast<std::uint64_t>(p.seed);
   return make_links(std::move(parts));
@@ -67,7 +71,10 @@ void LinkSet::open(Context& context) {
       throw InputError(
           fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", samples.graph->source));
   });
-  if (!params_.held_out) report(*samples.graph, context.log);
+  if (!params_.held_out)
+    report(*samples.graph, context.log);
+  else
+    say_notes(samples.graph->notes, context.log);
   samples_ = make_storage(std::move(samples));
 }
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/graphs/edge_text.hpp"
 #include "plugins/graph/links/made_links.hpp"
 #include "plugins/graph/links/samples.hpp"
 
@@ -11,7 +12,7 @@ namespace cambium::graph {
 /// all of them.
 class LinkSet : public train::Dataset {
  public:
-  struct Params {
+  struct Params : EdgeTextKeys {
     std::string file, edges, held_out_edges;
     std::optional<MadeLinks> made;
     bool bipartite = true, tuning = false, held_out = false;

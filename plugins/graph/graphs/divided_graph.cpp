@@ -11,6 +11,7 @@
 #include "core/sparse/distributed/product.hpp"
 #include "core/sparse/exchange/entries.hpp"
 #include "core/sparse/exchange/row_exchange.hpp"
+#include "plugins/graph/graphs/adjacency.hpp"
 #include "plugins/graph/graphs/fingerprint.hpp"
 #include "plugins/graph/graphs/graph_arrays.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
@@ -29,14 +30,18 @@ class EdgeSender {
 
   /// Entries of this rank's rows, in the order of the file: piece k is read by rank k mod P, and pieces of a round come
   /// in the order of ranks. A fault is kept until all rounds are over, so that no rank waits for another.
-  std::vector<sparse::Entry> all(const io::File& file, std::int64_t edges) {
+  EdgeEntries all(const io::File& file, std::int64_t edges) {
     constexpr std::int64_t most = 1 << 20;  // edges in a round
     const std::int64_t piece = std::max<std::int64_t>(1, most / comm_.size()), round = piece * comm_.size();
-    std::vector<sparse::Entry> out;
+    EdgeEntries out;
     for (std::int64_t begin = 0; begin < edges; begin += round) {
       const auto from = std::min(edges, begin + piece * comm_.rank());
-      const auto came = exchanged(read(file, {from, std::min(edges, from + piece)}));
-      out.insert(out.end(), came.begin(), came.end());
+      const auto own = read(file, {from, std::min(edges, from + piece)});
+      for (const auto part : {&EdgeEntries::given, &EdgeEntries::turned}) {
+        if (directed_ && part == &EdgeEntries::turned) continue;
+        const auto came = exchanged(own.*part);
+        (out.*part).insert((out.*part).end(), came.begin(), came.end());
+      }
     }
     io::on_every_rank(comm_, [&] {
       if (!fault_.empty()) throw InputError(fault_);
@@ -45,8 +50,8 @@ class EdgeSender {
   }
 
  private:
-  std::vector<sparse::Entry> read(const io::File& file, sparse::Range wanted) {
-    std::vector<sparse::Entry> out;
+  EdgeEntries read(const io::File& file, sparse::Range wanted) {
+    EdgeEntries out;
     if (!fault_.empty()) return out;
     try {
       const auto edges = edges_of(file, wanted);
@@ -54,11 +59,11 @@ class EdgeSender {
         if (const auto problem = edge_problem(edges[k], nodes_); !problem.empty())
           throw InputError(
               fmt::format("{}: edge {}: {}", path_, wanted.begin + static_cast<std::int64_t>(k) + 1, problem));
-        for_entries(edges[k], directed_, [&](const sparse::Entry& entry) { out.push_back(entry); });
+        out.add(edges[k], directed_);
       }
     } catch (const InputError& error) {
       fault_ = error.what();
-      out.clear();
+      out = {};
     }
     return out;
   }
@@ -92,14 +97,20 @@ void take_sums(Graph& graph, const std::vector<std::int64_t>& first, const Comm&
 }
 
 /// Rows that this rank holds, the counts of all, and what it must know of other nodes.
-void take_rows(Graph& graph, std::vector<sparse::Entry> entries, std::int64_t nodes, std::int64_t edges,
-               const Comm& comm) {
+void take_rows(Graph& graph, EdgeEntries entries, std::int64_t nodes, std::int64_t edges, const Comm& comm) {
   const auto first = sparse::equal_ranges(nodes, comm.size());
   graph.held = NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], {}, {}};
   const auto begin = graph.held->first, count = graph.held->last - begin;
-  for (auto& entry : entries) entry.row -= static_cast<std::int32_t>(begin);
-  graph.weights = sparse::csr_from_entries(count, nodes, entries).matrix;
-  std::vector<sparse::Entry>().swap(entries);
+  for (auto* part : {&entries.given, &entries.turned})
+    for (auto& entry : *part) entry.row -= static_cast<std::int32_t>(begin);
+  std::int64_t mutual = 0;
+  io::on_every_rank(comm, [&] {
+    auto found = adjacency_of({count, nodes, begin, graph.weighted}, entries.given, entries.turned, graph.source,
+                              graph.numbering);
+    graph.weights = std::move(found.weights), mutual = found.mutual;
+  });
+  entries = {};
+  graph.mutual = comm.sum(mutual) / 2;
   take_sums(graph, first, comm);
   std::int64_t loops = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -135,9 +146,11 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm) {
   reading([&] {
     file.emplace(io::File::open(path));
     parts.source = path, parts.nodes = nodes_of(*file), parts.directed = directed_of(*file);
+    parts.weighted = file->exists("weights");
     edges = edge_count(*file);
   });
-  out->source = path, out->directed = parts.directed;
+  out->source = path, out->directed = parts.directed, out->weighted = parts.weighted;
+  out->numbering = Numbering(parts.nodes);
   take_rows(*out, EdgeSender(path, *out, parts.nodes, comm).all(*file, edges), parts.nodes, edges, comm);
   reading([&] {
     parts.features = features_of(*file, parts.nodes, out->here());

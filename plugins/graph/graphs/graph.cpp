@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "plugins/graph/graphs/adjacency.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
 #include "plugins/graph/graphs/fingerprint.hpp"
 
@@ -14,16 +15,17 @@ namespace cambium::graph {
 
 namespace {
 
-std::vector<sparse::Entry> entries_of(const GraphParts& parts) {
-  std::vector<sparse::Entry> entries;
-  entries.reserve(parts.edges.size() * (parts.directed ? 1 : 2));
+EdgeEntries entries_of(const GraphParts& parts) {
+  EdgeEntries out;
+  out.given.reserve(parts.edges.size());
+  if (!parts.directed) out.turned.reserve(parts.edges.size());
   for (std::size_t k = 0; k < parts.edges.size(); ++k) {
     const Edge& e = parts.edges[k];
     if (const auto problem = edge_problem(e, parts.nodes); !problem.empty())
       throw InputError(fmt::format("{}: edge {}: {}", parts.source, k + 1, problem));
-    for_entries(e, parts.directed, [&](const sparse::Entry& entry) { entries.push_back(entry); });
+    out.add(e, parts.directed);
   }
-  return entries;
+  return out;
 }
 
 }  // namespace
@@ -35,15 +37,6 @@ void require_size(const std::string& source, std::int64_t nodes, const char* wha
                     found, what, nodes));
 }
 
-void require_few_gaps(const std::string& source, const char* what, std::int64_t count, std::int64_t ends) {
-  constexpr std::int64_t many = 10'000'000, least_share = 100;
-  if (count > many && count / least_share > ends)
-    throw InputError(fmt::format(
-        "{}: the largest number of {} is {}, but the list names no more than {} of them; number them from 0 "
-        "without gaps",
-        source, what, count - 1, ends));
-}
-
 double NodePart::looped_sum(std::int64_t node) const {
   if (node >= first && node < last) return looped_sums[static_cast<std::size_t>(node - first)];
   const auto found = std::lower_bound(others.begin(), others.end(), node) - others.begin();
@@ -52,7 +45,7 @@ double NodePart::looped_sum(std::int64_t node) const {
 
 std::int64_t Graph::bytes() const {
   const std::int64_t part = held ? 4 * std::ssize(held->others) + 8 * std::ssize(held->looped_sums) : 0;
-  return bytes_of(weights) + bytes_of(features) + 4 * std::ssize(labels) + std::ssize(roles) + part;
+  return bytes_of(weights) + bytes_of(features) + 4 * std::ssize(labels) + std::ssize(roles) + part + numbering.bytes();
 }
 
 sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last) {
@@ -79,9 +72,15 @@ std::string edge_problem(const Edge& edge, std::int64_t nodes) {
 GraphPtr make_graph(GraphParts parts) {
   if (parts.nodes < 1) throw InputError(fmt::format("{}: a graph without nodes", parts.source));
   auto out = std::make_shared<Graph>();
-  out->source = parts.source, out->directed = parts.directed;
-  auto gathered = sparse::csr_from_entries(parts.nodes, parts.nodes, entries_of(parts));
-  out->weights = std::move(gathered.matrix);
+  out->source = parts.source, out->directed = parts.directed, out->weighted = parts.weighted;
+  out->numbering = parts.numbering.size() > 0 ? std::move(parts.numbering) : Numbering(parts.nodes);
+  out->notes = std::move(parts.notes);
+  {
+    const auto entries = entries_of(parts);
+    auto found = adjacency_of({parts.nodes, parts.nodes, 0, parts.weighted}, entries.given, entries.turned,
+                              parts.source, out->numbering);
+    out->weights = std::move(found.weights), out->mutual = found.mutual / 2;
+  }
   std::int64_t different_loops = 0;
   for (std::int64_t i = 0; i < parts.nodes; ++i) {
     const auto row = out->weights.columns_of(i);
@@ -127,10 +126,20 @@ void report(const Graph& graph, Log& log) {
                        graph.classes));
   log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", graph.in_role[0], graph.in_role[1],
                        graph.in_role[2]));
-  if (graph.duplicates > 0)
-    log.warn(fmt::format("{}: {} edge{} between the same nodes as an earlier one; their weights were added up{}",
-                         graph.source, graph.duplicates, graph.duplicates == 1 ? " is" : "s are",
-                         graph.directed ? "" : " (u v and v u are the same edge; directed: true tells them apart)"));
+  for (const auto& note : graph.notes) log.info("  " + note);
+  if (!graph.numbering.plain())
+    log.info(fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",
+                         graph.numbering.range()));
+  const auto repeated = graph.duplicates - graph.mutual;
+  const auto times = [](std::int64_t count) { return fmt::format("{} edge{}", count, count == 1 ? "" : "s"); };
+  if (graph.mutual > 0)
+    log.info(fmt::format("  {} given in both directions, each counted once (directed: true tells them apart)",
+                         times(graph.mutual)));
+  if (repeated > 0 && graph.weighted)
+    log.warn(fmt::format("{}: {} given again in the same direction; their weights were added up", graph.source,
+                         times(repeated)));
+  else if (repeated > 0)
+    log.info(fmt::format("  {} given again, each counted once", times(repeated)));
 }
 
 }  // namespace cambium::graph

@@ -10,6 +10,7 @@
 #include "core/base/log.hpp"
 #include "core/sparse/exchange/share.hpp"
 #include "core/sparse/rows/csr.hpp"
+#include "plugins/graph/graphs/numbering.hpp"
 
 namespace cambium::graph {
 
@@ -43,7 +44,9 @@ struct Graph {
   sparse::Csr<double> weights;  ///< row i: the nodes that node here().begin + i hears; symmetric unless directed
   bool directed = false;
   std::int64_t edges = 0;            ///< different ones, loops among them
-  std::int64_t duplicates = 0;       ///< edges that were added to an earlier one between the same nodes
+  std::int64_t duplicates = 0;       ///< edges between the same nodes as an earlier one
+  std::int64_t mutual = 0;           ///< of an undirected graph: edges that were given in both directions
+  bool weighted = true;              ///< whether its source has weights; else all are 1
   std::int64_t loops = 0;            ///< edges from a node to itself
   sparse::Csr<float> features;       ///< of the nodes that are here
   std::int64_t feature_entries = 0;  ///< of all nodes, whoever holds them
@@ -53,6 +56,8 @@ struct Graph {
   std::array<std::int64_t, 3> in_role{};  ///< nodes to train on, to validate by and to test, of all
   std::uint64_t fingerprint = 0;          ///< of all of the above: equal graphs have equal ones
   std::optional<NodePart> held;           ///< of a divided graph
+  Numbering numbering;                    ///< what its source calls the nodes
+  std::vector<std::string> notes;         ///< how its source was understood, for the log
 
   std::int64_t nodes() const { return weights.columns; }
   /// The nodes whose rows this rank holds: all, unless the graph is divided.
@@ -73,15 +78,19 @@ struct NodeClasses {
 struct GraphParts {
   std::string source;
   std::int64_t nodes = 0;
-  bool directed = false;
+  bool directed = false, weighted = true;
   std::vector<Edge> edges;
+  Numbering numbering;  ///< without nodes: from 0
+  std::vector<std::string> notes;
   sparse::Csr<float> features;       ///< no columns: every node is told from the others by a number of its own
   std::vector<std::int32_t> labels;  ///< empty: none is known
   std::vector<Role> roles;           ///< empty: none has any
 };
 
-/// Makes a graph: edges between the same nodes are added up, undirected ones count in both directions. InputError for a
-/// node that is not there and for a weight that is negative or no number, naming the edge (from 1).
+/// Makes a graph: undirected edges count in both directions, and once where they are given in both. Where the source
+/// has weights, those of edges that are given again in the same direction are added up; else every weight is 1.
+/// InputError for a node that is not there, a weight that is negative or no number, naming the edge (from 1), and for
+/// two directions of an undirected edge whose weights differ.
 GraphPtr make_graph(GraphParts parts);
 
 /// The rest of make_graph(): features, labels and roles, given the edges. `weights`, `edges`, `loops` and `duplicates`
@@ -89,12 +98,15 @@ GraphPtr make_graph(GraphParts parts);
 /// here. Fingerprint and counts of roles are of what is here.
 void complete(Graph& out, GraphParts& parts);
 
-/// Calls add(entry) for the entries of A that an edge stands for.
-template <class F>
-void for_entries(const Edge& edge, bool directed, const F& add) {
-  add(sparse::Entry{edge.v, edge.u, edge.weight});  // v hears u
-  if (edge.u != edge.v && !directed) add(sparse::Entry{edge.u, edge.v, edge.weight});
-}
+/// The entries of A that edges stand for: those of the directions in which they are given (v hears u), and, of a graph
+/// without directions, those of the others, too.
+struct EdgeEntries {
+  std::vector<sparse::Entry> given, turned;
+  void add(const Edge& edge, bool directed) {
+    given.push_back({edge.v, edge.u, edge.weight});
+    if (edge.u != edge.v && !directed) turned.push_back({edge.u, edge.v, edge.weight});
+  }
+};
 
 /// Features by which nodes [first, last) of a graph without features are told from all others: last - first rows.
 sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last);
@@ -102,14 +114,10 @@ sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, 
 /// InputError where so many of something were found that are not one for each node; 0 is none, and stands.
 void require_size(const std::string& source, std::int64_t nodes, const char* what, std::int64_t found);
 
-/// InputError where the numbers of a list have gaps that would fill the memory: more than ten million nodes (users,
-/// ...), of which not one in a hundred stands in the list. `count`: by the largest number; `ends`: numbers in the list.
-void require_few_gaps(const std::string& source, const char* what, std::int64_t count, std::int64_t ends);
-
 /// InputError text of an edge: empty when it can stand.
 std::string edge_problem(const Edge& edge, std::int64_t nodes);
 
-/// One line about the graph, and a warning where edges were added up.
+/// Lines about the graph: what it has, how its source was understood, and which edges were given more than once.
 void report(const Graph& graph, Log& log);
 
 }  // namespace cambium::graph

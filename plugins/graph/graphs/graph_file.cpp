@@ -11,7 +11,7 @@ GraphPtr read_graph(const std::string& path) {
     const auto file = io::File::open(path);
     GraphParts parts;
     parts.source = path, parts.nodes = nodes_of(file);
-    parts.directed = directed_of(file);
+    parts.directed = directed_of(file), parts.weighted = file.exists("weights");
     parts.edges = edges_of(file, {0, edge_count(file)});
     parts.features = features_of(file, parts.nodes, {0, parts.nodes});
     parts.labels = labels_of(file, parts.nodes), parts.roles = roles_of(file, parts.nodes, {0, parts.nodes});

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "plugins/graph/graphs/edge_text.hpp"
 #include "plugins/graph/graphs/graph.hpp"
 
 namespace cambium::graph {
@@ -9,10 +10,18 @@ namespace cambium::graph {
 /// missing, does not fit or is out of range.
 GraphPtr read_graph(const std::string& path);
 
-/// Reads lines "u v" or "u v weight" of nodes numbered from 0, blanks between, '#' before a remark; and, where a file
-/// is given, lines "node class" or "node class training|validation|test". The graph has `nodes` nodes; with 0, as many
-/// as the largest number says. Nodes have no features: each is told from the others by a number of its own. InputError
+/// A graph in text.
+struct EdgeListSource {
+  std::string edges;       ///< text of edges (read_edge_text())
+  std::string labels;      ///< text of lines "node class" or "node class training|validation|test"; may be ""
+  std::int64_t nodes = 0;  ///< how many, numbered from 0; 0: those that are named
+  bool directed = false;
+  EdgeTextKeys keys;
+};
+
+/// Reads it. Nodes are those that a line of the edges names, in the order of their numbers; between these, also those
+/// that have a class. Nodes have no features: each is told from the others by a number of its own. InputError
 /// "file:line: ..." for a node that is not there, a weight that is negative or no number, a line that is cut short.
-GraphPtr read_edge_list(const std::string& edges, const std::string& labels, std::int64_t nodes, bool directed);
+GraphPtr read_edge_list(const EdgeListSource& from);
 
 }  // namespace cambium::graph

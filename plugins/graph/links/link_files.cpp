@@ -7,7 +7,6 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
-#include "core/io/text_lines.hpp"
 #include "plugins/graph/graphs/graph.hpp"
 
 namespace cambium::graph {
@@ -88,23 +87,33 @@ LinkParts nodes_and_edges(const io::File& file) {
   return out;
 }
 
-std::vector<Link> lines_of(const std::string& path) {
-  io::TextLines lines(path);
+using Numbers = std::vector<std::int64_t>;
+
+/// Users, items or nodes: those that lines name, or so many from 0 on; from 1 on where 0 is not named and the last is.
+Numbering numbering_of(const LinkText& from, std::int64_t said, const std::vector<const Numbers*>& lists,
+                       const char* what) {
+  Numbers all;
+  for (const auto* list : lists) all.insert(all.end(), list->begin(), list->end());
+  const auto named = Numbering::of_named(std::move(all));
+  if (named.size() > most_nodes)
+    throw InputError(fmt::format("{}: {} {}; {} are the most", from.training, named.size(), what, most_nodes));
+  if (said == 0 || named.size() == 0) return named;
+  return Numbering(said, named.number(0) == 1 && named.number(named.size() - 1) == said ? 1 : 0);
+}
+
+std::vector<Link> links_of(const EdgeText& text, const Numbering& users, const Numbering& items, bool bipartite) {
   std::vector<Link> out;
-  const auto number = [&](std::string_view word) {
-    const auto found = lines.integer(word, "a number of a line 'u v'");
-    if (found < 0 || found >= most_nodes)
-      lines.fail(fmt::format("users, items and nodes are numbered from 0 to {}, not {}", most_nodes - 1, found));
-    return static_cast<std::int32_t>(found);
-  };
-  while (lines.next()) {
-    const std::string_view line = lines.line();
-    const auto words = io::split(line.substr(0, line.find('#')));
-    if (words.empty()) continue;
-    if (words.size() != 2)
-      lines.fail(fmt::format("'u v' was expected, but the line has {} word{}{}", words.size(),
-                             words.size() == 1 ? "" : "s", words.size() == 1 ? "; is the file cut short?" : ""));
-    out.push_back({number(words[0]), number(words[1])});
+  out.reserve(text.u.size());
+  for (std::int64_t k = 0; k < text.size(); ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    const auto user = users.node(text.u[at]), item = items.node(text.v[at]);
+    if (!user)
+      text.fail(k,
+                fmt::format("there is no {} {}; they are {}", bipartite ? "user" : "node", text.u[at], users.range()));
+    if (!item)
+      text.fail(k,
+                fmt::format("there is no {} {}; they are {}", bipartite ? "item" : "node", text.v[at], items.range()));
+    out.push_back({*user, *item});
   }
   return out;
 }
@@ -127,17 +136,35 @@ LinkParts read_links(const std::string& path, bool tuning) {
   return out;
 }
 
-LinkParts read_link_lines(const std::string& training, const std::string& held_out) {
+LinkParts read_link_lines(const LinkText& from) {
   LinkParts out;
-  out.source = training;
-  out.training = lines_of(training);
-  if (held_out.empty()) return out;
-  out.held_out = lines_of(held_out);
-  if (out.held_out.empty())
+  out.source = from.training, out.bipartite = from.bipartite;
+  auto training = read_edge_text(from.training, from.keys, from.bipartite);
+  EdgeText held_out;
+  if (!from.held_out.empty()) held_out = read_edge_text(from.held_out, from.keys, from.bipartite);
+  if (!from.held_out.empty() && held_out.size() == 0)
     throw InputError(
         fmt::format("'{}' holds no link; give some, or leave held_out_edges out to hold out a share of "
                     "'{}'",
-                    held_out, training));
+                    from.held_out, from.training));
+  if (from.bipartite) {
+    out.user_numbers = numbering_of(from, from.users, {&training.u, &held_out.u}, "users");
+    out.item_numbers = numbering_of(from, from.items, {&training.v, &held_out.v}, "items");
+  } else {
+    out.user_numbers = numbering_of(from, from.users, {&training.u, &training.v, &held_out.u, &held_out.v}, "nodes");
+    out.item_numbers = out.user_numbers;
+  }
+  out.users = out.user_numbers.size(), out.items = out.item_numbers.size();
+  out.training = links_of(training, out.user_numbers, out.item_numbers, from.bipartite);
+  out.held_out = links_of(held_out, out.user_numbers, out.item_numbers, from.bipartite);
+  for (const EdgeText* text : {&training, &held_out}) {
+    out.notes.insert(out.notes.end(), text->notes.begin(), text->notes.end());
+    if (!text->weight.empty())
+      out.notes.push_back(fmt::format("{}: weights of its edges are not used: a link is there or not", text->path));
+    if (const auto found = std::max(out.users, from.bipartite ? 0 : out.items); text->rows > found && from.users == 0)
+      out.notes.push_back(fmt::format("{}: of the {} that it says there are, {} that no line names are left out",
+                                      text->path, text->rows, text->rows - found));
+  }
   return out;
 }
 

@@ -84,12 +84,20 @@ void set_sizes(LinkParts& parts) {
     for (const auto& link : *links)
       users = std::max<std::int64_t>(users, link.user + 1), items = std::max<std::int64_t>(items, link.item + 1);
   if (!parts.bipartite) users = items = std::max(users, items);
-  const std::int64_t links = std::ssize(parts.training) + std::ssize(parts.held_out);
-  if (parts.users == 0)
-    require_few_gaps(parts.source, parts.bipartite ? "a user" : "a node", users, parts.bipartite ? links : 2 * links);
-  if (parts.items == 0 && parts.bipartite) require_few_gaps(parts.source, "an item", items, links);
   if (parts.users == 0) parts.users = users;
   if (parts.items == 0) parts.items = parts.bipartite ? items : parts.users;
+}
+
+/// Items of either side of a link, where not all are.
+std::vector<std::int32_t> named_items(const LinkGraph& graph) {
+  std::vector<char> named(static_cast<std::size_t>(graph.items), 0);
+  for (const auto* links : {&graph.training, &graph.held_out})
+    for (const auto item : links->column) named[static_cast<std::size_t>(item)] = 1;
+  std::vector<std::int32_t> out;
+  for (std::size_t item = 0; item < named.size(); ++item)
+    if (named[item]) out.push_back(static_cast<std::int32_t>(item));
+  if (std::ssize(out) == graph.items) out.clear();
+  return out;
 }
 
 }  // namespace
@@ -114,8 +122,14 @@ LinkGraphPtr make_links(LinkParts parts) {
     throw InputError(fmt::format("{}: there are no links to train on; give some, or hold fewer out", parts.source));
   out->training = matrix_of(std::move(parts.training), *out);
   out->held_out = matrix_of(std::move(parts.held_out), *out);
+  out->named_items = named_items(*out);
+  out->user_numbers = parts.user_numbers.size() > 0 ? std::move(parts.user_numbers) : Numbering(out->users);
+  out->item_numbers = parts.item_numbers.size() > 0 ? std::move(parts.item_numbers) : Numbering(out->items);
+  out->notes = std::move(parts.notes);
   Fingerprint print;
   print.add(std::vector<std::int64_t>{out->bipartite, out->users, out->items});
+  for (const auto* numbers : {&out->user_numbers, &out->item_numbers})
+    if (!numbers->plain()) print.add(numbers->all());
   print.add(out->training.start), print.add(out->training.column);
   out->fingerprint = print.value();
   return out;
@@ -140,6 +154,18 @@ void report(const LinkGraph& graph, Log& log) {
                        graph.bipartite ? fmt::format("{} users, {} items", graph.users, graph.items)
                                        : fmt::format("{} nodes", graph.users),
                        graph.training.entries() / times, graph.held_out.entries() / times));
+  if (!graph.user_numbers.plain() || !graph.item_numbers.plain())
+    log.info(graph.bipartite
+                 ? fmt::format("  users and items are those that lines name: users {}, items {}; outputs call them by "
+                               "these numbers",
+                               graph.user_numbers.range(), graph.item_numbers.range())
+                 : fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",
+                               graph.user_numbers.range()));
+  if (!graph.named_items.empty())
+    log.info(fmt::format("  {} of {} {} stand in no link, and nothing is judged against them",
+                         graph.items - std::ssize(graph.named_items), graph.items,
+                         graph.bipartite ? "items" : "nodes"));
+  for (const auto& note : graph.notes) log.info("  " + note);
   const auto warn = [&](std::int64_t found, const char* what) {
     if (found > 0) log.warn(fmt::format("{}: {} link{} {}", graph.source, found, found == 1 ? "" : "s", what));
   };

@@ -69,7 +69,7 @@ class Softmax {
       : batch_(batch), items_(shared_items(graph, keys, batch.seed, batch.step)), x_(x), first_(graph.first_item()),
         width_(width), inverse_(static_cast<T>(1.0 / keys.temperature)), graph_(graph) {
     if (keys.draw == LinkLossKeys::Draw::items)
-      offset_ = static_cast<T>(std::log(static_cast<double>(graph.items) / static_cast<double>(items_.size())));
+      offset_ = static_cast<T>(std::log(static_cast<double>(graph.drawable()) / static_cast<double>(items_.size())));
     for (const auto item : items_) {
       const T* row = x + (first_ + item) * width;
       others_.insert(others_.end(), row, row + width);
@@ -183,7 +183,7 @@ std::int32_t drawn_item(const LinkGraph& graph, std::int32_t user, std::uint64_t
   for (std::int64_t attempt = 0; attempt < 100; ++attempt) {
     const Random4 draw(seed, negatives_stream, static_cast<std::uint64_t>(id),
                        static_cast<std::uint64_t>(step * 100 + attempt));
-    item = static_cast<std::int32_t>(below(draw.uniform(0), graph.items));
+    item = graph.drawn(below(draw.uniform(0), graph.drawable()));
     if (!linked(graph.training, user, item) && (graph.bipartite || item != user)) break;
   }
   return item;
@@ -193,7 +193,7 @@ std::int32_t judged_item(const LinkGraph& graph, std::int32_t user, std::int64_t
   std::int32_t item = 0;
   for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
     const Random4 draw(1, judged_negatives_stream, static_cast<std::uint64_t>(id), attempt);
-    item = static_cast<std::int32_t>(below(draw.uniform(0), graph.items));
+    item = graph.drawn(below(draw.uniform(0), graph.drawable()));
     if (!linked(graph.training, user, item) && !linked(graph.held_out, user, item) && (graph.bipartite || item != user))
       break;
   }
@@ -207,7 +207,7 @@ std::vector<std::int32_t> shared_items(const LinkGraph& graph, const LinkLossKey
     const double x =
         Random4(seed, negatives_stream, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(step)).uniform(1);
     if (keys.draw == LinkLossKeys::Draw::items)
-      out.push_back(static_cast<std::int32_t>(below(x, graph.items)));
+      out.push_back(graph.drawn(below(x, graph.drawable())));
     else
       out.push_back(graph.training.column[static_cast<std::size_t>(below(x, graph.training.entries()))]);
   }

@@ -25,8 +25,8 @@ struct LinkBatch {
   std::int64_t step = 0;
 };
 
-/// An item that the user is not linked to, a function of (seed, step, id) alone: the first such one of 100 draws with
-/// equal probability, or the last draw.
+/// An item of some link that the user is not linked to, a function of (seed, step, id) alone: the first such one of 100
+/// draws with equal probability, or the last draw.
 std::int32_t drawn_item(const LinkGraph& graph, std::int32_t user, std::uint64_t seed, std::int64_t step,
                         std::int64_t id);
 

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
@@ -28,6 +30,8 @@ class GmshReader {
         read_names();
       else if (section == "$Entities" && modern_)
         read_entities();
+      else if (section == "$PartitionedEntities")
+        lines_.fail("the mesh is divided into partitions, whose curves carry no names; save it whole (gmsh -part 0)");
       else if (section == "$Nodes")
         modern_ ? read_node_blocks() : read_nodes();
       else if (section == "$Elements")
@@ -48,10 +52,13 @@ class GmshReader {
   }
   /// The words of the next line, at least so many.
   std::vector<std::string_view> need(std::size_t count, const char* what) {
-    if (!lines_.next())
-      throw InputError(fmt::format("'{}' ends in the middle of its {}; the file is cut short: save the mesh again",
-                                   lines_.path(), what));
-    auto words = io::split(lines_.line());
+    std::vector<std::string_view> words;
+    do {
+      if (!lines_.next())
+        throw InputError(fmt::format("'{}' ends in the middle of its {}; the file is cut short: save the mesh again",
+                                     lines_.path(), what));
+      words = io::split(lines_.line());
+    } while (words.empty());
     if (words.size() < count)
       lines_.fail(fmt::format("expected {} numbers in a line of the {}, found {}", count, what, words.size()));
     return words;
@@ -59,7 +66,10 @@ class GmshReader {
   std::int64_t whole(std::string_view word, const char* what) const { return lines_.integer(word, what); }
 
   void read_format() {
-    if (!lines_.next() || first_word() != "$MeshFormat")
+    bool more = lines_.next();
+    for (; more && (first_word().empty() || first_word() == "$Comments"); more = lines_.next())
+      if (!first_word().empty()) skip("$Comments");
+    if (!more || first_word() != "$MeshFormat")
       throw InputError(fmt::format(
           "'{}' does not begin with $MeshFormat, so it is no Gmsh mesh; save it from Gmsh as .msh", lines_.path()));
     const auto words = need(3, "$MeshFormat");
@@ -81,8 +91,7 @@ class GmshReader {
 
   /// The end of a section whose lines were counted: what came after the last of them would be missing from the mesh.
   void end_of(const std::string& section) {
-    auto words = need(0, section.c_str());
-    while (words.empty()) words = need(0, section.c_str());
+    const auto words = need(1, section.c_str());
     if (words.front() != "$End" + section.substr(1))
       lines_.fail(fmt::format("the {} have more lines than their count says; the file is damaged: save the mesh again",
                               section));
@@ -100,15 +109,22 @@ class GmshReader {
     end_of("$PhysicalNames");
   }
 
-  /// Which physical group each curve belongs to.
+  /// Which physical groups each curve belongs to; a negative number is that of a group that has the curve reversed.
   void read_entities() {
     const auto head = need(4, "$Entities");
     const auto points = whole(head[0], "the number of points"), curves = whole(head[1], "the number of curves");
     for (std::int64_t k = 0; k < points; ++k) need(1, "$Entities");
     for (std::int64_t k = 0; k < curves; ++k) {
       const auto words = need(8, "$Entities");
-      if (whole(words[7], "the number of physical groups") > 0 && words.size() > 8)
-        group_of_curve_[whole(words[0], "a curve")] = std::abs(whole(words[8], "a physical group"));  // -: reversed
+      const auto groups = whole(words[7], "the number of physical groups");
+      if (groups < 0 || std::ssize(words) < 8 + groups)
+        lines_.fail(
+            fmt::format("curve {} says that it belongs to {} physical groups, but names {}; is the file cut "
+                        "short?",
+                        words[0], groups, words.size() - 8));
+      auto& of_curve = groups_of_curve_[whole(words[0], "a curve")];
+      for (std::int64_t g = 0; g < groups; ++g)
+        of_curve.push_back(std::abs(whole(words[static_cast<std::size_t>(8 + g)], "a physical group")));
     }
     skip("$Entities");
   }
@@ -157,9 +173,9 @@ class GmshReader {
     return static_cast<std::int32_t>(mesh_.tags.size()) - 1;
   }
 
-  /// `first`: of the words that are nodes. `group` 0: none.
-  void add_element(std::int64_t number, int type, std::int64_t group, const std::vector<std::string_view>& words,
-                   std::size_t first) {
+  /// `first`: of the words that are nodes. `groups`: of a line; 0 is none.
+  void add_element(std::int64_t number, int type, std::span<const std::int64_t> groups,
+                   const std::vector<std::string_view>& words, std::size_t first) {
     if (type == point_type) return;
     if (type != line_type && type != triangle_type)
       lines_.fail(
@@ -171,9 +187,21 @@ class GmshReader {
     if (type == triangle_type) {
       mesh_.corner.push_back({point_of(words[first]), point_of(words[first + 1]), point_of(words[first + 2])});
       mesh_.triangle_number.push_back(number);
-    } else if (group > 0) {
-      mesh_.sides.push_back({point_of(words[first]), point_of(words[first + 1]), tag_of(group)});
+    } else {
+      const auto a = point_of(words[first]), b = point_of(words[first + 1]);
+      for (const auto group : groups)
+        if (group > 0) mesh_.sides.push_back({a, b, tag_of(group)});
     }
+  }
+
+  /// Whether version 2.2 has written the triangle before, as one of another physical group of its surface.
+  bool written_before(int type, std::int64_t group, const std::vector<std::string_view>& words, std::size_t first) {
+    if (type != triangle_type || first < 5 || words.size() < first + 3) return false;
+    std::array<std::int64_t, 4> key{whole(words[4], "a surface"), point_of(words[first]), point_of(words[first + 1]),
+                                    point_of(words[first + 2])};
+    std::sort(key.begin() + 1, key.end());
+    const auto [at, fresh] = group_of_triangle_.emplace(key, group);
+    return !fresh && at->second != group;
   }
 
   void read_elements() {
@@ -183,7 +211,9 @@ class GmshReader {
       const auto tags =
           static_cast<std::size_t>(std::clamp<std::int64_t>(whole(words[2], "the number of tags"), 0, 1000));
       const std::int64_t group = tags > 0 && words.size() > 3 ? std::abs(whole(words[3], "a physical group")) : 0;
-      add_element(whole(words[0], "an element"), static_cast<int>(whole(words[1], "a type")), group, words, 3 + tags);
+      const auto type = static_cast<int>(whole(words[1], "a type"));
+      if (written_before(type, group, words, 3 + tags)) continue;
+      add_element(whole(words[0], "an element"), type, std::span(&group, 1), words, 3 + tags);
     }
     end_of("$Elements");
     elements_ = true;
@@ -193,13 +223,14 @@ class GmshReader {
     const auto blocks = whole(need(4, "$Elements")[0], "the number of blocks");
     for (std::int64_t b = 0; b < blocks; ++b) {
       const auto head = need(4, "$Elements");
-      const auto curve = group_of_curve_.find(whole(head[1], "an entity"));
+      const auto curve = groups_of_curve_.find(whole(head[1], "an entity"));
       const auto type = static_cast<int>(whole(head[2], "a type"));
       const auto count = whole(head[3], "the number of elements of a block");
-      const bool grouped = head[0] == "1" && curve != group_of_curve_.end();
+      std::span<const std::int64_t> groups;
+      if (head[0] == "1" && curve != groups_of_curve_.end()) groups = curve->second;
       for (std::int64_t k = 0; k < count; ++k) {
         const auto words = need(2, "$Elements");
-        add_element(whole(words[0], "an element"), type, grouped ? curve->second : 0, words, 1);
+        add_element(whole(words[0], "an element"), type, groups, words, 1);
       }
     }
     end_of("$Elements");
@@ -210,7 +241,8 @@ class GmshReader {
   RawMesh mesh_;
   bool modern_ = true, elements_ = false;
   std::map<std::int64_t, std::string> names_;
-  std::map<std::int64_t, std::int64_t> group_of_curve_;
+  std::map<std::int64_t, std::vector<std::int64_t>> groups_of_curve_;
+  std::map<std::array<std::int64_t, 4>, std::int64_t> group_of_triangle_;
   std::unordered_map<std::int64_t, std::int64_t> at_;
 };
 

@@ -43,12 +43,18 @@ void NetworkKeys::describe(deck::Describe<NetworkKeys>& d) {
   d("grid", &NetworkKeys::grid, "made: a rectangular grid of one to three dimensions");
   d("random", &NetworkKeys::random, "made: random places of the unit square, near ones connected");
   d("file", &NetworkKeys::file,
-    "or read: lines 'i j [weight]', or HDF5 (.h5) with arrays edges (edges, 2), weights and positions; directions are "
-    "not looked at")
+    "or read: text with lines 'i j [weight]', as archives and other programs write them, or HDF5 (.h5) with arrays "
+    "edges "
+    "(edges, 2), weights and positions; directions are not looked at")
       .def("")
       .example("roads.edges");
   d("group", &NetworkKeys::group, "of an HDF5 file that holds these arrays").def("");
-  d("first", &NetworkKeys::first, "number of the first node in the file").range(0, 1).def(0);
+  d("first", &NetworkKeys::first,
+    "number of the first node in the file: all numbers from it to the largest are nodes then, with or without an edge; "
+    "when absent, those that an edge names are")
+      .range(0, 1)
+      .example("1");
+  describe_edge_text(d);
   d.check([](const NetworkKeys& p) {
     return p.ring.has_value() + p.grid.has_value() + p.random.has_value() + !p.file.empty() == 1
                ? ""
@@ -62,8 +68,7 @@ Network make_network(const NetworkKeys& keys, std::uint64_t seed, Log& log) {
   if (keys.ring) return network_of(ring_of(*keys.ring), "ring", false, log);
   if (keys.grid) return network_of(grid_of(*keys.grid), "grid", false, log);
   if (keys.random) return network_of(random_of(*keys.random, seed), "random", true, log);
-  const auto list =
-      is_hdf5(keys.file) ? read_edge_file(keys.file, keys.group, keys.first) : read_edge_list(keys.file, keys.first);
+  const auto list = is_hdf5(keys.file) ? read_edge_file(keys) : read_edge_list(keys, log);
   return network_of(list, "'" + keys.file + "'", true, log);
 }
 
@@ -96,7 +101,7 @@ std::vector<sparse::Entry> both_directions(const EdgeList& list, const std::stri
         throw InputError(
             fmt::format("{}: the edge between nodes {} and {} has the weight {:g} once and {:g} another time; give it "
                         "one weight, this graph has no directions",
-                        name, e.row, e.column, sorted[k - 1].value, e.value));
+                        name, list.names.number(e.row), list.names.number(e.column), sorted[k - 1].value, e.value));
       continue;
     }
     out.push_back(e);
@@ -126,6 +131,7 @@ Network network_of(const EdgeList& list, const std::string& name, bool renumber,
   for (std::int64_t i = 0; i < list.nodes; ++i) odd.isolated += out.weight.length(i) == 0;
   say(odd, name, log);
   out.place = list.place;
+  out.names = list.names.size() > 0 ? list.names : Numbering(list.nodes);
   for (std::int64_t i = std::ssize(out.place); i < list.nodes; ++i) {
     const double angle = 2.0 * constants::pi * static_cast<double>(i) / static_cast<double>(list.nodes);
     out.place.push_back({std::cos(angle) / (2.0 * constants::pi), std::sin(angle) / (2.0 * constants::pi), 0.0});

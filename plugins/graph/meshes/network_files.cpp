@@ -2,49 +2,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
-#include "core/io/text_lines.hpp"
 #include "plugins/graph/graphs/graph.hpp"
 #include "plugins/graph/meshes/network.hpp"
 
 namespace cambium::graph {
 namespace {
 
-std::int32_t node_of(const io::TextLines& lines, std::string_view word, int first) {
-  const std::int64_t i = lines.integer(word, "a node") - first;
-  if (i < 0)
-    lines.fail(fmt::format("node {} comes before the first one, {}; set 'first' to the number of the first node",
-                           i + first, first));
-  if (i >= most_nodes)
-    lines.fail(fmt::format("node {} is more than {}; number the nodes without gaps", i + first, most_nodes));
-  return static_cast<std::int32_t>(i);
+/// All numbers from the first one to the largest, where a deck says which is the first.
+Numbering from_first(const EdgeText& text, std::int64_t first) {
+  std::int64_t most = first;
+  for (std::int64_t k = 0; k < text.size(); ++k)
+    for (const auto i : {text.u[static_cast<std::size_t>(k)], text.v[static_cast<std::size_t>(k)]}) {
+      if (i < first)
+        text.fail(k, fmt::format("node {} comes before the first one, {}; set 'first' to the number of the first node",
+                                 i, first));
+      if (i - first >= most_nodes)
+        text.fail(k, fmt::format("node {} is more than {}; remove 'first', so that nodes are those that edges name", i,
+                                 most_nodes));
+      most = std::max(most, i);
+    }
+  return Numbering(std::max(most - first + 1, text.rows), first);
 }
-
-void grow(EdgeList& list, std::int32_t i) { list.nodes = std::max<std::int64_t>(list.nodes, i + 1); }
 
 }  // namespace
 
-EdgeList read_edge_list(const std::string& path, int first) {
+EdgeList read_edge_list(const NetworkKeys& keys, Log& log) {
+  auto text = read_edge_text(keys.file, keys, false);
+  if (text.size() == 0) throw InputError(fmt::format("'{}' holds no edge; give lines 'i j [weight]'", keys.file));
   EdgeList out;
-  io::TextLines lines(path);
-  while (lines.next()) {
-    const auto words = io::split(std::string_view(lines.line()).substr(0, lines.line().find('#')));
-    if (words.empty()) continue;
-    if (words.size() < 2 || words.size() > 3)
-      lines.fail(fmt::format("expected two nodes and perhaps a weight, found {} words", words.size()));
-    sparse::Entry e{node_of(lines, words[0], first), node_of(lines, words[1], first), 1.0};
-    if (words.size() == 3) e.value = lines.real(words[2], "the weight of an edge");
-    if (e.value < 0.0)
-      lines.fail(fmt::format("the weight {:g} is negative; heat would flow towards what is warmer", e.value));
-    grow(out, e.row), grow(out, e.column);
-    out.edges.push_back(e);
+  out.names = keys.first ? from_first(text, *keys.first) : nodes_of(text, 0);
+  out.nodes = out.names.size();
+  out.edges.reserve(text.u.size());
+  for (std::int64_t k = 0; k < text.size(); ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    const double weight = text.weight.empty() ? 1.0 : text.weight[at];
+    if (weight < 0.0)
+      text.fail(k, fmt::format("the weight {:g} is negative; heat would flow towards what is warmer", weight));
+    out.edges.push_back({*out.names.node(text.u[at]), *out.names.node(text.v[at]), weight});
   }
-  if (out.edges.empty()) throw InputError(fmt::format("'{}' holds no edge; give lines 'i j [weight]'", path));
-  require_few_gaps(path, "a node", out.nodes, 2 * std::ssize(out.edges));
+  say_notes(text.notes, log);
+  if (!out.names.plain())
+    log.info(fmt::format("graph '{}': {} nodes, {}; spots, formulas and outputs call them by these numbers", keys.file,
+                         out.nodes, out.names.range()));
   return out;
 }
 
@@ -68,7 +73,7 @@ void read_places(const io::Group& group, EdgeList& out) {
 }
 
 /// The numbers of an edge's ends, checked against the nodes that are known.
-void read_edges(const io::Group& group, int first, EdgeList& out) {
+void read_edges(const io::Group& group, const NetworkKeys& keys, EdgeList& out) {
   const auto set = group.dataset("edges");
   const auto shape = set.shape();
   if (shape.size() != 2 || shape[1] != 2)
@@ -79,42 +84,49 @@ void read_edges(const io::Group& group, int first, EdgeList& out) {
   if (std::ssize(weights) != shape[0])
     throw InputError(fmt::format("'{}' has {} edges and {} weights; give one weight for each edge", group.file(),
                                  shape[0], weights.size()));
-  const std::int64_t limit = out.nodes > 0 ? out.nodes : most_nodes;
+  const std::int64_t first = keys.first.value_or(0);
+  if (out.nodes == 0 && keys.first && !ends.empty())
+    out.nodes = std::max<std::int64_t>(1, *std::max_element(ends.begin(), ends.end()) - first + 1);
+  out.names = out.nodes > 0 ? Numbering(out.nodes, first) : Numbering::of_named(ends);
+  out.nodes = out.names.size();
+  if (out.nodes > most_nodes)
+    throw InputError(fmt::format("'{}' has {} nodes; {} are the most", group.file(), out.nodes, most_nodes));
   for (std::int64_t e = 0; e < shape[0]; ++e) {
-    const std::int64_t i = ends[2 * e] - first, j = ends[2 * e + 1] - first;
-    for (const std::int64_t k : {i, j})
-      if (k < 0 || k >= limit)
+    std::array<std::int32_t, 2> node{};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto number = ends[static_cast<std::size_t>(2 * e) + k];
+      const auto found = number < 0 ? std::nullopt : out.names.node(number);
+      if (!found)
         throw InputError(fmt::format("'{}': row {} of edges names node {}, but nodes are {} to {}", group.file(), e,
-                                     k + first, first, limit - 1 + first));
-    const double w = weights[e];
+                                     number, std::max<std::int64_t>(0, out.names.number(0)),
+                                     out.names.number(out.nodes - 1)));
+      node[k] = *found;
+    }
+    const double w = weights[static_cast<std::size_t>(e)];
     if (!(w >= 0.0) || !std::isfinite(w))
       throw InputError(
           fmt::format("'{}': the weight of row {} of edges is {:g}; it must be 0 or more", group.file(), e, w));
-    out.edges.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), w});
+    out.edges.push_back({node[0], node[1], w});
   }
 }
 
 }  // namespace
 
-EdgeList read_edge_file(const std::string& path, const std::string& group, int first) {
+EdgeList read_edge_file(const NetworkKeys& keys) {
   EdgeList out;
-  io::reading(path, [&] {
-    const auto file = io::File::open(path);
-    const io::Group root = group.empty() ? io::Group(file) : file.group(group);
+  io::reading(keys.file, [&] {
+    const auto file = io::File::open(keys.file);
+    const io::Group root = keys.group.empty() ? io::Group(file) : file.group(keys.group);
     if (root.exists("positions")) read_places(root, out);
     if (root.has_attribute("nodes")) {
       const auto said = root.attribute<std::int64_t>("nodes");
       if (out.nodes > 0 && said != out.nodes)
         throw InputError(fmt::format("'{}' holds {} positions, but its attribute nodes says {}; make both the same",
-                                     path, out.nodes, said));
+                                     keys.file, out.nodes, said));
       out.nodes = said;
     }
-    const bool counted = out.nodes > 0;
-    read_edges(root, first, out);
-    if (!counted)
-      for (const auto& e : out.edges) grow(out, e.row), grow(out, e.column);
-    if (out.edges.empty()) throw InputError(fmt::format("'{}' holds no edge", path));
-    if (!counted) require_few_gaps(path, "a node", out.nodes, 2 * std::ssize(out.edges));
+    read_edges(root, keys, out);
+    if (out.edges.empty()) throw InputError(fmt::format("'{}' holds no edge", keys.file));
   });
   return out;
 }

@@ -131,7 +131,8 @@ void cut_triangles(Triangles& mesh, Cuts& cuts) {
       boundary.push_back(side);
       continue;
     }
-    boundary.push_back({{a, cuts.node(a, b)}, side.tag}), boundary.push_back({{cuts.node(a, b), b}, side.tag});
+    boundary.push_back({{a, cuts.node(a, b)}, side.tag, side.more});
+    boundary.push_back({{cuts.node(a, b), b}, side.tag, side.more});
   }
   mesh.corner = std::move(out), mesh.boundary = std::move(boundary);
 }

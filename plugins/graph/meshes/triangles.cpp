@@ -162,8 +162,34 @@ void drop_unused(RawMesh& raw, const std::string& name, Log& log) {
       fmt::format("mesh {}: {} nodes belong to no triangle (the first is {}) and are left out", name, unused, first));
 }
 
-/// Edges of one triangle, in the order of the triangles; InputError where three meet.
-std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& name) {
+/// The parts that each side belongs to, in the order of the file, each once.
+class SideTags {
+ public:
+  void add(const Edge& edge, std::int32_t tag) {
+    auto& list = tags_[edge];
+    if (std::find(list.begin(), list.end(), tag) == list.end()) list.push_back(tag);
+  }
+  /// Sets the parts of a side.
+  void give(const Edge& edge, Triangles::Side& side, std::vector<std::vector<std::int32_t>>& more) {
+    const auto found = tags_.find(edge);
+    if (found == tags_.end()) return;
+    side.tag = found->second.front();
+    if (found->second.size() == 1) return;
+    const std::vector<std::int32_t> others(found->second.begin() + 1, found->second.end());
+    const auto [at, fresh] = places_.emplace(others, static_cast<std::int32_t>(more.size()));
+    if (fresh) more.push_back(others);
+    side.more = at->second;
+  }
+
+ private:
+  std::map<Edge, std::vector<std::int32_t>> tags_;
+  std::map<std::vector<std::int32_t>, std::int32_t> places_;
+};
+
+/// Edges of one triangle, in the order of the triangles; InputError where three meet. Adds to `more` the further parts
+/// of those that belong to several.
+std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& name,
+                                         std::vector<std::vector<std::int32_t>>& more) {
   std::map<Edge, int> count;
   const auto key = [](std::int64_t a, std::int64_t b) { return Edge{std::min(a, b), std::max(a, b)}; };
   for (std::size_t t = 0; t < raw.corner.size(); ++t)
@@ -175,16 +201,15 @@ std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& 
                         "triangles may not overlap",
                         name, raw.triangle_number[t], raw.point_number[a], raw.point_number[b]));
     }
-  std::map<Edge, std::int32_t> tags;
-  for (const auto& s : raw.sides) tags[key(s.a, s.b)] = s.tag;
+  SideTags tags;
+  for (const auto& s : raw.sides) tags.add(key(s.a, s.b), s.tag);
   std::vector<Triangles::Side> out;
   for (const auto& c : raw.corner)
     for (int k = 0; k < 3; ++k) {
       const auto a = c[k], b = c[(k + 1) % 3];
       if (count[key(a, b)] != 1) continue;
-      const auto tag = tags.find(key(a, b));
-      out.push_back(
-          {{static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}, tag == tags.end() ? -1 : tag->second});
+      out.push_back({{static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}, -1, -1});
+      tags.give(key(a, b), out.back(), more);
     }
   return out;
 }
@@ -239,7 +264,7 @@ Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log) {
   require_single(raw, name);
   orient(raw, name, log);
   Triangles out;
-  out.boundary = boundary_of(raw, name);
+  out.boundary = boundary_of(raw, name, out.more_tags);
   say_hanging(raw, out.boundary, name, log);
   out.tags = raw.tags;
   for (const auto& p : raw.point) out.point.push_back({p[0], p[1]});

@@ -18,16 +18,25 @@ struct Triangles {
   struct Side {
     std::array<std::int32_t, 2> node{};  ///< the inside lies to the left of the way from the first to the second
     std::int32_t tag = -1;               ///< in `tags`; -1: none
+    std::int32_t more = -1;              ///< in `more_tags`: further parts that the side belongs to; -1: none
   };
   std::vector<Point> point;
   std::vector<std::array<std::int32_t, 3>> corner;
-  std::vector<Side> boundary;        ///< every edge of one triangle only
-  std::vector<std::string> tags;     ///< names of parts of the boundary
-  std::vector<std::int32_t> number;  ///< of each node in the file or by the rule that made it
+  std::vector<Side> boundary;                        ///< every edge of one triangle only
+  std::vector<std::string> tags;                     ///< names of parts of the boundary
+  std::vector<std::vector<std::int32_t>> more_tags;  ///< of sides in several parts, all but the first
+  std::vector<std::int32_t> number;                  ///< of each node in the file or by the rule that made it
+  /// Calls f(tag) for every part that a side belongs to.
+  template <class F>
+  void for_tags(const Side& side, const F& f) const {
+    if (side.tag >= 0) f(side.tag);
+    if (side.more >= 0)
+      for (const auto tag : more_tags[static_cast<std::size_t>(side.more)]) f(tag);
+  }
   std::int64_t nodes() const { return std::ssize(point); }
   std::int64_t triangles() const { return std::ssize(corner); }
   std::int64_t bytes() const {
-    return 16 * std::ssize(point) + 12 * (std::ssize(corner) + std::ssize(boundary)) + 4 * std::ssize(number);
+    return 16 * std::ssize(point) + 12 * std::ssize(corner) + 16 * std::ssize(boundary) + 4 * std::ssize(number);
   }
 };
 
@@ -67,7 +76,7 @@ struct RawMesh {
   std::vector<std::int64_t> point_number;  ///< in the file
   std::vector<std::array<std::int64_t, 3>> corner;
   std::vector<std::int64_t> triangle_number;  ///< in the file
-  std::vector<Side> sides;                    ///< of the boundary, where the file names parts of it
+  std::vector<Side> sides;                    ///< of the boundary, where the file names parts of it; once for each part
   std::vector<std::string> tags;
 };
 
@@ -92,10 +101,12 @@ Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log);
 
 RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed);
 RawMesh disc_of(const MeshKeys::Disc& keys);
-/// Gmsh's MSH, ASCII, 2.2 and 4.1: triangles, and lines of physical groups as named parts of the boundary.
+/// Gmsh's MSH, ASCII, 2.2 and 4.1: triangles, and lines of physical groups as named parts of the boundary, each of
+/// which may belong to several.
 RawMesh read_gmsh(const std::string& path);
 /// VTK's XML UnstructuredGrid, ASCII or inline base64 without compression: triangles, and lines, whose cell data
-/// `gmsh:physical` or `tag` numbers parts of the boundary.
+/// `gmsh:physical` or `tag` numbers parts of the boundary, and of which other whole-number arrays of 0 and 1 name
+/// parts.
 RawMesh read_vtu(const std::string& path);
 
 }  // namespace cambium::graph

@@ -45,6 +45,8 @@ class VtuReader {
       fail("has appended data; save it with inline data (ParaView: data mode ASCII, or binary)");
     const auto order = head.find("byte_order");
     if (order != head.end() && order->second != "LittleEndian") fail("is in big-endian order; save it as LittleEndian");
+    if (const auto first = text_.find("<Piece"); text_.find("<Piece", first + 1) != std::string::npos)
+      fail("has several pieces, as of several processes; save it as one piece");
     header_bytes_ = head.count("header_type") && head.at("header_type") == "UInt64" ? 8 : 4;
   }
 
@@ -193,6 +195,7 @@ class VtuReader {
                ends = numbers(array_in(cells, "offsets", "offsets")),
                types = numbers(array_in(cells, "types", "types"));
     const auto tags = boundary_tags(types.size());
+    const auto sets = boundary_sets(types);
     if (ends.size() != types.size())
       fail(fmt::format("has {} offsets and {} types of cells; the file is damaged", ends.size(), types.size()));
     for (std::size_t c = 0; c < types.size(); ++c) {
@@ -210,8 +213,10 @@ class VtuReader {
       if (type == triangle_type) {
         mesh.corner.push_back({at(0), at(1), at(2)});
         mesh.triangle_number.push_back(static_cast<std::int64_t>(c));
-      } else if (!tags.empty()) {
-        mesh.sides.push_back({at(0), at(1), tag_of(tags[c], mesh)});
+      } else {
+        if (!tags.empty()) mesh.sides.push_back({at(0), at(1), tag_of(number_text(tags[c]), mesh)});
+        for (const auto& [name, values] : sets)
+          if (values[c] == 1.0) mesh.sides.push_back({at(0), at(1), tag_of(name, mesh)});
       }
     }
   }
@@ -233,8 +238,32 @@ class VtuReader {
     return {};
   }
 
-  static std::int32_t tag_of(double value, RawMesh& mesh) {
-    const std::string name = number_text(value);
+  /// Arrays of 0 and 1 that say which cells belong to a part of the array's name, as meshio writes sets of cells.
+  std::map<std::string, std::vector<double>> boundary_sets(const std::vector<double>& types) const {
+    std::map<std::string, std::vector<double>> out;
+    const auto data = section("CellData");
+    for (std::size_t at = text_.find("<DataArray", data.begin); at < data.end; at = text_.find("<DataArray", at + 1)) {
+      auto attribute = attributes(at);
+      const std::string name = attribute["Name"], type = attribute["type"];
+      if (name.empty() || name == "gmsh:physical" || name == "gmsh:geometrical" || name == "tag" ||
+          type.find("Int") == std::string::npos)
+        continue;
+      auto values = numbers(array_in(data, name, name));
+      if (values.size() != types.size()) continue;  // several numbers for each cell
+      bool set = false;
+      for (std::size_t c = 0; c < types.size(); ++c) {
+        if (values[c] != 0.0 && values[c] != 1.0) {
+          set = false;
+          break;
+        }
+        set = set || (values[c] == 1.0 && static_cast<int>(types[c]) == line_type);
+      }
+      if (set) out.emplace(name, std::move(values));
+    }
+    return out;
+  }
+
+  static std::int32_t tag_of(const std::string& name, RawMesh& mesh) {
     const auto at = std::find(mesh.tags.begin(), mesh.tags.end(), name);
     if (at != mesh.tags.end()) return static_cast<std::int32_t>(at - mesh.tags.begin());
     mesh.tags.push_back(name);

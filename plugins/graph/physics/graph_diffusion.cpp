@@ -57,7 +57,8 @@ void GraphDiffusion::Params::describe(deck::Describe<Params>& d) {
   describe_node_keys(d);
   d.check([](const Params& p) -> std::string {
     if (p.species.empty()) return "'species' is empty; give at least one";
-    std::set<std::string> names{"t", "x", "y", "z", "node", "pi", "terms", "time", "step", "edge", "weight"};
+    std::set<std::string> names{"t",     "x",    "y",    "z",    "node",   "pi",
+                                "terms", "time", "step", "edge", "weight", "node_number"};
     for (const auto& s : p.species) {
       if (!is_word(s.name))
         return fmt::format("a species cannot be called '{}'; take letters, digits and _, beginning with a letter",
@@ -103,10 +104,10 @@ GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
     initial_.emplace_back(s.initial, std::vector<std::string>{"x", "y", "z", "node"}, parameters);
     reacts_ = reacts_ || s.reaction != "0";
     if (!s.spots) continue;
-    for (const int node : s.spots->nodes)
-      if (node < 0 || node >= range_.nodes())
+    for (const auto node : s.spots->nodes)
+      if (!whole_->names.node(node))
         throw InputError(
-            fmt::format("spots of '{}': there is no node {}, they are 0 to {}", s.name, node, range_.nodes() - 1));
+            fmt::format("spots of '{}': there is no node {}, they are {}", s.name, node, whole_->names.range()));
   }
   run_ = std::make_unique<NodeRun>(params_, context, range_, equations(), names_of(params_),
                                    shown_of(*whole_, range_.own()));
@@ -170,8 +171,10 @@ void GraphDiffusion::add_spots(const Spots& spots, std::size_t column) {
   std::vector<std::int32_t> reached, of_number(nodes);
   std::vector<bool> seen(nodes, false);
   for (std::size_t i = 0; i < nodes; ++i) of_number[whole_->number[i]] = static_cast<std::int32_t>(i);
-  for (const int node : spots.nodes)
-    if (!seen[of_number[node]]) seen[of_number[node]] = true, reached.push_back(of_number[node]);
+  for (const auto name : spots.nodes) {
+    const auto node = of_number[static_cast<std::size_t>(*whole_->names.node(name))];
+    if (!seen[node]) seen[node] = true, reached.push_back(node);
+  }
   for (std::size_t begin = 0, hop = 0; hop < static_cast<std::size_t>(spots.hops); ++hop) {
     const std::size_t end = reached.size();
     for (; begin < end; ++begin)
@@ -190,7 +193,7 @@ void GraphDiffusion::initialise(State& state, Context&) {
     for (std::int64_t i = 0; i < range_.owned(); ++i) {
       const auto& p = run_->shown().place[i];
       own[i * run_->stepper().columns() + static_cast<std::int64_t>(k)] =
-          initial_[k]({p[0], p[1], p[2], static_cast<double>(run_->shown().number[i])});
+          initial_[k]({p[0], p[1], p[2], static_cast<double>(whole_->names.number(run_->shown().number[i]))});
     }
     if (params_.species[k].spots) add_spots(*params_.species[k].spots, k);
   }

@@ -20,7 +20,7 @@ class GraphDiffusion : public NodePhysics {
  public:
   enum class Laplacian { combinatorial, random_walk, symmetric };
   struct Spots {
-    std::vector<int> nodes;
+    std::vector<std::int64_t> nodes;
     int hops = 0;
     double value = 1.0;
     static void describe(deck::Describe<Spots>& d);

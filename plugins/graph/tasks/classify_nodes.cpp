@@ -156,7 +156,7 @@ void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
   std::string lines;
   for (const auto node : nodes_)
     if (own.nodes.holds(node))
-      lines += fmt::format("{},{},{}\n", node, graph.labels[static_cast<std::size_t>(node)],
+      lines += fmt::format("{},{},{}\n", graph.numbering.number(node), graph.labels[static_cast<std::size_t>(node)],
                            own.classes[static_cast<std::size_t>(node - own.nodes.begin)]);
   io::write_text_parts((fs::path(context.run_directory) / "nodes.csv").string(), "node,class,predicted\n", lines,
                        own.nodes.begin, context.comm);

@@ -29,7 +29,9 @@ void PredictLinks::Params::describe(deck::Describe<Params>& d) {
       .at_least(1)
       .at_most(10000)
       .def(256);
-  d("users", &Params::users, "whose items predictions.csv lists; the first five where none is named").def({});
+  d("users", &Params::users,
+    "whose items predictions.csv lists, by their numbers in the data; the first five where none is named")
+      .def({});
 }
 
 void PredictLinks::check(Context& context) {
@@ -55,15 +57,15 @@ void PredictLinks::predict(LinkScores& scores, const std::string& method) {
   predicted_by_ = method, predictions_ = "user,place,item,score,held_out\n";
   auto users = params_.users;
   for (std::int64_t user = 0; params_.users.empty() && user < std::min<std::int64_t>(5, graph_->users); ++user)
-    users.push_back(user);
+    users.push_back(graph_->user_numbers.number(user));
   std::vector<float> row(static_cast<std::size_t>(graph_->items));
   for (const auto number : users) {
-    const auto user = static_cast<std::int32_t>(number);
+    const auto user = *graph_->user_numbers.node(number);
     scores.scores({&user, 1}, row.data());
     std::int64_t place = 0;
     for (const auto& [item, score] : best_items(*graph_, user, row, params_.k))
-      predictions_ += fmt::format("{},{},{},{},{}\n", user, ++place, item, number_text(score),
-                                  linked(graph_->held_out, user, item) ? 1 : 0);
+      predictions_ += fmt::format("{},{},{},{},{}\n", number, ++place, graph_->item_numbers.number(item),
+                                  number_text(score), linked(graph_->held_out, user, item) ? 1 : 0);
   }
 }
 
@@ -153,9 +155,9 @@ Task::Outcome PredictLinks::run(Context& context) {
   if (graph_->held_out.entries() == 0)
     throw InputError(fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", graph_->source));
   for (const auto user : params_.users)
-    if (user < 0 || user >= graph_->users)
-      throw InputError(
-          fmt::format("users: there is no user {}; {} has {}, numbered from 0", user, graph_->source, graph_->users));
+    if (!graph_->user_numbers.node(user))
+      throw InputError(fmt::format("users: there is no user {}; {} has {}, {}", user, graph_->source, graph_->users,
+                                   graph_->user_numbers.range()));
   citations_ = citations_of_rivals();
   judge_rivals(context);
   for (const auto& model : params_.models) judge_models(model, context);

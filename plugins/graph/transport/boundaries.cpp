@@ -40,6 +40,20 @@ void require_names(const std::map<std::string, BoundaryKeys>& keys, const Triang
   }
 }
 
+/// A name that no side of the boundary has would leave a closed wall, too.
+void require_sides(const std::map<std::string, BoundaryKeys>& keys, const Triangles& mesh) {
+  std::vector<bool> met(mesh.tags.size(), false);
+  for (const auto& side : mesh.boundary) mesh.for_tags(side, [&](std::int32_t tag) { met[tag] = true; });
+  for (std::size_t tag = 0; tag < met.size(); ++tag) {
+    const auto key = keys.find(mesh.tags[tag]);
+    if (met[tag] || key == keys.end() || key->second.where) continue;
+    throw InputError(fmt::format(
+        "boundaries: no line of '{}' is an edge of the boundary: they lie inside the mesh, or join nodes that are no "
+        "edge of a triangle; correct the mesh, or leave '{}' out",
+        mesh.tags[tag], mesh.tags[tag]));
+  }
+}
+
 /// A condition that holds nowhere would leave a closed wall where the deck wants something else.
 void require_some_side(const std::string& name, const Formula& where, const Triangles& mesh) {
   constexpr double far = std::numeric_limits<double>::infinity();
@@ -62,6 +76,7 @@ Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Tr
                        const NodeRange& range, const std::map<std::string, double>& parameters)
     : cells_(cells), range_(range), conditions_(1) {
   require_names(keys, mesh);
+  require_sides(keys, mesh);
   std::map<std::string, Formula> where;
   std::map<std::string, int> number;
   for (const auto& [name, key] : keys) {
@@ -97,9 +112,23 @@ int Boundaries::condition_of(const Triangles& mesh, const Triangles::Side& side,
   const Point &a = mesh.point[side.node[0]], &b = mesh.point[side.node[1]];
   for (const auto& [name, condition] : where)
     if (condition({0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}) != 0.0) return number.at(name);
-  if (side.tag < 0) return 0;
-  const auto found = number.find(mesh.tags[side.tag]);
-  return found == number.end() || where.count(found->first) ? 0 : found->second;
+  const auto same = [](const Condition& p, const Condition& q) {
+    return p.kind == q.kind && p.formula.text() == q.formula.text();
+  };
+  int out = 0;
+  std::string before;
+  mesh.for_tags(side, [&](std::int32_t tag) {
+    const auto& name = mesh.tags[tag];
+    const auto found = number.find(name);
+    if (found == number.end() || where.count(name)) return;
+    if (out > 0 && !same(conditions_[out], conditions_[found->second]))
+      throw InputError(fmt::format(
+          "boundaries: the edge at x = {:.4g}, y = {:.4g} belongs to '{}' and to '{}', which say different things; "
+          "leave one out, or say by 'where' which part is meant",
+          0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), before, name));
+    if (out == 0) out = found->second, before = name;
+  });
+  return out;
 }
 
 void Boundaries::hold(double t, std::span<double> c) const {

@@ -103,9 +103,13 @@ void NodeRun::read_start() {
 }
 
 /// What is not finite is named by the rank that has it.
-static void require_finite(const Stepper& stepper, const std::vector<std::string>& names,
-                           const std::vector<std::int32_t>& number, std::int64_t step, double time) {
+static void require_finite(const Stepper& stepper, const std::vector<std::string>& names, const ShownNodes& shown,
+                           std::int64_t step, double time) {
   const auto& range = stepper.range();
+  const auto number_of = [&](std::int64_t row) {
+    const auto number = shown.number[static_cast<std::size_t>(row)];
+    return shown.names.size() > 0 ? shown.names.number(number) : number;
+  };
   std::string text;
   for (std::int64_t at = 0; at < range.owned() * stepper.columns() && text.empty(); ++at)
     if (!std::isfinite(stepper.own()[at]))
@@ -114,11 +118,11 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
               ? fmt::format(
                     "{} is not finite at the start, at node {}; correct the formulas, or the file, that "
                     "it begins with",
-                    names[at % stepper.columns()], number[at / stepper.columns()])
+                    names[at % stepper.columns()], number_of(at / stepper.columns()))
               : fmt::format(
                     "{} is not finite any more after step {} (t = {:.6g}) at node {}; take a shorter 'timestep' or a "
                     "smaller 'courant'",
-                    names[at % stepper.columns()], step, time, number[at / stepper.columns()]);
+                    names[at % stepper.columns()], step, time, number_of(at / stepper.columns()));
   const auto& comm = range.comm();
   const int speaker = static_cast<int>(comm.min(static_cast<double>(text.empty() ? comm.size() : comm.rank())));
   if (speaker == comm.size()) return;
@@ -160,7 +164,7 @@ void NodeRun::choose_network_step() {
 /// Steps of one length lead to the next time that has to be met.
 void NodeRun::choose_timestep(std::int64_t step, double time) {
   time_ = time;
-  if (step % look_every == 0) require_finite(stepper_, names_, shown_.number, step, time);
+  if (step % look_every == 0) require_finite(stepper_, names_, shown_, step, time);
   if (network_) return choose_network_step();
   const double stable = last_stable_ = stable_(time);
   if (!keys_.timestep && stable <= 0.0)

@@ -29,10 +29,11 @@ std::vector<T> rows_on_root(const std::vector<T>& own, std::int64_t width, const
 
 }  // namespace
 
-std::int64_t ShownNodes::bytes() const { return bytes_in(place, number, connectivity, cell, weight); }
+std::int64_t ShownNodes::bytes() const { return bytes_in(place, number, connectivity, cell, weight) + names.bytes(); }
 
 ShownNodes shown_of(const Network& network, sparse::Range own) {
   ShownNodes out;
+  out.names = network.names;
   out.place.assign(network.place.begin() + own.begin, network.place.begin() + own.end);
   out.number.assign(network.number.begin() + own.begin, network.number.begin() + own.end);
   for (auto i = own.begin; i < own.end; ++i) {
@@ -69,7 +70,7 @@ AllShown on_root(const ShownNodes& own, const NodeRange& range) {
       rows_on_root(own.place.empty() ? nullptr : own.place.front().data(), std::ssize(own.place), 3, comm);
   const auto corners = rows_on_root(own.connectivity, own.corners, comm);
   const auto cell = rows_on_root(own.cell, 1, comm);
-  AllShown out{nullptr, rows_on_root(own.weight, 1, comm)};
+  AllShown out{nullptr, rows_on_root(own.weight, 1, comm), own.names};
   if (!comm.root()) return out;
   auto cells = std::make_shared<NodeCells>();
   cells->corners = own.corners;

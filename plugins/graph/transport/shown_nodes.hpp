@@ -5,6 +5,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/state/node_fields.hpp"
+#include "plugins/graph/graphs/numbering.hpp"
 #include "plugins/graph/meshes/network.hpp"
 #include "plugins/graph/meshes/triangles.hpp"
 #include "plugins/graph/trajectories/trajectory.hpp"
@@ -22,6 +23,7 @@ struct ShownNodes {
   std::vector<std::int32_t> connectivity;  ///< [cell][corner], numbers of nodes
   std::vector<std::int32_t> cell;          ///< number of each cell among all; empty: those of lower ranks come before
   std::vector<double> weight;              ///< of each edge, or empty
+  Numbering names;                         ///< what the file calls all nodes; without nodes: from 0
   std::int64_t bytes() const;
 };
 
@@ -33,6 +35,7 @@ ShownNodes shown_of(const Triangles& mesh, sparse::Range own);
 struct AllShown {
   std::shared_ptr<const NodeCells> cells;
   std::vector<double> weight;  ///< of each edge, or empty
+  Numbering names;             ///< what the file calls them; without nodes: from 0
 };
 
 /// Collective: brought together on rank 0; others get no cells.

@@ -1,9 +1,9 @@
 #include "plugins/relate/chemistry/fragments.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 #include <utility>
+
+#include "plugins/relate/chemistry/hydrogens.hpp"
 
 namespace cambium::relate {
 
@@ -17,22 +17,13 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t with) {
   return z ^ z >> 31;
 }
 
-/// Hydrogens of an atom outside brackets with bonds of these orders in all (OpenSMILES); -1 where brackets are needed.
-int usual_hydrogens(const MoleculeGraph::Atom& atom, int bonds) {
-  static const std::map<std::string_view, std::vector<int>> valences = {
-      {"B", {3}}, {"C", {4}},       {"N", {3, 5}}, {"O", {2}},  {"P", {3, 5}},
-      {"F", {1}}, {"S", {2, 4, 6}}, {"Cl", {1}},   {"Br", {1}}, {"I", {1}}};
-  const auto found = valences.find(atom.element);
-  if (found == valences.end() || atom.charge != 0) return -1;
-  if (atom.aromatic) return std::max(0, found->second.front() - bonds - 1);
-  for (const int valence : found->second)
-    if (valence >= bonds) return valence - bonds;
-  return 0;
-}
-
-/// Hydrogens that brackets name, where the atom would have others without brackets: [C@@H] and [CH3] are as C there.
+/// Hydrogens that brackets name, where the atom would have others without brackets: [C@@H] and [CH3] are as C there,
+/// and 0 stands for those. An atom without any that would have some, as [C] in a carbene, has a mark of its own.
 int named_hydrogens(const MoleculeGraph::Atom& atom, int bonds) {
-  return atom.hydrogens > 0 && atom.hydrogens != usual_hydrogens(atom, bonds) ? atom.hydrogens : 0;
+  constexpr int bare = 1000;
+  const int usual = usual_hydrogens(atom, bonds);
+  if (atom.hydrogens < 0 || atom.hydrogens == usual) return 0;
+  return atom.hydrogens > 0 ? atom.hydrogens : usual > 0 ? bare : 0;
 }
 
 }  // namespace
@@ -44,9 +35,7 @@ std::vector<std::int32_t> fragment_rows(const MoleculeGraph& molecule, int radiu
     neighbours[static_cast<std::size_t>(bond.a)].emplace_back(bond.order, static_cast<std::size_t>(bond.b));
     neighbours[static_cast<std::size_t>(bond.b)].emplace_back(bond.order, static_cast<std::size_t>(bond.a));
   }
-  std::vector<int> bonds(n, 0);  // a double one counts twice, an aromatic one once
-  for (std::size_t a = 0; a < n; ++a)
-    for (const auto& [order, other] : neighbours[a]) bonds[a] += order == 5 ? 1 : static_cast<int>(order);
+  const auto bonds = orders_of(molecule);
   std::vector<std::uint64_t> now(n), next(n);
   for (std::size_t a = 0; a < n; ++a) {
     const auto& atom = molecule.atoms[a];

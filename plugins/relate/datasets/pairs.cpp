@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "core/base/error.hpp"
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
@@ -38,9 +40,20 @@ void Pairs::Folds::describe(deck::Describe<Folds>& d) {
 }
 
 void Pairs::Params::describe(deck::Describe<Params>& d) {
-  d("file", &Params::file, "HDF5 file of a matrix of values, or text (.csv) with a line for each pair")
+  d("file", &Params::file,
+    "HDF5 file of a matrix of values, or text (.csv, .tsv, .tab, .txt) with a line for each pair")
       .def("")
       .example("pairs.csv");
+  d("value", &PairTextKeys::value,
+    "column of a text that holds the values; when empty, the one that is neither compound, SMILES, target, sequence "
+    "nor "
+    "fold")
+      .def("")
+      .example("pKd");
+  d("incomplete", &PairTextKeys::incomplete,
+    "pairs of a text that have no value, or a bound as >10000 in place of it: left out and counted, or refused")
+      .options({{"leave_out", PairTextKeys::Incomplete::leave_out}, {"refuse", PairTextKeys::Incomplete::refuse}})
+      .def(PairTextKeys::Incomplete::leave_out);
   d("unit", &Params::unit, "unit of the values, where the file does not say so itself").def("");
   d("made_up", &Params::made_up, "compounds and targets by a known rule, instead of a file");
   d("folds", &Params::folds, "which pairs are kept for tests");
@@ -59,10 +72,16 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
+/// By its ending, in either case.
+static bool is_text(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name.ends_with(".csv") || name.ends_with(".tsv") || name.ends_with(".tab") || name.ends_with(".txt");
+}
+
 std::shared_ptr<const PairTable> Pairs::read_table() const {
-  PairTable out = params_.made_up                  ? make_pairs(*params_.made_up)
-                  : params_.file.ends_with(".csv") ? read_pair_csv(params_.file)
-                                                   : read_pair_h5(params_.file);
+  PairTable out = params_.made_up         ? make_pairs(*params_.made_up)
+                  : is_text(params_.file) ? read_pair_csv(params_.file, params_)
+                                          : read_pair_h5(params_.file);
   if (out.unit.empty()) out.unit = params_.unit;
   return std::make_shared<const PairTable>(std::move(out));
 }
@@ -86,6 +105,8 @@ void Pairs::open(Context& context) {
       keep_part();
     });
   });
+  for (const auto& note : table_->notes) context.log.info(note);
+  for (const auto& warning : table_->warnings) context.log.warn(warning);
   const char* part = params_.part == Role::training ? "to train on"
                      : params_.part == Role::test   ? "for tests"
                                                     : "to look at";

@@ -17,7 +17,7 @@ class Pairs : public train::Dataset {
   struct Folds : FoldKeys {
     static void describe(deck::Describe<Folds>& d);
   };
-  struct Params {
+  struct Params : PairTextKeys {
     std::string file, unit;
     std::optional<Made> made_up;
     Folds folds;

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
-#include <map>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -50,45 +48,6 @@ Side side_of(const io::File& file, const std::string& name, const std::string& t
   return out;
 }
 
-/// Words between commas; quotes may enclose one, within which two stand for one.
-std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> out(1);
-  bool quoted = false;
-  for (std::size_t k = 0; k < line.size(); ++k) {
-    const char c = line[k];
-    if (c == '"' && quoted && k + 1 < line.size() && line[k + 1] == '"')
-      out.back() += c, ++k;
-    else if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      out.emplace_back();
-    else if (c != '\r')
-      out.back() += c;
-  }
-  for (auto& word : out) word = std::string(trim(word));
-  return out;
-}
-
-/// Things by their names, in the order in which they are met.
-class Things {
- public:
-  explicit Things(Side& side) : side_(side) {}
-  std::int32_t number(const std::string& id, const std::string& text, const std::string& where, const char* kind) {
-    const auto [found, fresh] = known_.try_emplace(id, static_cast<std::int32_t>(side_.id.size()));
-    if (fresh) {
-      side_.id.push_back(id), side_.text.push_back(text);
-    } else if (side_.text[static_cast<std::size_t>(found->second)] != text) {
-      throw InputError(fmt::format("{}: '{}' had another {} before; give things of different {} different names", where,
-                                   id, kind, kind));
-    }
-    return found->second;
-  }
-
- private:
-  Side& side_;
-  std::map<std::string, std::int32_t> known_;
-};
-
 }  // namespace
 
 PairTable read_pair_h5(const std::string& path) {
@@ -121,51 +80,6 @@ PairTable read_pair_h5(const std::string& path) {
     out.entries.push_back({static_cast<std::int32_t>(k / shape[1]), static_cast<std::int32_t>(k % shape[1]), values[at],
                            folds.empty() ? -1 : folds[at], k});
   }
-  return out;
-}
-
-PairTable read_pair_csv(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw InputError(fmt::format("'{}' cannot be read", path));
-  PairTable out;
-  out.source = "'" + path + "'";
-  Things compounds(out.compounds), targets(out.targets);
-  std::string line;
-  std::vector<std::string> names;
-  for (std::int64_t number = 1; std::getline(in, line); ++number) {
-    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // a mark of spreadsheets
-    const std::string where = fmt::format("{}:{}", path, number);
-    if (trim(line).empty()) continue;
-    const auto words = words_of(line);
-    if (names.empty()) {
-      names = words;
-      const std::vector<std::string> first(names.begin(),
-                                           names.begin() + std::min<std::ptrdiff_t>(4, std::ssize(names)));
-      if (names.size() < 5 || first != std::vector<std::string>{"compound", "smiles", "target", "sequence"} ||
-          (names.size() > 5 && names[5] != "fold") || names.size() > 6)
-        throw InputError(fmt::format(
-            "{}: the first line must name the columns: compound,smiles,target,sequence,VALUE or ...,VALUE,fold",
-            where));
-      out.answer = names[4];
-      continue;
-    }
-    if (words.size() != names.size())
-      throw InputError(fmt::format("{}: {} columns were expected, but the line has {}; is the file cut short?", where,
-                                   names.size(), words.size()));
-    const auto value = parse_number(words[4]);
-    if (!value) throw InputError(fmt::format("{}: '{}' is no number", where, words[4]));
-    const auto fold = words.size() > 5 ? parse_number(words[5]) : std::optional<double>(-1.0);
-    if (!fold || !(std::abs(*fold) < 1e9) || *fold != std::floor(*fold))
-      throw InputError(fmt::format("{}: the fold '{}' is no whole number", where, words[5]));
-    if (words[0].empty() || words[2].empty())
-      throw InputError(
-          fmt::format("{}: the {} has no name; give it one", where, words[0].empty() ? "compound" : "target"));
-    const PairTable::Entry entry{compounds.number(words[0], words[1], where, "SMILES"),
-                                 targets.number(words[2], words[3], where, "sequence"), *value, static_cast<int>(*fold),
-                                 number};
-    if (words.size() < 6 || entry.fold >= 0) out.entries.push_back(entry);
-  }
-  if (out.entries.empty()) throw InputError(fmt::format("'{}' holds no pairs", path));
   return out;
 }
 

@@ -25,15 +25,23 @@ struct PairTable {
     std::int64_t place = 0;
   };
   std::vector<Entry> entries;
+  std::vector<std::string> notes, warnings;  ///< how the source was understood, for the log
 };
 
 /// HDF5: affinity (compounds, targets), NaN where unknown; drug_smiles, target_sequence, and where they are there
 /// drug_id, target_id, drug_similarity, target_similarity, fold (compounds, targets). InputError names file and array.
 PairTable read_pair_h5(const std::string& path);
 
-/// Text with a line of names: compound, smiles, target, sequence, value and, where it is there, fold, separated by
-/// commas; a compound or a target has one SMILES or sequence. InputError with file:line.
-PairTable read_pair_csv(const std::string& path);
+/// What a deck says of a table in text.
+struct PairTextKeys {
+  enum class Incomplete { leave_out, refuse };
+  std::string value;                              ///< column of the values; empty: the one that is left over
+  Incomplete incomplete = Incomplete::leave_out;  ///< pairs without a value or with a bound (">10000") in place of it
+};
+
+/// Text with a line of names (pair_columns()) and a line for each pair, cells between commas, semicolons or tabs; a
+/// compound or a target has one SMILES or sequence. InputError with file:line.
+PairTable read_pair_csv(const std::string& path, const PairTextKeys& keys = {});
 
 struct MadePairs {
   std::int64_t compounds = 60, targets = 40, families = 5;

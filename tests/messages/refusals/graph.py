@@ -52,7 +52,7 @@ says("a species cannot be called 'x': that is the name of something else; give i
 says("a species cannot be called 'town/S'; take letters, digits and _, beginning with a letter", U + "name=town/S")
 says("a species cannot be called ''; take letters, digits and _, beginning with a letter", U + "name=''")
 says("a parameter cannot be called 'u': that is the name of something else; give it its own", S + "parameters={u: 1}")
-says("spots of 'u': there is no node 12, they are 0 to 11", U + "spots={nodes: [3, 12]}")
+says("spots of 'u': there is no node 12, they are numbered 0 to 11", U + "spots={nodes: [3, 12]}")
 says("2 nodes cannot be shared by 3 ranks; use more nodes or at most 2 ranks", S + "graph={grid: {nodes: [2]}}", command="run", ranks=3)
 says("'timestep' is missing: nothing limits the length of these implicit steps", S + "method=implicit")
 says("'timestep' is missing: nothing diffuses and nothing flows, so no step is too long", U + "diffusion=0")
@@ -78,14 +78,12 @@ def edges(message, text, *overrides, name="g.edges"):
 
 
 edges("FILE:2: expected a whole number for a node, found 'one'", "0 1\n1 one\n")
-edges("FILE:1: expected two nodes and perhaps a weight, found 1 words", "0\n")
+edges("FILE:1: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0\n")
 edges("FILE:3: the weight -2 is negative; heat would flow towards what is warmer", "0 1\n# more\n1 2 -2\n")
 edges("FILE:1: expected a number for the weight of an edge, found 'nan'", "0 1 nan\n")
-edges("FILE:2: node -1 comes before the first one, 0; set 'first' to the number of the first node", "0 1\n-1 2\n")
-edges("FILE:1: node 3000000000 is more than 2147483647; number the nodes without gaps", "3000000000 1\n")
-GAPS = "FILE: the largest number of a node is 40000000, but the list names no more than 4 of them; number them from 0 without gaps"
-edges(GAPS, "0 1\n40000000 1\n")
-edges(GAPS, {"edges": [[0, 1], [1, 40000000]]}, name="g.h5")
+edges("FILE:2: nodes have numbers from 0 on, not -1", "0 1\n-1 2\n")
+edges("FILE:1: node 0 comes before the first one, 1; set 'first' to the number of the first node", "0 1\n1 2\n", S + "graph.first=1")
+edges("FILE:1: node 3000000000 is more than 2147483647; remove 'first', so that nodes are those that edges name", "3000000000 1\n", S + "graph.first=0")
 edges("'FILE' holds no edge; give lines 'i j [weight]'", "# nothing\n")
 edges("'FILE': the edge between nodes 0 and 1 has the weight 1 once and 2 another time; give it one weight, this graph has no directions",
       "0 1 1\n1 0 2\n")
@@ -173,6 +171,17 @@ mesh("mesh 'FILE': node 9 lies at z = 0.25, others at z = 0; this physics lives 
      HEAD + NODES.replace("9 0.5 0.5 0", "9 0.5 0.5 0.25") + elements(*FOUR))
 mesh("'FILE' ends in the middle of its $Comments; the file is cut short: save the mesh again", HEAD + "$Comments\n")
 
+mesh("FILE:4: the mesh is divided into partitions, whose curves carry no names; save it whole (gmsh -part 0)", HEAD.replace("2.2", "4.1") + "$PartitionedEntities\n")
+mesh("FILE:6: curve 1 says that it belongs to 2 physical groups, but names 1; is the file cut short?",
+     HEAD.replace("2.2", "4.1") + "$Entities\n0 1 0 0\n1 0 0 0 1 0 0 2 7\n$EndEntities\n")
+TWO = HEAD + "$PhysicalNames\n3\n1 7 \"south\"\n1 8 \"all\"\n1 9 \"cut\"\n$EndPhysicalNames\n" + NODES + elements(
+    *FOUR, "41 1 2 7 1 1 2", "42 1 2 8 1 1 2", "43 1 2 9 2 1 9")
+table.file("two.msh", TWO)
+transport("boundaries: the edge at x = 0.5, y = 0 belongs to 'south' and to 'all', which say different things; leave one out, or say by 'where' "
+          "which part is meant", S + "mesh={file: two.msh}", S + "boundaries={south: {value: 1}, all: {value: 2}}")
+transport("boundaries: no line of 'cut' is an edge of the boundary: they lie inside the mesh, or join nodes that are no edge of a triangle; correct "
+          "the mesh, or leave 'cut' out", S + "mesh={file: two.msh}", S + "boundaries={cut: {value: 1}}")
+
 # VTU
 VTU = """<?xml version="1.0"?>
 <VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian"><UnstructuredGrid><Piece NumberOfPoints="3" NumberOfCells="1">
@@ -195,6 +204,7 @@ vtu("'FILE' ends before </VTKFile>; the file is cut short: save the mesh again",
 vtu("'FILE' is compressed (vtkZLibDataCompressor); save it without compression (meshio: compression=None)", 'version="0.1"',
     'version="0.1" compressor="vtkZLibDataCompressor"')
 vtu("'FILE' has appended data; save it with inline data (ParaView: data mode ASCII, or binary)", "</VTKFile>", "<AppendedData/></VTKFile>")
+vtu("'FILE' has several pieces, as of several processes; save it as one piece", "</Piece>", "</Piece><Piece></Piece>")
 vtu("'FILE' is in big-endian order; save it as LittleEndian", "LittleEndian", "BigEndian")
 vtu("'FILE' has points that are not three numbers each", "0 0 0 1 0 0 0 1 0", "0 0 1 0")
 vtu("'FILE' has 'one' where a number was expected", "0 0 0 1 0 0 0 1 0", "0 0 0 one 0 0 0 1 0")

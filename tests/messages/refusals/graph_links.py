@@ -55,7 +55,7 @@ def reads_text(message, edges, *keys, held_out=None):
 # The data set
 says("give one of: file (HDF5), edges (text), made", T + "dataset={type: links}")
 says("give one of: file (HDF5), edges (text), made", T + "dataset={type: links, file: a.h5, edges: b.txt}")
-says("held_out_edges, bipartite, users and items go with edges; a file and made-up links say all this themselves",
+says("held_out_edges, bipartite, users, items, columns and counts go with edges; a file and made-up links say all this themselves",
      T + "dataset={type: links, file: a.h5, users: 3}")
 says("items belong to users; of a plain graph (bipartite: false) give users", T + "dataset={type: links, edges: a.txt, bipartite: false, items: 3}")
 says("tuning goes with file, which has links to validate by", T + "dataset={type: links, edges: a.txt, tuning: true}")
@@ -63,19 +63,15 @@ says("made: no link is held out; raise hold_out, or give held_out_edges", T + "d
 says("made: no link is held out; raise hold_out, or give held_out_edges", P + "dataset.hold_out=0", deck="predict.yaml", command="run")
 
 # Text
-reads_text("EDGES: link 2: there is no user 5; users are numbered 0 to 4", "0 1\n5 1\n", "users: 5")
-reads_text("EDGES: link 1: there is no item 1; items are numbered 0 to 0", "0 1\n", "items: 1")
-reads_text("EDGES: link 2: there is no node 3; nodes are numbered 0 to 2", "0 1\n1 3\n", "users: 3", "bipartite: false")
-reads_text("EDGES:2: users, items and nodes are numbered from 0 to 2147483646, not -1", "0 1\n-1 2\n")
-reads_text("EDGES:2: 'u v' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
-reads_text("EDGES:1: 'u v' was expected, but the line has 3 words", "0 1 1\n")
-reads_text("HELD_OUT:2: 'u v' was expected, but the line has 1 word; is the file cut short?", "0 1\n", held_out="0 2\n1")
+reads_text("EDGES:2: there is no user 5; they are numbered 0 to 4", "0 1\n5 1\n", "users: 5")
+reads_text("EDGES:1: there is no item 2; they are numbered 0 to 1", "0 2\n1 0\n", "items: 2")
+reads_text("EDGES:2: there is no node 3; they are numbered 0 to 2", "0 1\n1 3\n", "users: 3", "bipartite: false")
+reads_text("EDGES:2: nodes have numbers from 0 on, not -1", "0 1\n-1 2\n")
+reads_text("EDGES:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
+reads_text("EDGES:1: 'u v' or 'u v weight' was expected, but the line has 5 words; say what they are by the key 'columns'", "0 1 1 1 1\n")
+reads_text("HELD_OUT:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n", held_out="0 2\n1")
 reads_text("EDGES: there are no links to train on; give some, or hold fewer out", "# nothing\n")
 reads_text("'HELD_OUT' holds no link; give some, or leave held_out_edges out to hold out a share of 'EDGES'", "0 1\n1 0\n", held_out="# none\n")
-reads_text("EDGES: the largest number of an item is 40000000, but the list names no more than 2 of them; number them from 0 without gaps",
-           "0 1\n1 40000000\n")
-reads_text("EDGES: the largest number of a user is 40000000, but the list names no more than 2 of them; number them from 0 without gaps",
-           "0 1\n40000000 0\n")
 reads_text("EDGES: no link is held out; raise hold_out, or give held_out_edges", "0 1\n1 0\n", held_out="0 1\n")
 
 # Files
@@ -90,12 +86,14 @@ reads("'FILE': /test/items of user 1 holds 3; items are numbered 0 to 2", links(
 reads("'FILE' has no group validation: its links would be held out for tuning; leave tuning away, or add the group", links(), "tuning: true")
 reads("'FILE': /edges must have two columns, the nodes of each edge", {"/": (None, {"nodes": 3}), "edges": [[0, 1, 2]]})
 
+reads("FILE: link 2: there is no node 3; nodes are numbered 0 to 1", {"/": (None, {"nodes": 2}), "edges": [[0, 1], [1, 3]]})
+
 # The network
 says("light_gcn needs links; give a dataset of type links", T + "dataset=" + BOX, T + "batch=4", command="run")
 
 # Judging
 says("predict_links looks for held-out links; give a dataset of type links", P + "dataset=" + BOX, deck="predict.yaml", command="run")
-says("users: there is no user 20; made has 20, numbered from 0", P + "users=[20]", deck="predict.yaml", command="run")
+says("users: there is no user 20; made has 20, numbered 0 to 19", P + "users=[20]", deck="predict.yaml", command="run")
 says("models: no file is named 'there/model_*/model.h5'", P + "models=[there/model_*/model.h5]", deck="predict.yaml", command="run")
 table.begins("run.directory=trained")
 says("made: these are not the links that this light_gcn was trained on, to whose users and items its embeddings belong; give the data set of "

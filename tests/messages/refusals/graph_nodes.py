@@ -54,7 +54,7 @@ def reads_text(message, edges, *keys, labels=None):
 # The data set
 says("give one of: file (HDF5), edges (text), made", T + "dataset={type: graph}")
 says("give one of: file (HDF5), edges (text), made", T + f"dataset={{type: graph, file: a.h5, made: {MADE}}}")
-says("labels, count and directed go with edges; a file and a made-up graph say all this themselves",
+says("labels, count, directed, columns and counts go with edges; a file and a made-up graph say all this themselves",
      T + f"dataset={{type: graph, made: {MADE}, directed: true}}")
 says("divided leaves each rank a part of the features, and features: true wants them with every node; remove one of the two",
      T + f"dataset={{type: graph, made: {MADE}, divided: true, features: true}}")
@@ -63,14 +63,16 @@ reads("FILE: node 0 is one of those for training, but its class is not known", g
 
 # Text
 reads_text("EDGES:2: there is no node 5; the graph has 5, numbered 0 to 4", "0 1\n1 5\n", "count: 5")
-reads_text("EDGES:2: nodes are numbered from 0 to 2147483646, not -1", "0 1\n-1 2\n")
+reads_text("EDGES:2: nodes have numbers from 0 on, not -1", "0 1\n-1 2\n")
 reads_text("EDGES:2: the weight between nodes 1 and 2 is -0.5; weights are finite and 0 or more", "0 1\n1 2 -0.5\n")
 reads_text("EDGES:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
 reads_text("LABELS:2: 'node class' or 'node class role' was expected, but the line has 1 word; is the file cut short?", "0 1\n", labels="0 1\n1")
 reads_text("LABELS:1: 'learning' is no role of a node; training, validation and test are", "0 1\n", labels="0 1 learning\n")
 reads_text("LABELS:3: node 0 has a class already; give each node one line", "0 1\n", labels="0 1\n1 0\n0 0\n")
-reads_text("EDGES: the largest number of a node is 40000000, but the list names no more than 4 of them; number them from 0 without gaps",
-           "0 1\n1 40000000\n", labels="0 1\n1 0\n")
+reads_text("LABELS:1: expected a whole number for a node, found 'a'", "0 1\n", labels="a 1\n")
+reads_text("LABELS:1: expected a whole number for the number of a class, found '0.5'", "0 1\n", labels="0 0.5\n")
+reads_text("EDGES: the edge between nodes 1 and 0 has the weight 3 in one direction and 2 in the other; give it one weight, or make the graph "
+           "directed", "0 1 2\n1 0 3\n", labels="0 1 training\n1 0 test\n")
 reads_text("LABELS:1: classes are numbered from 0 to 999999, not -1", "0 1\n", labels="0 -1\n")
 reads_text("EDGES: a graph without nodes", "# nothing\n")
 reads_text("EDGES: nodes have 1 class; two or more can be told apart", "0 1\n", labels="0 0 training\n1 0\n")

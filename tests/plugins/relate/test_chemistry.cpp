@@ -65,6 +65,62 @@ TEST_CASE("a molecule has the same fragments with and without marks of chirality
   CHECK(parse_smiles("[U]").atoms[0].element == "U");
 }
 
+TEST_CASE("every element, charge, class of geometry and bond of OpenSMILES, and what RDKit writes beside it") {
+  for (const char* text : {"[Og]",
+                           "[Rf]",
+                           "[Cn+2]",
+                           "[#6]C",
+                           "[Fe++].[Cl-].[Cl-]",
+                           "[O--]",
+                           "F[Pt@SP1](Cl)(Br)I",
+                           "[C@TH1H](F)(Cl)Br",
+                           "F[Co@OH30](Cl)(Br)(I)(C)N",
+                           "CC=[C@AL2]=CC",
+                           "S[As@TB20](F)(Cl)(Br)N",
+                           "[Re]$[Re]",
+                           "C(.Cl)C",
+                           "C1.C1",
+                           "c1cc[te]c1",
+                           "c1cc[as]cc1",
+                           "b1ccccc1",
+                           "[13CH4:7]",
+                           "[*H2]",
+                           "[H][H]",
+                           "[H+]",
+                           "[si]1ccccc1"})
+    CHECK_NOTHROW(parse_smiles(text));
+  CHECK(parse_smiles("[#79+3]").atoms[0].element == "Au");
+  CHECK(parse_smiles("[Fe++]").atoms[0].charge == 2);
+  CHECK(parse_smiles("[S-2]").atoms[0].charge == -2);
+  CHECK(parse_smiles("C%(100)CCCCC%(100)").bonds.size() == 6);
+  CHECK(parse_smiles("C%(12)CCCCC%12").bonds.size() == 6);
+  CHECK(parse_smiles(" CCO ethanol\n").atoms.size() == 3);
+  CHECK(parse_smiles("CCO |$;;OH$|").atoms.size() == 3);
+  const auto dative = parse_smiles("CN(C)(C)->[Pt]"), back = parse_smiles("[Pt]<-N(C)(C)C");
+  CHECK(dative.bonds.back().order == MoleculeGraph::dative);
+  CHECK(dative.bonds.back().b == 4);
+  CHECK(back.bonds.front().b == 0);
+  const auto closed = parse_smiles("N->1CC[Pt]1"), opened = parse_smiles("N1CC[Pt]<-1");
+  CHECK((closed.bonds.back().a == 0 && opened.bonds.back().a == 0));
+  for (const int radius : {0, 1, 2}) {
+    CHECK(fragment_rows(dative, radius, 100000) == fragment_rows(back, radius, 100000));
+    CHECK(fragment_rows(closed, radius, 100000) == fragment_rows(opened, radius, 100000));
+  }
+}
+
+TEST_CASE("hydrogens that are written as atoms are those that brackets count, isotopes stay") {
+  CHECK(parse_smiles("[H]C([H])([H])O[H]").atoms.size() == 2);
+  CHECK(parse_smiles("[H]C([H])([H])O[H]").atoms[0].hydrogens == -1);
+  CHECK(parse_smiles("[H][N+]([H])([H])C").atoms[0].hydrogens == 3);
+  CHECK(parse_smiles("[2H]O[2H]").atoms.size() == 3);
+  CHECK(parse_smiles("[H]S([H])([H])([H])C").atoms[0].hydrogens == 5);  // a valence of six
+  for (const int radius : {0, 1, 2}) {
+    CHECK(fragment_rows(parse_smiles("[H]C([H])([H])O[H]"), radius, 100000) ==
+          fragment_rows(parse_smiles("CO"), radius, 100000));
+    CHECK(fragment_rows(parse_smiles("C[C]C"), radius, 100000) != fragment_rows(parse_smiles("CCC"), radius, 100000));
+  }
+}
+
 TEST_CASE("a SMILES that cannot be read is refused where it breaks") {
   const std::vector<std::pair<const char*, const char*>> wrong{
       {"CC(C", "the SMILES 'CC(C' cannot be read at letter 5: a branch is not closed"},
@@ -87,7 +143,29 @@ TEST_CASE("a SMILES that cannot be read is refused where it breaks") {
       {"C1C1", "the SMILES 'C1C1' cannot be read at letter 4: these two atoms have a bond already"},
       {"C=1CCC-1",
        "the SMILES 'C=1CCC-1' cannot be read at letter 8: ring 1 opened with another bond than it closes with"},
-      {"", "the SMILES '' cannot be read at letter 1: it has no atoms"}};
+      {"", "the SMILES '' cannot be read at letter 1: it has no atoms"},
+      {".CC", "the SMILES '.CC' cannot be read at letter 1: a dot needs an atom before it"},
+      {"CC.", "the SMILES 'CC.' cannot be read at letter 4: a dot leads to no atom"},
+      {"C(C.)C", "the SMILES 'C(C.)C' cannot be read at letter 5: a dot leads to no atom"},
+      {"C~C",
+       "the SMILES 'C~C' cannot be read at letter 2: '~' is a bond of any order, as patterns have it; a molecule has "
+       "bonds of known order"},
+      {"CC>>CO",
+       "the SMILES 'CC>>CO' cannot be read at letter 3: '>' stands between the parts of a reaction; give each molecule "
+       "by itself"},
+      {"C%(1CC", "the SMILES 'C%(1CC' cannot be read at letter 2: '%(' needs a number and ')'"},
+      {"[#119]", "the SMILES '[#119]' cannot be read at letter 6: 119 is the atomic number of no element"},
+      {"[cl]", "the SMILES '[cl]' cannot be read at letter 3: ']' was expected"},
+      {"[fe]",
+       "the SMILES '[fe]' cannot be read at letter 2: 'f' is no aromatic atom; b, c, n, o, p, s, as, se, si and te can "
+       "be"},
+      {"[C@TB21](F)(Cl)(Br)(I)N",
+       "the SMILES '[C@TB21](F)(Cl)(Br)(I)N' cannot be read at letter 8: geometries of the class TB are numbered 1 to "
+       "20, not 21"},
+      {"[Na+16]", "the SMILES '[Na+16]' cannot be read at letter 7: a charge of +16 is none; they go up to 15"},
+      {"[CH3:]", "the SMILES '[CH3:]' cannot be read at letter 6: a number was expected behind ':'"},
+      {"C->1CC->1",
+       "the SMILES 'C->1CC->1' cannot be read at letter 9: ring 1 opened with another bond than it closes with"}};
   for (const auto& [text, message] : wrong) CHECK_THROWS_WITH(parse_smiles(text), message);
 }
 

@@ -54,8 +54,10 @@ TEST_CASE("text of pairs is read, and what cannot be is refused with its line") 
   CHECK(table.entries[2].value == 7.25);
   CHECK(table.entries[2].fold == 1);
   CHECK(table.entries[2].place == 5);
-  CHECK(refusal(files, "name,smiles\n") ==
-        "pairs.csv:1: the first line must name the columns: compound,smiles,target,sequence,VALUE or ...,VALUE,fold");
+  CHECK(
+      refusal(files, "name,smiles\n") ==
+      "pairs.csv:1: no column holds sequences; the line of names is 'name,smiles', and it must name compound, smiles, "
+      "target, sequence and a value, or Drug_ID, Drug, Target_ID, Target and Y");
   CHECK(refusal(files, head + "\nA,CCO,P1,MKL\n") ==
         "pairs.csv:2: 5 columns were expected, but the line has 4; is the file cut short?");
   CHECK(refusal(files, head + "\nA,CCO,P1,MKL,strong\n") == "pairs.csv:2: 'strong' is no number");
@@ -67,6 +69,76 @@ TEST_CASE("text of pairs is read, and what cannot be is refused with its line") 
         "'pairs.csv', row 2, compound 'A': the SMILES 'CC(' cannot be read at letter 4: a branch is not closed");
   CHECK(refusal(files, head + "\nA,CC,P1,M-L,1\n") ==
         "'pairs.csv', row 2, target 'P1': letter 2 of the sequence is '-'; residues are letters");
+}
+
+TEST_CASE("tables of pairs in the forms of archives and spreadsheets") {
+  Files files;
+  const std::vector<std::string> forms{
+      head + "\nA,CCO,P1,MKL,5.5\nB,CCN,P2,MKV,6\n",
+      "Drug_ID,Drug,Target_ID,Target,Y\nA,CCO,P1,MKL,5.5\nB,CCN,P2,MKV,6\n",
+      ",Drug_ID,Drug,Target_ID,Target,Y\n0,A,CCO,P1,MKL,5.5\n1,B,CCN,P2,MKV,6\n",
+      "smiles\tsequence\tpKd\tcompound\ttarget\nCCO\tMKL\t5.5\tA\tP1\nCCN\tMKV\t6\tB\tP2\n",
+      "\xef\xbb\xbf\"Compound\";\"SMILES\";\"Target\";\"Sequence\";\"pKd\"\r\n\"A\";\"CCO\";\"P1\";\"MKL\";\"5,"
+      "5\"\r\nB;CCN;P2;MKV;6,0\r\n",
+      "compound_id:token,smiles:token,target_id:token,sequence:token,value:float\nA,CCO,P1,mkl,5.5\nB,CCN,P2,\"mk\nv\","
+      "6\n"};
+  for (const auto& text : forms) {
+    INFO(text);
+    const auto table = read_pair_csv(files.text("form.csv", text));
+    REQUIRE(table.entries.size() == 2);
+    CHECK(table.compounds.id == std::vector<std::string>{"A", "B"});
+    CHECK(table.compounds.text == std::vector<std::string>{"CCO", "CCN"});
+    CHECK(table.targets.id == std::vector<std::string>{"P1", "P2"});
+    CHECK(table.targets.text == std::vector<std::string>{"MKL", "MKV"});
+    CHECK(table.entries[0].value == 5.5);
+    CHECK(table.entries[1].value == 6.0);
+  }
+  const auto by_text =
+      read_pair_csv(files.text("text.csv", "compound_iso_smiles,target_sequence,affinity\nCCO,MKL,5\n"));
+  CHECK(by_text.compounds.id == std::vector<std::string>{"CCO"});
+  CHECK(by_text.targets.id == std::vector<std::string>{"MKL"});
+  const std::string several = head + ",Ki,source\nA,CCO,P1,MKL,5,7,x\n";
+  CHECK(refusal(files, several) ==
+        "pairs.csv:1: 'pKd', 'Ki', 'source' may be values; say by the key 'value' which one is; the line of names is "
+        "'compound,smiles,target,sequence,pKd,Ki,source', and it must name compound, smiles, target, sequence and a "
+        "value, or Drug_ID, Drug, Target_ID, Target and Y");
+  const auto chosen = read_pair_csv(files.text("several.csv", several), {"Ki", {}});
+  CHECK(chosen.entries[0].value == 7.0);
+  CHECK(chosen.notes.front().ends_with("several.csv': not used of its columns: 'pKd', 'source'"));
+  CHECK_THROWS_WITH(read_pair_csv(files.text("none.csv", several), {"pKi", {}}),
+                    Catch::Contains("there is no column 'pKi'"));
+  CHECK(refusal(files, "compound,target,sequence,pKd\n").find("pairs.csv:1: no column holds SMILES;") == 0);
+  CHECK(refusal(files, "compound,smiles,target,sequence\n").find("pairs.csv:1: no column is left for the values;") ==
+        0);
+  CHECK(refusal(files, head + "\nA,\"CCO,P1,MKL,1\n") ==
+        "pairs.csv:2: a quotation mark is not closed; is the file cut short?");
+}
+
+TEST_CASE("pairs without a value or with a bound are left out and counted, or refused") {
+  Files files;
+  const std::string text =
+      head +
+      "\nA,CCO,P1,MKL,5.5\nB,CCN,P1,MKL,>10000\nC,CCC,P1,MKL,\nD,CCF,P1,MKL,nan\nA,CCO,P2,MKV,<= 3\n"
+      "E,CCI,P2,MKV,6\n";
+  const auto table = read_pair_csv(files.text("open.csv", text));
+  REQUIRE(table.entries.size() == 2);
+  CHECK(table.compounds.id == std::vector<std::string>{"A", "E"});
+  REQUIRE(table.warnings.size() == 1);
+  CHECK(table.warnings[0].ends_with(
+      "open.csv': 4 pairs left out: 2 without a value, 2 of which only a bound is known (> or <), the first in line 3; "
+      "incomplete: refuse refuses them"));
+  const auto refused = [&](const std::string& line) {
+    const auto path = files.text("open.csv", head + "\n" + line + "\n");
+    return [path] { read_pair_csv(path, {"", PairTextKeys::Incomplete::refuse}); };
+  };
+  CHECK_THROWS_WITH(refused("B,CCN,P1,MKL,>10000")(),
+                    Catch::Contains("open.csv:2: '>10000' is a bound, not a value; remove the line, or say incomplete: "
+                                    "leave_out"));
+  CHECK_THROWS_WITH(refused("B,CCN,P1,MKL,NaN")(),
+                    Catch::Contains("open.csv:2: the pair has no value ('NaN'); give it one, remove the line, or say "
+                                    "incomplete: leave_out"));
+  CHECK(refusal(files, head + "\nB,CCN,P1,MKL,>10000\n") == "'pairs.csv' holds no pairs with a value");
+  CHECK(refusal(files, head + "\nB,CCN,P1,MKL,\"1,000\"\n") == "pairs.csv:2: '1,000' is no number");
 }
 
 TEST_CASE("lines of a negative fold are left out, names need letters, two quotes stand for one") {

@@ -80,16 +80,39 @@ TEST_CASE("items drawn against a link are none of its user's", "[links]") {
     }
 }
 
+TEST_CASE("what no link names is never drawn against a link", "[links]") {
+  // Fifty users and forty items, of whose numbers eight in nine are those of nobody.
+  auto parts = made(0.3);
+  for (auto* links : {&parts.training, &parts.held_out})
+    for (auto& link : *links) link.item *= 9;
+  parts.items = 360;
+  const auto sparse = make_links(parts), dense = make_links(made(0.3));
+  CHECK(std::ssize(sparse->named_items) == dense->items);
+  CHECK(dense->named_items.empty());
+  const LinkLossKeys keys;
+  const auto shared = shared_items(*sparse, keys, 3, 5), close = shared_items(*dense, keys, 3, 5);
+  for (std::size_t k = 0; k < shared.size(); ++k) CHECK(shared[k] == 9 * close[k]);
+  for (std::int32_t user = 0; user < 50; ++user)
+    for (std::int64_t id = 0; id < 20; ++id) {
+      CHECK(judged_item(*sparse, user, id) == 9 * judged_item(*dense, user, id));
+      CHECK(drawn_item(*sparse, user, 3, 5, id) == 9 * drawn_item(*dense, user, 3, 5, id));
+    }
+}
+
 TEST_CASE("lines of text are links", "[links]") {
   Comm comm(MPI_COMM_SELF);
   const SharedScratch scratch(comm);
   std::ofstream(scratch.file("links.txt")) << "# likes\n0 3\n\n2 1  # late\n";
   std::ofstream(scratch.file("more.txt")) << "1 0\n";
-  auto parts = read_link_lines(scratch.file("links.txt"), scratch.file("more.txt"));
-  const auto graph = make_links(parts);
-  CHECK(pairs_of(graph->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 3}, {2, 1}});
+  const auto graph = make_links(read_link_lines({scratch.file("links.txt"), scratch.file("more.txt"), true, 0, 0, {}}));
+  // Items 0, 1 and 3: no line names 2.
+  CHECK(pairs_of(graph->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 2}, {2, 1}});
   CHECK(pairs_of(graph->held_out) == std::set<std::pair<std::int32_t, std::int32_t>>{{1, 0}});
-  CHECK(graph->items == 4);
+  CHECK(graph->items == 3);
+  CHECK(graph->item_numbers.all() == std::vector<std::int64_t>{0, 1, 3});
+  const auto said = make_links(read_link_lines({scratch.file("links.txt"), scratch.file("more.txt"), true, 0, 4, {}}));
+  CHECK(pairs_of(said->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 3}, {2, 1}});
+  CHECK(said->items == 4);
 }
 
 TEST_CASE("more users and items than 32 bits tell apart", "[messages]") {

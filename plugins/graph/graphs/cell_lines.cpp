@@ -1,0 +1,159 @@
+#include "plugins/graph/graphs/cell_lines.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace cambium::graph {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// Where a remark begins: at #, % or //.
+std::size_t remark_in(std::string_view line) {
+  for (std::size_t k = 0; k < line.size(); ++k)
+    if (line[k] == '#' || line[k] == '%' || (line[k] == '/' && k + 1 < line.size() && line[k + 1] == '/')) return k;
+  return std::string_view::npos;
+}
+
+std::optional<double> number_in(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+/// Behind a text in quotation marks that begins at `at`; the end where it is not closed.
+std::size_t behind_quoted(std::string_view text, std::size_t at) {
+  const char mark = text[at];
+  for (++at; at < text.size() && text[at] != mark; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(text.size(), at + 1);
+}
+
+}  // namespace
+
+std::optional<double> number_of_key(std::string_view dictionary, std::string_view key, bool& wrong) {
+  for (std::size_t at = 0; at < dictionary.size();) {
+    const auto open = dictionary.find_first_of("'\"", at);
+    if (open == std::string_view::npos) return {};
+    const auto behind = behind_quoted(dictionary, open);
+    const auto name = dictionary.substr(open + 1, behind - open - 2);
+    auto end = dictionary.find(':', behind);
+    if (end == std::string_view::npos) return {};
+    const auto begin = ++end;
+    for (int depth = 0; end < dictionary.size() && (depth > 0 || dictionary[end] != ',');) {
+      const char c = dictionary[end];
+      depth += c == '[' || c == '(' || c == '{' ? 1 : c == ']' || c == ')' || c == '}' ? -1 : 0;
+      end = c == '\'' || c == '"' ? behind_quoted(dictionary, end) : end + 1;
+    }
+    if (name == key) {
+      const auto value = number_in(trimmed(dictionary.substr(begin, end - begin)));
+      wrong = !value;
+      return value;
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+bool CellLines::next() {
+  while (lines_.next()) {
+    std::string_view line = lines_.line();
+    if (lines_.number() == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    line = trimmed(line);
+    if (line.empty()) continue;
+    if (remark_in(line) == 0) {
+      if (!begun_ && remarks_.size() < 10) remarks_.emplace_back(line);
+      continue;
+    }
+    cut(without_remark(line));
+    if (cells_.empty()) continue;
+    begun_ = true;
+    return true;
+  }
+  return false;
+}
+
+/// The part of a line that holds cells; sets the dictionary behind them.
+std::string_view CellLines::without_remark(std::string_view line) {
+  attributes_.reset();
+  const auto open = line.find('{'), remark = remark_in(line);
+  if (open == std::string_view::npos || remark < open) return trimmed(line.substr(0, remark));
+  std::size_t close = open + 1;
+  for (int depth = 1; close < line.size();
+       close = line[close] == '\'' || line[close] == '"' ? behind_quoted(line, close) : close + 1) {
+    if (line[close] == '{') ++depth;
+    if (line[close] == '}' && --depth == 0) break;
+  }
+  if (close >= line.size()) fail("the attributes that begin with '{' have no '}'; is the file cut short?");
+  const auto rest = trimmed(line.substr(close + 1));
+  if (!rest.empty() && remark_in(rest) != 0)
+    fail("nothing but a remark can stand behind the attributes between '{' and '}'");
+  attributes_ = line.substr(open + 1, close - open - 1);
+  auto cells = trimmed(line.substr(0, open));
+  while (!cells.empty() && std::string_view(",;:").find(cells.back()) != std::string_view::npos) cells.remove_suffix(1);
+  return cells;
+}
+
+void CellLines::add(std::string_view cell) {
+  cell = trimmed(cell);
+  if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front())
+    cell = trimmed(cell.substr(1, cell.size() - 2));
+  cells_.push_back(cell);
+}
+
+void CellLines::cut(std::string_view line) {
+  cells_.clear(), decimal_comma_ = false;
+  if (line.empty()) return;
+  const auto has = [&](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
+  std::string_view mark;
+  if (has(";"))
+    mark = ";";
+  else if (has(","))
+    mark = has("\t") ? "\t" : ",";
+  else if (has("::"))
+    mark = "::";
+  decimal_comma_ = !mark.empty() && mark != ",";
+  if (mark.empty()) {
+    constexpr std::string_view blanks = " \t";
+    for (std::size_t at = 0; at < line.size();) {
+      const auto end = std::min(line.find_first_of(blanks, at), line.size());
+      add(line.substr(at, end - at));
+      at = std::min(line.find_first_not_of(blanks, end), line.size());
+    }
+    return;
+  }
+  std::size_t at = 0;
+  for (auto end = line.find(mark); end != std::string_view::npos; end = line.find(mark, at))
+    add(line.substr(at, end - at)), at = end + mark.size();
+  add(line.substr(at));
+}
+
+std::optional<double> CellLines::real(std::string_view cell) const {
+  if (decimal_comma_ && cell.find(',') != std::string_view::npos) {
+    std::string text(cell);
+    text[text.find(',')] = '.';
+    return number_in(text);
+  }
+  return number_in(cell);
+}
+
+std::optional<std::int64_t> CellLines::whole(std::string_view cell) const {
+  std::int64_t value = 0;
+  const auto begin = cell.data() + (cell.size() > 1 && cell.front() == '+' && cell[1] != '-' ? 1 : 0);
+  const auto [end, error] = std::from_chars(begin, cell.data() + cell.size(), value);
+  if (error == std::errc() && end == cell.data() + cell.size()) return value;
+  constexpr double exact = 9007199254740992.0;  // doubles tell all whole numbers apart up to here
+  const auto number = real(cell);
+  if (!number || *number != std::floor(*number) || std::abs(*number) > exact) return {};
+  return static_cast<std::int64_t>(*number);
+}
+
+}  // namespace cambium::graph

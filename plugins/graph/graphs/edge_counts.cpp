@@ -1,0 +1,129 @@
+#include "plugins/graph/graphs/edge_counts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/error.hpp"
+
+namespace cambium::graph {
+
+namespace {
+
+/// How many numbers of nodes there are, and between which they lie.
+struct Side {
+  std::int64_t low = 0, high = 0, named = 0;
+  explicit Side(std::vector<std::int64_t> numbers) {
+    if (numbers.empty()) return;
+    const auto [first, last] = std::minmax_element(numbers.begin(), numbers.end());
+    low = *first, high = *last;
+    named = Numbering::of_named(std::move(numbers)).size();
+  }
+  /// Whether there can be so many nodes, counted from 0 or from 1, or exactly those that are named.
+  bool fits(std::int64_t count) const { return high < count || (high <= count && low >= 1) || named == count; }
+  /// Whether it is that number rather than one that is larger for no reason.
+  bool meets(std::int64_t count) const { return count == high || count == high + 1 || count == named; }
+};
+
+class Counts {
+ public:
+  Counts(const EdgeText& text, bool bipartite)
+      : text_(text), first_(text.u), second_(text.v), both_(joined(text)), plain_(!bipartite) {}
+  static std::vector<std::int64_t> joined(const EdgeText& text) {
+    auto out = text.u;
+    out.insert(out.end(), text.v.begin(), text.v.end());
+    return out;
+  }
+
+  /// Lines, or different edges, without a look at their direction.
+  bool edges(std::int64_t count) {
+    if (count == text_.size()) return true;
+    if (count > text_.size() || count < text_.size() / 4) return false;
+    if (different_ < 0) {
+      std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+      for (std::size_t k = 0; k < text_.u.size(); ++k)
+        pairs.emplace_back(std::min(text_.u[k], text_.v[k]), std::max(text_.u[k], text_.v[k]));
+      std::sort(pairs.begin(), pairs.end());
+      different_ = std::unique(pairs.begin(), pairs.end()) - pairs.begin();
+    }
+    return count == different_;
+  }
+  bool nodes(std::int64_t count) const { return both_.fits(count); }
+  bool sides(std::int64_t rows, std::int64_t columns) const {
+    return plain_ ? rows == columns && both_.fits(rows) : first_.fits(rows) && second_.fits(columns);
+  }
+  /// Numbers that are nearly those of the other lines and would make an edge that is unlikely: to a node far beyond all
+  /// others, or of a node to itself.
+  bool near(const std::vector<std::int64_t>& n) const {
+    const auto about = [&](std::int64_t count) {
+      return text_.size() >= 8 && count >= text_.size() / 2 && count <= 2 * text_.size() + 1 && !named(count);
+    };
+    if (n.size() == 2)
+      return (both_.meets(n[0]) && n[1] > both_.high + 1 && about(n[1])) ||
+             (!plain_ && first_.meets(n[0]) && second_.meets(n[1]) && !named(n[0]) && !named(n[1]) &&
+              text_.size() >= 8);
+    if (n.size() != 3 || !about(n[2])) return false;
+    return plain_ ? n[0] == n[1] && both_.meets(n[0]) : first_.meets(n[0]) && second_.meets(n[1]);
+  }
+
+ private:
+  bool named(std::int64_t number) const {
+    return std::find(text_.u.begin(), text_.u.end(), number) != text_.u.end() ||
+           std::find(text_.v.begin(), text_.v.end(), number) != text_.v.end();
+  }
+
+  const EdgeText& text_;
+  Side first_, second_, both_;
+  bool plain_;
+  std::int64_t different_ = -1;
+};
+
+/// What a line of counts says; nothing where these are no counts of the text.
+struct Found {
+  std::int64_t rows = 0, columns = 0;
+  std::string said;
+};
+
+std::optional<Found> found_in(const std::vector<std::int64_t>& n, Counts& counts, bool bipartite) {
+  if (std::any_of(n.begin(), n.end(), [](std::int64_t x) { return x < 1; })) return {};
+  if (n.size() == 3 && counts.sides(n[0], n[1]) && counts.edges(n[2]))
+    return Found{n[0], bipartite ? n[1] : 0, fmt::format("{} rows, {} columns, {} entries", n[0], n[1], n[2])};
+  if (n.size() == 2 && counts.nodes(n[0]) && counts.edges(n[1]))
+    return Found{bipartite ? 0 : n[0], 0, fmt::format("{} nodes, {} edges", n[0], n[1])};
+  if (n.size() == 2 && counts.nodes(n[1]) && counts.edges(n[0]))
+    return Found{bipartite ? 0 : n[1], 0, fmt::format("{} edges, {} nodes", n[0], n[1])};
+  if (n.size() == 1 && counts.edges(n[0])) return Found{0, 0, fmt::format("{} edges", n[0])};
+  if (n.size() == 1 && !bipartite && counts.nodes(n[0])) return Found{n[0], 0, fmt::format("{} nodes", n[0])};
+  return {};
+}
+
+}  // namespace
+
+bool take_counts(const FirstLine& first, EdgeText& rest, const EdgeTextKeys& keys, bool bipartite) {
+  if (keys.counts == false || rest.size() == 0) return false;
+  Counts counts(rest, bipartite);
+  const auto found = found_in(first.numbers, counts, bipartite);
+  const std::string shown = fmt::format("{}", fmt::join(first.numbers, " "));
+  if (!found) {
+    if (keys.counts == true)
+      throw InputError(fmt::format(
+          "{}:{}: '{}' are not the counts of nodes and edges of the {} lines behind; is the file cut short? Correct "
+          "the line, or remove it and 'counts'",
+          rest.path, first.line, shown, rest.size()));
+    if (!counts.near(first.numbers)) return false;
+    throw InputError(fmt::format(
+        "{}:{}: '{}' looks like counts of nodes and edges, but {} lines follow: is the file cut short? If it is an "
+        "edge, say counts: false, if it holds counts, correct them or remove the line",
+        rest.path, first.line, shown, rest.size()));
+  }
+  rest.rows = found->rows, rest.columns = found->columns;
+  rest.notes.push_back(
+      fmt::format("{}:{}: '{}' is taken for a line of counts ({}), which the {} lines behind have; counts: false takes "
+                  "it for an edge",
+                  rest.path, first.line, shown, found->said, rest.size()));
+  return true;
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,17 @@
+#pragma once
+#include "plugins/graph/graphs/edge_text.hpp"
+
+namespace cambium::graph {
+
+/// The cells of the first line of a text, where they may be counts or an edge.
+struct FirstLine {
+  std::vector<std::int64_t> numbers;  ///< one to three whole ones
+  std::int32_t line = 0;
+};
+
+/// Whether the first line holds counts of what `rest`, the edges of the other lines, has: nodes and edges in either
+/// order, rows, columns and entries, or one of them. Sets rows, columns and a note of `rest` if so. InputError where it
+/// looks like counts, but the other lines have others. `keys.counts` decides where it is given.
+bool take_counts(const FirstLine& first, EdgeText& rest, const EdgeTextKeys& keys, bool bipartite);
+
+}  // namespace cambium::graph

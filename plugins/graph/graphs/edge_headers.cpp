@@ -1,0 +1,134 @@
+#include "plugins/graph/graphs/edge_headers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "core/base/error.hpp"
+
+namespace cambium::graph {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// A name without its type ("user_id:token"), blanks, dashes and underscores.
+std::string plain_name(std::string_view cell) {
+  std::string out;
+  for (const char c : lower(cell.substr(0, cell.find(':'))))
+    if (std::isalnum(static_cast<unsigned char>(c))) out += c;
+  return out;
+}
+
+using ColumnNames = std::set<std::string, std::less<>>;
+const ColumnNames source_names{"source", "sourceid",  "src",    "from",   "fromnode", "fromnodeid", "fromid",
+                               "u",      "head",      "node1",  "id1",    "nodea",    "v1",         "user",
+                               "userid", "uid",       "users",  "citing", "customer", "customerid", "sourcenode",
+                               "start",  "startnode", "origin", "i",      "person",   "vertex1"};
+const ColumnNames target_names{"target",  "targetid", "dst",     "to",          "tonode",  "tonodeid",  "toid",
+                               "v",       "tail",     "node2",   "id2",         "nodeb",   "v2",        "item",
+                               "itemid",  "iid",      "items",   "cited",       "product", "productid", "targetnode",
+                               "end",     "stop",     "endnode", "destination", "dest",    "j",         "movie",
+                               "movieid", "artistid", "bookid",  "venueid",     "vertex2", "businessid"};
+const ColumnNames weight_names{"weight", "weights", "w", "value", "edgeweight"};
+const ColumnNames time_names{"time", "timestamp", "timestamps", "ts", "t", "date", "datetime", "year"};
+
+}  // namespace
+
+std::optional<Market> market_of(const CellLines& lines) {
+  const auto& remarks = lines.remarks();
+  if (remarks.empty() || !lower(remarks.front()).starts_with("%%matrixmarket")) return {};
+  const std::string banner = lower(remarks.front());
+  const auto words = io::split(banner);
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("{}: the banner '{}' {}", lines.path(), remarks.front(), why));
+  };
+  if (words.size() != 5 || words[1] != "matrix")
+    refuse("is not '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'; correct it");
+  if (words[2] != "coordinate")
+    refuse(fmt::format("says '{}', but edges are the entries of a sparse matrix; save it as coordinate", words[2]));
+  if (words[3] != "real" && words[3] != "integer" && words[3] != "pattern" && words[3] != "double")
+    refuse(fmt::format("says '{}', but weights are real, integer or pattern", words[3]));
+  if (words[4] != "general" && words[4] != "symmetric")
+    refuse(fmt::format("says '{}', but weights are general or symmetric", words[4]));
+  Market out;
+  out.pattern = words[3] == "pattern", out.symmetric = words[4] == "symmetric";
+  const auto cells = lines.cells();
+  std::int64_t* sizes[] = {&out.rows, &out.columns, &out.entries};
+  if (cells.size() != 3)
+    lines.fail(
+        fmt::format("a matrix's rows, columns and entries were expected, but the line has {} words", cells.size()));
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto size = lines.whole(cells[k]);
+    if (!size || *size < 0) lines.fail(fmt::format("expected a whole number for a size, found '{}'", cells[k]));
+    *sizes[k] = *size;
+  }
+  return out;
+}
+
+std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out) {
+  static const ColumnNames sorts{"unweighted", "positive",      "posweighted", "signed",          "multisigned",
+                                 "weighted",   "multiweighted", "dynamic",     "multiposweighted"};
+  const auto& remarks = lines.remarks();
+  if (remarks.empty() || remarks.front().front() != '%') return {};
+  const std::string first = lower(remarks.front()).substr(1);
+  const auto words = io::split(first);
+  if (words.size() != 2 || !sorts.contains(words[1])) return {};
+  if (words[0] != "sym" && words[0] != "asym" && words[0] != "bip") return {};
+  const Konect konect{words[1] != "unweighted"};
+  out.bipartite = words[0] == "bip", out.symmetric = words[0] == "sym", out.base = 1;
+  if (remarks.size() > 1 && remarks[1].front() == '%') {
+    std::vector<std::int64_t> sizes;
+    for (const auto word : io::split(std::string_view(remarks[1]).substr(1)))
+      if (const auto size = lines.whole(word)) sizes.push_back(*size);
+    if (sizes.size() >= 3) out.rows = sizes[1], out.columns = *out.bipartite ? sizes[2] : 0;
+  }
+  out.notes.push_back(fmt::format("{}: by its header a {} network of KONECT, {}{}", out.path,
+                                  *out.bipartite  ? "bipartite"
+                                  : out.symmetric ? "symmetric"
+                                                  : "directed",
+                                  words[1], konect.weighted ? ": its third column is taken for weights" : ""));
+  return konect;
+}
+
+std::vector<EdgeTextKeys::Column> columns_of_names(const CellLines& lines, std::vector<std::string>& notes) {
+  using Column = EdgeTextKeys::Column;
+  const auto cells = lines.cells();
+  std::vector<Column> out(cells.size(), Column::other);
+  std::vector<std::size_t> source, target;
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    const auto name = plain_name(cells[k]);
+    if (source_names.contains(name)) source.push_back(k);
+    if (target_names.contains(name)) target.push_back(k);
+    if (weight_names.contains(name)) out[k] = Column::weight;
+    if (time_names.contains(name)) out[k] = Column::time;
+  }
+  if (source.size() == 1 && target.size() == 1) {
+    out[source.front()] = Column::source, out[target.front()] = Column::target;
+  } else if (cells.size() == 2 && (source.empty() || target.empty())) {
+    out = {Column::source, Column::target};
+  } else {
+    lines.fail(
+        fmt::format("the names '{}' do not say which two columns are the nodes of an edge; call them source and "
+                    "target, or say columns: [source, target, ...]",
+                    fmt::join(cells, "', '")));
+  }
+  if (std::count(out.begin(), out.end(), Column::weight) > 1)
+    lines.fail(fmt::format("two of the names '{}' are weights; say columns: [source, target, weight, other], say",
+                           fmt::join(cells, "', '")));
+  std::vector<std::string> unused;
+  for (std::size_t k = 0; k < cells.size(); ++k)
+    if (out[k] == Column::time || out[k] == Column::other) unused.push_back(fmt::format("'{}'", cells[k]));
+  if (!unused.empty())
+    notes.push_back(fmt::format("{}: not used of its columns: {}", lines.path(), fmt::join(unused, ", ")));
+  return out;
+}
+
+}  // namespace cambium::graph

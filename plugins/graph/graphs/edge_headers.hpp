@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+
+#include "plugins/graph/graphs/cell_lines.hpp"
+#include "plugins/graph/graphs/edge_text.hpp"
+
+namespace cambium::graph {
+
+/// What the banner and the line of sizes of a Matrix Market file say (Boisvert, Pozo and Remington, NISTIR 5935).
+struct Market {
+  std::int64_t rows = 0, columns = 0, entries = 0;
+  bool pattern = false, symmetric = false;
+};
+/// None where the file does not begin with the banner. `lines` are at the line of sizes. InputError for a matrix that
+/// is no graph: dense, complex, skew-symmetric.
+std::optional<Market> market_of(const CellLines& lines);
+
+/// What the header of a KONECT file says (Kunegis, Handbook of network analysis: "% sym unweighted").
+struct Konect {
+  bool weighted = false;
+};
+/// None where the file has no such header. Sets numbers of nodes, base and sides of `out`.
+std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out);
+
+/// What columns are by their names in the line where `lines` are; columns that are not used are named in a note.
+/// InputError where the names do not say which ones are nodes.
+std::vector<EdgeTextKeys::Column> columns_of_names(const CellLines& lines, std::vector<std::string>& notes);
+
+}  // namespace cambium::graph

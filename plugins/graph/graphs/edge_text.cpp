@@ -1,0 +1,282 @@
+// Texts of edges: which cells are nodes and weights, and what headers say.
+#include "plugins/graph/graphs/edge_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "plugins/graph/graphs/cell_lines.hpp"
+#include "plugins/graph/graphs/edge_counts.hpp"
+#include "plugins/graph/graphs/edge_headers.hpp"
+#include "plugins/graph/graphs/graph.hpp"
+
+namespace cambium::graph {
+
+namespace {
+
+using Column = EdgeTextKeys::Column;
+
+/// Seconds or milliseconds since 1970, from 1979 to 2128: what no weight of an edge is.
+bool is_time(double x) { return x == std::floor(x) && ((x >= 3e8 && x < 5e9) || (x >= 3e11 && x < 5e12)); }
+
+class EdgeReader {
+ public:
+  EdgeReader(const std::string& path, const EdgeTextKeys& keys, bool bipartite)
+      : lines_(path), keys_(keys), bipartite_(bipartite) {
+    out_.path = path;
+  }
+
+  EdgeText read() {
+    require_columns();
+    if (!lines_.next()) return std::move(out_);
+    if (const auto market = market_of(lines_)) {
+      read_market(*market);
+    } else {
+      konect_ = konect_of(lines_, out_);
+      if (take_names()) {
+        if (!lines_.next()) return std::move(out_);
+      }
+      read_lines();
+      judge_columns();
+    }
+    if (!out_.weight.empty() && without_weight_ > 0)
+      out_.notes.push_back(fmt::format("{}: {} lines name no weight, which is 1 then", out_.path, without_weight_));
+    return std::move(out_);
+  }
+
+ private:
+  void require_columns() const {
+    if (keys_.columns.empty()) return;
+    for (const auto& [column, name] :
+         {std::pair{Column::source, "source"}, {Column::target, "target"}, {Column::weight, "weight"}}) {
+      const auto count = std::count(keys_.columns.begin(), keys_.columns.end(), column);
+      if (count > 1 || (count < 1 && column != Column::weight))
+        throw InputError(fmt::format("columns: there must be one '{}', not {}", name, count));
+    }
+  }
+
+  /// Where the first line names the columns, what they are.
+  bool take_names() {
+    const auto cells = lines_.cells();
+    if (cells.size() < 2) return false;
+    const auto is_number = [&](std::string_view cell) { return lines_.real(cell).has_value(); };
+    if (!keys_.columns.empty()) {
+      columns_ = keys_.columns;
+      return cells.size() == columns_.size() && !is_number(cells[place_of(Column::source)]) &&
+             !is_number(cells[place_of(Column::target)]);
+    }
+    if (std::any_of(cells.begin(), cells.end(), is_number)) return false;
+    columns_ = columns_of_names(lines_, out_.notes);
+    return true;
+  }
+
+  std::size_t place_of(Column column) const {
+    return static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), column) - columns_.begin());
+  }
+
+  std::int64_t node(std::string_view cell) const {
+    const auto found = lines_.whole(cell);
+    if (!found) lines_.fail(fmt::format("expected a whole number for a node, found '{}'", cell));
+    if (*found < 0) lines_.fail(fmt::format("nodes have numbers from 0 on, not {}", *found));
+    return *found;
+  }
+  double real(std::string_view cell, const char* what) const {
+    const auto found = lines_.real(cell);
+    if (!found) lines_.fail(fmt::format("expected a number for {}, found '{}'", what, cell));
+    return *found;
+  }
+
+  void add(std::int64_t u, std::int64_t v, std::optional<double> weight) {
+    if (weight && out_.weight.empty()) out_.weight.assign(out_.u.size(), 1.0);
+    out_.u.push_back(u), out_.v.push_back(v);
+    if (!out_.weight.empty() || weight) out_.weight.push_back(weight.value_or(1.0));
+    if (!weight) ++without_weight_;
+    out_.line.push_back(static_cast<std::int32_t>(lines_.line_number()));
+  }
+
+  /// The weight that a dictionary behind the nodes gives.
+  std::optional<double> of_attributes() const {
+    if (!lines_.attributes()) return {};
+    bool wrong = false;
+    const auto weight = number_of_key(*lines_.attributes(), "weight", wrong);
+    if (wrong) lines_.fail(fmt::format("expected a number for 'weight' in '{{{}}}'", *lines_.attributes()));
+    return weight;
+  }
+
+  void add_line() {
+    const auto cells = lines_.cells();
+    if (columns_.empty()) {
+      if (cells.size() < 2 || cells.size() > 4)
+        lines_.fail(
+            fmt::format("'u v' or 'u v weight' was expected, but the line has {} word{}{}", cells.size(),
+                        cells.size() == 1 ? "" : "s",
+                        cells.size() == 1 ? "; is the file cut short?" : "; say what they are by the key 'columns'"));
+      std::optional<double> weight = of_attributes();
+      if (cells.size() > 2) weight = real(cells[2], "the weight of an edge");
+      if (cells.size() > 3) last_.push_back(real(cells[3], "the time of an edge"));
+      add(node(cells[0]), node(cells[1]), weight);
+      return;
+    }
+    const auto weight = place_of(Column::weight), most = columns_.size();
+    if (cells.size() > most || cells.size() <= std::max(place_of(Column::source), place_of(Column::target)))
+      lines_.fail(
+          fmt::format("{} columns were expected, but the line has {}; is the file cut short?", most, cells.size()));
+    add(node(cells[place_of(Column::source)]), node(cells[place_of(Column::target)]),
+        weight < cells.size() ? std::optional(real(cells[weight], "the weight of an edge")) : of_attributes());
+  }
+
+  /// The first line, where it may be counts: whole numbers without anything else.
+  std::optional<FirstLine> first_line() const {
+    const auto cells = lines_.cells();
+    if (konect_ || lines_.attributes() || cells.size() > 3 || keys_.counts == false) return {};
+    FirstLine out{{}, static_cast<std::int32_t>(lines_.line_number())};
+    for (const auto cell : cells)
+      if (const auto number = lines_.whole(cell))
+        out.numbers.push_back(*number);
+      else
+        return {};
+    return out;
+  }
+
+  void read_lines() {
+    const auto first = first_line();
+    const bool single = lines_.cells().size() == 1;
+    const std::string cut = single ? fmt::format(
+                                         "{}:{}: 'u v' or 'u v weight' was expected, but the line has 1 word; "
+                                         "is the file cut short?",
+                                         out_.path, lines_.line_number())
+                                   : std::string();
+    if (!first && keys_.counts == true)
+      lines_.fail(
+          "the first line holds no counts, which would be two or three whole numbers; correct it, or remove "
+          "'counts'");
+    if (!first || single || keys_.counts == true) {
+      if (!first) add_line();
+      while (lines_.next()) add_line();
+      if (first && !take_counts(*first, out_, keys_, bipartite_)) throw InputError(cut);
+      return;
+    }
+    // As an edge until the others are known.
+    add_line();
+    while (lines_.next()) add_line();
+    EdgeText rest = without_first();
+    if (take_counts(*first, rest, keys_, bipartite_)) out_ = std::move(rest);
+  }
+
+  EdgeText without_first() const {
+    EdgeText rest = out_;
+    rest.u.erase(rest.u.begin()), rest.v.erase(rest.v.begin()), rest.line.erase(rest.line.begin());
+    if (!rest.weight.empty()) rest.weight.erase(rest.weight.begin());
+    return rest;
+  }
+
+  /// What the third and the fourth column are where nothing names them.
+  void judge_columns() {
+    if (!columns_.empty() || out_.weight.empty()) return;
+    const auto times = [](const std::vector<double>& x) { return std::all_of(x.begin(), x.end(), is_time); };
+    if (konect_ && !konect_->weighted) {
+      out_.weight.clear();
+    } else if (!last_.empty()) {
+      if (std::ssize(last_) != out_.size() || (!konect_ && !times(last_)))
+        throw InputError(
+            fmt::format("{}: lines have four columns, of which the last is no time; say what they are, columns: "
+                        "[source, target, weight, other], say",
+                        out_.path));
+      if (!konect_)
+        out_.notes.push_back(
+            fmt::format("{}: the third column is taken for weights, the fourth for times; the key "
+                        "'columns' says it otherwise",
+                        out_.path));
+    } else if (!konect_ && without_weight_ == 0 && times(out_.weight)) {
+      out_.weight.clear();
+      out_.notes.push_back(
+          fmt::format("{}: the third column is taken for times, not for weights; the key 'columns' "
+                      "says it otherwise",
+                      out_.path));
+    }
+  }
+
+  void read_market(const Market& market) {
+    out_.rows = market.rows, out_.base = 1, out_.symmetric = market.symmetric;
+    if (bipartite_) out_.columns = market.columns;
+    if (!bipartite_ && market.rows != market.columns)
+      throw InputError(
+          fmt::format("{}: a matrix of {} rows and {} columns is no graph of one kind of nodes; read it as "
+                      "links of users and items, or give a square one",
+                      out_.path, market.rows, market.columns));
+    while (lines_.next()) {
+      const auto cells = lines_.cells();
+      if (cells.size() != (market.pattern ? 2u : 3u))
+        lines_.fail(fmt::format("{} numbers were expected, but the line has {}; is the file cut short?",
+                                market.pattern ? 2 : 3, cells.size()));
+      const auto u = node(cells[0]), v = node(cells[1]);
+      if (u < 1 || u > market.rows || v < 1 || v > market.columns)
+        lines_.fail(fmt::format("there is no entry ({}, {}) in a matrix of {} rows and {} columns, counted from 1", u,
+                                v, market.rows, market.columns));
+      add(u, v, market.pattern ? std::nullopt : std::optional(real(cells[2], "an entry")));
+    }
+    if (out_.size() != market.entries)
+      throw InputError(
+          fmt::format("{}: the matrix says that it has {} entries, but {} lines follow; the file is cut "
+                      "short or damaged",
+                      out_.path, market.entries, out_.size()));
+  }
+
+  CellLines lines_;
+  const EdgeTextKeys& keys_;
+  bool bipartite_;
+  EdgeText out_;
+  std::vector<Column> columns_;  ///< empty: not named
+  std::vector<double> last_;     ///< fourth column where nothing names it
+  std::optional<Konect> konect_;
+  std::int64_t without_weight_ = 0;
+};
+
+}  // namespace
+
+void EdgeText::fail(std::int64_t edge, const std::string& text) const {
+  throw InputError(fmt::format("{}:{}: {}", path, line[static_cast<std::size_t>(edge)], text));
+}
+
+EdgeText read_edge_text(const std::string& path, const EdgeTextKeys& keys, bool bipartite) {
+  auto out = EdgeReader(path, keys, bipartite).read();
+  if (out.bipartite && *out.bipartite != bipartite)
+    throw InputError(
+        bipartite
+            ? fmt::format("{}: its header says that both columns number the same nodes; say bipartite: false", path)
+            : fmt::format("{}: its header says that it is bipartite: its two columns number different things, "
+                          "which this would take for one; read it as links of users and items",
+                          path));
+  return out;
+}
+
+Numbering nodes_of(EdgeText& text, std::int64_t count) {
+  std::vector<std::int64_t> named = text.u;
+  named.insert(named.end(), text.v.begin(), text.v.end());
+  const auto found = Numbering::of_named(std::move(named));
+  if (found.size() > most_nodes)
+    throw InputError(fmt::format("{}: {} nodes; {} are the most", text.path, found.size(), most_nodes));
+  const std::int64_t said = count > 0 ? count : text.rows;
+  if (said == 0 || found.size() == 0) return said > 0 ? Numbering(said) : found;
+  const std::int64_t low = found.number(0), high = found.number(found.size() - 1);
+  if (count == 0 && found.size() == said) return found;
+  const std::int64_t base = text.base ? *text.base : low >= 1 && (count == 0 || high == said) ? 1 : 0;
+  const Numbering out(said, base);
+  if (base == 1 && !text.base)
+    text.notes.push_back(
+        fmt::format("{}: no line names node 0, so that its {} nodes are counted from 1", text.path, said));
+  for (std::int64_t k = 0; k < text.size(); ++k)
+    for (const auto number : {text.u[static_cast<std::size_t>(k)], text.v[static_cast<std::size_t>(k)]})
+      if (!out.node(number))
+        text.fail(k, fmt::format("there is no node {}; the graph has {}, {}", number, said, out.range()));
+  return out;
+}
+
+void say_notes(const std::vector<std::string>& notes, Log& log) {
+  for (const auto& note : notes) log.info(note);
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace cambium::relate {
+
+/// The records of a table in text (RFC 4180, and what spreadsheets write beside it): cells between commas, semicolons
+/// or tabs, whichever the line of names has most of; quotation marks around a cell, within which separators and ends of
+/// lines belong to it; a byte-order mark. Empty lines are passed over.
+class TableLines {
+ public:
+  /// InputError when the file cannot be opened.
+  explicit TableLines(const std::string& path);
+
+  /// The next record; false at the end. InputError for a quotation mark that is not closed.
+  bool next();
+  const std::vector<std::string>& cells() const { return cells_; }
+  std::int64_t line() const { return first_line_; }  ///< at which the record begins, from 1
+  /// "path:line", for messages.
+  std::string where() const;
+  /// Between cells: a comma is the decimal point of numbers where it is another mark.
+  char separator() const { return separator_; }
+
+ private:
+  bool next_line();
+  bool add_cells();
+  void choose_separator();
+
+  std::string path_, line_;
+  std::ifstream in_;
+  std::vector<std::string> cells_;
+  char separator_ = '\0';
+  bool quoted_ = false;
+  std::int64_t line_number_ = 0, first_line_ = 0;
+};
+
+}  // namespace cambium::relate

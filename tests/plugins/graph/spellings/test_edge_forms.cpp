@@ -1,0 +1,259 @@
+// Texts of edges as archives and other programs write them, and what is refused.
+#include "tests/catch.hpp"
+#include "tests/plugins/graph/spellings/edge_case.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+using namespace cambium::graph::test;
+
+namespace {
+
+using Column = EdgeTextKeys::Column;
+
+/// A ring of six nodes with a chord, numbered from `first`, `step` apart.
+Content ring(std::int64_t first = 0, std::int64_t step = 1) {
+  Content out;
+  for (std::int64_t i = 0; i < 6; ++i) {
+    out.nodes.insert(first + step * i);
+    out.edges[ordered(first + step * i, first + step * ((i + 1) % 6))] = 1.0;
+  }
+  out.edges[{first, first + 3 * step}] = 1.0;
+  return out;
+}
+
+std::string lines(const Content& content, const std::string& between = " ", const std::string& end = "\n") {
+  std::string out;
+  for (const auto& [pair, weight] : content.edges)
+    out += fmt::format("{}{}{}{}", pair.first, between, pair.second, end);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the same graph in the forms of archives") {
+  const EdgeFile file;
+  const auto from0 = ring(), from1 = ring(1), gaps = ring(10, 5);
+  const std::vector<std::pair<std::string, Content>> forms{
+      {lines(from0), from0},
+      {lines(from1), from1},
+      {lines(gaps), gaps},
+      {"# Undirected graph\n# Nodes: 6 Edges: 7\n# FromNodeId\tToNodeId\n" + lines(from0, "\t"), from0},
+      {"% sym unweighted\n% 7 6 6\n" + lines(from1), from1},
+      {"% sym unweighted\n" + lines(from1, " ", " 1 1082008561\n"), from1},
+      {"%%MatrixMarket matrix coordinate pattern symmetric\n% ring\n6 6 7\n" + lines(from1), from1},
+      {"%%matrixmarket MATRIX Coordinate Pattern General\n\n6 6 7\n" + lines(from1), from1},
+      {"%%MatrixMarket matrix coordinate real general\n6 6 7\n" + lines(from1, " ", " 1.0\n"), from1},
+      {lines(from0, ","), from0},
+      {lines(from0, ";"), from0},
+      {lines(from0, "::"), from0},
+      {lines(from0, "\t", "\t0,5\n"), from0},
+      {"id_1,id_2\n" + lines(from0, ","), from0},
+      {"source target\n" + lines(from0), from0},
+      {"\xef\xbb\xbf\"Source\",\"Target\"\r\n" + lines(from0, ",", "\r\n"), from0},
+      {"user_id:token\titem_id:token\trating:float\ttimestamp:float\n" + lines(from0, "\t", "\t3.5\t881250949\n"),
+       from0},
+      {lines(from0, " ", " {}\n"), from0},
+      {lines(from0, " ", " {'color': '#ff0000, {x}', 'size': 3}  # a remark\n"), from0},
+      {lines(from0, ".000000000000000000e+00 ", ".000000000000000000e+00\n"), from0},
+      {"// made by hand\n" + lines(from0, " ", "  // an edge\n") + "\n% end\n", from0},
+      {"6 7\n" + lines(from0), from0},
+      {"6 7\n" + lines(from1), from1},
+      {"7 6\n" + lines(from0), from0},
+      {"6 6 7\n" + lines(from1), from1},
+      {"6 7\n" + lines(gaps), gaps},
+      {"6\n" + lines(from0), from0},
+      {"6 7\n" + lines(from0) + lines(from0), from0},
+      {lines(from0, " ", " 1082008561\n"), from0}};
+  for (const auto& [text, expected] : forms) {
+    INFO(text.substr(0, 60));
+    const auto path = file.write(text);
+    auto unweighted = expected;
+    CHECK(file.links(path) == unweighted);
+    const bool halves = text.find("\t0,5") != std::string::npos;
+    for (auto& [pair, weight] : unweighted.edges) weight = halves ? 0.5 : 1.0;
+    CHECK(file.graph(path) == unweighted);
+    CHECK(file.network(path) == unweighted);
+  }
+}
+
+TEST_CASE("weights of dictionaries, of columns by name, and of Matrix Market") {
+  const EdgeFile file;
+  Content expected;
+  expected.nodes = {0, 1, 2}, expected.edges = {{{0, 1}, 0.5}, {{1, 2}, 2.0}};
+  for (const char* text :
+       {"0 1 0.5\n1 2 2\n", "0 1 {'weight': 0.5}\n2 1 {'label': 'a', 'weight': 2.0}\n", "0;1;0,5\n1;2;2,0\n",
+        "0 1 {\"weight\": 5e-1}\n1 2 {\"weight\": 2}\n", "weight,source,time,target\n0.5,0,9,1\n2,1,8,2\n",
+        "0 1 0.5 1082008561\n1 2 2 1082008562\n", "0 1 0.5\n1 0 0.5\n1 2 2\n2 1 2\n"}) {
+    INFO(text);
+    const auto path = file.write(text);
+    CHECK(file.graph(path) == expected);
+    CHECK(file.network(path) == expected);
+  }
+  Content shifted;
+  shifted.nodes = {1, 2, 3}, shifted.edges = {{{1, 2}, 0.5}, {{2, 3}, 2.0}};
+  const auto market = file.write("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 2 2\n");
+  CHECK(file.graph(market) == shifted);
+  CHECK(file.network(market) == shifted);
+}
+
+TEST_CASE("nodes that a header or a line of counts says, but no edge names, are there and are linked to nobody") {
+  const EdgeFile file;
+  for (const std::string head :
+       {"%%MatrixMarket matrix coordinate pattern symmetric\n8 8 7\n", "% sym unweighted\n% 7 8 8\n", "8 7\n"}) {
+    const auto path = file.write(head + lines(ring(1)));
+    const auto graph = file.graph(path), links = file.links(path);
+    CHECK(graph.nodes == std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
+    CHECK(graph.edges == ring(1).edges);
+    CHECK(file.network(path) == graph);
+    CHECK(links == ring(1));
+  }
+}
+
+TEST_CASE("both directions of an edge count once, weights of one direction are added, other weights are refused") {
+  const EdgeFile file;
+  const auto once = file.write(lines(ring()), "once.txt");
+  std::string both = lines(ring());
+  for (const auto& [pair, weight] : ring().edges) both += fmt::format("{} {}\n", pair.second, pair.first);
+  const auto read = [&](const std::string& path, bool directed) { return read_edge_list({path, "", 0, directed, {}}); };
+  const auto a = read(once, false), b = read(file.write(both), false);
+  CHECK(a->fingerprint == b->fingerprint);
+  CHECK(b->mutual == 7);
+  CHECK(read(file.write(both), true)->edges == 14);
+  CHECK(read(file.write("0 1\n0 1\n1 0\n"), true)->weights.value == std::vector<double>{1.0, 1.0});
+  const auto conflict = file.write("0 1 2\n5 0 1\n1 0 3\n");
+  CHECK(file.says([&] { file.graph(conflict); }) ==
+        "edges.txt: the edge between nodes 1 and 0 has the weight 3 in one direction and 2 in the other; give it one "
+        "weight, or make the graph directed");
+  CHECK(file.says([&] { file.network(conflict); }).find("the edge between nodes 0 and 1 has the weight") !=
+        std::string::npos);
+}
+
+TEST_CASE("a first line that may or may not be counts is said, decided by a key, or refused") {
+  const EdgeFile file;
+  std::string path = "5 4\n";
+  for (int i = 4; i > 0; --i) path += fmt::format("{} {}\n", i, i - 1);
+  const auto reversed = file.write(path);  // five nodes and four edges, or six nodes in a row
+  EdgeTextKeys as_edge, as_counts;
+  as_edge.counts = false, as_counts.counts = true;
+  CHECK(file.graph(reversed).nodes.size() == 5);
+  CHECK(file.graph(reversed, as_counts).nodes.size() == 5);
+  CHECK(file.graph(reversed, as_edge).nodes.size() == 6);
+  const auto text = read_edge_text(reversed, {}, false);
+  REQUIRE(text.notes.size() == 1);
+  CHECK(text.notes[0].ends_with(
+      "edges.txt:1: '5 4' is taken for a line of counts (5 nodes, 4 edges), which the 4 lines behind have; counts: "
+      "false takes it for an edge"));
+  std::string cut = "13 15\n";
+  for (int i = 0; i < 12; ++i) cut += fmt::format("{} {}\n", i, i + 1);
+  const auto short_file = file.write(cut, "cut.txt");
+  CHECK(file.says([&] { file.graph(short_file); }) ==
+        "cut.txt:1: '13 15' looks like counts of nodes and edges, but 12 lines follow: is the file cut short? If it is "
+        "an "
+        "edge, say counts: false, if it holds counts, correct them or remove the line");
+  CHECK(file.graph(short_file, as_edge).nodes.size() == 15);
+  CHECK(
+      file.says([&] { file.graph(file.write("5 7\n0 1\n"), as_counts); }) ==
+      "edges.txt:1: '5 7' are not the counts of nodes and edges of the 1 lines behind; is the file cut short? Correct "
+      "the line, or remove it and 'counts'");
+  CHECK(file.says([&] { file.graph(file.write("0 0.5\n0 1\n"), as_counts); }) ==
+        "edges.txt:1: the first line holds no counts, which would be two or three whole numbers; correct it, or remove "
+        "'counts'");
+  CHECK(file.graph(file.write("2 3\n0 1\n")).nodes.size() == 4);  // a small graph of two edges
+}
+
+TEST_CASE("links of users and items number each side by itself") {
+  const EdgeFile file;
+  const auto read = [&](const std::string& text, bool bipartite = true) {
+    return make_links(read_link_lines({file.write(text), "", bipartite, 0, 0, {}}));
+  };
+  const auto links =
+      read("userId,movieId,rating,timestamp\n10,7,4.5,964982703\n20,7,3,964982704\n20,900,1,964982705\n");
+  CHECK(links->users == 2);
+  CHECK(links->items == 2);
+  CHECK(links->item_numbers.number(1) == 900);
+  CHECK(read("% bip unweighted\n% 2 3 4\n1 4\n3 1\n")->items == 2);
+  CHECK(read("%%MatrixMarket matrix coordinate pattern general\n3 4 2\n1 4\n3 1\n")->users == 2);
+  CHECK(read("3 4 2\n1 4\n3 1\n")->users == 2);
+  CHECK(file.says([&] { read("% bip unweighted\n1 4\n3 1\n", false); }) ==
+        "edges.txt: its header says that it is bipartite: its two columns number different things, which this would "
+        "take for one; read it as links of users and items");
+  CHECK(file.says([&] { read("% sym unweighted\n1 4\n3 1\n"); }) ==
+        "edges.txt: its header says that both columns number the same nodes; say bipartite: false");
+  CHECK(file.says([&] { read("%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 4\n", false); }) ==
+        "edges.txt: a matrix of 3 rows and 4 columns is no graph of one kind of nodes; read it as links of users and "
+        "items, or give a square one");
+}
+
+TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
+  const EdgeFile file;
+  const auto says = [&](const std::string& text, std::vector<Column> columns = {}) {
+    EdgeTextKeys keys;
+    keys.columns = std::move(columns);
+    const auto path = file.write(text);
+    return file.says([&] { file.graph(path, keys); });
+  };
+  const std::string banner = "%%MatrixMarket matrix coordinate ";
+  CHECK(says("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n") ==
+        "edges.txt: the banner '%%MatrixMarket matrix array real general' says 'array', but edges are the entries of a "
+        "sparse matrix; save it as coordinate");
+  CHECK(says(banner + "complex general\n2 2 1\n1 2 1 1\n") ==
+        "edges.txt: the banner '" + banner +
+            "complex general' says 'complex', but weights are real, integer or pattern");
+  CHECK(says(banner + "real skew-symmetric\n2 2 1\n2 1 1\n") ==
+        "edges.txt: the banner '" + banner +
+            "real skew-symmetric' says 'skew-symmetric', but weights are general or symmetric");
+  CHECK(says(banner + "real\n2 2 1\n2 1 1\n") ==
+        "edges.txt: the banner '" + banner + "real' is not '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'; correct it");
+  CHECK(says(banner + "pattern general\n2 2\n2 1\n") ==
+        "edges.txt:2: a matrix's rows, columns and entries were expected, but the line has 2 words");
+  CHECK(says(banner + "pattern general\n2 two 1\n2 1\n") ==
+        "edges.txt:2: expected a whole number for a size, found 'two'");
+  CHECK(says(banner + "pattern general\n2 2 2\n2 1\n") ==
+        "edges.txt: the matrix says that it has 2 entries, but 1 lines follow; the file is cut short or damaged");
+  CHECK(says(banner + "pattern general\n2 2 1\n2 1 5\n") ==
+        "edges.txt:3: 2 numbers were expected, but the line has 3; is the file cut short?");
+  CHECK(says(banner + "pattern general\n2 2 1\n3 1\n") ==
+        "edges.txt:3: there is no entry (3, 1) in a matrix of 2 rows and 2 columns, counted from 1");
+  CHECK(says("edge,start,stop,colour\n0,1,2,3\n") == "no error");
+  CHECK(
+      says("edge,a,b\n0,1,2\n") ==
+      "edges.txt:1: the names 'edge', 'a', 'b' do not say which two columns are the nodes of an edge; call them source "
+      "and target, or say columns: [source, target, ...]");
+  CHECK(
+      says("source,target,weight,value\n0,1,2,3\n") ==
+      "edges.txt:1: two of the names 'source', 'target', 'weight', 'value' are weights; say columns: [source, target, "
+      "weight, other], say");
+  CHECK(
+      says("0 1 1 1\n") ==
+      "edges.txt: lines have four columns, of which the last is no time; say what they are, columns: [source, target, "
+      "weight, other], say");
+  CHECK(says("0 1 1 1 1\n") ==
+        "edges.txt:1: 'u v' or 'u v weight' was expected, but the line has 5 words; say what they are by the key "
+        "'columns'");
+  CHECK(says("7 0 1 0.5\n8 1 2 2\n", {Column::other, Column::source, Column::target, Column::weight}) == "no error");
+  CHECK(says("0 1\n", {Column::source, Column::weight}) == "columns: there must be one 'target', not 0");
+  CHECK(says("0 1 5\n1\n", {Column::source, Column::target, Column::time}) ==
+        "edges.txt:2: 3 columns were expected, but the line has 1; is the file cut short?");
+  CHECK(says("0 1 {'weight': heavy}\n") == "edges.txt:1: expected a number for 'weight' in '{'weight': heavy}'");
+  CHECK(says("0 1 {'weight': 1\n") ==
+        "edges.txt:1: the attributes that begin with '{' have no '}'; is the file cut short?");
+  CHECK(says("0 1 {} 3\n") == "edges.txt:1: nothing but a remark can stand behind the attributes between '{' and '}'");
+  CHECK(says("0 1\n1 1.5\n") == "edges.txt:2: expected a whole number for a node, found '1.5'");
+  CHECK(says("0,1\n1,,2\n") == "edges.txt:2: expected a whole number for a node, found ''");
+}
+
+TEST_CASE("numbers far apart are nodes of their own, and classes go by these numbers") {
+  const EdgeFile file;
+  const auto edges = file.write("5000000000 12\n12 40000000\n"),
+             labels =
+                 file.write("node;class;role\n12;1;training\n40000000;0;test\n5000000000;0;validation\n100;1;test\n",
+                            "labels.txt");
+  const auto graph = read_edge_list({edges, labels, 0, false, {}});
+  CHECK(graph->numbering.all() == std::vector<std::int64_t>{12, 100, 40000000, 5000000000});
+  CHECK(graph->labels == std::vector<std::int32_t>{1, 1, 0, 0});
+  CHECK(graph->roles == std::vector<Role>{Role::training, Role::test, Role::test, Role::validation});
+  const auto counted = read_edge_list({file.write("1 2\n2 3\n"), "", 3, false, {}});
+  CHECK(counted->numbering.all() == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(read_edge_list({file.write("1 2\n2 3\n"), "", 4, false, {}})->numbering.all() ==
+        std::vector<std::int64_t>{0, 1, 2, 3});
+}
