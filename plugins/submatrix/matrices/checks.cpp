@@ -21,12 +21,13 @@ bool before(const LatticeEntry& a, const LatticeEntry& b) {
 
 }  // namespace
 
-void check_entries(const std::string& what, const std::vector<LatticeEntry>& entries, double tolerance) {
+void check_entries(const std::string& what, const std::vector<LatticeEntry>& entries, int first) {
+  constexpr double tolerance = 1e-8;
   std::vector<LatticeEntry> sorted = entries;
   for (const auto& entry : entries)
     if (!std::isfinite(entry.value))
       throw InputError(fmt::format("{}{}: the element at row {}, column {} is {}; every element must be finite", what,
-                                   in_cell(entry.cell), entry.row, entry.column, entry.value));
+                                   in_cell(entry.cell), entry.row + first, entry.column + first, entry.value));
   std::sort(sorted.begin(), sorted.end(), before);
   for (const auto& entry : entries) {
     const LatticeEntry mirror{{-entry.cell[0], -entry.cell[1], -entry.cell[2]}, entry.column, entry.row, 0.0};
@@ -37,7 +38,7 @@ void check_entries(const std::string& what, const std::vector<LatticeEntry>& ent
       throw InputError(
           fmt::format("{}{}: not symmetric: {:.6g} at row {}, column {}, but {:.6g} in the mirrored place; the "
                       "submatrix method needs a symmetric matrix, both of whose triangles are alike",
-                      what, in_cell(entry.cell), entry.value, entry.row, entry.column, other));
+                      what, in_cell(entry.cell), entry.value, entry.row + first, entry.column + first, other));
   }
 }
 

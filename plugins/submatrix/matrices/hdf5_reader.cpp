@@ -6,10 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/submatrix/matrices/checks.hpp"
+#include "plugins/submatrix/matrices/text_elements.hpp"
 
 namespace cambium::submatrix {
 
@@ -108,15 +110,24 @@ std::vector<LatticeEntry> read_matrix(const io::File& file, const std::string& n
   if (!file.exists("R")) {
     const Csr csr = read_csr(file.group(name), functions);
     append(csr, {0, 0, 0}, only_upper(csr), out);
+    sum_duplicates(out);  // as SciPy takes a CSR matrix
     return out;
   }
   const auto cells = file.read<std::vector<int>>("R");
   if (cells.empty() || cells.size() % 3 != 0)
     throw InputError(fmt::format("{}: R holds {} numbers, expected three for each cell", file.file(), cells.size()));
+  std::set<Cell> there;
+  for (std::size_t q = 0; 3 * q < cells.size(); ++q)
+    if (const Cell cell{cells[3 * q], cells[3 * q + 1], cells[3 * q + 2]}; !there.insert(cell).second)
+      throw InputError(
+          fmt::format("{}: R holds the cell ({} {} {}) twice; expected once", file.file(), cell[0], cell[1], cell[2]));
   for (std::size_t q = 0; 3 * q < cells.size(); ++q) {
     const Cell cell{cells[3 * q], cells[3 * q + 1], cells[3 * q + 2]};
-    append(read_csr(file.group(fmt::format("R_{:02}/{}", q, name)), functions), cell, cell != Cell{0, 0, 0}, out);
+    // Where both cells of a pair are stored, each stands for itself.
+    const bool mirror = there.count({-cell[0], -cell[1], -cell[2]}) == 0;
+    append(read_csr(file.group(fmt::format("R_{:02}/{}", q, name)), functions), cell, mirror, out);
   }
+  sum_duplicates(out);
   return out;
 }
 

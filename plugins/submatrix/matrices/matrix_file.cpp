@@ -11,6 +11,8 @@
 #include "core/base/error.hpp"
 #include "core/io/text_lines.hpp"
 #include "plugins/submatrix/matrices/checks.hpp"
+#include "plugins/submatrix/matrices/matrix_market.hpp"
+#include "plugins/submatrix/matrices/text_elements.hpp"
 
 namespace cambium::submatrix {
 
@@ -36,15 +38,6 @@ std::string not_counted_from_one(const std::string& path, std::int64_t row, std:
   return fmt::format("{}: row {}, column {}; rows and columns are counted from 1", path, row, column);
 }
 
-/// A row or a column, counted from 0 in the result.
-int index_in(io::TextLines& lines, std::string_view word, std::string_view what) {
-  const std::int64_t value = lines.integer(word, what);
-  if (value > std::numeric_limits<int>::max())
-    lines.fail(
-        fmt::format("{} {} is more than can be counted; at most {}", what, value, std::numeric_limits<int>::max()));
-  return static_cast<int>(std::max<std::int64_t>(value, 0)) - 1;
-}
-
 MatrixFile read_binary(const std::string& path) {
   const auto size = std::filesystem::file_size(path);
   if (size % record != 0)
@@ -66,80 +59,92 @@ MatrixFile read_binary(const std::string& path) {
   return out;
 }
 
-/// Lines "row column value"; stops at the end of the file.
-MatrixFile read_triples(io::TextLines& lines, bool have_line) {
-  MatrixFile out;
-  while (have_line || lines.next()) {
-    have_line = false;
-    const auto words = io::split(lines.line());
-    if (words.empty() || words[0][0] == '%') continue;
-    if (words.size() != 3)
-      lines.fail(fmt::format("expected row, column and value, found {} words; was the file truncated?", words.size()));
-    out.entries.push_back({{0, 0, 0},
-                           index_in(lines, words[0], "a row"),
-                           index_in(lines, words[1], "a column"),
-                           lines.real(words[2], "an element")});
-  }
-  return out;
-}
-
-MatrixFile read_matrix_market(io::TextLines& lines) {
-  const auto words = io::split(lines.line());
-  if (words.size() != 5 || words[1] != "matrix" || words[2] != "coordinate" ||
-      (words[3] != "real" && words[3] != "integer") || (words[4] != "symmetric" && words[4] != "general"))
-    lines.fail("expected '%%MatrixMarket matrix coordinate real symmetric' (or general)");
-  std::vector<std::string_view> sizes;
-  while (lines.next())
-    if (sizes = io::split(lines.line()); !sizes.empty() && sizes[0][0] != '%') break;
-  if (sizes.size() != 3) lines.fail("expected the numbers of rows, columns and elements");
-  const auto rows = lines.integer(sizes[0], "the number of rows"),
-             columns = lines.integer(sizes[1], "the number of columns"),
-             count = lines.integer(sizes[2], "the number of elements");
-  if (rows < 1 || rows > std::numeric_limits<int>::max())
-    lines.fail(fmt::format("{} rows; expected 1 to {}", rows, std::numeric_limits<int>::max()));
-  if (rows != columns) lines.fail(fmt::format("{} rows and {} columns; the matrix must be square", rows, columns));
-  MatrixFile out = read_triples(lines, false);
-  if (std::ssize(out.entries) != count)
-    throw InputError(fmt::format("{}: {} elements announced, {} found; the file is truncated", lines.path(), count,
-                                 out.entries.size()));
-  out.rows = static_cast<int>(rows);
-  return out;
-}
-
-/// Completes a file of one triangle. Zeros may be left out, also on the diagonal; but a file that does not say how many
-/// elements it has must have the last one of its diagonal, by which one that was cut off is noticed.
-void complete(const std::string& path, MatrixFile& file) {
-  bool upper = false, lower = false;
-  int largest = -1;
-  for (const auto& entry : file.entries) {
-    if (entry.row < 0 || entry.column < 0)
-      throw InputError(not_counted_from_one(path, entry.row + 1, entry.column + 1));
-    upper |= entry.column > entry.row, lower |= entry.column < entry.row;
-    largest = std::max({largest, entry.row, entry.column});
-  }
-  const bool announced = file.rows > 0;
-  if (!announced) file.rows = largest + 1;
-  if (largest >= file.rows)
-    throw InputError(fmt::format("{}: row or column {} of a matrix of {} rows", path, largest + 1, file.rows));
+/// A row or two without elements are possible, most of them are not: no memory is taken for what a wrong number
+/// announces.
+void require_elements(const std::string& path, const MatrixFile& file) {
   if (file.entries.empty()) throw InputError(fmt::format("{} holds no elements; was the file truncated?", path));
-  // A row or two without elements are possible, most of them are not: no memory is taken for what a wrong number
-  // announces.
   if (static_cast<double>(file.rows) > 1e6 + 100.0 * static_cast<double>(file.entries.size()))
     throw InputError(
         fmt::format("{}: {} rows, but only {} elements; was the file changed?", path, file.rows, file.entries.size()));
-  bool last = announced;
-  const auto count = file.entries.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    const LatticeEntry entry = file.entries[k];
-    if (entry.row == entry.column)
-      last |= entry.row + 1 == file.rows;
-    else if (upper != lower)
-      file.entries.push_back({entry.cell, entry.column, entry.row, entry.value});
+}
+
+/// The first line of triples whose value is a whole number may be the line of sizes of a Matrix Market file that has
+/// lost its banner.
+struct MaybeSizes {
+  std::int64_t line = 0;
+  LatticeEntry entry{};
+};
+
+bool is_whole(std::string_view word) {
+  return word.find_first_not_of("0123456789", word.starts_with('+') ? 1 : 0) == std::string_view::npos;
+}
+
+void require_no_sizes(const std::string& path, const MaybeSizes& first, const std::vector<LatticeEntry>& entries) {
+  for (std::size_t k = 1; k < entries.size(); ++k)
+    if (entries[k].row > first.entry.row || entries[k].column > first.entry.column) return;
+  throw InputError(fmt::format(
+      "{}:{}: {} {} {:g} may be the line of sizes of a Matrix Market file, which has no banner, or an element; put "
+      "'%%MatrixMarket matrix coordinate real general' (or symmetric) before it, or write the element as {:.1f}",
+      path, first.line, first.entry.row + 1, first.entry.column + 1, first.entry.value, first.entry.value));
+}
+
+/// Lines "row column value", from the current one on.
+MatrixFile read_triples(io::TextLines& lines) {
+  MatrixFile out;
+  std::optional<MaybeSizes> sizes;
+  do {
+    const auto words = io::split(without_mark(lines));
+    if (is_market_banner(without_mark(lines)))
+      lines.fail("a banner of Matrix Market after elements; was one file appended to another?");
+    if (words.empty() || words[0][0] == '%') continue;
+    if (words.size() != 3)
+      lines.fail(fmt::format("expected row, column and value, found {} words; was the file truncated?", words.size()));
+    const Place at = place_in(lines, words[0], words[1], 0);
+    out.entries.push_back({{0, 0, 0}, at.row, at.column, element_in(lines, words[2], "an element")});
+    if (out.entries.size() == 1 && is_whole(words[2])) sizes = {lines.number(), out.entries.front()};
+  } while (lines.next());
+  if (sizes) require_no_sizes(lines.path(), *sizes, out.entries);
+  return out;
+}
+
+/// Completes a file without a banner of one triangle. Zeros may be left out, also on the diagonal; but as it does not
+/// say how many elements it has it must have the last one of its diagonal, by which one that was cut off is noticed.
+void complete(const std::string& path, MatrixFile& file) {
+  bool upper = false, lower = false, last = false;
+  if (const auto twice = first_duplicate(file.entries))
+    throw InputError(
+        fmt::format("{}: row {}, column {} is there twice; in Matrix Market files (which begin with "
+                    "'%%MatrixMarket') such elements are added up, elsewhere no rule says what they mean",
+                    path, twice->row + 1, twice->column + 1));
+  for (const auto& entry : file.entries) {
+    upper |= entry.column > entry.row, lower |= entry.column < entry.row;
+    file.rows = std::max({file.rows, entry.row + 1, entry.column + 1});
   }
+  for (const auto& entry : file.entries) last |= entry.row == entry.column && entry.row + 1 == file.rows;
+  require_elements(path, file);
   if (!last)
     throw InputError(fmt::format(
         "{}: row {}, the last one, has no diagonal element; was the file truncated? If that element is zero, write it",
         path, file.rows));
+  if (upper != lower) add_mirrored(file.entries);
+}
+
+/// Text: Matrix Market from its banner on, whatever stands before it, or triples.
+MatrixFile read_text(const std::string& path) {
+  io::TextLines lines(path);
+  if (!lines.next()) throw InputError(fmt::format("{} is empty", path));
+  do {
+    const auto words = io::split(without_mark(lines));
+    if (is_market_banner(without_mark(lines))) {
+      MatrixFile out = read_matrix_market(lines);
+      require_elements(path, out);
+      return out;
+    }
+    if (!words.empty() && words[0][0] != '%') break;
+  } while (lines.next());
+  MatrixFile out = read_triples(lines);
+  complete(path, out);
+  return out;
 }
 
 }  // namespace
@@ -150,14 +155,13 @@ MatrixFile read_matrix_file(const std::string& path) {
         fmt::format("matrix file '{}' does not exist; check the path (relative paths start at the folder where the "
                     "program was started)",
                     path));
-  MatrixFile out;
-  if (is_binary(first_bytes(path))) {
-    out = read_binary(path);
-  } else {
-    io::TextLines lines(path);
-    if (!lines.next()) throw InputError(fmt::format("{} is empty", path));
-    out = lines.line().starts_with("%%MatrixMarket") ? read_matrix_market(lines) : read_triples(lines, true);
-  }
+  const std::string bytes = first_bytes(path);
+  if (bytes.starts_with("\x1F\x8B") || bytes.starts_with("BZh") ||
+      bytes.starts_with("\xFD"
+                        "7zXZ"))
+    throw InputError(fmt::format("{} is compressed; unpack it first, for example by gunzip", path));
+  if (!is_binary(bytes)) return read_text(path);
+  MatrixFile out = read_binary(path);
   complete(path, out);
   return out;
 }
@@ -187,15 +191,17 @@ CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& 
       throw InputError(fmt::format("{} has {} rows, {} has {}; they must be of the same basis", hamiltonian, h.rows,
                                    hamiltonian_down, down.rows));
     for (auto& entry : down.entries) entry.value *= to_hartree;
-    check_entries(hamiltonian_down, down.entries);
+    check_entries(hamiltonian_down, down.entries, 1);
   }
   for (auto& entry : h.entries) entry.value *= to_hartree;
-  check_entries(hamiltonian, h.entries);
-  if (!overlap.empty()) check_entries(overlap, s.entries);
+  check_entries(hamiltonian, h.entries, 1);
+  if (!overlap.empty()) check_entries(overlap, s.entries, 1);
   CellBasis basis;
   for (int m = 0; m < h.rows / functions; ++m)
     for (int size : molecule) basis.atom_functions.push_back(size), basis.molecule.push_back(m);
-  return make_cell(basis, std::move(h.entries), std::move(s.entries), kind, true, std::move(down.entries));
+  CellSystem out = make_cell(basis, std::move(h.entries), std::move(s.entries), kind, true, std::move(down.entries));
+  for (const auto* file : {&h, &s, &down}) out.notes.insert(out.notes.end(), file->notes.begin(), file->notes.end());
+  return out;
 }
 
 }  // namespace cambium::submatrix

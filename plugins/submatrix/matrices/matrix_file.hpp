@@ -6,16 +6,18 @@
 
 namespace cambium::submatrix {
 
-/// A symmetric matrix of one cell (Gamma point) as other programs write it; both triangles in the result, which are
-/// completed when the file has only one. By its first bytes the file is one of
-///   Matrix Market, coordinate real, symmetric or general (counted from 1);
-///   CP2K's *_CSR_WRITE, lines "row column value" (counted from 1);
-///   the same with BINARY T: Fortran records of two 4-byte integers and a double.
-/// Zeros may be left out; only the last element of the diagonal must be there where the file does not say how many
-/// elements it has. InputError, with file and line, for other contents and a truncated file.
+/// A symmetric matrix of one cell (Gamma point) as other programs write it; both triangles in the result. By its first
+/// bytes the file is one of
+///   Matrix Market, see read_matrix_market(): a line that is meant as a banner may stand behind blank lines and
+///   remarks; CP2K's *_CSR_WRITE, lines "row column value" (counted from 1), one triangle or both; the same with BINARY
+///   T: Fortran records of two 4-byte integers and a double.
+/// Zeros may be left out; without a banner the last element of the diagonal must be there, no element may be there
+/// twice, and a first line of three whole numbers that may be a line of sizes is refused. InputError, with file and
+/// line, for other contents and a truncated file.
 struct MatrixFile {
   int rows = 0;
   std::vector<LatticeEntry> entries;
+  std::vector<std::string> notes = {};  ///< what the log should say
 };
 MatrixFile read_matrix_file(const std::string& path);
 

@@ -83,11 +83,9 @@ TEST_CASE("a matrix file that cannot be used says why") {
       "FILE: row 2, the last one, has no diagonal element; was the file truncated? If that element is zero, write it");
   CHECK(problem(scratch, "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1.0\n2 2 1.0\n") ==
         "FILE: 3 elements announced, 2 found; the file is truncated");
-  CHECK(problem(scratch, "%%MatrixMarket matrix array real general\n") ==
-        "FILE:1: expected '%%MatrixMarket matrix coordinate real symmetric' (or general)");
   CHECK(problem(scratch, binary().substr(0, 100)) ==
         "FILE: 100 bytes are no whole number of records of 24; the file is truncated or no binary CSR file of CP2K");
-  CHECK(problem(scratch, "0 1 2.0\n") == "FILE: row 0, column 1; rows and columns are counted from 1");
+  CHECK(problem(scratch, "0 1 2.0\n") == "FILE:1: row 0, column 1; rows and columns are counted from 1");
   World world(MPI_COMM_SELF);
   MatrixInput input;
   input.hamiltonian = scratch.file("h");
@@ -97,4 +95,118 @@ TEST_CASE("a matrix file that cannot be used says why") {
         input.hamiltonian +
             " has 3 rows, which are no whole number of molecules of 6 functions; 'molecule' holds the functions of "
             "each atom of one molecule");
+}
+
+namespace {
+
+const std::string banner = "%%MatrixMarket matrix coordinate real symmetric\n";
+
+std::string market(const std::string& kind, const std::string& rest) {
+  return "%%MatrixMarket matrix " + kind + "\n" + rest;
+}
+
+}  // namespace
+
+TEST_CASE("a Matrix Market file is read by its banner's rules or says why not") {
+  const Scratch scratch("submatrix_files");
+  for (const char* kind : {"array pattern general", "coordinate float general", "coordinate real upper", "array real"})
+    CHECK(problem(scratch, market(kind, "")) ==
+          std::string("FILE:1: expected '%%MatrixMarket matrix', then coordinate or array, then real, integer, complex "
+                      "or (with coordinate) pattern, then general, symmetric or hermitian; found '%%MatrixMarket "
+                      "matrix ") +
+              kind + "'");
+  CHECK(
+      problem(scratch, market("coordinate real skew-symmetric", "2 2 1\n2 1 1.0\n")) ==
+      "FILE:1: the banner says skew-symmetric, where the mirrored element is the negative; the submatrix method needs "
+      "a symmetric matrix");
+  CHECK(problem(scratch, market("coordinate complex hermitian", "2 2 2\n1 1 1.0 0\n2 1 1.0 -.5\n")) ==
+        "FILE:4: an imaginary part of -0.5; the submatrix method needs a real matrix");
+  CHECK(problem(scratch, market("coordinate integer general", "1 1 1\n1 1 2.5\n")) ==
+        "FILE:3: the banner says integer, found '2.5'; write real in the banner");
+  CHECK(problem(scratch, market("coordinate pattern general", "1 1 1\n1 1 2.5\n")) ==
+        "FILE:3: expected row and column, found 3 words; was the file truncated?");
+  CHECK(problem(scratch, market("coordinate complex general", "1 1 1\n1 1 2.5\n")) ==
+        "FILE:3: expected row, column, real and imaginary part, found 3 words; was the file truncated?");
+  CHECK(problem(scratch, market("array real general", "2 2 4\n")) ==
+        "FILE:2: expected the numbers of rows and columns");
+  CHECK(problem(scratch, market("coordinate real general", "2 2\n")) ==
+        "FILE:2: expected the numbers of rows, columns and elements");
+  CHECK(problem(scratch, market("array real symmetric", "2 2\n1\n2\n3\n4\n")) ==
+        "FILE:6: more than the 3 elements that the size of the matrix announces");
+  CHECK(problem(scratch, market("coordinate real general", "1 1 1\n1 1 2.5\n1 1 2.5\n")) ==
+        "FILE:4: more than the 1 elements that the line of sizes announces");
+  CHECK(problem(scratch, market("coordinate real general", "2 3 1\n1 1 2.5\n")) ==
+        "FILE:2: 2 rows and 3 columns; the matrix must be square");
+  CHECK(problem(scratch, market("coordinate real general", "2 2 1\n3 1 2.5\n")) ==
+        "FILE:3: row 3, column 1 of a matrix of 2 rows");
+  CHECK(problem(scratch, banner + "2 2 3\n1 1 1.0\n2 1 1.0\n1 2 1.0\n") ==
+        "FILE: row 2, column 1 and row 1, column 2 are both there, but the banner says that one triangle is stored; "
+        "leave one of them out, or write general in the banner");
+  for (const char* word : {"1.0x", "1e", "e5", ".", "1e400", "nan", "inf", "1.0-", "--1", "1,5", "0x1"})
+    CHECK(problem(scratch, banner + "1 1 1\n1 1 " + word + "\n") ==
+          std::string("FILE:3: expected a number for an element, found '") + word + "'");
+}
+
+TEST_CASE("numbers of C and of Fortran") {
+  const Scratch scratch("submatrix_files");
+  const std::string path = scratch.file("h");
+  for (const auto& [word, value] :
+       std::vector<std::pair<std::string, double>>{{"1.5D-03", 1.5e-3},
+                                                   {"1.5d+3", 1.5e3},
+                                                   {"1.5q0", 1.5},
+                                                   {"0.123456789012345-103", 0.123456789012345e-103},
+                                                   {"-.5+2", -50.0},
+                                                   {"+5.", 5.0},
+                                                   {"1e-310", 1e-310},
+                                                   {"4.9E-324", 4.9e-324},
+                                                   {"1e-400", 0.0},
+                                                   {"-0.0000001E-390", 0.0},
+                                                   {"1e+2", 100.0}}) {
+    INFO(word);
+    io::write_file_atomically(path, banner + "1 1 1\n1 1 " + word + "\n");
+    CHECK(read_matrix_file(path).entries.at(0).value == value);
+    io::write_file_atomically(path, "1 1 " + word + "\n");
+    CHECK(read_matrix_file(path).entries.at(0).value == value);
+  }
+}
+
+TEST_CASE("what may be meant as a banner is one, and triples are read only where they can be nothing else") {
+  const Scratch scratch("submatrix_files");
+  const std::string path = scratch.file("h"), rest = "3 3 3\n2 1 -0.25\n3 2 -0.12\n3 1 -0.12\n";
+  for (const std::string head :
+       {"%%MatrixMarket", "%%matrixmarket", "%MatrixMarket", "%% MatrixMarket", "\n%%MatrixMarket", "MATRIXMARKET",
+        "\xEF\xBB\xBF%%MatrixMarket", "% made here\n\n%%MatrixMarket"}) {
+    INFO(head);
+    io::write_file_atomically(path, head + " matrix coordinate real symmetric\n" + rest);
+    const MatrixFile file = read_matrix_file(path);
+    CHECK(file.rows == 3);
+    REQUIRE(file.entries.size() == 6);
+    CHECK(file.entries[0].value == -0.25);
+  }
+  CHECK(problem(scratch, "% my matrix\n" + rest) ==
+        "FILE:2: 3 3 3 may be the line of sizes of a Matrix Market file, which has no banner, or an element; put "
+        "'%%MatrixMarket matrix coordinate real general' (or symmetric) before it, or write the element as 3.0");
+  CHECK(problem(scratch, "1 1 2\n2 2 1\n2 1 0.5\n" + banner) ==
+        "FILE:4: a banner of Matrix Market after elements; was one file appended to another?");
+  CHECK(problem(scratch, "1 1 2\n2 2 1\n2 1 0.5\n") == "no error");  // row 2 is no row of a matrix of one row
+  CHECK(problem(scratch, "3 3 3.0\n2 1 0.5\n") == "no error");
+  CHECK(
+      problem(scratch, "1 1 2.0\n2 1 0.5\n2 1 0.5\n2 2 1.0\n") ==
+      "FILE: row 2, column 1 is there twice; in Matrix Market files (which begin with '%%MatrixMarket') such elements "
+      "are added up, elsewhere no rule says what they mean");
+  CHECK(problem(scratch, "\x1F\x8B\x08 1 2 3") == "FILE is compressed; unpack it first, for example by gunzip");
+}
+
+TEST_CASE("a file counted from 1 is told of in its own rows") {
+  const Scratch scratch("submatrix_files");
+  const std::string path = scratch.file("h");
+  io::write_file_atomically(path, market("coordinate real general", "2 2 3\n1 1 1.0\n2 2 1.0\n2 1 0.5\n"));
+  CHECK(message([&] { read_matrix_files(path, "", {1}, BlockKind::atom, 1.0); }) ==
+        path +
+            ": not symmetric: 0.5 at row 2, column 1, but 0 in the mirrored place; the submatrix method needs a "
+            "symmetric matrix, both of whose triangles are alike");
+  io::write_file_atomically(path, market("coordinate pattern symmetric", "2 2 3\n1 1\n2 2\n2 1\n"));
+  const CellSystem cell = read_matrix_files(path, "", {1}, BlockKind::atom, 1.0);
+  REQUIRE(cell.notes.size() == 1);
+  CHECK(cell.notes[0] == path + ": a pattern, every element that it names is 1");
 }

@@ -1,0 +1,22 @@
+#pragma once
+#include <string_view>
+
+#include "core/io/text_lines.hpp"
+#include "plugins/submatrix/matrices/matrix_file.hpp"
+
+namespace cambium::submatrix {
+
+/// Is this line a banner of Matrix Market, or meant as one? "%%MatrixMarket ..." in any case, with any number of
+/// percent signs and blanks before the word.
+bool is_market_banner(std::string_view line);
+
+/// A square real symmetric matrix in the format of R. Boisvert, R. Pozo and K. Remington (The Matrix Market Exchange
+/// Formats, NISTIR 5935, 1996), from its banner (the current line) on, both triangles:
+///   coordinate (elements of one place are added up) or array (by columns);
+///   real, double, integer and unsigned-integer; complex, if every imaginary part is 0; pattern, whose elements are 1;
+///   general, or symmetric and hermitian, of which one triangle is stored.
+/// Blank lines and lines that begin with % may stand anywhere after the banner. InputError, with file and line, for
+/// anything else, a skew-symmetric matrix, and more or fewer elements than announced.
+MatrixFile read_matrix_market(io::TextLines& lines);
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,35 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/io/text_lines.hpp"
+#include "plugins/submatrix/matrices/cell_matrices.hpp"
+
+namespace cambium::submatrix {
+
+/// The current line without the byte-order mark that some editors put before the first one.
+std::string_view without_mark(const io::TextLines& lines);
+
+/// A number as C and Fortran write it: exponents by E, D or Q, or by their sign alone ("1.5-103"); too small ones
+/// become denormal or 0. Fails, naming `what`, for other words and for what is not finite.
+double element_in(io::TextLines& lines, std::string_view word, std::string_view what);
+
+/// A row and a column as files count them, from 1; the result counts from 0. Fails for 0 and less, for what no int
+/// holds and, where `rows` is known (more than 0), for what is beyond it.
+struct Place {
+  int row, column;
+};
+Place place_in(io::TextLines& lines, std::string_view row, std::string_view column, int rows);
+
+/// In the order of cells, rows and columns; elements of one place become their sum.
+void sum_duplicates(std::vector<LatticeEntry>& entries);
+
+/// The first element (in the order of cells, rows and columns) of a place that has two, or none.
+std::optional<LatticeEntry> first_duplicate(std::vector<LatticeEntry> entries);
+
+/// Elements of one triangle give the other one.
+void add_mirrored(std::vector<LatticeEntry>& entries);
+
+}  // namespace cambium::submatrix
