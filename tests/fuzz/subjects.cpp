@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "core/base/timing.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/h5_recode.hpp"
 #include "core/io/tables/csv.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
@@ -133,10 +135,50 @@ static void machines(const Places& places, std::vector<Subject>& out) {
   }
 }
 
+/// A file of others that is a data set, and a compressed one. What HDF5 itself ends on is met by the process that opens
+/// such a file first.
+static void arrays(const Places& places, std::vector<Subject>& out) {
+  const fs::path folder = places.made / "arrays";
+  const auto name = [&](const char* file) { return (folder / file).string(); };
+  if (!fs::exists(folder)) {
+    fs::create_directories(folder);
+    std::ofstream(folder / "deck.yaml") << R"(
+run: {name: d}
+stages:
+  - train:
+      network: {type: mlp, layers: [4], input: x, target: z}
+      dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: z}], scan: true}
+      batch: 8
+      steps: 2
+      learning_rate: {type: constant, start: 1e-3}
+)";
+    std::vector<float> values;
+    for (int k = 0; k < 40 * 60; ++k) values.push_back(static_cast<float>(k % 60) / 60.0f);
+    auto file = cambium::io::File::create(name("d.h5"));
+    file.write("x", cambium::io::tensor_of(values.data(), {40, 60}));
+    file.write("z", cambium::io::tensor_of(values.data(), {40, 1}));
+    file.close();
+    cambium::io::Compression compress;
+    compress.relative = 1e-3;
+    cambium::io::compress_file(name("d.h5"), name("packed.h5"), compress);
+  }
+  out.push_back({"arrays:dataset", Subject::Form::h5, folder, "d.h5",
+                 [] {
+                   return command({"run", "deck.yaml", "run.directory=out"});
+                 },
+                 20});
+  out.push_back({"arrays:compressed", Subject::Form::h5, folder, "packed.h5",
+                 [] {
+                   return command({"decompress", "packed.h5", "out.h5"});
+                 },
+                 20});
+}
+
 void core_subjects(const Places& places, std::vector<Subject>& out) {
   decks(places, out);
   tables(places, out);
   machines(places, out);
+  arrays(places, out);
   const std::string train = R"(
 run: {name: t}
 stages:

@@ -15,6 +15,12 @@ void require_parts(const Handle& set, const std::string& file, const std::string
 /// The same without the filters, for what is copied as it is stored.
 void require_files_of(const Handle& set, const std::string& file, const std::string& path);
 
+/// What require_parts() asks beside the parts of virtual data sets; `properties`: with which the data set was made.
+void require_external(const Handle& set, hid_t properties, const std::string& file, const std::string& path);
+void require_filters(const Handle& set, hid_t properties, const std::string& file, const std::string& path);
+
+std::string folder_of(const std::string& file);  ///< "." for a bare name
+
 /// Where a name of another file that stands in `file` leads: the names that HDF5 tries, in its order. `prefixes`: value
 /// of the environment variable that it reads (HDF5_VDS_PREFIX, HDF5_EXT_PREFIX), or null.
 std::vector<std::string> places_of_file(const std::string& name, const std::string& file, const char* prefixes);
