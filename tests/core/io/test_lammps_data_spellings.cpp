@@ -29,6 +29,27 @@ struct Units {
   double length, velocity, mass;
 };
 
+struct Style {
+  const char* name;
+  bool molecule;
+  std::vector<std::string> before, behind;  ///< words around the position
+};
+
+/// Those with a molecule have bonds in some spellings.
+const std::vector<Style>& styles() {
+  static const std::vector<Style> all = {{"atomic", false, {}, {}},
+                                         {"charge", false, {"-0.5"}, {}},
+                                         {"molecular", true, {}, {}},
+                                         {"full", true, {"0.4"}, {}},
+                                         {"bond", true, {}, {}},
+                                         {"dpd", false, {"0.5"}, {}},
+                                         {"dipole", false, {"0"}, {"0.5", "0", "1"}},
+                                         {"hybrid", false, {}, {"0.5"}},
+                                         {"spin", false, {}, {"0.5", "0", "1", "2.2"}},
+                                         {"template", false, {"3", "1", "1"}, {}}};
+  return all;
+}
+
 class DataSpelling {
  public:
   explicit DataSpelling(unsigned seed) : s_(seed), end_(s_.once_in(4) ? "\r\n" : "\n") {
@@ -44,6 +65,8 @@ class DataSpelling {
     for (int k = 0; k < 4; ++k) id_.push_back(k + 1);
     if (s_.once_in(4)) id_ = {2, 5, 6, 90};
     labels_ = s_.once_in(5);
+    chosen_ = s_.below(static_cast<int>(styles().size()));
+    bonds_ = styles()[static_cast<std::size_t>(chosen_)].molecule && s_.once_in(2);
   }
 
   std::string text() {
@@ -55,9 +78,12 @@ class DataSpelling {
     std::vector<std::string> before = {masses()}, behind = {velocities()};
     if (s_.once_in(3))
       before.push_back(section("Pair Coeffs # lj/cut", {"1 0.1 3.4", "2 0.2 3.3", "3 0.1 3.4"}, false));
-    if (s_.once_in(3)) before.push_back(section("Bond Coeffs", {"1 harmonic 3 1.5"}, false));
-    if (s_.once_in(3)) before.push_back(section("PairIJ Coeffs # lj/cut", {"1 1 0.1 3.4", "1 2 0.2 3.3"}, false));
-    if (s_.once_in(3)) behind.push_back(section("Bonds", {"1 1 1 2", "2 1 2 3"}, false));
+    if (bonds_) before.push_back(section("Bond Coeffs # harmonic", {"1 3.5 1.5"}, false));
+    if (s_.once_in(3))
+      before.push_back(
+          section("PairIJ Coeffs # lj/cut",
+                  {"1 1 0.1 3.4", "1 2 0.2 3.3", "1 3 0.1 3.4", "2 2 0.2 3.3", "2 3 0.2 3.3", "3 3 0.1 3.4"}, false));
+    if (bonds_) behind.push_back(section("Bonds", bond_lines(), false));
     if (s_.once_in(3)) behind.push_back(masses()), before.erase(before.begin());
     s_.shuffle(before), s_.shuffle(behind);
     for (const auto& part : before) out += part;
@@ -70,9 +96,7 @@ class DataSpelling {
  private:
   std::string number(double x) { return s_.number(x); }
   std::string remark() { return s_.once_in(4) ? s_.blank() + s_.one_of({"# a remark", "#", "# Cu", "# 7 atoms"}) : ""; }
-  std::string line(const std::string& text) {
-    return s_.maybe_blank() + text + remark() + end_ + (s_.once_in(6) ? end_ : "");
-  }
+  std::string line(const std::string& text) { return s_.maybe_blank() + text + remark() + end_; }
   std::string joined(const std::vector<std::string>& words) {
     std::string out;
     for (std::size_t k = 0; k < words.size(); ++k) out += (k ? s_.blank() : "") + words[k];
@@ -82,13 +106,19 @@ class DataSpelling {
   std::string section(const std::string& name, std::vector<std::string> lines, bool shuffled) {
     if (shuffled) s_.shuffle(lines);
     std::string out = end_ + name + end_ + end_;
-    for (const auto& each : lines) out += line(each);
+    for (const auto& each : lines) out += line(each);  // LAMMPS allows no empty line in a section
     return out;
+  }
+
+  std::vector<std::string> bond_lines() {
+    const auto id = [&](std::size_t k) { return std::to_string(id_[k]); };
+    return {"1 1 " + id(0) + " " + id(1), "2 1 " + id(1) + " " + id(2)};
   }
 
   std::string header() {
     std::vector<std::string> lines = {"4 atoms", "3 atom types"};
-    for (const char* more : {"0 bonds", "2 bonds", "0 angles", "1 bond types", "2 extra bond per atom", "0 ellipsoids"})
+    if (bonds_) lines.insert(lines.end(), {"2 bonds", "1 bond types", "2 extra bond per atom"});
+    for (const char* more : {"0 angles", "0 dihedral types", "0 impropers"})
       if (s_.once_in(4)) lines.emplace_back(more);
     const double l = 1.0 / u_.length;
     if (s_.once_in(3)) {
@@ -104,7 +134,7 @@ class DataSpelling {
     }
     s_.shuffle(lines);
     std::string out = s_.once_in(2) ? end_ : "";
-    for (const auto& each : lines) out += line(each);
+    for (const auto& each : lines) out += line(each) + (s_.once_in(6) ? end_ : "");
     return out;
   }
 
@@ -117,26 +147,10 @@ class DataSpelling {
   }
 
   std::string atoms() {
-    struct Style {
-      const char* name;
-      bool molecule;
-      std::vector<std::string> before, behind;  ///< words around the position
-    };
-    const std::vector<Style> styles = {{"atomic", false, {}, {}},
-                                       {"charge", false, {"-0.5"}, {}},
-                                       {"molecular", true, {}, {}},
-                                       {"full", true, {"0.4"}, {}},
-                                       {"bond", true, {}, {}},
-                                       {"sphere", false, {"1.5", "2.0"}, {}},
-                                       {"dipole", false, {"0"}, {"0.5", "0", "1"}},
-                                       {"hybrid", false, {}, {"0.5"}},
-                                       {"spin", false, {}, {"0.5", "0", "1", "2.2"}},
-                                       {"bpm/sphere", true, {"1.5", "2.0"}, {}}};
-    const int chosen = s_.below(static_cast<int>(styles.size()));
-    const Style& style = styles[static_cast<std::size_t>(chosen)];
+    const Style& style = styles()[static_cast<std::size_t>(chosen_)];
     const std::string suffix = s_.one_of({"", "", "/kk", "/omp", "/gpu"});
     std::string name = "Atoms";
-    if (chosen > 3 || s_.once_in(2))
+    if (chosen_ > 3 || s_.once_in(2))
       name += s_.one_of({" # ", "  # ", " #"}) + style.name + suffix;
     else if (s_.once_in(2))
       name += " # positions of all atoms";
@@ -169,7 +183,8 @@ class DataSpelling {
   std::string end_;
   Units u_{};
   std::vector<int> id_;
-  bool labels_ = false;
+  bool labels_ = false, bonds_ = false;
+  int chosen_ = 0;
 };
 
 /// Rows in the order of ids.
