@@ -88,12 +88,14 @@ std::string image_of(Arrays& arrays, const GridFields& grid) {
 std::string mesh_of(Arrays& arrays, std::span<const double> place, std::span<const std::int64_t> connectivity,
                     std::span<const std::int64_t> ends, std::uint8_t type, const std::string& data) {
   const std::vector<std::uint8_t> types(ends.size(), type);
+  const auto points = arrays.real("Points", place, 3);
+  auto cells = arrays.add("Int64", "connectivity", connectivity);
+  cells += arrays.add("Int64", "offsets", ends);
+  cells += arrays.add("UInt8", "types", std::span<const std::uint8_t>(types));
   return fmt::format(
       "<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n{}<Points>\n{}</Points>\n"
-      "<Cells>\n{}{}{}</Cells>\n</Piece>\n</UnstructuredGrid>\n",
-      place.size() / 3, ends.size(), data, arrays.real("Points", place, 3),
-      arrays.add("Int64", "connectivity", connectivity), arrays.add("Int64", "offsets", ends),
-      arrays.add("UInt8", "types", std::span<const std::uint8_t>(types)));
+      "<Cells>\n{}</Cells>\n</Piece>\n</UnstructuredGrid>\n",
+      place.size() / 3, ends.size(), data, points, cells);
 }
 
 constexpr const char* footer = "</Collection>\n</VTKFile>\n";
