@@ -177,11 +177,10 @@ void take_blas_memory() {
   constexpr std::size_t buffer = std::size_t{128} << 20;  // BUFFER_SIZE of OpenBLAS on x86-64 and ARM, a thread
   const int threads = std::max(blas.threads, 1);
   if (!can_map(buffer, threads))
-    throw InputError(
-        fmt::format("the BLAS ({}) cannot have its memory: {} MB of addresses for each of {} thread(s), and the limit "
-                    "of this shell "
-                    "or job leaves less; raise it (ulimit -v), or take fewer threads (OPENBLAS_NUM_THREADS)",
-                    blas.library, buffer >> 20, threads));
+    throw InputError(fmt::format(
+        "the BLAS ({}) cannot have its memory: {} MB of addresses for each of {} thread(s), and the limit "
+        "of this shell or job leaves less; raise it (ulimit -v), or take fewer threads (OPENBLAS_NUM_THREADS)",
+        blas.library, buffer >> 20, threads));
   constexpr int n = 192;  // so large that no kernel does without the buffer, and every thread takes part
   const std::vector<double> a(n * n, 0.0);
   std::vector<double> c(n * n, 0.0);

@@ -64,8 +64,7 @@ void require_hdf5(const std::string& path) {
 }
 
 /// The reason why HDF5 did not open a file that begins like one.
-[[noreturn]] void refuse(const std::string& path) {
-  const std::string why = cause();
+[[noreturn]] void refuse(const std::string& path, const std::string& why = cause()) {
   unsigned long long found = 0, base = 0, expected = 0;
   if (std::sscanf(why.c_str(), "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu", &found, &base,
                   &expected) == 3)
@@ -95,9 +94,12 @@ File File::open(const std::string& path) {
   const Entered entered;
   const Handle access = access_properties(H5F_CLOSE_WEAK);
   hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
-  if (id < 0)  // this process writes it
-    id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_properties().id());
-  if (id < 0) refuse(path);
+  if (id >= 0) return File(Handle(id), path, "/");
+  const std::string why = cause();
+  const Handle of_writer = access_properties();
+  if (why.find("close degree") != std::string::npos)  // this process writes it
+    id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, of_writer.id());
+  if (id < 0) refuse(path, why);
   return File(Handle(id), path, "/");
 }
 

@@ -166,6 +166,7 @@ TEST_CASE("a part that is shorter than its place is refused, one that is open he
     CHECK(read(name) == counted(8));
   }
   const auto writing = io::File::append(scratch.file("a.h5"));
+  CHECK(read(scratch.file("a.h5")) == counted(4));
   const std::string text = message([&] { read(name); });
   CHECK(text.starts_with("'/x' in '" + name + "' is a virtual data set, and HDF5 cannot open its part '" +
                          scratch.file("a.h5") + "': "));

@@ -1,9 +1,12 @@
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <new>
 #include <stdexcept>
 
 #include "core/base/counts.hpp"
+#include "core/base/platform.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/particles/lattice.hpp"
 #include "tests/catch.hpp"
@@ -68,6 +71,25 @@ TEST_CASE("what libraries say of memory that could not be had becomes a message 
        ": a tensor of more bytes than there are");
   CHECK(memory_refusal(std::runtime_error("no such thing")).empty());
   CHECK(memory_refusal(InputError("the box is too large")).empty());
+}
+
+TEST_CASE("the BLAS has its memory at the start of a run, or the run says that it has not") {
+  const BlasInfo blas = blas_info();
+  if (!blas.library.starts_with("OpenBLAS")) return;
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit small{static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20),
+                     before.rlim_max};
+  setrlimit(RLIMIT_AS, &small);
+  const std::string text = message(take_blas_memory);
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(text == "the BLAS (" + blas.library + ") cannot have its memory: 128 MB of addresses for each of " +
+                    std::to_string(blas.threads) +
+                    " thread(s), and the limit of this shell or job leaves less; raise it (ulimit -v), or take fewer "
+                    "threads (OPENBLAS_NUM_THREADS)");
+  CHECK(message(take_blas_memory).empty());
 }
 
 TEST_CASE("a limit of this process counts") {
