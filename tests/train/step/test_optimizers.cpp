@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/train/step/optimizers/clip.hpp"
+#include "core/train/step/optimizers/bounded_gradient.hpp"
 #include "core/train/step/optimizers/layerwise.hpp"
 #include "core/train/step/optimizers/sgd.hpp"
 #include "core/train/step/optimizers/split.hpp"
@@ -192,18 +192,59 @@ TEST_CASE("clipping bounds elements and the norm of the whole") {
   const FlatLayout layout(some_parameters(5), 200);
   FlatBuffer g(layout, DType::f64);
   fill(g, 9);
+  const auto values = g.values<double>();
+  const auto bound = [&](const Clip& clip) {
+    BoundedGradient bounded(1.0, clip, layout.parameters());
+    if (bounded.bounds_norm())
+      bounded.look(values.data(), std::ssize(values)), bounded.add(values.data(), std::ssize(values));
+    const double norm = bounded.norm();
+    bounded.take(values.data(), values.data(), std::ssize(values));
+    return norm;
+  };
   double before = 0.0;
   for (double s : squared_norms(g)) before += s;
   Clip clip;
   clip.norm = 0.5;
-  REQUIRE(clip.apply(g) == Approx(std::sqrt(before)));
+  REQUIRE(bound(clip) == Approx(std::sqrt(before)).epsilon(1e-15));
   double after = 0.0;
   for (double s : squared_norms(g)) after += s;
   REQUIRE(std::sqrt(after) == Approx(0.5).epsilon(1e-12));
   clip.norm.reset();
   clip.value = 0.01;
-  clip.apply(g);
+  REQUIRE(std::isnan(bound(clip)));
   for (double x : packed<double>(g)) REQUIRE(std::abs(x) <= 0.01);
+}
+
+TEST_CASE("the norm of a gradient has the same bits in parts of any size and order") {
+  const auto norm_in = [](const std::vector<double>& x, std::size_t size, bool backwards) {
+    BoundedGradient bounded(0.125, Clip{1.0, {}}, std::ssize(x));
+    const auto parts = [&](auto&& f) {
+      for (std::size_t k = 0; k * size < x.size(); ++k) {
+        const std::size_t n = (x.size() + size - 1) / size, at = (backwards ? n - 1 - k : k) * size;
+        f(x.data() + at, static_cast<std::int64_t>(std::min(size, x.size() - at)));
+      }
+    };
+    parts([&](const double* values, std::int64_t n) { bounded.look(values, n); });
+    parts([&](const double* values, std::int64_t n) { bounded.add(values, n); });
+    return bounded.norm();
+  };
+  std::vector<double> x(70001);
+  for (const double scale : {1.0, 1e-160, 1e150}) {  // squares of the last two are no normal numbers
+    Real square = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const Random4 random(3, Stream::test, k, 0);
+      x[k] = scale * (random.uniform(0) - 0.5) * std::pow(10.0, 8.0 * random.uniform(1));
+      square += static_cast<Real>(0.125 * x[k]) * static_cast<Real>(0.125 * x[k]);
+    }
+    const double whole = norm_in(x, x.size(), false);
+    CHECK(whole == Approx(static_cast<double>(std::sqrt(square))).epsilon(1e-14));
+    for (const std::size_t size : {1, 7, 64, 513, 20000}) CHECK(norm_in(x, size, true) == whole);
+  }
+  x[4000] = std::numeric_limits<double>::infinity();
+  CHECK(std::isinf(norm_in(x, 100, false)));
+  x[9] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(std::isnan(norm_in(x, 100, true)));
+  CHECK(norm_in(std::vector<double>(100, 0.0), 7, false) == 0.0);
 }
 
 TEST_CASE("the average of weights follows its recursion") {

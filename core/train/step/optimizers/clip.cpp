@@ -1,24 +1,8 @@
 #include "core/train/step/optimizers/clip.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace cambium::train {
-
-double Clip::apply(FlatBuffer& gradients) const {
-  if (value)
-    with_real(gradients.dtype(), [&]<class T>() {
-      const T bound = static_cast<T>(*value);
-      for (T& g : gradients.values<T>()) g = std::clamp(g, -bound, bound);
-    });
-  if (!norm) return std::numeric_limits<double>::quiet_NaN();
-  double square = 0.0;
-  for (double s : squared_norms(gradients)) square += s;
-  const double before = std::sqrt(square);
-  if (before > *norm) scale(gradients, *norm / before);
-  return before;
-}
 
 void Average::update(FlatBuffer& average, const FlatBuffer& weights, std::int64_t step) const {
   if (step <= from) return average.copy_from(weights);

@@ -6,7 +6,8 @@
 
 namespace cambium::train {
 
-/// Bounds on the gradient before the step.
+/// Bounds on the gradient before the step (bounded_gradient.hpp): first on every element, then on the norm of the
+/// whole.
 struct Clip {
   std::optional<double> norm, value;
   static void describe(deck::Describe<Clip>& d) {
@@ -16,10 +17,6 @@ struct Clip {
       return clip.norm || clip.value ? "" : "names no bound: give norm, value or both, for example clip: {norm: 1}";
     });
   }
-
-  /// Bounds every element by `value`, then shrinks the whole to `norm`. Returns the norm before, NaN when not asked
-  /// for; summed tensor by tensor, so the same bits on every rank.
-  double apply(FlatBuffer& gradients) const;
 };
 
 /// Exponential moving average of the weights, which validation and the exported model then use.

@@ -1,70 +1,40 @@
 #include "core/train/weights/divided/divided_step.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/base/timing.hpp"
 
 namespace cambium::train {
 
-static double bound_of(const std::optional<Clip>& clip) {
-  return clip && clip->value ? *clip->value : std::numeric_limits<double>::infinity();
-}
-
-/// A kept number as the optimizer sees it: scaled and bounded.
+/// Of the whole gradient, of which the ranks along the states' levels step a part each.
 template <class T>
-static auto scaled(T value, double factor, double bound) {
-  using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const R x = static_cast<R>(value) * static_cast<R>(factor);
-  return std::clamp(x, static_cast<R>(-bound), static_cast<R>(bound));
-}
-
-/// Every group in 64 leaves (or as many as ranks), each summed by one rank and all added in order on every rank: the
-/// same bits whatever divides the states, if the ranks divide 64.
-template <class T>
-double DividedStep::squared_norm(const StepNumbers& numbers) {
-  const std::int64_t parts = parts_of(parts_.mesh, parts_.partition.states);
-  const std::int64_t leaves = 64 % parts == 0 ? 64 : parts;
-  const double bound = bound_of(numbers.clip), factor = numbers.factor;
-  std::vector<double> table(parts_.groups.size() * static_cast<std::size_t>(leaves), 0.0);
-  for (const auto& g : parts_.groups) {
-    const Interval mine = parts_.stepped(g);
-    const T* values = reinterpret_cast<const T*>(parts_.stepped_gradients_of(g));
-    const std::int64_t size = g.whole.size() / leaves, first = (mine.begin - g.whole.begin) / size;
-    for (std::int64_t leaf = 0; leaf < mine.size() / size; ++leaf) {
-      double sums[8] = {};
-      for (std::int64_t i = 0; i < size; ++i) {
-        const double x = scaled(values[leaf * size + i], factor, bound);
-        sums[i % 8] += x * x;
-      }
-      table[static_cast<std::size_t>(g.number * leaves + first + leaf)] =
-          ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-    }
-  }
-  for (int level = 0; level < parts_.partition.states; ++level)
-    parts_.mesh.along(static_cast<std::size_t>(level)).sum(table);
-  double sum = 0.0;
-  for (double leaf : table) sum += leaf;
-  return sum;
+double DividedStep::norm_of(BoundedGradient& bounded) {
+  if (!bounded.bounds_norm()) return std::numeric_limits<double>::quiet_NaN();
+  const auto over_parts = [&](auto&& f) {
+    for (const auto& g : parts_.groups) f(reinterpret_cast<const T*>(parts_.stepped_gradients_of(g)), g.shard->size());
+  };
+  const auto over_levels = [&](auto&& f) {
+    for (int level = 0; level < parts_.partition.states; ++level) f(parts_.mesh.along(static_cast<std::size_t>(level)));
+  };
+  over_parts([&](const T* values, std::int64_t n) { bounded.look(values, n); });
+  over_levels([&](const Comm& comm) { bounded.largest_of(comm); });
+  over_parts([&](const T* values, std::int64_t n) { bounded.add(values, n); });
+  over_levels([&](const Comm& comm) { bounded.sum_of(comm); });
+  return bounded.norm();
 }
 
 /// The part of a group's gradient that this rank steps with, in float32 where bfloat16 is kept; else in place (an empty
 /// block).
 template <class T>
-Block DividedStep::bounded_gradient(const DividedGroup& g, const StepNumbers& numbers, double shrink) {
-  using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
+Block DividedStep::bounded_gradient(const DividedGroup& g, const BoundedGradient& bounded) {
+  using R = Stepped<T>;
   const std::int64_t n = g.shard->size();
-  const double bound = bound_of(numbers.clip), factor = numbers.factor;
   T* values = reinterpret_cast<T*>(parts_.stepped_gradients_of(g));
   Block wide;
   if constexpr (std::is_same_v<T, Bf16>)
     wide = Block(parts_.memory, Held::windows, n * static_cast<std::int64_t>(sizeof(R)));
-  R* out = wide ? reinterpret_cast<R*>(wide.data()) : reinterpret_cast<R*>(values);
-  for (std::int64_t k = 0; k < n; ++k) {
-    const R x = scaled(values[k], factor, bound);
-    out[k] = shrink == 1.0 ? x : x * static_cast<R>(shrink);
-  }
+  bounded.take(values, wide ? reinterpret_cast<R*>(wide.data()) : reinterpret_cast<R*>(values), n);
   return wide;
 }
 
@@ -124,15 +94,12 @@ void DividedStep::hand_out(const DividedGroup& g) {
 
 double DividedStep::step(const StepNumbers& numbers) {
   changed_ = 0;
-  const auto& clip = numbers.clip;
-  double norm = std::numeric_limits<double>::quiet_NaN(), shrink = 1.0;
+  double norm = 0.0;
+  BoundedGradient bounded(numbers.factor, numbers.clip, parts_.layout->parameters());
   with_kept(parts_.form.kept, [&]<class T>() {
-    if (clip && clip->norm) {
-      norm = std::sqrt(squared_norm<T>(numbers));
-      if (norm > *clip->norm) shrink = *clip->norm / norm;
-    }
+    norm = norm_of<T>(bounded);
     for (const auto& g : parts_.groups) {
-      Block wide = bounded_gradient<T>(g, numbers, shrink);
+      Block wide = bounded_gradient<T>(g, bounded);
       const auto gradients =
           FlatBuffer::on(*g.shard, parts_.form.real, wide ? wide.data() : parts_.stepped_gradients_of(g));
       step_group(g, gradients, numbers);

@@ -1,4 +1,5 @@
 #pragma once
+#include "core/train/step/optimizers/bounded_gradient.hpp"
 #include "core/train/weights/divided/parts.hpp"
 #include "core/train/weights/weights.hpp"
 
@@ -20,9 +21,9 @@ class DividedStep {
 
  private:
   template <class T>
-  double squared_norm(const StepNumbers& numbers);
+  double norm_of(BoundedGradient& bounded);
   template <class T>
-  Block bounded_gradient(const DividedGroup& g, const StepNumbers& numbers, double shrink);
+  Block bounded_gradient(const DividedGroup& g, const BoundedGradient& bounded);
   FlatBuffer exact_weights(const DividedGroup& g, Block& window);
   void step_group(const DividedGroup& g, const FlatBuffer& gradients, const StepNumbers& numbers);
   void hand_out(const DividedGroup& g);

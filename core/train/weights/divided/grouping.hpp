@@ -17,8 +17,7 @@ struct Grouping {
 Grouping group_tensors(const std::vector<ParameterInfo>& parameters, const std::vector<int>& modules,
                        std::int64_t whole_below, std::int64_t group_elements);
 
-/// Elements of which a group's length is a multiple, for this many ranks: 64 leaves of the gradient's norm, whatever
-/// the number of ranks that divides it.
+/// Elements of which a group's length is a multiple, for this many ranks.
 std::int64_t group_padding(std::int64_t ranks);
 
 }  // namespace cambium::train

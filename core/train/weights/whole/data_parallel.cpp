@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "core/train/step/optimizers/bounded_gradient.hpp"
+
 namespace cambium::train {
 
 DataParallel::DataParallel(const ReduceParams& reduce, const Comm& comm, const Network& network,
@@ -18,8 +20,18 @@ std::vector<FlatBuffer> DataParallel::state_views() const {
 }
 
 double DataParallel::bound(const StepNumbers& numbers) {
-  scale(gradients, numbers.factor);
-  return numbers.clip ? numbers.clip->apply(gradients) : std::numeric_limits<double>::quiet_NaN();
+  BoundedGradient bounded(numbers.factor, numbers.clip, layout.parameters());
+  double norm = std::numeric_limits<double>::quiet_NaN();
+  with_real(gradients.dtype(), [&]<class T>() {
+    const auto values = gradients.values<T>();
+    if (bounded.bounds_norm()) {
+      bounded.look(values.data(), std::ssize(values));
+      bounded.add(values.data(), std::ssize(values));
+      norm = bounded.norm();
+    }
+    bounded.take(values.data(), values.data(), std::ssize(values));
+  });
+  return norm;
 }
 
 }  // namespace cambium::train

@@ -19,7 +19,8 @@ struct DataParallel {
 
   /// Views of the states, as an optimizer and a snapshot take them.
   std::vector<FlatBuffer> state_views() const;
-  /// Makes the summed gradients those of the mean loss, within bounds. Returns the norm as Clip::apply() does.
+  /// Makes the summed gradients those of the mean loss, within bounds. Returns the norm before, as Weights::step()
+  /// does.
   double bound(const StepNumbers& numbers);
 };
 

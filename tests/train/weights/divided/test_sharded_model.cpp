@@ -1,5 +1,6 @@
 // Weights, gradients and states divided over ranks: memory and bytes by their formulas, and the same weights, bit for
 // bit, whatever is divided over however many ranks.
+#include "core/train/weights/whole/whole_weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/weights/divided/layers.hpp"
 
@@ -84,6 +85,45 @@ TEST_CASE("weights after 200 steps have the same bits whatever is divided over h
       CHECK(same_bits(run.weights(), alone.weights()));
     }
   }
+}
+
+TEST_CASE("a bounded norm gives the same bits undivided and however divided, in ordered mode") {
+  const Comm comm;
+  const Layers network(3, 7, 24);
+  Clip clip;
+  clip.norm = 0.05, clip.value = 0.02;
+  // Without `parallel`: whole weights, on one rank.
+  Log log;
+  Timing timing;
+  Comm alone{MPI_COMM_SELF};
+  Context context{alone, log, timing};
+  AdamW adam({}, context);
+  ReduceParams ordered;
+  ordered.mode = ReduceParams::Mode::ordered;
+  WholeWeights whole(ordered, {}, alone, network, adam);
+  whole.start([](FlatBuffer& first) { fill(first, 5, 0.1); });
+  std::vector<double> norms;
+  for (int step = 0; step < 100; ++step) {
+    whole.sum(8, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
+      network.slice(static_cast<std::uint64_t>(1000 * step + s), weights, gradients, ready);
+      return true;
+    });
+    norms.push_back(whole.step({1.0 / 8, clip, 1e-2, step + 1}));
+  }
+  std::vector<float> expected;
+  whole.whole([&](FlatBuffer& all) { expected = packed<float>(all); });
+  for (const std::int64_t whole_below : {0, 100})
+    for (int stage = 0; stage <= 3; ++stage) {
+      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1, whole_below),
+              network, false, true);
+      INFO("stage " << stage << ", whole below " << whole_below);
+      for (int step = 0; step < 100; ++step) {
+        run.step(network, 8, clip);
+        REQUIRE(run.last_norm == norms[static_cast<std::size_t>(step)]);
+        REQUIRE(run.last_norm > 0.05);
+      }
+      CHECK(same_bits(run.weights(), expected));
+    }
 }
 
 TEST_CASE("weights that are gathered ahead have the same bits and take the same bytes") {
