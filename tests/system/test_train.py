@@ -122,6 +122,24 @@ class Training(unittest.TestCase):
             for table in ("training.csv", "validation.csv"):
                 self.assertEqual(text(whole, table), text(folder, table))
 
+    def test_model_card_after_a_resume_without_a_better_validation(self):
+        # The only validation is that of step 40; the resumed part, from step 50 on, has none.
+        whole, _ = self.trained("card", steps=60, every=10, validate=40)
+        part = program.fresh("train_card_resumed")
+        shutil.rmtree(part)
+        shutil.copytree(whole, part)
+        for name in ("restart.60.h5", "model.h5"):
+            os.remove(stage(part, name))
+        os.remove(os.path.join(part, "run", "stages_done.txt"))
+        code, _, error = program.run("restart", os.path.join(part, "run"))
+        self.assertEqual(code, 0, error)
+        cards = []
+        for folder in (whole, part):
+            with h5py.File(stage(folder, "model.h5")) as file:
+                cards.append({name: data[()] for name, data in file["card"].items()})
+        self.assertIn("validation_error", cards[0])
+        self.assertEqual(cards[0], cards[1])
+
     def test_every_step_resumes(self):
         self.check_resumes("adamw", (1, 19, 20, 21, 37, 59))
         self.check_resumes("{type: split_sgd, momentum: 0.9}", (37,))

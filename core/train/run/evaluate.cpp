@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "core/base/error.hpp"
@@ -69,16 +70,29 @@ void Evaluate::examine(Check& check) {
   require_fields(model.info, params_.model, *data);
 }
 
-/// A model knows nothing of numbers beyond those that it was trained on.
+/// Two ranges in as few digits, four at least, as show that they differ.
+static std::pair<std::string, std::string> ranges_text(const FieldRange& one, const FieldRange& other) {
+  const auto text = [](const FieldRange& r, int digits) {
+    return fmt::format("[{:.{}g}, {:.{}g}]", r.lowest, digits, r.highest, digits);
+  };
+  int digits = 4;
+  while (digits < 17 && text(one, digits) == text(other, digits)) ++digits;
+  return {text(one, digits), text(other, digits)};
+}
+
+/// A model knows nothing of numbers beyond those that it was trained on. Words (bytes of any number) have no range, and
+/// what differs by rounding alone is not beyond.
 static void warn_of_ranges(const ArtifactInfo& info, Dataset& data, Log& log) {
   for (const auto& here : field_ranges(data, 256))
     for (const auto& seen : info.fields) {
-      if (seen.info.name != here.info.name) continue;
-      const double slack = 0.05 * (seen.highest - seen.lowest);
-      if (here.lowest < seen.lowest - slack || here.highest > seen.highest + slack)
-        log.warn(
-            fmt::format("field '{}' spans [{:.4g}, {:.4g}], but training saw [{:.4g}, {:.4g}]: the model extrapolates",
-                        here.info.name, here.lowest, here.highest, seen.lowest, seen.highest));
+      const bool words = here.info.dtype == DType::u8 && here.info.shape == std::vector<std::int64_t>{-1};
+      if (seen.info.name != here.info.name || words || !(seen.lowest <= seen.highest)) continue;
+      const double rounding = 1e-6 * std::max(std::abs(seen.lowest), std::abs(seen.highest)),
+                   slack = std::max(0.05 * (seen.highest - seen.lowest), rounding);
+      if (!(here.lowest < seen.lowest - slack || here.highest > seen.highest + slack)) continue;
+      const auto [found, known] = ranges_text(here, seen);
+      log.warn(fmt::format("field '{}' spans {}, but training saw {}: the model extrapolates", here.info.name, found,
+                           known));
     }
 }
 
@@ -88,6 +102,7 @@ namespace {
 /// rank.
 struct Row {
   std::vector<double> errors;
+  std::vector<bool> labelled = {};  ///< of each error, whether any sample has labels of it
   double bits = 0.0, bytes = 0.0, seconds = 0.0;
 };
 
@@ -104,7 +119,8 @@ Row row_of(std::span<const TermInfo> metrics, Validation& samples, LoadedModel& 
   const auto sums = samples.evaluate(*model.network, model.weights.views(), comm, model.tables.get());
   Row out;
   out.seconds = comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  for (std::size_t k = 0; k < metrics.size(); ++k) out.errors.push_back(reported(metrics[k], sums[k]));
+  for (std::size_t k = 0; k < metrics.size(); ++k)
+    out.errors.push_back(reported(metrics[k], sums[k])), out.labelled.push_back(sums[k].count > 0.0);
   return out;
 }
 
@@ -130,7 +146,9 @@ std::vector<std::string> Table::lines(const std::string& second) const {
   std::vector<std::string> out;
   if (rows.size() == 1) {
     for (std::size_t k = 0; k < metrics.size(); ++k)
-      out.push_back(fmt::format("  {:<24}{:>14.6g} {}", metrics[k].name, rows[0].errors[k], metrics[k].unit));
+      out.push_back(!rows[0].labelled[k]
+                        ? fmt::format("  {:<24}{:>14} (the samples have no labels of it)", metrics[k].name, "-")
+                        : fmt::format("  {:<24}{:>14.6g} {}", metrics[k].name, rows[0].errors[k], metrics[k].unit));
     return out;
   }
   const auto line = [&](const std::string& name, const std::string& unit, double full, double few) {

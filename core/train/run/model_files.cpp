@@ -23,8 +23,9 @@ void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::
                {"training_samples", "", static_cast<double>(data_.training().size())},
                {"validation_samples", "", held_out ? static_cast<double>(held_out->size()) : 0.0}};
   const auto metrics = step_.network().metrics();
-  for (std::size_t k = 0; k < errors_.size(); ++k)
-    info.card.push_back({"validation_" + metrics[k].name, metrics[k].unit, errors_[k]});
+  const auto& errors = progress_.best_errors;
+  for (std::size_t k = 0; k < errors.size() && k < metrics.size(); ++k)
+    info.card.push_back({"validation_" + metrics[k].name, metrics[k].unit, errors[k]});
   write_artifact((std::filesystem::path(context_.run_directory) / name).string(), info, weights, context_,
                  step_.tables(), best);
 }

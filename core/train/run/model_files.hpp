@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/run/steps/progress.hpp"
 #include "core/train/run/training_data.hpp"
 #include "core/train/step/training_step.hpp"
 
@@ -11,12 +12,11 @@ namespace cambium::train {
 /// Files of the model that a training writes: best.h5 under way, model.h5 and the network's own formats at its end.
 class ModelFiles {
  public:
-  /// All of these outlive this.
-  ModelFiles(const Train::Params& params, TrainingStep& step, TrainingData& data, Context& context)
-      : params_(params), step_(step), data_(data), context_(context) {}
+  /// All of these outlive this. The model's card says the errors of the best validation, from `progress`.
+  ModelFiles(const Train::Params& params, TrainingStep& step, TrainingData& data, const Progress& progress,
+             Context& context)
+      : params_(params), step_(step), data_(data), progress_(progress), context_(context) {}
 
-  /// Errors of the best validation, one per metric: what the model's card says.
-  void set_errors(const std::vector<double>& errors) { errors_ = errors; }
   /// Collective. `step`: of these weights; `best`: rows of tables are those of the best step, too.
   void write(const std::string& name, const FlatBuffer& weights, std::int64_t step, bool best);
   /// Collective: the best model of `step`, or the last one. Returns the files' names.
@@ -26,9 +26,9 @@ class ModelFiles {
   const Train::Params& params_;
   TrainingStep& step_;
   TrainingData& data_;
+  const Progress& progress_;
   Context& context_;
   std::vector<FieldRange> ranges_;  ///< rank 0, once
-  std::vector<double> errors_;
 };
 
 }  // namespace cambium::train

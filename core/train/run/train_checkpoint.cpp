@@ -112,6 +112,7 @@ void write_train_checkpoint(const std::string& path, const Progress& progress, c
       std::vector<double> window;
       for (const auto& term : progress.window) window.insert(window.end(), {term.sum, term.count});
       head.write("window", window);
+      if (!progress.best_errors.empty()) head.write("best_errors", progress.best_errors);
       if (!weights.grids.empty()) head.write("grids", weights.grids);
       copy_marks(marks, file);
       for (const auto& [name, numbers] : kept)
@@ -169,7 +170,8 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapsho
   require_same(head, "optimizer", "optimizer", key.optimizer);
   require_same(head, "reduce", "reduce.mode", key.reduce);
   require_same(head, "slices", "reduce.slices", key.slices);
-  require_same(head, "batch", "batch", key.batch);
+  // A session (batch 0) takes what its program brings, and may go on with what a stage trained.
+  if (key.batch != 0) require_same(head, "batch", "batch", key.batch);
   require_same(head, "seed", "seed", static_cast<std::int64_t>(key.seed));
   if (file.read<std::vector<std::string>>("/tensors") != tensor_names(w.weights.layout()))
     throw InputError(fmt::format("'{}' holds tensors of another model; resume with the model that wrote it", path));
@@ -179,6 +181,8 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapsho
         fmt::format("'{}' says step {}; the file is damaged or was changed, resume from another one", path, p.step));
   p.best_step = head.attribute<std::int64_t>("best_step");
   p.best_metric = head.attribute<double>("best_metric");
+  // Earlier versions forgot them.
+  p.best_errors = head.exists("best_errors") ? head.read<std::vector<double>>("best_errors") : std::vector<double>{};
   p.without_improvement = head.attribute<std::int64_t>("without_improvement");
   p.first_loss = head.attribute<double>("first_loss");
   p.loss_window = head.attribute<double>("loss_window");

@@ -17,8 +17,9 @@ namespace cambium::train {
 
 /// Collective: one HDF5 file, complete or not at all, from rank 0 (weights are the same on every rank):
 ///   /cambium                provenance and the resolved deck
-///   /train                  step, key, best step and metric (attributes), network_state (text), window; with `direct`
-///   grids /weights, /average, /best, /states/<name>   tensors one after the other, without padding /tensors names in
+///   /train                  step, key, best step and metric (attributes), network_state (text), window,
+///                           best_errors; with `direct` grids
+///   /weights, /average, /best, /states/<name>   tensors one after the other, without padding /tensors names in
 ///   order
 ///   /rows                   rows of tables of embeddings (Tables), where the network has any
 ///   /tables                 what the tables held (io::table_mark), where there are any

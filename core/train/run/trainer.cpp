@@ -117,6 +117,29 @@ static double measure_of(const std::vector<double>& weights, const std::vector<d
   return sum;
 }
 
+/// validate.measure without the metrics that no sample has labels of; by the first that has any where none is left.
+std::vector<double> Trainer::measure_with_labels(const std::vector<TermInfo>& metrics,
+                                                 const std::vector<TermSum>& sums) {
+  auto weights = params_.validate.measure;
+  weights.resize(metrics.size(), 0.0);
+  std::string missing, left;
+  for (std::size_t k = 0; k < metrics.size(); ++k) {
+    if (weights[k] == 0.0) continue;
+    auto& names = sums[k].count > 0.0 ? left : missing;
+    names += (names.empty() ? "" : " and ") + metrics[k].name;
+    if (sums[k].count == 0.0) weights[k] = 0.0;
+  }
+  if (missing.empty()) return weights;
+  for (std::size_t k = 0; k < metrics.size() && left.empty(); ++k)
+    if (sums[k].count > 0.0) weights[k] = 1.0, left = metrics[k].name;
+  if (!left.empty() && !std::exchange(said_what_measures_, true))
+    context_.log.warn(fmt::format(
+        "the validation samples have no labels of {}, by which the best model is chosen: it is chosen by {} "
+        "(validate.measure)",
+        missing, left));
+  return weights;
+}
+
 void Trainer::validate() {
   steps_.take_losses();
   const auto timer = context_.timing.scope("validate");
@@ -129,7 +152,7 @@ void Trainer::validate() {
   const auto metrics = step_.network().metrics();
   std::vector<double> errors;
   for (std::size_t k = 0; k < metrics.size(); ++k) errors.push_back(reported(metrics[k], sums[k]));
-  const double measure = measure_of(params_.validate.measure, errors, higher_is_better(step_.network()));
+  const double measure = measure_of(measure_with_labels(metrics, sums), errors, higher_is_better(step_.network()));
   const bool better = measure < progress_.best_metric;
   log_.validation(progress_.step, errors, better);
   milestones_.judge(errors, where, progress_.step);
@@ -144,7 +167,7 @@ void Trainer::keep_best(double measure, const std::vector<double>& errors) {
   progress_.without_improvement = 0;
   progress_.best_metric = measure;
   progress_.best_step = progress_.step;
-  models_.set_errors(errors);
+  progress_.best_errors = errors;
   step_.weights().keep_best();
   if (step_.tables()) step_.tables()->keep_best();
   if (params_.validate.keep_best)

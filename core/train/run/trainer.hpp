@@ -63,6 +63,7 @@ class Trainer {
   // trainer.cpp
   Task::Outcome loop(LoopCadence& cadence);
   void tell(LoopCadence& cadence);
+  std::vector<double> measure_with_labels(const std::vector<TermInfo>& metrics, const std::vector<TermSum>& sums);
   void validate();
   void keep_best(double measure, const std::vector<double>& errors);
   void write_checkpoint();
@@ -87,6 +88,7 @@ class Trainer {
   TrainingSteps steps_;
   Watch watch_;
   bool ended_ = false;  ///< by watch_
+  bool said_what_measures_ = false;
   MlLog mllog_;
   Milestones milestones_;
   double seconds_ = 0.0;  ///< that the loop took

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/base/error.hpp"
 #include "core/train/run/trainer.hpp"
 
@@ -59,9 +61,12 @@ void Trainer::add_communication(std::vector<std::string>& lines) {
 static std::string best_text(const Train::Params& params, const Network& network, const Progress& progress) {
   if (params.validate.measure != std::vector<double>{1.0})
     return fmt::format("best validation: weighted sum {:.6g} at step {}", progress.best_metric, progress.best_step);
-  const auto metric = network.metrics()[0];
+  // The first one that the samples have labels of (measure_with_labels).
+  std::size_t k = 0;
+  while (k + 1 < progress.best_errors.size() && std::isnan(progress.best_errors[k])) ++k;
+  const auto metric = network.metrics()[k];
   return fmt::format("best validation: {} {:.6g}{}{} at step {}", metric.name,
-                     higher_is_better(network)[0] ? -progress.best_metric : progress.best_metric,
+                     higher_is_better(network)[k] ? -progress.best_metric : progress.best_metric,
                      metric.unit.empty() ? "" : " ", metric.unit, progress.best_step);
 }
 

@@ -27,9 +27,9 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
     : params_(params), context_(context), shared_seed_(seed_of(params, context)),
       seed_(shared_seed_ + static_cast<std::uint64_t>(member)),
       step_(params.network, step_keys(params), seed_, context), data_(params, shared_seed_, context),
-      log_(step_, context), models_(params, step_, data_, context), steps_(step_, progress_, params.explode, context),
-      watch_(std::move(watch)), mllog_(context.log, params.mllog && !context.dry_run),
-      milestones_(params, mllog_, context) {
+      log_(step_, context), models_(params, step_, data_, progress_, context),
+      steps_(step_, progress_, params.explode, context), watch_(std::move(watch)),
+      mllog_(context.log, params.mllog && !context.dry_run), milestones_(params, mllog_, context) {
   if (params.activations) step_.network().use_activations(*params.activations);
 }
 

@@ -65,19 +65,22 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
   context_.seed = static_cast<std::uint64_t>(params_.seed);
   context_.resolved_deck = deck::resolved(node, deck::schema_of<Params>(), registry_);
   context_.command_line = "a session in another program";
-  step_.emplace(params_.network,
-                StepKeys{params_.optimizer, params_.learning_rate, params_.warm_up, params_.clip, params_.average,
-                         params_.reduce},
-                context_.seed, context_);
+  step_ = new_step();
 }
 
 Session::~Session() = default;
 
-void Session::prepare() {
-  step_->prepare(params_.steps);
-  metrics_ = step_->network().metrics();
-  progress_ = {};
-  progress_.window.assign(step_->network().terms().size(), {});
+std::unique_ptr<TrainingStep> Session::new_step() {
+  const StepKeys keys{params_.optimizer, params_.learning_rate, params_.warm_up,
+                      params_.clip,      params_.average,       params_.reduce};
+  return std::make_unique<TrainingStep>(params_.network, keys, context_.seed, context_);
+}
+
+Progress Session::prepare(TrainingStep& step) const {
+  step.prepare(params_.steps);
+  Progress progress;
+  progress.window.assign(step.network().terms().size(), {});
+  return progress;
 }
 
 /// The network looks at the samples of all ranks once.
@@ -85,10 +88,10 @@ void Session::begin(const MemorySet& own) {
   MemorySet all = MemorySet::gathered(own, comm_);
   if (all.size() == 0)
     throw InputError("the first step has no samples on any rank; the network takes its sizes from them");
-  fields_ = own.fields();
   ranges_ = field_ranges(all, 256);
   step_->network().fit_statistics(all, context_);
-  prepare();
+  progress_ = prepare(*step_);
+  metrics_ = step_->network().metrics();
   step_->start();
 }
 
@@ -122,13 +125,23 @@ static Share share_in(const MemorySet& own, int slices, const Comm& comm) {
 }
 
 double Session::step(std::span<const HostArray> arrays) {
+  const bool first = !step_->prepared();
+  try {
+    return stepped(arrays);
+  } catch (...) {
+    // Statistics and first weights of a step that was not made answer nothing.
+    if (first) step_ = new_step(), progress_ = {}, metrics_.clear(), ranges_.clear();
+    throw;
+  }
+}
+
+double Session::stepped(std::span<const HostArray> arrays) {
   std::optional<MemorySet> own;
   io::on_every_rank(comm_, [&] {
     own.emplace(arrays);
     if (!fields_.empty()) require_same_fields(*own);
   });
   if (!step_->prepared()) begin(*own);
-  if (fields_.empty()) fields_ = own->fields();  // resumed
   const std::int64_t samples = comm_.sum(own->size());
   if (samples == 0) throw InputError("a step has no samples on any rank");
   const bool ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
@@ -146,6 +159,7 @@ double Session::step(std::span<const HostArray> arrays) {
                     progress_.step + 1, loss.value, rate));
   step_->update(samples, progress_.step);
   ++progress_.step;
+  if (fields_.empty()) fields_ = own->fields();
   if (params_.log > 0 && progress_.step % params_.log == 0)
     log_.info(fmt::format("step {}: loss {:.5e}, rate {:.3e}", progress_.step, loss.value, rate));
   return loss.value;
@@ -203,12 +217,18 @@ void Session::save(const std::string& path) {
   write_train_checkpoint(path, progress_, step_->weights().save(false), step_->key(0), step_->network(), context_);
 }
 
+/// Into a network of its own, which takes the session's place once all of the file is read.
 void Session::load(const std::string& path) {
-  restore_network(step_->network(), path, context_);
-  prepare();
+  auto loaded = new_step();
+  restore_network(loaded->network(), path, context_);
+  Progress progress = prepare(*loaded);
   io::on_every_rank(comm_, [&] {
-    step_->weights().load([&](Snapshot& weights) { read_train_checkpoint(path, progress_, weights, step_->key(0)); });
+    loaded->weights().load([&](Snapshot& weights) { read_train_checkpoint(path, progress, weights, loaded->key(0)); });
   });
+  step_ = std::move(loaded);
+  progress_ = std::move(progress);
+  metrics_ = step_->network().metrics();
+  fields_.clear();
 }
 
 void Session::write_model(const std::string& path) {

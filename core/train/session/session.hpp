@@ -16,7 +16,8 @@ namespace cambium::train {
 
 /// Training inside another program: it calls step() with its own arrays whenever it has some. MPI must be initialised;
 /// Kokkos is started where the program has not. Every function but steps(), outputs() and infer() is collective over
-/// the communicator, and every rank may bring another number of samples, none included.
+/// the communicator, and every rank may bring another number of samples, none included. A call that fails leaves the
+/// session as it was: one that had no network yet goes on saying so.
 class Session {
  public:
   /// Keys of the deck; those that the stage `train` has mean the same there.
@@ -52,6 +53,7 @@ class Session {
 
   /// Everything that goes on changing, complete or not at all, to resume bit for bit on the same number of ranks.
   void save(const std::string& path);
+  /// A file that save() or the stage `train` wrote (restart.*.h5), with the same network, optimizer, reduce and seed.
   void load(const std::string& path);
   /// The trained model as `cambium` reads it (model.h5).
   void write_model(const std::string& path);
@@ -62,8 +64,10 @@ class Session {
   const std::vector<TermInfo>& metrics() const { return metrics_; }
 
  private:
+  std::unique_ptr<TrainingStep> new_step();
+  double stepped(std::span<const HostArray> arrays);
   void begin(const MemorySet& own);
-  void prepare();
+  Progress prepare(TrainingStep& step) const;
   void require_same_fields(const MemorySet& own) const;
   void require_ready(const char* what) const;
 
@@ -73,8 +77,8 @@ class Session {
   Timing timing_;
   Registry registry_;
   Context context_;
-  std::optional<TrainingStep> step_;
-  std::vector<FieldInfo> fields_;   ///< of the first step
+  std::unique_ptr<TrainingStep> step_;
+  std::vector<FieldInfo> fields_;   ///< of the first step, or of the first one after load()
   std::vector<FieldRange> ranges_;  ///< of its numbers, for the model file
   std::vector<TermInfo> metrics_;
   Progress progress_;

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
       "learning_rate: {type: constant, start: 0.01}\n"
       "reduce: {mode: ordered, slices: 4}\n";
   double x[2 * POINTS], y[POINTS], out[POINTS], loss = 0, first = 0, saved = 0, again = 0, metric = 0;
-  char path[256];
+  char path[256], model[300];
   int size = 1, fortran = 0;
   cambium_train_session* session = NULL;
   cambium_train_session* other = NULL;
@@ -80,6 +80,12 @@ int main(int argc, char** argv) {
   check(cambium_train_step(session, arrays, 2, &saved) == CAMBIUM_DONE, "step after saving");
   fortran = (int)MPI_Comm_c2f(MPI_COMM_WORLD);
   check(cambium_train_create_f((MPI_Fint)fortran, deck, &other) == CAMBIUM_DONE, "a session from a Fortran handle");
+  snprintf(model, sizeof model, "%s.model", path);
+  check(cambium_train_write_model(session, model) == CAMBIUM_DONE, "a model file is written");
+  check(cambium_train_load(other, model) == CAMBIUM_BAD_INPUT, "a model file is no checkpoint");
+  check(strstr(cambium_train_message(), "is no checkpoint of a training") != NULL, "and the message says so");
+  check(cambium_train_infer(other, &input, 1, &output, 1) == CAMBIUM_BAD_INPUT,
+        "a failed load leaves nothing to infer with");
   check(cambium_train_load(other, path) == CAMBIUM_DONE && cambium_train_steps(other) == 300, "load");
   check(cambium_train_step(other, arrays, 2, &again) == CAMBIUM_DONE, "step after loading");
   check(cambium_train_step(other, arrays, 2, &again) == CAMBIUM_DONE, "step after loading");
@@ -97,7 +103,7 @@ int main(int argc, char** argv) {
 
   cambium_train_destroy(other);
   cambium_train_destroy(session);
-  if (rank == 0) remove(path);
+  if (rank == 0) remove(path), remove(model);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   if (rank == 0 && failures == 0) printf("all checks of the C interface passed\n");

@@ -131,6 +131,79 @@ TEST_CASE("what a session refuses") {
         "cannot read the deck 'no_such_deck.yaml'; give the name of a YAML file, or YAML text");
 }
 
+namespace {
+
+std::vector<double> answers(Session& session, const Points& points) {
+  std::vector<double> out(static_cast<std::size_t>(points.rows), -1.0);
+  session.infer(points.arrays(), std::vector<HostArray>{{"output", io::tensor_of(out.data(), {points.rows, 1}), "eV"}});
+  return out;
+}
+
+/// Files that a session with these keys must not take, and what it says of each.
+std::vector<std::pair<std::string, std::string>> wrong_files(const Comm& world, const SharedScratch& scratch) {
+  const Points points(0, 8);
+  const auto file = [&](const std::string& name) { return scratch.file(name); };
+  Session other(world.handle(),
+                "network: {type: mlp, layers: [8], input: x, target: y, precision: float64}\n"
+                "learning_rate: {type: constant, start: 0.1}\n");
+  other.step(points.arrays());
+  other.save(file("adam.h5"));
+  other.write_model(file("model.h5"));
+  Session wider(world.handle(),
+                "network: {type: mlp, layers: [9], input: x, target: y, precision: float64}\n"
+                "optimizer: sgd\nlearning_rate: {type: constant, start: 0.1}\n");
+  wider.step(points.arrays());
+  wider.save(file("wider.h5"));
+  if (world.root()) std::filesystem::copy_file(file("wider.h5"), file("cut.h5"));
+  if (world.root()) std::filesystem::resize_file(file("cut.h5"), 3000);
+  world.barrier();
+  return {{file("model.h5"), "is no checkpoint of a training: it has no /train"},
+          {file("adam.h5"), "was written with optimizer adam, but the deck says sgd"},
+          {file("wider.h5"), "holds 37 numbers in /weights, but the deck's model has 33 parameters"},
+          {file("cut.h5"), "cut.h5"},
+          {file("none.h5"), "none.h5"}};
+}
+
+}  // namespace
+
+TEST_CASE("a session that fails to load a file goes on refusing, or as it was") {
+  Comm world;
+  const SharedScratch scratch{world};
+  const auto files = wrong_files(world, scratch);
+  const Points points(0, 8);
+  Session empty(world.handle(), keys_with("{mode: fast}"));
+  for (const auto& [file, words] : files) {
+    CHECK_THAT(message([&] { empty.load(file); }), Catch::Contains(words));
+    CHECK(message([&] { answers(empty, points); }) ==
+          "infer needs a network whose sizes are known: call step() or load() first");
+    CHECK(message([&] { empty.write_model(scratch.file("never.h5")); }) ==
+          "write_model needs a network whose sizes are known: call step() or load() first");
+    CHECK(empty.steps() == 0);
+  }
+  Session tries(world.handle(), keys_with("{mode: fast}")), twin(world.handle(), keys_with("{mode: fast}"));
+  for (int k = 0; k < 3; ++k) tries.step(points.arrays()), twin.step(points.arrays());
+  for (const auto& [file, words] : files) {
+    CHECK_THAT(message([&] { tries.load(file); }), Catch::Contains(words));
+    CHECK(tries.steps() == twin.steps());
+    CHECK(answers(tries, points) == answers(twin, points));
+    CHECK(tries.step(points.arrays()) == twin.step(points.arrays()));
+  }
+}
+
+TEST_CASE("a session whose first step fails has no network, and begins anew") {
+  Comm world;
+  const Points points(0, 8);
+  Session session(world.handle(), keys_with("{mode: fast}")), twin(world.handle(), keys_with("{mode: fast}"));
+  Points bad(0, 8);
+  bad.y[3] = std::nan("");
+  CHECK_THROWS(session.step(bad.arrays()));
+  CHECK(message([&] { answers(session, points); }) ==
+        "infer needs a network whose sizes are known: call step() or load() first");
+  CHECK(session.metrics().empty());
+  CHECK(session.step(points.arrays()) == twin.step(points.arrays()));
+  CHECK(answers(session, points) == answers(twin, points));
+}
+
 TEST_CASE("the model that a session writes is one that cambium reads") {
   Comm world;
   SharedScratch scratch(world);

@@ -12,6 +12,7 @@ struct Progress {
   std::int64_t step = 0;        ///< optimizer steps done; also the position of the loader and of the schedules
   std::int64_t best_step = -1;  ///< of the validation with the least measure; -1 before the first
   double best_metric = std::numeric_limits<double>::infinity();
+  std::vector<double> best_errors;       ///< of that validation, one per metric
   std::int64_t without_improvement = 0;  ///< validations since the best
   double first_loss = 0.0;               ///< the largest of the first steps, by which divergence is judged
   std::vector<TermSum> window;           ///< terms since the last line of the log
