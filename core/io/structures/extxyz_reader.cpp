@@ -30,13 +30,13 @@ class FrameToStructure {
   FrameToStructure(const TextLines& file, ExtxyzFrame frame, const std::string& velocity_unit)
       : file_(file), frame_(std::move(frame)), unit_(velocity_unit) {}
 
-  Structure make() {
+  Structure make(bool velocities) {
     read_cell();
     for (const auto& symbol : frame_.species) s_.species.push_back({symbol, 0.0});
     s_.nglobal = frame_.atoms();
     s_.type = std::move(frame_.type);
     take_masses();
-    take_velocities();
+    if (velocities) take_velocities();
     take_images();
     s_.x = std::move(frame_.position);
     take_ids();
@@ -225,10 +225,11 @@ class FrameToStructure {
   bool quip_ = false;  ///< masses, and so velocities, are in QUIP's units
 };
 
-Structure structure_of_xyz(const std::string& path, std::int64_t frame, const std::string& velocity_unit) {
+Structure structure_of_xyz(const std::string& path, std::int64_t frame, const std::string& velocity_unit,
+                           bool velocities) {
   ExtxyzReader reader(path, {.motion = true, .forces = false, .force = {}});
   auto read = reader.at(frame);
-  Structure out = FrameToStructure(reader.file(), std::move(read), velocity_unit).make();
+  Structure out = FrameToStructure(reader.file(), std::move(read), velocity_unit).make(velocities);
   for (auto* lines : {&out.remarks, &out.warnings})
     for (auto& line : *lines) line = fmt::format("{}: {}", path, line);
   return out;
@@ -236,9 +237,10 @@ Structure structure_of_xyz(const std::string& path, std::int64_t frame, const st
 
 }  // namespace
 
-Structure read_extxyz(const std::string& path, std::int64_t frame, const Comm& comm, const std::string& velocity_unit) {
+Structure read_extxyz(const std::string& path, std::int64_t frame, const Comm& comm, const std::string& velocity_unit,
+                      bool velocities) {
   Structure structure;
-  on_root(comm, [&] { structure = structure_of_xyz(path, frame, velocity_unit); });
+  on_root(comm, [&] { structure = structure_of_xyz(path, frame, velocity_unit, velocities); });
   scatter(comm, structure);
   return structure;
 }

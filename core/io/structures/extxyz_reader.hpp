@@ -14,9 +14,9 @@ namespace cambium::io {
 /// unwrapped_position or travel as cell crossings, and the first of velo (Å/ps; Å/fs beside QUIP's masses), momenta
 /// (ASE's sqrt(eV g/mol)) and vel (GPUMD's Å/fs). `velocity_unit`, where it is given, is that of any column of
 /// velocities; without it, velocities, velocity, vels and the vel of LAMMPS' dump extxyz are refused, since programs
-/// write them in different units. Species come in the order of their first atom. What is passed over is among the
-/// remarks. Throws InputError with file:line for anything else.
+/// write them in different units. With `velocities` false none are read. Species come in the order of their first atom.
+/// What is passed over is among the remarks. Throws InputError with file:line for anything else.
 Structure read_extxyz(const std::string& path, std::int64_t frame, const Comm& comm,
-                      const std::string& velocity_unit = "");
+                      const std::string& velocity_unit = "", bool velocities = true);
 
 }  // namespace cambium::io

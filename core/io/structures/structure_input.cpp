@@ -72,7 +72,7 @@ static Structure read_structure(const StructureInput& input, Context& context) {
     return read_checkpoint_structure(input.file, context.comm);
   const bool xyz =
       input.format == F::extxyz || (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
-  return xyz ? io::read_extxyz(input.file, input.frame, context.comm, input.velocity_unit)
+  return xyz ? io::read_extxyz(input.file, input.frame, context.comm, input.velocity_unit, input.velocities)
              : io::read_lammps_data(input.file, input.species, context.comm, input.units);
 }
 
@@ -135,6 +135,7 @@ std::optional<std::vector<Species>> species_of(const StructureInput& input, cons
   StructureInput small = input;
   small.repeat = {1, 1, 1};
   small.keep.reset();
+  small.velocities = false;
   if (small.lattice) {
     for (int& cells : small.lattice->cells) cells = std::min(cells, 1);
   } else {

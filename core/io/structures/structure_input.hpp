@@ -25,6 +25,7 @@ struct StructureInput {
   std::string units, velocity_unit;
   std::array<int, 3> repeat = {1, 1, 1};
   std::optional<GroupSpec> keep;
+  bool velocities = true;  ///< no key: whether they are used; otherwise a file's are not looked at
   static void describe(deck::Describe<StructureInput>& d);
 };
 

@@ -88,8 +88,9 @@ void Label::examine(Check& check) {
 
 namespace {
 
-Configuration start_of(const StructureInput& input, Context& alone) {
+Configuration start_of(StructureInput input, Context& alone) {
   Configuration out;
+  input.velocities = false;
   const Particles p = build_structure(input, {}, alone, &out.axes);
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
   out.species = p.species;

@@ -38,7 +38,9 @@ std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
         fmt::format("structure.keep: a part of {} atoms is not counted to plan; leave 'keep' out, and give a lattice "
                     "with as many cells as the part has",
                     atoms_of(*given.lattice)));
-  const auto particles = build_structure(given, params.masses, context);
+  StructureInput at_rest = given;
+  at_rest.velocities = false;
+  const auto particles = build_structure(at_rest, params.masses, context);
   Box box = particles.box;
   double atoms = static_cast<double>(context.comm.sum(static_cast<std::int64_t>(particles.nlocal)));
   if (given.lattice) {  // a part: as dense as the whole, in a cell that it fills

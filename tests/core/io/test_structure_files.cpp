@@ -176,6 +176,7 @@ TEST_CASE("velocities are in the unit of their column, and refused where its nam
               " does not say in which unit it is: programs write it in Å/ps, Å/fs and ASE's unit" + how);
     const File file(start + columns + name + ":R:3\nAr 1 2 3 1 0 2\n");
     CHECK(io::read_extxyz(file.path, -1, self, "nm/ps").v[0][2] == Approx(20.0));
+    CHECK_FALSE(io::read_extxyz(file.path, -1, self, "", false).has_velocities());
   }
   CHECK(
       xyz_message(start + "Timestep=5 " + columns + "vel:R:3\nAr 1 2 3 1 0 2\n") ==
