@@ -50,7 +50,7 @@ std::vector<std::string> longest(const Recorder& recorder, const Peaks& peaks) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return rows[a].seconds > rows[b].seconds; });
   order.resize(std::min(order.size(), longest_rows));
-  std::vector<std::string> lines{fmt::format("{:<33} {:<13} {:>8} {:>8} {:>6} {:>9} {:>9} {:>7}", "longest on rank 0",
+  std::vector<std::string> lines{fmt::format("{:<33} {:<14} {:>8} {:>8} {:>6} {:>9} {:>9} {:>7}", "longest on rank 0",
                                              "class", "calls", "s", "%", "Gflop/s", "GB/s", "roof %")};
   for (const std::size_t k : order) {
     const auto& row = rows[k];
@@ -60,7 +60,7 @@ std::vector<std::string> longest(const Recorder& recorder, const Peaks& peaks) {
         row.section.empty() || row.section == row.name ? row.name : fmt::format("{} / {}", row.section, row.name);
     if (row.word == 4) name += " (float)";
     if (name.size() > 33) name = fmt::format("{:.30}...", name);
-    lines.push_back(fmt::format("{:<33} {:<13} {:>8} {:>8.3f} {:>6.1f} {:>9} {:>9} {:>7}", name, name_of(row.kind),
+    lines.push_back(fmt::format("{:<33} {:<14} {:>8} {:>8.3f} {:>6.1f} {:>9} {:>9} {:>7}", name, name_of(row.kind),
                                 row.calls, row.seconds, 100.0 * row.seconds / recorder.seconds(),
                                 rate(row.flops, row.seconds), rate(row.bytes, row.seconds), share_of_roof(sum)));
   }
