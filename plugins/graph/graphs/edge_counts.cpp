@@ -60,10 +60,7 @@ class Counts {
     const auto about = [&](std::int64_t count) {
       return text_.size() >= 8 && count >= text_.size() / 2 && count <= 2 * text_.size() + 1 && !named(count);
     };
-    if (n.size() == 2)
-      return (both_.meets(n[0]) && n[1] > both_.high + 1 && about(n[1])) ||
-             (!plain_ && first_.meets(n[0]) && second_.meets(n[1]) && !named(n[0]) && !named(n[1]) &&
-              text_.size() >= 8);
+    if (n.size() == 2) return both_.meets(n[0]) && n[1] > both_.high + 1 && about(n[1]);
     if (n.size() != 3 || !about(n[2])) return false;
     return plain_ ? n[0] == n[1] && both_.meets(n[0]) : first_.meets(n[0]) && second_.meets(n[1]);
   }
@@ -100,6 +97,11 @@ std::optional<Found> found_in(const std::vector<std::int64_t>& n, Counts& counts
 }
 
 }  // namespace
+
+bool may_be_counts(const std::vector<std::int64_t>& numbers, std::int64_t lines) {
+  return std::any_of(numbers.begin(), numbers.end(),
+                     [&](std::int64_t x) { return x >= lines / 4 && x <= 2 * lines + 1; });
+}
 
 bool take_counts(const FirstLine& first, EdgeText& rest, const EdgeTextKeys& keys, bool bipartite) {
   if (keys.counts == false || rest.size() == 0) return false;

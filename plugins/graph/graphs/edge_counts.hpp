@@ -9,6 +9,9 @@ struct FirstLine {
   std::int32_t line = 0;
 };
 
+/// Whether one of these numbers may be the number of edges of so many lines, at a glance.
+bool may_be_counts(const std::vector<std::int64_t>& numbers, std::int64_t lines);
+
 /// Whether the first line holds counts of what `rest`, the edges of the other lines, has: nodes and edges in either
 /// order, rows, columns and entries, or one of them. Sets rows, columns and a note of `rest` if so. InputError where it
 /// looks like counts, but the other lines have others. `keys.counts` decides where it is given.

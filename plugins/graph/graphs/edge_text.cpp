@@ -162,6 +162,7 @@ class EdgeReader {
     // As an edge until the others are known.
     add_line();
     while (lines_.next()) add_line();
+    if (!may_be_counts(first->numbers, out_.size() - 1)) return;
     EdgeText rest = without_first();
     if (take_counts(*first, rest, keys_, bipartite_)) out_ = std::move(rest);
   }

@@ -48,7 +48,7 @@ std::vector<std::int64_t> Numbering::all() const {
 
 std::string Numbering::range() const {
   if (numbers_.empty()) return fmt::format("numbered {} to {}", base_, base_ + count_ - 1);
-  return fmt::format("with numbers from {} to {}, of which not every one is a node", numbers_.front(), numbers_.back());
+  return fmt::format("numbered {} to {} with gaps", numbers_.front(), numbers_.back());
 }
 
 }  // namespace cambium::graph

@@ -27,7 +27,7 @@ class Numbering {
   bool plain() const { return numbers_.empty() && base_ == 0; }
   /// The file's numbers of all nodes.
   std::vector<std::int64_t> all() const;
-  /// Which numbers are nodes: "numbered 0 to 4", or "with numbers from 5 to 600, of which not every one is a node".
+  /// Which numbers are nodes: "numbered 0 to 4", or "numbered 5 to 600 with gaps".
   std::string range() const;
   std::int64_t bytes() const { return 8 * std::ssize(numbers_); }
 

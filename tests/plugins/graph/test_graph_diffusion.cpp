@@ -231,3 +231,32 @@ TEST_CASE("nothing reaches a part of the graph that no edge leads to, whatever t
     CHECK(there > begun);
   }
 }
+
+TEST_CASE("spots and formulas call nodes by the numbers of the file") {
+  const Scratch scratch;
+  std::ofstream(scratch.file("gaps.edges")) << "510 520\n520 530\n530 5000000000\n";
+  const auto begun = [&](const std::string& graph, const std::string& species) {
+    return Diffusion(fmt::format("{{graph: {{file: {}{}}}, species: [{{name: u, diffusion: 1, {}}}], end_time: 0.1}}",
+                                 scratch.file("gaps.edges"), graph, species));
+  };
+  const auto value_of = [](Diffusion& run, std::int64_t name) {
+    const auto& shown = run.node_run().shown();
+    for (std::size_t i = 0; i < shown.number.size(); ++i)
+      if (shown.names.number(shown.number[i]) == name) return run.own()[i];
+    return -1.0;
+  };
+  auto spots = begun("", "spots: {nodes: [520, 5000000000], value: 2}");
+  CHECK(spots.own().size() == 4);
+  CHECK(spots("u_total") == 4.0);
+  CHECK(value_of(spots, 520) == 2.0);
+  CHECK(value_of(spots, 5000000000) == 2.0);
+  CHECK(value_of(spots, 530) == 0.0);
+  auto formula = begun("", "initial: node - 500");
+  CHECK(value_of(formula, 510) == 10.0);
+  CHECK(value_of(formula, 530) == 30.0);
+  CHECK_THROWS_WITH(begun("", "spots: {nodes: [0]}"),
+                    "spots of 'u': there is no node 0, they are numbered 510 to 5000000000 with gaps");
+  std::ofstream(scratch.file("gaps.edges")) << "1 2\n2 3\n";
+  auto first = begun(", first: 1", "spots: {nodes: [1]}");
+  CHECK(value_of(first, 1) == 1.0);
+}

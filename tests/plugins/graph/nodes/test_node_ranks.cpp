@@ -1,7 +1,9 @@
 // Training on one graph: the same weights on any number of ranks.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <tuple>
 
 #include "core/base/error.hpp"
@@ -116,7 +118,9 @@ void write_graph(const std::string& path, bool directed, bool sparse) {
   std::vector<float> features;
   std::vector<std::int64_t> places{0};
   for (std::int64_t k = 0; k < edges; ++k) {
-    ends.push_back(static_cast<int>(k * k % nodes)), ends.push_back(static_cast<int>((7 * k + k / 90) % nodes));
+    const auto a = static_cast<int>(k * k % nodes), b = static_cast<int>((7 * k + k / 90) % nodes);
+    // Without directions, weights of an edge that is given again are added in one of them.
+    ends.push_back(directed ? a : std::min(a, b)), ends.push_back(directed ? b : std::max(a, b));
     weights.push_back(0.1 + 0.3 * std::sin(static_cast<double>(k)) * std::sin(static_cast<double>(k)));
   }
   for (std::int64_t i = 0; i < nodes; ++i) {
@@ -176,6 +180,49 @@ TEST_CASE("a rank's part that is read is its part of the whole graph", "[ranks]"
       }
       CHECK(read->held.has_value() == (ranks.world.size() > 1));
     }
+}
+
+TEST_CASE("edges of a file in both directions count once, on one rank and divided", "[ranks]") {
+  Ranks ranks;
+  constexpr int nodes = 40;
+  const auto write = [&](const std::string& name, bool both, const std::vector<double>& weights) {
+    const auto path = ranks.scratch.file(name);
+    if (ranks.world.root()) {
+      std::vector<int> ends;
+      for (int k = 0; k < nodes - 1; ++k) ends.insert(ends.end(), {k, k + 1});
+      for (int k = 0; both && k < nodes - 1; ++k) ends.insert(ends.end(), {k + 1, k});
+      auto file = io::File::create(path);
+      file.set_attribute("nodes", nodes);
+      file.write("edges", io::tensor_of(ends.data(), {std::ssize(ends) / 2, 2}));
+      if (!weights.empty()) file.write("weights", weights);
+      file.write("labels", std::vector<int>(nodes, 0));
+      file.close();
+    }
+    ranks.world.barrier();
+    return path;
+  };
+  const auto once = read_graph(write("once.h5", false, {})), twice = read_graph(write("both.h5", true, {}));
+  CHECK(once->fingerprint == twice->fingerprint);
+  CHECK(twice->mutual == nodes - 1);
+  const auto part = read_divided_graph(write("both.h5", true, {}), ranks.world);
+  CHECK(part->mutual == nodes - 1);
+  CHECK(part->edges == nodes - 1);
+  CHECK(same(part->weights, rows_of(once->weights, part->here().begin, part->here().end)));
+  std::vector<double> weights(2 * (nodes - 1), 0.5);
+  CHECK(read_graph(write("equal.h5", true, weights))->weights.value == std::vector<double>(2 * (nodes - 1), 0.5));
+  weights.back() = 0.75;
+  const auto other = write("other.h5", true, weights);
+  for (const auto& read : {std::function<void()>([&] { read_graph(other); }),
+                           std::function<void()>([&] { read_divided_graph(other, ranks.world); })}) {
+    std::string said;
+    try {
+      read();
+    } catch (const InputError& error) {
+      said = error.what();
+    }
+    CHECK(said.find("the edge between nodes ") != std::string::npos);
+    CHECK(said.find(" in the other; give it one weight, or make the graph directed") != std::string::npos);
+  }
 }
 
 TEST_CASE("a divided graph gives the weights of a whole one, and its ranks hold their share", "[ranks]") {

@@ -1,4 +1,8 @@
 // Texts of edges as archives and other programs write them, and what is refused.
+#include <random>
+
+#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/ranking.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/spellings/edge_case.hpp"
 
@@ -256,4 +260,34 @@ TEST_CASE("numbers far apart are nodes of their own, and classes go by these num
   CHECK(counted->numbering.all() == std::vector<std::int64_t>{1, 2, 3});
   CHECK(read_edge_list({file.write("1 2\n2 3\n"), "", 4, false, {}})->numbering.all() ==
         std::vector<std::int64_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("links are found equally well whatever numbers their nodes have and whether the file begins with counts") {
+  const EdgeFile file;
+  std::mt19937 draw(8);
+  std::vector<Pair> edges;
+  for (int i = 0; i < 60; ++i)
+    for (int j = i + 1; j < 60; ++j)
+      if (draw() % 100 < (i % 3 == j % 3 ? 30u : 4u)) edges.emplace_back(i, j);
+  const auto text = [&](std::int64_t first, std::int64_t step) {
+    std::string out;
+    for (const auto& [u, v] : edges) out += fmt::format("{} {}\n", first + step * u, first + step * v);
+    return out;
+  };
+  const Comm comm(MPI_COMM_SELF);
+  const auto judged = [&](const std::string& content) {
+    auto parts = read_link_lines({file.write(content), "", false, 0, 0, {}});
+    parts.share = 0.2;
+    const auto graph = make_links(std::move(parts));
+    const auto found = judge(*graph, *linear_filter(*graph), 10, comm);
+    return std::tuple(graph->users, found.recall, found.ndcg, found.auc);
+  };
+  const auto plain = judged(text(0, 1));
+  CHECK(std::get<0>(plain) == 60);
+  CHECK(judged(text(1, 1)) == plain);
+  CHECK(judged(text(0, 5)) == plain);
+  CHECK(judged(text(1000000007, 1000)) == plain);
+  CHECK(judged(fmt::format("60 {}\n", edges.size()) + text(0, 1)) == plain);
+  CHECK(judged(fmt::format("60 60 {}\n", edges.size()) + text(1, 1)) == plain);
+  CHECK(judged(fmt::format("90 {}\n", edges.size()) + text(0, 1)) == plain);
 }
