@@ -26,6 +26,7 @@ Field Field::open(const std::string& path, const FieldNames& names) {
   Field out(path, names);
   out.find_time();
   out.find_axes();
+  out.candidates_.clear();  // their handles, of hundreds of files
   return out;
 }
 
@@ -43,26 +44,32 @@ Field Field::open_still(const std::string& path, const FieldNames& names) {
   return out;
 }
 
-/// Variables of one dimension in the array's group and at the top.
+/// Variables of one dimension: the scales of the array, and those of its group and of the groups above.
 void Field::collect_candidates() {
-  const auto slash = names_.array.rfind('/');
-  std::vector<std::string> groups{""};
-  if (slash != std::string::npos && slash > 0) groups.insert(groups.begin(), names_.array.substr(0, slash));
-  for (const auto& group : groups)
-    for (const auto& path : container_->variables(group)) {
-      auto variable = container_->variable(path);
-      if (!variable || !variable->type() || variable->path() == variable_->path()) continue;
-      const auto shape = variable->shape();
-      if (shape.size() != 1) continue;
-      const Role role = role_of(*variable);
-      candidates_.push_back({std::move(variable), "", shape[0], role});
-      candidates_.back().dimension = candidates_.back().variable->dimensions()[0];
-    }
+  auto add = [&](const std::string& path) {
+    auto variable = container_->variable(path);
+    if (!variable || !variable->type() || variable->path() == variable_->path()) return;
+    const auto shape = variable->shape();
+    for (const auto& c : candidates_)
+      if (c.variable->path() == variable->path()) return;
+    if (shape.size() != 1) return;
+    const Role role = role_of(*variable);
+    candidates_.push_back({std::move(variable), "", shape[0], role});
+    candidates_.back().dimension = candidates_.back().variable->dimensions()[0];
+  };
+  for (const auto& name : dimensions_)
+    if (!name.empty()) add(name);
+  std::string group = variable_->path();
+  do {
+    const auto slash = group.rfind('/');
+    group = slash == std::string::npos ? "" : group.substr(0, slash);
+    for (const auto& path : container_->variables(group)) add(path);
+  } while (!group.empty());
 }
 
 std::unique_ptr<Variable> Field::beside(const std::string& name) const {
-  const auto slash = names_.array.rfind('/');
-  if (slash != std::string::npos)
+  for (auto slash = names_.array.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = names_.array.rfind('/', slash - 1))
     if (auto found = container_->variable(names_.array.substr(0, slash + 1) + name)) return found;
   return container_->variable(name);
 }
@@ -84,6 +91,12 @@ const Field::Candidate* Field::candidate_for(std::size_t dimension) const {
     const int worth = (c.role != Role::none ? 4 : 0) + (own ? 2 : 0) + (is_listed ? 1 : 0);
     if (worth > most) most = worth, best = &c;
   }
+  // latitudes and longitudes along the same dimension: points, or cells of an unstructured grid
+  auto along = [&](Role role) {
+    return std::any_of(candidates_.begin(), candidates_.end(),
+                       [&](const Candidate& c) { return c.dimension == name && c.role == role; });
+  };
+  if (along(Role::latitude) && along(Role::longitude)) return nullptr;
   return best ? best : unnamed_candidate(dimension);
 }
 
@@ -166,7 +179,7 @@ void Field::read_times(const Variable& variable) {
   times_ = decoded(variable, path());
   for (std::size_t k = 0; k < times_.size(); ++k)
     if (!std::isfinite(times_[k])) throw InputError(fmt::format("{} are missing or no numbers at place {}", where, k));
-  time_unit_ = time_unit_of(variable.text("units"), variable.text("calendar"), where);
+  time_unit_ = time_unit_of(variable.text("units"), variable.text("calendar"), where, true);
   if (time_unit_.form != TimeUnit::Form::packed_date) return;
   if (*variable.type() == Stored::f32 && time_unit_.packed_months == 0)
     throw InputError(

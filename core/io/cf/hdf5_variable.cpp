@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 
 #include "core/base/error.hpp"
 #include "core/base/record/recorder.hpp"
@@ -90,12 +90,30 @@ bool is_bare_dimension(const io::Dataset& set) {
   }
 }
 
+/// The file, and one name for each of its scales, which may have several in the file.
+struct Opened {
+  io::File file;
+  std::map<haddr_t, std::string> scales;
+
+  std::string name_of(hid_t scale) {
+#if H5_VERSION_GE(1, 12, 0)
+    H5O_info1_t info;
+#else
+    H5O_info_t info;
+#endif
+    std::string name(static_cast<std::size_t>(std::max<ssize_t>(H5Iget_name(scale, nullptr, 0), 0)) + 1, '\0');
+    H5Iget_name(scale, name.data(), name.size());
+    name.pop_back();
+    return H5Oget_info1(scale, &info) < 0 ? name : scales.try_emplace(info.addr, name).first->second;
+  }
+};
+
 /// netCDF-4 stores a variable that has the name of a dimension and is not its coordinate under this prefix.
 constexpr const char* non_coordinate = "_nc4_non_coord_";
 
 class Hdf5Variable : public Variable {
  public:
-  Hdf5Variable(std::shared_ptr<const io::File> file, io::Dataset set, bool netcdf)
+  Hdf5Variable(std::shared_ptr<Opened> file, io::Dataset set, bool netcdf)
       : file_(std::move(file)), set_(std::move(set)), netcdf_(netcdf), path_(set_.path()) {
     while (path_.starts_with('/')) path_.erase(0, 1);
     if (const auto at = path_.find(non_coordinate); at != std::string::npos)
@@ -112,7 +130,7 @@ class Hdf5Variable : public Variable {
     const Entered entered;
     const auto rank = set_.shape().size();
     std::vector<std::string> out(rank);
-    if (rank == 1 && has_mark(set_, "CLASS")) return {set_.path()};  // the scale of its own dimension
+    if (rank == 1 && has_mark(set_, "CLASS")) return {file_->name_of(id())};  // the scale of its own dimension
     if (!has_mark(set_, "DIMENSION_LIST")) return out;
     const Handle list(H5Aopen(id(), "DIMENSION_LIST", H5P_DEFAULT)), space(H5Aget_space(list.id()));
     if (H5Sget_simple_extent_npoints(space.id()) != static_cast<hssize_t>(rank)) return out;
@@ -201,13 +219,10 @@ class Hdf5Variable : public Variable {
     const hid_t object = H5Rdereference2(id(), H5P_DEFAULT, H5R_OBJECT, &reference);
     if (object < 0) return H5Eclear2(H5E_DEFAULT), "";
     const Handle scale(object);
-    std::string name(static_cast<std::size_t>(std::max<ssize_t>(H5Iget_name(object, nullptr, 0), 0)) + 1, '\0');
-    H5Iget_name(object, name.data(), name.size());
-    name.pop_back();
-    return name;
+    return file_->name_of(object);
   }
 
-  std::shared_ptr<const io::File> file_;
+  std::shared_ptr<Opened> file_;
   io::Dataset set_;
   bool netcdf_;
   std::string path_;
@@ -217,18 +232,19 @@ class Hdf5Variable : public Variable {
 class Hdf5Container : public Container {
  public:
   explicit Hdf5Container(const std::string& path)
-      : path_(path), file_(std::make_shared<io::File>(io::File::open(path))) {
+      : path_(path), file_(std::make_shared<Opened>(Opened{io::File::open(path), {}})) {
     const Entered entered;
-    netcdf_ = has_mark(*file_, "_NCProperties") || has_mark(*file_, "_nc3_strict") || has_mark(*file_, "Conventions");
+    netcdf_ = has_mark(file_->file, "_NCProperties") || has_mark(file_->file, "_nc3_strict") ||
+              has_mark(file_->file, "Conventions");
   }
   const std::string& path() const override { return path_; }
 
   std::vector<std::string> variables(const std::string& group) const override {
-    const io::Group from = group.empty() ? io::Group(*file_) : file_->group(group);
+    const io::Group from = group.empty() ? io::Group(file_->file) : file_->file.group(group);
     std::vector<std::string> out;
     for (const auto& name : from.list()) {
       const std::string place = group.empty() ? name : group + "/" + name;
-      if (!file_->is_group(place) && is_array(place)) out.push_back(place);
+      if (!file_->file.is_group(place) && is_array(place)) out.push_back(place);
     }
     return out;
   }
@@ -239,8 +255,8 @@ class Hdf5Container : public Container {
                                    ? non_coordinate + path
                                    : path.substr(0, slash + 1) + non_coordinate + path.substr(slash + 1);
     for (const auto& place : {path, hidden})
-      if (!place.empty() && file_->exists(place) && !file_->is_group(place)) {
-        auto set = file_->dataset(place);
+      if (!place.empty() && file_->file.exists(place) && !file_->file.is_group(place)) {
+        auto set = file_->file.dataset(place);
         if (!is_bare_dimension(set)) return std::make_unique<Hdf5Variable>(file_, std::move(set), netcdf_);
       }
     return nullptr;
@@ -249,13 +265,13 @@ class Hdf5Container : public Container {
  private:
   bool is_array(const std::string& place) const {
     try {
-      return !is_bare_dimension(file_->dataset(place));
+      return !is_bare_dimension(file_->file.dataset(place));
     } catch (const InputError&) {
       return false;  // a named type, or a link that leads nowhere
     }
   }
   std::string path_;
-  std::shared_ptr<const io::File> file_;
+  std::shared_ptr<Opened> file_;
   bool netcdf_ = false;
 };
 

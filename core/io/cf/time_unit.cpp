@@ -101,7 +101,8 @@ bool is_unit_of_dates(const std::string& units) {
   return !word.empty() && !rest.empty() && (months_of(step) > 0 || seconds_of(step).has_value());
 }
 
-TimeUnit time_unit_of(const std::string& units, const std::string& calendar, const std::string& where) {
+TimeUnit time_unit_of(const std::string& units, const std::string& calendar, const std::string& where,
+                      bool any_length) {
   TimeUnit unit;
   const auto known = calendar_named(calendar);
   if (!known)
@@ -117,13 +118,18 @@ TimeUnit time_unit_of(const std::string& units, const std::string& calendar, con
     set_packed_date(unit, step, rest, unit.text, where);
     return unit;
   }
+  if (any_length && word.empty() && months_of(step) == 0 && !seconds_of(step)) {
+    unit.seconds = 0.0;
+    return unit;
+  }
   set_step(unit, step, unit.text, where);
   if (word.empty()) return unit;
   const auto moment = moment_of(rest, unit.calendar);
   if (!moment)
-    throw InputError(fmt::format(
-        "{} are in '{}', whose '{}' is no date of the calendar {}; expected one such as 1990-01-15 06:00:00", where,
-        units, rest, name_of(unit.calendar)));
+    throw InputError(
+        fmt::format("{} are in '{}', whose '{}' is no date of the calendar {}; expected one such as 1990-01-15 "
+                    "06:00:00: correct the attribute (ncatted)",
+                    where, units, rest, name_of(unit.calendar)));
   unit.form = TimeUnit::Form::since;
   unit.day = moment->day, unit.second = moment->second;
   return unit;
@@ -154,11 +160,13 @@ TimeUnit plain_unit(const TimeUnit& unit) {
 std::vector<double> converted(std::span<const double> times, const TimeUnit& from, const TimeUnit& to,
                               const std::string& where) {
   std::vector<double> out(times.begin(), times.end());
-  if (!from.has_date() && !to.has_date()) {
+  const bool named = from.seconds == 0.0 || to.seconds == 0.0;
+  if (named && from.text == to.text) return out;
+  if (!named && !from.has_date() && !to.has_date()) {
     for (double& t : out) t *= from.seconds / to.seconds;
     return out;
   }
-  if (from.has_date() != to.has_date())
+  if (named || from.has_date() != to.has_date())
     throw InputError(fmt::format("{} are in '{}', which gives no common date with '{}'; write both since a date", where,
                                  from.text, to.text));
   std::int64_t first = std::min(from.day, to.day);

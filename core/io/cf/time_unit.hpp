@@ -29,8 +29,10 @@ bool is_unit_of_dates(const std::string& units);
 
 /// The attributes `units` and `calendar` of a time. All spellings of UDUNITS: units, since/after/from/ref/@, dates
 /// 1990-1-1, 19900101, 1990, clocks 6:00, 060000.0, T, zones Z, UTC, +1:30, -0600. InputError with what was found and
-/// expected; `where` begins it ("the times 'time' of 'a.nc'").
-TimeUnit time_unit_of(const std::string& units, const std::string& calendar, const std::string& where);
+/// expected; `where` begins it ("the times 'time' of 'a.nc'"). With `any_length` a length of time may have any name
+/// ("t_ff"): its seconds are 0 then.
+TimeUnit time_unit_of(const std::string& units, const std::string& calendar, const std::string& where,
+                      bool any_length = false);
 
 /// The same unit where it has a form that other programs read, else days since the same date.
 TimeUnit plain_unit(const TimeUnit& unit);

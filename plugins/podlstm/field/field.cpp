@@ -287,11 +287,32 @@ void Field::for_each_block(const std::function<void(const CellBlock&)>& action) 
 
 bool Field::look_through(double most_bytes) {
   const double cells = static_cast<double>((cells_ + context_.comm.size() - 1) / context_.comm.size());
-  if (8.0 * static_cast<double>(snapshots()) * cells > most_bytes) return false;
+  if (8.0 * static_cast<double>(snapshots()) * cells > most_bytes) {
+    io::on_every_rank(context_.comm, [&] { look_at_first_snapshot(); });
+    return false;
+  }
   std::int64_t left = 0;
   for_each_block([&](const CellBlock& block) { left += block.size(); });
   require_cells(context_.comm.sum(left));
   return true;
+}
+
+void Field::look_at_first_snapshot() {
+  if (params_.missing != Missing::refuse) return;
+  std::vector<double> values;
+  for (const auto& tile : tiles_) {
+    auto start = tile.start, count = tile.count;
+    start.insert(start.begin(), 0), count.insert(count.begin(), 1);
+    values.resize(static_cast<std::size_t>(tile.cells));
+    first_file().read(start, count, values.data());
+    for (std::int64_t i = 0; i < tile.cells; ++i)
+      if (!std::isfinite(values[static_cast<std::size_t>(i)]) &&
+          (mask_.empty() || mask_[static_cast<std::size_t>(tile.first + i)]))
+        throw InputError(fmt::format(
+            "'{}' is NaN or missing in the first snapshot at {} and no mask leaves that cell out; name a mask, or say "
+            "missing: land (never any), drop or fill",
+            params_.array, place(tile.first + i)));
+  }
 }
 
 void Field::require_cells(std::int64_t cells) const {

@@ -61,7 +61,7 @@ class Field {
   void for_each_block(const std::function<void(const CellBlock&)>& action);
 
   /// Collective. For `cambium check`: reads the field through, as a run does; InputError for what a run would refuse.
-  /// Nothing where that would take more than `most_bytes` on a rank; then it is false.
+  /// The first snapshot alone where that would take more than `most_bytes` on a rank; then it is false.
   bool look_through(double most_bytes);
   /// InputError when no cell of all ranks is left.
   void require_cells(std::int64_t cells) const;
@@ -80,6 +80,7 @@ class Field {
   void require_rising_times() const;
   void read_mask();
   void require_latitudes() const;
+  void look_at_first_snapshot();
   void make_tiles(std::int64_t most_cells);
   CellBlock read(const Tile& tile);
   /// False when the cell is left out; fills holes where the deck says so, by what the training snapshots say alone.

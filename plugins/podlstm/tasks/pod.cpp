@@ -54,11 +54,14 @@ void PodTask::examine(Check& check) {
     return check.not_looked_at(fmt::format("the field: '{}' is still to be written", *path));
   Field opened(field, params_.weights, params_.training, params_.buffer * 1048576.0, check.context());
   require_snapshots(params_.modes, opened);
-  check.memory("snapshots, at most", params_.buffer * 1048576.0);
+  const auto ranks = check.context().comm.size();
+  const auto share =
+      static_cast<double>(opened.snapshots()) * static_cast<double>((opened.cells() + ranks - 1) / ranks);
+  check.memory("snapshots, at most", std::min(params_.buffer * 1048576.0, 8.0 * share));
   constexpr double most = 512.0 * 1048576.0;  // a second or two
   if (!opened.look_through(most))
-    check.not_looked_at(
-        fmt::format("missing numbers of '{}': more than {:g} MiB on a rank", field.array, most / 1048576.0));
+    check.not_looked_at(fmt::format("missing numbers of '{}' after the first snapshot: more than {:g} MiB on a rank",
+                                    field.array, most / 1048576.0));
 }
 
 void PodTask::report(const Field& field, const Basis& basis, double seconds, Context& context) const {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/plugin/check.hpp"
+#include "plugins/podlstm/field/field.hpp"
 #include "plugins/podlstm/forecast/options.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
@@ -159,6 +159,34 @@ TEST_CASE("the calendar of a field is the calendar of its modes and the year of 
     }
     world.comm.barrier();
   }
+}
+
+TEST_CASE("what is too large to be read through is looked at in its first snapshot", "[field]") {
+  World world;
+  FieldParams params;
+  params.array = "q";
+  params.files = {world.plain()};
+  Field whole(params, AreaWeights::none, {}, 1e9, world.context);
+  CHECK(whole.look_through(1e9));
+  CHECK(!whole.look_through(8.0));
+  params.files = {world.write("hole.h5", [](io::File& f) {
+    auto q = World::values(0, n_time);
+    q[6] = std::nan("");
+    f.write("q", io::tensor_of(q.data(), {n_time, n_lat, n_lon}));
+    World::coordinates(f);
+    f.write("time", std::vector<double>{0, 1, 2, 3, 4, 5}).set_attribute("units", "days since 2000-01-01");
+  })};
+  Field hole(params, AreaWeights::none, {}, 1e9, world.context);
+  std::string text = "no error";
+  try {
+    hole.look_through(8.0);
+  } catch (const InputError& error) {
+    text = error.what();
+  }
+  CHECK(
+      text ==
+      "'q' is NaN or missing in the first snapshot at lat 0, lon 180 and no mask leaves that cell out; name a mask, or "
+      "say missing: land (never any), drop or fill");
 }
 
 TEST_CASE("months since a date become days", "[field]") {

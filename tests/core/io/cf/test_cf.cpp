@@ -98,7 +98,7 @@ TEST_CASE("units of time that are none", "[messages]") {
         "(365_day), all_leap (366_day) or 360_day");
   CHECK(says("days since 2000-2-30", "noleap") ==
         "the times 't' of 'a.nc' are in 'days since 2000-2-30', whose '2000-2-30' is no date of the calendar noleap; "
-        "expected one such as 1990-01-15 06:00:00");
+        "expected one such as 1990-01-15 06:00:00: correct the attribute (ncatted)");
   CHECK(says("day as %d.%m.%Y", "") ==
         "the times 't' of 'a.nc' are in 'day as %d.%m.%Y', expected 'day as %Y%m%d.%f', 'month as %Y%m.%f' or 'year as "
         "%Y.%f'");
@@ -284,4 +284,40 @@ TEST_CASE("times and coordinates that a field refuses", "[messages]") {
         "the mask has 'y' where 'a.h5' has 'lat': their axes stand in another order; turn one of them (ncpdq -a)");
   CHECK(message([&] { open_container(s.scratch.folder.string()); }).find("it is a folder; name the files in it") !=
         std::string::npos);
+}
+
+TEST_CASE("scales elsewhere in the file, under several names, and times of any unit", "[field]") {
+  Scratch scratch("cf_scales");
+  File file = File::create(scratch.file("a.h5"));
+  file.write("tasks/b", tensor_of(real().data(), {2, 2, 3}));
+  file.write("scales/sim_time", std::vector<double>{0, 0.25}).set_attribute("units", "t_ff");
+  file.write("scales/x", std::vector<double>{0.5, 1.5}), file.write("scales/z", std::vector<double>{1, 2, 4});
+  file.attach_scales("tasks/b", {"scales/sim_time", "scales/x", "scales/z"});
+  for (const char* name : {"sim_time", "x", "z"}) file.link(std::string("scales/") + name, name);
+  file.close();
+  const Field field = Field::open(scratch.file("a.h5"), {"tasks/b", "scales/sim_time", {}, {}});
+  CHECK(field.time_unit().text == "t_ff");
+  CHECK(field.axes()[0].name == "x");
+  CHECK(field.axes()[1].values == std::vector<double>{1, 2, 4});
+  CHECK(message([&] {
+          converted(field.times(), field.time_unit(), time_unit_of("seconds", "", ""), "times of 'b.h5'");
+        }) == "times of 'b.h5' are in 't_ff', which gives no common date with 'seconds'; write both since a date");
+}
+
+TEST_CASE("latitudes and longitudes along one dimension are points, not axes", "[field]") {
+  Scratch scratch("cf_points");
+  File file = File::create(scratch.file("a.h5"));
+  file.write("q", tensor_of(real().data(), {2, 6}));
+  file.write("time", std::vector<double>{0, 1}).set_attribute("units", "days since 2000-01-01");
+  const std::vector<double> places{0, 1, 2, 3, 4, 5};
+  file.write("cell", places);
+  file.write("lat", places).set_attribute("units", "degrees_north");
+  file.write("lon", places).set_attribute("units", "degrees_east");
+  file.attach_scales("q", {"time", "cell"});
+  for (const char* name : {"lat", "lon"}) file.attach_scales(name, {"cell"});
+  file.dataset("q").set_attribute("coordinates", "lat lon");
+  file.close();
+  const Field field = Field::open(scratch.file("a.h5"), {"q", "", {}, {}});
+  CHECK(field.axes()[0].name == "cell");
+  CHECK(field.axes()[0].role == Role::none);
 }
