@@ -54,6 +54,29 @@ class Check(unittest.TestCase):
                 self.assertNotIn("no formula of this stage uses", out)
                 self.assertEqual(os.listdir(folder), [])
 
+    def test_a_small_field_takes_no_more_memory_than_it_has(self):
+        """`buffer` is a limit, not what is taken."""
+        import h5py
+
+        if "podlstm" not in os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split():
+            self.skipTest("this build has no podlstm")
+        folder = program.fresh("check_field")
+        path = os.path.join(folder, "field.h5")
+        with h5py.File(path, "w") as file:
+            for name, values, unit in (("time", [7.0 * k for k in range(20)], "days since 2001-01-01"), ("lat", [-30.0, 0.0, 30.0, 60.0], "degrees_north"),
+                                       ("lon", [0.0, 90.0, 180.0, 270.0, 300.0, 330.0], "degrees_east")):
+                file[name] = values
+                file[name].attrs["units"] = unit
+                file[name].make_scale(name)
+            file["t"] = [[[k * i + j for j in range(6)] for i in range(4)] for k in range(20)]
+            for k, name in enumerate(("time", "lat", "lon")):
+                file["t"].dims[k].attach_scale(file[name])
+        deck = program.write(os.path.join(folder, "deck.yaml"), f"run: {{name: field, directory: {folder}/run}}\nplugins: [podlstm]\nstages:\n"
+                             f"  - pod: {{field: {{files: [{path}], array: t}}, modes: 2}}\n")
+        code, out, error = program.run("check", deck)
+        self.assertEqual(code, 0, out + error)
+        self.assertIn("(snapshots, at most 3.84 kB)", out)  # 20 moments of 24 cells in double precision
+
     def test_page(self):
         deck, run = self.deck("page")
         code, out, error = program.run("check", deck, "run.directory=" + run)
