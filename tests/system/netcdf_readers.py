@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unittest
 
+import h5py
 import numpy as np
 
 from opened_runs import LINES, RUNS, package, run
@@ -61,20 +62,19 @@ class Netcdf(unittest.TestCase):
             with self.subTest(path):
                 done = subprocess.run(["ncdump", "-h", path], capture_output=True, text=True)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                import h5py
                 with h5py.File(path) as file:
                     place = file[group] if group else file
-                    for name in (n for n in place if isinstance(place[n], h5py.Dataset) and b"not a netCDF variable" not in place[n].attrs.get("NAME", b"")):
+                    arrays = [n for n in place if isinstance(place[n], h5py.Dataset)]
+                    for name in (n for n in arrays if b"not a netCDF variable" not in place[n].attrs.get("NAME", b"")):
                         self.assertRegex(done.stdout, rf"(?m)^\s+\w+ {re.escape(name).replace('-', '.')}(\(.*\))? ;$")
 
     def test_cdo_reads_fields_over_latitude_and_longitude(self):
         if not shutil.which("cdo"):
             print("SKIPPED: fields opened by CDO: it is not here (Debian: cdo)")
             self.skipTest("cdo")
-        import h5py
-
-        for path, name in ((os.path.join(run("search"), "example_field", "field.h5"), "sst"), (os.path.join(run("search"), "pod", "pod.h5"), "modes")):
-            with h5py.File(path) as file, self.subTest(path):
+        folder = run("search")
+        for path, name in ((os.path.join(folder, "example_field", "field.h5"), "sst"), (os.path.join(folder, "pod", "pod.h5"), "modes")):
+            with h5py.File(path) as file:
                 values, lat, lon = np.asarray(file[name][1], dtype=float), file["lat"][:], file["lon"][:]
             which = "-seltimestep,2" if name == "sst" else "-sellevidx,2"
             done = subprocess.run(["cdo", "-s", "outputtab,lat,lon,value", which, f"-selname,{name}", path], capture_output=True, text=True)

@@ -159,6 +159,11 @@ class Disk(unittest.TestCase):
             with report.room_for_pictures("report"):
                 raise OSError(13, os.strerror(13))
 
+    def test_long_lines_of_a_page_are_wrapped(self):
+        import report
+
+        self.assertIn("pre { background: #f6f7f9; padding: .8rem; white-space: pre-wrap; overflow-wrap: anywhere;", report.document("a", []))
+
     def test_a_reader_that_leaves_stops_no_picture(self):
         run = os.path.join(FOLDER, "run")
         os.makedirs(run)
