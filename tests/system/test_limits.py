@@ -60,7 +60,7 @@ class Limits(unittest.TestCase):
     def test_size_of_files(self):
         done = self.call("run", "deck.yaml", preexec_fn=setting(resource.RLIMIT_FSIZE, 4096))
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("File too large", done.stderr)
+        self.assertIn("File too large; raise the limit that this shell or job sets for the size of a file (ulimit -f), then resume", done.stderr)
 
     def test_memory(self):
         """However little there is, nothing hangs and nothing is called a defect of the program."""

@@ -28,6 +28,11 @@ void synchronise(const std::string& path, const std::string& named) {
 }  // namespace
 
 void refuse_write(const std::string& path, const std::string& reason) {
+  if (reason == std::strerror(EFBIG))
+    throw InputError(
+        fmt::format("cannot write '{}': {}; raise the limit that this shell or job sets for the size of a file (ulimit "
+                    "-f), then resume",
+                    path, reason));
   throw InputError(
       fmt::format("cannot write '{}': {}; free some space or choose another run directory (run.directory), then resume",
                   path, reason));

@@ -18,7 +18,8 @@ std::size_t files_in(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-const std::string fix = "File too large; free some space or choose another run directory (run.directory), then resume";
+const std::string fix =
+    "File too large; raise the limit that this shell or job sets for the size of a file (ulimit -f), then resume";
 }  // namespace
 
 TEST_CASE("a text file appears complete or not at all") {

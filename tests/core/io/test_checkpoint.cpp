@@ -257,7 +257,8 @@ TEST_CASE("a checkpoint that does not fit leaves the old one") {
     CHECK(message([&] {
             io::write_checkpoint(name, big.state, comm, sample_provenance(comm), save_physics, transfer);
           }) == "cannot write '" + name +
-                    "': File too large; free some space or choose another run directory (run.directory), then resume");
+                    "': File too large; raise the limit that this shell or job sets for the size of a file (ulimit "
+                    "-f), then resume");
     comm.barrier();  // rank 0 removes the part after the others know
     CHECK_FALSE(fs::exists(name + ".part"));
   }

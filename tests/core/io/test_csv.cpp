@@ -108,7 +108,8 @@ TEST_CASE("a table on a full disk says so") {
   CHECK(message([&] {
           for (int k = 0; k < 100; ++k) row(file, k, 0.0, 0.0);
         }) == "cannot write '" + name +
-                  "': File too large; free some space or choose another run directory (run.directory), then resume");
+                  "': File too large; raise the limit that this shell or job sets for the size of a file (ulimit -f), "
+                  "then resume");
 }
 
 TEST_CASE("thermo output keeps both forms alike over a restart") {

@@ -46,7 +46,8 @@ TEST_CASE("a text that does not fit leaves the old one, and every rank says so")
     FullDisk disk(1000);
     CHECK(message([&] { io::write_text_parts(name, "", std::string(5000, 'x'), comm.rank(), comm); }) ==
           "cannot write '" + name +
-              "': File too large; free some space or choose another run directory (run.directory), then resume");
+              "': File too large; raise the limit that this shell or job sets for the size of a file (ulimit -f), then "
+              "resume");
   }
   if (comm.root()) CHECK(content(name) == "old");
 }

@@ -200,9 +200,10 @@ TEST_CASE("a frame that does not fit the disk is reported on every rank") {
   CHECK(message([&] {
           for (std::int64_t step = 0; step < 500; step += 100) observe(text, w.comm, step);
         }) == "cannot write '" + w.scratch.file("trajectory.extxyz") +
-                  "': File too large; free some space or choose another run directory (run.directory), then resume");
+                  "': File too large; raise the limit that this shell or job sets for the size of a file (ulimit -f), "
+                  "then resume");
   H5mdWriter binary(H5mdWriter::Params{}, w.context);
-  CHECK(message([&] { observe(binary, w.comm, 0); }) ==
-        "cannot write '" + w.scratch.file("trajectory.h5md") +
-            "': File too large; free some space or choose another run directory (run.directory), then resume");
+  CHECK(message([&] { observe(binary, w.comm, 0); }) == "cannot write '" + w.scratch.file("trajectory.h5md") +
+                                                            "': File too large; raise the limit that this shell or job "
+                                                            "sets for the size of a file (ulimit -f), then resume");
 }
