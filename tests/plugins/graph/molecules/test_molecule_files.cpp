@@ -61,6 +61,26 @@ TEST_CASE("frames of an extended XYZ file") {
   CHECK(table.molecules[1].species == std::vector<std::int32_t>{1});
 }
 
+TEST_CASE("molecules in the spellings of other programs") {
+  Scratch scratch;
+  const std::string rows = "8 0 0 0 0.1 0 0\n1 0.97 0 0 -0.1 0 0\n";
+  for (const std::string comment :
+       {"Properties = Z:I:1:pos:R:3:forces:R:3 energy = '-1.5' pbc = [false, false, false]",
+        "note=\"energy=3 pbc=\\\"T T T\\\"\" properties=\"Z:I:1:positions:R:3:force:R:3\" Energy={-1.5} pbc=\"f f f\"",
+        "Lattice=[[9, 0, 0], [0, 9, 0], [0, 0, 9]]\tpbc=F REF_energy=\"_JSON -1.5\" "
+        "Properties=Z:I:1:pos:R:3:REF_forces:R:3"}) {
+    std::ofstream(scratch.file("m.xyz")) << "\xEF\xBB\xBF"
+                                            "2\r\n"
+                                         << comment << "\r\n"
+                                         << rows;
+    const auto table = read_molecule_xyz(scratch.file("m.xyz"), "energy", "forces");
+    REQUIRE(table.molecules.size() == 1);
+    CHECK(table.molecules[0].energy == -1.5);
+    CHECK(table.molecules[0].species == std::vector<std::int32_t>{8, 1});
+    CHECK(table.molecules[0].force == std::vector<double>{0.1, 0, 0, -0.1, 0, 0});
+  }
+}
+
 TEST_CASE("a molecule without atoms", "[messages]") {
   std::string said;
   try {
