@@ -104,7 +104,9 @@ GraphPtr read_edge_list(const EdgeListSource& from) {
   parts.numbering = nodes_of(text, from.nodes);
   std::vector<Labelled> labels;
   if (!from.labels.empty()) labels = read_labels(from.labels);
-  if (from.nodes == 0 && parts.numbering.size() > 0) parts.numbering = with_labelled(parts.numbering, labels);
+  const auto with_edge = parts.numbering.size();
+  if (from.nodes == 0 && with_edge > 0) parts.numbering = with_labelled(parts.numbering, labels);
+  parts.classes_alone = parts.numbering.size() - with_edge;
   parts.nodes = parts.numbering.size();
   take_edges(text, parts);
   if (!from.labels.empty() && parts.nodes > 0) take_labels(from.labels, labels, from.edges, parts);

@@ -74,7 +74,7 @@ GraphPtr make_graph(GraphParts parts) {
   auto out = std::make_shared<Graph>();
   out->source = parts.source, out->directed = parts.directed, out->weighted = parts.weighted;
   out->numbering = parts.numbering.size() > 0 ? std::move(parts.numbering) : Numbering(parts.nodes);
-  out->notes = std::move(parts.notes);
+  out->notes = std::move(parts.notes), out->classes_alone = parts.classes_alone;
   {
     const auto entries = entries_of(parts);
     auto found = adjacency_of({parts.nodes, parts.nodes, 0, parts.weighted}, entries.given, entries.turned,
@@ -130,6 +130,9 @@ void report(const Graph& graph, Log& log) {
   if (!graph.numbering.plain())
     log.info(fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",
                          graph.numbering.range()));
+  if (graph.classes_alone > 0)
+    log.warn(fmt::format("{}: {} nodes have a class, but no edge; do classes and edges number nodes alike?",
+                         graph.source, graph.classes_alone));
   const auto repeated = graph.duplicates - graph.mutual;
   const auto times = [](std::int64_t count) { return fmt::format("{} edge{}", count, count == 1 ? "" : "s"); };
   if (graph.mutual > 0)

@@ -58,6 +58,7 @@ struct Graph {
   std::optional<NodePart> held;           ///< of a divided graph
   Numbering numbering;                    ///< what its source calls the nodes
   std::vector<std::string> notes;         ///< how its source was understood, for the log
+  std::int64_t classes_alone = 0;         ///< nodes that have a class and that no edge of a text names
 
   std::int64_t nodes() const { return weights.columns; }
   /// The nodes whose rows this rank holds: all, unless the graph is divided.
@@ -82,6 +83,7 @@ struct GraphParts {
   std::vector<Edge> edges;
   Numbering numbering;  ///< without nodes: from 0
   std::vector<std::string> notes;
+  std::int64_t classes_alone = 0;    ///< nodes with a class and without an edge
   sparse::Csr<float> features;       ///< no columns: every node is told from the others by a number of its own
   std::vector<std::int32_t> labels;  ///< empty: none is known
   std::vector<Role> roles;           ///< empty: none has any

@@ -254,6 +254,7 @@ TEST_CASE("numbers far apart are nodes of their own, and classes go by these num
                             "labels.txt");
   const auto graph = read_edge_list({edges, labels, 0, false, {}});
   CHECK(graph->numbering.all() == std::vector<std::int64_t>{12, 100, 40000000, 5000000000});
+  CHECK(graph->classes_alone == 1);
   CHECK(graph->labels == std::vector<std::int32_t>{1, 1, 0, 0});
   CHECK(graph->roles == std::vector<Role>{Role::training, Role::test, Role::test, Role::validation});
   const auto counted = read_edge_list({file.write("1 2\n2 3\n"), "", 3, false, {}});
