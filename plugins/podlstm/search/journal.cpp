@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/deck/node.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -104,10 +105,42 @@ Selection selection_of(const io::File& file) {
   return s;
 }
 
+/// A key in which files of the run's own directory are named from "{run}" on, as the deck names them: a run that was
+/// moved is the same search.
+std::string movable(std::string key, std::string directory) {
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  if (directory.empty()) return key;
+  static constexpr std::string_view before = " \"'[{(,\n", after = "/ \"'])},\n", run = "{run}";
+  for (std::size_t at = 0; (at = key.find(directory, at)) != std::string::npos;) {
+    std::size_t end = at + directory.size();
+    const bool begins = at == 0 || before.find(key[at - 1]) != std::string_view::npos,
+               ends = end == key.size() || after.find(key[end]) != std::string_view::npos;
+    if (!begins || !ends) {
+      at = end;
+      continue;
+    }
+    while (end + 1 < key.size() && key[end] == '/' && key[end + 1] == '/') ++end;
+    key.replace(at, end - at, run);
+    at += run.size();
+  }
+  return key;
+}
+
+/// Where the run of a journal was when it was written; empty where its deck does not say.
+std::string directory_in(const io::File& journal) {
+  if (!journal.has_attribute("resolved_deck")) return {};
+  const auto text = journal.attribute<std::string>("resolved_deck");
+  return text.empty() ? text : deck::parse(text, "deck.resolved.yaml")["run"]["directory"].text();
+}
+
+std::string run_of(const Context& context) {
+  return std::filesystem::path(context.run_directory).parent_path().string();
+}
+
 }  // namespace
 
 Journal::Journal(std::string path, std::string key, const Context& context)
-    : path_(std::move(path)), key_(std::move(key)), context_(context) {}
+    : path_(std::move(path)), key_(movable(std::move(key), run_of(context))), context_(context) {}
 
 Journal::~Journal() {
   try {
@@ -122,10 +155,10 @@ std::string Journal::log_path() const { return std::filesystem::path(path_).repl
 bool Journal::load() {
   const bool logged = std::filesystem::exists(log_path()), table = std::filesystem::exists(path_);
   if (!logged && !table) return false;
-  std::string key;
+  std::string key, written_in;
   if (table) {
     const io::File file = io::File::open(path_);
-    key = file.attribute<std::string>("key");
+    key = file.attribute<std::string>("key"), written_in = directory_in(file);
     trials_ = trials_of(file);
     if (file.exists("selection")) selection_ = selection_of(file);
   }
@@ -134,7 +167,8 @@ bool Journal::load() {
     key = content.key;
     if (content.trials.size() >= trials_.size()) trials_ = std::move(content.trials);
   }
-  if (key != key_)
+  // Keys of earlier versions hold the directory itself, where the run was or still is.
+  if (key != key_ && movable(key, run_of(context_)) != key_ && movable(key, written_in) != key_)
     throw InputError(
         fmt::format("'{}' records another search (space, strategy, training or data differ): give this run another "
                     "directory (run.directory=PATH), or remove the file to start afresh",

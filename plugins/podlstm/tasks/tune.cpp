@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
@@ -15,6 +16,11 @@ namespace cambium::podlstm {
 
 namespace {
 
+/// The number that a key has, whether it was written or, in a resolved deck, filled in.
+double number_at(const deck::Node& value, double otherwise) {
+  return value.is_scalar() ? parse_number(value.text()).value_or(otherwise) : otherwise;
+}
+
 std::string problem_of(const TuneTask::Params& p) {
   if (p.train.decisions.empty())
     return "nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or use the stage "
@@ -22,12 +28,15 @@ std::string problem_of(const TuneTask::Params& p) {
   for (const auto& d : p.train.decisions)
     if (d.list.size() < 2)
       return fmt::format("{}: !choice has one alternative; write the value itself, or add others", d.list.path());
-  const deck::Node first = p.train.at(std::vector<int>(p.train.decisions.size(), 0));
-  if (!first.has("validation") && !first.has("hold_out"))
-    return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a share "
-           "of the training set)";
-  if (p.halving && p.train.node.has("models"))
-    return "halving ends one training early, but train.models asks for several; remove one of them";
+  for (const auto& picks : deck::covering_picks(p.train.decisions)) {
+    const deck::Node keys = p.train.at(picks);
+    const deck::Node validation = keys["validation"];
+    if ((!validation.defined() || validation.is_null()) && number_at(keys["hold_out"], 0.0) == 0.0)
+      return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a "
+             "share of the training set)";
+    if (p.halving && number_at(keys["models"], 1.0) > 1.0)
+      return "halving ends one training early, but train.models asks for several; remove one of them";
+  }
   return {};
 }
 
