@@ -72,6 +72,38 @@ Node set(const Node& node, std::string_view rest, std::string_view whole, const 
   return map.with(step.key, set(child, rest, whole, value, mark));
 }
 
+/// Text that begins with "{run}" or "{deck}", which would be a map in YAML, in quotes: to the comma or bracket that
+/// ends it inside of a list or map, else all of the rest.
+std::string with_quoted_places(std::string_view text) {
+  std::string out;
+  int depth = 0;
+  char quote = 0, before = 0;  // within quotes; the last character that is no blank
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    const auto rest = text.substr(k);
+    const bool begins = before == 0 || before == '[' || before == '{' || before == ',' || before == ':';
+    if (!quote && begins && (rest.starts_with("{run}") || rest.starts_with("{deck}"))) {
+      const auto end = depth == 0 ? rest.size() : std::min(rest.find_first_of(",]}", rest.find('}') + 1), rest.size());
+      out += '\'';
+      for (const char letter : trim(rest.substr(0, end))) out += letter == '\'' ? "''" : std::string(1, letter);
+      out += '\'';
+      k += end - 1, before = '\'';
+      continue;
+    }
+    if (quote && c == quote)
+      quote = 0;
+    else if (!quote && (c == '"' || c == '\'') && begins)
+      quote = c;
+    else if (!quote && (c == '[' || c == '{'))
+      ++depth;
+    else if (!quote && (c == ']' || c == '}'))
+      --depth;
+    if (c != ' ') before = c;
+    out += c;
+  }
+  return out;
+}
+
 /// A command line holds no comments: "runs/x #1" is a text.
 Node without_comment(const Node& value, std::string_view text, const Mark& mark) {
   const bool cut = value.is_scalar() && !value.quoted() && text.find(" #") != std::string_view::npos;
@@ -94,8 +126,9 @@ void override(Node& root, std::string_view assignment) {
     root = with_value(root, trim(assignment.substr(0, equals)), Node::scalar(std::string(text), true, mark), mark);
     return;
   }
-  const Node value =
-      text.empty() || text == "~" || text == "null" ? Node::null(mark) : marked(parse(text, "command line"), mark);
+  const Node value = text.empty() || text == "~" || text == "null"
+                         ? Node::null(mark)
+                         : marked(parse(with_quoted_places(text), "command line"), mark);
   root = with_value(root, trim(assignment.substr(0, equals)), without_comment(value, text, mark), mark);
 }
 

@@ -233,6 +233,18 @@ std::string about_tabs(std::string_view text) {
   return "";
 }
 
+/// A file name that begins with a place and stands without quotes: YAML takes it for a map.
+std::string about_places(std::string_view text) {
+  for (const std::string_view place : {"{run}", "{deck}"})
+    for (std::size_t at = 0; (at = text.find(place, at)) != std::string_view::npos; ++at) {
+      const auto before = text.find_last_not_of(' ', at == 0 ? 0 : at - 1);
+      const bool value = at > 0 && before != std::string_view::npos && before < at &&
+                         std::string_view(":[,-").find(text[before]) != std::string_view::npos;
+      if (value) return fmt::format("; a name that begins with {} needs quotes: \"{}/...\"", place, place);
+    }
+  return "";
+}
+
 }  // namespace
 
 Node parse(std::string_view text, std::string_view source) {
@@ -248,7 +260,8 @@ Node parse(std::string_view text, std::string_view source) {
     if (!any || builder.document.is_null()) throw InputError(fmt::format("{}: the deck is empty", source));
     return builder.document.at_path("");
   } catch (const YAML::Exception& e) {
-    throw InputError(fmt::format("{}: not valid YAML: {}{}", mark_of(e.mark, source).text(), e.msg, about_tabs(text)));
+    throw InputError(fmt::format("{}: not valid YAML: {}{}", mark_of(e.mark, source).text(), e.msg,
+                                 about_tabs(text) + about_places(text)));
   }
 }
 

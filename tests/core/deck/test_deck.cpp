@@ -158,6 +158,29 @@ TEST_CASE("the registry lists what it has and from where") {
   CHECK_THROWS_AS(w.registry.add<Ball>("ball", "again"), InternalError);
 }
 
+TEST_CASE("names that begin with a place need no quotes on the command line") {
+  const auto set = [](const std::string& value) {
+    auto root = deck::parse("a: 1\n", "deck.yaml");
+    deck::override(root, "a=" + value);
+    return root["a"];
+  };
+  for (const std::string name : {"{run}/train/model.dp", "{deck}/x.h5", "{run}", "{run}/it's, here: [1] #2"}) {
+    CHECK(set(name).is_scalar());
+    CHECK(set(name).text() == name);
+  }
+  const auto list = set("[{run}/a b, \"{run}/c, d\", {x: {deck}/e, y: [ {run} ]}, plain]");
+  REQUIRE(list.size() == 4);
+  CHECK(list[0].text() == "{run}/a b");
+  CHECK(list[1].text() == "{run}/c, d");
+  CHECK(list[2]["x"].text() == "{deck}/e");
+  CHECK(list[2]["y"][0].text() == "{run}");
+  CHECK(list[3].text() == "plain");
+  CHECK(set("{run: 3}")["run"].text() == "3");
+  CHECK(set("x{run}/y").text() == "x{run}/y");
+  CHECK_THROWS_WITH(deck::parse("a:\n  model: {run}/train/model.dp\n", "deck.yaml"),
+                    Catch::Contains("; a name that begins with {run} needs quotes: \"{run}/...\""));
+}
+
 TEST_CASE("the command line overrides values and adds keys") {
   auto root = deck::parse("run: {name: a}\nstages:\n  - roll: {steps: 3}\n", "a.yaml");
   deck::override(root, "stages[0].roll.steps=5");
