@@ -110,7 +110,8 @@ TEST_CASE("the error of a kernel when each molecule is left out in turn is that 
   }
   CHECK(kernel.left_out_error() == Approx(sum).epsilon(1e-6));
   const auto others = samples_of(make_molecules(recipe(5, 9, 10)));
-  for (const auto& m : views_of(others)) CHECK(kernel.without(m) == kernel(m));
+  // Two sums of the same two dozen terms, each compiled for itself: equal to their rounding.
+  for (const auto& m : views_of(others)) CHECK(kernel.without(m) == Approx(kernel(m)).epsilon(1e-11));
   const auto again = MoleculeKernel::from(kernel.text());
   CHECK(again(views[3]) == kernel(views[3]));
   CHECK(again.without(views[3]) == kernel.without(views[3]));
