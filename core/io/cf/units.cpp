@@ -15,7 +15,9 @@ namespace cambium::io::cf {
 namespace {
 
 /// The usual spellings, for a build without UDUNITS-2.
-std::optional<double> usual(const std::string& unit, bool time) {
+std::optional<double> usual(const std::string& spelt, bool time) {
+  const std::string unit =
+      spelt.size() > 2 ? in_small_letters(spelt) : spelt;  // names in any letters, symbols as they are
   for (const auto& [words, size] : {std::pair{" second seconds sec secs s ", 1.0},
                                     {" minute minutes min mins ", 60.0},
                                     {" hour hours hr hrs h ", 3600.0},

@@ -333,8 +333,11 @@ def main():
         if os.path.exists(files[-1]):
             os.remove(files[-1])
         recipes.append(write(files[-1], seed))
+    skipped = 0
     for path, q, found in zip(files, recipes, read(files, recipes, program)):
-        if words := problem(found, q):
+        if "libnetcdf-dev" in found.get("error", ""):
+            skipped += 1
+        elif words := problem(found, q):
             wrong.append(f"{path}: {words}; {q['spelling']}")
     agreed = other = 0
     for path, q in list(zip(files, recipes))[:: 2 if xarray else COUNT + 1] if xarray else []:
@@ -344,7 +347,9 @@ def main():
         if differs:
             wrong.append(f"{path}: xarray reads another field; {q['spelling']}")
         agreed, other = agreed + (differs is False), other + (differs is None)
-    print(f"{COUNT - len(wrong)} of {COUNT} spellings read as the plain field; xarray agreed on {agreed}, could not open {other}")
+    print(f"{COUNT - len(wrong) - skipped} of {COUNT} spellings read as the plain field; xarray agreed on {agreed}, could not open {other}")
+    if skipped:
+        print(f"SKIPPED: {skipped} files of NetCDF-3: the build has no libnetcdf")
     if xarray is None:
         print("SKIPPED: xarray is not installed: its reading was not compared")
     print("\n".join(wrong[:20]))

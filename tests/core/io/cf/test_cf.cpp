@@ -280,6 +280,9 @@ TEST_CASE("times and coordinates that a field refuses", "[messages]") {
         "the mask has y 30 at place 0, where 'a.h5' has -30: they lie on other grids, or in another direction; bring "
         "one to the "
         "grid of the other (cdo remapbil, cdo invertlat)");
+  CHECK(differ({-30.0001, 30}, {0, 120, 240}, "degrees_north", "degrees_east") == "no error");
+  CHECK(differ({-29, 31}, {0, 120, 240}, "degrees_north", "degrees_east").find("they lie on other grids") !=
+        std::string::npos);
   CHECK(differ({0, 120}, {-30, 0, 30}, "degrees_east", "degrees_north") ==
         "the mask has 'y' where 'a.h5' has 'lat': their axes stand in another order; turn one of them (ncpdq -a)");
   CHECK(message([&] { open_container(s.scratch.folder.string()); }).find("it is a folder; name the files in it") !=
