@@ -46,7 +46,8 @@ void ParticleMesh::solve() {
   contrast(mass_, particles_, field_.component[0]);
   box_.forward(field_.component[0], waves_);
   Kokkos::deep_copy(potential_, waves_);
-  box_.inverse_laplacian(potential_, -1.5 * expansion_.omega_m(), clouds_);  // -phi
+  const auto made_up_for = finer_than_particles() ? std::nullopt : std::optional(clouds_);
+  box_.inverse_laplacian(potential_, -1.5 * expansion_.omega_m(), made_up_for);  // -phi
   for (int d = 0; d < 3; ++d) {
     box_.difference(potential_, d, gradient_);
     box_.backward(gradient_, field_.component[d]);

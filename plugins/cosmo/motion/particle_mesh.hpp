@@ -13,7 +13,11 @@ namespace cambium::cosmo {
 /// so that a drift and a kick are exact for the force that they are given. Any number of ranks gives the same bits.
 class ParticleMesh {
  public:
-  /// `mesh` cells along an edge of `box`; `particles` in all.
+  /// `mesh` cells along an edge of `box`; `particles` in all. With more cells than particles the influence function is
+  /// left out: it raises waves near the mesh's largest wave number, where a lattice of particles with two or more cells
+  /// each has its own waves, and these then drive the particles (at half of their largest wave number power grew 3.8 to
+  /// 4.2 times as much as linear theory, where the exact forces of the lattice give 0.78). What clouds smooth lies
+  /// below the distance of particles there.
   ParticleMesh(int mesh, double box, std::int64_t particles, const Expansion& expansion, Clouds clouds,
                const Comm& comm);
 
@@ -31,6 +35,8 @@ class ParticleMesh {
 
   const BoxWaves& box() const { return box_; }
   Clouds clouds() const { return clouds_; }
+  /// More cells than particles?
+  bool finer_than_particles() const { return box_.values() > particles_; }
   /// Where a lattice of particles begins along each axis: between the points of the mesh, where a small displacement
   /// changes every weight smoothly. For triangular clouds a quarter of a cell from them: what a lattice of as many
   /// cells gets wrong there is the mean of all places, 4e-4 of the force at 1/32 of the cells' wave number.

@@ -15,13 +15,26 @@ constexpr std::size_t large_bins = 1;  // whose growth is compared with linear t
 
 std::int64_t cube(int n) { return std::int64_t{n} * n * n; }
 
+/// A lattice and a mesh that do not fit each other beat: forces on a lattice at rest are not 0, and the smallest waves
+/// grow a thousand times too much.
+std::string problem_of_mesh(int particles, int mesh) {
+  if (mesh % particles == 0 || particles % mesh == 0) return {};
+  const int lower = mesh / particles * particles;
+  return fmt::format(
+      "mesh ({}) must be a whole multiple or a whole part of particles ({}): otherwise the cells pull a lattice "
+      "at rest apart; take {}{}",
+      mesh, particles, lower > 0 ? fmt::format("{} or ", lower) : "", lower > 0 ? lower + particles : particles);
+}
+
 }  // namespace
 
 void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
   d("cosmology", &Params::cosmology, "a flat universe of matter and a constant, and the spectrum of its density");
   d("box", &Params::box, "edge of the periodic cube, Mpc/h").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "along an edge; an even number made of small primes").range(4, 512).example("64");
-  d("mesh", &Params::mesh, "cells along an edge for forces and spectra, as many as particles where left out")
+  d("mesh", &Params::mesh,
+    "cells along an edge for forces and spectra: as many as particles (where left out), or a whole multiple or part of "
+    "them")
       .range(4, 512);
   d("assignment", &Params::assignment,
     "how a particle is spread over cells: over the two nearest along each axis, or over three")
@@ -40,7 +53,7 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
     if (p.end <= p.start) return fmt::format("end ({}) must be a later scale factor than start ({})", p.end, p.start);
     for (const auto& [name, n] : {std::pair{"particles", p.particles}, {"mesh", p.mesh.value_or(p.particles)}})
       if (n % 2) return fmt::format("{} ({}) must be an even number; take {}", name, n, n + 1);
-    return {};
+    return problem_of_mesh(p.particles, p.mesh.value_or(p.particles));
   });
 }
 

@@ -63,7 +63,9 @@ says("the transfer function eisenstein_hu does not hold where baryons (omega_b 0
 says("end (0.01) must be a later scale factor than start (0.02)", S + "end=0.01")
 says("particles (9) must be an even number; take 10", S + "particles=9")
 says("mesh (11) must be an even number; take 12", S + "mesh=11")
-says("a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5", S + "mesh=134")
+says("a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5", S + "particles=134")
+says("mesh (12) must be a whole multiple or a whole part of particles (8): otherwise the cells pull a lattice at rest apart; take 8 or 16", S + "mesh=12")
+says("mesh (6) must be a whole multiple or a whole part of particles (8): otherwise the cells pull a lattice at rest apart; take 8", S + "mesh=6")
 says("output 'matter' shows the physics structure_growth; leave it out", deck="atoms.yaml")
 
 # Boxes of many cosmologies

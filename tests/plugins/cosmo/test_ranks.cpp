@@ -8,7 +8,7 @@ using namespace cambium::cosmo::test;
 
 namespace {
 
-const std::string keys = "{box: 100, particles: 12, mesh: 16, start: 0.1, end: 0.6, time_steps: 9}";
+const std::string keys = "{box: 100, particles: 12, mesh: 24, start: 0.1, end: 0.6, time_steps: 9}";
 
 std::vector<double> own_rows(Case& whole, const Comm& comm, View<double**> ParticleMesh::*what, std::int64_t rows) {
   const auto all = numbers(whole.physics().matter().*what);
