@@ -14,7 +14,7 @@ namespace {
 using Role = ExtxyzRole;
 
 /// Of a file's own number of atoms, which may be wrong, no more room is made ready than this.
-constexpr std::int64_t most_atoms_reserved = 1 << 22;
+constexpr std::int64_t most_atoms_reserved = 1 << 22, most_atoms_of_frame = 1'000'000'000'000;
 
 int type_of_symbol(std::vector<std::string>& species, int last, std::string_view symbol) {
   if (last >= 0 && species[static_cast<std::size_t>(last)] == symbol) return last;
@@ -28,7 +28,8 @@ int type_of_symbol(std::vector<std::string>& species, int last, std::string_view
 std::int64_t ExtxyzReader::atoms_here() const {
   const auto words = split(file_.line());
   const std::int64_t atoms = words.size() == 1 ? file_.integer(words[0], "the number of atoms") : -1;
-  if (atoms < 1) file_.fail(fmt::format("expected the number of atoms, found '{}'", file_.line()));
+  if (atoms < 1 || atoms > most_atoms_of_frame)
+    file_.fail(fmt::format("expected the number of atoms, found '{}'", file_.line()));
   return atoms;
 }
 

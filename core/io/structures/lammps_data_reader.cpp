@@ -304,6 +304,7 @@ class DataFile {
   }
 
   void read_atoms() {
+    if (header_.atoms == 0) file_.fail("the header has no line 'N atoms', which says how many lines Atoms has");
     const LammpsAtomStyle& style = style_of_atoms();
     const auto type = static_cast<std::size_t>(style.type()), position = static_cast<std::size_t>(style.position());
     for (std::int64_t n = 0; n < header_.atoms; ++n) {

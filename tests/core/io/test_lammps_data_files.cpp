@@ -224,4 +224,6 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
   CHECK(data_message(two_types + "Masses\n\n1 63.5\n2 65\n\nAtoms\n\n1 1 1 2 3\n", {"Cu", "Cu"}) ==
         "FILE: two types are named Cu, but their masses are 63.5 and 65 g/mol: name them differently");
   CHECK(data_message(head) == "FILE has no section Atoms");
+  CHECK(data_message("title\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\nAtoms\n\n1 1 1 2 3\n") ==
+        "FILE:7: the header has no line 'N atoms', which says how many lines Atoms has");
 }
