@@ -10,7 +10,6 @@ Needs numpy, h5py and matplotlib; movies ffmpeg or Pillow. In Python: cambium_io
 
 import argparse
 import contextlib
-import os
 import sys
 from pathlib import Path
 
@@ -23,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_movie  # noqa: E402
 import cambium_views  # noqa: E402
 from cambium_movie import CannotWrite  # noqa: E402
+from cambium_said import say  # noqa: E402
 from cambium_views import NothingToDraw  # noqa: E402
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -32,14 +32,6 @@ APART = ("model.h5", "best.h5", "ensemble.h5")
 
 class Refused(Exception):
     pass
-
-
-def say(text):
-    """Prints a line; nothing more once nobody reads (`cambium plot RUN | head`), while the pictures are still drawn."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

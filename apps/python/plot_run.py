@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
 import plugin_pictures  # noqa: E402
 from cambium_curves import label  # noqa: E402
+from cambium_said import say  # noqa: E402
 from cambium_style import COLOURS, MUTED, STYLE, legend  # noqa: E402
 
 
@@ -87,7 +88,7 @@ def main():
         draw(cambium_io.Run(options.run), output)
     except FileNotFoundError as error:
         sys.exit(f"plot_run: {error}")
-    print(f"wrote {output}")
+    say(f"wrote {output}")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import cambium_io  # noqa: E402
 import cambium_profile  # noqa: E402
 import plugin_pictures  # noqa: E402
 import report_pictures  # noqa: E402
+from cambium_said import say  # noqa: E402
 
 SUMMED_UP = {"thermo.csv", "training.csv", "validation.csv"}
 STYLE = """
@@ -216,7 +217,7 @@ def write_page(output, text):
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         sys.exit(f"report: cannot write '{output}': {error.strerror or error}; make room or name another place by -o")
-    print(f"wrote {output}")
+    say(f"wrote {output}")
 
 
 def main():
