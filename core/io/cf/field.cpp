@@ -84,7 +84,7 @@ const Field::Candidate* Field::candidate_for(std::size_t dimension) const {
   const Candidate* best = nullptr;
   int most = -1;
   for (const auto& c : candidates_) {
-    if (c.dimension != name) continue;
+    if (c.dimension != name || c.length != file_shape_[dimension]) continue;
     const bool own = c.variable->name() == last,
                is_listed = listed.find(" " + c.variable->name() + " ") != std::string::npos;
     if (!own && !is_listed && c.role == Role::none) continue;

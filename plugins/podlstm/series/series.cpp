@@ -146,6 +146,14 @@ double Series::spacing() const {
   return steps[steps.size() / 2];
 }
 
+std::string coarse_times(const Series& series, double period) {
+  if (!(period < 2.0 * series.spacing())) return {};
+  return fmt::format(
+      "the series has a time every {} days, so harmonics of {} days, the calendar's year, are not seen in it; give the "
+      "length of a cycle (period: '12 samples'), or take no harmonics from the table",
+      number_text(series.spacing()), number_text(period));
+}
+
 std::string uneven_times(const Series& series) {
   for (const auto* part : {&series.train.days, &series.test.days}) {
     const auto& days = *part;

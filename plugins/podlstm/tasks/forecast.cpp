@@ -139,7 +139,8 @@ TableRow ForecastTask::ensemble_row(const Series& series, Context& context) cons
 Task::Outcome ForecastTask::run(Context& context) {
   const auto& o = params_.common;
   const Series series = read_series(o.series, context.comm);
-  if (const auto words = uneven_times(series); !words.empty()) context.log.warn(words);
+  for (const auto& words : {uneven_times(series), coarse_times(series, o.period_days(series))})
+    if (!words.empty()) context.log.warn(words);
   const auto n = window_count(series.train, o.shape(), "training"),
              tests = window_count(series.test, o.shape(), "test");
   context.log.info(fmt::format("forecast: {} modes, {} training windows, {} test windows of {} + {} times",

@@ -118,7 +118,8 @@ void choose_linear(SearchTask::Params& p, const Series& series, Context& context
 
 Task::Outcome SearchTask::run(Context& context) {
   const Series series = read_series(params_.data.series, context.comm);
-  if (const auto words = uneven_times(series); !words.empty()) context.log.warn(words);
+  for (const auto& words : {uneven_times(series), coarse_times(series, params_.data.period_days(series))})
+    if (!words.empty()) context.log.warn(words);
   window_count(series.test, params_.data.shape(), "test");
   require_lengths();
   choose_linear(params_, series, context);

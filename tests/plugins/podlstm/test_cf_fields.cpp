@@ -152,6 +152,8 @@ TEST_CASE("the calendar of a field is the calendar of its modes and the year of 
     ForecastOptions options;
     CHECK(options.period_days(series) == year);
     CHECK(options.baselines(series).period == year);
+    CHECK(coarse_times(series, year).empty());
+    CHECK(coarse_times(series, 30.0).find("the series has a time every 30 days") == 0);
     for (const auto& [text, days] :
          {std::pair{"360", 360.0}, {"12 samples", 360.0}, {"2 years", 2 * year}, {"52 weeks", 364.0}}) {
       options.period = text;
