@@ -71,6 +71,46 @@ void Loop::report_plan() const {
   for (const auto& line : describe_schedule(schedule_, state_)) log.info(line);
   for (std::size_t k = 0; k < writers_.size(); ++k)
     log.info(fmt::format("output {} every {} steps", params_.output[k].type, writers_[k]->every()));
+  say_what_is_not_due();
+}
+
+/// Outputs that the stage ends before.
+void Loop::say_what_is_not_due() const {
+  for (std::size_t k = 0; params_.steps && k < writers_.size(); ++k) {
+    const std::int64_t every = writers_[k]->every(), first = writers_[k]->first(), last = *params_.steps;
+    if (first > last)
+      context_.log.warn(
+          fmt::format("output[{}] ({}) begins at step {}, and the stage ends at step {}: it takes no "
+                      "sample; lower 'from' or give more steps",
+                      k, params_.output[k].type, first, last));
+    else if (every <= last || last == 0)
+      continue;
+    else if (writers_[k]->shows_end())
+      context_.log.info(
+          fmt::format("output[{}] ({}) is due every {} steps, and the stage ends at step {}: it shows the "
+                      "first state and the last one",
+                      k, params_.output[k].type, every, last));
+    else
+      context_.log.warn(
+          fmt::format("output[{}] ({}) is due every {} steps, and the stage ends at step {}: step 0 is its "
+                      "only sample; lower 'every' or give more steps",
+                      k, params_.output[k].type, every, last));
+  }
+}
+
+/// Files of an output that never came to write: what it waits for, such as a time, lies beyond the end.
+void Loop::say_what_is_missing() const {
+  if (!context_.comm.root()) return;
+  for (std::size_t k = 0; k < writers_.size(); ++k)
+    for (const auto& file : writers_[k]->files()) {
+      if (file.find('<') != std::string::npos) continue;
+      std::error_code ignored;
+      if (std::filesystem::exists(std::filesystem::path(context_.run_directory) / file, ignored)) continue;
+      context_.log.warn(
+          fmt::format("output[{}] ({}) has written no {}: the stage ended at step {}, time {:g}, before its "
+                      "first sample was due",
+                      k, params_.output[k].type, file, state_.step, state_.time));
+    }
 }
 
 void Loop::start_fresh() {
@@ -83,6 +123,7 @@ void Loop::start_fresh() {
   context_.log.info(lines_->units());
   observe_and_print();
   call_writers();
+  say_what_is_not_due();
 }
 
 void Loop::observe_and_print() {
@@ -128,26 +169,48 @@ Task::Outcome Loop::run() {
   const MessageCount messages;
   try {
     outcome = advance_all(cadence);
+    wait_for_disk();
+    seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step), waited_ = waits.seconds();
+    messages_ = messages.totals();
+    if (outcome == Task::Outcome::done) end(cadence);
   } catch (const NumericalError& error) {
     dump_and_rethrow(error, attempted_);
   }
-  wait_for_disk();
-  if (physics_->finished() && !cadence.due(state_.step, params_.thermo.every)) observe_and_print();
-  seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step), waited_ = waits.seconds();
-  messages_ = messages.totals();
   const Region region("finish output", WorkKind::host);
   for (const auto& writer : writers_) writer->finish(state_);
+  if (outcome == Task::Outcome::done) say_what_is_missing();
   return outcome;
+}
+
+/// The state with which the stage came to its end, wherever 'every' falls: a row of observables, a frame in each output
+/// that shows states, a checkpoint. A stage that is stopped goes on later and has the checkpoint alone.
+void Loop::end(const LoopCadence& cadence) {
+  if (ended_at_ == state_.step) return;  // resumed from that checkpoint
+  const Region region("last state", WorkKind::host);
+  const bool row = !cadence.due(state_.step, params_.thermo.every);
+  const bool made_here = cadence.steps_at(state_.step) > 0, asked = !row || wants_totals(state_.step);
+  if (state_.step > 0 && !(made_here && asked)) physics_->complete(state_, context_);
+  if (row) observe_and_print();
+  {
+    const auto timer = context_.timing.scope("output");
+    for (const auto& writer : writers_)
+      if (writer->shows_end()) writer->observe_end(state_, state_.step, state_.time);
+  }
+  ended_at_ = state_.step;
+  if (!params_.checkpoint.at_end) return;
+  write_checkpoint();
+  wait_for_disk();
 }
 
 Task::Outcome Loop::advance_all(LoopCadence& cadence) {
   const Region region("between sections", WorkKind::host);
   const std::int64_t thermo = params_.thermo.every;
-  while (state_.step < last_step_ && !physics_->finished()) {
+  while (!over()) {
     attempted_ = state_.step + 1;
     advance(schedule_, *physics_, state_, context_.timing, cadence.due(attempted_, thermo) || wants_totals(attempted_));
     if (cadence.due(state_.step, thermo)) observe_and_print();
     call_writers();
+    if (over() && params_.checkpoint.at_end) break;  // the last state has a checkpoint of its own
     if (cadence.stops_after(state_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
     cadence.show_progress(state_.step, params_.steps ? 0.0 : physics_->progress(state_));
   }
@@ -182,6 +245,7 @@ static std::string writer_group(std::size_t k) { return fmt::format("writers/{}"
 void Loop::save_parts(io::Group& root) {
   auto group = root.create_group("physics");
   physics_->save(group);
+  if (ended_at_ == state_.step) group.set_attribute("ended", ended_at_);
   thermo_file_->save_mark(root);
   for (std::size_t k = 0; k < writers_.size(); ++k) {
     auto own = root.create_group(writer_group(k));
@@ -226,6 +290,8 @@ void Loop::resume(const std::string& path) {
       writers_[k]->resume(state_.step);
     }
     table = io::table_mark(checkpoint.file(), "thermo");
+    const auto saved = checkpoint.file().group("physics");
+    if (saved.has_attribute("ended")) ended_at_ = saved.attribute<std::int64_t>("ended");
   });
   thermo_file_ =
       std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit(), state_.step, table);
@@ -236,6 +302,7 @@ void Loop::resume(const std::string& path) {
     context_.log.info("this checkpoint has no checksum: an earlier version wrote it, or it was changed since");
   context_.log.info(lines_->header());
   context_.log.info(lines_->units());
+  say_what_is_not_due();
 }
 
 /// What there is of a step that could not be completed, under its number.

@@ -41,7 +41,11 @@ class Loop {
   void resume(const std::string& checkpoint);
   void observe_and_print();
   void call_writers();
+  void say_what_is_not_due() const;
+  void say_what_is_missing() const;
+  void end(const LoopCadence& cadence);
   bool wants_totals(std::int64_t step) const;
+  bool over() const { return state_.step >= last_step_ || physics_->finished(); }
   void write_checkpoint();
   void save_parts(io::Group& root);
   void wait_for_disk();
@@ -58,6 +62,7 @@ class Loop {
   std::unique_ptr<ThermoFile> thermo_file_;
   std::int64_t last_step_ = 0;
   std::int64_t attempted_ = 0;  ///< the step under way, or the last one
+  std::int64_t ended_at_ = -1;  ///< the step with whose state the stage came to its end, once its outputs are written
   std::vector<double> values_;
   io::BackgroundFile disk_;  ///< of rank 0: the checkpoint that is still on its way
   double seconds_ = 0.0;     ///< that the loop took

@@ -17,8 +17,11 @@ void Loop::promise_files(Check& check) const {
   std::vector<std::string> columns{"step", "time"};
   for (const auto& observable : physics_->observables()) columns.push_back(observable.name);
   for (const char* name : {"thermo.csv", "thermo.h5"}) check.will_write({name, "stage simulate", columns});
-  if (const auto every = params_.checkpoint.every; every > 0)
-    check.will_write({"restart.*.h5", "physics " + params_.physics.type, {}, every, params_.steps.value_or(0)});
+  const auto every = params_.checkpoint.every, last = params_.steps.value_or(0);
+  const std::string by = "physics " + params_.physics.type;
+  if (every > 0) check.will_write({"restart.*.h5", by, {}, every, last});
+  if (params_.checkpoint.at_end && (every == 0 || last % every != 0 || last == 0))
+    check.will_write({"restart.*.h5", by, {}, last, last});
 }
 
 /// Of a file of the writer k, such as "distribution.<step>.h5".

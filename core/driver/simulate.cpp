@@ -20,6 +20,8 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
     "rank 0 keeps the finished file in memory, and a thread brings it to the disk while the next steps run; goes with "
     "transfer: gather")
       .def(false);
+  d("at_end", &Checkpoint::at_end, "one when the stage has come to its end, too, from which more steps can follow")
+      .def(true);
 }
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {

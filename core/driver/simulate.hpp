@@ -27,6 +27,7 @@ class Simulate : public Task, public Checked {
   struct Checkpoint : io::CheckpointKeys {
     io::Transfer transfer = io::Transfer::gather;
     bool asynchronous = false;
+    bool at_end = true;
     static void describe(deck::Describe<Checkpoint>& d);
   };
   struct Params {

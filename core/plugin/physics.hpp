@@ -53,6 +53,10 @@ class Physics {
   virtual std::string time_unit() const { return "ps"; }
 
   virtual std::vector<Observable> observables() const = 0;
+  /// Collective: works out what belongs to the current state and is made only on steps that ask for it
+  /// (StepInfo::observe), such as energy and virial. Called before measure() and the writers where the last step did
+  /// not ask.
+  virtual void complete(State&, Context&) {}
   /// Collective: fills one value per observable for the current state.
   virtual void measure(const State&, Context&, std::span<double> values) = 0;
   /// Collective: its fields on the cells of a grid, values on rank 0 alone, for the output `vtkhdf`; nothing when it

@@ -30,6 +30,16 @@ class Writer {
   virtual bool reads_totals() const { return false; }
   /// Collective. `time` in ps (or the field's unit of time).
   virtual void observe(const State& state, std::int64_t step, double time) = 0;
+  /// True where the output shows states, such as frames or fields: the state with which a run has come to its end is
+  /// one of them, wherever `every()` falls. False for averages and correlations, whose samples lie equally far apart.
+  virtual bool shows_end() const { return false; }
+  /// Collective, where shows_end(), once and only when the run came to its end by itself: observes that state if
+  /// observe() has not.
+  virtual void observe_end(const State& state, std::int64_t step, double time) {
+    if (step % every() != 0) observe(state, step, time);
+  }
+  /// First step of the stage from which observe() takes samples.
+  virtual std::int64_t first() const { return 0; }
   /// Collective, once at the end of the stage (also when it stopped early).
   virtual void finish(const State&) {}
   /// What must survive a restart. save() is called on every rank and what rank 0 writes is kept; load() gives it to

@@ -38,6 +38,7 @@ class H5mdWriter : public Writer {
   H5mdWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 
   std::int64_t every() const override { return params_.every; }
+  bool shows_end() const override { return true; }
   void observe(const State& state, std::int64_t step, double time) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file, names_file()}; }
@@ -70,6 +71,7 @@ class ExtxyzWriter : public Writer {
 
   std::int64_t every() const override { return params_.every; }
   bool reads_totals() const override { return true; }
+  bool shows_end() const override { return true; }
   void observe(const State& state, std::int64_t step, double time) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }

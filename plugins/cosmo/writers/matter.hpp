@@ -36,6 +36,7 @@ class MatterWriter : public Writer {
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;
+  bool shows_end() const override { return true; }
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }
 

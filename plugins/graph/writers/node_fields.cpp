@@ -47,6 +47,10 @@ void NodeFieldsWriter::create(const AllShown& all) {
     io::labelled(file.write(name, place), "", name + " of the node");
     file.attach_scales(name, {"node"});
   }
+  if (all.names.size() > 0 && !all.names.plain()) {
+    io::labelled(file.write("node_number", all.names.all()), "", "number of the node in the file of the graph");
+    file.attach_scales("node_number", {"node"});
+  }
   const bool edges = cells.corners == 2;
   const std::string cell = edges ? "edge" : "triangle";
   io::write_dimension(file, cell + "_number", cells.cells());
@@ -70,6 +74,7 @@ void NodeFieldsWriter::create(const AllShown& all) {
 void NodeFieldsWriter::observe(const State&, std::int64_t step, double time) {
   if (params_.interval && time < next_ - 1e-9 * *params_.interval) return;
   expect_after(time);
+  seen_ = time;
   const auto& run = physics_->run();
   std::vector<std::vector<double>> values;
   for (std::size_t k = 0; k < run.names().size(); ++k)
@@ -91,6 +96,12 @@ void NodeFieldsWriter::observe(const State&, std::int64_t step, double time) {
   });
 }
 
+void NodeFieldsWriter::observe_end(const State& state, std::int64_t step, double time) {
+  if (time <= seen_) return;
+  next_ = time;
+  observe(state, step, time);
+}
+
 void NodeFieldsWriter::resume(std::int64_t step) {
   double last = -1.0;
   begun_ = false;
@@ -106,7 +117,8 @@ void NodeFieldsWriter::resume(std::int64_t step) {
   });
   std::vector<double> all{last};
   context_.comm.broadcast(std::span<double>(all));
-  if (all[0] >= 0.0) expect_after(all[0]);
+  seen_ = all[0];
+  if (seen_ >= 0.0) expect_after(seen_);
 }
 
 }  // namespace cambium::graph

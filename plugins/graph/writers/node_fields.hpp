@@ -47,6 +47,8 @@ class NodeFieldsWriter : public Writer {
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.interval ? 1 : params_.every.value_or(100); }
   void observe(const State& state, std::int64_t step, double time) override;
+  bool shows_end() const override { return true; }
+  void observe_end(const State& state, std::int64_t step, double time) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }
 
@@ -60,6 +62,7 @@ class NodeFieldsWriter : public Writer {
   const NodePhysics* physics_ = nullptr;
   std::optional<io::File> file_;  ///< rank 0, from the first moment on
   bool begun_ = false;            ///< a moment was written since the start or the resume; the same on every rank
+  double seen_ = -1.0;            ///< time of the newest moment in the file
   double next_ = 0.0;             ///< with 'interval': a moment is due at this time
 };
 

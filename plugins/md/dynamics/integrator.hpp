@@ -34,6 +34,8 @@ class Integrator {
   /// Collective: eV that have left the atoms for the heat bath and the piston since step 0, moved to rank 0's account
   /// so that a restart finds the same sums. The conserved energy is kinetic + potential + this.
   virtual double reservoir_energy(const Comm&) { return 0.0; }
+  /// Whether that energy is constant but for the error of the steps; not so for a minimiser.
+  virtual bool conserves_energy() const { return true; }
   /// A minimiser has converged.
   virtual bool finished() const { return false; }
   virtual std::string summary() const { return {}; }

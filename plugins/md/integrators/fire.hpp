@@ -33,6 +33,7 @@ class Fire : public Integrator {
   void resume(Dynamics& d) override { look_at_forces(d); }
   void before_forces(Dynamics&, const StepInfo&) override;
   void after_forces(Dynamics&, const StepInfo&) override;
+  bool conserves_energy() const override { return false; }
   bool finished() const override { return largest_force_ < params_.force_tolerance; }
   std::string summary() const override;
   std::vector<std::string> report() const override;

@@ -67,6 +67,7 @@ static void require_room(const LatticeSpec& lattice, double range, Context& cont
 Md::Md(const Params& params, Context& context)
     : params_(params), groups_(params.groups), potential_(context.registry->make<Potential>(params.potential, context)),
       integrator_(context.registry->make<Integrator>(params.integrator, context)) {
+  params_.structure.velocities = !params.initial_temperature;
   if (params.structure.lattice) require_room(*params.structure.lattice, potential_->cutoff() + params.skin, context);
   if (!context.dry_run) return;
   if (const auto species = species_of(params.structure, params.masses, context)) potential_->bind(*species);
@@ -304,6 +305,8 @@ static double total_mass(const Particles& p, const Comm& comm) {
   return mass;
 }
 
+void Md::complete(State& state, Context&) { dynamics_->compute_forces(true, state.step); }
+
 void Md::measure(const State& state, Context& context, std::span<double> values) {
   const auto now = dynamics_->measure();
   const double volume = state.particles.box.volume();
@@ -325,8 +328,9 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
                         p[5]};
   std::copy(std::begin(all), std::end(all), values.begin());
   if (const Committee* committee = potential_->committee()) committee->measure(values.subspan(std::size(all)));
-  if (!measured_) first_conserved_ = conserved, first_time_ = state.time;
+  if (!measured_) first_conserved_ = conserved, first_time_ = state.time, first_potential_ = now.potential_energy;
   measured_ = true;
+  last_potential_ = now.potential_energy;
   last_conserved_ = conserved, last_time_ = state.time;
   temperature_sum_ += now.temperature;
   pressure_sum_ += now.mean_pressure();
@@ -335,11 +339,14 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
 
 std::vector<std::string> Md::report() const {
   std::vector<std::string> lines;
-  if (last_time_ > first_time_)
+  if (!integrator_->conserves_energy() && measured_)
+    lines.push_back(fmt::format("potential energy: {:.8g} eV, {:.4g} eV/atom below that of the first line",
+                                last_potential_, (first_potential_ - last_potential_) / static_cast<double>(atoms_)));
+  if (last_time_ > first_time_ && integrator_->conserves_energy())
     lines.push_back(fmt::format("drift of the conserved energy: {:.3g} eV/atom/ps over {:.6g} ps",
                                 (last_conserved_ - first_conserved_) / atoms_ / (last_time_ - first_time_),
                                 last_time_ - first_time_));
-  if (measurements_)
+  if (measurements_ && integrator_->conserves_energy())
     lines.push_back(fmt::format("averages over {} lines: temperature {:.6g} K, pressure {:.6g} bar", measurements_,
                                 temperature_sum_ / measurements_, pressure_sum_ / measurements_));
   lines.push_back(fmt::format("neighbour list: {} rebuilds, {:.1f} entries per atom", dynamics_->neighbors().rebuilds(),

@@ -43,6 +43,7 @@ class Md : public Physics, public Checked {
   void schedule(Schedule&) override;
   double timestep(const State&) const override { return params_.timestep; }
   std::vector<Observable> observables() const override;
+  void complete(State&, Context&) override;
   void measure(const State&, Context&, std::span<double> values) override;
   bool finished() const override { return integrator_->finished(); }
   Work work(const State& state) const override { return {state.particles.nglobal, "atom"}; }
@@ -66,6 +67,7 @@ class Md : public Physics, public Checked {
   std::unique_ptr<State> looked_at_;  ///< by examine(): the atoms, for writers to look at
   // For the drift of the conserved energy over this run.
   bool measured_ = false;
+  double first_potential_ = 0.0, last_potential_ = 0.0;
   double first_conserved_ = 0.0, first_time_ = 0.0, last_conserved_ = 0.0, last_time_ = 0.0;
   double temperature_sum_ = 0.0, pressure_sum_ = 0.0;
   std::int64_t measurements_ = 0, atoms_ = 0;

@@ -39,6 +39,7 @@ class Rdf : public Writer, public Checked {
   Rdf(const Params& params, Context& context) : params_(params), context_(context) {}
 
   std::int64_t every() const override { return params_.every; }
+  std::int64_t first() const override { return params_.from; }
   void examine(Check&) override;
   void observe(const State& state, std::int64_t step, double time) override;
   void finish(const State&) override;

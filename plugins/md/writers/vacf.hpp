@@ -31,6 +31,7 @@ class Vacf : public Writer {
   }
 
   std::int64_t every() const override { return params_.every; }
+  std::int64_t first() const override { return params_.from; }
   void observe(const State& state, std::int64_t step, double time) override;
   void finish(const State& state) override;
   void save(io::Group& group) const override { correlation_.save(group); }

@@ -45,6 +45,7 @@ void FieldsWriter::observe(const State& state, std::int64_t step, double time) {
   if (time < next_ - 1e-9 * params_.interval) return;
   next_ = (std::floor(time / params_.interval + 1e-6) + 1.0) * params_.interval;
   const auto fields = centred_fields(state, context_.comm);
+  seen_ = time;
   ++frames_;
   io::on_root(context_.comm, [&] {
     if (!file_) create(state, fields);
@@ -56,6 +57,12 @@ void FieldsWriter::observe(const State& state, std::int64_t step, double time) {
     file_->dataset("/scales/write_number").append(io::tensor_of(&frames_, {}));
     file_->flush();
   });
+}
+
+void FieldsWriter::observe_end(const State& state, std::int64_t step, double time) {
+  if (time <= seen_) return;
+  next_ = time;
+  observe(state, step, time);
 }
 
 void FieldsWriter::finish(const State&) {
@@ -90,6 +97,7 @@ void FieldsWriter::resume(std::int64_t step) {
   std::vector<double> both{last, static_cast<double>(kept)};
   context_.comm.broadcast(std::span<double>(both));
   frames_ = static_cast<std::int64_t>(both[1]);
+  seen_ = both[0];
   next_ = frames_ == 0 ? 0.0 : (std::floor(both[0] / params_.interval + 1e-6) + 1.0) * params_.interval;
 }
 

@@ -30,6 +30,8 @@ class FieldsWriter : public Writer {
   FieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}
   std::int64_t every() const override { return 1; }
   void observe(const State& state, std::int64_t step, double time) override;
+  bool shows_end() const override { return true; }
+  void observe_end(const State& state, std::int64_t step, double time) override;
   void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }
@@ -42,6 +44,7 @@ class FieldsWriter : public Writer {
   Context& context_;
   std::optional<io::File> file_;  ///< rank 0, from the first frame on
   double next_ = 0.0;             ///< a frame is due at this time
+  double seen_ = -1.0;            ///< time of the newest frame in the file
   std::int64_t frames_ = 0;
 };
 

@@ -209,7 +209,7 @@ says("md", A + "simulate.output[2].r_max", "rdf: r_max = 12 Å is more than half
 says("md", B + "simulate.structure.file", "stage 1 (simulate) will not write 'restart.1500.h5', but one such file every 1000 steps, up to step 4000",
      B + "simulate.structure.file=\'{run}/simulate/restart.1500.h5\'")
 says("md", B + "simulate.structure.file", "stage 1 (simulate) will not write 'restart.4000.h5'; it writes thermo.csv, thermo.h5, trajectory.h5md, "
-     "trajectory.pdb, trajectory.extxyz, rdf.h5, rdf.csv", A + "simulate.checkpoint.every=0")
+     "trajectory.pdb, trajectory.extxyz, rdf.h5, rdf.csv", A + "simulate.checkpoint={at_end: false}")
 says("md", B + "simulate.structure.file", "'out/simulate/trajectory.h5md' will be written by the output h5md; expected a file of: output extxyz, "
      "physics md", B + "simulate.structure.file=\'{run}/simulate/trajectory.h5md\'")
 says("md", B + "simulate.structure.file", "no stage before this one writes in 'simulation'; did you mean 'simulate'?",
