@@ -17,13 +17,8 @@ void HostAtoms::renew(const HostArrays& a) {
   particles.nglobal = a.natoms;
   particles.reserve(particles.total());
   const auto tags = Kokkos::create_mirror_view(particles.tag);
-  const auto x = Kokkos::create_mirror_view(particles.x);
-  for (std::size_t k = 0; k < host_row_.size(); ++k) {
-    tags(k) = a.tag ? a.tag[host_row_[k]] : 0;
-    x(k, 3) = species_of[static_cast<std::size_t>(a.type[host_row_[k]])];
-  }
+  for (std::size_t k = 0; k < host_row_.size(); ++k) tags(k) = a.tag ? a.tag[host_row_[k]] : 0;
   Kokkos::deep_copy(particles.tag, tags);
-  Kokkos::deep_copy(particles.x, x);
   refresh(a);
   particles.place_sentinel();
 }
@@ -35,7 +30,7 @@ void HostAtoms::refresh(const HostArrays& a) {
     for (int j = 0; j < 3; ++j) particles.box.h[i][j] = h[i][j];
   }
   const auto x = Kokkos::create_mirror_view(particles.x);
-  Kokkos::deep_copy(x, particles.x);  // keeps species and sentinel
+  Kokkos::deep_copy(x, particles.x);  // keeps the sentinel
   const int rows = particles.total();
   if (same_rows_)  // nothing to look up
     for (int k = 0; k < rows; ++k)
@@ -43,7 +38,29 @@ void HostAtoms::refresh(const HostArrays& a) {
   else
     for (int k = 0; k < rows; ++k)
       for (int d = 0; d < 3; ++d) x(k, d) = a.position[3 * host_row(k) + d];
+  // Monte Carlo moves change types between two lists.
+  for (int k = 0; k < rows; ++k) x(k, 3) = species_of[static_cast<std::size_t>(a.type[host_row(k)])];
   Kokkos::deep_copy(particles.x, x);
+}
+
+void HostAtoms::leave_out(const std::function<bool(int, int)>& left_out, NeighborList& list) const {
+  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.offset);
+  const auto count = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.count);
+  const auto index = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.index);
+  const int sentinel = particles.total();
+  for (int i = 0; i < particles.nlocal; ++i) {
+    const std::int64_t first = offset(i);
+    int kept = 0;
+    for (int n = 0; n < count(i); ++n) {
+      const int j = index(first + n);
+      if (!left_out(host_row(i), host_row(j))) index(first + kept++) = j;
+    }
+    for (int n = kept; n < count(i); ++n) index(first + n) = sentinel;
+    list.pairs -= count(i) - kept;
+    count(i) = kept;
+  }
+  Kokkos::deep_copy(list.count, count);
+  Kokkos::deep_copy(list.index, index);
 }
 
 View<double* [3]> HostAtoms::in_place([[maybe_unused]] double* forces, int room) const {

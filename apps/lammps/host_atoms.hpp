@@ -3,6 +3,7 @@
 
 #include "apps/lammps/potential_bridge.hpp"
 #include "core/parallel/ghost_exchange.hpp"
+#include "core/particles/neighbors/neighbors.hpp"
 #include "core/particles/particles.hpp"
 
 namespace cambium::lammps {
@@ -18,8 +19,10 @@ class HostAtoms : public GhostExchange {
 
   /// Takes over another set of rows.
   void renew(const HostArrays& arrays);
-  /// Copies positions of the rows taken over before.
+  /// Copies positions and species of the rows taken over before.
   void refresh(const HostArrays& arrays);
+  /// Takes the pairs that the host leaves out from the list of these rows.
+  void leave_out(const std::function<bool(int, int)>& left_out, NeighborList& list) const;
   /// The host's array as a view, where a potential can write there itself: row k is the host's row k, and there is
   /// memory for the sentinel's row. Otherwise a view without rows.
   View<double* [3]> in_place(double* forces, int room) const;

@@ -8,7 +8,24 @@
 #include "input.h"
 #include "lammps.h"
 
+#ifndef CAMBIUM_LAMMPS_STATIC
+#include <dlfcn.h>
+#endif
+
 static LAMMPS_NS::Pair* make_pair_cambium(LAMMPS_NS::LAMMPS* lmp) { return new LAMMPS_NS::PairCambium(lmp); }
+
+static void add_styles(LAMMPS_NS::LAMMPS& lmp) { (*lmp.force->pair_map)["cambium"] = &make_pair_cambium; }
+
+#ifndef CAMBIUM_LAMMPS_STATIC
+/// Stands before the function of this name in LAMMPS' shared library: the command `clear` makes the tables of styles
+/// anew and calls it last.
+void LAMMPS_NS::LAMMPS::post_create() {
+  using Original = void (*)(LAMMPS*);
+  const auto original = reinterpret_cast<Original>(dlsym(RTLD_NEXT, "_ZN9LAMMPS_NS6LAMMPS11post_createEv"));
+  if (original) original(this);
+  add_styles(*this);
+}
+#endif
 
 int main(int argc, char** argv) {
   cambium::lammps::set_platform(argv);
@@ -16,7 +33,7 @@ int main(int argc, char** argv) {
   {
     cambium::lammps::KokkosScope kokkos(argv);
     LAMMPS_NS::LAMMPS lmp(argc, argv, MPI_COMM_WORLD);
-    (*lmp.force->pair_map)["cambium"] = &make_pair_cambium;
+    add_styles(lmp);
     lmp.input->file();
   }
   MPI_Finalize();

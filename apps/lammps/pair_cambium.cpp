@@ -1,5 +1,6 @@
 #include "apps/lammps/pair_cambium.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -126,6 +127,14 @@ void PairCambium::bind() {
 }
 
 void PairCambium::init_style() {
+  const auto types = static_cast<std::size_t>(atom->ntypes) + 1;
+  covers_.assign(types * types, 0);  // init_one() follows for the pairs of types that are this style's
+  types_.clear();
+  if (neighbor->includegroup)
+    refuse(
+        "pair_style cambium acts on all atoms of its types, and `neigh_modify include` leaves it those of a group: "
+        "take "
+        "it out of the input, or give the others a type of their own, with NULL in pair_coeff");
   bind();  // there is a bridge: LAMMPS refuses a pair style without pair_coeff before it comes here
   if (!deviation_file_.empty() && !bridge_->is_committee())
     refuse("pair_style cambium: deviation " + deviation_file_ +
@@ -140,7 +149,70 @@ void PairCambium::init_style() {
   // Cambium keeps its own full list, rebuilt whenever LAMMPS reorders its atoms: no list is asked for.
 }
 
-double PairCambium::init_one(int, int) { return bridge_->cutoff(); }
+double PairCambium::init_one(int i, int j) {
+  const int types = atom->ntypes + 1;
+  covers_[static_cast<std::size_t>(i * types + j)] = covers_[static_cast<std::size_t>(j * types + i)] = 1;
+  return bridge_->cutoff();
+}
+
+/// Whether a style of a hybrid has pairs of types to which this one has species, too.
+bool PairCambium::leaves_out_types() const {
+  const int types = atom->ntypes;
+  for (int i = 1; i <= types; ++i)
+    for (int j = 1; j <= types; ++j)
+      if (setflag[i][j] && !covers_[static_cast<std::size_t>(i * (types + 1) + j)]) return true;
+  return false;
+}
+
+/// What LAMMPS' own lists leave out: pairs of types that are another style's, and those of `neigh_modify exclude`, by
+/// which Monte Carlo moves take atoms away, too.
+bool PairCambium::left_out(int i, int j) const {
+  const int a = atom->type[i], b = atom->type[j];
+  if (!covers_[static_cast<std::size_t>(a * (atom->ntypes + 1) + b)]) return true;
+  if (!neighbor->exclude) return false;
+  if (neighbor->nex_type && neighbor->ex_type[a][b]) return true;
+  const int* mask = atom->mask;
+  for (int m = 0; m < neighbor->nex_group; ++m) {
+    const int one = neighbor->ex1_bit[m], other = neighbor->ex2_bit[m];
+    if ((mask[i] & one && mask[j] & other) || (mask[i] & other && mask[j] & one)) return true;
+  }
+  for (int m = 0; m < neighbor->nex_mol; ++m) {
+    if (!(mask[i] & mask[j] & neighbor->ex_mol_bit[m])) continue;
+    const bool same = atom->molecule[i] == atom->molecule[j];
+    if (same == (neighbor->ex_mol_intra[m] != 0)) return true;
+  }
+  return false;
+}
+
+/// Whether other pairs interact than the list holds: LAMMPS has made new lists, or has changed types that decide it.
+bool PairCambium::rows_changed() {
+  const int rows = atom->nlocal + atom->nghost;
+  const bool types =
+      types_.size() != static_cast<std::size_t>(rows) || !std::equal(types_.begin(), types_.end(), atom->type);
+  if (types) types_.assign(atom->type, atom->type + rows);
+  const bool decide = neighbor->exclude || leaves_out_types() ||
+                      std::find(symbols_.begin(), symbols_.end(), std::string()) != symbols_.end();
+  return neighbor->ago == 0 || (types && decide);
+}
+
+/// A potential of Cambium has no factors for pairs of bonded atoms; LAMMPS' own lists would leave them out.
+void PairCambium::refuse_weakened_bonds() {
+  const double* factor = force->special_lj;
+  if (atom->molecular == Atom::ATOMIC || (factor[1] == 1.0 && factor[2] == 1.0 && factor[3] == 1.0)) return;
+  bool any = atom->molecular == Atom::TEMPLATE;
+  for (int i = 0; i < atom->nlocal && !any; ++i)
+    for (int k = 0; k < 3; ++k)
+      any = any || (factor[k + 1] != 1.0 && atom->nspecial[i][k] > (k ? atom->nspecial[i][k - 1] : 0));
+  if (!any) return;
+  char given[100];
+  std::snprintf(given, sizeof given, "%g %g %g", factor[1], factor[2], factor[3]);
+  error->one(FLERR,
+             std::string("pair_style cambium takes all pairs of atoms, bonded ones too, and special_bonds lj is ") +
+                 given +
+                 ": write `special_bonds lj/coul 1 1 1`, or, in a hybrid whose other styles need the factors, "
+                 "`pair_modify pair cambium "
+                 "special lj/coul 1 1 1`, for which LAMMPS wants 1e-20 instead of 0 in special_bonds");
+}
 
 bool PairCambium::deviation_due() const { return deviation_every_ > 0 && update->ntimestep % deviation_every_ == 0; }
 
@@ -169,10 +241,12 @@ void PairCambium::compute(int eflag, int vflag) {
   in.position = in.nlocal + in.nghost ? atom->x[0] : nullptr;
   in.type = atom->type;
   in.skin = neighbor->skin;
-  in.reordered = neighbor->ago == 0;
+  in.reordered = rows_changed();
   in.totals = eflag_either || vflag_either || deviation_due();  // a committee costs its size
   std::vector<std::int64_t> tags;
   if (in.reordered) {
+    refuse_weakened_bonds();
+    if (neighbor->exclude || leaves_out_types()) in.left_out = [this](int i, int j) { return left_out(i, j); };
     tags.assign(atom->tag, atom->tag + in.nlocal + in.nghost);
     in.tag = tags.data();
   }

@@ -30,6 +30,10 @@ class PairCambium : public Pair {
   void allocate();
   [[noreturn]] void refuse(const std::string& text);
   void bind();
+  void refuse_weakened_bonds();
+  bool leaves_out_types() const;
+  bool left_out(int i, int j) const;
+  bool rows_changed();
   std::string keys_of(const std::vector<std::string>& words) const;
   void write_deviation();
   bool deviation_due() const;
@@ -43,6 +47,8 @@ class PairCambium : public Pair {
   int deviation_every_ = 0;
   bool deviation_begun_ = false;
   std::vector<std::string> symbols_;  ///< by LAMMPS type - 1; empty for NULL
+  std::vector<char> covers_;          ///< [type][type], ours: other styles of a hybrid may have taken over a pair
+  std::vector<int> types_;            ///< of the rows in the last call
   std::unique_ptr<cambium::lammps::PotentialBridge> bridge_;
   double* exchanged_ = nullptr;  ///< the array being sent, `width_` numbers per row
   int width_ = 1;

@@ -89,6 +89,7 @@ void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exch
   if (arrays.reordered) {
     atoms.renew(arrays);
     build_neighbors(p, cutoff(), arrays.skin, list);
+    if (arrays.left_out) atoms.leave_out(arrays.left_out, list);
   } else {
     atoms.refresh(arrays);
   }

@@ -21,6 +21,8 @@ struct HostArrays {
   double cell[6] = {};                ///< lx, ly, lz, xy, xz, yz
   double corner[3] = {};
   bool reordered = true;  ///< rows are other atoms than in the last call: the list is built again
+  /// Whether a pair of rows, an owned one first, does not interact here; empty: all do. Asked when `reordered`.
+  std::function<bool(int i, int j)> left_out;
   double skin = 2.0;
   bool totals = true;  ///< energy, virial and a committee's deviation are wanted
 };
