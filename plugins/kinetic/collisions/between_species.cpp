@@ -51,7 +51,7 @@ struct ExchangeSteps {
         push[d] = m[s].m0 * pull, work += own * pull;
       }
       if (nodes[s].op.find_state(m[s], push, m[s].m0 * (work + heat), out.state[s])) continue;
-      outcome.kind = NodeOutcome::no_state, outcome.a = m[s].m0, outcome.b = out.state[s].vt2;
+      outcome.kind = NodeOutcome::no_state, outcome.species = s, outcome.a = density[s], outcome.b = out.state[s].vt2;
       return false;
     }
     return true;
@@ -118,7 +118,7 @@ void BetweenSpecies::act_on(Solver& a, Solver& b, double dt) {
     const int cells = std::min(batch, all - first);
     for (auto& species : kernel.nodes) species.first = first;
     Kokkos::parallel_for("kinetic: collisions between species", NodePolicy(cells * nodes, threads_of_a_node()), kernel);
-    require_fine(kernel.outcomes, cells * nodes, nodes, first, grid);
+    require_fine(kernel.outcomes, cells * nodes, nodes, first, grid, {&side_[0].op.species(), &side_[1].op.species()});
     for (const auto& species : kernel.nodes)
       Kokkos::parallel_for("kinetic: changes by collisions",
                            PackRange(0, std::int64_t{cells} * species.op.cells * species.parts()), species);

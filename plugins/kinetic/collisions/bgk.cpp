@@ -1,11 +1,8 @@
 #include "plugins/kinetic/collisions/bgk.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
 #include "core/base/record/recorder.hpp"
 #include "plugins/kinetic/collisions/maxwellians.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
@@ -148,9 +145,9 @@ void Bgk::Maxwellians::relax(Solver& solver, const std::vector<double>& stay) co
                        RelaxToMaxwellian<T>{packs_of<T>(solver, 0), maxwellian, stays});
 }
 
-Bgk::Bgk(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency)
-    : grid_(solver.grid()), conf_(conf), components_(grid_.vdim + 2), frequency_(std::move(frequency)),
-      conf_rule_(conf.exponents, solver.basis().order + 1),
+Bgk::Bgk(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency, CollidingSpecies species)
+    : grid_(solver.grid()), species_(std::move(species)), conf_(conf), components_(grid_.vdim + 2),
+      frequency_(std::move(frequency)), conf_rule_(conf.exponents, solver.basis().order + 1),
       maxwellians_(std::make_shared<Maxwellians>(solver, conf, conf_rule_)) {}
 
 std::vector<double> Bgk::states_of(const std::vector<double>& moments) const {
@@ -165,11 +162,7 @@ std::vector<double> Bgk::states_of(const std::vector<double>& moments) const {
       double square = 0.0;
       for (int d = 0; d < vdim; ++d) square += std::pow(values[1 + d][q] / density, 2);
       const double vt2 = (values[1 + vdim][q] / density - square) / vdim;
-      if (!(density > 0.0) || !(vt2 > 0.0))
-        throw NumericalError(
-            fmt::format("collisions: density {:g} and squared thermal speed {:g} in cell {} must be positive; use more "
-                        "cells or 'positivity: true'",
-                        density, vt2, grid_.conf_index(grid_.local_conf(ic))));
+      if (!(density > 0.0) || !(vt2 > 0.0)) refuse_state(species_, density, vt2, grid_, ic);
       out.push_back(density);
       for (int d = 0; d < vdim; ++d) out.push_back(values[1 + d][q] / density);
       out.push_back(vt2);

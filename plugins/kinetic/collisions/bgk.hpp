@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "plugins/kinetic/collisions/refused_state.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/fields/conf_grid.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
@@ -17,7 +18,7 @@ namespace cambium::kinetic {
 /// sub-step conserves all three to rounding.
 class Bgk {
  public:
-  Bgk(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency);
+  Bgk(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency, CollidingSpecies species);
 
   /// All ranks, and those with the same cells of configuration space.
   struct Ranks {
@@ -35,6 +36,7 @@ class Bgk {
   void correct(const std::vector<double>& moments, const Ranks& ranks);
 
   PhaseGrid grid_;
+  CollidingSpecies species_;
   ConfGrid conf_;
   int components_;
   std::vector<double> frequency_;  ///< per cell of this rank's configuration space

@@ -8,8 +8,10 @@
 
 namespace cambium::kinetic {
 
-Dougherty::Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency)
-    : grid_(solver.grid()), frequency_(std::move(frequency)), conf_rule_(conf.exponents, solver.basis().order + 1) {
+Dougherty::Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency,
+                     CollidingSpecies species)
+    : grid_(solver.grid()), species_(std::move(species)), frequency_(std::move(frequency)),
+      conf_rule_(conf.exponents, solver.basis().order + 1) {
   for (const auto& e : solver.basis().exponents) {
     const std::vector<int> v(e.begin() + grid_.cdim, e.end()), x(e.begin(), e.begin() + grid_.cdim);
     auto at = std::find(groups_.begin(), groups_.end(), v);
@@ -93,7 +95,7 @@ struct DoughertySteps {
     const double push[3] = {};
     const auto m = nodes.moments(team, f);
     if (nodes.op.find_state(m, push, 0.0, s)) return true;
-    out.kind = NodeOutcome::no_state, out.a = m.m0, out.b = s.vt2;
+    out.kind = NodeOutcome::no_state, out.a = m.m0 * nodes.op.moment_unit(), out.b = s.vt2;
     return false;
   }
   CAMBIUM_FN void advance(const NodeTeam& team, int node, NodeOutcome& out) const {
@@ -124,7 +126,8 @@ void Dougherty::act_on(Solver& solver, double dt) {
   for (int& first = kernel.nodes.first; first < all; first += batch) {
     const int cells = std::min(batch, all - first);
     Kokkos::parallel_for("kinetic: Dougherty collisions", NodePolicy(cells * nodes, threads_of_a_node()), kernel);
-    substeps_ = std::max(substeps_, require_fine(kernel.outcomes, cells * nodes, nodes, first, grid_));
+    substeps_ =
+        std::max(substeps_, require_fine(kernel.outcomes, cells * nodes, nodes, first, grid_, {&species_, &species_}));
     Kokkos::parallel_for("kinetic: changes by collisions",
                          PackRange(0, std::int64_t{cells} * op_.cells * kernel.nodes.parts()), kernel.nodes);
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "plugins/kinetic/collisions/dougherty_operator.hpp"
+#include "plugins/kinetic/collisions/refused_state.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/fields/conf_grid.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
@@ -21,7 +22,7 @@ namespace cambium::kinetic {
 class Dougherty {
  public:
   /// `frequency` per cell of this rank's configuration space. Velocity space must not be cut among ranks.
-  Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency);
+  Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency, CollidingSpecies species);
 
   /// Collisions during dt act on slot 0, where it is (Solver::changed is left to the caller). NumericalError where
   /// density or temperature is not positive.
@@ -30,6 +31,7 @@ class Dougherty {
 
   // For collisions that involve more than one species.
   const DoughertyOperator& op() const { return op_; }
+  const CollidingSpecies& species() const { return species_; }
   const Projection& conf_rule() const { return conf_rule_; }
   /// Group and mode of configuration space of each mode.
   const std::vector<std::array<int, 2>>& modes() const { return mode_; }
@@ -41,6 +43,7 @@ class Dougherty {
   void act_on(Solver& solver, double dt);
 
   PhaseGrid grid_;
+  CollidingSpecies species_;
   std::vector<double> frequency_;
   Projection conf_rule_;
   std::vector<std::vector<int>> groups_;  ///< velocity exponents

@@ -30,23 +30,21 @@ DoughertyNodes<T> nodes_of(const Solver& solver, const Dougherty& d, int cells) 
 template DoughertyNodes<double> nodes_of<double>(const Solver&, const Dougherty&, int);
 template DoughertyNodes<float> nodes_of<float>(const Solver&, const Dougherty&, int);
 
-int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid) {
+int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid,
+                 const std::array<const CollidingSpecies*, 2>& species) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), outcomes);
   int most = 0;
   for (int k = 0; k < count; ++k) {
     const NodeOutcome& found = host(k);
-    const int cell = grid.conf_index(grid.local_conf(first + k / nodes));
+    const int cell = first + k / nodes;
     if (found.kind == NodeOutcome::no_state)
-      throw NumericalError(
-          fmt::format("collisions: density {:g} and squared thermal speed {:g} in cell {} must be positive; use more "
-                      "cells or 'positivity: true'",
-                      found.a, found.b, cell));
+      refuse_state(*species[static_cast<std::size_t>(found.species)], found.a, found.b, grid, cell);
     if (found.kind == NodeOutcome::too_many)
       throw NumericalError(
           fmt::format("collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "
                       "lower 'frequency', take wider cells of velocity or a "
                       "shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency",
-                      found.a, cell));
+                      found.a, place_of_cell(grid, cell)));
     most = std::max(most, found.steps);
   }
   return most;

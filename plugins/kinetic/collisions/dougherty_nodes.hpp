@@ -32,7 +32,7 @@ CAMBIUM_FN void sum_over(const NodeTeam& team, double& x) {
 /// What became of a node: why it could not go on, with the numbers of the message, or its sub-steps.
 struct NodeOutcome {
   enum Kind { fine, no_state, too_many };
-  int kind = fine, steps = 0;
+  int kind = fine, steps = 0, species = 0;  ///< of two, the one that has no state
   double a = 0.0, b = 0.0;
 };
 
@@ -136,8 +136,10 @@ inline int cells_at_once(int all, int nodes, double bytes) {
   return std::clamp(cells, 1, std::max(1, all));
 }
 
-/// NumericalError for the first node that could not go on, naming its cell; otherwise the most sub-steps of any.
-int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid);
+/// NumericalError for the first node that could not go on, naming its species and cell; otherwise the most sub-steps of
+/// any.
+int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid,
+                 const std::array<const CollidingSpecies*, 2>& species);
 
 inline int threads_of_a_node() { return device_is_host ? 1 : 256; }
 

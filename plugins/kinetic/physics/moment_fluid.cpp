@@ -251,7 +251,11 @@ void MomentFluid::measure(const State&, Context&, std::span<double> values) {
 
 std::vector<std::string> MomentFluid::report() const {
   std::vector<std::string> out;
-  if (growth_) out.push_back(growth_->line());
+  if (growth_) {
+    const auto fit = growth_->fit();
+    out = growth_->lines(fit);
+    if (const auto text = growth_->doubts(fit); !text.empty()) context_.log.warn(text);
+  }
   double step = 0.0, closure = 0.0;  // the sections do not overlap
   for (const auto& section : context_.timing.sections()) {
     if (section.name == "closure") closure = section.seconds;

@@ -109,13 +109,14 @@ Dougherty Species::dougherty_with(std::vector<double> frequency) const {
           fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
                       "'ranks' with 1 there",
                       params_.name, d + 1));
-  return Dougherty(*solver_, conf_, std::move(frequency));
+  return Dougherty(*solver_, conf_, std::move(frequency), {params_.name, params_.positivity});
 }
 
 void Species::make_collisions(const CollisionParams& params) {
   auto frequency = frequency_of(params.frequency, fmt::format("species '{}'", params_.name));
   if (params.op == CollisionParams::Operator::bgk)
-    bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency));
+    bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency),
+                                 CollidingSpecies{params_.name, params_.positivity});
   else
     dougherty_ = std::make_unique<Dougherty>(dougherty_with(std::move(frequency)));
 }
@@ -131,6 +132,16 @@ std::string Species::limiter_report() const {
   if (!positivity_) return "";
   return fmt::format("species '{}': the positivity limiter changed {} cells in this run; {} cells had a negative mean",
                      params_.name, comm_.sum(positivity_->changed()), comm_.sum(positivity_->negative()));
+}
+
+std::string Species::limiter_warning() const {
+  const std::int64_t cells = positivity_ ? comm_.sum(positivity_->negative()) : 0;
+  if (cells == 0) return "";
+  return fmt::format(
+      "species '{}': {} cells of phase space had a negative mean when the positivity limiter came to them, which it "
+      "leaves as they are (a cell counts in every step): f is negative there; compare with a run of more cells along "
+      "the velocities, or with a smaller cfl",
+      params_.name, cells);
 }
 
 void Species::collide(double dt) {

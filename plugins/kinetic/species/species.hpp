@@ -40,6 +40,8 @@ class Species {
   bool limit();
   /// Times the limiter acted: cells that it changed, cells whose mean was negative. Collective.
   std::string limiter_report() const;
+  /// What to do about cells whose mean was negative; empty where there were none. Collective.
+  std::string limiter_warning() const;
   /// Moments of slot 0 from scratch.
   void compute_moments();
 

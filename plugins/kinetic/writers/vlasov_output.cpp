@@ -73,13 +73,19 @@ Physics::Work Vlasov::work(const State&) const {
 
 std::vector<std::string> Vlasov::report() const {
   std::vector<std::string> out;
-  if (growth_) out.push_back(growth_->line());
+  if (growth_) {
+    const auto fit = growth_->fit();
+    out = growth_->lines(fit);
+    if (const auto text = growth_->doubts(fit); !text.empty()) context_.log.warn(text);
+  }
   if (measured_) {
     out.push_back(fmt::format("total energy changed by {:.3g}, particles by {:.3g} (relative, over this run)",
                               last_energy_ / first_energy_ - 1.0, last_particles_ / first_particles_ - 1.0));
   }
   for (const auto& s : species())
     if (const auto line = s->limiter_report(); !line.empty()) out.push_back(line);
+  for (const auto& s : species())
+    if (const auto text = s->limiter_warning(); !text.empty()) context_.log.warn(text);
   out.push_back(fmt::format("last step {:.4g}; {} steps were begun again because a later stage needed a shorter one",
                             last_step_, step_size_.repeated()));
   return out;
