@@ -208,14 +208,16 @@ def room_for_pictures(program):
 
 
 def write_page(output, text):
-    """Complete or not at all."""
-    partial = output.with_name(output.name + ".part")
+    """Complete or not at all; what is no file, such as a device, is written into and not replaced."""
+    partial = output.with_name(output.name + ".part") if output.is_file() or not output.exists() else output
     try:
         partial.write_text(text)
-        os.replace(partial, output)
+        if partial != output:
+            os.replace(partial, output)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+        if partial != output:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
         sys.exit(f"report: cannot write '{output}': {error.strerror or error}; make room or name another place by -o")
     say(f"wrote {output}")
 

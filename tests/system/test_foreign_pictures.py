@@ -159,6 +159,16 @@ class Disk(unittest.TestCase):
             with report.room_for_pictures("report"):
                 raise OSError(13, os.strerror(13))
 
+    def test_a_page_into_a_full_disk(self):
+        import report
+        from pathlib import Path
+
+        target = Path(FOLDER) / "full.html"
+        target.symlink_to("/dev/full")
+        with self.assertRaisesRegex(SystemExit, r"report: cannot write '.*full\.html': No space left on device; make room or name another place by -o"):
+            report.write_page(target, "<html>" + 10000 * "x")
+        self.assertTrue(target.is_char_device(), "a device is not replaced by a file")
+
     def test_long_lines_of_a_page_are_wrapped(self):
         import report
 

@@ -25,6 +25,13 @@ void synchronise(const std::string& path, const std::string& named) {
   if (failed) refuse_write(named, std::strerror(failed));
 }
 
+/// True for a device or a pipe, such as /dev/null: what is written goes into it.
+bool takes_bytes_alone(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::is_character_file(status) || std::filesystem::is_fifo(status);
+}
+
 }  // namespace
 
 void refuse_write(const std::string& path, const std::string& reason) {
@@ -38,13 +45,15 @@ void refuse_write(const std::string& path, const std::string& reason) {
                   path, reason));
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {}
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), part_(takes_bytes_alone(path_) ? path_ : path_ + ".part") {}
 
 AtomicFile::~AtomicFile() {
-  if (!committed_) std::remove(part_.c_str());
+  if (!committed_ && part_ != path_) std::remove(part_.c_str());
 }
 
 void AtomicFile::commit() {
+  if (part_ == path_) return;
   const Region region("bring a file to the disk", WorkKind::files);
   synchronise(part_, path_);
   if (std::rename(part_.c_str(), path_.c_str()) != 0) refuse_write(path_, std::strerror(errno));

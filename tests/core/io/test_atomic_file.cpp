@@ -79,3 +79,16 @@ TEST_CASE("an exception while a file is filled leaves nothing") {
   CHECK_THROWS_AS(io::write_h5_atomically(name, [](io::File& file) { file.read<double>("nothing"); }), InputError);
   CHECK(files_in(scratch.folder) == 0);
 }
+
+TEST_CASE("a device is written into, and no file takes its place") {
+  Scratch scratch;
+  const std::string name = scratch.file("nowhere");
+  std::filesystem::create_symlink("/dev/null", name);
+  io::write_file_atomically(name, "text");
+  CHECK(std::filesystem::is_character_file(name));
+  const std::string full = scratch.file("full");
+  std::filesystem::create_symlink("/dev/full", full);
+  CHECK_THROWS_WITH(io::write_file_atomically(full, "text"), Catch::Contains("No space left on device"));
+  CHECK(std::filesystem::is_character_file(full));
+  CHECK_FALSE(std::filesystem::exists(full + ".part"));
+}
