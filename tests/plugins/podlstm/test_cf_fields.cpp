@@ -196,4 +196,12 @@ TEST_CASE("months since a date become days", "[field]") {
   auto made = world.pod("files: ['" + world.plain("m.h5", 0, n_time, "months since 1960-01-01", 0.0, "360_day") + "']");
   CHECK(made.unit == "days since 1960-01-01 00:00:00");
   CHECK(made.time[1] == 900.0);
+  CHECK(world.log.warnings().empty());
+  made = world.pod("files: ['" + world.plain("m.h5", 0, n_time, "months since 1960-01-01", 0.0, "noleap") + "']");
+  CHECK(made.time[1] == Approx(30.0 * 365.0 / 12.0));
+  REQUIRE(world.log.warnings().size() == 1);
+  CHECK(world.log.warnings()[0].text ==
+        "times are in 'months since 1960-01-01': a month is taken as 30.42 days, a twelfth of the calendar's mean "
+        "year, as "
+        "UDUNITS does; CDO takes calendar months");
 }
