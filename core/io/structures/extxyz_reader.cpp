@@ -124,7 +124,7 @@ class FrameToStructure {
   void take_velocities() {
     const bool have = frame_.columns.has(Role::velocity), momenta = frame_.columns.has(Role::momentum);
     const bool plain = have && same_letters(name_of(Role::velocity), "velo");
-    if (momenta && !plain && unit_.empty()) {
+    if (momenta && (!have || (!plain && unit_.empty()))) {
       momenta_to_velocities();
       return;
     }

@@ -183,6 +183,8 @@ TEST_CASE("velocities are in the unit of their column, and refused where its nam
       "FILE:2: the column vel does not say in which unit it is: LAMMPS' dump extxyz writes vel in the unit of its own "
       "style" +
           how);
+  const File momenta(start + columns + "momenta:R:3\nAr 1 2 3 39.95 0 0\n");
+  CHECK(io::read_extxyz(momenta.path, -1, self, "angstrom/fs").v[0][0] == Approx(98.226949).epsilon(1e-7));
   // QUIP's masses are eV fs^2/Å^2, 103.64 times g/mol, and its velocities Å/fs.
   const Structure quip = read_xyz(start + columns + "mass:R:1:velo:R:3\nSi 1 2 3 2910.8 0.001 0 0\n", -1, self);
   CHECK(quip.species[0].mass == Approx(28.085).epsilon(1e-4));
