@@ -51,7 +51,7 @@ std::optional<Spelling> spelling_of(std::string_view word) {
   return out;
 }
 
-bool before(const LatticeEntry& a, const LatticeEntry& b) {
+bool place_before(const LatticeEntry& a, const LatticeEntry& b) {
   return std::tie(a.cell, a.row, a.column) < std::tie(b.cell, b.row, b.column);
 }
 
@@ -90,10 +90,10 @@ Place place_in(io::TextLines& lines, std::string_view row, std::string_view colu
 }
 
 void sum_duplicates(std::vector<LatticeEntry>& entries) {
-  std::stable_sort(entries.begin(), entries.end(), before);
+  std::stable_sort(entries.begin(), entries.end(), place_before);
   std::size_t last = 0;
   for (std::size_t k = 1; k < entries.size(); ++k) {
-    if (before(entries[last], entries[k]))
+    if (place_before(entries[last], entries[k]))
       entries[++last] = entries[k];
     else
       entries[last].value += entries[k].value;
@@ -102,9 +102,9 @@ void sum_duplicates(std::vector<LatticeEntry>& entries) {
 }
 
 std::optional<LatticeEntry> first_duplicate(std::vector<LatticeEntry> entries) {
-  std::sort(entries.begin(), entries.end(), before);
-  const auto found =
-      std::adjacent_find(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return !before(a, b); });
+  std::sort(entries.begin(), entries.end(), place_before);
+  const auto found = std::adjacent_find(entries.begin(), entries.end(),
+                                        [](const auto& a, const auto& b) { return !place_before(a, b); });
   return found == entries.end() ? std::nullopt : std::optional(*found);
 }
 
