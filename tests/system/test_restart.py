@@ -166,7 +166,7 @@ class Finished(unittest.TestCase):
     def test_without_a_checkpoint_a_stage_begins_anew_and_says_so(self):
         folder = program.fresh("no_checkpoint")
         path = deck(folder, "nve", 20)
-        program.run("run", path, "stages[0].simulate.checkpoint.every=0")
+        program.run("run", path, "stages[0].simulate.checkpoint={at_end: false}")
         code, out, error = program.run("restart", os.path.join(folder, "run"), "stages[0].simulate.steps=30")
         self.assertEqual(code, 0, error)
         self.assertIn(f"no checkpoint in {os.path.join(folder, 'run', 'simulate')}: this stage began at step 0", out)
