@@ -23,20 +23,22 @@ namespace {
 /// Closing takes all open objects along, but not in files that are read: HDF5 opens the parts of virtual data sets
 /// with the other degree, and a part that is open here with this one counts as missing, without a word. Locks are off
 /// because many shared file systems have none, and because a run that is still going may be looked at.
-Handle access_properties(H5F_close_degree_t degree = H5F_CLOSE_STRONG) {
+Handle access_properties(H5F_close_degree_t degree = H5F_CLOSE_STRONG, bool locks = false) {
   start_hdf5();
   Handle access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fclose_degree(access.id(), degree);
   use_disk_driver(access.id());
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 11, 0))
-  H5Pset_file_locking(access.id(), false, true);
+  if (!locks) H5Pset_file_locking(access.id(), false, true);
 #endif
+  (void)locks;
   return access;
 }
 
 /// What can be said about a file before HDF5 tries.
 void require_hdf5(const std::string& path) {
   const Entered entered;
+  start_hdf5();
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
     throw InputError(fmt::format(
@@ -92,15 +94,18 @@ void require_sound_file(const std::string& path) {
 File File::open(const std::string& path) {
   require_sound_file(path);
   const Entered entered;
-  const Handle access = access_properties(H5F_CLOSE_WEAK);
-  hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
-  if (id >= 0) return File(Handle(id), path, "/");
-  const std::string why = cause();
-  const Handle of_writer = access_properties();
-  if (why.find("close degree") != std::string::npos)  // this process writes it
-    id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, of_writer.id());
-  if (id < 0) refuse(path, why);
-  return File(Handle(id), path, "/");
+  // What is open in this process is opened again in the same way only: by ourselves to read, to write, or by HDF5 as a
+  // part of a virtual data set.
+  std::string why;
+  for (const auto& [degree, locks] :
+       {std::pair{H5F_CLOSE_WEAK, false}, {H5F_CLOSE_STRONG, false}, {H5F_CLOSE_WEAK, true}}) {
+    const Handle access = access_properties(degree, locks);
+    const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
+    if (id >= 0) return File(Handle(id), path, "/");
+    why = cause();
+    if (why.find("match") == std::string::npos) break;
+  }
+  refuse(path, why);
 }
 
 File File::append(const std::string& path) {

@@ -14,6 +14,7 @@ namespace cambium::io {
 
 std::string hdf5_version() {
   const detail::Entered entered;
+  detail::start_hdf5();
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   return fmt::format("{}.{}.{}", major, minor, release);
