@@ -46,7 +46,7 @@ class Limits(unittest.TestCase):
 
     def test_full_device(self):
         for words in (["list"], ["doc"], ["doc", "task", "train"], ["check", "deck.yaml"], ["man"], ["completion", "bash"], ["--help"],
-                      ["plan", "deck.yaml"]):
+                      ["plan", "deck.yaml", "--machine", os.path.join(program.SOURCE, "machines/frontier.yaml"), "--ranks", "8"]):
             with self.subTest(words=words), open("/dev/full", "w", encoding="utf-8") as full:
                 done = self.call(*words, stdout=full)
                 self.assertEqual(done.returncode, 2, done.stderr)
@@ -64,14 +64,12 @@ class Limits(unittest.TestCase):
 
     def test_memory(self):
         """However little there is, nothing hangs and nothing is called a defect of the program."""
-        said = ""
         for megabytes in (1500, 900, 700, 600, 500, 400):
             with self.subTest(megabytes=megabytes):
                 done = self.call("run", "deck.yaml", "--overwrite", preexec_fn=setting(resource.RLIMIT_AS, megabytes << 20))
                 self.assertNotEqual(done.returncode, 70, done.stderr)
+                self.assertNotIn("internal error", done.stderr)
                 self.assertNotEqual(done.returncode, -signal.SIGKILL)
-                said += done.stderr
-        print(said)
 
     def test_sizes_that_no_machine_has(self):
         rng = np.random.default_rng(1)
@@ -83,7 +81,7 @@ class Limits(unittest.TestCase):
                           [images, T + "network={type: conv_net, channels: [65536, 65536]}"],
                           [images, T + "network={type: conv_net, channels: [2], hidden: 1000000000000000}"],
                           [T + "dataset.samples=1000000000000000000"]):
-            for verb in ("check", "run"):
+            for verb in ("run",) if "4000000" in overrides[-1] else ("check", "run"):  # a check may be for a larger machine, and warns
                 with self.subTest(verb=verb, overrides=overrides):
                     if "conv_net" in overrides[-1] and os.environ.get("CAMBIUM_HAS_TORCH") != "1":
                         continue
