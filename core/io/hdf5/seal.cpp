@@ -13,6 +13,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/probe/probe.hpp"
 #include "core/parallel/agree.hpp"
@@ -180,6 +181,14 @@ Seal seal_within(const std::string& path, MPI_Comm comm) {
 Seal seal_of(const std::string& path, const Comm& comm) { return seal_within(path, comm.handle()); }
 
 Seal seal_of(const std::string& path) { return seal_within(path, MPI_COMM_SELF); }
+
+void require_unbroken(const std::string& path) {
+  if (seal_of(path) != Seal::broken) return;
+  throw InputError(fmt::format(
+      "'{}' is damaged: what it holds is not what was written; put back a copy of it, or have the stage that "
+      "wrote it write it again",
+      path));
+}
 
 constexpr std::string_view comment = "# Cambium seal 1: ";
 

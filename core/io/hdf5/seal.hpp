@@ -33,6 +33,9 @@ Seal seal_of(const std::string& path, const Comm& comm);
 /// The same by one rank.
 Seal seal_of(const std::string& path);
 
+/// InputError where the seal of a file is broken.
+void require_unbroken(const std::string& path);
+
 /// A text with its checksum as its last line, a comment (#) of fixed length.
 std::string sealed_text(std::string text);
 Seal seal_of_text(std::string_view text);
