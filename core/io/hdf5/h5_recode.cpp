@@ -319,6 +319,7 @@ std::vector<Recoded> compress_file(const std::string& from, const std::string& t
 }
 
 std::vector<Recoded> decompress_file(const std::string& from, const std::string& to) {
+  require_unbroken(from);
   const Entered entered;
   auto list = written(from, to, false,
                       [](const Dataset& set, Group& out, hid_t in_file, hid_t out_file, std::vector<Recoded>& l) {
