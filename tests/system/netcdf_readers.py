@@ -78,7 +78,8 @@ class Netcdf(unittest.TestCase):
                 values, lat, lon = np.asarray(file[name][1], dtype=float), file["lat"][:], file["lon"][:]
             which = "-seltimestep,2" if name == "sst" else "-sellevidx,2"
             done = subprocess.run(["cdo", "-s", "outputtab,lat,lon,value", which, f"-selname,{name}", path], capture_output=True, text=True)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), path)
+            said = [line for line in done.stderr.splitlines() if "groups not supported" not in line]  # provenance and the like
+            self.assertEqual((done.returncode, said), (0, []), path)
             rows = np.array([line.split() for line in done.stdout.splitlines() if not line.startswith("#")], dtype=float)
             y, x = np.meshgrid(lat, lon, indexing="ij")
             np.testing.assert_allclose(rows[:, 0], y.ravel(), rtol=1e-4, atol=1e-4)

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
@@ -100,13 +101,15 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
       };
       add("past", past, "past_time", shape.past, "true coefficients that a forecast sees");
       add("truth", truth, "lead", shape.future, "true coefficients");
+      // Without the blanks that set a row of the table in: netCDF takes no name that begins with one.
       for (const auto& row : rows)
         if (row.spread.rows > 0)
-          add("spread/" + row.name, row.spread, "lead", shape.future,
+          add(fmt::format("spread/{}", trim(row.name)), row.spread, "lead", shape.future,
               "standard deviation over the networks of the ensemble");
       for (const auto& row : rows) {
-        add("forecast/" + row.name, row.forecast, "lead", shape.future, "coefficients forecast by " + row.name);
-        out.dataset("forecast/" + row.name).set_attribute("test_r2", row.test.r2);
+        const auto name = fmt::format("forecast/{}", trim(row.name));
+        add(name, row.forecast, "lead", shape.future, fmt::format("coefficients forecast by {}", trim(row.name)));
+        out.dataset(name).set_attribute("test_r2", row.test.r2);
       }
       io::write_provenance(out, io::provenance_of(context));
     });
