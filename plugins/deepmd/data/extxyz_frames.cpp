@@ -1,202 +1,214 @@
 #include "plugins/deepmd/data/extxyz_frames.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "core/base/error.hpp"
-#include "core/io/text_lines.hpp"
+#include "core/io/structures/extxyz_frames.hpp"
 
 namespace cambium::deepmd {
 
 namespace {
 
-using io::split;
-using Keys = std::map<std::string, std::string, std::less<>>;
+using io::ExtxyzComment;
+using io::ExtxyzRole;
+using Vector = std::array<double, 3>;
 
-/// key=value and key="value with blanks" of a comment line.
-Keys comment_keys(const io::TextLines& file) {
-  const std::string& line = file.line();
-  Keys keys;
-  for (std::size_t at = line.find_first_not_of(" \t"); at < line.size(); at = line.find_first_not_of(" \t", at)) {
-    const std::size_t end = std::min(line.find_first_of("= \t", at), line.size());
-    const std::string key = line.substr(at, end - at);
-    if (end == line.size() || line[end] != '=') {
-      keys[key] = "T", at = end;
-      continue;
-    }
-    const bool quoted = end + 1 < line.size() && line[end + 1] == '"';
-    const std::size_t from = end + (quoted ? 2 : 1), to = line.find_first_of(quoted ? "\"" : " \t", from);
-    if (quoted && to == std::string::npos) file.fail(fmt::format("the value of {} has no closing \"", key));
-    keys[key] = line.substr(from, to - from);
-    at = to == std::string::npos ? line.size() : to + (quoted ? 1 : 0);
-  }
-  return keys;
+/// Between images that do not see each other (Å).
+constexpr double vacuum = 40.0;
+
+double product(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+Vector cross(const Vector& a, const Vector& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+Vector of_length_one(Vector a) {
+  const double length = std::sqrt(product(a, a));
+  for (double& x : a) x /= length;
+  return a;
 }
 
-class FrameReader {
- public:
-  FrameReader(io::TextLines& file, const ExtxyzLabels& labels) : file_(file), labels_(labels) {}
+double volume_of(const std::array<Vector, 3>& rows) { return product(rows[0], cross(rows[1], rows[2])); }
 
-  ExtxyzFrame read(std::int64_t atoms) {
-    if (!file_.next()) file_.fail("the file ends where a frame's comment line should be");
-    keys_ = comment_keys(file_);
-    find_columns();
-    ExtxyzFrame out;
-    read_cell(out.frame);
-    read_labels(out.frame);
-    for (std::int64_t n = 0; n < atoms; ++n) {
-      if (!file_.next()) file_.fail(fmt::format("the file ends after {} of the frame's {} atoms", n, atoms));
-      read_atom(out);
-    }
-    out.unread = unread();
-    return out;
+/// The names of a label: the given one, or, where that is the default, the ones that programs write.
+std::vector<std::string> names_of(const std::string& given, const std::vector<std::string>& common) {
+  return given == common.front() ? common : std::vector<std::string>{given};
+}
+
+/// Makes a frame with labels of one that was read.
+class LabelledFrameOf {
+ public:
+  LabelledFrameOf(const io::TextLines& file, const io::ExtxyzFrame& read, const ExtxyzLabels& labels)
+      : file_(file), read_(read), labels_(labels) {}
+
+  ExtxyzFrame make() {
+    out_.species = read_.species;
+    out_.types = read_.type;
+    out_.frame.x = read_.position;
+    for (auto& x : out_.frame.x)
+      for (double& c : x) c *= labels_.length_factor;
+    out_.frame.force = read_.force;
+    for (auto& f : out_.frame.force)
+      for (double& c : f) c *= labels_.energy_factor / labels_.length_factor;
+    read_cell();
+    read_labels();
+    turn();
+    name_keys();
+    return std::move(out_);
   }
 
  private:
-  /// What the frame has beside its cell and its atoms.
-  std::vector<std::string> unread() const {
-    std::vector<std::string> out;
-    for (const auto& [key, value] : keys_)
-      if (key != "Lattice" && key != "Properties" && key != "pbc" && key != labels_.energy && key != labels_.virial &&
-          key != labels_.stress)
-        out.push_back(key);
-    for (const auto& name : names_)
-      if (name != "species" && name != "pos" && name != labels_.force) out.push_back("column " + name);
-    return out;
-  }
+  [[noreturn]] void fail(const std::string& text) const { file_.fail_at(read_.line + 1, text); }
 
-  double finite(std::string_view word, std::string_view what) {
-    const double x = file_.real(word, what);
-    if (!std::isfinite(x)) file_.fail(fmt::format("{} is not finite: {}", what, word));
-    return x;
-  }
-
-  std::vector<double> numbers(const std::string& key) {
-    std::vector<double> out;
-    const auto found = keys_.find(key);
-    if (found == keys_.end()) return out;
-    for (const auto word : split(found->second)) out.push_back(finite(word, key));
-    return out;
-  }
-
-  static constexpr std::int64_t most_columns = 100000;
-
-  void find_columns() {
-    std::string text = keys_.count("Properties") ? keys_["Properties"] : "species:S:1:pos:R:3";
-    std::replace(text.begin(), text.end(), ':', ' ');
-    const auto words = split(text);
-    columns_ = {-1, -1, -1};
-    names_.clear();
-    count_ = 0;
-    for (std::size_t k = 0; k + 2 < words.size(); k += 3) {
-      const std::string_view name = words[k];
-      const std::int64_t width = file_.integer(words[k + 2], "a count of Properties");
-      const bool vector = name == "pos" || name == labels_.force;
-      if (width < 1 || width > most_columns || (vector && width != 3))
-        file_.fail(fmt::format("Properties: {} has {} columns, expected {}", name, width,
-                               vector ? "3" : fmt::format("1 to {}", most_columns)));
-      if (name == "species")
-        columns_[0] = count_;
-      else if (name == "pos")
-        columns_[1] = count_;
-      else if (name == labels_.force)
-        columns_[2] = count_;
-      names_.emplace_back(name);
-      count_ += static_cast<int>(width);
-      if (count_ > most_columns) file_.fail(fmt::format("Properties has more than {} columns", most_columns));
-    }
-    if (columns_[0] < 0 || columns_[1] < 0) file_.fail("Properties lacks species:S:1 or pos:R:3");
-  }
-
-  void read_cell(LabelledFrame& frame) {
-    for (int k = 0; k < 9; ++k) q_[k / 3][k % 3] = k % 4 == 0 ? 1.0 : 0.0;
-    const bool open = keys_.count("pbc") && keys_["pbc"].find_first_of("T1") == std::string::npos;
-    const std::vector<double> cell = numbers("Lattice");
-    if (cell.empty() && keys_.count("pbc") && !open)
-      file_.fail(
+  void read_cell() {
+    const auto periodic = std::count(read_.periodic.begin(), read_.periodic.end(), true);
+    if (periodic == 0) return;
+    if (!read_.lattice)
+      fail(
           fmt::format("pbc=\"{}\", but no Lattice=\"ax ay az bx by bz cx cy cz\": give the cell, or pbc=\"F F F\" "
                       "for molecules",
-                      keys_["pbc"]));
-    if (cell.empty() || open) return;
-    if (cell.size() != 9) file_.fail(fmt::format("Lattice holds {} numbers, not 9", cell.size()));
-    if (keys_.count("pbc") && keys_["pbc"].find_first_of("F0") != std::string::npos)
-      file_.fail(fmt::format("pbc=\"{}\": a frame is periodic in all three directions or in none", keys_["pbc"]));
-    double rows[3][3];
-    for (std::size_t k = 0; k < 9; ++k) rows[k / 3][k % 3] = cell[k] * labels_.length_factor;
+                      *read_.pbc));
+    std::array<Vector, 3> rows{};
+    for (std::size_t k = 0; k < 9; ++k) rows[k / 3][k % 3] = labels_.length_factor * (*read_.lattice)[k];
+    volume_ = std::abs(volume_of(rows));
+    if (periodic < 3) widen(rows);
+    for (std::size_t k = 0; k < 3; ++k) out_.frame.open[k] = !read_.periodic[k];
+    double vectors[3][3], q[3][3];
+    for (std::size_t k = 0; k < 9; ++k) vectors[k / 3][k % 3] = rows[k / 3][k % 3];
     try {
-      frame.box = Box::from_vectors(rows, q_);
-      frame.axes = GivenAxes(q_);
+      out_.frame.box = Box::from_vectors(vectors, q);
+      out_.frame.axes = GivenAxes(q);
     } catch (const InputError& error) {
-      file_.fail(error.what());
+      fail(error.what());
     }
   }
 
-  void read_labels(LabelledFrame& frame) {
-    const std::vector<double> energy = numbers(labels_.energy);
-    if (energy.size() == 1) frame.energy = energy[0] * labels_.energy_factor;
-    std::vector<double> w = numbers(labels_.virial);
+  /// Replaces the vectors of directions that are not periodic, which may be anything, by ones at right angles to the
+  /// periodic ones that hold the atoms and the vacuum.
+  void widen(std::array<Vector, 3>& rows) const {
+    const auto& periodic = read_.periodic;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
+      if (!periodic[k] && periodic[i] && periodic[j]) rows[k] = spanning(cross(rows[i], rows[j]));
+      if (periodic[k] && !periodic[i] && !periodic[j]) {
+        const Vector& a = rows[k];
+        const bool along_x = std::abs(a[0]) < std::abs(a[1]) || std::abs(a[0]) < std::abs(a[2]);
+        const Vector other = along_x ? Vector{1, 0, 0} : Vector{0, 1, 0};
+        const Vector b = cross(a, other);
+        rows[i] = spanning(b), rows[j] = spanning(cross(a, b));
+      }
+    }
+  }
+
+  /// A vector in a direction, longer than the atoms' extent by the vacuum.
+  Vector spanning(const Vector& direction) const {
+    if (!(product(direction, direction) > 0.0)) fail("the periodic cell vectors are parallel or zero");
+    const Vector n = of_length_one(direction);
+    double low = 1e300, high = -1e300;
+    for (const auto& x : out_.frame.x) low = std::min(low, product(x, n)), high = std::max(high, product(x, n));
+    return {n[0] * (high - low + vacuum), n[1] * (high - low + vacuum), n[2] * (high - low + vacuum)};
+  }
+
+  /// The numbers of a label, of the first of its names that the frame has.
+  std::vector<double> label(const std::string& given, const std::vector<std::string>& common) {
+    const auto* pair = io::first_of(file_, read_.comment, names_of(given, common));
+    if (!pair) return {};
+    used_.push_back(pair->key);
+    if (pair->key != given) out_.read_from.push_back(fmt::format("{} is read from {}", common.front(), pair->key));
+    return ExtxyzComment::numbers(file_, *pair);
+  }
+
+  void read_labels() {
+    const auto energy = label(labels_.energy, io::extxyz_energy_names());
+    if (energy.size() > 1) fail(fmt::format("{} holds {} numbers, not 1", used_.back(), energy.size()));
+    if (!energy.empty()) out_.frame.energy = energy[0] * labels_.energy_factor;
+    std::vector<double> w = label(labels_.virial, io::extxyz_virial_names());
     double factor = labels_.energy_factor;
-    if (w.empty() && frame.box) {
-      w = numbers(labels_.stress);
-      factor *= -frame.box->volume() / std::pow(labels_.length_factor, 3);
-      if (w.size() == 6) w = {w[0], w[5], w[4], w[5], w[1], w[3], w[4], w[3], w[2]};
+    if (w.empty() && out_.frame.box) {
+      w = label(labels_.stress, io::extxyz_stress_names());
+      if (!w.empty() && volume_ == 0.0)
+        fail(fmt::format("{}: the cell has no volume, by which a stress is a virial; give the virial", used_.back()));
+      factor *= -volume_ / std::pow(labels_.length_factor, 3);
     }
+    if (w.size() == 6) w = {w[0], w[5], w[4], w[5], w[1], w[3], w[4], w[3], w[2]};
     if (w.empty()) return;
-    if (w.size() != 9) file_.fail(fmt::format("a virial or stress holds {} numbers, not 9", w.size()));
-    frame.virial.assign(9, 0.0);
-    for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b)
-        for (std::size_t r = 0; r < 3; ++r)
-          for (std::size_t s = 0; s < 3; ++s) frame.virial[3 * a + b] += factor * q_[r][a] * w[3 * r + s] * q_[s][b];
+    if (w.size() != 9) fail(fmt::format("{} holds {} numbers, not 9 or 6", used_.back(), w.size()));
+    for (double& x : w) x *= factor;
+    out_.frame.virial = w;
   }
 
-  std::array<double, 3> vector(const std::vector<std::string_view>& words, int first, double factor,
-                               std::string_view what) {
-    std::array<double, 3> out{};
-    for (std::size_t r = 0; r < 3; ++r) {
-      const double x = factor * finite(words[static_cast<std::size_t>(first) + r], what);
-      for (std::size_t k = 0; k < 3; ++k) out[k] += x * q_[r][k];
+  /// Everything into the axes of Box.
+  void turn() {
+    auto& f = out_.frame;
+    const auto& q = f.axes.q;
+    if (!f.virial.empty()) {
+      const std::vector<double> w = f.virial;
+      f.virial.assign(9, 0.0);
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b)
+          for (std::size_t r = 0; r < 3; ++r)
+            for (std::size_t s = 0; s < 3; ++s) f.virial[3 * a + b] += q[r][a] * w[3 * r + s] * q[s][b];
     }
-    return out;
+    for (auto* rows : {&f.x, &f.force})
+      for (auto& row : *rows) row = f.axes.inside(row.data());
   }
 
-  void read_atom(ExtxyzFrame& out) {
-    const auto words = split(file_.line());
-    if (static_cast<int>(words.size()) != count_)
-      file_.fail(fmt::format("expected {} columns, found {}", count_, words.size()));
-    const std::string symbol(words[static_cast<std::size_t>(columns_[0])]);
-    const auto found = std::find(out.species.begin(), out.species.end(), symbol);
-    out.types.push_back(static_cast<int>(found - out.species.begin()));
-    if (found == out.species.end()) out.species.push_back(symbol);
-    out.frame.x.push_back(vector(words, columns_[1], labels_.length_factor, "a position"));
-    if (columns_[2] >= 0)
-      out.frame.force.push_back(vector(words, columns_[2], labels_.energy_factor / labels_.length_factor, "a force"));
+  /// What the frame has beside its cell and its atoms, and which column the forces come from.
+  void name_keys() {
+    for (const auto& [key, value] : read_.comment.pairs()) {
+      const bool ours = std::any_of(used_.begin(), used_.end(), [&](const auto& u) { return u == key; });
+      const auto is = [&](const char* word) { return io::same_letters(key, word); };
+      if (!ours && !is("Lattice") && !is("Properties") && !is("pbc")) out_.unread.push_back(key);
+    }
+    std::sort(out_.unread.begin(), out_.unread.end());
+    const auto& columns = read_.columns;
+    const std::string& force = columns[ExtxyzRole::force].name;
+    if (!read_.force.empty() && force != labels_.force)
+      out_.read_from.push_back("forces are read from column " + force);
+    for (const auto& name : columns.names()) {
+      const bool read = name == columns[ExtxyzRole::species].name || name == columns[ExtxyzRole::number].name ||
+                        name == columns[ExtxyzRole::position].name || (!read_.force.empty() && name == force);
+      if (!read) out_.unread.push_back("column " + name);
+    }
   }
 
-  io::TextLines& file_;
+  const io::TextLines& file_;
+  const io::ExtxyzFrame& read_;
   const ExtxyzLabels& labels_;
-  Keys keys_;
-  std::array<int, 3> columns_{};  ///< of species, position, force; -1 where absent
-  int count_ = 0;
-  std::vector<std::string> names_;  ///< of the columns
-  double q_[3][3];                  ///< turns the file's axes into Box's
+  std::vector<std::string> used_;  ///< keys of labels
+  double volume_ = 0.0;            ///< of the file's cell, Å^3
+  ExtxyzFrame out_;
 };
 
 }  // namespace
 
 std::vector<ExtxyzFrame> read_extxyz_frames(const std::string& path, const ExtxyzLabels& labels) {
-  io::TextLines file(path);
+  const bool common = labels.force == io::extxyz_force_names().front();
+  io::ExtxyzReader reader(
+      path,
+      {.motion = false, .forces = true, .force = common ? std::vector<std::string>{} : std::vector{labels.force}});
   std::vector<ExtxyzFrame> out;
-  while (file.next()) {
-    const auto words = split(file.line());
-    if (words.empty()) continue;
-    const std::int64_t atoms = words.size() == 1 ? file.integer(words[0], "the number of atoms") : -1;
-    if (atoms < 1) file.fail(fmt::format("expected the number of atoms, found '{}'", file.line()));
-    out.push_back(FrameReader(file, labels).read(atoms));
-  }
+  for (io::ExtxyzFrame frame; reader.next(frame);) out.push_back(LabelledFrameOf(reader.file(), frame, labels).make());
+  return out;
+}
+
+std::vector<std::string> label_remarks(const std::string& path, const std::vector<ExtxyzFrame>& frames) {
+  std::map<std::string, std::size_t> count;
+  for (const ExtxyzFrame& frame : frames)
+    for (const auto& label : frame.read_from) ++count[label];
+  std::vector<std::string> out;
+  std::set<std::string> columns;
+  for (const ExtxyzFrame& frame : frames)
+    for (const auto& name : frame.unread)
+      if (name.starts_with("column ")) columns.insert(name.substr(7));
+  if (!columns.empty()) out.push_back(fmt::format("{}: columns not read: {}", path, fmt::join(columns, ", ")));
+  for (const auto& [label, n] : count)
+    out.push_back(fmt::format("{}: {}{}", path, label,
+                              n == frames.size() ? "" : fmt::format(" in {} of {} frames", n, frames.size())));
   return out;
 }
 

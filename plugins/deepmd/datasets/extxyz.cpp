@@ -36,6 +36,7 @@ void ExtxyzSet::open(Context& context) {
     for (const std::string& file : params_.files) {
       const auto frames = read_extxyz_frames(file, labels);
       warn_of_names(file, frames, labels, context.log);
+      for (const auto& remark : label_remarks(file, frames)) context.log.info(remark);
       for (const ExtxyzFrame& frame : frames)
         samples_.add(make_sample(size(), frame.species, frame.types, frame.frame));
     }

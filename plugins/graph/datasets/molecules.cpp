@@ -84,6 +84,7 @@ void Molecules::open(Context& context) {
   samples_.clear();
   io::on_every_rank(context.comm, [&] {
     auto all = table();
+    for (const auto& remark : all.remarks) context.log.info(remark);
     fields_ = molecule_fields(all);
     const auto mine = chosen(all);
     for (std::size_t m = 0; m < mine.size(); ++m)

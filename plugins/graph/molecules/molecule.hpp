@@ -20,7 +20,8 @@ struct MoleculeTable {
   std::vector<Molecule> molecules;
   std::vector<int> fold;  ///< of each molecule, from 0; empty where the source names none
   bool forces = false, bonds = false;
-  std::string energy_unit;  ///< empty where the source does not say
+  std::string energy_unit;           ///< empty where the source does not say
+  std::vector<std::string> remarks;  ///< what the reader of a file has to say, for the log
 };
 
 /// InputError that begins with `place` ("'file.h5', molecule 3"): an atomic number that no element has, a number that
@@ -33,7 +34,8 @@ void require_sound(const Molecule& molecule, const std::string& place);
 MoleculeTable read_molecule_h5(const std::string& path, const std::string& group);
 
 /// Every frame of an extended XYZ file: species and pos of Properties, the energy from the comment's key `energy`, the
-/// column `force` where it is there. Frames with a periodic cell are refused: InputError with file:line.
+/// column `force` where it is there; where these names are the defaults, those of MACE and others, too. Frames with a
+/// periodic cell are refused: InputError with file:line.
 MoleculeTable read_molecule_xyz(const std::string& path, const std::string& energy, const std::string& force);
 
 }  // namespace cambium::graph

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/io/structures/extxyz_frames.hpp"
@@ -14,6 +16,15 @@ namespace {
 /// A label's names: the given one, or, where that is the default, those that programs write.
 std::vector<std::string> names_of_label(const std::string& given, const std::vector<std::string>& common) {
   return given == common.front() ? common : std::vector<std::string>{given};
+}
+
+/// Columns of a frame beside species, positions and forces.
+void add_unread(const io::ExtxyzFrame& frame, std::set<std::string>& names) {
+  using Role = io::ExtxyzRole;
+  for (const auto& name : frame.columns.names()) {
+    const auto is = [&](Role role) { return frame.columns.has(role) && frame.columns[role].name == name; };
+    if (!is(Role::species) && !is(Role::number) && !is(Role::position) && !is(Role::force)) names.insert(name);
+  }
 }
 
 Molecule molecule_of_frame(const io::ExtxyzReader& reader, const io::ExtxyzFrame& frame, const std::string& energy) {
@@ -47,6 +58,7 @@ MoleculeTable read_molecule_xyz(const std::string& path, const std::string& ener
   io::ExtxyzReader reader(
       path, {.motion = false, .forces = true, .force = common ? std::vector<std::string>{} : std::vector{force}});
   MoleculeTable out;
+  std::set<std::string> unread;
   for (io::ExtxyzFrame frame; reader.next(frame);) {
     out.molecules.push_back(molecule_of_frame(reader, frame, energy));
     require_sound(out.molecules.back(),
@@ -56,7 +68,9 @@ MoleculeTable read_molecule_xyz(const std::string& path, const std::string& ener
       reader.file().fail(fmt::format("this frame has {} column '{}', those before it have {}", forces ? "a" : "no",
                                      force, forces ? "none" : "it"));
     out.forces = forces;
+    add_unread(frame, unread);
   }
+  if (!unread.empty()) out.remarks.push_back(fmt::format("{}: columns not read: {}", path, fmt::join(unread, ", ")));
   if (out.molecules.empty()) throw InputError(fmt::format("'{}' holds no frame", path));
   return out;
 }

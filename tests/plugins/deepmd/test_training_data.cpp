@@ -275,18 +275,18 @@ TEST_CASE("labels under other names are not passed over in silence, nor a cell t
   const std::string cell = "Lattice=\"5 0 0 0 5 0 0 0 5\" pbc=\"T T T\" ";
   open(":forces:R:3", cell + "energy=-1 config_type=bulk");
   CHECK(world.log.warnings().empty());
-  open(":REF_forces:R:3", cell + "energy=-1");
+  open(":my_forces:R:3", cell + "energy=-1");
   REQUIRE(world.log.warnings().size() == 1);
   CHECK(world.log.warnings()[0].text ==
         scratch.file("a.xyz") +
             ": no frame has forces, 'forces' by the key 'force' of the data set, so none are learnt; it has column "
-            "REF_forces");
-  open(":forces:R:3", cell + "REF_energy=-1");
+            "my_forces");
+  open(":forces:R:3", cell + "my_energy=-1");
   REQUIRE(world.log.warnings().size() == 2);
   CHECK(world.log.warnings()[1].text ==
         scratch.file("a.xyz") +
             ": no frame has an energy, 'energy' by the key 'energy' of the data set, so none is learnt; it has "
-            "REF_energy");
+            "my_energy");
   CHECK(message([&] { open(":forces:R:3", "pbc=\"T T T\" energy=-1"); }) ==
         scratch.file("a.xyz") +
             ":2: pbc=\"T T T\", but no Lattice=\"ax ay az bx by bz cx cy cz\": give the cell, or "

@@ -81,6 +81,14 @@ TEST_CASE("molecules in the spellings of other programs") {
   }
 }
 
+TEST_CASE("columns of molecules that nobody reads are named once") {
+  Scratch scratch;
+  const std::string frame = "1\nenergy=1 Properties=species:S:1:pos:R:3:charge:R:1:tags:I:1\nH 0 0 0 0.5 1\n";
+  std::ofstream(scratch.file("m.xyz")) << frame << frame;
+  CHECK(read_molecule_xyz(scratch.file("m.xyz"), "energy", "forces").remarks ==
+        std::vector<std::string>{scratch.file("m.xyz") + ": columns not read: charge, tags"});
+}
+
 TEST_CASE("a molecule without atoms", "[messages]") {
   std::string said;
   try {
