@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -110,30 +111,47 @@ std::vector<Machine::Filled> Machine::filled_by(int ranks) const {
   return out;
 }
 
-double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride,
-                  const Machine& machine) {
-  if (ranks <= 1) return 0.0;
-  double slowest = 0.0, latency = 0.0;
+namespace {
+/// What a collective takes of the slowest link that it crosses, and the latency of the outermost level crossed.
+struct Crossed {
+  double ring = 0.0, tree = 0.0, direct = 0.0;  ///< s on the link, by pattern
+  double latency = 0.0;                         ///< s
+};
+
+double log2_up(std::int64_t n) { return n > 1 ? std::ceil(std::log2(static_cast<double>(n))) : 0.0; }
+
+Crossed crossed_links(double bytes, std::int64_t ranks, std::int64_t stride, const Machine& machine) {
+  Crossed out;
   std::int64_t unit = 1;  // devices of a unit of this level
   for (std::size_t k = 0; k < machine.levels.size(); ++k) {
     const auto& level = machine.levels[k];
     const std::int64_t members = std::clamp<std::int64_t>(unit / stride, 1, ranks);  // of one group, in one unit
     const std::int64_t span = level.size && k + 1 < machine.levels.size() ? unit * *level.size : ranks * stride;
-    const bool crossed = ranks > members && span > stride;  // else another level joins the members
-    if (crossed) {
-      const double groups =
-          static_cast<double>(std::max<std::int64_t>(1, unit / members));  // that share the unit's link
-      const double leaving = pattern == Pattern::ring
-                                 ? bytes * groups
-                                 : bytes * groups * static_cast<double>(members) *
-                                       static_cast<double>(ranks - members) / static_cast<double>(ranks - 1);
-      slowest = std::max(slowest, leaving / (machine.reached_links * level.bandwidth));
-      latency = level.latency;
+    if (ranks > members && span > stride) {  // else another level joins the members
+      const auto groups = static_cast<double>(std::max<std::int64_t>(1, unit / members));  // that share the unit's link
+      const double group_seconds = bytes * groups / (machine.reached_links * level.bandwidth);
+      const auto senders = static_cast<double>(members);
+      const auto joined = std::max<std::int64_t>(1, std::min(ranks, span / stride) / members);  // units of this level
+      out.ring = std::max(out.ring, group_seconds);
+      out.tree = std::max(out.tree, group_seconds * senders * log2_up(joined));
+      out.direct = std::max(
+          out.direct, group_seconds * senders * static_cast<double>(ranks - members) / static_cast<double>(ranks - 1));
+      out.latency = level.latency;
     }
     if (span >= ranks * stride) break;
     unit = span;
   }
-  return slowest + latency * static_cast<double>(calls) * static_cast<double>(pattern == Pattern::ring ? ranks - 1 : 1);
+  return out;
+}
+}  // namespace
+
+double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride,
+                  const Machine& machine) {
+  if (ranks <= 1) return 0.0;
+  const auto crossed = crossed_links(bytes, ranks, stride, machine);
+  const double wait = crossed.latency * static_cast<double>(calls);
+  if (pattern == Pattern::direct) return crossed.direct + wait;
+  return std::min(crossed.ring + wait * static_cast<double>(ranks - 1), crossed.tree + wait * log2_up(ranks));
 }
 
 }  // namespace cambium

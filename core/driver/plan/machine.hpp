@@ -41,14 +41,16 @@ struct Machine {
 /// everything that is wrong with it.
 Machine load_machine(const std::string& path, const Comm& comm);
 
-/// How messages of a collective travel. ring: every rank passes the whole amount on to its neighbour; direct: every
-/// rank sends each other one its part.
-enum class Pattern { ring, direct };
+/// How messages of a collective travel. ring_or_tree: in a ring (every rank passes the whole amount on to its
+/// neighbour) or by recursive doubling, whichever is faster for its size; direct: every rank sends each other one its
+/// part.
+enum class Pattern { ring_or_tree, direct };
 
 /// Seconds of `calls` collectives in which each of `ranks` ranks, `stride` apart, sends `bytes` altogether, while all
 /// other ranks do the same in groups of their own. The slowest level that is crossed counts: a ring crosses each unit's
-/// link once per group, direct messages as often as they leave the unit. Latency: that of the outermost level crossed,
-/// (ranks - 1) times in a ring, once else.
+/// link once per group, recursive doubling once per rank and step between units, direct messages as often as they leave
+/// the unit. Latency: that of the outermost level crossed, (ranks - 1) times in a ring, log2(ranks) times in recursive
+/// doubling, once else (Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19, 49 (2005)).
 double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride,
                   const Machine& machine);
 

@@ -98,7 +98,8 @@ class Divided {
       // All parts are decoded when they are together.
       const std::int64_t coded =
           codec == WeightCodec::none || level > to ? 0 : calls * (part + n / parts_[static_cast<std::size_t>(to)]);
-      add(out_, {what, part_.levels[l].name, phase, Pattern::ring, calls, bytes, bytes, ranks, parts_[l], coded});
+      add(out_,
+          {what, part_.levels[l].name, phase, Pattern::ring_or_tree, calls, bytes, bytes, ranks, parts_[l], coded});
     }
   }
   void reduce(std::int64_t n, int from, int to, std::int64_t calls, Phase phase) {
@@ -171,10 +172,10 @@ StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
     const auto sent = static_cast<double>(
         lowp::message_bytes(settings.reduce.codec, (pieces + ranks - 1) / ranks * piece) * (ranks - 1));
     add(plan, {"reduce-scatter", "world", Phase::after, Pattern::direct, 1, sent, sent, ranks, 1, 2 * layout.size()});
-    add(plan, {"all-gather", "world", Phase::after, Pattern::ring, 1, sent, sent, ranks, 1, layout.size()});
+    add(plan, {"all-gather", "world", Phase::after, Pattern::ring_or_tree, 1, sent, sent, ranks, 1, layout.size()});
     return plan;
   }
-  add(plan, {"allreduce", "world", settings.reduce.overlap ? Phase::reduce : Phase::after, Pattern::ring,
+  add(plan, {"allreduce", "world", settings.reduce.overlap ? Phase::reduce : Phase::after, Pattern::ring_or_tree,
              static_cast<std::int64_t>(layout.groups().size()), static_cast<double>(bytes),
              2.0 * share * static_cast<double>(bytes), ranks, 1});
   return plan;
@@ -189,7 +190,7 @@ StepPlan plan_step(const PlannedModel& model, const StepSettings& settings, cons
       ordered ? settings.reduce.slices : static_cast<std::int64_t>(settings.accumulate) * settings.ranks;
   const auto table = static_cast<double>(rows * model.terms * static_cast<std::int64_t>(sizeof(TermSum)));
   if (table > 0.0)
-    add(plan, {"allreduce", "terms", Phase::after, Pattern::ring, 1, table, 2.0 * table, settings.ranks, 1});
+    add(plan, {"allreduce", "terms", Phase::after, Pattern::ring_or_tree, 1, table, 2.0 * table, settings.ranks, 1});
   return plan;
 }
 

@@ -50,7 +50,7 @@ enum class Phase {
 struct Exchange {
   std::string collective, level;
   Phase phase = Phase::after;
-  Pattern pattern = Pattern::ring;
+  Pattern pattern = Pattern::ring_or_tree;
   std::int64_t calls = 0;
   double bytes = 0.0;  ///< as Traffic counts them, per rank and step
   double sent = 0.0;   ///< what a rank sends

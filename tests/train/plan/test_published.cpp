@@ -76,7 +76,7 @@ Frontier frontier(int passes) {
   const auto m = machine("frontier");
   const double k = passes;
   WireBits plain;
-  plain.reduce = Pattern::ring;
+  plain.reduce = Pattern::ring_or_tree;
   Frontier out;
   out.zero3 = seconds(plan_of(model_20b, {{"world", ranks}}, 1, 1, 1, passes, plain), m) / k;
   WireBits quantized;
@@ -142,7 +142,7 @@ TEST_CASE("SDP4Bit: speed-ups of five models on two machines") {
     // Baseline: states divided over all ranks, float32 gradients and bfloat16 weights in rings. Theirs as a deck says
     // it: gradients int8 within the node and int4 across, update: difference.
     WireBits plain;
-    plain.gradients = {32.0}, plain.reduce = Pattern::ring;
+    plain.gradients = {32.0}, plain.reduce = Pattern::ring_or_tree;
     const Codecs theirs{{lowp::WireCodec::int8, lowp::WireCodec::int4}, WeightCodec::difference, WeightCodec::none};
     const auto ratio = [&](double parameters) {
       return seconds(plan_of(parameters, {{"world", 16 * cluster.node}}, 0, 1, 1, 1, plain), m) /
@@ -175,4 +175,15 @@ TEST_CASE("SDP4Bit: speed-ups of five models on two machines") {
       CHECK(std::abs(speedup(row, fitted) / row.speedup - 1.0) < cluster.worst);
     }
   }
+}
+
+TEST_CASE("a short message goes up a tree, a long one around a ring") {
+  const auto m = machine("frontier");
+  const double latency = 5e-6, kilobytes = 18e3, gigabytes = 18e9;
+  const double doubling = seconds_of(Pattern::ring_or_tree, kilobytes, 1, 4096, 1, m);
+  CHECK(doubling > 12 * latency);  // log2(4096) rounds
+  CHECK(doubling < 20 * latency);  // a ring would wait 4095 times
+  const double link = 100e9 * m.reached_links;
+  const double ring = gigabytes * 1.0 / link + 4095 * latency;
+  CHECK(seconds_of(Pattern::ring_or_tree, gigabytes, 1, 4096, 1, m) == Approx(ring).epsilon(0.01));
 }
