@@ -16,7 +16,7 @@ bool has_label(const LabelledFrame& frame) { return frame.energy || !frame.force
 
 }  // namespace
 
-LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& labels) {
+LabelledData LabelledData::read(const std::string& path, const ExtxyzLabels& labels) {
   namespace fs = std::filesystem;
   LabelledData out;
   out.path_ = path;
@@ -25,7 +25,16 @@ LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& lab
     return out;
   }
   out.frames_ = read_extxyz_frames(path, labels);
+  out.remarks_ = label_remarks(path, out.frames_);
   if (out.frames_.empty()) throw InputError(fmt::format("{}: the file holds no frame", path));
+  return out;
+}
+
+LabelledData LabelledData::load_positions(const std::string& path) { return read(path, {"", "", "", ""}); }
+
+LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& labels) {
+  LabelledData out = read(path, labels);
+  if (out.system_) return out;
   if (std::any_of(out.frames_.begin(), out.frames_.end(), [](const auto& f) { return has_label(f.frame); })) return out;
   const auto& others = out.frames_.front().unread;
   throw InputError(fmt::format("{}: no frame has a label: there is no key {}, {} or {}, and no column {}; {}", path,
@@ -38,7 +47,7 @@ LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& lab
 
 std::vector<int> LabelledData::types(std::size_t k, const std::vector<std::string>& type_map,
                                      const std::string& model) const {
-  if (system_) return model_types(*system_, type_map, model);
+  if (system_) return model_types(*system_, k, type_map, model);
   std::vector<int> number;
   for (const std::string& symbol : frames_[k].species) {
     const auto found = std::find(type_map.begin(), type_map.end(), symbol);

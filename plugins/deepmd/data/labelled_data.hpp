@@ -15,16 +15,29 @@ class LabelledData {
   /// the file has in place of those of `labels`.
   static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {});
 
+  /// The same, whether there are labels or not.
+  static LabelledData load_positions(const std::string& path);
+
   const std::string& path() const { return path_; }
   std::size_t frames() const { return system_ ? system_->frames() : frames_.size(); }
   const LabelledFrame& frame(std::size_t k) const { return system_ ? system_->frame(k) : frames_[k].frame; }
+  /// What the reader has to say of the names of labels, for the log.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+  /// Symbols of a frame as its source names them, and of each atom the number of its own; a folder without type_map.raw
+  /// names none.
+  const std::vector<std::string>& species(std::size_t k) const {
+    return system_ ? system_->type_map() : frames_[k].species;
+  }
+  const std::vector<int>& own_types(std::size_t k) const { return system_ ? system_->types(k) : frames_[k].types; }
   /// The types of a frame's atoms in a model's own numbering; InputError for a species that it does not know.
   std::vector<int> types(std::size_t k, const std::vector<std::string>& type_map, const std::string& model) const;
 
  private:
+  static LabelledData read(const std::string& path, const ExtxyzLabels& labels);
   std::string path_;
   std::optional<DataSystem> system_;
   std::vector<ExtxyzFrame> frames_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace cambium::deepmd

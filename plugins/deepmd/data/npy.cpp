@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 
 namespace cambium::deepmd {
 
@@ -17,19 +21,33 @@ namespace {
   throw InputError(fmt::format("{}: {}", path, what));
 }
 
-/// The value of a key of the header, a Python dictionary literal: what stands between ':' and the closing of the value.
-std::string header_value(const std::string& header, const std::string& key, char end, const std::string& path) {
-  const std::size_t at = header.find("'" + key + "':");
-  const std::size_t from = at == std::string::npos ? at : at + key.size() + 3;
-  const std::size_t to = from == std::string::npos ? from : header.find(end, from);
-  if (to == std::string::npos) complain(path, fmt::format("the header has no '{}'; is this a .npy file?", key));
-  return header.substr(from, to - from);
+/// The value of a key of the header, a Python dictionary literal, without blanks around it: up to the comma or brace
+/// that ends it.
+std::string header_value(const std::string& header, const std::string& key, const std::string& path) {
+  std::size_t at = header.find("'" + key + "'");
+  if (at == std::string::npos) at = header.find("\"" + key + "\"");
+  if (at != std::string::npos) at = header.find_first_not_of(' ', at + key.size() + 2);
+  if (at == std::string::npos || header[at] != ':')
+    complain(path, fmt::format("the header has no '{}'; is this a .npy file?", key));
+  const std::size_t from = at + 1;
+  int depth = 0;
+  std::size_t to = from;
+  for (; to < header.size(); ++to) {
+    const char c = header[to];
+    if (c == '(' || c == '[') ++depth;
+    if ((c == ',' || c == '}') && depth == 0) break;
+    if (c == ')' || c == ']') --depth;
+  }
+  if (to == header.size()) complain(path, fmt::format("the header ends inside of '{}'; is this a .npy file?", key));
+  return std::string(trim(std::string_view(header).substr(from, to - from)));
 }
 
 std::string read_header(std::ifstream& in, const std::string& path) {
   unsigned char start[8] = {};
   in.read(reinterpret_cast<char*>(start), 8);
   if (!in || std::memcmp(start, "\x93NUMPY", 6) != 0) complain(path, "not a .npy file");
+  if (start[6] < 1 || start[6] > 3)
+    complain(path, fmt::format("version {}.{} of NumPy's format is not read; 1 to 3 are", start[6], start[7]));
   unsigned char size[4] = {};
   const int bytes = start[6] == 1 ? 2 : 4;
   in.read(reinterpret_cast<char*>(size), bytes);
@@ -43,7 +61,7 @@ std::string read_header(std::ifstream& in, const std::string& path) {
 }
 
 std::vector<std::int64_t> read_shape(const std::string& header, const std::string& path) {
-  const std::string text = header_value(header, "shape", ')', path);
+  const std::string text = header_value(header, "shape", path);
   std::vector<std::int64_t> shape;
   for (std::size_t k = 0; k < text.size(); ++k) {
     if (text[k] < '0' || text[k] > '9') continue;
@@ -65,9 +83,9 @@ std::int64_t bytes_left(std::ifstream& in) {
   return static_cast<std::int64_t>(end - here);
 }
 
-/// No memory is taken for numbers that the file does not hold.
+/// Numbers as they lie in the file. No memory is taken for those that the file does not hold.
 template <class T>
-void read_values(std::ifstream& in, NpyArray& array, const std::string& path) {
+void read_values(std::ifstream& in, NpyArray& array, bool swapped, const std::string& path) {
   std::int64_t n = 1, bytes = 0;
   bool counted = true;
   for (auto extent : array.shape) counted = counted && !__builtin_mul_overflow(n, extent, &n);
@@ -76,8 +94,57 @@ void read_values(std::ifstream& in, NpyArray& array, const std::string& path) {
     complain(path, fmt::format("the file ends early: its header promises {} numbers",
                                counted ? std::to_string(n) : fmt::format("{}", fmt::join(array.shape, " x "))));
   std::vector<T> raw(static_cast<std::size_t>(n));
-  in.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(bytes));
+  auto* first = reinterpret_cast<char*>(raw.data());
+  in.read(first, static_cast<std::streamsize>(bytes));
+  if (swapped)
+    for (std::int64_t k = 0; k < bytes; k += static_cast<std::int64_t>(sizeof(T)))
+      std::reverse(first + k, first + k + sizeof(T));
   array.values.assign(raw.begin(), raw.end());
+}
+
+/// Reads numbers of a type as NumPy names it, such as "<f8" or "|u1".
+void read_typed(std::ifstream& in, NpyArray& array, const std::string& type, const std::string& path) {
+  const char order = type.empty() ? '?' : type[0];
+  constexpr bool little = std::endian::native == std::endian::little;
+  const bool swapped = order == (little ? '>' : '<');
+  const std::string_view kind = std::string_view(type).substr(std::min<std::size_t>(1, type.size()));
+  if (std::string_view("<>=|").find(order) != std::string_view::npos) {
+    if (kind == "f8") return read_values<double>(in, array, swapped, path);
+    if (kind == "f4") return read_values<float>(in, array, swapped, path);
+    if (kind == "i8") return read_values<std::int64_t>(in, array, swapped, path);
+    if (kind == "i4") return read_values<std::int32_t>(in, array, swapped, path);
+    if (kind == "i2") return read_values<std::int16_t>(in, array, swapped, path);
+    if (kind == "i1") return read_values<std::int8_t>(in, array, swapped, path);
+    if (kind == "u8") return read_values<std::uint64_t>(in, array, swapped, path);
+    if (kind == "u4") return read_values<std::uint32_t>(in, array, swapped, path);
+    if (kind == "u2") return read_values<std::uint16_t>(in, array, swapped, path);
+    if (kind == "u1" || kind == "b1") return read_values<std::uint8_t>(in, array, swapped, path);
+  }
+  const std::string what = kind == "f2"                     ? " (half precision)"
+                           : kind == "f16" || kind == "f12" ? " (long double)"
+                           : type.starts_with("[")          ? " (records)"
+                                                            : "";
+  complain(path, fmt::format("numbers of type {}{} are not read; expected floating-point numbers of 4 or 8 bytes, or "
+                             "integers: save it with numpy.save('{}', array.astype('f8'))",
+                             type, what, std::filesystem::path(path).filename().string()));
+}
+
+/// Numbers of Fortran order, in which the first index runs fastest, in row-major order.
+std::vector<double> row_major(const std::vector<double>& values, const std::vector<std::int64_t>& shape) {
+  std::vector<double> out(values.size());
+  std::vector<std::int64_t> index(shape.size(), 0), stride(shape.size(), 1);
+  for (std::size_t k = shape.size(); k-- > 1;) stride[k - 1] = stride[k] * shape[k];
+  std::int64_t to = 0;
+  for (const double value : values) {
+    out[static_cast<std::size_t>(to)] = value;
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      to += stride[k];
+      if (++index[k] < shape[k]) break;
+      to -= stride[k] * shape[k];
+      index[k] = 0;
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -86,21 +153,15 @@ NpyArray read_npy(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) complain(path, "cannot be opened for reading");
   const std::string header = read_header(in, path);
-  if (header_value(header, "fortran_order", ',', path).find("False") == std::string::npos)
-    complain(path, "stored in Fortran order; save it with numpy.ascontiguousarray");
+  const std::string fortran = header_value(header, "fortran_order", path);
+  if (fortran != "True" && fortran != "False")
+    complain(path, fmt::format("fortran_order is {} in the header, expected True or False", fortran));
   NpyArray array;
   array.shape = read_shape(header, path);
-  const std::string type = header_value(header, "descr", ',', path);
-  if (type.find("<f4") != std::string::npos)
-    read_values<float>(in, array, path);
-  else if (type.find("<f8") != std::string::npos)
-    read_values<double>(in, array, path);
-  else if (type.find("<i4") != std::string::npos)
-    read_values<std::int32_t>(in, array, path);
-  else if (type.find("<i8") != std::string::npos)
-    read_values<std::int64_t>(in, array, path);
-  else
-    complain(path, fmt::format("numbers of type{} are not read; expected <f4, <f8, <i4 or <i8", type));
+  std::string type = header_value(header, "descr", path);
+  if (type.size() > 2 && (type.front() == '\'' || type.front() == '"')) type = type.substr(1, type.size() - 2);
+  read_typed(in, array, type, path);
+  if (fortran == "True") array.values = row_major(array.values, array.shape);
   return array;
 }
 

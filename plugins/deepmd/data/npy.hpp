@@ -13,8 +13,8 @@ struct NpyArray {
   std::int64_t row_size() const { return rows() > 0 ? static_cast<std::int64_t>(values.size()) / rows() : 0; }
 };
 
-/// Reads float32, float64, int32 or int64 in native byte order and C order; InputError names the file and what it holds
-/// otherwise.
+/// Reads floating-point numbers of 4 or 8 bytes, integers of 1 to 8 bytes and truth values in either byte order, in C
+/// or Fortran order; InputError names the file and what it holds otherwise, such as numbers of 2 or 16 bytes.
 NpyArray read_npy(const std::string& path);
 
 }  // namespace cambium::deepmd

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "core/io/text_lines.hpp"
 #include "plugins/deepmd/data/npy.hpp"
 
 namespace cambium::deepmd {
@@ -17,35 +19,97 @@ namespace fs = std::filesystem;
 
 namespace {
 
-template <class T>
-std::vector<T> read_words(const fs::path& path) {
+/// Words of a text file, as numpy.loadtxt reads them: what follows '#' on a line is none.
+std::vector<std::string> read_words(const fs::path& path) {
   std::ifstream in(path);
-  std::vector<T> out;
-  for (T word; in >> word;) out.push_back(word);
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line);)
+    for (const auto word : io::split(std::string_view(line).substr(0, line.find('#')))) out.emplace_back(word);
   return out;
 }
 
-/// An array with one row per frame, or none when the file is not there.
-std::optional<NpyArray> read_rows(const std::string& path, std::int64_t frames, std::int64_t row_size) {
-  if (!fs::exists(path)) return {};
-  NpyArray array = read_npy(path);
-  const bool any_width = row_size == 0;
-  if ((frames > 0 && array.rows() != frames) || (!any_width && array.row_size() != row_size))
-    throw InputError(fmt::format("{}: expected {} row(s) of {} number(s), found shape {}", path, frames, row_size,
-                                 fmt::join(array.shape, " x ")));
-  for (std::size_t k = 0; k < array.values.size(); ++k)
-    if (!std::isfinite(array.values[k])) {
-      const auto width = static_cast<std::size_t>(std::max<std::int64_t>(1, array.row_size()));
-      throw InputError(fmt::format("{}: frame {}, number {} of {} is {}; remove the frame, or compute it again", path,
-                                   k / width, k % width, width, array.values[k]));
-    }
-  return array;
+std::vector<int> read_types(const fs::path& path) {
+  std::vector<int> out;
+  for (const auto& word : read_words(path)) {
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out.emplace_back());
+    if (error != std::errc() || end != word.data() + word.size())
+      throw InputError(fmt::format("{}: the type of atom {} is '{}', which is no whole number", path.string(),
+                                   out.size() - 1, word));
+  }
+  return out;
 }
 
-std::vector<double> row(const std::optional<NpyArray>& array, std::int64_t k) {
-  if (!array) return {};
-  const double* first = array->values.data() + k * array->row_size();
-  return {first, first + array->row_size()};
+/// Whether an array of this shape holds numbers of these extents a frame: frames along the first axis, the others as
+/// they are or run together; or all in one axis. Axes of length 1 do not matter. Frames are not run together with
+/// others, as such a shape may also be that of a transposed array.
+bool holds(std::vector<std::int64_t> shape, std::vector<std::int64_t> extents, std::int64_t frames) {
+  for (auto* list : {&shape, &extents}) list->erase(std::remove(list->begin(), list->end(), 1), list->end());
+  if (shape.size() <= 1) return true;  // the number of elements is known to be right
+  if (frames != 1) {
+    if (shape.front() != frames) return false;
+    shape.erase(shape.begin());
+  }
+  std::size_t at = 0;
+  for (const std::int64_t length : shape) {
+    std::int64_t product = 1;
+    while (at < extents.size() && product < length) product *= extents[at++];
+    if (product != length) return false;
+  }
+  return at == extents.size();
+}
+
+void require_finite(const std::string& path, const NpyArray& array, std::int64_t frames) {
+  const auto width =
+      std::max<std::size_t>(1, array.values.size() / static_cast<std::size_t>(std::max<std::int64_t>(1, frames)));
+  for (std::size_t k = 0; k < array.values.size(); ++k)
+    if (!std::isfinite(array.values[k]))
+      throw InputError(fmt::format("{}: frame {}, number {} of {} is {}; remove the frame, or compute it again", path,
+                                   k / width, k % width, width, array.values[k]));
+}
+
+/// Numbers of frames, by row.
+struct Rows {
+  std::vector<double> values;
+  std::int64_t width = 0;
+};
+
+/// An array of numbers of these extents a frame, the last of which may be 0, for any; none when the file is not there.
+std::optional<Rows> read_rows(const std::string& path, std::int64_t frames, std::vector<std::int64_t> extents) {
+  if (!fs::exists(path)) return {};
+  NpyArray array = read_npy(path);
+  std::int64_t width = 1;
+  for (const auto extent : extents)
+    if (extent > 0) width *= extent;
+  const auto count = static_cast<std::int64_t>(array.values.size());
+  if (extents.back() == 0) {
+    extents.back() = frames > 0 ? count / (frames * width) : 0;
+    width *= extents.back();
+  }
+  if (count != frames * width || (count > 0 && !holds(array.shape, extents, frames)))
+    throw InputError(fmt::format("{}: expected {} row(s) of {} number(s), found shape {}", path, frames, width,
+                                 fmt::join(array.shape, " x ")));
+  require_finite(path, array, frames);
+  return Rows{std::move(array.values), width};
+}
+
+/// Coordinates, which say how many frames there are: (frames, 3 atoms), (frames, atoms, 3), or of one frame without the
+/// first axis.
+Rows read_coordinates(const std::string& path, std::int64_t atoms) {
+  if (!fs::exists(path)) throw InputError(fmt::format("{}: does not exist", path));
+  NpyArray array = read_npy(path);
+  const auto count = static_cast<std::int64_t>(array.values.size());
+  const std::int64_t width = 3 * atoms, frames = width > 0 ? count / width : 0;
+  if (count != frames * width || (count > 0 && !holds(array.shape, {atoms, 3}, frames)))
+    throw InputError(fmt::format("{}: expected rows of {} number(s), those of {} atom(s), found shape {}", path, width,
+                                 atoms, fmt::join(array.shape, " x ")));
+  require_finite(path, array, frames);
+  return {std::move(array.values), width};
+}
+
+std::vector<double> row(const std::optional<Rows>& rows, std::int64_t k) {
+  if (!rows) return {};
+  const double* first = rows->values.data() + k * rows->width;
+  return {first, first + rows->width};
 }
 
 /// Rows of three, turned by q (x_new = x_old q).
@@ -74,46 +138,76 @@ DataSystem DataSystem::load(const std::string& folder) {
   const fs::path root(folder);
   if (!fs::exists(root / "type.raw"))
     throw InputError(fmt::format("{}: not a deepmd/npy system: there is no type.raw", folder));
-  system.types_ = read_words<int>(root / "type.raw");
-  system.type_map_ = read_words<std::string>(root / "type_map.raw");
+  system.types_ = read_types(root / "type.raw");
+  system.type_map_ = read_words(root / "type_map.raw");
+  if (system.types_.empty()) throw InputError(fmt::format("{}/type.raw: holds no atom", folder));
   std::vector<std::string> sets;
   for (const auto& entry : fs::directory_iterator(root))
     if (entry.is_directory() && entry.path().filename().string().rfind("set.", 0) == 0)
       sets.push_back(entry.path().string());
   if (sets.empty()) throw InputError(fmt::format("{}: not a deepmd/npy system: there is no folder set.*", folder));
   std::sort(sets.begin(), sets.end());
-  for (const std::string& set : sets) {
-    if (fs::exists(set + "/real_atom_types.npy"))
-      throw InputError(
-          fmt::format("{}: systems of mixed type (real_atom_types.npy) are not read; convert them to deepmd/npy, for "
-                      "example with dpdata",
-                      set));
-    system.load_set(set, !fs::exists(root / "nopbc"));
-  }
+  // Of mixed type are all sets or none; DeePMD-kit asks the first one.
+  const bool mixed = fs::exists(sets.front() + "/real_atom_types.npy");
+  for (const std::string& set : sets) system.load_set(set, !fs::exists(root / "nopbc"), mixed);
   return system;
 }
 
-void DataSystem::load_set(const std::string& set, bool periodic) {
+/// Leaves out the rows of atoms that a frame of mixed type does not have.
+static void drop_missing(LabelledFrame& frame, const std::string& path, std::int64_t k, std::size_t species) {
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < frame.types.size(); ++i) {
+    if (frame.types[i] < -1 || (species > 0 && frame.types[i] >= static_cast<int>(species)))
+      throw InputError(
+          fmt::format("{}: frame {}, atom {} has type {}; expected {}, or -1 for an atom that the frame does "
+                      "not have",
+                      path, k, i, frame.types[i],
+                      species > 0 ? fmt::format("those of type_map.raw, 0 to {}", species - 1)
+                                  : std::string("a number from 0 up")));
+    if (frame.types[i] >= 0) kept.push_back(i);
+  }
+  if (kept.empty()) throw InputError(fmt::format("{}: frame {} has no atom", path, k));
+  if (kept.size() == frame.types.size()) return;
+  const std::size_t all = frame.types.size(), each = frame.aparam.size() / all;
+  LabelledFrame out = frame;
+  out.types.clear(), out.x.clear(), out.force.clear(), out.aparam.clear();
+  for (const std::size_t i : kept) {
+    out.types.push_back(frame.types[i]);
+    out.x.push_back(frame.x[i]);
+    if (!frame.force.empty()) out.force.push_back(frame.force[i]);
+    for (std::size_t p = 0; p < each; ++p) out.aparam.push_back(frame.aparam[i * each + p]);
+  }
+  frame = std::move(out);
+}
+
+void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
   const auto atoms = static_cast<std::int64_t>(types_.size());
-  const auto coord = read_rows(set + "/coord.npy", 0, 3 * atoms);
-  if (!coord) throw InputError(fmt::format("{}/coord.npy: does not exist", set));
-  const std::int64_t n = coord->rows();
-  const auto box = periodic ? read_rows(set + "/box.npy", n, 9) : std::nullopt;
+  const std::optional<Rows> coord = read_coordinates(set + "/coord.npy", atoms);
+  const std::int64_t n = static_cast<std::int64_t>(coord->values.size()) / coord->width;
+  const auto rows = [&](const char* name, std::vector<std::int64_t> extents) {
+    return read_rows(set + "/" + name + ".npy", n, std::move(extents));
+  };
+  const auto box = periodic ? rows("box", {3, 3}) : std::nullopt;
   if (periodic && !box)
     throw InputError(fmt::format("{}/box.npy: does not exist; for isolated molecules put an empty file 'nopbc' into {}",
                                  set, folder_));
-  const auto energy = read_rows(set + "/energy.npy", n, 1), force = read_rows(set + "/force.npy", n, 3 * atoms);
-  const auto virial = read_rows(set + "/virial.npy", n, 9), fparam = read_rows(set + "/fparam.npy", n, 0);
-  const auto aparam = read_rows(set + "/aparam.npy", n, 0);
+  const auto energy = rows("energy", {1}), force = rows("force", {atoms, 3}), virial = rows("virial", {3, 3});
+  const auto fparam = rows("fparam", {0}), aparam = rows("aparam", {atoms, 0});
+  const auto types = mixed ? rows("real_atom_types", {atoms}) : std::nullopt;
+  if (mixed && !types)
+    throw InputError(
+        fmt::format("{0}/real_atom_types.npy: does not exist, but other sets of {1} have it: a system is of "
+                    "mixed type in all of its sets or in none",
+                    set, folder_));
   for (std::int64_t k = 0; k < n; ++k) {
     LabelledFrame frame;
     double q[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     if (box) {
-      double rows[3][3];
+      double vectors[3][3];
       const std::vector<double> h = row(box, k);
-      for (std::size_t a = 0; a < 9; ++a) rows[a / 3][a % 3] = h[a];
+      for (std::size_t a = 0; a < 9; ++a) vectors[a / 3][a % 3] = h[a];
       try {
-        frame.box = Box::from_vectors(rows, q);
+        frame.box = Box::from_vectors(vectors, q);
         frame.axes = GivenAxes(q);
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}/box.npy: frame {}: {}", set, k, error.what()));
@@ -125,14 +219,16 @@ void DataSystem::load_set(const std::string& set, bool periodic) {
     frame.virial = turned_tensor(row(virial, k), q);
     frame.fparam = row(fparam, k);
     frame.aparam = row(aparam, k);
+    for (const double type : row(types, k)) frame.types.push_back(static_cast<int>(type));
+    if (mixed) drop_missing(frame, set + "/real_atom_types.npy", k, type_map_.size());
     frames_.push_back(std::move(frame));
   }
 }
 
-std::vector<int> model_types(const DataSystem& system, const std::vector<std::string>& type_map,
+std::vector<int> model_types(const DataSystem& system, std::size_t frame, const std::vector<std::string>& type_map,
                              const std::string& model) {
   std::vector<int> out;
-  for (int type : system.types()) {
+  for (int type : system.types(frame)) {
     if (system.type_map().empty() && type >= 0 && type < static_cast<int>(type_map.size())) {
       out.push_back(type);  // a folder without names uses the model's numbers
       continue;

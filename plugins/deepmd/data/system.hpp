@@ -18,10 +18,14 @@ struct LabelledFrame {
   std::vector<std::array<double, 3>> force;  ///< eV/Å, or empty
   std::vector<double> virial;                ///< eV, nine numbers or empty
   std::vector<double> fparam, aparam;        ///< empty when the system has none
+  std::array<bool, 3> open = {};             ///< directions in which the cell is vacuum that no atom sees across
+  std::vector<int> types;                    ///< of a frame of a system of mixed type; empty: those of the system
 };
 
 /// A folder of DeePMD-kit's deepmd/npy data: type.raw, type_map.raw, optionally nopbc, and set.*/{coord, box, energy,
-/// force, virial, fparam, aparam}.npy, one row per frame. All frames have the same atoms.
+/// force, virial, fparam, aparam}.npy, with frames along the first axis, and the others as they are or run together.
+/// All frames have the same atoms but in systems of mixed type, where real_atom_types.npy has those of each frame (-1:
+/// none, such rows are left out).
 class DataSystem {
  public:
   /// Reads everything; InputError names the file that is missing or has the wrong shape.
@@ -29,20 +33,22 @@ class DataSystem {
 
   const std::string& folder() const { return folder_; }
   const std::vector<std::string>& type_map() const { return type_map_; }  ///< empty when the folder has none
-  const std::vector<int>& types() const { return types_; }                ///< by atom, indices of type_map()
+  const std::vector<int>& types() const { return types_; }  ///< by atom, indices of type_map(); not of mixed systems
+  /// Of the atoms of a frame.
+  const std::vector<int>& types(std::size_t k) const { return frames_[k].types.empty() ? types_ : frames_[k].types; }
   std::size_t frames() const { return frames_.size(); }
   const LabelledFrame& frame(std::size_t k) const { return frames_[k]; }
 
  private:
-  void load_set(const std::string& set, bool periodic);
+  void load_set(const std::string& set, bool periodic, bool mixed);
   std::string folder_;
   std::vector<std::string> type_map_;
   std::vector<int> types_;
   std::vector<LabelledFrame> frames_;
 };
 
-/// The types of a system in a model's own numbering; InputError for a species that the model does not know.
-std::vector<int> model_types(const DataSystem& system, const std::vector<std::string>& type_map,
+/// The types of a frame of a system in a model's own numbering; InputError for a species that the model does not know.
+std::vector<int> model_types(const DataSystem& system, std::size_t frame, const std::vector<std::string>& type_map,
                              const std::string& model);
 
 }  // namespace cambium::deepmd

@@ -15,6 +15,7 @@ void DeepmdNpy::Params::describe(deck::Describe<Params>& d) {
 }
 
 void DeepmdNpy::open(Context& context) {
+  bool parameters = false;
   io::on_every_rank(context.comm, [&] {
     for (const std::string& folder : params_.systems) {
       const DataSystem system = DataSystem::load(folder);
@@ -23,12 +24,17 @@ void DeepmdNpy::open(Context& context) {
             fmt::format("{}/type_map.raw: does not exist; write the species' symbols into it, in the order of the "
                         "numbers in type.raw",
                         folder));
-      const std::vector<int> types = model_types(system, system.type_map(), folder);
       for (std::size_t k = 0; k < system.frames(); ++k) {
+        const std::vector<int> types = model_types(system, k, system.type_map(), folder);
         samples_.add(make_sample(size(), system.type_map(), types, system.frame(k)));
+        parameters = parameters || !system.frame(k).fparam.empty() || !system.frame(k).aparam.empty();
       }
     }
   });
+  if (parameters)
+    context.log.info(
+        "deepmd_npy: frame and atomic parameters (fparam.npy, aparam.npy) are not used: networks that are trained here "
+        "take none");
 }
 
 }  // namespace cambium::deepmd

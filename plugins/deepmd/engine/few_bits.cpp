@@ -125,7 +125,7 @@ std::vector<Row64> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
     std::vector<Row64> here(out.size());
     engine.watch_inputs(&here);
     const LabelledFrame& frame = systems[s].frame(at);
-    evaluate(engine, frame.x, model_types(systems[s], model.type_map, model.source), frame.box);
+    evaluate(engine, frame.x, model_types(systems[s], at, model.type_map, model.source), frame.box);
     engine.watch_inputs(nullptr);
     for (std::size_t t = 0; t < out.size(); ++t) {
       if (here[t].empty()) continue;

@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/deepmd/tools/parity.hpp"
 
@@ -62,11 +63,14 @@ Task::Outcome TestStage::run(Context& context) {
   options.precision = params_.precision;
   for (std::size_t s = 0; s < params_.systems.size(); ++s) {
     const std::string& path = params_.systems[s];
-    const Parity p = parity_of(load_labelled(path, params_.labels, context.comm), options, 0, context.comm);
+    const LabelledData data = load_labelled(path, params_.labels, context.comm);
+    for (const auto& remark : data.remarks()) context.log.info(remark);
+    const Parity p = parity_of(data, options, 0, context.comm);
     const double e = io::errors_of(p.energy).rmse, f = io::errors_of(p.force).rmse, v = io::errors_of(p.virial).rmse;
     context.log.info(fmt::format("{:>6} {:>14} {:>14} {:>14}  {}", p.frames, shown(e), shown(f), shown(v), path));
+    if (!p.remark.empty()) context.log.warn(fmt::format("{}: {}", path, p.remark));
     work_.items += static_cast<std::int64_t>(p.frames);
-    errors += fmt::format("{},{},{:.6g},{:.6g},{:.6g}\n", path, p.frames, e, f, v);
+    errors += fmt::format("{},{},{:.6g},{:.6g},{:.6g}\n", io::csv_cell(path), p.frames, e, f, v);
     io::on_root(context.comm, [&] { p.write(context.run_directory, fmt::format("parity_{}", s)); });
   }
   io::on_root(context.comm, [&] { io::write_file_atomically(context.run_directory + "/errors.csv", errors); });

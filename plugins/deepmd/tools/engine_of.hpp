@@ -1,4 +1,6 @@
 #pragma once
+#include <fmt/format.h>
+
 #include "plugins/deepmd/data/system.hpp"
 #include "plugins/deepmd/engine/evaluate.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
@@ -15,24 +17,51 @@ inline std::unique_ptr<Engine> engine_of(const ToolOptions& options) {
   return make_engine(DeepPotentialModel::load(options.model), engine);
 }
 
-/// The same for the frames of a DataSystem or LabelledData, whose own parameters are used where it has them.
+/// What data have and a model does not take, in a sentence; empty where there is nothing. DeePMD-kit passes over it,
+/// too.
 template <class Frames>
-std::unique_ptr<Engine> engine_of(ToolOptions options, const Frames& data) {
+std::string unused_parameters(const DeepPotentialModel& model, const Frames& data) {
+  bool frame = false, atomic = false;
+  for (std::size_t k = 0; k < data.frames(); ++k) {
+    frame = frame || (!data.frame(k).fparam.empty() && model.fparam.size == 0);
+    atomic = atomic || (!data.frame(k).aparam.empty() && model.aparam.size == 0);
+  }
+  if (!frame && !atomic) return {};
+  return fmt::format("the {} of the data {} not used: {} takes none",
+                     frame && atomic ? "fparam and aparam"
+                     : frame         ? "fparam"
+                                     : "aparam",
+                     frame && atomic ? "are" : "is", model.source);
+}
+
+/// The same for the frames of a DataSystem or LabelledData, whose own parameters are used where it has them and the
+/// model takes some. A parameter of the data without such a model is told in `unused`.
+template <class Frames>
+std::unique_ptr<Engine> engine_of(const ToolOptions& options, const Frames& data, std::string& unused) {
+  auto model = DeepPotentialModel::load(options.model);
+  unused = unused_parameters(model, data);
+  EngineOptions engine{};
+  engine.precision = options.precision;
+  engine.compress_tolerance = options.compress;
+  engine.fparam = options.fparam;
+  engine.aparam = options.aparam;
   if (data.frames() > 0) {
     const LabelledFrame& first = data.frame(0);
     const std::size_t atoms = std::max<std::size_t>(1, first.x.size());
-    if (!first.fparam.empty()) options.fparam = first.fparam;
-    if (!first.aparam.empty())
-      options.aparam.assign(first.aparam.begin(),
-                            first.aparam.begin() + static_cast<std::ptrdiff_t>(first.aparam.size() / atoms));
+    if (!first.fparam.empty() && model.fparam.size > 0) engine.fparam = first.fparam;
+    if (!first.aparam.empty() && model.aparam.size > 0)
+      engine.aparam.assign(first.aparam.begin(),
+                           first.aparam.begin() + static_cast<std::ptrdiff_t>(first.aparam.size() / atoms));
   }
-  return engine_of(options);
+  return make_engine(model, engine);
 }
 
-/// One frame with its own parameters.
+/// One frame with its own parameters, of those that the model takes.
 inline Evaluation evaluate_frame(Engine& engine, const LabelledFrame& frame, const std::vector<int>& types) {
-  if (!frame.fparam.empty()) engine.set_fparam(frame.fparam);
-  return evaluate(engine, frame.x, types, frame.box, frame.aparam);
+  const DeepPotentialModel& model = engine.model();
+  if (!frame.fparam.empty() && model.fparam.size > 0) engine.set_fparam(frame.fparam);
+  const auto aparam = model.aparam.size > 0 ? std::span<const double>(frame.aparam) : std::span<const double>();
+  return evaluate(engine, frame.x, types, frame.box, aparam);
 }
 
 }  // namespace cambium::deepmd

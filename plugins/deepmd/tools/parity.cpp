@@ -93,7 +93,7 @@ Parity parity_of(const LabelledData& data, const ToolOptions& options, std::size
   out.frames = most_frames ? std::min(most_frames, data.frames()) : data.frames();
   const auto rows = lay_out(data, out.frames, out);
   io::on_every_rank(comm, [&] {
-    auto engine = engine_of(options, data);
+    auto engine = engine_of(options, data, out.remark);
     for (auto k = static_cast<std::size_t>(comm.rank()); k < out.frames; k += static_cast<std::size_t>(comm.size())) {
       const auto types = data.types(k, engine->model().type_map, options.model);
       predict(data.frame(k), evaluate_frame(*engine, data.frame(k), types), rows[k], out);

@@ -14,6 +14,7 @@ namespace cambium::deepmd {
 struct Parity {
   std::size_t frames = 0;
   io::ParityQuantity energy, force, virial;
+  std::string remark;  ///< on what of the data was not used; empty where there is nothing to say
 
   Parity();
   std::array<io::ParityQuantity*, 3> all() { return {&energy, &force, &virial}; }

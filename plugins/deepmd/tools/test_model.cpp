@@ -36,10 +36,13 @@ TestReport test_model(const TestOptions& options, const Comm& comm) {
   report.text += fmt::format("{:>6} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", "frames", "RMSE", "MAE", "RMSE",
                              "MAE", "RMSE", "MAE", "system");
   for (const std::string& path : options.systems) {
-    const Parity one = parity_of(load_labelled(path, options.labels, comm), options, options.most_frames, comm);
+    const LabelledData data = load_labelled(path, options.labels, comm);
+    for (const auto& remark : data.remarks()) report.text += remark + "\n";
+    const Parity one = parity_of(data, options, options.most_frames, comm);
     all.append(one);
     report.systems.push_back(errors_of(one));
     report.text += line(path, report.systems.back());
+    if (!one.remark.empty()) report.text += fmt::format("{}: {}\n", path, one.remark);
   }
   report.all = errors_of(all);
   if (options.systems.size() > 1) report.text += line("all", report.all);

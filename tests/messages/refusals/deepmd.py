@@ -119,15 +119,18 @@ says(("label: trajectory 1 at 300 K breaks at step ", ": the energy is not finit
 for name, text, message in (
     ("short", f"2\n{HEAD}\nO 1 1 1 0 0 0\n", "short.xyz:3: the file ends after 1 of the frame's 2 atoms"),
     ("comment", "2\n", "comment.xyz:1: the file ends where a frame's comment line should be"),
-    ("columns", "1\nProperties=species:S:1\nO\n", "columns.xyz:2: Properties lacks species:S:1 or pos:R:3"),
-    ("negative", "1\nProperties=species:S:1:pos:R:3:foo:R:-3\nO 1 1 1\n", "negative.xyz:2: Properties: foo has -3 columns, expected 1 to 100000"),
-    ("flat", "1\nProperties=species:S:1:pos:R:2\nO 1 1\n", "flat.xyz:2: Properties: pos has 2 columns, expected 3"),
-    ("wide", "1\nProperties=species:S:1:pos:R:3:a:R:99999:b:R:99999\nO 1 1 1\n", "wide.xyz:2: Properties has more than 100000 columns"),
-    ("slab", f"1\n{HEAD} pbc=\"T T F\"\nO 1 1 1 0 0 0\n", "slab.xyz:2: pbc=\"T T F\": a frame is periodic in all three directions or in none"),
+    ("columns", "1\nProperties=species:S:1\nO\n", "columns.xyz:2: Properties=species:S:1 lacks pos:R:3"),
+    ("negative", "1\nProperties=species:S:1:pos:R:3:foo:R:-3\nO 1 1 1\n", "negative.xyz:2: Properties=species:S:1:pos:R:3:foo:R:-3: foo has -3 columns, expected 1 to 100000"),
+    ("flat", "1\nProperties=species:S:1:pos:R:2\nO 1 1\n", "flat.xyz:2: Properties=species:S:1:pos:R:2: pos has 2 columns, expected 3"),
+    ("wide", "1\nProperties=species:S:1:pos:R:3:a:R:99999:b:R:99999\nO 1 1 1\n", "wide.xyz:2: Properties=species:S:1:pos:R:3:a:R:99999:b:R:99999 has more than 100000 columns"),
+    ("slab", "1\nLattice=\"4 0 0 8 0 0 0 0 9\" Properties=species:S:1:pos:R:3 pbc=\"T T F\"\nO 1 1 1\n", "slab.xyz:2: the periodic cell vectors are parallel or zero"),
+    ("thin", "1\nLattice=\"4 0 0 0 4 0 0 0 0\" stress=\"1 1 1 0 0 0\" energy=1 pbc=\"T T F\"\nO 1 1 1\n",
+     "thin.xyz:2: stress: the cell has no volume, by which a stress is a virial; give the virial"),
+    ("energies", "1\nenergy=\"1 2\"\nO 1 1 1\n", "energies.xyz:2: energy holds 2 numbers, not 1"),
     ("left", "1\nLattice=\"0 4 0 4 0 0 0 0 4\" Properties=species:S:1:pos:R:3\nO 1 1 1\n",
      "left.xyz:2: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume -64): give three independent vectors in right-handed order"),
-    ("virial", f"1\n{HEAD} virial=\"1 2 3\"\nO 1 1 1 0 0 0\n", "virial.xyz:2: a virial or stress holds 3 numbers, not 9"),
-    ("row", f"1\n{HEAD}\nO 1 1 1\n", "row.xyz:3: expected 7 columns, found 4"),
+    ("virial", f"1\n{HEAD} virial=\"1 2 3\"\nO 1 1 1 0 0 0\n", "virial.xyz:2: virial holds 3 numbers, not 9 or 6"),
+    ("row", f"1\n{HEAD}\nO 1 1 1\n", "row.xyz:3: expected 7 columns (species:S:1:pos:R:3:forces:R:3), found 4"),
 ):
     table.file(name + ".xyz", text)
     says(message, T + f"dataset.files=[{name}.xyz]", deck="train.yaml", command="run")
@@ -153,8 +156,8 @@ for name, coord, message in (
     ("typeless", npy(numpy.ones((1, 6))), "typeless/type.raw: type 2 has no name; type_map.raw lists O, H"),
     ("mapless", npy(numpy.ones((1, 6))), "mapless/type_map.raw: does not exist; write the species' symbols into it, in the order of the numbers in "
      "type.raw"),
-    ("mixed", npy(numpy.ones((1, 6))), "mixed/set.000: systems of mixed type (real_atom_types.npy) are not read; convert them to deepmd/npy, for "
-     "example with dpdata"),
+    ("mixed", npy(numpy.ones((1, 6))), "mixed/set.000/real_atom_types.npy: frame 0, atom 0 has type 9; expected those of type_map.raw, 0 to 1, or -1 for an "
+     "atom that the frame does not have"),
 ):
     table.file(name + "/type.raw", "0 2\n" if name == "typeless" else "0 1\n")
     if name != "mapless":
@@ -162,7 +165,7 @@ for name, coord, message in (
     table.file(name + "/set.000/coord.npy", coord)
     table.file(name + "/set.000/box.npy", npy(20.0 * numpy.eye(3).reshape(1, 9)))
     if name == "mixed":
-        table.file(name + "/set.000/real_atom_types.npy", npy(numpy.ones((1, 2))))
+        table.file(name + "/set.000/real_atom_types.npy", npy(numpy.full((1, 2), 9)))
     says(message, T + f"dataset={{type: deepmd_npy, systems: [{name}]}}", deck="train.yaml", command="run")
 
 # Networks

@@ -134,6 +134,72 @@ TEST_CASE("structures are evaluated from files") {
   CHECK(all.find("forces:R:3") != std::string::npos);
 }
 
+TEST_CASE("molecules and slabs are evaluated from files as labelled frames are") {
+  Scratch scratch("dp_eval_open");
+  Comm comm(MPI_COMM_SELF);
+  const DeepPotentialModel model = random_model(small_model());
+  save_model_tree(model.to_tree(), scratch.file("m.dp"));
+  EvalOptions options;
+  options.model = scratch.file("m.dp");
+  options.structure = scratch.file("s.xyz");
+  options.output = scratch.file("f.xyz");
+  const std::string atoms = "H 1 1 2\nO 1 1 1.04\nH 1.9 1.1 0.9\n";
+  auto engine = make_engine(model, {});
+  Configuration c;
+  c.x = {{1, 1, 2}, {1, 1, 1.04}, {1.9, 1.1, 0.9}};
+  c.types = {1, 0, 1};
+  // Periodic along two short axes alone: the third cell vector of the file would bring images near.
+  struct Case {
+    std::string head;
+    std::optional<Box> box;
+  };
+  for (const auto& [head, box] : {Case{"a molecule", {}}, Case{"pbc=\"F F F\" energy=nan", {}},
+                                  Case{"Lattice=\"6 0 0 0 6 0 0 0 2\" pbc=\"T T F\"", Box::orthogonal(6, 6, 60)}}) {
+    write_text(scratch.file("s.xyz"), "3\n" + head + "\n" + atoms);
+    const std::string text = evaluate_files(options, comm), start = scratch.file("s.xyz") + ": energy ";
+    c.box = box;
+    REQUIRE(text.substr(0, start.size()) == start);
+    CHECK(std::stod(text.substr(start.size())) == Approx(evaluate(*engine, c).energy).epsilon(1e-9));
+    CHECK(text.find("pressure") == std::string::npos);
+    const auto again = read_extxyz_frames(scratch.file("f.xyz"));
+    REQUIRE(again.size() == 1);
+    CHECK(again[0].frame.box.has_value() == box.has_value());
+    CHECK(*again[0].frame.energy == Approx(evaluate(*engine, c).energy).epsilon(1e-9));
+    CHECK(again[0].frame.force[2][0] == Approx(evaluate(*engine, c).force[2][0]).epsilon(1e-8));
+  }
+  options.frame = 1;
+  CHECK(message([&] { evaluate_files(options, comm); }) ==
+        scratch.file("s.xyz") + ": has 1 frame(s), counted from 0; frame 1 was asked for");
+}
+
+TEST_CASE("parameters of the data that a model does not take are passed over, and said") {
+  Scratch scratch("dp_parameters");
+  save_model_tree(random_model(small_model()).to_tree(), scratch.file("m.dp"));
+  const std::string root = scratch.file("sys"), set = root + "/set.000";
+  std::filesystem::create_directories(set);
+  write_text(root + "/type.raw", "0 1");
+  write_text(root + "/type_map.raw", "O H");
+  write_text(root + "/nopbc", "");
+  const auto write = [&](const std::string& name, const std::string& shape, const std::vector<double>& values) {
+    write_npy(set + "/" + name + ".npy", "{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + ", }\n",
+              values);
+  };
+  write("coord", "(2, 6)", {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1.1});
+  write("energy", "(2,)", {-1, -1});
+  TestOptions options;
+  options.model = scratch.file("m.dp");
+  options.systems = {root};
+  const auto plain = test_model(options);
+  write("fparam", "(2, 1)", {0.1, 0.2});
+  const auto with_fparam = test_model(options);
+  CHECK(with_fparam.all.energy_rmse == plain.all.energy_rmse);
+  CHECK(with_fparam.text ==
+        plain.text + root + ": the fparam of the data is not used: " + options.model + " takes none\n");
+  write("aparam", "(1, 4)", {1, 2, 3, 4});
+  CHECK(test_model(options).text ==
+        plain.text + root + ": the fparam and aparam of the data are not used: " + options.model + " takes none\n");
+}
+
 TEST_CASE("data that cannot be read name their file") {
   Scratch scratch("dp_data");
   const std::string root = scratch.file("sys");
@@ -159,7 +225,7 @@ TEST_CASE("data that cannot be read name their file") {
   CHECK(!system.frame(0).box);
   CHECK(system.frame(0).x[1][2] == 1.0);
   CHECK(message([&] {
-          model_types(system, {"O", "H"}, "m.dp");
+          model_types(system, 0, {"O", "H"}, "m.dp");
         }) == "species 'Cu' of " + root + " is not known to the model m.dp; it knows: O, H");
   write_npy(root + "/set.000/force.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }\n", {0, 0, 0});
   CHECK(message([&] { DataSystem::load(root); }) ==
@@ -167,11 +233,13 @@ TEST_CASE("data that cannot be read name their file") {
   const std::string file = scratch.file("a.npy");
   write_npy(file, good, {0, 0, 0});
   CHECK(message([&] { read_npy(file); }) == file + ": the file ends early: its header promises 6 numbers");
-  write_npy(file, "{'descr': '<f8', 'fortran_order': True, 'shape': (1, 6), }\n", {});
-  CHECK(message([&] { read_npy(file); }) == file + ": stored in Fortran order; save it with numpy.ascontiguousarray");
+  write_npy(file, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }\n", {1, 2, 3, 4, 5, 6});
+  CHECK(read_npy(file).values == std::vector<double>{1, 3, 5, 2, 4, 6});
   write_npy(file, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n", {});
   CHECK(message([&] { read_npy(file); }) ==
-        file + ": numbers of type '<c8' are not read; expected <f4, <f8, <i4 or <i8");
+        file +
+            ": numbers of type <c8 are not read; expected floating-point numbers of 4 or 8 bytes, or integers: save it "
+            "with numpy.save('a.npy', array.astype('f8'))");
   write_text(file, "PK");
   CHECK(message([&] { read_npy(file); }) == file + ": not a .npy file");
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/io/hdf5/h5.hpp"
+#include "core/train/register.hpp"
 #include "plugins/deepmd/data/labelled_data.hpp"
 #include "plugins/deepmd/tools/parity.hpp"
 #include "tests/plugins/deepmd/stages.hpp"
@@ -181,14 +182,14 @@ TEST_CASE("labels of other names and units are read where a deck names them") {
   Model model(path);
   const std::string file = stages.scratch.file("own.xyz");
   const double hartree = 27.211386245988;
-  std::ofstream(file) << text(small, fmt::format("REF_energy={:.14g}", model.energy(small) / hartree), nullptr);
+  std::ofstream(file) << text(small, fmt::format("my_energy={:.14g}", model.energy(small) / hartree), nullptr);
   CHECK_THROWS_WITH(LabelledData::load(file),
                     file +
                         ": no frame has a label: there is no key energy, virial or stress, and no column forces; the "
-                        "file has REF_energy: name its labels, as in labels: {energy: REF_energy}");
+                        "file has my_energy: name its labels, as in labels: {energy: my_energy}");
   const std::string folder =
       stages.run("test", "test",
-                 fmt::format("{{model: '{}', systems: ['{}'], labels: {{energy: REF_energy, energy_unit: hartree}}}}",
+                 fmt::format("{{model: '{}', systems: ['{}'], labels: {{energy: my_energy, energy_unit: hartree}}}}",
                              path, file));
   const auto table = text_table(folder + "/parity_0_energy.csv");
   CHECK(table.at("reference")[0] == Approx(table.at("predicted")[0]).epsilon(1e-9));
@@ -202,4 +203,52 @@ TEST_CASE("labels of other names and units are read where a deck names them") {
   std::ofstream(file) << "1\nProperties=species:S:1:pos:R:3 energy=1\nXe 1 1 1\n";
   CHECK_THROWS_WITH(LabelledData::load(file).types(0, {"O", "H"}, "m.dp"),
                     "species 'Xe' of " + file + ", frame 0, is not known to the model m.dp; it knows: O, H");
+}
+
+TEST_CASE("samples without forces validate and judge a network that was trained on forces, by their energies") {
+  Stages stages;
+  train::register_training(stages.registry);
+  stages.log.tee(stages.scratch.file("log.txt"));
+  const auto said = [&] {
+    std::ifstream in(stages.scratch.file("log.txt"));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  Model model(stages.model(3));
+  const std::string forces = stages.scratch.file("forces.xyz"), energies = stages.scratch.file("energies.xyz");
+  std::ofstream(forces) << text(small, fmt::format("energy={:.12g}", model.energy(small)), &model);
+  const auto write_energy = [&](double share) {
+    std::ofstream(energies) << text(small, fmt::format("energy={:.12g}", model.energy(small) * share), nullptr);
+  };
+  write_energy(1.0 + 1e-8);
+  const std::string folder = stages.run(
+      "train", "train",
+      fmt::format(
+          "{{network: {{type: deep_potential, rcut: 3.5, neuron: [4, 8], axis_neuron: 2, fitting: [8]}}, dataset: "
+          "{{type: extxyz, files: ['{}']}}, validation: {{type: extxyz, files: ['{}']}}, steps: 4, batch: 1, "
+          "learning_rate: {{type: constant, start: 1e-3}}, validate: {{every: 2}}}}",
+          forces, energies));
+  CHECK_THAT(said(),
+             Catch::Contains("the validation samples have no labels of force, by which the best model is chosen: "
+                             "it is chosen by energy (validate.measure)"));
+  const auto card = io::File::open(folder + "/model.h5");
+  CHECK(std::isfinite(card.read<double>("card/validation_energy")));
+  CHECK(card.read<double>("card/step") >= 2);
+  const auto judge = [&] {
+    return stages.run(
+        "evaluate", "evaluate",
+        fmt::format("{{model: '{}/model.h5', dataset: {{type: extxyz, files: ['{}']}}}}", folder, energies));
+  };
+  CHECK(text_table(judge() + "/parity_energy.csv").at("sample").size() == 1);
+  CHECK_THAT(said(), Catch::Contains("(the samples have no labels of it)"));
+  // A constant that differs by rounding is not beyond what training saw, and words have no range.
+  CHECK_THAT(said(), !Catch::Contains("extrapolates"));
+  write_energy(1.0 + 1e-5);
+  judge();
+  const std::string all = said();
+  const auto at = all.find("field 'energy' spans ["), middle = all.find(", but training saw [", at);
+  REQUIRE(middle != std::string::npos);
+  const auto range = [&](std::size_t from) {
+    return all.substr(all.find('[', from), all.find(']', from) - all.find('[', from));
+  };
+  CHECK(range(at) != range(middle));
 }

@@ -1,0 +1,44 @@
+// Reads the folders of deepmd/npy data that standard input names and writes what they hold, one JSON object a line, for
+// test_layouts.py.
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "plugins/deepmd/data/system.hpp"
+
+using namespace cambium;
+using nlohmann::json;
+
+static json content_of(const std::string& folder) {
+  const auto system = deepmd::DataSystem::load(folder);
+  json frames = json::array();
+  for (std::size_t k = 0; k < system.frames(); ++k) {
+    const auto& f = system.frame(k);
+    json out;
+    for (const int type : system.types(k)) {
+      const auto t = static_cast<std::size_t>(type);
+      out["species"].push_back(t < system.type_map().size() ? system.type_map()[t] : std::to_string(type));
+    }
+    for (const auto& x : f.x) out["coord"].push_back(f.axes.vector(x.data()));
+    for (const auto& x : f.force) out["force"].push_back(f.axes.vector(x.data()));
+    if (f.box) out["box"] = f.axes.cell(*f.box);
+    if (f.energy) out["energy"] = {*f.energy};
+    if (!f.virial.empty()) out["virial"] = f.axes.tensor(f.virial.data());
+    if (!f.fparam.empty()) out["fparam"] = f.fparam;
+    if (!f.aparam.empty()) out["aparam"] = f.aparam;
+    frames.push_back(out);
+  }
+  return frames;
+}
+
+int main() {
+  for (std::string folder; std::getline(std::cin, folder);) {
+    try {
+      std::cout << content_of(folder).dump() << '\n';
+    } catch (const InputError& error) {
+      std::cout << json{{"error", error.what()}}.dump() << '\n';
+    }
+  }
+  return 0;
+}
