@@ -117,7 +117,8 @@ class Descent {
     if (!make_orthogonal(w, {&at_})) return false;
     apply(w);
     std::vector<Direction*> space{&at_, &w};
-    if (!last_.x.empty() && make_orthogonal(last_, {&at_, &w})) space.push_back(&last_);
+    // Not by `last_` itself: a rank without columns has no elements of any vector, and all ranks must sum together.
+    if (moved_ && make_orthogonal(last_, {&at_, &w})) space.push_back(&last_);
     minimise(space);
     return true;
   }
@@ -183,7 +184,7 @@ class Descent {
     for (std::size_t k = 1; k < n; ++k) add(next.x, space[k]->x, a[k]), add(next.ax, space[k]->ax, a[k]);
     Direction last = next;
     add(next.x, at_.x, a[0]), add(next.ax, at_.ax, a[0]);
-    at_ = std::move(next), last_ = std::move(last);
+    at_ = std::move(next), last_ = std::move(last), moved_ = true;
     const double length = comm_.sum(dot(at_.x, at_.x));
     scale(at_, 1.0 / std::sqrt(length));
     value_ = comm_.sum(dot(at_.x, at_.ax));
@@ -194,6 +195,7 @@ class Descent {
   SymmetricProduct matrix_;
   std::vector<SymmetricProduct> root_, raised_;  ///< none or one
   Direction at_, last_;
+  bool moved_ = false;  ///< there is a step before: `last_`
   Vector work_;
   double value_ = 0.0;
   int products_ = 0;

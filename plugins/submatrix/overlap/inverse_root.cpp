@@ -27,9 +27,14 @@ Lowest agree(Lowest mine, const Comm& comm) {
   return out;
 }
 
+/// S is far from singular, but what is left out of it is not small beside its eigenvalues.
+std::string coarse(std::string_view key, double eps) {
+  return fmt::format("{} {:g} leaves blocks out of S that are not small beside its smallest eigenvalues", key, eps);
+}
+
 }  // namespace
 
-double judge_overlap(double smallest, int column, double eps, const Comm& comm, Log& log) {
+double judge_overlap(double smallest, int column, std::string_view key, double eps, const Comm& comm, Log& log) {
   const Lowest lowest = agree({smallest, column}, comm);
   smallest = lowest.value, column = lowest.column;
   if (smallest < singular_overlap)
@@ -38,12 +43,15 @@ double judge_overlap(double smallest, int column, double eps, const Comm& comm, 
                     "overlap_threshold: 1e-5, which leaves out "
                     "such combinations of functions, or leave the most diffuse functions out of the basis",
                     smallest, column, singular_overlap));
-  if (smallest < std::max(soft_overlap, 10.0 * eps))
+  if (smallest < soft_overlap)
     log.warn(fmt::format(
         "S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), which magnifies errors of "
         "truncation; compare with "
         "overlap_threshold: 1e-5, which leaves out such combinations of functions, or with blocks of S below {:g}",
         smallest, column, eps));
+  else if (smallest < 10.0 * eps)
+    log.warn(fmt::format("{}, an eigenvalue of {:.3g} near block {} (counted from 0); take {}: {:.1g} or less",
+                         coarse(key, eps), smallest, column, key, 0.05 * smallest));
   return smallest;
 }
 
@@ -52,27 +60,32 @@ double judge_whole_overlap(const BlockColumns& overlap, const RootResult* root, 
   // S^-1/2 takes away what makes such a search slow; without it there is the cost of many submatrices to hide behind.
   constexpr int most_with_root = 60, most_without = 300;
   const bool projects = root && root->left_out;
+  const std::string_view key = root ? "eps_overlap" : "eps";
+  const double eps = root ? options.eps_overlap : options.eps;
   const LowestState lowest =
       smallest_eigenvalue({overlap, root ? &root->root : nullptr, projects ? &*root->left_out : nullptr}, ranges,
                           context.comm, root ? most_with_root : most_without);
   // A matrix always has an eigenvalue below those of its submatrices; far below it is another state.
-  const double limit = projects ? options.overlap_threshold
-                                : std::max(soft_overlap, 10.0 * (root ? options.eps_overlap : options.eps)),
+  const double limit = projects ? options.overlap_threshold : std::max(soft_overlap, 10.0 * eps),
                shown = projects ? options.overlap_threshold : seen;
   if (lowest.value >= std::min(limit, 0.5 * shown)) return seen;
   const std::string where = fmt::format(
       "an eigenvalue of {:.3g} or less, most of it near block {} (counted from 0), that no submatrix shows ({}), so "
-      "that "
-      "overlap_threshold does not find it",
+      "that overlap_threshold does not find it",
       lowest.value, lowest.block,
       projects ? fmt::format("what is up to {:g} there is left out", shown)
                : fmt::format("the smallest of theirs is {:.3g}", shown));
   if (lowest.value < singular_overlap)
     throw InputError(fmt::format("S is nearly singular: {}; leave the most diffuse functions out of the basis", where));
-  context.log.warn(fmt::format(
-      "S is nearly singular: {}; errors of truncation are magnified: compare with {} {:.0e}, or leave the most diffuse "
-      "functions out of the basis",
-      where, root ? "eps_overlap:" : "eps:", 0.1 * (root ? options.eps_overlap : options.eps)));
+  if (lowest.value >= soft_overlap && !projects) {
+    context.log.warn(fmt::format("{}: {}; take {}: {:.1g} or less", coarse(key, eps), where, key, 0.05 * lowest.value));
+    return lowest.value;
+  }
+  context.log.warn(
+      fmt::format("S is nearly singular: {}; errors of truncation are magnified: compare with {}: {:.0e}, or leave the "
+                  "most diffuse "
+                  "functions out of the basis",
+                  where, key, 0.1 * eps));
   return lowest.value;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string_view>
 
 #include "core/sparse/block_exchange.hpp"
 #include "plugins/submatrix/options/density_options.hpp"
@@ -31,9 +32,9 @@ RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges,
                         ColumnSolver& solver, const Comm& comm, std::int64_t& bytes, double& flops);
 
 /// Collective. What a nearly singular S means for a result without `overlap_threshold`: InputError where its smallest
-/// eigenvalue on any rank, near block `column`, is below `singular_overlap`, a warning below `soft_overlap` or ten
-/// times the threshold `eps` of its blocks. Returns it.
-double judge_overlap(double smallest, int column, double eps, const Comm& comm, Log& log);
+/// eigenvalue on any rank, near block `column`, is below `singular_overlap`, a warning below `soft_overlap`, and
+/// another one below ten times the threshold `eps` of its blocks, which the deck calls `key`. Returns it.
+double judge_overlap(double smallest, int column, std::string_view key, double eps, const Comm& comm, Log& log);
 
 /// Collective. The same for the smallest eigenvalue of S as a whole, which its submatrices may not see: where functions
 /// overlap from molecule to molecule, no few of them are nearly dependent, all together are. `seen`: the smallest

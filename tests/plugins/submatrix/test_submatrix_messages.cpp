@@ -77,6 +77,51 @@ TEST_CASE("a matrix file that is not what it should be") {
   }
 }
 
+namespace {
+
+/// A chain of one function a cell: H(0) = -0.5, H(+-1) = 0.1, of which these cells are stored.
+std::string chain(const Scratch& scratch, const std::vector<int>& cells, bool in_two_parts = false) {
+  const std::string path = scratch.file("chain.h5");
+  io::write_h5_atomically(path, [&](io::File& file) {
+    file.set_attribute("n_electrons", 1);
+    file.write("block_sizes_atom", std::vector<int>{1});
+    file.write("molecule_of_atom", std::vector<int>{0});
+    std::vector<int> r;
+    for (std::size_t q = 0; q < cells.size(); ++q) {
+      r.insert(r.end(), {cells[q], 0, 0});
+      for (const char* name : {"K", "S"}) {
+        io::Group group = file.create_group("R_0" + std::to_string(q) + "/" + name);
+        const double value = name[0] == 'S' ? (cells[q] == 0 ? 1.0 : 0.0) : cells[q] == 0 ? -0.5 : 0.1;
+        const std::size_t parts = in_two_parts ? 2 : 1;
+        group.write("data", std::vector<double>(parts, value / static_cast<double>(parts)));
+        group.write("indices", std::vector<int>(parts, 0));
+        group.write("indptr", std::vector<int>{0, static_cast<int>(parts)});
+      }
+    }
+    file.write("R", r);
+  });
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("one cell of a pair or both, and elements in parts, are the same crystal") {
+  const Scratch scratch("submatrix_messages");
+  World world(MPI_COMM_SELF);
+  for (const auto& [cells, parts] : std::vector<std::pair<std::vector<int>, bool>>{
+           {{0, 1}, false}, {{0, -1}, false}, {{0, 1, -1}, false}, {{-1, 1, 0}, true}}) {
+    const CellSystem cell = read_hdf5_cell(chain(scratch, cells, parts), BlockKind::atom);
+    const MatrixSystem system = supercell(cell, {4, 1, 1}, world.comm);
+    CHECK(system.hamiltonian.block(0, 0)[0] == -0.5);
+    CHECK(system.hamiltonian.block(0, 1)[0] == 0.1);
+    CHECK(system.hamiltonian.block(1, 0)[0] == 0.1);
+    CHECK(system.hamiltonian.block(0, 3)[0] == 0.1);
+  }
+  const std::string path = chain(scratch, {0, 1, 1});
+  CHECK(message([&] { read_hdf5_cell(path, BlockKind::atom); }) ==
+        path + ": R holds the cell (1 0 0) twice; expected once");
+}
+
 TEST_CASE("a truncated file is refused by name") {
   const Scratch scratch("submatrix_messages");
   const std::string path = Small().write(scratch);
