@@ -34,9 +34,7 @@ Failure failure_of(std::exception_ptr error) {
     return {damaged_text("JSON", e), ExitCode::bad_input, false};
   } catch (const YAML::Exception& e) {
     return {damaged_text("YAML", e), ExitCode::bad_input, false};
-  } catch (const InternalError& e) {
-    return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};
-  } catch (const std::exception& e) {
+  } catch (const std::exception& e) {  // errors of Torch come as internal ones, and may be about memory
     if (const std::string memory = memory_refusal(e); !memory.empty()) return {memory, ExitCode::bad_input, false};
     return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};
   } catch (...) {

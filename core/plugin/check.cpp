@@ -32,8 +32,6 @@ bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
     placed(error.what());
   } catch (const NumericalError& error) {
     placed(fmt::format("the first step already fails: {}", error.what()));
-  } catch (const InternalError&) {
-    throw;
   } catch (const std::bad_alloc&) {
     placed("there is not enough memory here to look at it; use a machine with more, or make it smaller");
   } catch (const std::exception& error) {

@@ -38,6 +38,11 @@ TEST_CASE("damaged texts and memory that cannot be had are bad input, other exce
   CHECK(yaml.text.starts_with("a text in YAML that a file holds is damaged or was changed ("));
   CHECK(failure([] { throw std::bad_alloc(); }).code == ExitCode::bad_input);
   CHECK(failure([] { throw std::length_error("vector"); }).code == ExitCode::bad_input);
+  CHECK(failure([] {
+          throw InternalError(
+              "Torch refused: DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+              "154618822656 bytes. Error code 12");
+        }).code == ExitCode::bad_input);
   CHECK(failure([] { throw InternalError("no way"); }).code == ExitCode::internal_error);
   CHECK(failure([] { throw std::runtime_error("no way"); }).text == "internal error, please report it: no way");
 }

@@ -67,7 +67,7 @@ with h5py.File(table.path("packed.h5"), "w") as file:
         file.create_dataset("tasks/" + name, data=np.ones((4, 16, 8)), compression="lzf")
     file["scales/sim_time"] = 0.5 * np.arange(4)
     file["scales/x"], file["scales/z"] = np.arange(16) / 8, (np.arange(8) + 0.5) / 8
-says("'/tasks/b' in 'packed.h5' was compressed by the filter 32000 (lzf), which this HDF5 has not; name the folder of the filter's library in "
+says("'/tasks/p' in 'packed.h5' was compressed by the filter 32000 (lzf), which this HDF5 has not; name the folder of the filter's library in "
      "HDF5_PLUGIN_PATH (in Python: hdf5plugin.PLUGINS_PATH), or write the file without it where it can be read: h5repack -f NONE",
      deck="verify.yaml", command="run")
 # Copied as it is stored until its numbers are read.
