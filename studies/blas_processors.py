@@ -29,15 +29,19 @@ def environment(setting, given=()):
 
 
 def tests_of(build, ranks):
-    """Name, command, folder and environment of each test with the label."""
+    """Name, command, folder, environment and time limit of each test with the label; names of those that are not built."""
     shown = subprocess.run(["ctest", "--test-dir", build, "-L", "^blas$", "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
-    out = []
+    out, missing = [], []
     for test in json.loads(shown)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-        if "command" in test and int(properties.get("PROCESSORS", 1)) in ranks:
+        if int(properties.get("PROCESSORS", 1)) not in ranks:
+            continue
+        if not any(word.startswith("/") and os.access(word, os.X_OK) and word.startswith(os.path.abspath(build)) for word in test.get("command", [])):
+            missing.append(test["name"])
+        else:
             out.append((test["name"], test["command"], properties.get("WORKING_DIRECTORY", build), properties.get("ENVIRONMENT", []),
                         float(properties.get("TIMEOUT", 300))))
-    return out
+    return out, missing
 
 
 def run(setting, tests):
@@ -66,8 +70,9 @@ def main():
     parser.add_argument("--ranks", nargs="*", type=int, default=[1])
     parser.add_argument("--tests", help="only tests with this in their names", default="")
     given = parser.parse_args()
-    tests = [t for t in tests_of(given.build, given.ranks) if given.tests in t[0]]
-    out = {"tests": len(tests), "ranks": given.ranks, "settings": {}}
+    tests, missing = tests_of(given.build, given.ranks)
+    tests = [t for t in tests if given.tests in t[0]]
+    out = {"tests": len(tests), "not_built": missing, "ranks": given.ranks, "settings": {}}
     settings = [{"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1"} for core in given.cores]
     # Debian's OpenBLAS has OpenMP's threads, so that both must say so.
     settings.append({"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"})
