@@ -1,5 +1,6 @@
 #include "plugins/superres/evaluate/flow_statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/numerics/real_fft.hpp"
@@ -75,7 +76,36 @@ std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int
   return out;
 }
 
+/// Mean and variance of what is seen along one side of the domain, of all frames.
+struct Side {
+  double count = 0.0, mean = 0.0, variance = 0.0;
+};
+
+Side side_of(const FieldData& data, int field, bool end_of_x, bool last) {
+  const std::size_t along = end_of_x ? data.nz() : data.nx(), at = !last ? 0 : (end_of_x ? data.nx() : data.nz()) - 1;
+  Side out;
+  double squares = 0.0;
+  for (std::size_t t = 0; t < data.axis[0].size(); ++t)
+    for (std::size_t n = 0; n < along; ++n) {
+      const std::size_t i = end_of_x ? at : n, k = end_of_x ? n : at;
+      if (data.is_hidden(t, i, k)) continue;
+      const double value = data.at(static_cast<std::size_t>(field), t, i, k), off = value - out.mean;
+      out.mean += off / ++out.count, squares += off * (value - out.mean);
+    }
+  out.variance = out.count > 0.0 ? squares / out.count : 0.0;
+  return out;
+}
+
 }  // namespace
+
+HeatPath heat_path(const FieldData& data, int b) {
+  if (data.period > 0.0) return {};
+  const Side left = side_of(data, b, true, false), right = side_of(data, b, true, true),
+             lower = side_of(data, b, false, false), upper = side_of(data, b, false, true);
+  if (std::min(left.count, right.count) == 0.0 || left.variance + right.variance > lower.variance + upper.variance)
+    return {};
+  return {true, left.mean < right.mean ? -1.0 : 1.0};
+}
 
 std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscosity, const std::array<int, 3>& fields) {
   const auto share = layers(data.axis[2]);
@@ -95,7 +125,7 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
       if (data.is_hidden(t, n / data.nz(), n % data.nz())) continue;
       seen += weight;
       energy += 0.5 * weight * (u[n] * u[n] + w[n] * w[n]);
-      s.flux += weight * w[n] * b[n];
+      s.flux += weight * w[n] * b[n], s.flux_x += weight * u[n] * b[n];
       if (!near.empty() && near[n]) continue;
       differentiated += weight;
       strain += weight * (ux[n] * ux[n] + wz[n] * wz[n] + 0.5 * (uz[n] + wx[n]) * (uz[n] + wx[n]));
@@ -103,7 +133,7 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
       gradients += weight * (ux[n] * ux[n] + uz[n] * uz[n] + wx[n] * wx[n] + wz[n] * wz[n]);
     }
     require_judged(differentiated, data, "gradients");
-    if (!near.empty()) energy /= seen, s.flux /= seen, strain /= differentiated;
+    if (!near.empty()) energy /= seen, s.flux /= seen, s.flux_x /= seen, strain /= differentiated;
     s.spectrum = spectrum_of(data, t, fields[1], fields[2], share);
     double total = 0.0, length = 0.0;
     for (std::size_t k = 0; k < s.spectrum.size(); ++k) {

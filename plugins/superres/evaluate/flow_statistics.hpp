@@ -18,9 +18,19 @@ struct FlowStatistics {
                                                     "kolmogorov_length", "integral_length", "turnover_time"};
   std::array<double, 9> values{};
   double flux = 0.0;             ///< <w b>
+  double flux_x = 0.0;           ///< <u b>
   double divergence = 0.0;       ///< root mean square of u_x + w_z over that of all gradients
   std::vector<double> spectrum;  ///< of u and w along x, mode by mode from 1
 };
+
+/// Between which sides of the domain heat is carried: those along which buoyancy is most even, since a plate that is
+/// held at one temperature is, and one that lets no heat pass is not. Where x is periodic they are the plates.
+struct HeatPath {
+  bool along_x = false;
+  double sign = 1.0;  ///< -1 where, along x, the right side is the warm one
+};
+/// `b`: position among the data's fields.
+HeatPath heat_path(const FieldData& data, int b);
 
 /// Per frame; `fields` are the positions of b, u and w among the data's fields. x must be equally spaced. Between walls
 /// spectra are those of a row and its mirror image of the opposite sign, since velocities vanish there, and wavelengths

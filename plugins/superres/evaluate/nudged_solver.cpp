@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "plugins/superres/convection/place_fields.hpp"
+#include "plugins/superres/evaluate/flow_statistics.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
 #include "plugins/superres/sampling/resampling.hpp"
@@ -21,9 +22,12 @@ void require_convection(const FieldData& coarse) {
   const auto& z = coarse.axis[2];
   double largest = 0.0;
   for (double b : coarse.values[1]) largest = std::max(largest, std::fabs(b));
-  if (coarse.hidden.empty() && z.front() >= 0.0 && z.back() <= 1.0 && largest <= 0.75) return;
+  const HeatPath heat = heat_path(coarse, 1);
+  const bool fits = coarse.period > 0.0 || (heat.along_x && heat.sign > 0.0);
+  if (coarse.hidden.empty() && z.front() >= 0.0 && z.back() <= 1.0 && largest <= 0.75 && fits) return;
   const std::string reason = !coarse.hidden.empty() ? "hides points under a mask"
                              : largest > 0.75       ? fmt::format("has |b| up to {:.3g}", largest)
+                             : !fits                ? "is heated between its walls otherwise than on the left one"
                                                     : fmt::format("spans z = {:g} to {:g}", z.front(), z.back());
   throw InputError(
       fmt::format("'nudged' computes on with the flows of rayleigh_benard and cavity, 0 < z < 1 and b = -1/2 to 1/2 "

@@ -29,9 +29,13 @@ Scores scores_of(const FieldData& truth, const FieldData& prediction, double vis
   }
   const auto a = flow_statistics(truth, viscosity, fields), b = flow_statistics(prediction, viscosity, fields);
   const auto frames = static_cast<double>(a.size());
+  out.heat = heat_path(truth, fields[0]);
+  const auto nusselt = [&](const FlowStatistics& s) {
+    return 1.0 + peclet * (out.heat.along_x ? out.heat.sign * s.flux_x : s.flux);
+  };
   std::vector<double> true_spectrum(a[0].spectrum.size(), 0.0), spectrum = true_spectrum;
   for (std::size_t t = 0; t < a.size(); ++t) {
-    out.true_nusselt += (1.0 + peclet * a[t].flux) / frames, out.nusselt += (1.0 + peclet * b[t].flux) / frames;
+    out.true_nusselt += nusselt(a[t]) / frames, out.nusselt += nusselt(b[t]) / frames;
     out.true_divergence += a[t].divergence / frames, out.divergence += b[t].divergence / frames;
     for (std::size_t k = 0; k < spectrum.size(); ++k)
       true_spectrum[k] += a[t].spectrum[k], spectrum[k] += b[t].spectrum[k];

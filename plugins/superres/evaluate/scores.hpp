@@ -18,11 +18,12 @@ struct Scores {
   std::vector<double> relative_l2;  ///< per field: |prediction - truth| / |truth|, sums over all points and frames
   std::array<Score, 9> statistics;
   double mean_r2 = 0.0;                            ///< of the nine
-  double nusselt = 0.0, true_nusselt = 0.0;        ///< 1 + sqrt(Ra Pr) <w b>, means over frames
+  double nusselt = 0.0, true_nusselt = 0.0;        ///< 1 + sqrt(Ra Pr) <w b> or <u b>, means over frames
   double divergence = 0.0, true_divergence = 0.0;  ///< relative, means over frames
   std::vector<double> residual;  ///< of each equation: root mean square, by differences on the fine grid
   double spectrum = 0.0;         ///< root mean square of log10 of the ratio of mean spectra, over all modes
   double seconds = 0.0;          ///< that the reconstruction took
+  HeatPath heat;                 ///< of the truth: whose flux the Nusselt numbers are of
 };
 /// Without residuals and seconds.
 Scores scores_of(const FieldData& truth, const FieldData& prediction, double viscosity, double peclet,

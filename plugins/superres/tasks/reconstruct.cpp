@@ -220,14 +220,15 @@ void Reconstruct::print(const std::vector<Scores>& scores, Context& context) con
   for (std::size_t n = 0; n < 9; ++n)
     row(std::string("NMAE of ") + FlowStatistics::names[n], [&](const Scores& s) { return s.statistics[n].nmae; });
   row("mean R2 of the nine", [](const Scores& s) { return s.mean_r2; });
-  row("Nusselt number", [](const Scores& s) { return s.nusselt; });
+  const std::string_view way = scores.front().heat.along_x ? "from wall to wall" : "from plate to plate";
+  row(fmt::format("Nusselt, {}", way), [](const Scores& s) { return s.nusselt; });
   row("relative divergence", [](const Scores& s) { return s.divergence; });
   row("spectrum, rms of log10", [](const Scores& s) { return s.spectrum; });
   for (std::size_t k = 0; k < equations_.size(); ++k)
     row(fmt::format("residual of equation {}", k + 1), [&](const Scores& s) { return s.residual[k]; });
   row("seconds", [](const Scores& s) { return s.seconds; });
-  log.info(fmt::format("the data themselves: Nusselt number {:.5g}, relative divergence {:.3g}",
-                       scores.front().true_nusselt, scores.front().true_divergence));
+  log.info(fmt::format("the data themselves: Nusselt number {:.5g} ({}), relative divergence {:.3g}",
+                       scores.front().true_nusselt, way, scores.front().true_divergence));
 }
 
 void Reconstruct::write(const std::vector<Scores>& scores, Context& context) const {
@@ -247,7 +248,9 @@ void Reconstruct::write(const std::vector<Scores>& scores, Context& context) con
     column("r2_" + name, "over frames", [&](const Scores& s) { return s.statistics[n].r2; });
   }
   column("mean_r2", "of the nine", [](const Scores& s) { return s.mean_r2; });
-  column("nusselt", "1 + sqrt(Ra Pr) <w b>", [](const Scores& s) { return s.nusselt; });
+  const HeatPath heat = scores.front().heat;
+  column("nusselt", fmt::format("1 {} sqrt(Ra Pr) <{} b>", heat.sign < 0.0 ? '-' : '+', heat.along_x ? 'u' : 'w'),
+         [](const Scores& s) { return s.nusselt; });
   column("true_nusselt", "of the data", [](const Scores& s) { return s.true_nusselt; });
   column("divergence", "rms of u_x + w_z over rms of all gradients", [](const Scores& s) { return s.divergence; });
   column("true_divergence", "of the data", [](const Scores& s) { return s.true_divergence; });
@@ -274,8 +277,8 @@ void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::ve
     io::follow_cf(file);
     io::labelled(file.write("method", methods), "", "who says so");
     io::labelled(file.write("time", truth.axis[0][truth.axis[0].size() / 2]), "", "time in free-fall times");
-    io::labelled(file.write("x", truth.axis[1]), "", "x, along the plates, in heights of the layer");
-    io::labelled(file.write("z", truth.axis[2]), "", "z, from plate to plate, in heights of the layer");
+    io::labelled(file.write("x", truth.axis[1]), "", "x, in heights of the domain");
+    io::labelled(file.write("z", truth.axis[2]), "", "z, upwards, in heights of the domain");
     std::vector<float> all;
     for (const auto& frame : frames) all.insert(all.end(), frame.begin(), frame.end());
     auto b = io::labelled(file.write("b", io::tensor_of(all.data(), {std::ssize(frames), std::ssize(truth.axis[1]),

@@ -1,6 +1,7 @@
 // The stage `reconstruct` on flows between walls and around a period, and beside the solver itself.
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/evaluate/flow_statistics.hpp"
+#include "plugins/superres/evaluate/scores.hpp"
 #include "tests/plugins/superres/recorded_flow.hpp"
 
 using namespace cambium;
@@ -50,6 +51,37 @@ TEST_CASE("a cavity is rebuilt between its walls, not around a period") {
   CHECK(s.at("rel_l2_w")[1] < 0.30);
   for (const auto& [name, values] : s)
     for (double value : values) CHECK(std::isfinite(value));
+}
+
+TEST_CASE("the Nusselt number is that of the way that heat takes") {
+  Workshop shop;
+  const std::string more = ", rayleigh: 1e5, prandtl: 0.71, ratio: [1, 4, 4], frames: 9}";
+  Square steady("{rayleigh: 1e5, prandtl: 0.71, cells: [32, 32], end_time: 80, sample_interval: 0.5}");
+  const auto path = shop.record(steady, "steady.h5", 76.0, 80.0, 0.5);
+  const auto square = shop.reconstruct("{data: " + path + more);
+  CHECK(square.at("true_nusselt")[0] == Approx(4.519).epsilon(0.05));  // de Vahl Davis 1983; <w b> gives 2.9
+  CHECK(square.at("nusselt")[1] == Approx(square.at("true_nusselt")[0]).epsilon(0.05));
+  // Warm on the right: the same heat goes to the left.
+  auto data = read_fields(path, all_fields, 9, {});
+  const auto mirrored = [&](std::size_t f, std::size_t t, std::size_t x, std::size_t z) {
+    return (f == 2 ? -1.0 : 1.0) * data.at(f, t, data.nx() - 1 - x, z);
+  };
+  FieldData other = data;
+  for (std::size_t f = 0; f < 4; ++f)
+    for (std::size_t t = 0, at = 0; t < data.axis[0].size(); ++t)
+      for (std::size_t x = 0; x < data.nx(); ++x)
+        for (std::size_t z = 0; z < data.nz(); ++z, ++at) other.values[f][at] = mirrored(f, t, x, z);
+  CHECK(heat_path(other, 1).sign == -1.0);
+  const auto s = scores_of(other, other, 0.01, std::sqrt(0.71e5), {1, 2, 3});
+  CHECK(s.nusselt == Approx(square.at("true_nusselt")[0]).epsilon(1e-3));
+  // A layer is one, with or without side walls, which the solver does not know.
+  const auto plates = layer(shop);
+  const auto round = shop.reconstruct("{data: " + plates + more);
+  const auto walled = "{data: " + silent(shop, plates) + ", periodic: false" + more;
+  CHECK(shop.reconstruct(walled).at("true_nusselt")[0] == Approx(round.at("true_nusselt")[0]).epsilon(1e-6));
+  const std::string nudged = walled.substr(0, walled.size() - 1) + ", methods: [nudged]}";
+  CHECK(shop.message(nudged).ends_with(
+      "silent.h5' is heated between its walls otherwise than on the left one: leave it out of 'methods'"));
 }
 
 TEST_CASE("a periodic layer is rebuilt around its period") {
