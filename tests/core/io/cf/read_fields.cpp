@@ -2,6 +2,7 @@
 // FILE<tab>ARRAY<tab>TIME<tab>AXIS,AXIS (the last two may be empty). Times are days since 2000-01-01 of the file's
 // calendar.
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <cmath>
 #include <iostream>
@@ -10,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/cf/field.hpp"
+#include "core/parallel/start_mpi.hpp"
 
 using namespace cambium;
 using namespace cambium::io::cf;
@@ -49,7 +51,8 @@ nlohmann::json described(const Field& field) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  start_mpi(&argc, &argv);
   for (std::string line; std::getline(std::cin, line);) {
     auto words = parts(line, '\t');
     words.resize(4);
@@ -59,4 +62,5 @@ int main() {
       std::cout << nlohmann::json{{"error", error.what()}}.dump() << "\n";
     }
   }
+  MPI_Finalize();
 }
