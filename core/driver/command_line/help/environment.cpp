@@ -24,6 +24,10 @@ std::span<const EnvironmentVariable> environment_variables() {
                           "'5 us, 2 GB/s': messages take the time that such a network would need, to see on one "
                           "machine what waits"},
       EnvironmentVariable{"HDF5_PLUGIN_PATH", "where HDF5 finds filters, for files that other programs compressed"},
+      EnvironmentVariable{"HDF5_VDS_PREFIX", "folder in which parts of virtual data sets are looked for"},
+      EnvironmentVariable{"HDF5_EXTFILE_PREFIX", "folder in which files of external storage are looked for"},
+      EnvironmentVariable{"HDF5_USE_FILE_LOCKING", "FALSE by the program itself where it is not set"},
+      EnvironmentVariable{"CAMBIUM_HDF5_PROBE", "the program that opens HDF5 files of others first; 'none' for none"},
   };
   return variables;
 }
