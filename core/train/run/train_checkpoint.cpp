@@ -163,6 +163,11 @@ static void read_target(const io::Group& head, Progress& p) {
   p.target_step = head.attribute<std::int64_t>("target_step");
 }
 
+/// Earlier versions forgot them.
+static void read_best_errors(const io::Group& head, Progress& p) {
+  p.best_errors = head.exists("best_errors") ? head.read<std::vector<double>>("best_errors") : std::vector<double>{};
+}
+
 std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapshot& w, const CheckpointKey& key) {
   const auto file = io::File::open(path);
   const auto head = file.group("/train");
@@ -181,8 +186,7 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapsho
         fmt::format("'{}' says step {}; the file is damaged or was changed, resume from another one", path, p.step));
   p.best_step = head.attribute<std::int64_t>("best_step");
   p.best_metric = head.attribute<double>("best_metric");
-  // Earlier versions forgot them.
-  p.best_errors = head.exists("best_errors") ? head.read<std::vector<double>>("best_errors") : std::vector<double>{};
+  read_best_errors(head, p);
   p.without_improvement = head.attribute<std::int64_t>("without_improvement");
   p.first_loss = head.attribute<double>("first_loss");
   p.loss_window = head.attribute<double>("loss_window");

@@ -68,13 +68,13 @@ void require_finite(const std::string& path, const NpyArray& array, std::int64_t
 }
 
 /// Numbers of frames, by row.
-struct Rows {
+struct FrameRows {
   std::vector<double> values;
   std::int64_t width = 0;
 };
 
 /// An array of numbers of these extents a frame, the last of which may be 0, for any; none when the file is not there.
-std::optional<Rows> read_rows(const std::string& path, std::int64_t frames, std::vector<std::int64_t> extents) {
+std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames, std::vector<std::int64_t> extents) {
   if (!fs::exists(path)) return {};
   NpyArray array = read_npy(path);
   std::int64_t width = 1;
@@ -89,12 +89,12 @@ std::optional<Rows> read_rows(const std::string& path, std::int64_t frames, std:
     throw InputError(fmt::format("{}: expected {} row(s) of {} number(s), found shape {}", path, frames, width,
                                  fmt::join(array.shape, " x ")));
   require_finite(path, array, frames);
-  return Rows{std::move(array.values), width};
+  return FrameRows{std::move(array.values), width};
 }
 
 /// Coordinates, which say how many frames there are: (frames, 3 atoms), (frames, atoms, 3), or of one frame without the
 /// first axis.
-Rows read_coordinates(const std::string& path, std::int64_t atoms) {
+FrameRows read_coordinates(const std::string& path, std::int64_t atoms) {
   if (!fs::exists(path)) throw InputError(fmt::format("{}: does not exist", path));
   NpyArray array = read_npy(path);
   const auto count = static_cast<std::int64_t>(array.values.size());
@@ -106,13 +106,13 @@ Rows read_coordinates(const std::string& path, std::int64_t atoms) {
   return {std::move(array.values), width};
 }
 
-std::vector<double> row(const std::optional<Rows>& rows, std::int64_t k) {
+std::vector<double> row(const std::optional<FrameRows>& rows, std::int64_t k) {
   if (!rows) return {};
   const double* first = rows->values.data() + k * rows->width;
   return {first, first + rows->width};
 }
 
-/// Rows of three, turned by q (x_new = x_old q).
+/// FrameRows of three, turned by q (x_new = x_old q).
 std::vector<std::array<double, 3>> turned(const std::vector<double>& flat, const double q[3][3]) {
   std::vector<std::array<double, 3>> out(flat.size() / 3);
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -182,7 +182,7 @@ static void drop_missing(LabelledFrame& frame, const std::string& path, std::int
 
 void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
   const auto atoms = static_cast<std::int64_t>(types_.size());
-  const std::optional<Rows> coord = read_coordinates(set + "/coord.npy", atoms);
+  const std::optional<FrameRows> coord = read_coordinates(set + "/coord.npy", atoms);
   const std::int64_t n = static_cast<std::int64_t>(coord->values.size()) / coord->width;
   const auto rows = [&](const char* name, std::vector<std::int64_t> extents) {
     return read_rows(set + "/" + name + ".npy", n, std::move(extents));

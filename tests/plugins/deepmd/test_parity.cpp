@@ -187,10 +187,9 @@ TEST_CASE("labels of other names and units are read where a deck names them") {
                     file +
                         ": no frame has a label: there is no key energy, virial or stress, and no column forces; the "
                         "file has my_energy: name its labels, as in labels: {energy: my_energy}");
-  const std::string folder =
-      stages.run("test", "test",
-                 fmt::format("{{model: '{}', systems: ['{}'], labels: {{energy: my_energy, energy_unit: hartree}}}}",
-                             path, file));
+  const std::string folder = stages.run(
+      "test", "test",
+      fmt::format("{{model: '{}', systems: ['{}'], labels: {{energy: my_energy, energy_unit: hartree}}}}", path, file));
   const auto table = text_table(folder + "/parity_0_energy.csv");
   CHECK(table.at("reference")[0] == Approx(table.at("predicted")[0]).epsilon(1e-9));
   std::ofstream(file) << "1\nLattice=\"9 0 0 0 9 0 0 0 9\"\nO 1 1 1\n";
