@@ -94,7 +94,7 @@ thermo: {every: 1}"""), "thermo", 1e-9),
   - pod:
       field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}
       modes: 2
-""", r"([0-9.]+) %", 1e-6),
+""", r"\n +[12] +(\S+) +\S+ +\S+", 1e-6),
     "structure_boxes": (["cosmo"], """  - structure_boxes:
       file: boxes.h5
       boxes: 3
