@@ -195,7 +195,10 @@ class Hdf5Variable : public Variable {
     const Handle there(H5Dget_space(id()));
     if (!extent.empty()) H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr);
     const hsize_t all = static_cast<hsize_t>(n);
-    const Handle here(H5Screate_simple(1, &all, nullptr)), kept(H5Dget_type(id()));
+    // Of the same shape as the block: for another one HDF5 copies number by number.
+    const Handle here(extent.empty() ? H5Screate(H5S_SCALAR)
+                                     : H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr)),
+        kept(H5Dget_type(id()));
     if (H5Tget_class(kept.id()) == H5T_ENUM) {
       read_enumeration(kept, here, there, all, out);
       return;
