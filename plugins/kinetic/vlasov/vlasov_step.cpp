@@ -6,14 +6,28 @@
 
 namespace cambium::kinetic {
 
-/// What changes distribution functions after the stages.
+static Schedule::Task limiter_task(const char* name, Plasma& plasma, const Stages& stages) {
+  const auto changed = together({stages.of_species("f", {0}), stages.of_species("moments", {0})});
+  return {name, changed, together({changed, stages.of_fields({0})}), [&plasma](State&, StepInfo&) {
+            bool limited = false;
+            for (auto& s : plasma.species()) limited |= s->limit();
+            if (limited && plasma.fields()) plasma.fields()->refresh(plasma.sources(0));
+          }};
+}
+
+/// What changes distribution functions after the stages. Collisions take the limiter's: where f is not negative,
+/// density and temperature are positive.
 static void add_corrections(Plasma& plasma, CrossCollisions& between, const Stages& stages, const double& time,
                             const Comm& comm, Stages::Tasks& tasks) {
   const auto changed = together({stages.of_species("f", {0}), stages.of_species("moments", {0})});
   const auto some = [&plasma](auto&& has) {
     return std::any_of(plasma.species().begin(), plasma.species().end(), [&](const auto& s) { return has(*s); });
   };
-  if (some([](const Species& s) { return s.collides(); }))
+  const bool limits = some([](const Species&s) { return s.limits(); }),
+             collides = some([](const Species&s) { return s.collides(); });
+  if (limits && (collides || between.any()))
+    tasks.push_back(limiter_task("limiter: before collisions", plasma, stages));
+  if (collides)
     tasks.push_back({"collisions: within species", changed, changed, [&plasma, &time](State&, StepInfo& info) {
                        in_step(time, info, [&] {
                          for (auto& s : plasma.species())
@@ -24,13 +38,7 @@ static void add_corrections(Plasma& plasma, CrossCollisions& between, const Stag
     tasks.push_back({"collisions: between species", changed, changed, [&between, &time, &comm](State&, StepInfo& info) {
                        in_step(time, info, [&] { between.act(info.dt, comm); });
                      }});
-  if (some([](const Species& s) { return s.limits(); }))
-    tasks.push_back(
-        {"limiter: negative parts", changed, together({changed, stages.of_fields({0})}), [&plasma](State&, StepInfo&) {
-           bool limited = false;
-           for (auto& s : plasma.species()) limited |= s->limit();
-           if (limited && plasma.fields()) plasma.fields()->refresh(plasma.sources(0));
-         }});
+  if (limits) tasks.push_back(limiter_task("limiter: negative parts", plasma, stages));
 }
 
 void Vlasov::schedule(Schedule& schedule) {

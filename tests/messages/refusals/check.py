@@ -264,7 +264,7 @@ says("waves", B + "simulate.start_from", "stage 1 (simulate) will not write 'dis
 says("closure", B + "simulate.closure.model", "'out/train/model.h5' will be written by the network mlp; expected a file of: network heat_flux_kernel")
 
 # Flows
-says("flow", B + "verify.data", "stage 1 (simulate) will not write 'fields.h5'; it writes thermo.csv, thermo.h5, spectrum.csv",
+says("flow", B + "verify.data", "stage 1 (simulate) will not write 'fields.h5'; it writes thermo.csv, thermo.h5, restart.*.h5, spectrum.csv",
      A + "simulate.output=[{type: spectrum}]")
 says("flow", B + "verify.data", "'out/simulate/spectrum.csv' will be written by the output spectrum; expected a file of: output fields, fields of "
      "reconstruct", B + "verify.data=\'{run}/simulate/spectrum.csv\'")

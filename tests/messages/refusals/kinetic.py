@@ -162,7 +162,8 @@ says("the moments are not finite any more at step 3, time 300; try a shorter 'ti
      deck="fluid.yaml", command="run", code=4)
 # The density does not depend on the operator or on the cells of velocity space, and what the message advises helps.
 HOLE = GAS + "f0=(0.001 + step(x - 2.5))*maxwellian(v)"
-NEGATIVE = ("step 1, time 0: rank 0: collisions: species 'electron' has density -0.0947", " and squared thermal speed ", " in cell [0] (x = 1.5708), and both must be "
+# (The first step is a little shorter with more cells: -0.0947 with 8, -0.0940 with 32.)
+NEGATIVE = ("step 1, time 0: rank 0: collisions: species 'electron' has density -0.094", " and squared thermal speed ", " in cell [0] (x = 1.5708), and both must be "
             "positive: its distribution function has become negative there, which its key positivity: true mends")
 for operator in ("bgk", "dougherty"):
     for cells in (8, 32):

@@ -1,6 +1,7 @@
 // BGK collisions: what they conserve, where they lead, and the gas dynamics that follows from many of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -340,4 +341,26 @@ TEST_CASE("no step takes a distribution function to the host or back") {
     CHECK(copies() == before);
     CHECK(run.physics->species()[0]->limiter_report().find(" changed 0 cells") == std::string::npos);
   }
+}
+
+TEST_CASE("cells whose mean is negative are a warning of the last page") {
+  // Two beams with sharp edges, in few cells: streaming takes more out of an empty cell than is there.
+  VlasovPoisson::Params p;
+  p.domain = domain({"0"}, {"8"}, {12});
+  p.species = {
+      species("electron", "-1", "1", {"-4"}, {"4"}, {12}, "0.25*step(v + 2.1)*step(1.9 - v)*(1 + step(x - 3.9))")};
+  p.species[0].positivity = true;
+  KineticRun<VlasovPoisson> run(p);
+  run.start();
+  CHECK(run.physics->species()[0]->limiter_warning().empty());
+  run.until(2.0);
+  const auto text = run.physics->species()[0]->limiter_warning();
+  CHECK(text.find("species 'electron': ") == 0);
+  CHECK(text.find(
+            " cells of phase space had a negative mean when the positivity limiter came to them, which it leaves as "
+            "they are (a cell counts in every step): f is negative there; compare with a run of more cells along the "
+            "velocities, or with a smaller cfl") != std::string::npos);
+  run.physics->report();
+  const auto warnings = run.log.warnings();
+  CHECK(std::any_of(warnings.begin(), warnings.end(), [&](const auto& w) { return w.text == text; }));
 }
