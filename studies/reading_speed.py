@@ -8,6 +8,7 @@ turn. Seconds are of the whole process. --scale 0.1 makes both files a tenth of 
 """
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
@@ -77,6 +78,12 @@ def make_atoms(path, scale):
     return edge**3
 
 
+def version_of(package):
+    """Debian's version of a Python package, where it is Debian's: some name none of their own there."""
+    asked = subprocess.run(["dpkg-query", "-W", "-f=${Version}", f"python3-{package}"], capture_output=True, text=True)
+    return f"{package} {asked.stdout if asked.returncode == 0 else __import__(package).__version__}"
+
+
 def seconds(words):
     start = time.perf_counter()
     done = subprocess.run(words, capture_output=True, text=True)
@@ -106,9 +113,6 @@ def main():
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--json")
     given = parser.parse_args()
-    given.program = given.new
-    import ase
-    import xarray
     python = sys.executable
     with tempfile.TemporaryDirectory() as folder:
         paths = {name: os.path.join(folder, name) for name in ("field.nc", "atoms.xyz", "field.yaml", "atoms.yaml")}
@@ -117,15 +121,19 @@ def main():
             with open(paths[name], "w") as file:
                 file.write(deck.format(folder=folder))
         cases = {
-            "netcdf4": {"bytes_before_compression": size, "peer": f"xarray {xarray.__version__}, engine netcdf4",
+            "netcdf4": {"bytes_before_compression": size, "peer": f"{version_of('xarray')}, engine netcdf4",
                         **turns(given, paths["field.yaml"], [python, "-c", XARRAY, paths["field.nc"]])},
-            "extended_xyz": {"atoms": atoms, "peer": f"ASE {ase.__version__}",
+            "extended_xyz": {"atoms": atoms, "peer": version_of("ase"),
                              **turns(given, paths["atoms.yaml"], [python, "-c", ASE, paths["atoms.xyz"]])}}
     out = {"turns": given.turns, "cases": cases}
     for name, case in cases.items():
         print(name, case)
     if given.json:
-        measured.write(given, out)
+        command = f"studies/reading_speed.py OLD NEW --turns {given.turns} --scale {given.scale:g} --json FILE"
+        out["measured"] = measured.by_program(given.program, command)
+        with open(given.json, "w") as file:
+            json.dump(out, file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":
