@@ -264,7 +264,7 @@ class Messages(unittest.TestCase):
         self.says(f"'x.png' is a file; '{folder}/simulate' is a folder with 6 files, whose pictures go into a folder",
                   "plot", folder + "/simulate", "-o", "x.png")
         deck = os.path.join(folder, "deck.resolved.yaml")
-        self.says(f"'{deck}' is no file that can be drawn: those are .csv, .h5, .h5md, .extxyz, .xyz and .vtkhdf", "plot", deck)
+        self.says(f"'{deck}' is no file that can be drawn: those are .csv, .h5, .nc, .h5md, .extxyz, .xyz and .vtkhdf", "plot", deck)
 
     def test_files_that_hold_nothing(self):
         folder = program.fresh("pictures_nothing")
