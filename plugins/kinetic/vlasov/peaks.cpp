@@ -170,6 +170,20 @@ std::vector<Peak> without_ripple(std::vector<Peak> peaks, const Values& t, const
   return out;
 }
 
+/// Whether the energy falls to a tenth or less of the lower one between all neighbouring maxima. There the field
+/// changes its sign, so that each maximum is a half period, also where a constant part of the field makes every other
+/// one lower.
+bool are_half_periods(const std::vector<Peak>& maxima, const Values& t, const Values& w) {
+  for (std::size_t k = 1; k < maxima.size(); ++k) {
+    const auto from = std::lower_bound(t.begin(), t.end(), maxima[k - 1].time) - t.begin();
+    const auto to = std::upper_bound(t.begin(), t.end(), maxima[k].time) - t.begin();
+    if (from >= to) return false;
+    const double least = *std::min_element(w.begin() + from, w.begin() + to);
+    if (!(least <= 0.1 * std::exp(std::min(maxima[k - 1].height, maxima[k].height)))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 WavePeaks peaks_of_wave(const Values& t, const Values& w) {
@@ -178,6 +192,10 @@ WavePeaks peaks_of_wave(const Values& t, const Values& w) {
   out.peaks = maxima;
   for (std::size_t k = 0; k < maxima.size(); ++k) out.peaks[k].number = static_cast<int>(k);
   if (maxima.size() < 3) return out;
+  if (are_half_periods(maxima, t, w)) {
+    out.spacing = (maxima.back().time - maxima.front().time) / static_cast<double>(maxima.size() - 1);
+    return out;
+  }
   for (int pass = 0; pass < 3; ++pass) {
     if (out.peaks.size() < 2) return out;
     const double rate = rate_of(out.peaks), middle = 0.5 * (t.front() + t.back());
