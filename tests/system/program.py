@@ -1,6 +1,8 @@
 """Runs the cambium program for the system tests. Needs python3 with numpy and h5py."""
+import ctypes
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +13,27 @@ PROGRAM = os.environ["CAMBIUM_PROGRAM"]
 SOURCE = os.environ["CAMBIUM_SOURCE"]
 SCRATCH = os.environ["CAMBIUM_SCRATCH"]
 MPIEXEC = os.environ["CAMBIUM_MPIEXEC"].split(";")
+
+
+def better_blas():
+    """Kernels that OpenBLAS should be told to take, where it does not know this processor and would take those of an old one; else empty. The
+    program tells it itself, starting once more; commands that share a process with a test (many_commands) cannot."""
+    try:
+        chosen = ctypes.CDLL("libopenblas.so.0").openblas_get_corename
+    except (OSError, AttributeError):
+        return ""
+    chosen.restype = ctypes.c_char_p
+    with open("/proc/cpuinfo") as file:
+        flags = set(re.search(r"^flags\s*:(.*)$", file.read() + "\nflags:\n", re.M)[1].split())
+    if chosen().decode().upper() in ("SKYLAKEX", "COOPERLAKE", "SAPPHIRERAPIDS", "HASWELL", "ZEN"):
+        return ""
+    return "SKYLAKEX" if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags else "HASWELL" if {"avx2", "fma"} <= flags else ""
+
+
+#: What the environment did not say: then all processes of a test compute with the same kernels.
+TOLD_BLAS = "" if "OPENBLAS_CORETYPE" in os.environ else better_blas()
+if TOLD_BLAS:
+    os.environ["OPENBLAS_CORETYPE"] = TOLD_BLAS
 
 
 def fresh(name):

@@ -127,8 +127,9 @@ class Failures(unittest.TestCase):
         broken = broken.replace('      external: {E: ["sqrt(0.3 - t)"]}\n', "")
         for kind in ("bgk", "dougherty"):
             said, path = self.fails(broken.replace("frequency: 1", f"operator: {kind}, frequency: 1"), "stages[0].simulate.ranks=[2, 1]", ranks=2)
-            found = re.fullmatch(r"step (\d+), time \S+: rank (\d): collisions: density \S+ and squared thermal speed \S+ in cell (\d) must be positive; use "
-                                 "more cells or 'positivity: true'", said)
+            found = re.fullmatch(r"step (\d+), time \S+: rank (\d): collisions: species 'electron' has density \S+ and squared thermal speed \S+ in cell "
+                                 r"\[(\d)\] \(x = \S+\), and both must be positive: its distribution function has become negative there, which its key "
+                                 "positivity: true mends", said)
             self.assertTrue(found, said)
             self.assertEqual(int(found[2]), int(found[3]) // 4)
             self.holds(path, int(found[1]))

@@ -25,8 +25,9 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// Times and memory, which vary, as words.
+/// Times and memory, which vary, as words; without what is said of the BLAS, which is the machine's.
 std::string steady(std::string text) {
+  text = std::regex_replace(text, std::regex("warning[^:\n]*: OpenBLAS uses[^\n]*\n"), "");
   text = std::regex_replace(text, std::regex("Stage [0-9.]+ s"), "Stage T s");
   text = std::regex_replace(text, std::regex("[0-9.e+]+ [kM]?sheets/s"), "R sheets/s");
   return std::regex_replace(text, std::regex("rank: [0-9.]+ MiB \\(largest [0-9.]+\\)"), "rank: M MiB (largest M)");

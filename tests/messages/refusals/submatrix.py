@@ -89,11 +89,11 @@ says("electrons is 5, but 2 functions hold at most 4; give the number of electro
 says("columns.h5: /K has column 2, expected 0 to 1", M + "file=columns.h5")
 HEAD = "%%MatrixMarket matrix coordinate real symmetric\n"
 for name, text, message in (
-    ("array.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n",
-     "array.mtx:1: expected '%%MatrixMarket matrix coordinate real symmetric' (or general)"),
+    ("array.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n",  # read: what is missing is another key
+     "stages[0].density_matrix: neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two"),
     ("sizes.mtx", HEAD + "2 2\n", "sizes.mtx:2: expected the numbers of rows, columns and elements"),
     ("oblong.mtx", HEAD + "2 3 1\n1 1 1.0\n", "oblong.mtx:2: 2 rows and 3 columns; the matrix must be square"),
-    ("outside.mtx", HEAD + "2 2 2\n1 1 1.0\n3 3 1.0\n", "outside.mtx: row or column 3 of a matrix of 2 rows"),
+    ("outside.mtx", HEAD + "2 2 2\n1 1 1.0\n3 3 1.0\n", "outside.mtx:4: row 3, column 3 of a matrix of 2 rows"),
 ):
     table.file(name, text)
     says(message, S + f"matrices={{hamiltonian: {name}, molecule: [1]}}")
