@@ -75,7 +75,7 @@ class Suite(unittest.TestCase):
             folder = program.fresh(f"suite_phases_{ranks}")
             deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", os.path.join(folder, "run")))
             train = "stages[0].train."
-            code, out, error = program.run("run", deck, train + "epochs=100", train + "validate.target=1e-9", train + "log=10", ranks=ranks)
+            code, out, error = program.run("run", deck, train + "epochs=300", train + "validate.target=1e-9", train + "log=10", ranks=ranks)
             self.assertEqual(code, 0, out + error)
             code, out, error = program.run("suite", "report", os.path.join(folder, "run"), "--runs", "3", "--into", folder)
             with open(os.path.join(folder, "suite.json"), encoding="utf-8") as file:
