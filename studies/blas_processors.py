@@ -69,13 +69,15 @@ def main():
     parser.add_argument("--cores", nargs="*", default=CORES)
     parser.add_argument("--ranks", nargs="*", type=int, default=[1])
     parser.add_argument("--tests", help="only tests with this in their names", default="")
+    parser.add_argument("--without-threads", action="store_true", help="one thread only")
     given = parser.parse_args()
     tests, missing = tests_of(given.build, given.ranks)
     tests = [t for t in tests if given.tests in t[0]]
     out = {"tests": len(tests), "not_built": missing, "ranks": given.ranks, "settings": {}}
     settings = [{"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1"} for core in given.cores]
     # Debian's OpenBLAS has OpenMP's threads, so that both must say so.
-    settings.append({"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"})
+    if not given.without_threads:
+        settings.append({"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"})
     for setting in settings:
         said = subprocess.run([sys.executable, "-c", ASK], env=environment(setting), capture_output=True, text=True)
         core, _, out["blas"] = said.stdout.strip().partition(" | ")
