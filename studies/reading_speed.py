@@ -130,7 +130,7 @@ def main():
         print(name, case)
     if given.json:
         command = f"studies/reading_speed.py OLD NEW --turns {given.turns} --scale {given.scale:g} --json FILE"
-        out["measured"] = measured.by_program(given.program, command)
+        out["measured"] = measured.by_program(given.new, command)
         with open(given.json, "w") as file:
             json.dump(out, file, indent=1)
             file.write("\n")
