@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <functional>
 
-#include "core/particles/domain/domain.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
+#include "plugins/md/domain/domain.hpp"
 #include "plugins/md/potentials/lennard_jones.hpp"
 #include "plugins/md/potentials/stillinger_weber.hpp"
 #include "plugins/md/potentials/sutton_chen.hpp"

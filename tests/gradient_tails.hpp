@@ -1,6 +1,6 @@
 #pragma once
 // What a gradient's tail says of its error in 4 bits, and that error without and with the Hadamard transforms of
-// core/lowp/wire.
+// core/lowp.
 //
 // A group of 128 is rounded at random to steps of max/7, which leaves an error of max/7/sqrt(6) per number: relative to
 // the group's root mean square r, max/r / (7 sqrt(6)). Numbers that many others were mixed into are nearly normal,
@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "core/lowp/wire/groups.hpp"
-#include "core/lowp/wire/hadamard.hpp"
+#include "core/lowp/groups.hpp"
+#include "core/lowp/hadamard.hpp"
 
 namespace cambium::test {
 

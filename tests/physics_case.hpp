@@ -9,8 +9,8 @@
 #include "core/base/error.hpp"
 #include "core/deck/describe.hpp"
 #include "core/deck/node.hpp"
-#include "core/driver/advance.hpp"
-#include "core/io/run/checkpoint.hpp"
+#include "core/io/checkpoint.hpp"
+#include "core/run/advance.hpp"
 #include "tests/catch.hpp"
 
 namespace cambium::test {

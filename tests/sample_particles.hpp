@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/parallel/comm.hpp"
-#include "core/state/state.hpp"
+#include "core/particles/state.hpp"
 
 namespace cambium {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/train/session/session.hpp"
+#include "core/train/session.hpp"
 #include "plugins/plugin_list.hpp"
 
 struct cambium_train_session {

@@ -1,4 +1,4 @@
-// The one binary. Everything it can do stands in core/driver and the plugins.
+// The one binary. Everything it can do stands in core/run and the plugins.
 #include <mpi.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <new>
 #include <vector>
 
+#include "apps/cambium/command_line/cli.hpp"
 #include "core/base/platform.hpp"
-#include "core/driver/command_line/cli.hpp"
 #include "core/parallel/kokkos.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/parallel/start_mpi.hpp"

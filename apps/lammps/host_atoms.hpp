@@ -3,7 +3,7 @@
 
 #include "apps/lammps/potential_bridge.hpp"
 #include "core/parallel/ghost_exchange.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
 
 namespace cambium::lammps {

@@ -1,6 +1,6 @@
 #include "core/base/timing.hpp"
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 
 namespace cambium {
 

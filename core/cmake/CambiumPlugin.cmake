@@ -81,10 +81,11 @@ endmacro()
 
 # cambium_load_later(library PLUGIN name FUNCTION space::register_x TYPES kind:name ...): programs do not link this shared library
 # but load it when a deck first names one of TYPES (core/plugin/late_library.hpp), because what it links takes long to load. Its
-# function cambium::space::register_x(Registry&) adds TYPES, no others and no tools; benches as it likes.
+# function cambium::space::register_x(Registry&) adds TYPES, no others and no tools. BENCHES instead of TYPES: it adds benches alone, and
+# is loaded when one asks for them.
 function(cambium_load_later library)
-  cmake_parse_arguments(arg "" "PLUGIN;FUNCTION" "TYPES" ${ARGN})
-  if(NOT arg_TYPES)
+  cmake_parse_arguments(arg "BENCHES" "PLUGIN;FUNCTION" "TYPES" ${ARGN})
+  if(NOT arg_TYPES AND NOT arg_BENCHES)
     message(FATAL_ERROR "${library} is loaded when a deck names one of its types: name them (TYPES kind:name ...)")
   endif()
   string(REGEX MATCH "^(.*)::([^:]*)$" function ${arg_FUNCTION})
@@ -127,7 +128,7 @@ function(cambium_add_plugin_list)
   string(APPEND calls "${late_calls}")
   if(CAMBIUM_TRAINING AND NOT CAMBIUM_HAS_TORCH)
     get_property(types GLOBAL PROPERTY CAMBIUM_TORCH_TYPES)
-    foreach(entry torch:network:conv_net torch:network:byte_lstm ${types})
+    foreach(entry torch:network:conv_net ${types})
       string(REPLACE ":" ";" entry ${entry})
       list(GET entry 0 plugin)
       list(GET entry 1 kind)

@@ -10,7 +10,7 @@
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/deck/former_names.hpp"
-#include "core/deck/places/scalar_place.hpp"
+#include "core/deck/scalar_place.hpp"
 
 namespace cambium::deck {
 

@@ -2,7 +2,7 @@
 // The readers behind describe.hpp that do not depend on the type of a member: they check one node against a KeySpec.
 #include <string>
 
-#include "core/deck/expression/expression.hpp"
+#include "core/deck/expression.hpp"
 #include "core/deck/problems.hpp"
 #include "core/deck/schema.hpp"
 

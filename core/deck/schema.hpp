@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/deck/expression/expression.hpp"
+#include "core/deck/expression.hpp"
 #include "core/deck/node.hpp"
 #include "core/deck/problems.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium::io {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/base/record/recorder.hpp"
-#include "core/numerics/vendor/gemm.hpp"
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/base/recorder.hpp"
+#include "core/numerics/vendor_gemm.hpp"
+#include "core/parallel/host_threads.hpp"
 
 // The Fortran symbols are the same in every BLAS; a C header is not.
 extern "C" {

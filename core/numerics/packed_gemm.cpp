@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/width.hpp"
 

@@ -1,6 +1,6 @@
 #include "core/numerics/panel.hpp"
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "core/numerics/real_fft.hpp"
 #include "core/base/constants.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/numerics/vendor/fft.hpp"
+#include "core/numerics/fft.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 
 extern "C" {
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, double* work,

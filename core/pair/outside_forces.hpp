@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 
 namespace cambium {
 

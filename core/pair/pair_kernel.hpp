@@ -1,6 +1,6 @@
 #pragma once
 #include "core/pair/lanes.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 
 namespace cambium {
 

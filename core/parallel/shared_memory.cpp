@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "core/parallel/network/emulated_network.hpp"
+#include "core/parallel/emulated_network.hpp"
 
 namespace cambium {
 

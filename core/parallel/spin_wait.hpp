@@ -1,8 +1,8 @@
 #pragma once
 #include <thread>
 
-#include "core/base/record/recorder.hpp"
-#include "core/base/record/wait_clock.hpp"
+#include "core/base/recorder.hpp"
+#include "core/base/wait_clock.hpp"
 
 namespace cambium {
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 
 namespace cambium {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/deck/places/scalar_place.hpp"
+#include "core/deck/scalar_place.hpp"
 
 namespace cambium {
 

@@ -20,7 +20,7 @@ using AddTypes = void (*)(Registry&);
 static std::string types_of(const LateLibrary& library) {
   std::vector<std::string> out;
   for (const auto& [kind, name] : library.types) out.push_back(fmt::format("{} '{}'", kind, name));
-  return join(out, " and ");
+  return out.empty() ? "benches" : join(out, " and ");
 }
 
 /// Loads a library, for good, and returns its function. InputError where it cannot be loaded or lacks the function.

@@ -12,7 +12,8 @@ struct LateLibrary {
   std::string plugin;    ///< whose types they are
   std::string file;      ///< its path, or its name beside the library of core
   std::string function;  ///< extern "C" void function(Registry&), which adds the types
-  std::vector<std::pair<std::string, std::string>> types;  ///< kind and name of each
+  /// Kind and name of each. None: it adds benches alone, and is loaded when those are asked for.
+  std::vector<std::pair<std::string, std::string>> types;
 };
 
 }  // namespace cambium

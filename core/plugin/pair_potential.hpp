@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/pair/pair_forces.hpp"
-#include "core/plugin/cost/cost.hpp"
+#include "core/plugin/cost.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
+#include "core/particles/grid_fields.hpp"
+#include "core/particles/node_fields.hpp"
+#include "core/particles/state.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/plugin/schedule.hpp"
-#include "core/state/grid_fields.hpp"
-#include "core/state/node_fields.hpp"
-#include "core/state/state.hpp"
 
 namespace cambium {
 

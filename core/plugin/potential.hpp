@@ -8,7 +8,7 @@
 #include "core/pair/forces.hpp"
 #include "core/parallel/context.hpp"
 #include "core/parallel/ghost_exchange.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
 
 namespace cambium {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/state/state.hpp"
+#include "core/particles/state.hpp"
 
 namespace cambium {
 

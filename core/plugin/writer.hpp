@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "core/state/state.hpp"
+#include "core/particles/state.hpp"
 
 namespace cambium {
 

@@ -6,43 +6,32 @@
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/data/shuffle_loader.hpp"
 #include "core/train/low_rank/compress.hpp"
-#include "core/train/networks/attention/bench_attention.hpp"
 #include "core/train/networks/mlp/trained_mlp.hpp"
-#include "core/train/networks/transformer/grammar_set.hpp"
-#include "core/train/networks/transformer/recall_set.hpp"
-#include "core/train/networks/transformer/transformer.hpp"
-#include "core/train/plan/plan_command.hpp"
+#include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/layerwise.hpp"
+#include "core/train/step/learning_rate.hpp"
+#include "core/train/optimizers/sgd.hpp"
+#include "core/train/optimizers/split.hpp"
 #include "core/train/run/evaluate.hpp"
 #include "core/train/run/train.hpp"
-#include "core/train/step/optimizers/adam.hpp"
-#include "core/train/step/optimizers/layerwise.hpp"
-#include "core/train/step/optimizers/sgd.hpp"
-#include "core/train/step/optimizers/split.hpp"
-#include "core/train/step/rates/learning_rate.hpp"
-#include "core/train/suite/suite_command.hpp"
+#include "core/train/tune/tune.hpp"
 
 namespace cambium::train {
 
 void register_training(Registry& registry) {
   registry.set_plugin("core");
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
-  registry.add_command(plan_command(registry));
-  registry.add_command(suite_command(registry));
-  registry.add_bench(bench_attention());
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
   registry.add<Compress>("compress", "a trained network as products of smaller layers, within a part of its time")
       .synonyms({"low_rank", "factorise", "tucker", "svd", "prune"});
+  registry.add<tune::TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]")
+      .synonyms({"hyperparameters", "hpo", "optuna", "tpe", "grid_search"});
   registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples")
       .synonyms({"h5", "hdf", "arrays"});
   registry.add<TrainedMlp>("mlp", "fully connected network for numbers or classes")
       .synonyms(
           {"dense", "fully_connected", "feed_forward", "feedforward", "ffn", "perceptron", "multilayer_perceptron"});
-  registry.add<Transformer>("transformer", "causal transformer over bytes")
-      .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
-  registry.add<GrammarSet>("grammar", "texts of a made language whose entropy is known").synonyms({"text", "language"});
-  registry.add<RecallSet>("recall", "texts that ask for what stood far before: keys and their values")
-      .synonyms({"associative_recall", "mqar", "induction", "lookup"});
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
       .synonyms({"formula", "function", "synthetic", "analytic"});
   registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")

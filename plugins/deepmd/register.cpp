@@ -1,8 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/deepmd/bench/bench_deepmd.hpp"
-#include "plugins/deepmd/bench/bench_few_bits.hpp"
-#include "plugins/deepmd/bench/bench_train.hpp"
 #include "plugins/deepmd/datasets/deepmd_npy.hpp"
 #include "plugins/deepmd/datasets/extxyz.hpp"
 #include "plugins/deepmd/networks/deep_potential.hpp"
@@ -26,11 +23,6 @@ void register_types(Registry& registry) {
       .synonyms({"xyz", "exyz", "extended_xyz", "ase"});
   registry.add<DeepPotentialNetwork>("deep_potential", "Deep Potential, trained on energies, forces and virials")
       .synonyms({"dp", "deepmd", "deep_pot", "se_e2_a", "se_e2_r", "se_a", "nnp", "mlip"});
-
-  registry.add_bench(bench_deepmd());
-  registry.add_bench(bench_few_bits());
-
-  registry.add_bench(bench_train());
 
   for (Command& command : model_commands()) registry.add_command(std::move(command));
 }

@@ -1,7 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/graph/bench/bench_graph.hpp"
-#include "plugins/graph/bench/graph_epoch.hpp"
 #include "plugins/graph/datasets/graph.hpp"
 #include "plugins/graph/datasets/links.hpp"
 #include "plugins/graph/datasets/mesh_trajectories.hpp"
@@ -82,8 +80,6 @@ void register_types(Registry& registry) {
   register_links(registry);
   register_molecules(registry);
   register_steps(registry);
-  registry.add_bench(bench_graph());
-  registry.add_bench(bench_graph_epoch());
 }
 
 }  // namespace cambium::graph

@@ -1,7 +1,7 @@
 #include "plugins/graph/register_layouts.hpp"
 
 #include "core/plugin/registry.hpp"
-#include "core/sparse/distributed/layout.hpp"
+#include "core/sparse/layout.hpp"
 
 namespace cambium::graph {
 

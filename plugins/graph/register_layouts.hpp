@@ -6,7 +6,7 @@ class Registry;
 
 namespace cambium::graph {
 
-/// Adds the layouts of core/sparse/distributed to what decks can name.
+/// Adds the layouts of core/sparse to what decks can name.
 void register_layouts(Registry& registry);
 
 }  // namespace cambium::graph

@@ -1,6 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/kinetic/bench/bench_kinetic.hpp"
 #include "plugins/kinetic/networks/heat_flux_kernel.hpp"
 #include "plugins/kinetic/physics/boltzmann_bgk.hpp"
 #include "plugins/kinetic/physics/moment_fluid.hpp"
@@ -44,8 +43,6 @@ void register_types(Registry& registry) {
       .synonyms({"closure"});
   registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations")
       .synonyms({"closure", "nonlocal", "heat_flux"});
-
-  registry.add_bench(bench_kinetic());
 }
 
 }  // namespace cambium::kinetic

@@ -1,7 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/md/bench/bench_md.hpp"
-#include "plugins/md/bench/bench_pair.hpp"
 #include "plugins/md/integrators/csvr.hpp"
 #include "plugins/md/integrators/fire.hpp"
 #include "plugins/md/integrators/langevin.hpp"
@@ -57,9 +55,6 @@ void register_types(Registry& registry) {
       .synonyms({"diffusion", "mean_squared_displacement", "mean_square_displacement"});
   registry.add<Vacf>("vacf", "velocity autocorrelation by species, and diffusion by Green and Kubo")
       .synonyms({"diffusion", "green_kubo", "velocity_autocorrelation", "velocity_autocorrelation_function"});
-
-  registry.add_bench(bench_md());
-  registry.add_bench(bench_pair());
 }
 
 }  // namespace cambium::md

@@ -1,13 +1,11 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/podlstm/bench/bench_search.hpp"
 #include "plugins/podlstm/datasets/forecast_windows.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
 #include "plugins/podlstm/tasks/example_field.hpp"
 #include "plugins/podlstm/tasks/forecast.hpp"
 #include "plugins/podlstm/tasks/pod.hpp"
 #include "plugins/podlstm/tasks/search.hpp"
-#include "plugins/podlstm/tasks/tune.hpp"
 
 namespace cambium::podlstm {
 
@@ -19,14 +17,10 @@ void register_types(Registry& registry) {
       .synonyms({"svd", "pca", "eof", "proper_orthogonal_decomposition", "modes"});
   registry.add<SearchTask>("search", "search of recurrent networks that forecast coefficients")
       .synonyms({"nas", "architecture_search", "neural_architecture_search"});
-  registry.add<TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]")
-      .synonyms({"hyperparameters", "hpo", "optuna", "tpe", "grid_search"});
   registry.add<WindowSet>("forecast_windows", "windows of coefficients over time, for training a network alone")
       .synonyms({"windows", "sequences", "time_series"});
   registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome")
       .synonyms({"lstm", "rnn", "gru", "recurrent"});
-
-  registry.add_bench(bench_search());
 }
 
 }  // namespace cambium::podlstm

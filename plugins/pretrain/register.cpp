@@ -1,6 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/pretrain/bench/bench_pretrain.hpp"
 #include "plugins/pretrain/datasets/field_archive.hpp"
 #include "plugins/pretrain/datasets/images.hpp"
 #include "plugins/pretrain/tasks/embed.hpp"
@@ -30,7 +29,6 @@ void register_types(Registry& registry) {
       .synonyms({"next_runs", "active_learning", "acquisition"});
   registry.add<Surrogate>("surrogate", "what parameters alone tell of runs that were not made")
       .synonyms({"emulator", "gaussian_process", "kernel_fit"});
-  registry.add_bench(bench_pretrain());
 }
 
 }  // namespace cambium::pretrain

@@ -1,6 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/relate/bench/bench_relate.hpp"
 #include "plugins/relate/datasets/choices.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
@@ -39,8 +38,6 @@ void register_types(Registry& registry) {
   registry
       .add<Recommend>("recommend", "items for users by networks, beside popularity, cosines and logistic regression")
       .synonyms({"rank_items", "top_k"});
-
-  registry.add_bench(bench_relate());
 }
 
 }  // namespace cambium::relate

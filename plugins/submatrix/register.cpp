@@ -1,7 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/submatrix/bench/bench_submatrix.hpp"
-#include "plugins/submatrix/bench/scaling.hpp"
 #include "plugins/submatrix/datasets/local_spectra.hpp"
 #include "plugins/submatrix/networks/local_levels.hpp"
 #include "plugins/submatrix/potentials/tight_binding.hpp"
@@ -27,10 +25,6 @@ void register_types(Registry& registry) {
   registry
       .add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method")
       .synonyms({"tb", "dftb", "xtb", "tightbinding"});
-
-  registry.add_bench(bench_submatrix());
-  registry.add_bench(bench_scaling());
-  registry.add_bench(bench_precision());
 }
 
 }  // namespace cambium::submatrix

@@ -1,6 +1,5 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/superres/bench/bench_rayleigh_benard.hpp"
 #include "plugins/superres/convection/convection_cost.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/datasets/plumes.hpp"
@@ -42,8 +41,6 @@ void register_types(Registry& registry) {
       .synonyms({"h5", "hdf5", "dedalus", "snapshots", "field"});
   registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x")
       .synonyms({"spectra", "energy_spectrum", "fourier"});
-
-  registry.add_bench(bench_rayleigh_benard());
 }
 
 }  // namespace cambium::superres

@@ -1,6 +1,5 @@
 // Everything that a deck can name from this plugin where LibTorch is there.
 #include "core/plugin/registry.hpp"
-#include "plugins/superres/bench/bench_decoder.hpp"
 #include "plugins/superres/networks/deepcam.hpp"
 #include "plugins/superres/networks/flow_unet.hpp"
 #include "plugins/superres/networks/meshfree_flow_net.hpp"
@@ -19,7 +18,6 @@ void register_training(Registry& registry) {
       .synonyms({"unet", "u_net", "super_resolution", "superres"});
   registry.add<Deepcam>("deepcam", "plumes in images of convection, by an encoder and a decoder (Torch)")
       .synonyms({"segmentation", "deeplab", "deeplabv3plus", "encoder_decoder"});
-  registry.add_bench(bench_decoder());
 }
 
 }  // namespace cambium::superres

@@ -67,7 +67,7 @@ def wrong_ones(drawing):
     yield drawing.replace('id="core/deck"', 'id="core/decks"'), "no such folder"
     yield re.sub(r'  <g id="plugins/md">.*?</g>\n', "", drawing, flags=re.S), "plugins/md is not drawn"
     yield re.sub(r'(id="core/base"><rect class="core" x="48" y=")\d+', r"\g<1>0", drawing), "is drawn below"
-    yield drawing.replace('data-to="core/driver"', 'data-to="plugins/md"'), "an arrow leads from core/train to plugins/md"
+    yield drawing.replace('data-to="core/run"', 'data-to="plugins/md"'), "an arrow leads from core/train to plugins/md"
     yield drawing.replace(">core/io<", ">core/files<"), "the box of core/io says"
     yield drawing.replace("prefers-color-scheme: dark", "print"), "light or dark"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every variable of the environment that the program reads is explained: environment.py SOURCE.
 
-What the sources ask for stands in the table that the manual page prints (core/driver/command_line/help/environment.cpp), and what that
+What the sources ask for stands in the table that the manual page prints (apps/cambium/command_line/environment.cpp), and what that
 holds stands on docs/using/environment.md. Variables of MPI and of the shell are not ours to explain.
 """
 
@@ -26,11 +26,11 @@ def read_by_sources(root):
 
 
 def problems(root):
-    table = set(re.findall(r'EnvironmentVariable\{"(\w+)"', (root / "core/driver/command_line/help/environment.cpp").read_text()))
+    table = set(re.findall(r'EnvironmentVariable\{"(\w+)"', (root / "apps/cambium/command_line/environment.cpp").read_text()))
     page = set(re.findall(r"^\| `(\w+)` \|", (root / "docs/using/environment.md").read_text(), re.M))
     for name, path in read_by_sources(root):
         if name not in OTHERS | table:
-            yield f"{path} reads {name}, which core/driver/command_line/help/environment.cpp does not name"
+            yield f"{path} reads {name}, which apps/cambium/command_line/environment.cpp does not name"
     for name in sorted(table ^ page):
         yield f"{name} stands {'in the table, not on the page' if name in table else 'on the page, not in the table'}"
 

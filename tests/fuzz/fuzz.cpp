@@ -23,9 +23,9 @@
 #include <map>
 #include <sstream>
 
-#include "core/driver/failure.hpp"
 #include "core/parallel/kokkos.hpp"
 #include "core/parallel/start_mpi.hpp"
+#include "core/run/failure.hpp"
 #include "tests/fuzz/mutate.hpp"
 #include "tests/fuzz/subjects.hpp"
 

@@ -6,11 +6,11 @@
 #include <stdexcept>
 
 #include "core/base/timing.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/h5_recode.hpp"
-#include "core/io/tables/csv.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/plugin_list.hpp"
 
 namespace fuzz {

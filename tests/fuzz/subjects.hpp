@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/command_line/cli.hpp"
+#include "apps/cambium/command_line/cli.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace fuzz {

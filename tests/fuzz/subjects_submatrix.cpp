@@ -1,7 +1,7 @@
 // Hamiltonians and overlaps.
 #include <fstream>
 
-#include "plugins/submatrix/learn/spectra_file.hpp"
+#include "plugins/submatrix/datasets/spectra_file.hpp"
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
 #include "plugins/submatrix/matrices/matrix_file.hpp"
 #include "tests/fuzz/subjects.hpp"

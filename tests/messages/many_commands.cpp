@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/command_line/cli.hpp"
+#include "apps/cambium/command_line/cli.hpp"
 #include "core/parallel/kokkos.hpp"
 #include "core/parallel/start_mpi.hpp"
 #include "plugins/plugin_list.hpp"

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "apps/cambium/command_line/new_plugin.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin/abi.hpp"
 #include "core/plugin/loader.hpp"
-#include "core/plugin/new_plugin.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -6,11 +6,12 @@
 #include <set>
 #include <sstream>
 
-#include "core/driver/command_line/commands.hpp"
-#include "core/driver/deck_file.hpp"
-#include "core/driver/run.hpp"
-#include "core/driver/simulate.hpp"
+#include "apps/cambium/check/run_hooks.hpp"
+#include "apps/cambium/command_line/commands.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/run/deck_file.hpp"
+#include "core/run/run.hpp"
+#include "core/run/simulate.hpp"
 #include "plugins/plugin_list.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"

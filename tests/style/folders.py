@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The shape of folders: folders.py ROOT.
 
-No two folders of core and plugins include each other, directly or around; each has a README of LINES lines (a plugin's own is its manual and longer); a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Integrators,
+No two folders include each other, directly or around, at any depth: core and plugins, core/io and core/run, core/train/step and
+core/train/weights, each with all that lies below. A layer, a plugin, an application has a README; another folder where it needs one, of at most
+LINES lines. A plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Integrators,
 potentials, writers and optimizers declare their keys beside the members, so that a new key is one file.
 """
 
@@ -12,9 +14,9 @@ import sys
 
 import source_tree
 
-LINES = range(3, 9)  # of a folder's README, heading included
+LINES = range(3, 9)  # of the README of a folder below those, heading included
 REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers")
-TOP = ("core", "plugins")
+TOP = ("core", "plugins", "apps", "bench")
 #: Folders of types whose keys stand in the header, after their members.
 KEYS_BESIDE_MEMBERS = re.compile(r"(^|/)(integrators|potentials|writers|optimizers)/\w+\.hpp$")
 
@@ -23,17 +25,29 @@ def folder(path):
     return os.path.dirname(path)
 
 
-def graph(root):
-    """Which folders a folder includes, each with one line that does."""
+def graph(root, depth=99):
+    """Which folders a folder includes, each with one line that does. Folders below a depth count as the one that holds them there."""
+    def room(path):
+        return "/".join(folder(path).split("/")[:depth])
+
     found = collections.defaultdict(dict)
     for path in source_tree.files(root, *source_tree.CPP):
         if path.split("/")[0] not in TOP or "/template/" in path:
             continue
         for line, name in source_tree.includes(source_tree.read(root, path)):
             target = name[1:-1]
-            if name.startswith('"') and target.split("/")[0] in TOP and folder(target) != folder(path):
-                found[folder(path)].setdefault(folder(target), f"{path}:{line}")
+            if name.startswith('"') and target.split("/")[0] in TOP and room(target) != room(path):
+                found[room(path)].setdefault(room(target), f"{path}:{line}")
     return found
+
+
+def cycles_at_any_depth(root):
+    """Those of whole trees first; one that is found is not looked for below."""
+    for depth in range(1, 6):
+        found = cycles(graph(root, depth))
+        if found:
+            return found
+    return []
 
 
 def cycles(edges):
@@ -60,7 +74,6 @@ def cycles(edges):
 
 
 def check_readmes(root):
-    """Folders that hold only folders count, too."""
     problems, names = [], set()
     for name in map(folder, source_tree.files(root)):
         while name and name.split("/")[0] in TOP and "/template/" not in name + "/":
@@ -69,7 +82,8 @@ def check_readmes(root):
     for name in sorted(names):
         path = f"{name}/README.md"
         if not os.path.exists(os.path.join(root, path)):
-            problems.append(f"{name}: no README.md; three to eight lines: what lies here, and what it rests on")
+            if name.count("/") <= 1 and not name.startswith("bench/"):
+                problems.append(f"{name}: no README.md: what lies here, and what it rests on")
         elif not (name.startswith("plugins/") and name.count("/") == 1):
             lines = sum(1 for line in source_tree.read(root, path).split("\n") if line.strip())
             if lines not in LINES:
@@ -106,4 +120,4 @@ def check_keys(root):
 
 if __name__ == "__main__":
     tree = sys.argv[1]
-    source_tree.report("folders", cycles(graph(tree)) + check_readmes(tree) + check_registered(tree) + check_keys(tree))
+    source_tree.report("folders", cycles_at_any_depth(tree) + check_readmes(tree) + check_registered(tree) + check_keys(tree))

@@ -15,8 +15,7 @@ import sys
 
 import source_tree
 
-LAYERS = ["base", "parallel", "deck", "numerics", "lowp", "sparse", "particles", "state", "pair", "codec", "io", "plugin",
-          "driver", "train"]
+LAYERS = ["base", "parallel", "deck", "numerics", "lowp", "sparse", "particles", "pair", "codec", "io", "plugin", "run", "train"]
 KOKKOS_HEADER = "core/parallel/kokkos.hpp"
 TORCH = re.compile(r"(^|/)(?<!/train/)(?<!/networks/)(torch|ATen|c10)/|/cambium_torch_headers\.dir/")
 KOKKOS = re.compile(r"Kokkos_Core\.hpp|/cambium_(core|test)_headers\.dir/")
@@ -39,20 +38,22 @@ def allowed(path, included):
         if LAYERS.index(other_part) > LAYERS.index(part):
             return f"layer {part} comes before layer {other_part}"
     if top == "plugins":
-        if other_top in ("apps", "tests"):
+        if other_top in ("apps", "bench", "tests"):
             return f"a plugin may not include {other_top}/"
         if other_top == "plugins" and other_part != part:
             return f"plugin {part} may not include plugin {other_part}"
-    if top == "apps" and other_top == "tests":
-        return "an application may not include tests/"
+    if top == "bench" and other_top == "apps":
+        return "a bench may not include apps/"
+    if top in ("apps", "bench") and other_top == "tests":
+        return "an application or bench may not include tests/"
     return None
 
 
 def check_sources(root):
     problems = []
     for path in source_tree.files(root, *source_tree.CPP):
-        if path.split("/")[0] not in ("core", "plugins", "apps", "tests", "studies"):
-            problems.append(f"{path}: C++ lives in core, plugins, apps, tests or studies")
+        if path.split("/")[0] not in ("core", "plugins", "apps", "bench", "tests", "studies"):
+            problems.append(f"{path}: C++ lives in core, plugins, apps, bench, tests or studies")
             continue
         if area(path)[0] == "core" and area(path)[1] not in LAYERS:
             problems.append(f"{path}: unknown layer (known: {', '.join(LAYERS)})")
@@ -61,7 +62,7 @@ def check_sources(root):
             target = name[1:-1]
             if name.startswith("<Kokkos_") and path != KOKKOS_HEADER:
                 problems.append(f"{path}:{line}: include {KOKKOS_HEADER} instead of <{target}>")
-            if name.startswith('"') and target.split("/")[0] in ("core", "plugins", "apps", "tests"):
+            if name.startswith('"') and target.split("/")[0] in ("core", "plugins", "apps", "bench", "tests"):
                 reason = allowed(path, target)
                 if reason:
                     problems.append(f"{path}:{line}: {reason} ({target})")

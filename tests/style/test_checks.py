@@ -13,6 +13,7 @@ import joined
 import layers
 import packages
 import sizes
+import tenants
 import tree
 
 
@@ -92,6 +93,27 @@ class Checks(unittest.TestCase):
         self.assertEqual(len(problems), 1, problems)
         self.assertIn("core/base -> core/deck -> core/io -> core/base", problems[0])
 
+    def test_cycles_of_rooms(self):
+        self.write("core/io/run/a.hpp", '#include "core/deck/b.hpp"\n')
+        self.write("core/deck/b.hpp", "#pragma once\n")
+        self.write("core/deck/forms/c.hpp", '#include "core/io/cf/d.hpp"\n')
+        self.write("core/io/cf/d.hpp", "#pragma once\n")
+        self.assertEqual(folders.cycles(folders.graph(self.root)), [])  # no four folders do, two rooms do
+        self.assertEqual(len(folders.cycles_at_any_depth(self.root)), 1)
+
+    def test_tenants(self):
+        self.write("core/base/a.hpp", "#pragma once\n")
+        self.write("core/base/a.cpp", '#include "core/codec/b.hpp"\n')
+        self.write("core/codec/b.hpp", "#pragma once\n")
+        for name in ("one", "two"):
+            self.write(f"plugins/{name}/x.cpp", '#include "core/base/a.hpp"\n')
+        self.assertEqual(tenants.check(self.root, {}), [])
+        self.write("core/sparse/c.hpp", "#pragma once\n")
+        self.write("plugins/one/y.cpp", '#include "core/sparse/c.hpp"\n')
+        self.assertEqual([p.split(":")[0] for p in tenants.check(self.root, {})], ["core/sparse"])
+        self.assertEqual(tenants.check(self.root, {"core/sparse": "why"}), [])
+        self.assertEqual(len(tenants.check(self.root, {"core/sparse": "why", "core/base": "why"})), 1)
+
     def test_folder_readmes(self):
         for path in ("core", "core/base", "plugins"):
             self.write(f"{path}/README.md", "# What\nlies here\n\nand on what\n")
@@ -101,9 +123,10 @@ class Checks(unittest.TestCase):
         self.write("core/base/README.md", "# Two\nlines\n")
         self.write("core/only/folders/README.md", "# Nine\n" + "lines\n" * 8)
         self.write("plugins/one/tasks/pod.hpp", "#pragma once\n")
+        self.write("plugins/two/x.cpp", "\n")
         problems = folders.check_readmes(self.root)
         self.assertEqual([p.split(":")[0] for p in problems],
-                         ["core/base/README.md", "core/only", "core/only/folders/README.md", "plugins/one/tasks"])
+                         ["core/base/README.md", "core/only", "core/only/folders/README.md", "plugins/two"])
 
     def test_registered_types(self):
         self.write("plugins/one/register.cpp", '#include "plugins/one/tasks/pod.hpp"\nregistry.add<Pod>("pod", "modes");\n')
@@ -118,7 +141,7 @@ class Checks(unittest.TestCase):
         self.write("plugins/one/potentials/a.hpp", apart.replace(";\n}", " { d(1); }\n}"))
         self.write("plugins/one/tasks/b.hpp", apart)
         self.assertEqual(folders.check_keys(self.root), [])
-        self.write("core/train/step/optimizers/c.hpp", apart)
+        self.write("core/train/optimizers/c.hpp", apart)
         self.assertEqual(len(folders.check_keys(self.root)), 1)
 
     def test_names_of_joined_files(self):

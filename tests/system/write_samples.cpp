@@ -2,11 +2,11 @@
 // their ids (tests/sample_particles.hpp), for read_back.py to check.
 #include <cstdio>
 
-#include "core/driver/thermo_file.hpp"
-#include "core/driver/writers/trajectory_writers.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/io/run/checkpoint.hpp"
-#include "core/state/tensor_of_view.hpp"
+#include "core/particles/tensor_of_view.hpp"
+#include "core/run/thermo_file.hpp"
+#include "core/run/trajectory_writers.hpp"
 #include "plugins/md/writers/msd.hpp"
 #include "plugins/md/writers/rdf.hpp"
 #include "plugins/md/writers/vacf.hpp"

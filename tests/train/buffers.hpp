@@ -1,6 +1,6 @@
 #pragma once
 #include "core/parallel/random.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/kinds/buffer.hpp"
 
 namespace cambium::train::testing {
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "core/codec/enhance/enhanced.hpp"
+#include "core/codec/fields/enhanced.hpp"
 
 namespace cambium::lowp {
 

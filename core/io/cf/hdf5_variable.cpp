@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/cf/variable.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/state/grid_fields.hpp"
+#include "core/particles/grid_fields.hpp"
 
 namespace cambium::io {
 

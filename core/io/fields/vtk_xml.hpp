@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/io/structures/frame.hpp"
-#include "core/state/grid_fields.hpp"
-#include "core/state/node_fields.hpp"
+#include "core/particles/grid_fields.hpp"
+#include "core/particles/node_fields.hpp"
 
 namespace cambium::io {
 

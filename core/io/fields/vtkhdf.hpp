@@ -5,10 +5,10 @@
 
 #include "core/io/fields/vtk_xml.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/io/structures/frame.hpp"
-#include "core/state/grid_fields.hpp"
-#include "core/state/node_fields.hpp"
+#include "core/particles/grid_fields.hpp"
+#include "core/particles/node_fields.hpp"
 
 namespace cambium::io {
 

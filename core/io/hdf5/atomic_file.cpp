@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 
 namespace cambium::io {
 namespace {

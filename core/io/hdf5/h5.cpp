@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/filter.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
 #include "core/io/hdf5/h5_parts.hpp"
-#include "core/io/lossy_filter/filter.hpp"
 
 namespace cambium::io {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
 
 namespace cambium::io {

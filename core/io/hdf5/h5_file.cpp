@@ -7,12 +7,12 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5_disk.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
+#include "core/io/hdf5/probe.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/probe/probe.hpp"
 
 namespace cambium::io {
 

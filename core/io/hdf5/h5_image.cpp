@@ -1,6 +1,6 @@
 #include "core/io/hdf5/h5_image.hpp"
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
 #include "core/io/hdf5/seal.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/io/lossy_filter/filter.hpp"
+#include "core/io/hdf5/filter.hpp"
 
 namespace cambium::io {
 

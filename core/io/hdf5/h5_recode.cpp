@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/fills.hpp"
+#include "core/io/hdf5/filter.hpp"
 #include "core/io/hdf5/h5_copy.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/lossy_filter/fills.hpp"
-#include "core/io/lossy_filter/filter.hpp"
 
 namespace cambium::io {
 namespace {

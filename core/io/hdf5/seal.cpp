@@ -15,7 +15,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/io/probe/probe.hpp"
+#include "core/io/hdf5/probe.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::io {

@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/io/gather.hpp"
 #include "core/particles/structure.hpp"
-#include "core/state/tensor_of_view.hpp"
+#include "core/particles/tensor_of_view.hpp"
 
 namespace cambium::io {
 namespace {

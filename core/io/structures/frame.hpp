@@ -6,7 +6,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/particles/given_axes.hpp"
-#include "core/state/state.hpp"
+#include "core/particles/state.hpp"
 
 namespace cambium::io {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/io/hdf5/h5.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/io/structures/frame.hpp"
 
 namespace cambium::io {

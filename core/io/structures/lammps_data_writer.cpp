@@ -7,7 +7,7 @@
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/state/tensor_of_view.hpp"
+#include "core/particles/tensor_of_view.hpp"
 
 namespace cambium::io {
 

@@ -4,8 +4,8 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
-#include "core/parallel/threads/host_threads.hpp"
 
 namespace cambium::train {
 

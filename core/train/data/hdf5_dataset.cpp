@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/io/probe/probe.hpp"
+#include "core/io/hdf5/probe.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/data/shard_files.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/tensor_ref.hpp"
-#include "core/lowp/wire/bfloat16.hpp"
+#include "core/lowp/bfloat16.hpp"
 
 namespace cambium::train {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "core/sparse/distributed/layer_order.hpp"
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
+#include "core/sparse/layer_order.hpp"
 
 namespace cambium::train {
 

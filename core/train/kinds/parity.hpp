@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "core/io/tables/parity.hpp"
+#include "core/io/parity.hpp"
 #include "core/train/kinds/network.hpp"
 
 namespace cambium::train {

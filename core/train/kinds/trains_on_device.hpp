@@ -15,7 +15,7 @@ struct DeviceSlice {
 };
 
 /// What a network adds that can compute its gradient by kernels where weights and gradients lie in the device's memory
-/// (core/train/weights/device).
+/// (core/train/weights).
 class TrainsOnDevice {
  public:
   virtual ~TrainsOnDevice() = default;

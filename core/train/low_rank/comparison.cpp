@@ -8,9 +8,9 @@
 
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
-#include "core/driver/run_directory.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/run/run_directory.hpp"
 #include "core/train/low_rank/smaller_network.hpp"
 #include "core/train/run/trainer.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "core/train/low_rank/ranks/search_ranks.hpp"
+#include "core/train/low_rank/search_ranks.hpp"
 
 namespace cambium::train {
 

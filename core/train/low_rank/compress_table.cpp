@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/io/tables/csv.hpp"
-#include "core/train/low_rank/ranks/equal_time.hpp"
+#include "core/io/csv.hpp"
+#include "core/train/low_rank/equal_time.hpp"
 
 namespace cambium::train {
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/low_rank/ranks/cost_table.hpp"
+#include "core/train/low_rank/cost_table.hpp"
 
 namespace cambium::train {
 

@@ -8,8 +8,8 @@
 
 #include "core/plugin/registry.hpp"
 #include "core/train/low_rank/compress_table.hpp"
-#include "core/train/low_rank/ranks/equal_time.hpp"
-#include "core/train/low_rank/ranks/pass_times.hpp"
+#include "core/train/low_rank/equal_time.hpp"
+#include "core/train/low_rank/pass_times.hpp"
 
 namespace cambium::train {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/deck/node.hpp"
-#include "core/train/low_rank/ranks/cost_table.hpp"
+#include "core/train/low_rank/cost_table.hpp"
 
 namespace cambium::train {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "core/train/low_rank/ranks/pass_times.hpp"
-#include "core/train/low_rank/ranks/rivals.hpp"
-#include "core/train/low_rank/ranks/time_table.hpp"
+#include "core/train/low_rank/pass_times.hpp"
+#include "core/train/low_rank/rivals.hpp"
+#include "core/train/low_rank/time_table.hpp"
 
 namespace cambium::train {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "core/train/low_rank/ranks/equal_time.hpp"
-#include "core/train/low_rank/ranks/search_ranks.hpp"
+#include "core/train/low_rank/equal_time.hpp"
+#include "core/train/low_rank/search_ranks.hpp"
 
 namespace cambium::train {
 

@@ -8,16 +8,16 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/resolve.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/run/parity_tables.hpp"
 #include "core/train/run/validation.hpp"
+#include "core/train/weights/artifact.hpp"
 
 namespace cambium::train {
 

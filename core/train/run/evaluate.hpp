@@ -6,7 +6,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "core/train/networks/quantized/coded_weights.hpp"
+#include "core/train/networks/mlp/coded_weights.hpp"
 
 namespace cambium::train {
 

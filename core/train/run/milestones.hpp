@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/train/kinds/quality.hpp"
-#include "core/train/run/steps/progress.hpp"
+#include "core/train/run/mllog.hpp"
 #include "core/train/run/train.hpp"
-#include "core/train/suite/mllog.hpp"
+#include "core/train/step/progress.hpp"
 
 namespace cambium::train {
 

@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "core/train/networks/artifact/artifact.hpp"
-#include "core/train/run/steps/progress.hpp"
 #include "core/train/run/training_data.hpp"
+#include "core/train/step/progress.hpp"
 #include "core/train/step/training_step.hpp"
+#include "core/train/weights/artifact.hpp"
 
 namespace cambium::train {
 

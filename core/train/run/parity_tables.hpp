@@ -8,7 +8,7 @@
 
 namespace cambium::train {
 
-/// Collective: writes parity_<quantity>.csv and parity.h5 (core/io/tables/parity.hpp) of a network on a data set into a
+/// Collective: writes parity_<quantity>.csv and parity.h5 (core/io/parity.hpp) of a network on a data set into a
 /// folder, rows in the order of the samples; blocks of `batch` samples are dealt out to the ranks. Nothing for a
 /// network that gives none. Returns the names of the files, on every rank.
 std::vector<std::string> write_parity_tables(Network& network, std::span<const TensorRef> weights, Dataset& data,

@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "core/base/record/recorder.hpp"
-#include "core/driver/page/last_page.hpp"
-#include "core/driver/run_directory.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/run/run_directory.hpp"
+#include "core/run/summary/last_page.hpp"
 #include "core/train/run/trainer.hpp"
 
 namespace cambium::train {

@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/io/run/checkpoint_keys.hpp"
+#include "core/io/checkpoint_keys.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/loader.hpp"
 #include "core/train/kinds/network.hpp"
-#include "core/train/step/optimizers/clip.hpp"
-#include "core/train/step/optimizers/optimizer.hpp"
-#include "core/train/step/rates/learning_rate.hpp"
-#include "core/train/step/reduce/reducer.hpp"
-#include "core/train/suite/submission.hpp"
+#include "core/train/optimizers/clip.hpp"
+#include "core/train/step/learning_rate.hpp"
+#include "core/train/optimizers/optimizer.hpp"
+#include "core/train/reduce/reducer.hpp"
+#include "core/train/run/submission.hpp"
 #include "core/train/tables/table_keys.hpp"
-#include "core/train/weights/direct/direct_tensors.hpp"
+#include "core/train/weights/direct_tensors.hpp"
 #include "core/train/weights/divided/partition.hpp"
 
 namespace cambium {

@@ -5,12 +5,12 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/seal.hpp"
+#include "core/io/provenance.hpp"
 #include "core/io/reading.hpp"
-#include "core/io/run/checkpoint.hpp"
-#include "core/io/run/provenance.hpp"
-#include "core/io/tables/table_file.hpp"
+#include "core/io/table_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/kinds/keeps_numbers.hpp"
 

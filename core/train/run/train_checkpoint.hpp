@@ -4,8 +4,8 @@
 
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/network.hpp"
-#include "core/train/run/steps/progress.hpp"
 #include "core/train/step/checkpoint_key.hpp"
+#include "core/train/step/progress.hpp"
 #include "core/train/tables/tables.hpp"
 #include "core/train/weights/weights.hpp"
 

@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
-#include "core/driver/page/stage_files.hpp"
-#include "core/driver/resume_point.hpp"
+#include "core/base/recorder.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/run/resume_point.hpp"
+#include "core/run/summary/stage_files.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 

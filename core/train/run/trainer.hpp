@@ -3,17 +3,17 @@
 #include <memory>
 #include <string>
 
-#include "core/driver/cadence/loop_cadence.hpp"
 #include "core/plugin/check.hpp"
+#include "core/run/loop_cadence.hpp"
 #include "core/train/run/milestones.hpp"
+#include "core/train/run/mllog.hpp"
 #include "core/train/run/model_files.hpp"
-#include "core/train/run/steps/training_steps.hpp"
 #include "core/train/run/train.hpp"
 #include "core/train/run/training_data.hpp"
 #include "core/train/run/training_log.hpp"
 #include "core/train/run/validation.hpp"
 #include "core/train/step/training_step.hpp"
-#include "core/train/suite/mllog.hpp"
+#include "core/train/step/training_steps.hpp"
 
 namespace cambium::train {
 

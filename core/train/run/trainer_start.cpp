@@ -11,7 +11,7 @@
 #include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
-#include "core/train/suite/training_keys.hpp"
+#include "core/train/run/training_keys.hpp"
 
 namespace cambium::train {
 

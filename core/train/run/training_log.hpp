@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/io/tables/table_file.hpp"
-#include "core/train/run/steps/progress.hpp"
+#include "core/io/table_file.hpp"
+#include "core/train/step/progress.hpp"
 #include "core/train/step/training_step.hpp"
 
 namespace cambium::train {

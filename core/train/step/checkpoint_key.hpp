@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/optimizers/optimizer.hpp"
 
 namespace cambium::train {
 

@@ -7,10 +7,10 @@
 
 #include "core/parallel/memory.hpp"
 #include "core/train/kinds/trains_on_device.hpp"
-#include "core/train/weights/device/device_weights.hpp"
-#include "core/train/weights/direct/direct_weights.hpp"
+#include "core/train/weights/device_weights.hpp"
+#include "core/train/weights/direct_weights.hpp"
 #include "core/train/weights/divided/divided_weights.hpp"
-#include "core/train/weights/whole/whole_weights.hpp"
+#include "core/train/weights/whole_weights.hpp"
 
 namespace cambium::train {
 

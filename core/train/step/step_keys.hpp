@@ -2,12 +2,12 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
-#include "core/train/step/optimizers/clip.hpp"
-#include "core/train/step/optimizers/optimizer.hpp"
-#include "core/train/step/rates/learning_rate.hpp"
-#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/optimizers/clip.hpp"
+#include "core/train/step/learning_rate.hpp"
+#include "core/train/optimizers/optimizer.hpp"
+#include "core/train/reduce/reducer.hpp"
 #include "core/train/tables/table_keys.hpp"
-#include "core/train/weights/direct/direct_tensors.hpp"
+#include "core/train/weights/direct_tensors.hpp"
 #include "core/train/weights/divided/partition.hpp"
 
 namespace cambium::train {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"

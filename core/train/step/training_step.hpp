@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "core/train/device/device_steps.hpp"
 #include "core/train/kinds/term_sums.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/step/checkpoint_key.hpp"
 #include "core/train/step/step_keys.hpp"
 #include "core/train/tables/tables.hpp"
+#include "core/train/weights/artifact.hpp"
+#include "core/train/weights/device_steps.hpp"
 #include "core/train/weights/weights.hpp"
 
 namespace cambium::train {

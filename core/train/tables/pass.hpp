@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/parallel/comm.hpp"
-#include "core/train/step/reduce/traffic.hpp"
+#include "core/train/reduce/traffic.hpp"
 #include "core/train/tables/row_coding.hpp"
 #include "core/train/tables/row_requests.hpp"
 #include "core/train/tables/row_store.hpp"

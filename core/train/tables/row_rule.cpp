@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/train/step/optimizers/split.hpp"
+#include "core/train/optimizers/split.hpp"
 
 namespace cambium::train {
 

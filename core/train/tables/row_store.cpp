@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel/random.hpp"
-#include "core/train/step/optimizers/split.hpp"
+#include "core/train/optimizers/split.hpp"
 #include "core/train/tables/row_rule.hpp"
 
 namespace cambium::train {

@@ -7,7 +7,7 @@
 #include "core/base/citation.hpp"
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/tables.hpp"
-#include "core/train/step/reduce/traffic.hpp"
+#include "core/train/reduce/traffic.hpp"
 #include "core/train/tables/places.hpp"
 
 namespace cambium::io {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "core/io/tables/csv.hpp"
+#include "core/io/csv.hpp"
+#include "core/train/kinds/buffer.hpp"
+#include "core/train/kinds/memory.hpp"
 #include "core/train/kinds/network.hpp"
-#include "core/train/step/optimizers/clip.hpp"
-#include "core/train/step/optimizers/optimizer.hpp"
-#include "core/train/step/reduce/reducer.hpp"
-#include "core/train/weights/flat/buffer.hpp"
-#include "core/train/weights/flat/memory.hpp"
+#include "core/train/optimizers/clip.hpp"
+#include "core/train/optimizers/optimizer.hpp"
+#include "core/train/reduce/reducer.hpp"
 
 namespace cambium::train {
 

@@ -9,9 +9,9 @@
 
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "plugins/cosmo/boxes/statistics.hpp"
 #include "plugins/cosmo/boxes/turns.hpp"
 #include "plugins/cosmo/networks/pooled_layer.hpp"
-#include "plugins/cosmo/rivals/statistics.hpp"
 
 namespace cambium::cosmo {
 

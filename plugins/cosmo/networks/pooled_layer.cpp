@@ -2,8 +2,8 @@
 
 #include <ATen/Parallel.h>
 
-#include "core/base/record/recorder.hpp"
-#include "plugins/cosmo/convolution/pooled_convolution.hpp"
+#include "core/base/recorder.hpp"
+#include "plugins/cosmo/networks/pooled_convolution.hpp"
 
 namespace cambium::cosmo {
 namespace {

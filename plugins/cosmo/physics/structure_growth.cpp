@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/state/tensor_of_view.hpp"
+#include "core/particles/tensor_of_view.hpp"
 
 namespace cambium::cosmo {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
-#include "plugins/cosmo/mesh/spectrum.hpp"
-#include "plugins/cosmo/motion/particle_mesh.hpp"
-#include "plugins/cosmo/motion/time_steps.hpp"
-#include "plugins/cosmo/start/theory.hpp"
+#include "plugins/cosmo/gravity/particle_mesh.hpp"
+#include "plugins/cosmo/gravity/spectrum.hpp"
+#include "plugins/cosmo/gravity/theory.hpp"
+#include "plugins/cosmo/gravity/time_steps.hpp"
 
 namespace cambium::cosmo {
 

@@ -8,10 +8,10 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 
 namespace cambium::cosmo {
 namespace {

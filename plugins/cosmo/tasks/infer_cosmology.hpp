@@ -8,7 +8,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/cosmo/boxes/box_file.hpp"
-#include "plugins/cosmo/rivals/statistics.hpp"
+#include "plugins/cosmo/boxes/statistics.hpp"
 
 namespace cambium::cosmo {
 

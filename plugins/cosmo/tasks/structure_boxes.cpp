@@ -8,16 +8,16 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/driver/cadence/loop_cadence.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
+#include "core/run/loop_cadence.hpp"
 #include "plugins/cosmo/boxes/latin_hypercube.hpp"
-#include "plugins/cosmo/mesh/clouds.hpp"
-#include "plugins/cosmo/mesh/spectrum.hpp"
-#include "plugins/cosmo/motion/particle_mesh.hpp"
-#include "plugins/cosmo/motion/time_steps.hpp"
-#include "plugins/cosmo/start/theory.hpp"
+#include "plugins/cosmo/gravity/clouds.hpp"
+#include "plugins/cosmo/gravity/particle_mesh.hpp"
+#include "plugins/cosmo/gravity/spectrum.hpp"
+#include "plugins/cosmo/gravity/theory.hpp"
+#include "plugins/cosmo/gravity/time_steps.hpp"
 
 namespace cambium::cosmo {
 namespace {

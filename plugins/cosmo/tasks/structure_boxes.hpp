@@ -6,8 +6,8 @@
 
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
-#include "plugins/cosmo/background/cosmology.hpp"
 #include "plugins/cosmo/boxes/box_file.hpp"
+#include "plugins/cosmo/gravity/cosmology.hpp"
 
 namespace cambium::cosmo {
 

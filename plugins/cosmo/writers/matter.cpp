@@ -5,9 +5,9 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/cosmo/mesh/clouds.hpp"
+#include "plugins/cosmo/gravity/clouds.hpp"
 #include "plugins/cosmo/physics/structure_growth.hpp"
 
 namespace cambium::cosmo {

@@ -1,6 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
-#include "plugins/deepmd/samples/held_samples.hpp"
+#include "plugins/deepmd/datasets/held_samples.hpp"
 
 namespace cambium::deepmd {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "plugins/deepmd/data/extxyz_keys.hpp"
-#include "plugins/deepmd/samples/held_samples.hpp"
+#include "plugins/deepmd/datasets/held_samples.hpp"
 
 namespace cambium::deepmd {
 

@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "core/base/error.hpp"
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "plugins/deepmd/engine/atoms_by_type.hpp"
 #include "plugins/deepmd/engine/scatter.hpp"
-#include "plugins/deepmd/layers/contraction.hpp"
-#include "plugins/deepmd/layers/embedding_net.hpp"
-#include "plugins/deepmd/layers/fitting_net.hpp"
-#include "plugins/deepmd/layers/network_jet.hpp"
-#include "plugins/deepmd/layers/padding.hpp"
+#include "plugins/deepmd/model/contraction.hpp"
+#include "plugins/deepmd/model/embedding_net.hpp"
+#include "plugins/deepmd/model/fitting_net.hpp"
+#include "plugins/deepmd/model/network_jet.hpp"
+#include "plugins/deepmd/model/padding.hpp"
 
 namespace cambium::deepmd {
 

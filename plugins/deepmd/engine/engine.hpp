@@ -3,11 +3,11 @@
 #include <span>
 #include <vector>
 
-#include "core/lowp/infer/binary_coding.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/lowp/binary_coding.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
-#include "plugins/deepmd/layers/table.hpp"
 #include "plugins/deepmd/model/model.hpp"
+#include "plugins/deepmd/model/table.hpp"
 
 namespace cambium::deepmd {
 

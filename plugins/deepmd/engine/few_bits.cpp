@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/lowp/infer/calibrated.hpp"
+#include "core/lowp/calibrated.hpp"
 #include "core/numerics/gemm.hpp"
 #include "plugins/deepmd/data/system.hpp"
 #include "plugins/deepmd/engine/evaluate.hpp"

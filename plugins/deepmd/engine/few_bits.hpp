@@ -13,7 +13,7 @@ namespace cambium::deepmd {
 /// Weights of the energy networks' hidden layers in few bits.
 struct FewBits {
   enum class Weights { binary, ternary };
-  /// decoded: the numbers that the bits mean, multiplied like any others; tables: core/lowp/infer/binary_coding.hpp.
+  /// decoded: the numbers that the bits mean, multiplied like any others; tables: core/lowp/binary_coding.hpp.
   enum class Products { decoded, tables };
   /// Configurations whose atoms' products are kept as near as can be to those in full; labels do not matter.
   struct Calibrate {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/parallel/ghost_exchange.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
 
 namespace cambium::deepmd {

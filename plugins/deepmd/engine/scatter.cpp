@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/base/pack.hpp"
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 
 namespace cambium::deepmd {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "plugins/deepmd/layers/pair_list.hpp"
+#include "plugins/deepmd/model/pair_list.hpp"
 
 namespace cambium::deepmd {
 

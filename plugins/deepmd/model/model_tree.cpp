@@ -11,7 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/run/model_seal.hpp"
+#include "core/io/model_seal.hpp"
 
 namespace cambium::deepmd {
 

@@ -9,11 +9,11 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/io/run/model_seal.hpp"
+#include "core/io/model_seal.hpp"
 #include "core/parallel/random.hpp"
-#include "plugins/deepmd/layer_passes/parameters.hpp"
+#include "plugins/deepmd/datasets/statistics.hpp"
 #include "plugins/deepmd/networks/energy_bias.hpp"
-#include "plugins/deepmd/samples/statistics.hpp"
+#include "plugins/deepmd/training/parameters.hpp"
 
 namespace cambium::deepmd {
 

@@ -7,11 +7,11 @@
 #include "core/plugin/check.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
+#include "plugins/deepmd/datasets/neighbour_slots.hpp"
+#include "plugins/deepmd/datasets/sample.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
 #include "plugins/deepmd/model/citations.hpp"
-#include "plugins/deepmd/passes/loss_gradient.hpp"
-#include "plugins/deepmd/samples/neighbour_slots.hpp"
-#include "plugins/deepmd/samples/sample.hpp"
+#include "plugins/deepmd/training/loss_gradient.hpp"
 
 namespace cambium::deepmd {
 

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "core/parallel/agree.hpp"
-#include "core/train/weights/flat/buffer.hpp"
-#include "plugins/deepmd/layer_passes/parameters.hpp"
-#include "plugins/deepmd/passes/model_pass.hpp"
-#include "plugins/deepmd/samples/statistics.hpp"
+#include "core/train/kinds/buffer.hpp"
+#include "plugins/deepmd/datasets/statistics.hpp"
+#include "plugins/deepmd/training/model_pass.hpp"
+#include "plugins/deepmd/training/parameters.hpp"
 
 namespace cambium::deepmd {
 

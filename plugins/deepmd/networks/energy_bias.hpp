@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/parallel/comm.hpp"
+#include "plugins/deepmd/datasets/batch.hpp"
 #include "plugins/deepmd/model/model.hpp"
-#include "plugins/deepmd/samples/batch.hpp"
 
 namespace cambium::deepmd {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/run/model_seal.hpp"
+#include "core/io/model_seal.hpp"
 #include "plugins/deepmd/model/citations.hpp"
 
 namespace cambium::deepmd {

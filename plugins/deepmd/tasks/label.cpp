@@ -14,8 +14,8 @@
 #include "core/plugin/committee.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
-#include "plugins/deepmd/label/rows.hpp"
-#include "plugins/deepmd/label/sources.hpp"
+#include "plugins/deepmd/tasks/rows.hpp"
+#include "plugins/deepmd/tasks/sources.hpp"
 
 namespace cambium::deepmd {
 

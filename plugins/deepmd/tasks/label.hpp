@@ -2,17 +2,17 @@
 #include <optional>
 
 #include "core/io/structures/structure_input.hpp"
-#include "core/parallel/tasks/number_farm.hpp"
+#include "core/parallel/farm/number_farm.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/plugin/task.hpp"
-#include "plugins/deepmd/label/sampling.hpp"
-#include "plugins/deepmd/label/select.hpp"
+#include "plugins/deepmd/tasks/sampling.hpp"
+#include "plugins/deepmd/tasks/select.hpp"
 
 namespace cambium::deepmd {
 
 /// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
-/// deepmd/npy format. Ranks take trajectories and configurations by need (core/parallel/tasks); what is finished
+/// deepmd/npy format. Ranks take trajectories and configurations by need (core/parallel/farm); what is finished
 /// survives a kill in journals that go when the stage ends, and that are refused where a file of a potential has
 /// changed.
 class Label : public Task, public Checked {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/deepmd/tools/parity.hpp"
 

@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "core/base/error.hpp"
-#include "core/driver/command_line/arguments.hpp"
+#include "core/plugin/arguments.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
 namespace cambium::deepmd {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "plugins/deepmd/layers/table.hpp"
+#include "plugins/deepmd/model/table.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
 namespace cambium::deepmd {

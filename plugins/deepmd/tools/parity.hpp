@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 
-#include "core/io/tables/parity.hpp"
+#include "core/io/parity.hpp"
 #include "core/parallel/comm.hpp"
 #include "plugins/deepmd/data/labelled_data.hpp"
 #include "plugins/deepmd/tools/tools.hpp"

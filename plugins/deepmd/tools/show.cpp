@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/io/run/model_seal.hpp"
-#include "plugins/deepmd/layers/table.hpp"
+#include "core/io/model_seal.hpp"
+#include "plugins/deepmd/model/table.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
 namespace cambium::deepmd {

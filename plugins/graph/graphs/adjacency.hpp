@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
 #include "plugins/graph/graphs/numbering.hpp"
 
 namespace cambium::graph {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
 
 namespace cambium::graph {
 

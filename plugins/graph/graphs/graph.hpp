@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/log.hpp"
-#include "core/sparse/exchange/share.hpp"
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
+#include "core/sparse/share.hpp"
 #include "plugins/graph/graphs/numbering.hpp"
 
 namespace cambium::graph {

@@ -1,6 +1,6 @@
 #pragma once
 #include "core/io/hdf5/h5.hpp"
-#include "core/sparse/exchange/share.hpp"
+#include "core/sparse/share.hpp"
 #include "plugins/graph/graphs/graph.hpp"
 
 /// Arrays of a file of a graph (the format stands in plugins/graph/README.md). InputError naming file and array for

@@ -1,5 +1,5 @@
 #pragma once
-#include "core/sparse/rows/products.hpp"
+#include "core/sparse/products.hpp"
 
 namespace cambium::graph {
 

@@ -6,7 +6,7 @@
 
 #include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/sparse/exchange/entries.hpp"
+#include "core/sparse/entries.hpp"
 
 namespace cambium::graph {
 

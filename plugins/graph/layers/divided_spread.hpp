@@ -1,6 +1,6 @@
 #pragma once
-#include "core/sparse/distributed/product.hpp"
-#include "core/sparse/exchange/row_exchange.hpp"
+#include "core/sparse/product.hpp"
+#include "core/sparse/row_exchange.hpp"
 #include "plugins/graph/layers/spread.hpp"
 
 namespace cambium::graph {
@@ -38,7 +38,7 @@ class RowSpread : public Spread<T> {
   Side inputs_side_, outputs_side_;
 };
 
-/// What core/sparse/distributed divides in other ways. Rows are whole on every rank that has a part of their columns:
+/// What core/sparse divides in other ways. Rows are whole on every rank that has a part of their columns:
 /// columns are cut before a product and put together behind it.
 template <class T>
 class ProductSpread : public Spread<T> {

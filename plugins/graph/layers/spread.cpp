@@ -1,6 +1,6 @@
 #include "plugins/graph/layers/spread.hpp"
 
-#include "core/sparse/distributed/product.hpp"
+#include "core/sparse/product.hpp"
 #include "plugins/graph/layers/divided_spread.hpp"
 
 namespace cambium::graph {

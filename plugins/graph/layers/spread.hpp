@@ -2,9 +2,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/sparse/distributed/layout.hpp"
-#include "core/sparse/exchange/share.hpp"
-#include "core/sparse/rows/products.hpp"
+#include "core/sparse/layout.hpp"
+#include "core/sparse/products.hpp"
+#include "core/sparse/share.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
 
 namespace cambium::graph {
@@ -68,7 +68,7 @@ class Spread {
 
 /// Collective. Of a square matrix of which rank r of p gives the rows [n r / p, n (r + 1) / p). Layouts rows and
 /// needed_rows leave them there; every number is one sum in ascending order of the neighbour, whatever the number of
-/// ranks. Others as core/sparse/distributed has them, up to rounding. InputError for numbers of ranks that do not fit.
+/// ranks. Others as core/sparse has them, up to rounding. InputError for numbers of ranks that do not fit.
 template <class T>
 std::unique_ptr<Spread<T>> make_spread(const Csr<double>& own, const sparse::LayoutKeys& keys, const Comm& comm);
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/log.hpp"
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
 #include "plugins/graph/graphs/numbering.hpp"
 
 namespace cambium::graph {

@@ -5,7 +5,7 @@
 
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
-#include "core/sparse/rows/products.hpp"
+#include "core/sparse/products.hpp"
 #include "plugins/graph/graphs/streams.hpp"
 
 namespace cambium::graph {

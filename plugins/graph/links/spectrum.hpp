@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
 
 namespace cambium::graph {
 

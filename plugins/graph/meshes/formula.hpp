@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/deck/expression/expression.hpp"
+#include "core/deck/expression.hpp"
 
 namespace cambium::graph {
 

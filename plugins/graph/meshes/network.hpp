@@ -7,7 +7,7 @@
 
 #include "core/base/log.hpp"
 #include "core/deck/describe.hpp"
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
 #include "plugins/graph/graphs/edge_text.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/graph/train/graph_messages.hpp"
+#include "plugins/graph/networks/graph_messages.hpp"
 #include "plugins/graph/trajectories/steps_on_nodes.hpp"
 
 namespace cambium::graph {

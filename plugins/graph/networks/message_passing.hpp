@@ -2,9 +2,9 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/graph/rivals/energy_fit.hpp"
-#include "plugins/graph/train/molecule_batch.hpp"
-#include "plugins/graph/train/pair_messages.hpp"
+#include "plugins/graph/molecules/energy_fit.hpp"
+#include "plugins/graph/networks/molecule_batch.hpp"
+#include "plugins/graph/networks/pair_messages.hpp"
 
 namespace cambium::graph {
 

@@ -11,10 +11,10 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 
 namespace cambium::graph {
 

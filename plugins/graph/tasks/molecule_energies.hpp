@@ -3,7 +3,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/graph/rivals/energy_fit.hpp"
+#include "plugins/graph/molecules/energy_fit.hpp"
 
 namespace cambium::graph {
 

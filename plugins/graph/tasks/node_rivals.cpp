@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/sparse/rows/products.hpp"
-#include "core/train/step/optimizers/adam.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/sparse/products.hpp"
+#include "core/train/kinds/buffer.hpp"
+#include "core/train/optimizers/adam.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
 #include "plugins/graph/networks/gcn.hpp"
 

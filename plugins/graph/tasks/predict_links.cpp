@@ -9,7 +9,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/graph/links/link_rivals.hpp"
 #include "plugins/graph/links/samples.hpp"
 #include "plugins/graph/networks/light_gcn.hpp"

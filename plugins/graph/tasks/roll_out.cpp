@@ -9,15 +9,15 @@
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
-#include "plugins/graph/surrogate/network_steps.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/graph/trajectories/interpolation.hpp"
+#include "plugins/graph/trajectories/network_steps.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 
 namespace cambium::graph {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/numerics/symmetric_eigen.hpp"
-#include "plugins/graph/rivals/least_squares.hpp"
+#include "plugins/graph/molecules/least_squares.hpp"
 
 namespace cambium::graph {
 

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/sparse/exchange/share.hpp"
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
+#include "core/sparse/share.hpp"
 
 namespace cambium::graph {
 

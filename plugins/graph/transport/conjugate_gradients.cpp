@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/numerics/exact_sum.hpp"
-#include "core/sparse/rows/products.hpp"
+#include "core/sparse/products.hpp"
 
 namespace cambium::graph {
 

@@ -6,8 +6,8 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/parallel/peer_exchange.hpp"
-#include "core/sparse/exchange/share.hpp"
-#include "core/sparse/rows/csr.hpp"
+#include "core/sparse/csr.hpp"
+#include "core/sparse/share.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
 
 namespace cambium::graph {

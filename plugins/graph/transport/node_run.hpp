@@ -8,7 +8,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/physics.hpp"
-#include "plugins/graph/surrogate/network_steps.hpp"
+#include "plugins/graph/trajectories/network_steps.hpp"
 #include "plugins/graph/transport/shown_nodes.hpp"
 #include "plugins/graph/transport/stepper.hpp"
 

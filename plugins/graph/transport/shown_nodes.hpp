@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/parallel/comm.hpp"
-#include "core/state/node_fields.hpp"
+#include "core/particles/node_fields.hpp"
 #include "plugins/graph/graphs/numbering.hpp"
 #include "plugins/graph/meshes/network.hpp"
 #include "plugins/graph/meshes/triangles.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/numerics/exact_sum.hpp"
-#include "core/sparse/rows/products.hpp"
+#include "core/sparse/products.hpp"
 
 namespace cambium::graph {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/graph/transport/node_physics.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "plugins/kinetic/collisions/maxwellians.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "plugins/kinetic/collisions/dougherty_nodes.hpp"
 
 namespace cambium::kinetic {

@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "plugins/kinetic/collisions/dougherty.hpp"
 #include "plugins/kinetic/collisions/packs.hpp"
 

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "core/deck/expression/expression.hpp"
+#include "core/deck/expression.hpp"
 
 namespace cambium::kinetic {
 
 /// A formula of a deck in the variables of phase space and the deck's own parameters. Beside the functions of
-/// core/deck/expression/expression.hpp it knows maxwellian(v), maxwellian(v, u) and maxwellian(v, u, vt): the normal
+/// core/deck/expression.hpp it knows maxwellian(v), maxwellian(v, u) and maxwellian(v, u, vt): the normal
 /// density of one velocity component with mean u (default 0) and width vt (default 1). Numbers are in normalised units.
 class Formula {
  public:

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 
 namespace cambium::kinetic {
 

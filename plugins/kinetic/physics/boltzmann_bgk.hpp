@@ -1,6 +1,6 @@
 #pragma once
-#include "plugins/kinetic/vlasov/examine.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/physics/examine.hpp"
+#include "plugins/kinetic/physics/vlasov.hpp"
 
 namespace cambium::kinetic {
 

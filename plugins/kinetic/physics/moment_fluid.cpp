@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
-#include "plugins/kinetic/vlasov/examine.hpp"
+#include "plugins/kinetic/physics/examine.hpp"
 
 namespace cambium::kinetic {
 

@@ -7,9 +7,9 @@
 #include "core/numerics/real_fft.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
-#include "plugins/kinetic/closure/closure.hpp"
-#include "plugins/kinetic/vlasov/end_time.hpp"
-#include "plugins/kinetic/vlasov/growth.hpp"
+#include "plugins/kinetic/physics/closure.hpp"
+#include "plugins/kinetic/physics/end_time.hpp"
+#include "plugins/kinetic/physics/growth.hpp"
 
 namespace cambium::kinetic {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/plugin/cost/cost.hpp"
+#include "core/plugin/cost.hpp"
 #include "plugins/kinetic/physics/boltzmann_bgk.hpp"
 #include "plugins/kinetic/physics/vlasov_maxwell.hpp"
 #include "plugins/kinetic/physics/vlasov_poisson.hpp"

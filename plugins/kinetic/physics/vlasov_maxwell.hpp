@@ -1,7 +1,7 @@
 #pragma once
 #include "plugins/kinetic/fields/maxwell.hpp"
-#include "plugins/kinetic/vlasov/examine.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/physics/examine.hpp"
+#include "plugins/kinetic/physics/vlasov.hpp"
 
 namespace cambium::kinetic {
 

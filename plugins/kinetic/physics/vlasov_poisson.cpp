@@ -4,7 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
-#include "plugins/kinetic/fields/potential/poisson.hpp"
+#include "plugins/kinetic/fields/poisson.hpp"
 
 namespace cambium::kinetic {
 

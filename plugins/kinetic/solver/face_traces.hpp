@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/kinetic/messages/slab_messages.hpp"
 #include "plugins/kinetic/solver/edge_kernels.hpp"
+#include "plugins/kinetic/solver/slab_messages.hpp"
 
 namespace cambium::kinetic {
 

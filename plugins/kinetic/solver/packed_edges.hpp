@@ -1,6 +1,6 @@
 #pragma once
-#include "plugins/kinetic/messages/messages.hpp"
 #include "plugins/kinetic/solver/edge_kernels.hpp"
+#include "plugins/kinetic/solver/messages.hpp"
 #include "plugins/kinetic/solver/phase_grid.hpp"
 
 namespace cambium::kinetic {

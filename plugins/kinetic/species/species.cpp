@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/memory.hpp"
-#include "core/parallel/threads/host_threads.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"

@@ -9,11 +9,11 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/driver/writers/trajectory_writers.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/run/trajectory_writers.hpp"
 #include "plugins/kinetic/species/distribution_file.hpp"
 #include "plugins/kinetic/writers/moments.hpp"
 #include "plugins/kinetic/writers/sampled.hpp"

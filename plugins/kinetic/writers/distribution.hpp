@@ -2,7 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/io/fields/vtkhdf.hpp"
 #include "core/plugin/writer.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/physics/vlasov.hpp"
 
 namespace cambium::kinetic {
 

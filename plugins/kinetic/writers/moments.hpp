@@ -1,8 +1,8 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/particles/grid_fields.hpp"
 #include "core/plugin/writer.hpp"
-#include "core/state/grid_fields.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/physics/vlasov.hpp"
 #include "plugins/kinetic/writers/series_file.hpp"
 
 namespace cambium::kinetic {

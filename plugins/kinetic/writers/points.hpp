@@ -1,7 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/plugin/writer.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/physics/vlasov.hpp"
 #include "plugins/kinetic/writers/series_file.hpp"
 
 namespace cambium::kinetic {

@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "core/state/grid_fields.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "core/particles/grid_fields.hpp"
+#include "plugins/kinetic/physics/vlasov.hpp"
 #include "plugins/kinetic/writers/moments.hpp"
 
 namespace cambium::kinetic {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::kinetic {

@@ -1,8 +1,8 @@
 // What a kinetic run tells: observables, the last page, citations.
 #include <fmt/format.h>
 
+#include "plugins/kinetic/physics/vlasov.hpp"
 #include "plugins/kinetic/species/totals.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
 #include "plugins/kinetic/writers/sampled.hpp"
 
 namespace cambium::kinetic {

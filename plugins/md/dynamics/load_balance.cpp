@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/base/timing.hpp"
-#include "core/particles/domain/balanced_cuts.hpp"
+#include "plugins/md/domain/balanced_cuts.hpp"
 
 namespace cambium::md {
 namespace {

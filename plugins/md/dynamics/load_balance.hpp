@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "core/base/record/wait_clock.hpp"
+#include "core/base/wait_clock.hpp"
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
-#include "core/particles/domain/domain.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
+#include "plugins/md/domain/domain.hpp"
 
 namespace cambium::md {
 

@@ -2,9 +2,9 @@
 #include <cstdint>
 
 #include "core/parallel/context.hpp"
-#include "core/particles/domain/domain.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
+#include "plugins/md/domain/domain.hpp"
 
 namespace cambium::md {
 

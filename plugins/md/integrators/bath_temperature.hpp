@@ -1,5 +1,5 @@
 #pragma once
-#include "core/deck/expression/expression.hpp"
+#include "core/deck/expression.hpp"
 #include "core/plugin/schedule.hpp"
 
 namespace cambium::md {

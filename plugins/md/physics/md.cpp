@@ -11,10 +11,10 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/memory.hpp"
+#include "core/particles/tensor_of_view.hpp"
 #include "core/particles/velocities.hpp"
 #include "core/plugin/committee.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/state/tensor_of_view.hpp"
 #include "plugins/md/dynamics/twins.hpp"
 
 namespace cambium::md {

@@ -8,8 +8,8 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
-#include "core/particles/domain/brick_grid.hpp"
 #include "core/plugin/registry.hpp"
+#include "plugins/md/domain/brick_grid.hpp"
 
 namespace cambium::md {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/particles/box.hpp"
-#include "core/plugin/cost/cost.hpp"
+#include "core/plugin/cost.hpp"
 #include "plugins/md/physics/md.hpp"
 
 namespace cambium::md {

@@ -3,7 +3,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/pair/outside_forces.hpp"
-#include "core/plugin/cost/cost.hpp"
+#include "core/plugin/cost.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium::md {

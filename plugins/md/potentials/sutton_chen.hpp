@@ -4,7 +4,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/pair/switch_function.hpp"
-#include "core/plugin/cost/cost.hpp"
+#include "core/plugin/cost.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium::md {

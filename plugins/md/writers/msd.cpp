@@ -1,7 +1,7 @@
 #include "plugins/md/writers/msd.hpp"
 
 #include "core/parallel/agree.hpp"
-#include "plugins/md/correlations/correlation_file.hpp"
+#include "plugins/md/writers/correlation_file.hpp"
 
 namespace cambium::md {
 

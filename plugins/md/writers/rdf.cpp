@@ -8,12 +8,12 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/md/correlations/pair_histogram.hpp"
+#include "plugins/md/writers/pair_histogram.hpp"
 
 namespace cambium::md {
 

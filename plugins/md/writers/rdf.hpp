@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/particles/domain/domain.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/writer.hpp"
+#include "plugins/md/domain/domain.hpp"
 
 namespace cambium::md {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/plugin/writer.hpp"
-#include "plugins/md/correlations/correlation_file.hpp"
+#include "plugins/md/writers/correlation_file.hpp"
 
 namespace cambium::md {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/podlstm/series/windows.hpp"
+#include "plugins/podlstm/pod/windows.hpp"
 
 namespace cambium::podlstm {
 

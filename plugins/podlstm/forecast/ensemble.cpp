@@ -8,8 +8,8 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/run/model_seal.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/model_seal.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::podlstm {

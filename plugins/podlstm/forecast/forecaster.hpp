@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/io/hdf5/h5.hpp"
-#include "plugins/podlstm/series/windows.hpp"
+#include "plugins/podlstm/pod/windows.hpp"
 
 namespace cambium::podlstm {
 

@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/kinds/batch_plan.hpp"
-#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/optimizers/adam.hpp"
 
 namespace cambium::podlstm {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "plugins/podlstm/forecast/forecaster.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
 

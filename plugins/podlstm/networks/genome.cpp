@@ -63,10 +63,4 @@ std::string Graph::canonical() const {
   return out + fmt::format(";{}", output);
 }
 
-std::string genome_text(const Genome& genome) {
-  std::string out;
-  for (int g : genome) out += fmt::format("{}{}", out.empty() ? "" : " ", g);
-  return out;
-}
-
 }  // namespace cambium::podlstm

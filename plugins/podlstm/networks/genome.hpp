@@ -56,7 +56,4 @@ struct Graph {
 
 Graph graph_of(const GenomeSpace& space, const Genome& genome, int features);
 
-/// "3 0 1 ..." and back; InputError for text that is no list of whole numbers.
-std::string genome_text(const Genome& genome);
-
 }  // namespace cambium::podlstm

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "plugins/podlstm/linear/dense.hpp"
 #include "plugins/podlstm/networks/packs.hpp"
 #include "plugins/podlstm/networks/recurrent.hpp"
+#include "plugins/podlstm/pod/dense.hpp"
 
 namespace cambium::podlstm {
 

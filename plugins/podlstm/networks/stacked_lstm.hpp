@@ -1,7 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
-#include "plugins/podlstm/citations/citations.hpp"
+#include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/networks/genome.hpp"
 #include "plugins/podlstm/networks/recurrent.hpp"
 

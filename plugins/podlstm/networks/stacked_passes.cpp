@@ -1,9 +1,9 @@
 // Forward and backward passes of a stacked network, node by node.
 #include <algorithm>
 
-#include "plugins/podlstm/linear/dense.hpp"
 #include "plugins/podlstm/networks/packs.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
+#include "plugins/podlstm/pod/dense.hpp"
 
 namespace cambium::podlstm {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "plugins/podlstm/field/field.hpp"
-#include "plugins/podlstm/linear/dense.hpp"
+#include "plugins/podlstm/pod/dense.hpp"
+#include "plugins/podlstm/pod/field.hpp"
 
 namespace cambium::podlstm {
 

@@ -5,7 +5,7 @@
 
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::podlstm {

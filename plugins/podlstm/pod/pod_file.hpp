@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "plugins/podlstm/field/field.hpp"
 #include "plugins/podlstm/pod/basis.hpp"
+#include "plugins/podlstm/pod/field.hpp"
 
 namespace cambium::podlstm {
 

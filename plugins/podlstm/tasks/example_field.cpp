@@ -10,7 +10,7 @@
 #include "core/base/constants.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"

@@ -8,10 +8,10 @@
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/podlstm/citations/citations.hpp"
 #include "plugins/podlstm/forecast/ensemble.hpp"
+#include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
 
 namespace cambium::podlstm {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/base/timing.hpp"
-#include "plugins/podlstm/citations/citations.hpp"
+#include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
 
 namespace cambium::podlstm {

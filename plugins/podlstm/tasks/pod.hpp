@@ -3,8 +3,8 @@
 
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
-#include "plugins/podlstm/field/field.hpp"
 #include "plugins/podlstm/pod/basis.hpp"
+#include "plugins/podlstm/pod/field.hpp"
 
 namespace cambium::podlstm {
 

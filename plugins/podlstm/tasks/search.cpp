@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "plugins/podlstm/citations/citations.hpp"
+#include "core/train/tune/citations.hpp"
+#include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/tasks/forecast.hpp"
 
 namespace cambium::podlstm {

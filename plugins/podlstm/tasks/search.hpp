@@ -1,11 +1,13 @@
 #pragma once
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
+#include "core/train/tune/search_keys.hpp"
 #include "plugins/podlstm/forecast/member.hpp"
 #include "plugins/podlstm/forecast/options.hpp"
-#include "plugins/podlstm/search/search_keys.hpp"
 
 namespace cambium::podlstm {
+
+using namespace tune;  // the search itself, which the stage `tune` shares
 
 /// The stage `search`: networks of the SC20 space, found by validation alone, then an ensemble of the best beside the
 /// linear baselines on the test years.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "plugins/pretrain/augment/streams.hpp"
+#include "plugins/pretrain/archive/streams.hpp"
 
 namespace cambium::pretrain {
 

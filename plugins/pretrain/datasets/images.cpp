@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/pretrain/augment/streams.hpp"
+#include "plugins/pretrain/archive/streams.hpp"
 
 namespace cambium::pretrain {
 

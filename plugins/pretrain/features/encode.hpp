@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/pretrain/features/matrix.hpp"
 #include "plugins/pretrain/networks/encoder.hpp"
 

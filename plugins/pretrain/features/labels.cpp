@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
-#include "plugins/pretrain/augment/streams.hpp"
+#include "plugins/pretrain/archive/streams.hpp"
 #include "plugins/pretrain/features/similar.hpp"
 
 namespace cambium::pretrain {

@@ -1,5 +1,5 @@
 #pragma once
-#include "plugins/pretrain/augment/augment.hpp"
+#include "plugins/pretrain/archive/augment.hpp"
 #include "plugins/pretrain/features/matrix.hpp"
 
 namespace cambium::pretrain {

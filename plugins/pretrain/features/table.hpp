@@ -1,6 +1,6 @@
 #pragma once
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/pretrain/augment/augment.hpp"
+#include "plugins/pretrain/archive/augment.hpp"
 #include "plugins/pretrain/features/matrix.hpp"
 
 namespace cambium::pretrain {

@@ -3,19 +3,19 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
-#include "core/train/contrastive/contrastive_loss.hpp"
 #include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/pretrain/augment/augment.hpp"
+#include "plugins/pretrain/archive/augment.hpp"
+#include "plugins/pretrain/contrastive/contrastive_loss.hpp"
 #include "plugins/pretrain/networks/encoder.hpp"
+#include "plugins/pretrain/networks/encoder_module.hpp"
 #include "plugins/pretrain/networks/scales.hpp"
-#include "plugins/pretrain/train/encoder_module.hpp"
 
 namespace cambium::pretrain {
 
 /// Fields as unit vectors, learnt without labels: a field and its partner become alike, and unlike those of all other
-/// samples of the batch on all ranks (core/train/contrastive). Metrics compare each sample with all of the validation
-/// set: the share whose partner is not the nearest, and its mean place (1: nearest).
+/// samples of the batch on all ranks (plugins/pretrain/contrastive). Metrics compare each sample with all of the
+/// validation set: the share whose partner is not the nearest, and its mean place (1: nearest).
 class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, public train::KeepsNumbers, public Encoder {
  public:
   /// A second view of the field itself, the sample's partner, or the parameters of its run.

@@ -4,11 +4,11 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/pretrain/augment/augment.hpp"
+#include "plugins/pretrain/archive/augment.hpp"
 #include "plugins/pretrain/networks/encoder.hpp"
+#include "plugins/pretrain/networks/mugs_memory.hpp"
+#include "plugins/pretrain/networks/mugs_module.hpp"
 #include "plugins/pretrain/networks/scales.hpp"
-#include "plugins/pretrain/train/mugs_memory.hpp"
-#include "plugins/pretrain/train/mugs_module.hpp"
 
 namespace cambium::pretrain {
 

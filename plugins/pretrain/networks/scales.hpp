@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/pretrain/augment/augment.hpp"
+#include "plugins/pretrain/archive/augment.hpp"
 
 namespace cambium::pretrain {
 

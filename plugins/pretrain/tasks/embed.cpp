@@ -8,7 +8,7 @@
 
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/encode.hpp"

@@ -14,7 +14,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "plugins/pretrain/augment/streams.hpp"
+#include "plugins/pretrain/archive/streams.hpp"
 #include "plugins/pretrain/features/combinations.hpp"
 #include "plugins/pretrain/features/encode.hpp"
 #include "plugins/pretrain/features/scaled_parameters.hpp"

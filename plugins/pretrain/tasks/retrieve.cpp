@@ -9,7 +9,7 @@
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/combinations.hpp"

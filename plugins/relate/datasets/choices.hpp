@@ -3,7 +3,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
-#include "plugins/relate/records/choice_table.hpp"
+#include "plugins/relate/datasets/choice_table.hpp"
 
 namespace cambium::relate {
 

@@ -3,7 +3,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
-#include "plugins/relate/records/click_file.hpp"
+#include "plugins/relate/datasets/click_file.hpp"
 
 namespace cambium::relate {
 

@@ -3,7 +3,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
-#include "plugins/relate/records/pair_records.hpp"
+#include "plugins/relate/datasets/pair_records.hpp"
 
 namespace cambium::relate {
 

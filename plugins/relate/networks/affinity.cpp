@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "plugins/relate/passes/dense_stack.hpp"
+#include "plugins/relate/networks/dense_stack.hpp"
 
 namespace cambium::relate {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "plugins/relate/records/streams.hpp"
+#include "plugins/relate/datasets/streams.hpp"
 
 namespace cambium::relate {
 

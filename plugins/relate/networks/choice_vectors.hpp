@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/train/kinds/tables.hpp"
-#include "plugins/relate/records/choice_table.hpp"
-#include "plugins/relate/records/record_set.hpp"
+#include "plugins/relate/datasets/choice_table.hpp"
+#include "plugins/relate/datasets/record_set.hpp"
 
 namespace cambium::relate {
 

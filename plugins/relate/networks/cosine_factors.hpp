@@ -8,8 +8,8 @@
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/tables.hpp"
 #include "plugins/relate/networks/choice_vectors.hpp"
+#include "plugins/relate/networks/contrast.hpp"
 #include "plugins/relate/networks/scores_by_vectors.hpp"
-#include "plugins/relate/passes/contrast.hpp"
 
 namespace cambium::relate {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "plugins/relate/networks/dense_stack.hpp"
 #include "plugins/relate/networks/yes_or_no.hpp"
-#include "plugins/relate/passes/dense_stack.hpp"
 
 namespace cambium::relate {
 

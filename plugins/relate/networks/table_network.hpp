@@ -6,8 +6,8 @@
 
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/tables.hpp"
-#include "plugins/relate/passes/passes.hpp"
-#include "plugins/relate/records/record_set.hpp"
+#include "plugins/relate/datasets/record_set.hpp"
+#include "plugins/relate/networks/passes.hpp"
 
 namespace cambium::relate {
 

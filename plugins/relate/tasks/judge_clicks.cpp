@@ -10,8 +10,8 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "plugins/relate/rivals/logistic.hpp"
-#include "plugins/relate/rivals/scores.hpp"
+#include "plugins/relate/tasks/logistic.hpp"
+#include "plugins/relate/tasks/scores.hpp"
 
 namespace cambium::relate {
 

@@ -2,7 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
-#include "plugins/relate/records/record_set.hpp"
+#include "plugins/relate/datasets/record_set.hpp"
 #include "plugins/relate/tasks/model_predictions.hpp"
 
 namespace cambium::relate {

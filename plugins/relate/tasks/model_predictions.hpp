@@ -6,7 +6,7 @@
 #include "core/base/citation.hpp"
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/relate/networks/scores_by_vectors.hpp"
 
 namespace cambium::relate {

@@ -8,14 +8,14 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
-#include "plugins/relate/records/streams.hpp"
-#include "plugins/relate/rivals/pair_rivals.hpp"
-#include "plugins/relate/rivals/scores.hpp"
+#include "plugins/relate/datasets/streams.hpp"
+#include "plugins/relate/tasks/pair_rivals.hpp"
+#include "plugins/relate/tasks/scores.hpp"
 
 namespace cambium::relate {
 

@@ -3,7 +3,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/relate/datasets/choices.hpp"
-#include "plugins/relate/rivals/choice_rivals.hpp"
+#include "plugins/relate/tasks/choice_rivals.hpp"
 #include "plugins/relate/tasks/model_predictions.hpp"
 
 namespace cambium::relate {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/record/recorder.hpp"
-#include "core/sparse/block_panel.hpp"
+#include "core/base/recorder.hpp"
+#include "plugins/submatrix/columns/block_panel.hpp"
 #include "plugins/submatrix/columns/principal.hpp"
 
 namespace cambium::submatrix {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/sparse/block_exchange.hpp"
+#include "plugins/submatrix/columns/block_exchange.hpp"
 
 namespace cambium::submatrix {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/parallel/comm.hpp"
-#include "core/sparse/block_columns.hpp"
+#include "plugins/submatrix/columns/block_columns.hpp"
 
 namespace cambium::submatrix {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/sparse/block_panel.hpp"
+#include "plugins/submatrix/columns/block_panel.hpp"
 
 namespace cambium::submatrix {
 

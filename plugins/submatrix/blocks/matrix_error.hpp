@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/sparse/block_exchange.hpp"
+#include "plugins/submatrix/columns/block_exchange.hpp"
 #include "plugins/submatrix/columns/principal.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
 

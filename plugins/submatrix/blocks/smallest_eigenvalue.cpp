@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
-#include "core/sparse/exchange/row_exchange.hpp"
+#include "core/sparse/row_exchange.hpp"
 
 namespace cambium::submatrix {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "core/sparse/block_exchange.hpp"
+#include "plugins/submatrix/columns/block_exchange.hpp"
 
 namespace cambium::submatrix {
 

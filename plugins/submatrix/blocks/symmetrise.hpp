@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "core/sparse/block_exchange.hpp"
+#include "plugins/submatrix/columns/block_exchange.hpp"
 
 namespace cambium::submatrix {
 

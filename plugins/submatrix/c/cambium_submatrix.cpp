@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "core/sparse/block_exchange.hpp"
 #include "plugins/submatrix/c/csr.hpp"
+#include "plugins/submatrix/columns/block_exchange.hpp"
 #include "plugins/submatrix/density/spin_density.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/sparse/block_exchange.hpp"
+#include "plugins/submatrix/columns/block_exchange.hpp"
 #include "plugins/submatrix/columns/principal.hpp"
 
 namespace cambium::submatrix {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/numerics/panel.hpp"
 
 namespace cambium::submatrix {

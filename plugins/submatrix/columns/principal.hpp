@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/numerics/aligned_buffer.hpp"
-#include "core/sparse/block_exchange.hpp"
+#include "plugins/submatrix/columns/block_exchange.hpp"
 
 namespace cambium::submatrix {
 

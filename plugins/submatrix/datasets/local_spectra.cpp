@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/submatrix/learn/spectra_file.hpp"
+#include "plugins/submatrix/datasets/spectra_file.hpp"
 
 namespace cambium::submatrix {
 

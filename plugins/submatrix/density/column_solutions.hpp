@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/submatrix/reach/widening.hpp"
+#include "plugins/submatrix/submatrices/widening.hpp"
 
 namespace cambium::submatrix {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "plugins/submatrix/options/density_options.hpp"
+#include "plugins/submatrix/submatrices/density_options.hpp"
 
 namespace cambium::submatrix {
 

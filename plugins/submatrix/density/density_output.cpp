@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/sparse/block_panel.hpp"
 #include "plugins/submatrix/blocks/congruence.hpp"
 #include "plugins/submatrix/blocks/symmetrise.hpp"
+#include "plugins/submatrix/columns/block_panel.hpp"
 #include "plugins/submatrix/columns/chemical_potential.hpp"
 #include "plugins/submatrix/submatrices/ends.hpp"
 

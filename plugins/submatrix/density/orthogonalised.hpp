@@ -1,6 +1,6 @@
 #pragma once
-#include "plugins/submatrix/options/density_job.hpp"
-#include "plugins/submatrix/overlap/inverse_root.hpp"
+#include "plugins/submatrix/submatrices/density_job.hpp"
+#include "plugins/submatrix/submatrices/inverse_root.hpp"
 
 namespace cambium::submatrix {
 

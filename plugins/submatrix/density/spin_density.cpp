@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "plugins/submatrix/density/electron_check.hpp"
-#include "plugins/submatrix/overlap/inverse_root.hpp"
+#include "plugins/submatrix/submatrices/inverse_root.hpp"
 
 namespace cambium::submatrix {
 

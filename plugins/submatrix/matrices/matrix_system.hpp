@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "core/sparse/block_columns.hpp"
+#include "plugins/submatrix/columns/block_columns.hpp"
 
 namespace cambium::submatrix {
 

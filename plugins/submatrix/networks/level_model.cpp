@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
 #include "plugins/submatrix/networks/local_levels.hpp"
 

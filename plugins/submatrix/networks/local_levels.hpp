@@ -5,7 +5,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/submatrix/columns/level_prediction.hpp"
-#include "plugins/submatrix/learn/moments.hpp"
+#include "plugins/submatrix/datasets/moments.hpp"
 
 namespace cambium::submatrix {
 

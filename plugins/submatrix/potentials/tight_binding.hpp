@@ -6,8 +6,8 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/potential.hpp"
 #include "plugins/submatrix/density/density_matrix.hpp"
-#include "plugins/submatrix/tight_binding/hopping.hpp"
-#include "plugins/submatrix/tight_binding/regions.hpp"
+#include "plugins/submatrix/matrices/hopping.hpp"
+#include "plugins/submatrix/matrices/regions.hpp"
 
 namespace cambium::submatrix {
 

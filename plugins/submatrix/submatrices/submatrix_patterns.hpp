@@ -4,7 +4,7 @@
 
 #include "plugins/submatrix/blocks/error_sample.hpp"
 #include "plugins/submatrix/columns/exact_solvers.hpp"
-#include "plugins/submatrix/options/density_job.hpp"
+#include "plugins/submatrix/submatrices/density_job.hpp"
 
 namespace cambium::submatrix {
 

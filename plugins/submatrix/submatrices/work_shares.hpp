@@ -2,7 +2,7 @@
 #include <span>
 
 #include "core/parallel/comm.hpp"
-#include "core/sparse/block_columns.hpp"
+#include "plugins/submatrix/columns/block_columns.hpp"
 
 namespace cambium::submatrix {
 

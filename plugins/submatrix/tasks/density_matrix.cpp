@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "plugins/submatrix/density/electron_check.hpp"
 #include "plugins/submatrix/networks/level_model.hpp"
-#include "plugins/submatrix/report/report.hpp"
+#include "plugins/submatrix/tasks/report.hpp"
 
 namespace cambium::submatrix {
 

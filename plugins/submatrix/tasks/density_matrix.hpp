@@ -5,7 +5,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/submatrix/density/density_matrix.hpp"
-#include "plugins/submatrix/report/matrix_input.hpp"
+#include "plugins/submatrix/tasks/matrix_input.hpp"
 
 namespace cambium::submatrix {
 

@@ -6,8 +6,8 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
-#include "plugins/submatrix/learn/spectra_file.hpp"
-#include "plugins/submatrix/report/matrix_input.hpp"
+#include "plugins/submatrix/datasets/spectra_file.hpp"
+#include "plugins/submatrix/tasks/matrix_input.hpp"
 
 namespace cambium::submatrix {
 

@@ -8,7 +8,7 @@
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "plugins/superres/scheme/row_share.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "plugins/superres/convection/row_share.hpp"
+#include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
 

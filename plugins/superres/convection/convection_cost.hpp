@@ -2,7 +2,7 @@
 #include <string>
 
 #include "core/parallel/context.hpp"
-#include "core/plugin/cost/cost.hpp"
+#include "core/plugin/cost.hpp"
 #include "plugins/superres/convection/convection.hpp"
 
 namespace cambium::superres {

@@ -3,7 +3,7 @@
 
 #include "core/plugin/check.hpp"
 #include "plugins/superres/convection/convection.hpp"
-#include "plugins/superres/sampling/centred_fields.hpp"
+#include "plugins/superres/samples/centred_fields.hpp"
 
 namespace cambium::superres {
 

@@ -9,7 +9,7 @@
 
 #include "core/parallel/random.hpp"
 #include "plugins/superres/convection/place_fields.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
 

@@ -3,7 +3,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
-#include "plugins/superres/scheme/flow.hpp"
+#include "plugins/superres/convection/flow.hpp"
 
 namespace cambium::superres {
 

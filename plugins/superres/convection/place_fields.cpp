@@ -1,7 +1,7 @@
 #include "plugins/superres/convection/place_fields.hpp"
 
-#include "plugins/superres/sampling/resampling.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "plugins/superres/convection/rows.hpp"
+#include "plugins/superres/samples/resampling.hpp"
 
 namespace cambium::superres {
 namespace {

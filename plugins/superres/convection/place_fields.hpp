@@ -1,6 +1,6 @@
 #pragma once
+#include "plugins/superres/convection/flow.hpp"
 #include "plugins/superres/equations/field_data.hpp"
-#include "plugins/superres/scheme/flow.hpp"
 
 namespace cambium::superres {
 

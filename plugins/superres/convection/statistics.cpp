@@ -4,7 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/sums.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/comm.hpp"
-#include "plugins/superres/scheme/flow.hpp"
+#include "plugins/superres/convection/flow.hpp"
 
 namespace cambium::superres {
 

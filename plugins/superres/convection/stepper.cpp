@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/superres/scheme/rows.hpp"
+#include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
 

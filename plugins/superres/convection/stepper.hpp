@@ -1,9 +1,9 @@
 #pragma once
 #include <array>
 
-#include "plugins/superres/scheme/explicit_terms.hpp"
-#include "plugins/superres/scheme/projection.hpp"
-#include "plugins/superres/scheme/wall_normal_diffusion.hpp"
+#include "plugins/superres/convection/explicit_terms.hpp"
+#include "plugins/superres/convection/projection.hpp"
+#include "plugins/superres/convection/wall_normal_diffusion.hpp"
 
 namespace cambium::superres {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "plugins/superres/sampling/resampling.hpp"
+#include "plugins/superres/samples/resampling.hpp"
 
 namespace cambium::superres {
 

@@ -5,8 +5,8 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/superres/plumes/labels.hpp"
-#include "plugins/superres/plumes/rivals.hpp"
+#include "plugins/superres/datasets/labels.hpp"
+#include "plugins/superres/datasets/rivals.hpp"
 
 namespace cambium::superres {
 

@@ -9,8 +9,8 @@
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/evaluate/refinement.hpp"
+#include "plugins/superres/samples/resampling.hpp"
 #include "plugins/superres/samples/window.hpp"
-#include "plugins/superres/sampling/resampling.hpp"
 
 namespace cambium::superres {
 namespace {

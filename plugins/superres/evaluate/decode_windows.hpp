@@ -1,7 +1,7 @@
 #pragma once
 #include <functional>
 
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/superres/equations/field_data.hpp"
 
 namespace cambium::superres {

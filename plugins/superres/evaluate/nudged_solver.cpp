@@ -10,7 +10,7 @@
 #include "plugins/superres/evaluate/flow_statistics.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
-#include "plugins/superres/sampling/resampling.hpp"
+#include "plugins/superres/samples/resampling.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
+#include "plugins/superres/convection/grid.hpp"
 #include "plugins/superres/equations/field_data.hpp"
-#include "plugins/superres/scheme/grid.hpp"
 
 namespace cambium::superres {
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "plugins/superres/plumes/mirrors.hpp"
-#include "plugins/superres/plumes/overlap.hpp"
+#include "plugins/superres/datasets/mirrors.hpp"
+#include "plugins/superres/datasets/overlap.hpp"
 
 namespace cambium::superres {
 

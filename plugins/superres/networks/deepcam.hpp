@@ -2,7 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/quality.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/superres/train/segmentation.hpp"
+#include "plugins/superres/networks/segmentation.hpp"
 
 namespace cambium::superres {
 

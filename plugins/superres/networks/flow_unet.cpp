@@ -2,7 +2,7 @@
 
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
-#include "plugins/superres/train/answers.hpp"
+#include "plugins/superres/networks/answers.hpp"
 
 namespace cambium::superres {
 void FlowUnet::Params::describe(deck::Describe<Params>& d) {

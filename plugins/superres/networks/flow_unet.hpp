@@ -1,7 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
-#include "plugins/superres/train/flow_network.hpp"
-#include "plugins/superres/train/unet.hpp"
+#include "plugins/superres/networks/flow_network.hpp"
+#include "plugins/superres/networks/unet.hpp"
 
 namespace cambium::superres {
 

@@ -6,10 +6,10 @@
 #include "plugins/superres/decoder/taylor.hpp"
 #include "plugins/superres/equations/equation.hpp"
 #include "plugins/superres/evaluate/refinement.hpp"
-#include "plugins/superres/train/decode.hpp"
-#include "plugins/superres/train/flow_network.hpp"
-#include "plugins/superres/train/plates.hpp"
-#include "plugins/superres/train/unet.hpp"
+#include "plugins/superres/networks/decode.hpp"
+#include "plugins/superres/networks/flow_network.hpp"
+#include "plugins/superres/networks/plates.hpp"
+#include "plugins/superres/networks/unet.hpp"
 
 namespace cambium::superres {
 

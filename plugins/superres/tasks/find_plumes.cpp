@@ -8,12 +8,12 @@
 
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/io/run/provenance.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/superres/datasets/plumes.hpp"
 
 namespace cambium::superres {

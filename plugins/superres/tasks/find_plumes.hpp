@@ -8,8 +8,8 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/superres/plumes/overlap.hpp"
-#include "plugins/superres/plumes/rivals.hpp"
+#include "plugins/superres/datasets/overlap.hpp"
+#include "plugins/superres/datasets/rivals.hpp"
 
 namespace cambium::superres {
 

@@ -8,17 +8,17 @@
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/labels.hpp"
-#include "core/io/run/provenance.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/evaluate/decode_windows.hpp"
 #include "plugins/superres/evaluate/look_at_fields.hpp"
-#include "plugins/superres/sampling/resampling.hpp"
-#include "plugins/superres/sampling/write_fields.hpp"
+#include "plugins/superres/samples/resampling.hpp"
+#include "plugins/superres/samples/write_fields.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -5,7 +5,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/superres/equations/equation.hpp"
 #include "plugins/superres/evaluate/nudged_solver.hpp"
 #include "plugins/superres/evaluate/refinement.hpp"

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::superres {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/evaluate/look_at_fields.hpp"

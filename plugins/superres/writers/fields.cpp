@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/superres/sampling/centred_fields.hpp"
-#include "plugins/superres/sampling/write_fields.hpp"
+#include "plugins/superres/samples/centred_fields.hpp"
+#include "plugins/superres/samples/write_fields.hpp"
 
 namespace cambium::superres {
 

@@ -4,12 +4,12 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/io/tables/csv.hpp"
 #include "core/numerics/real_fft.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/superres/sampling/centred_fields.hpp"
+#include "plugins/superres/samples/centred_fields.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/io/gather.hpp"
 #include "core/parallel/kokkos.hpp"
-#include "core/state/tensor_of_view.hpp"
+#include "core/particles/tensor_of_view.hpp"
 
 namespace cambium::my_physics {
 

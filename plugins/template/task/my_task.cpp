@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/io/tables/csv.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/text_lines.hpp"
 #include "core/parallel/agree.hpp"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/io/csv.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::my_writer {

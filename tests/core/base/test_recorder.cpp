@@ -1,5 +1,5 @@
 // Regions of a profile: whose time is whose, what is counted, and what happens where none is taken.
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 
 #include <chrono>
 #include <stdexcept>

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "core/base/timing.hpp"
-#include "core/driver/page/timing_table.hpp"
+#include "core/run/summary/timing_table.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

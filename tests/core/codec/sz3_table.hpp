@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/bench/codec_fields.hpp"
+#include "bench/core/codec_fields.hpp"
 #include "core/io/hdf5/h5.hpp"
 
 namespace cambium {

@@ -13,10 +13,10 @@
 #include <sstream>
 
 #include "core/codec/zfp_codec.hpp"
+#include "core/io/hdf5/filter.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/h5_recode.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/lossy_filter/filter.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"

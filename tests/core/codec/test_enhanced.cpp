@@ -4,10 +4,10 @@
 #include <cstring>
 #include <limits>
 
-#include "core/codec/enhance/enhanced.hpp"
-#include "core/codec/enhance/fit_hidden.hpp"
-#include "core/codec/enhance/least_squares.hpp"
-#include "core/codec/enhance/places.hpp"
+#include "core/codec/fields/enhanced.hpp"
+#include "core/codec/fields/fit_hidden.hpp"
+#include "core/codec/fields/least_squares.hpp"
+#include "core/codec/fields/places.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/codec/worst.hpp"

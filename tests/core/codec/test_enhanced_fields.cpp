@@ -1,5 +1,5 @@
 // Learned corrections on measured fields, beside SZ3 with a stream as long and beside the plain codec.
-#include "core/codec/enhance/enhanced.hpp"
+#include "core/codec/fields/enhanced.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/codec/sz3_table.hpp"
 

@@ -1,6 +1,6 @@
 // Measured fields: a hurricane, viscous fingers, winds and heights. They lie in the folder that CAMBIUM_DATA names.
 #include "core/codec/codec.hpp"
-#include "core/codec/enhance/enhanced.hpp"
+#include "core/codec/fields/enhanced.hpp"
 #include "core/codec/zfp_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/codec/sz3_table.hpp"

@@ -1,7 +1,7 @@
 // Keys that leave a search a choice: `key: !choice [a, b]`.
 #include "core/deck/alternatives.hpp"
-#include "core/deck/documentation/reference.hpp"
 #include "core/deck/override.hpp"
+#include "core/deck/reference.hpp"
 #include "core/deck/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/deck/deck_samples.hpp"

@@ -2,7 +2,7 @@
 #include <random>
 
 #include "core/base/units.hpp"
-#include "core/deck/documentation/reference.hpp"
+#include "core/deck/reference.hpp"
 #include "core/deck/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/deck/deck_samples.hpp"

@@ -1,7 +1,7 @@
 // What is derived from the declarations: the resolved deck, the reference, the schema.
 #include <nlohmann/json.hpp>
 
-#include "core/deck/documentation/reference.hpp"
+#include "core/deck/reference.hpp"
 #include "core/deck/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/deck/deck_samples.hpp"

@@ -2,7 +2,7 @@
 #include <numbers>
 
 #include "core/base/units.hpp"
-#include "core/deck/expression/expression.hpp"
+#include "core/deck/expression.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

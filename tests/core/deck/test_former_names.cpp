@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/deck/alternatives.hpp"
-#include "core/deck/documentation/reference.hpp"
 #include "core/deck/override.hpp"
+#include "core/deck/reference.hpp"
 #include "core/deck/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/deck/deck_samples.hpp"

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "core/deck/node.hpp"
-#include "core/deck/places/scalar_place.hpp"
+#include "core/deck/scalar_place.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium::deck;

@@ -1,7 +1,7 @@
 // A plain word where a block with a type is expected, a plain number where a type `constant` has one: the same decks.
 #include <nlohmann/json.hpp>
 
-#include "core/deck/documentation/reference.hpp"
+#include "core/deck/reference.hpp"
 #include "core/deck/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/deck/deck_samples.hpp"

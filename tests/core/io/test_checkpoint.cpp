@@ -2,9 +2,9 @@
 #include <fstream>
 #include <memory>
 
-#include "core/io/run/checkpoint.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/state/tensor_of_view.hpp"
+#include "core/particles/tensor_of_view.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"

@@ -1,7 +1,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/driver/thermo_file.hpp"
+#include "core/run/thermo_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

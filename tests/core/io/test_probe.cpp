@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/probe.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/probe/probe.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

@@ -1,7 +1,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "core/base/build_info.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/provenance.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/io/run/run_lock.hpp"
+#include "core/io/run_lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

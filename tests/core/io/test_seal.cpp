@@ -2,10 +2,10 @@
 #include <fstream>
 
 #include "core/base/text.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/io/hdf5/seal.hpp"
+#include "core/io/model_seal.hpp"
 #include "core/io/reading.hpp"
-#include "core/io/run/checkpoint.hpp"
-#include "core/io/run/model_seal.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

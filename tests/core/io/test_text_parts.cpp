@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/io/tables/text_parts.hpp"
+#include "core/io/text_parts.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"

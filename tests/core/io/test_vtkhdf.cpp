@@ -4,8 +4,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/driver/writers/vtkhdf_writer.hpp"
 #include "core/plugin/physics.hpp"
+#include "core/run/vtkhdf_writer.hpp"
 #include "tests/catch.hpp"
 #include "tests/sample_particles.hpp"
 #include "tests/scratch.hpp"

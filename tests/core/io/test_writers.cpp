@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/driver/writers/trajectory_writers.hpp"
+#include "core/run/trajectory_writers.hpp"
 #include "tests/catch.hpp"
 #include "tests/sample_particles.hpp"
 #include "tests/scratch.hpp"

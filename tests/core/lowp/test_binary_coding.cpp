@@ -1,8 +1,8 @@
 // Matrices of few bits: products against plain sums over signs, coding against what is known of it.
 #include <cmath>
 
-#include "core/lowp/infer/binary_coding.hpp"
-#include "core/lowp/infer/calibrated.hpp"
+#include "core/lowp/binary_coding.hpp"
+#include "core/lowp/calibrated.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"

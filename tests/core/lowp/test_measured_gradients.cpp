@@ -4,11 +4,11 @@
 #include <iostream>
 
 #include "core/train/data/expression_set.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
-#include "core/train/networks/transformer/grammar_set.hpp"
-#include "core/train/networks/transformer/transformer.hpp"
-#include "core/train/step/optimizers/adam.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/optimizers/adam.hpp"
+#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gradient_tails.hpp"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/lowp/infer/softmax.hpp"
+#include "core/lowp/softmax.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 

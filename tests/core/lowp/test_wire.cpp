@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/lowp/wire/bfloat16.hpp"
-#include "core/lowp/wire/groups.hpp"
-#include "core/lowp/wire/hadamard.hpp"
+#include "core/lowp/bfloat16.hpp"
+#include "core/lowp/groups.hpp"
+#include "core/lowp/hadamard.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 

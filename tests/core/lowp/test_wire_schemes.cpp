@@ -1,9 +1,9 @@
 // What the codecs are for: gradients summed in two levels, weights sent as differences.
 #include <cmath>
 
-#include "core/lowp/wire/bfloat16.hpp"
-#include "core/lowp/wire/groups.hpp"
-#include "core/lowp/wire/hadamard.hpp"
+#include "core/lowp/bfloat16.hpp"
+#include "core/lowp/groups.hpp"
+#include "core/lowp/hadamard.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/packed_gemm.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
-#include "core/parallel/threads/host_threads.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

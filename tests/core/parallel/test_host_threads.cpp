@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/kokkos.hpp"
-#include "core/parallel/threads/host_threads.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/parallel/comm.hpp"
-#include "core/parallel/network/length.hpp"
+#include "core/parallel/length.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
 #include "core/parallel/comm.hpp"
-#include "core/parallel/network/emulated_network.hpp"
+#include "core/parallel/emulated_network.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

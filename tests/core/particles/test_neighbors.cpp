@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/particles/neighbors/neighbors_device.hpp"
+#include "core/particles/neighbors_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/periodic.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sparse/distributed/product.hpp"
+#include "core/sparse/product.hpp"
 
 namespace cambium::sparse::test {
 

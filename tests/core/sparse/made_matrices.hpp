@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/parallel/random.hpp"
-#include "core/sparse/rows/csr.hpp"
-#include "core/sparse/rows/products.hpp"
+#include "core/sparse/csr.hpp"
+#include "core/sparse/products.hpp"
 
 namespace cambium::sparse::test {
 

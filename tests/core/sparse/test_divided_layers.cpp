@@ -1,5 +1,5 @@
-#include "core/sparse/distributed/dense.hpp"
-#include "core/sparse/distributed/layer_order.hpp"
+#include "core/sparse/dense.hpp"
+#include "core/sparse/layer_order.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
 

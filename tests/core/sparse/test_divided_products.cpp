@@ -1,6 +1,6 @@
 #include "core/base/error.hpp"
-#include "core/sparse/distributed/predicted.hpp"
-#include "core/sparse/exchange/row_exchange.hpp"
+#include "core/sparse/predicted.hpp"
+#include "core/sparse/row_exchange.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/sparse/distributed/dense.hpp"
+#include "core/sparse/dense.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
 

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "core/io/hdf5/h5.hpp"
-#include "core/sparse/order/parts.hpp"
+#include "plugins/graph/tiles/parts.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
 

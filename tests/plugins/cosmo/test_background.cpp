@@ -1,8 +1,8 @@
 // Expansion and growth against closed forms and integrals; the spectrum against its normalisation and its limits.
 #include <cmath>
 
-#include "plugins/cosmo/background/expansion.hpp"
-#include "plugins/cosmo/background/linear_power.hpp"
+#include "plugins/cosmo/gravity/expansion.hpp"
+#include "plugins/cosmo/gravity/linear_power.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "plugins/cosmo/boxes/latin_hypercube.hpp"
+#include "plugins/cosmo/boxes/statistics.hpp"
 #include "plugins/cosmo/boxes/turns.hpp"
-#include "plugins/cosmo/rivals/statistics.hpp"
 #include "plugins/cosmo/tasks/infer_cosmology.hpp"
 #include "plugins/cosmo/tasks/structure_boxes.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/plugin/registry.hpp"
-#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/decompose.hpp"
 #include "core/train/register.hpp"
-#include "plugins/cosmo/rivals/statistics.hpp"
+#include "plugins/cosmo/boxes/statistics.hpp"
 #include "tests/catch.hpp"
 
 namespace cambium::cosmo {

@@ -1,6 +1,6 @@
 // Growth of large waves against linear theory, one wave against its exact solution, order in time, momentum, and what a
 // finer run says of the cheaper ways to the same spectrum.
-#include "plugins/cosmo/mesh/clouds.hpp"
+#include "plugins/cosmo/gravity/clouds.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 
 using namespace cambium;

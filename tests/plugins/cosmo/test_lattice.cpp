@@ -3,9 +3,9 @@
 #include <array>
 #include <complex>
 
-#include "plugins/cosmo/mesh/clouds.hpp"
-#include "plugins/cosmo/motion/time_steps.hpp"
-#include "plugins/cosmo/start/lagrangian.hpp"
+#include "plugins/cosmo/gravity/clouds.hpp"
+#include "plugins/cosmo/gravity/lagrangian.hpp"
+#include "plugins/cosmo/gravity/time_steps.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 
 using namespace cambium;

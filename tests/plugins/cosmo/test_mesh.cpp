@@ -2,8 +2,8 @@
 #include <cmath>
 #include <complex>
 
-#include "plugins/cosmo/mesh/clouds.hpp"
-#include "plugins/cosmo/mesh/spectrum.hpp"
+#include "plugins/cosmo/gravity/clouds.hpp"
+#include "plugins/cosmo/gravity/spectrum.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 
 using namespace cambium;

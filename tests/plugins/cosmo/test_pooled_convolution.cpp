@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "plugins/cosmo/convolution/pooled_convolution.hpp"
+#include "plugins/cosmo/networks/pooled_convolution.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium::cosmo;

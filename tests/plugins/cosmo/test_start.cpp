@@ -1,10 +1,10 @@
 // The random field has its spectrum; displacements of first and second order against closed forms.
 #include <cmath>
 
-#include "plugins/cosmo/mesh/spectrum.hpp"
-#include "plugins/cosmo/start/gaussian_field.hpp"
-#include "plugins/cosmo/start/lagrangian.hpp"
-#include "plugins/cosmo/start/theory.hpp"
+#include "plugins/cosmo/gravity/gaussian_field.hpp"
+#include "plugins/cosmo/gravity/lagrangian.hpp"
+#include "plugins/cosmo/gravity/spectrum.hpp"
+#include "plugins/cosmo/gravity/theory.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 
 using namespace cambium;

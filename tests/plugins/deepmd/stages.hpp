@@ -4,9 +4,9 @@
 #include <map>
 #include <sstream>
 
-#include "core/driver/simulate.hpp"
-#include "core/driver/writers/trajectory_writers.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/run/simulate.hpp"
+#include "core/run/trajectory_writers.hpp"
 #include "plugins/deepmd/model/model_tree.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 #include "tests/plugins/deepmd/deep_potential_samples.hpp"

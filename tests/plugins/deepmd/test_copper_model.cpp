@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "core/particles/lattice.hpp"
-#include "plugins/deepmd/label/sampling.hpp"
+#include "plugins/deepmd/tasks/sampling.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/md/md_run.hpp"
 

@@ -1,6 +1,6 @@
 // What must hold for any weights: derivatives, symmetries, smoothness, and how far compression may go.
-#include "core/parallel/threads/host_threads.hpp"
-#include "plugins/deepmd/layers/network_jet.hpp"
+#include "core/parallel/host_threads.hpp"
+#include "plugins/deepmd/model/network_jet.hpp"
 #include "tests/plugins/deepmd/deep_potential_samples.hpp"
 
 using namespace cambium;

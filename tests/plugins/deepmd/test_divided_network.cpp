@@ -1,7 +1,7 @@
 // A Deep Potential whose weights come and go network by network: the same bits as with all of them there, whatever is
 // divided among ranks; bytes and memory by the formulas.
-#include "core/parallel/threads/host_threads.hpp"
-#include "core/train/plan/step_plan.hpp"
+#include "apps/cambium/plan/step_plan.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "plugins/deepmd/datasets/deepmd_npy.hpp"
 #include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"

@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
-#include "plugins/deepmd/layer_passes/embedding_table.hpp"
-#include "plugins/deepmd/passes/interpolated_sums.hpp"
+#include "plugins/deepmd/training/embedding_table.hpp"
+#include "plugins/deepmd/training/interpolated_sums.hpp"
 #include "tests/plugins/deepmd/training_samples.hpp"
 
 using namespace cambium;

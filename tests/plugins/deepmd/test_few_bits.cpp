@@ -2,7 +2,7 @@
 // these bits mean.
 #include <cmath>
 
-#include "core/train/networks/quantized/coded_weights.hpp"
+#include "core/train/networks/mlp/coded_weights.hpp"
 #include "plugins/deepmd/datasets/deepmd_npy.hpp"
 #include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "core/train/kinds/batch_plan.hpp"
-#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/optimizers/adam.hpp"
 #include "plugins/deepmd/datasets/deepmd_npy.hpp"
 #include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"

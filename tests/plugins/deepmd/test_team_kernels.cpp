@@ -1,8 +1,8 @@
 // The kernels that devices run, by teams and by groups of channels, beside those of hosts: the same sums in another
 // order. Here a team has one thread.
-#include "plugins/deepmd/layers/group_contraction.hpp"
-#include "plugins/deepmd/layers/padding.hpp"
-#include "plugins/deepmd/layers/team_gradients.hpp"
+#include "plugins/deepmd/model/group_contraction.hpp"
+#include "plugins/deepmd/model/padding.hpp"
+#include "plugins/deepmd/model/team_gradients.hpp"
 #include "tests/plugins/deepmd/training_samples.hpp"
 
 using namespace cambium;

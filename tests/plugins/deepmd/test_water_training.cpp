@@ -1,7 +1,7 @@
 // The water example of DeePMD-kit, trained with its recipe; its documents give 0.338 eV/Å on validation data after 500
 // steps.
 #include "core/train/kinds/batch_plan.hpp"
-#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/optimizers/adam.hpp"
 #include "plugins/deepmd/datasets/deepmd_npy.hpp"
 #include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Small models, configurations and flat weights for the tests of training.
-#include "plugins/deepmd/layer_passes/parameters.hpp"
-#include "plugins/deepmd/passes/model_pass.hpp"
+#include "plugins/deepmd/training/model_pass.hpp"
+#include "plugins/deepmd/training/parameters.hpp"
 #include "tests/plugins/deepmd/deep_potential_samples.hpp"
 
 namespace cambium::deepmd::test {

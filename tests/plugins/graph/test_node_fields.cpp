@@ -1,6 +1,6 @@
 // What the outputs node_fields and vtkhdf hold of physics on nodes, on any number of ranks, after a resume, and as a
 // start.
-#include "core/driver/writers/vtkhdf_writer.hpp"
+#include "core/run/vtkhdf_writer.hpp"
 #include "plugins/graph/writers/node_fields.hpp"
 #include "tests/plugins/graph/node_case.hpp"
 #include "tests/scratch.hpp"

@@ -2,7 +2,7 @@
 // Runs a kinetic physics from its parameters, step by step, without a deck.
 #include <memory>
 
-#include "core/driver/advance.hpp"
+#include "core/run/advance.hpp"
 #include "plugins/kinetic/physics/vlasov_maxwell.hpp"
 #include "plugins/kinetic/physics/vlasov_poisson.hpp"
 

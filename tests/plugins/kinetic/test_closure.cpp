@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/io/hdf5/h5.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "kinetic_run.hpp"
 #include "plugins/kinetic/networks/heat_flux_kernel.hpp"
 #include "plugins/kinetic/physics/moment_fluid.hpp"

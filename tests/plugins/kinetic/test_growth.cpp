@@ -4,7 +4,7 @@
 #include <functional>
 #include <random>
 
-#include "plugins/kinetic/vlasov/growth.hpp"
+#include "plugins/kinetic/physics/growth.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -5,7 +5,7 @@
 #include "core/base/constants.hpp"
 #include "core/base/counts.hpp"
 #include "plugins/kinetic/fields/conf_ranks.hpp"
-#include "plugins/kinetic/fields/potential/poisson.hpp"
+#include "plugins/kinetic/fields/poisson.hpp"
 #include "plugins/kinetic/solver/phase_grid.hpp"
 #include "tests/catch.hpp"
 

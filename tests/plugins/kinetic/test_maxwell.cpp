@@ -5,7 +5,7 @@
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/fields/maxwell.hpp"
-#include "plugins/kinetic/vlasov/external_field.hpp"
+#include "plugins/kinetic/physics/external_field.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

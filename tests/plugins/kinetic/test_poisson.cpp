@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "plugins/kinetic/deck/formula.hpp"
-#include "plugins/kinetic/fields/potential/poisson.hpp"
-#include "plugins/kinetic/vlasov/external_field.hpp"
+#include "plugins/kinetic/fields/poisson.hpp"
+#include "plugins/kinetic/physics/external_field.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <thread>
 
-#include "plugins/kinetic/messages/slab_messages.hpp"
-#include "plugins/kinetic/vlasov/rank_sums.hpp"
+#include "plugins/kinetic/physics/rank_sums.hpp"
+#include "plugins/kinetic/solver/slab_messages.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -4,7 +4,7 @@
 #include <set>
 #include <thread>
 
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "kinetic_run.hpp"
 #include "plugins/kinetic/collisions/dougherty_nodes.hpp"
 #include "plugins/kinetic/deck/formula.hpp"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/deck/node.hpp"
-#include "core/driver/advance.hpp"
-#include "core/io/run/checkpoint.hpp"
-#include "core/io/run/provenance.hpp"
+#include "core/io/checkpoint.hpp"
+#include "core/io/provenance.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/run/advance.hpp"
 #include "plugins/plugin_list.hpp"
 
 namespace cambium::test {

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/particles/domain/domain.hpp"
 #include "core/particles/lattice.hpp"
+#include "plugins/md/domain/domain.hpp"
 #include "plugins/md/dynamics/dynamics.hpp"
 #include "tests/catch.hpp"
 

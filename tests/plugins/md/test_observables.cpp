@@ -5,7 +5,7 @@
 #include <memory>
 #include <numbers>
 
-#include "core/io/run/checkpoint.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/md/writers/msd.hpp"
 #include "plugins/md/writers/rdf.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/io/run/checkpoint.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/io/structures/lammps_data_writer.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/md/argon.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/io/hdf5/h5.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
 
 namespace cambium::podlstm::oracle {

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "core/io/hdf5/atomic_file.hpp"
-#include "plugins/podlstm/field/field.hpp"
 #include "plugins/podlstm/forecast/options.hpp"
+#include "plugins/podlstm/pod/field.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "core/train/tune/journal.hpp"
 #include "plugins/podlstm/forecast/member.hpp"
-#include "plugins/podlstm/search/journal.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 

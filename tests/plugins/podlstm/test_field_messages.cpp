@@ -6,7 +6,7 @@
 #endif
 
 #include "core/io/hdf5/atomic_file.hpp"
-#include "plugins/podlstm/field/field.hpp"
+#include "plugins/podlstm/pod/field.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 

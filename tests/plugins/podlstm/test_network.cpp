@@ -3,7 +3,7 @@
 #include <set>
 
 #include "core/parallel/random.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/oracle_network.hpp"

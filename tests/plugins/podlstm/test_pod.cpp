@@ -4,8 +4,8 @@
 
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/random.hpp"
-#include "plugins/podlstm/field/field.hpp"
 #include "plugins/podlstm/pod/basis.hpp"
+#include "plugins/podlstm/pod/field.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <vector>
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
-#include "core/parallel/threads/host_threads.hpp"
-#include "plugins/podlstm/linear/dense.hpp"
+#include "plugins/podlstm/pod/dense.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

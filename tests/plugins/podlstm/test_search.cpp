@@ -4,7 +4,7 @@
 #include <set>
 #include <thread>
 
-#include "plugins/podlstm/search/search.hpp"
+#include "core/train/tune/search.hpp"
 #include "plugins/podlstm/tasks/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"

@@ -11,11 +11,11 @@
 
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
-#include "core/driver/deck_file.hpp"
+#include "core/run/deck_file.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
-#include "plugins/podlstm/search/journal.hpp"
-#include "plugins/podlstm/tasks/tune.hpp"
+#include "core/train/tune/journal.hpp"
+#include "core/train/tune/tune.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "plugins/pretrain/augment/augment.hpp"
+#include "plugins/pretrain/archive/augment.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -1,7 +1,7 @@
 // The trunk of convolutions beside Torch's operators with the same weights, in what comes out and in every derivative.
 #include <random>
 
-#include "plugins/pretrain/train/conv_trunk.hpp"
+#include "plugins/pretrain/networks/conv_trunk.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium::pretrain;

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <random>
 
-#include "plugins/pretrain/convolution/conv_pass.hpp"
-#include "plugins/pretrain/convolution/normed_relu.hpp"
+#include "plugins/pretrain/networks/conv_pass.hpp"
+#include "plugins/pretrain/networks/normed_relu.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium::pretrain;

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/deck_file.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/run/deck_file.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "core/train/register.hpp"
 #include "core/train/tables/fetch_rows.hpp"
 #include "core/train/tables/tables.hpp"
-#include "core/train/weights/flat/buffer.hpp"
-#include "plugins/relate/records/record_set.hpp"
+#include "core/train/weights/artifact.hpp"
+#include "plugins/relate/datasets/record_set.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 

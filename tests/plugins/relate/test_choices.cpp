@@ -5,8 +5,8 @@
 
 #include "core/base/error.hpp"
 #include "plugins/relate/datasets/choices.hpp"
-#include "plugins/relate/rivals/choice_rivals.hpp"
-#include "plugins/relate/rivals/scores.hpp"
+#include "plugins/relate/tasks/choice_rivals.hpp"
+#include "plugins/relate/tasks/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;

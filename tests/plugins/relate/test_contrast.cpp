@@ -5,9 +5,9 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/relate/datasets/choice_table.hpp"
+#include "plugins/relate/networks/contrast.hpp"
 #include "plugins/relate/networks/cosine_factors.hpp"
-#include "plugins/relate/passes/contrast.hpp"
-#include "plugins/relate/records/choice_table.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;

@@ -4,7 +4,7 @@
 
 #include "core/base/pack.hpp"
 #include "core/parallel/random.hpp"
-#include "plugins/relate/passes/interactions.hpp"
+#include "plugins/relate/networks/interactions.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -3,11 +3,11 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/relate/datasets/click_file.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
 #include "plugins/relate/networks/factors.hpp"
-#include "plugins/relate/records/click_file.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;

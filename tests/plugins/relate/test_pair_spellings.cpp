@@ -5,7 +5,7 @@
 #include <fstream>
 #include <random>
 
-#include "plugins/relate/records/pair_table.hpp"
+#include "plugins/relate/datasets/pair_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

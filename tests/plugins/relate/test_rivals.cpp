@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "core/parallel/random.hpp"
-#include "plugins/relate/records/click_file.hpp"
-#include "plugins/relate/rivals/logistic.hpp"
-#include "plugins/relate/rivals/pair_rivals.hpp"
-#include "plugins/relate/rivals/scores.hpp"
+#include "plugins/relate/datasets/click_file.hpp"
+#include "plugins/relate/tasks/logistic.hpp"
+#include "plugins/relate/tasks/pair_rivals.hpp"
+#include "plugins/relate/tasks/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;

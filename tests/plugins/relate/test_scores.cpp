@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/parallel/random.hpp"
-#include "plugins/relate/rivals/scores.hpp"
+#include "plugins/relate/tasks/scores.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -1,6 +1,6 @@
 #include "core/numerics/panel.hpp"
-#include "core/sparse/block_panel.hpp"
 #include "plugins/submatrix/blocks/congruence.hpp"
+#include "plugins/submatrix/columns/block_panel.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
 

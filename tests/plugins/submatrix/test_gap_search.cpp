@@ -4,7 +4,7 @@
 #include <iomanip>
 
 #include "plugins/submatrix/columns/chemical_potential.hpp"
-#include "plugins/submatrix/report/report.hpp"
+#include "plugins/submatrix/tasks/report.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/dense_samples.hpp"
 

@@ -4,7 +4,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/submatrix/matrices/matrix_file.hpp"
-#include "plugins/submatrix/report/matrix_input.hpp"
+#include "plugins/submatrix/tasks/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
 #include "tests/scratch.hpp"

@@ -5,7 +5,7 @@
 
 #include "plugins/submatrix/density/spin_density.hpp"
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
-#include "plugins/submatrix/report/report.hpp"
+#include "plugins/submatrix/tasks/report.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/random_matrices.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "plugins/submatrix/blocks/smallest_eigenvalue.hpp"
-#include "plugins/submatrix/overlap/inverse_root.hpp"
+#include "plugins/submatrix/submatrices/inverse_root.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/dense_samples.hpp"
 #include "tests/scratch.hpp"

@@ -4,7 +4,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/submatrix/density/spin_density.hpp"
-#include "plugins/submatrix/report/matrix_input.hpp"
+#include "plugins/submatrix/tasks/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
 #include "tests/scratch.hpp"

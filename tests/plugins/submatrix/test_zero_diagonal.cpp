@@ -1,7 +1,7 @@
 // Blocks of the diagonal that are zero: a basis function whose energy is the origin of energies, as in Hückel's method.
 #include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/submatrix/blocks/congruence.hpp"
-#include "plugins/submatrix/report/matrix_input.hpp"
+#include "plugins/submatrix/tasks/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/dense_samples.hpp"
 #include "tests/scratch.hpp"

@@ -2,8 +2,8 @@
 // gradients.
 #include <torch/torch.h>
 
-#include "plugins/superres/train/answers.hpp"
-#include "plugins/superres/train/unet.hpp"
+#include "plugins/superres/networks/answers.hpp"
+#include "plugins/superres/networks/unet.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium::superres;

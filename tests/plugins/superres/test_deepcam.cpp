@@ -4,11 +4,11 @@
 #include <numeric>
 
 #include "core/plugin/registry.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "core/train/kinds/quality.hpp"
 #include "core/train/register.hpp"
-#include "core/train/weights/flat/buffer.hpp"
-#include "plugins/superres/plumes/mirrors.hpp"
-#include "plugins/superres/plumes/overlap.hpp"
+#include "plugins/superres/datasets/mirrors.hpp"
+#include "plugins/superres/datasets/overlap.hpp"
 #include "tests/catch.hpp"
 
 namespace cambium::superres {

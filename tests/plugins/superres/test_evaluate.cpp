@@ -1,6 +1,6 @@
 // Resampling, statistics and scores on flows that are known, and messages of the simulations.
 #include "plugins/superres/evaluate/scores.hpp"
-#include "plugins/superres/sampling/resampling.hpp"
+#include "plugins/superres/samples/resampling.hpp"
 #include "plugins/superres/tasks/spin_up.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 

@@ -1,6 +1,6 @@
 // Derivatives of the decoded field by jets against nested differentiation.
-#include "plugins/superres/train/decode.hpp"
-#include "plugins/superres/train/nested_decoder.hpp"
+#include "plugins/superres/networks/decode.hpp"
+#include "plugins/superres/networks/nested_decoder.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium::superres;

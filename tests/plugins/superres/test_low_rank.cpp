@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/plugin/registry.hpp"
-#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/decompose.hpp"
 #include "core/train/register.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/superres/flow_case.hpp"

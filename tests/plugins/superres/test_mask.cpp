@@ -8,7 +8,7 @@
 #include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/evaluate/scores.hpp"
-#include "plugins/superres/sampling/resampling.hpp"
+#include "plugins/superres/samples/resampling.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

@@ -1,9 +1,9 @@
 // Plumes by the rule of the deck, how they are judged, and what finds them without a network.
 #include <cmath>
 
-#include "plugins/superres/plumes/mirrors.hpp"
-#include "plugins/superres/plumes/overlap.hpp"
-#include "plugins/superres/plumes/rivals.hpp"
+#include "plugins/superres/datasets/mirrors.hpp"
+#include "plugins/superres/datasets/overlap.hpp"
+#include "plugins/superres/datasets/rivals.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <thread>
 
-#include "core/io/run/checkpoint.hpp"
-#include "plugins/superres/scheme/halo.hpp"
-#include "plugins/superres/scheme/rank_tree.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "core/io/checkpoint.hpp"
+#include "plugins/superres/convection/halo.hpp"
+#include "plugins/superres/convection/rank_tree.hpp"
+#include "plugins/superres/convection/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 #include "tests/shared_scratch.hpp"
 

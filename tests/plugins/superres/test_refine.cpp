@@ -1,5 +1,5 @@
 // Answers refined by equations of the data, whatever equations the network was trained with. This file sees no Torch.
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "tests/plugins/superres/recorded_flow.hpp"
 

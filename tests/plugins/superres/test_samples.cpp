@@ -4,8 +4,8 @@
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/evaluate/decode_windows.hpp"
-#include "plugins/superres/sampling/resampling.hpp"
-#include "plugins/superres/sampling/write_fields.hpp"
+#include "plugins/superres/samples/resampling.hpp"
+#include "plugins/superres/samples/write_fields.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

@@ -1,6 +1,6 @@
 // Scalars that a flow carries besides its buoyancy.
-#include "core/io/run/checkpoint.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "core/io/checkpoint.hpp"
+#include "plugins/superres/convection/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 #include "tests/shared_scratch.hpp"
 

@@ -1,7 +1,7 @@
 // The parts of the scheme against plain sums.
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
-#include "core/parallel/threads/host_threads.hpp"
-#include "plugins/superres/scheme/rows.hpp"
+#include "plugins/superres/convection/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 
 using namespace cambium;

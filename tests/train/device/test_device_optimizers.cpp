@@ -1,9 +1,9 @@
 // Steps of optimizers in one kernel against those of the host, bit for bit on the same gradients.
 #include "core/parallel/kokkos.hpp"
-#include "core/train/step/optimizers/adam.hpp"
-#include "core/train/step/optimizers/bounded_gradient.hpp"
-#include "core/train/step/optimizers/clip.hpp"
-#include "core/train/step/optimizers/sgd.hpp"
+#include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/bounded_gradient.hpp"
+#include "core/train/optimizers/clip.hpp"
+#include "core/train/optimizers/sgd.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 #include "tests/train/world.hpp"

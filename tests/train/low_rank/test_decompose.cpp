@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/parallel/random.hpp"
-#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/decompose.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -5,8 +5,8 @@
 
 #include "core/parallel/random.hpp"
 #include "core/train/low_rank/compress_table.hpp"
-#include "core/train/low_rank/ranks/equal_time.hpp"
-#include "core/train/low_rank/ranks/rivals.hpp"
+#include "core/train/low_rank/equal_time.hpp"
+#include "core/train/low_rank/rivals.hpp"
 #include "core/train/low_rank/ways.hpp"
 #include "tests/catch.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/data/expression_set.hpp"
-#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/decompose.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/train/low_rank/ranks/decompose.hpp"
-#include "core/train/networks/transformer/recall_set.hpp"
-#include "core/train/networks/transformer/transformer.hpp"
+#include "core/train/low_rank/decompose.hpp"
+#include "plugins/sequence/datasets/recall.hpp"
+#include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
 

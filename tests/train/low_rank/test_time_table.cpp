@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/parallel/random.hpp"
-#include "core/train/low_rank/ranks/rivals.hpp"
-#include "core/train/low_rank/ranks/time_table.hpp"
+#include "core/train/low_rank/rivals.hpp"
+#include "core/train/low_rank/time_table.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -4,11 +4,11 @@
 
 #include "core/base/error.hpp"
 #include "core/train/data/expression_set.hpp"
+#include "core/train/kinds/buffer.hpp"
+#include "core/train/networks/mlp/coded_weights.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
-#include "core/train/networks/quantized/coded_weights.hpp"
-#include "core/train/networks/transformer/grammar_set.hpp"
-#include "core/train/networks/transformer/transformer.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
 

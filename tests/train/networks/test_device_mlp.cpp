@@ -4,9 +4,9 @@
 
 #include "core/parallel/random.hpp"
 #include "core/train/data/expression_set.hpp"
+#include "core/train/kinds/buffer.hpp"
+#include "core/train/networks/mlp/coded_weights.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
-#include "core/train/networks/quantized/coded_weights.hpp"
-#include "core/train/weights/flat/buffer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
 

@@ -3,10 +3,10 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/train/data/expression_set.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
-#include "core/train/weights/flat/buffer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
 

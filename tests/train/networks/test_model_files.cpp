@@ -1,6 +1,6 @@
 // What a model file says of the data that its network has met.
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "core/io/hdf5/h5.hpp"
-#include "core/train/session/session.hpp"
+#include "core/train/session.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"

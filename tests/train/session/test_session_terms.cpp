@@ -5,9 +5,9 @@
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/plugin/task.hpp"
+#include "core/train/session.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
-#include "core/train/session/session.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 

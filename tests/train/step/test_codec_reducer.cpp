@@ -3,8 +3,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/train/step/reduce/codec_reducer.hpp"
-#include "core/train/step/reduce/lossy_reducer.hpp"
+#include "core/train/reduce/codec_reducer.hpp"
+#include "core/train/reduce/lossy_reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 

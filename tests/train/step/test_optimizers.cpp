@@ -3,10 +3,10 @@
 #include <cmath>
 #include <functional>
 
-#include "core/train/step/optimizers/bounded_gradient.hpp"
-#include "core/train/step/optimizers/layerwise.hpp"
-#include "core/train/step/optimizers/sgd.hpp"
-#include "core/train/step/optimizers/split.hpp"
+#include "core/train/optimizers/bounded_gradient.hpp"
+#include "core/train/optimizers/layerwise.hpp"
+#include "core/train/optimizers/sgd.hpp"
+#include "core/train/optimizers/split.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
-#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/reduce/reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 

@@ -5,9 +5,9 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/data/subset.hpp"
 #include "core/train/kinds/batch_plan.hpp"
+#include "core/train/step/learning_rate.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
-#include "core/train/step/rates/learning_rate.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
 

@@ -1,6 +1,6 @@
 // The exchange by shares: sums in the order of ranks whatever comes first, any length, several at a time; and the
 // reducer on more ranks than it serves.
-#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/reduce/reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 

@@ -2,7 +2,7 @@
 // order tensors come in; the same bits as by messages.
 #include <thread>
 
-#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/reduce/reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 

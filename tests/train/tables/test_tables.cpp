@@ -7,7 +7,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/train/step/optimizers/split.hpp"
+#include "core/train/optimizers/split.hpp"
 #include "core/train/tables/tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"

@@ -3,9 +3,9 @@
 
 #include "core/base/error.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
-#include "core/train/step/optimizers/adam.hpp"
-#include "core/train/step/optimizers/sgd.hpp"
-#include "core/train/weights/direct/direct_tensors.hpp"
+#include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/sgd.hpp"
+#include "core/train/weights/direct_tensors.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 #include "tests/train/world.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/counts.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/attention/exponentials.hpp"
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "core/base/counts.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 
 namespace cambium::train {

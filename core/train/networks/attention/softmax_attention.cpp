@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 
 namespace cambium::train {

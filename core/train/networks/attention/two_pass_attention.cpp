@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/base/counts.hpp"
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/attention/exponentials.hpp"
 

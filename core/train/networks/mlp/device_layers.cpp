@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/numerics/gemm.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/kokkos.hpp"
-#include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/mlp/device_kernels.hpp"
 
 namespace cambium::train {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/train/device/resident_rows.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
+#include "core/train/weights/resident_rows.hpp"
 
 namespace cambium::train {
 

@@ -9,11 +9,11 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/mlp/device_layers.hpp"
 #include "core/train/networks/mlp/field.hpp"
 #include "core/train/networks/mlp/mlp_layers.hpp"
 #include "core/train/networks/mlp/mlp_loss.hpp"
-#include "core/train/weights/flat/buffer.hpp"
 
 namespace cambium::train {
 

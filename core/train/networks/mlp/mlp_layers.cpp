@@ -6,14 +6,14 @@
 #include <type_traits>
 
 #include "core/base/pack_math.hpp"
-#include "core/base/record/recorder.hpp"
-#include "core/lowp/wire/bfloat16.hpp"
+#include "core/base/recorder.hpp"
+#include "core/lowp/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/padded_packs.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/train/networks/mlp/coded_weights.hpp"
 #include "core/train/networks/mlp/mlp_activation.hpp"
-#include "core/train/networks/quantized/coded_weights.hpp"
 
 namespace cambium::train {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/train/networks/mlp/field.hpp"
 
 namespace cambium::train {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/mlp/device_layers.hpp"
 #include "core/train/networks/mlp/mlp_loss.hpp"
-#include "core/train/weights/flat/buffer.hpp"
 
 namespace cambium::train {
 

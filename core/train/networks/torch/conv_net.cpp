@@ -10,7 +10,6 @@
 #include "core/base/error.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/mlp/mlp_loss.hpp"
-#include "core/train/networks/torch/byte_lstm.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/register.hpp"
@@ -198,8 +197,6 @@ void register_torch(Registry& registry) {
   registry.set_plugin("core");
   registry.add<ConvNet>("conv_net", "small convolutional classifier of images (Torch)")
       .synonyms({"cnn", "convnet", "convolutional", "resnet", "vgg"});
-  registry.add<ByteLstm>("byte_lstm", "long short-term memory over bytes, beside transformer (Torch)")
-      .synonyms({"char_rnn", "language_lstm"});
 }
 
 }  // namespace cambium::train

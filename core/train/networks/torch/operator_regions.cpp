@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/base/record/recorder.hpp"
+#include "core/base/recorder.hpp"
 
 namespace cambium::train {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/parallel/threads/host_threads.hpp"
+#include "core/parallel/host_threads.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/operator_regions.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"

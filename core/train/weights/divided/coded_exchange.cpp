@@ -4,7 +4,7 @@
 
 #include "core/base/counts.hpp"
 #include "core/base/error.hpp"
-#include "core/lowp/wire/hadamard.hpp"
+#include "core/lowp/hadamard.hpp"
 
 namespace cambium::train {
 

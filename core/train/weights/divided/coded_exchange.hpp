@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/lowp/wire/groups.hpp"
-#include "core/lowp/wire/message.hpp"
+#include "core/lowp/groups.hpp"
+#include "core/lowp/message.hpp"
 #include "core/train/weights/divided/level_exchange.hpp"
 
 namespace cambium::train {

@@ -1,5 +1,5 @@
 #pragma once
-#include "core/train/step/optimizers/bounded_gradient.hpp"
+#include "core/train/optimizers/bounded_gradient.hpp"
 #include "core/train/weights/divided/parts.hpp"
 #include "core/train/weights/weights.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
-#include "core/train/weights/direct/flips.hpp"
 #include "core/train/weights/divided/divided_step.hpp"
 #include "core/train/weights/divided/gradient_sum.hpp"
 #include "core/train/weights/divided/weight_windows.hpp"
 #include "core/train/weights/divided/whole_copies.hpp"
+#include "core/train/weights/flips.hpp"
 #include "core/train/weights/weights.hpp"
 
 namespace cambium::train {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/train/weights/flat/layout.hpp"
+#include "core/train/kinds/layout.hpp"
 
 namespace cambium::train {
 

@@ -2,8 +2,8 @@
 #include <memory>
 #include <string_view>
 
-#include "core/train/weights/direct/packed_weights.hpp"
 #include "core/train/weights/divided/level_exchange.hpp"
+#include "core/train/weights/packed_weights.hpp"
 
 namespace cambium::train {
 

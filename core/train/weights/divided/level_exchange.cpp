@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/parallel/network/length.hpp"
+#include "core/parallel/length.hpp"
 
 namespace cambium::train {
 

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/train/step/reduce/mesh.hpp"
-#include "core/train/step/reduce/traffic.hpp"
+#include "core/train/kinds/memory.hpp"
+#include "core/train/reduce/mesh.hpp"
+#include "core/train/reduce/traffic.hpp"
 #include "core/train/weights/divided/kept.hpp"
-#include "core/train/weights/flat/memory.hpp"
 
 namespace cambium::train {
 

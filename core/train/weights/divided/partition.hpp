@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/train/step/reduce/mesh.hpp"
+#include "core/train/reduce/mesh.hpp"
 #include "core/train/weights/divided/coded_exchange.hpp"
 
 namespace cambium::train {

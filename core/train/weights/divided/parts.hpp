@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/train/step/optimizers/optimizer.hpp"
-#include "core/train/step/reduce/reducer.hpp"
-#include "core/train/weights/direct/direct_tensors.hpp"
+#include "core/train/optimizers/optimizer.hpp"
+#include "core/train/reduce/reducer.hpp"
+#include "core/train/weights/direct_tensors.hpp"
 #include "core/train/weights/divided/kept_form.hpp"
 #include "core/train/weights/divided/partition.hpp"
 

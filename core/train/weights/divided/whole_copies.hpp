@@ -1,8 +1,8 @@
 #pragma once
 #include <functional>
 
+#include "core/train/kinds/whole_copy.hpp"
 #include "core/train/weights/divided/parts.hpp"
-#include "core/train/weights/flat/whole_copy.hpp"
 
 namespace cambium::train {
 

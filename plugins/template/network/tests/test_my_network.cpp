@@ -11,7 +11,7 @@ using Catch::Approx;
 #endif
 
 #include "core/train/data/expression_set.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "my_network.hpp"
 
 using namespace cambium;

@@ -12,7 +12,7 @@ using Catch::Approx;
 #endif
 
 #include "core/parallel/random.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/neighbors.hpp"
 #include "my_pair.hpp"
 
 using namespace cambium;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "plugins/graph/rivals/energy_fit.hpp"
+#include "plugins/graph/molecules/energy_fit.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/molecules/molecule_case.hpp"
 #include "tests/scratch.hpp"

@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "core/driver/deck_file.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
+#include "core/run/deck_file.hpp"
+#include "core/train/kinds/buffer.hpp"
 #include "core/train/register.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/weights/artifact.hpp"
 #include "tests/shared_scratch.hpp"
 
 namespace cambium::graph {

@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
-#include "core/sparse/distributed/layout.hpp"
+#include "core/sparse/layout.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"
 

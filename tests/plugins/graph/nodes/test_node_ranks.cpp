@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/sparse/distributed/layout.hpp"
+#include "core/sparse/layout.hpp"
 #include "plugins/graph/graphs/divided_graph.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
 #include "plugins/graph/graphs/matrices.hpp"

@@ -1,7 +1,7 @@
 // A physics whose steps a trained network makes: what roll_out computes, on any number of ranks, and after a restart.
 // This file sees no Torch.
-#include "plugins/graph/surrogate/network_steps.hpp"
 #include "plugins/graph/trajectories/interpolation.hpp"
+#include "plugins/graph/trajectories/network_steps.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/molecules/molecule_stages.hpp"

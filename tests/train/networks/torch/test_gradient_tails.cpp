@@ -8,9 +8,9 @@
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/kinds/batch_plan.hpp"
 #include "core/train/networks/torch/register.hpp"
+#include "core/train/optimizers/adam.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
-#include "core/train/step/optimizers/adam.hpp"
 #include "tests/catch.hpp"
 #include "tests/gradient_tails.hpp"
 

@@ -2,7 +2,7 @@
 #include <torch/torch.h>
 
 #include "core/base/error.hpp"
-#include "core/train/low_rank/ranks/decompose.hpp"
+#include "core/train/low_rank/decompose.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
 #include "tests/catch.hpp"
 

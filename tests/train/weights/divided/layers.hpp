@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
-#include "core/train/step/optimizers/adam.hpp"
-#include "core/train/step/optimizers/layerwise.hpp"
-#include "core/train/step/optimizers/sgd.hpp"
+#include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/layerwise.hpp"
+#include "core/train/optimizers/sgd.hpp"
 #include "core/train/weights/divided/divided_weights.hpp"
 #include "tests/train/buffers.hpp"
 

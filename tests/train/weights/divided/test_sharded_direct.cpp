@@ -1,6 +1,6 @@
 // Weights in few bits with states, gradients and the weights themselves divided: the same as whole ones, bit for bit,
 // and no copy in full.
-#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/reduce/reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/weights/divided/layers.hpp"
 

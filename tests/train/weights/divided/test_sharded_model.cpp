@@ -1,6 +1,6 @@
 // Weights, gradients and states divided over ranks: memory and bytes by their formulas, and the same weights, bit for
 // bit, whatever is divided over however many ranks.
-#include "core/train/weights/whole/whole_weights.hpp"
+#include "core/train/weights/whole_weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/weights/divided/layers.hpp"
 

@@ -1,6 +1,6 @@
 // A transformer divided among ranks: memory, bytes and weights by the same rules as any network that names its modules.
-#include "core/train/networks/transformer/grammar_set.hpp"
-#include "core/train/networks/transformer/transformer.hpp"
+#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/weights/divided/layers.hpp"
 

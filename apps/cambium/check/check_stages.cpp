@@ -1,0 +1,70 @@
+#include "apps/cambium/check/check_stages.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "apps/cambium/check/check_page.hpp"
+#include "core/base/text.hpp"
+#include "core/deck/problems.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+namespace {
+
+/// Makes one stage and asks it; its problems are in `check` then.
+void check_stage(const StagesToCheck& all, std::size_t k, bool tried, Check& check) {
+  Context& context = check.context();
+  const auto& choice = all.stages[k];
+  context.run_directory = (std::filesystem::path(all.directory) / all.folders[k]).string();
+  Check::Stage stage;
+  stage.name = choice.type, stage.folder = all.folders[k], stage.keys = choice.node, stage.tried = tried;
+  check.begin(std::move(stage));
+  check.resolve_paths(choice.node, all.folders);
+  check.look(choice.node, [&] {
+    const auto task = context.registry->make<Task>(choice, context);
+    if (tried) task->check(context);
+    auto* checked = dynamic_cast<Checked*>(task.get());
+    if (checked)
+      checked->examine(check);
+    else
+      check.not_looked_at("what it needs and writes beyond its keys: the type does not say");
+  });
+}
+
+void throw_if_any(const Check& check, const std::string& deck) {
+  const auto& problems = check.problems();
+  if (problems.empty()) return;
+  throw deck::DeckError(fmt::format("{}\n{} problem{} in {}", join(problems, "\n"), problems.size(),
+                                    problems.size() == 1 ? "" : "s", deck));
+}
+
+}  // namespace
+
+void check_stages(const StagesToCheck& all, Context& context) {
+  context.dry_run = true;
+  Check check(all.directory, context);
+  for (std::size_t k = 0; k < all.stages.size(); ++k) {
+    context.log.info(fmt::format("\n--- stage {} of {}: {}", k + 1, all.stages.size(), all.stages[k].type));
+    check_stage(all, k, true, check);
+    for (const auto& line : lines_of(check.stage())) context.log.info(line);
+  }
+  throw_if_any(check, all.deck);
+  if (!check.unseen().empty()) context.log.info("\nnot looked at:");
+  for (const auto& line : check.unseen()) context.log.info("  " + line);
+}
+
+void check_later_stages(const StagesToCheck& all, std::size_t first, Context& world) {
+  if (first >= all.stages.size()) return;
+  Log silent;
+  Timing timing;
+  Context quiet{world.comm, silent, timing, world.registry, world.seed, all.directory, world.resolved_deck};
+  quiet.dry_run = true;
+  Check check(all.directory, quiet);
+  for (std::size_t k = 0; k < all.stages.size(); ++k) check_stage(all, k, k >= first, check);
+  throw_if_any(check, all.deck);
+}
+
+}  // namespace cambium

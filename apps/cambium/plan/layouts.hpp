@@ -1,0 +1,28 @@
+#pragma once
+#include "apps/cambium/plan/step_time.hpp"
+
+namespace cambium::train {
+
+/// One way to divide a model, with what it needs.
+struct PlannedLayout {
+  std::string name;  ///< of a preset where it is one
+  StepSettings settings;
+  StepPlan plan;
+  StepTime time;
+  bool fits = true;  ///< in the memory of a device, activations aside
+};
+
+/// What the layouts of one number of ranks are compared by.
+struct Comparison {
+  const PlannedModel& model;
+  const Machine& machine;
+  double operations = 0.0;  ///< per rank and step
+};
+
+PlannedLayout planned(std::string name, StepSettings settings, const Comparison& by);
+
+/// Every division of weights, gradients and states over the machine's levels that this network and optimizer allow,
+/// with the reduction and the codecs of `as`: those that fit first, the fastest first among them.
+std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& by);
+
+}  // namespace cambium::train

@@ -1,0 +1,41 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/base/recorder.hpp"
+#include "core/parallel/context.hpp"
+
+namespace cambium {
+
+/// What the machine can do at most, of one rank while all ranks work: measured with this program's own kernels.
+struct Peaks {
+  double matrix_double = 0.0, matrix_float = 0.0;  ///< flops/s of gemm() on matrices of 768 rows
+  double vector_double = 0.0, vector_float = 0.0;  ///< flops/s of multiply-adds that stay in registers
+  double memory = 0.0;                             ///< bytes/s of a triad that no cache holds: two read, one written
+  double network = 0.0;                            ///< bytes/s sent in messages of 1 MiB, each way at once; 0 alone
+  double files = 0.0;                              ///< bytes/s of 16 MiB brought to the disk, by one rank
+  bool stored = false;                             ///< found beside those of an earlier run
+
+  /// Which of these a row waits for at best (matrix, vector, memory, messages, files), and the seconds that its amounts
+  /// take there; no name and 0 where nothing is counted.
+  struct Roof {
+    std::string_view name;
+    double seconds = 0.0;
+  };
+  Roof roof(const Recorder::Row& row) const;
+  double floor(const Recorder::Row& row) const { return roof(row).seconds; }
+};
+
+/// Collective, the same on every rank. The first four and the memory are measured once for a machine (processor, BLAS,
+/// number of ranks) and kept in $XDG_CACHE_HOME/cambium/peaks.json (~/.cache where that is not set; nowhere when it
+/// cannot be written); network and files are those of this moment.
+Peaks machine_peaks(const Context& context);
+
+nlohmann::json to_json(const Peaks& peaks);
+
+/// Flops/s of gemm() on square matrices of n rows, the best of `turns`. T: double or float.
+template <class T>
+double gemm_rate(int n, int turns);
+
+}  // namespace cambium

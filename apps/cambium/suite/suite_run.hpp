@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/run/deck_file.hpp"
+
+namespace cambium::train {
+
+/// What `cambium suite run` was asked for.
+struct SuiteRun {
+  std::string what;                   ///< a benchmark, mlperf_hpc, or a deck
+  DeckOptions deck;                   ///< overrides; the size at which the tests run decks
+  int seeds = 10;                     ///< runs of each batch, with seeds 1, 2, ...
+  std::vector<std::int64_t> batches;  ///< that of the deck when empty
+  std::vector<int> ranks;             ///< of one run, in turn; all there are when empty
+  std::string into = "runs/suite";    ///< a folder for each benchmark comes here
+};
+
+/// Decks of benchmarks that came with the program: those whose stage train has a submission to `what`, or to any
+/// benchmark of the rules where it is mlperf_hpc. `what` itself where it is a deck. Collective. InputError where there
+/// is none, and where a deck has no submission.
+std::vector<std::string> benchmark_decks(const std::string& what, const Comm& comm);
+
+/// Of each deck the stages before the training once, which is staging and stands in no score; then the training as a
+/// sweep over seeds, batches and numbers of ranks. Goes on where an earlier call was stopped. Adds the folders of
+/// the runs to `folders`. Collective. The exit code of run_sweep.
+ExitCode run_suite(const SuiteRun& asked, Registry& registry, Context& context, std::vector<std::string>& folders);
+
+}  // namespace cambium::train

@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "apps/cambium/sweep/run_state.hpp"
+#include "apps/cambium/sweep/stored_sweep.hpp"
+#include "core/parallel/context.hpp"
+
+namespace cambium {
+
+/// A number that every run has, or may have.
+struct ResultColumn {
+  std::string name;  ///< "temperature_mean"
+  std::string unit;
+  std::string description;     ///< "mean of the second half of thermo.csv", "growth rate of the field: gamma"
+  std::vector<double> values;  ///< one per run of the table; not a number where it is missing
+};
+
+/// What a sweep found so far.
+struct SweepResults {
+  StoredSweep sweep;
+  std::vector<RunState> states;       ///< of every run
+  std::vector<ResultColumn> columns;  ///< results, then what the deck's `theory` expects (NAME_theory)
+};
+
+/// Collects from the folders of the runs: of thermo.csv the last line and the mean of its second half (NAME_last,
+/// NAME_mean), of training.csv and validation.csv the last line, tables of a single row, and the numbers of each
+/// stage's last page. With several stages, names begin with the folder of theirs.
+SweepResults results_of(const std::string& directory);
+
+/// results.h5 (arrays over the swept keys, which are its dimension scales) and results.csv (one row per run) in the
+/// folder of a sweep. On one rank.
+void write_results(const std::string& directory, const Context& context);
+
+/// The two files of results that are in memory.
+void write_result_files(const std::string& directory, const SweepResults& results, const Context& context);
+
+}  // namespace cambium

@@ -1,0 +1,12 @@
+// The measurements that need LibTorch: a library that is loaded when somebody asks for benches.
+#include "bench/superres/bench_decoder.hpp"
+#include "core/plugin/bench.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium::superres {
+
+void register_benches(Registry& registry);
+
+void register_benches(Registry& registry) { registry.add_bench(bench_decoder()); }
+
+}  // namespace cambium::superres

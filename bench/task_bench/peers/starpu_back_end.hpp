@@ -1,0 +1,23 @@
+#pragma once
+#include "bench/task_bench/back_end.hpp"
+
+namespace cambium::task_bench {
+
+/// StarPU with so many workers on each rank, on several ranks with its MPI library, from construction on: one at a
+/// time.
+class Starpu {
+ public:
+  Starpu(int workers, bool with_messages);
+  ~Starpu();
+  Starpu(const Starpu&) = delete;
+  Starpu& operator=(const Starpu&) = delete;
+
+ private:
+  bool with_messages_;
+};
+
+/// Points are data of two turns, each written by every second step; StarPU finds from the order of insertion who waits
+/// for whom, and sends what other ranks read. Every rank inserts all tasks, as its manual shows.
+std::unique_ptr<BackEnd> starpu_back_end(const Work& work, const Comm& comm);
+
+}  // namespace cambium::task_bench

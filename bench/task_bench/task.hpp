@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bench/task_bench/kernels.hpp"
+#include "bench/task_bench/pattern.hpp"
+
+namespace cambium::task_bench {
+
+/// What runs: graphs of one shape, side by side, one kernel.
+struct Work {
+  std::vector<Pattern> graphs;
+  Kernel kernel;
+  std::int64_t output_bytes = 16;  ///< of every task, a multiple of 16
+};
+
+using Bytes = std::span<const std::byte>;
+
+/// Checks every 16 bytes of every input, does the work, and writes (step, point) into every 16 bytes of the output.
+/// InternalError when an input is not of the point of the step before that the pattern says: a back end that is fast
+/// and wrong ends here. `made_from`: points of `inputs`, in their order.
+void run_task(const Work& work, const Pattern& graph, std::int64_t step, std::int64_t point,
+              std::span<const std::int64_t> made_from, std::span<const Bytes> inputs, std::span<std::byte> output,
+              Scratch& scratch);
+
+/// Contiguous points of equal number for every rank, as the published program deals them.
+struct Block {
+  std::int64_t first = 0, end = 0;
+};
+Block block_of(std::int64_t width, int rank, int ranks);
+int rank_of(std::int64_t point, std::int64_t width, int ranks);
+
+}  // namespace cambium::task_bench

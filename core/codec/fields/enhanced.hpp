@@ -1,0 +1,65 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/codec/codec.hpp"
+#include "core/codec/fields/fit.hpp"
+
+namespace cambium::lowp {
+
+/// How a field is encoded with an enhancer.
+struct EnhancedCoding {
+  FitSettings fit;
+  /// The bound holds for every value: where a correction would break it, the value stays as the plain codec gave it,
+  /// and its place is listed. Otherwise values may be as far off as 1.75 bounds.
+  bool strict = true;
+  /// Weights fitted before, which the decoder has, too; null: fitted to this field, and part of its stream.
+  const Enhancer* weights = nullptr;
+};
+
+/// What became of it.
+struct EnhancedReport {
+  bool kept = false;
+  double gain = 0.0;        ///< dB of the field as stored, over the plain codec at the same bound
+  double plain_gain = 0.0;  ///< dB that the plain codec itself would gain with as many bytes
+  std::size_t plain_bytes = 0, weight_bytes = 0, exception_bytes = 0;
+  double exceptions = 0.0;  ///< share of the values
+  EnhancerReport fit;
+  /// A line for the log: what was gained, or that the field is stored without, and why.
+  std::string text() const;
+};
+
+/// lossy_encode(), and corrections behind it where they are worth their bytes: the mean error with them must be
+/// smaller, by a tenth of a decibel, than that of the plain codec with a stream as long. Otherwise the stream of
+/// lossy_encode() alone. A PSNR is that of the corrected field: what corrections gain lets the bound be larger.
+/// `helping`: decoded fields that the decoder has, too. InputError as lossy_encode() and fit_enhancer().
+template <class T>
+std::vector<std::byte> enhanced_encode(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
+                                       LossyPredictor predictor, const EnhancedCoding& coding,
+                                       std::span<const HelpingField<T>> helping, EnhancedReport& report);
+
+/// Fits weights for fields like this one, to be used for later ones; none where they would not be worth their bytes
+/// even if they were stored once.
+template <class T>
+std::optional<Enhancer> enhancer_for(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
+                                     LossyPredictor predictor, const FitSettings& settings,
+                                     std::span<const HelpingField<T>> helping, EnhancedReport& report);
+
+/// What an enhanced stream says of itself.
+struct EnhancedInfo {
+  LossyInfo plain;  ///< of the plain part; its bound is that of a strict stream
+  bool strict = true, own_weights = true;
+  int helpers = 0;
+};
+
+bool is_enhanced(std::span<const std::byte> bytes);
+/// InputError when `bytes` does not begin with an enhanced array.
+EnhancedInfo enhanced_info(std::span<const std::byte> bytes);
+
+/// As lossy_decode(). `weights`: those that a stream without own ones was encoded with. InputError also where they, or
+/// fields that help, are missing.
+template <class T>
+void enhanced_decode(std::span<const std::byte> bytes, std::span<T> values, const Enhancer* weights = nullptr,
+                     std::span<const HelpingField<T>> helping = {});
+
+}  // namespace cambium::lowp

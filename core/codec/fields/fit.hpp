@@ -1,0 +1,31 @@
+#pragma once
+#include "core/codec/fields/enhancer.hpp"
+
+namespace cambium::lowp {
+
+/// How an enhancer is made.
+struct FitSettings {
+  /// linear: two linear stages. convolution: after them a stage with a hidden layer, kept where it gains a decibel.
+  enum class Network { linear, convolution };
+  Network network = Network::linear;
+  int groups = 10;
+  double seconds = 10.0;  ///< a limit of the time for fitting one field
+};
+
+/// What an enhancer is worth, in decibels of root mean squared error, on the field it was tried on.
+struct EnhancerReport {
+  double linear_gain = 0.0;  ///< of the linear stages
+  double gain = 0.0;         ///< of all stages that were kept
+  bool tried_hidden = false, kept_hidden = false;
+  std::size_t weight_bytes = 0;
+};
+
+/// Fits an enhancer to what distinguishes `decoded` (by the plain codec, absolute bound `bound`) from `original`. A
+/// second linear stage is kept where it is worth its bytes, at `slope` dB for e times `stream_bytes`; a stage with a
+/// hidden layer where it gains at least 1 dB over the linear ones. InputError for settings that cannot be.
+template <class T>
+Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, const FieldShape& shape, double bound,
+                      std::span<const HelpingField<T>> helping, const FitSettings& settings, std::size_t stream_bytes,
+                      double slope, EnhancerReport& report);
+
+}  // namespace cambium::lowp

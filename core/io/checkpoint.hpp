@@ -1,0 +1,83 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/background_file.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/provenance.hpp"
+#include "core/parallel/comm.hpp"
+#include "core/particles/state.hpp"
+
+namespace cambium::io {
+
+/// How the rows of all ranks reach the file: through rank 0, or by all ranks at once with MPI-IO. Both give the same
+/// file.
+enum class Transfer { gather, collective };
+
+/// Collective: writes everything that a run needs to go on, complete or not at all:
+///   /cambium                    provenance and the resolved deck (attributes)
+///   /checkpoint                 format, step, time (attributes)
+///   /box, /species              cell vectors and origin; symbols and masses
+///   /ranks/<place>              rows of each rank, for particle, cell and node fields
+///   /fields/<name>              every field with `restart`, rows in rank order; global fields from rank 0
+///   32 bytes behind the end     a checksum of all before (core/io/hdf5/seal.hpp)
+///   whatever `save` puts there  called on every rank with the root group; what rank 0 wrote is kept
+/// InputError, on every rank, when the disk refuses; an older file of that name then stays.
+void write_checkpoint(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
+                      const std::function<void(Group&)>& save, Transfer transfer = Transfer::gather);
+
+/// Collective: the same, gathered, but rank 0 keeps the whole file in memory and `disk` brings it to the disk while the
+/// run goes on; `allowed` and `after` are those of BackgroundFile::write(), and so is the InputError of the file
+/// before, which every rank gets.
+void write_checkpoint_later(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
+                            const std::function<void(Group&)>& save, BackgroundFile& disk,
+                            std::function<void()> allowed, std::function<void()> after);
+
+/// Collective. InputError when the bytes of a checkpoint, of any stage, are not those that were written; false when it
+/// does not say, because an earlier version wrote it or HDF5 changed it since.
+bool require_sound(const std::string& path, const Comm& comm);
+
+/// A checkpoint open for reading, on every rank.
+class Checkpoint {
+ public:
+  /// Collective. InputError when the file is missing, truncated, damaged or not a checkpoint.
+  Checkpoint(const std::string& path, const Comm& comm);
+
+  std::int64_t step() const { return step_; }
+  double time() const { return time_; }
+  /// Written by as many ranks as there are now: each gets its own particles back. Otherwise they are spread evenly, in
+  /// the order of the file. Cells and nodes go where the state has them now.
+  bool same_ranks() const { return same_ranks_; }
+  bool sealed() const { return sealed_; }  ///< its bytes were compared with their checksum
+  std::string deck() const { return file_->group("/cambium").attribute<std::string>("deck"); }
+  const File& file() const { return *file_; }  ///< for the groups that `save` made
+
+  /// Rows of this rank for fields that live there.
+  std::int64_t rows(At at) const;
+  /// Fills box, species, step and time; calls `resize(rows of the particle fields)`, which must make every field's
+  /// tensor() that long; then fills every field with `restart`. InputError when a field is missing or of another shape.
+  void restore(State& state, const std::function<void(std::int64_t rows)>& resize) const;
+
+ private:
+  struct Share {
+    std::int64_t first = 0, rows = 0;
+  };
+  Share share(At at) const;
+  /// Collective: the rows of this rank as `state` divides them, whoever wrote them; none where the file has not as
+  /// many.
+  Share share_of(const State& state, At at) const;
+  void restore_field(const FieldSpec& field, Share mine) const;
+
+  const Comm& comm_;
+  bool sealed_ = false;
+  std::optional<File> file_;
+  std::int64_t step_ = 0;
+  double time_ = 0.0;
+  std::int64_t ranks_ = 1;
+  bool same_ranks_ = false;
+};
+
+}  // namespace cambium::io

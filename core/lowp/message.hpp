@@ -1,0 +1,26 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/lowp/dither.hpp"
+
+namespace cambium::lowp {
+
+/// How numbers travel: bfloat16 (nearest), or the groups of groups.hpp. `int4` is for numbers after
+/// randomised_hadamard().
+enum class WireCodec { none, bf16, int8, int4 };
+
+/// Messages are made of pieces of this many numbers (and of float32 where the codec is none).
+constexpr std::int64_t wire_piece = 128;
+
+/// Of n numbers, a multiple of wire_piece.
+std::int64_t message_bytes(WireCodec codec, std::int64_t n);
+double bits_per_number(WireCodec codec);
+void encode_message(WireCodec codec, std::span<const float> values, const RoundingAddress& address,
+                    std::span<std::byte> out);
+void decode_message(WireCodec codec, std::span<const std::byte> in, std::span<float> values);
+/// values += what is decoded.
+void add_message(WireCodec codec, std::span<const std::byte> in, std::span<float> values);
+
+}  // namespace cambium::lowp

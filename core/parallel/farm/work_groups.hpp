@@ -1,0 +1,30 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "core/parallel/farm/farm.hpp"
+
+namespace cambium::tasks {
+
+/// Ranks in groups of equal size that evaluate a piece together: the first of each takes part in the farm, the others
+/// do what it does.
+class WorkGroups {
+ public:
+  /// Collective. `size` divides the number of ranks (InternalError otherwise: whose key it is says so better).
+  WorkGroups(const Comm& comm, int size);
+  const Comm& own() const { return *own_; }
+  Comm& own() { return *own_; }
+  bool leads() const { return own_->rank() == 0; }
+
+  /// Collective: a farm between the leaders. `evaluate` is called by all ranks of a group with the same piece, and may
+  /// not throw on some of them only; what the leader's call returns counts. `source` on rank 0 alone; the report is
+  /// that of rank 0.
+  FarmReport run(WorkSource* source, Log& log, FarmOptions options, const EvaluatePiece& evaluate);
+
+ private:
+  void tell(const Piece& piece) const;
+  void follow(const EvaluatePiece& evaluate) const;
+  std::unique_ptr<Comm> own_, leaders_;  ///< leaders_ on leaders alone
+};
+
+}  // namespace cambium::tasks

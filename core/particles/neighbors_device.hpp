@@ -1,0 +1,19 @@
+#pragma once
+#include "core/particles/neighbors.hpp"
+
+namespace cambium {
+
+/// Bins of the search on a device, kept for the next build.
+struct DeviceCells {
+  View<int*> cell;   ///< of each particle
+  View<int*> start;  ///< first particle of each cell in `member`, one more at the end
+  View<int*> filled;
+  View<int*> member;  ///< particles, cell after cell, ascending within a cell
+  int longest = 0;    ///< row of the list before
+};
+
+/// build_neighbors for back ends whose memory the host cannot read: one thread per particle. One pass where all rows
+/// get the room of the longest of the list before, else one that counts and one that fills. Runs on every back end.
+void build_neighbors_on_device(const Particles& particles, NeighborList& list, DeviceCells& cells);
+
+}  // namespace cambium

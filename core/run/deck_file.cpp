@@ -1,0 +1,71 @@
+#include "core/run/deck_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "core/parallel/wall_time.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+void DeckFile::Run::describe(deck::Describe<Run>& d) {
+  d("name", &Run::name, "of the run").example("copper");
+  d("directory", &Run::directory, "where everything is written; runs/NAME when absent").def("");
+  d("seed", &Run::seed, "of all random numbers").at_least(0).def(1);
+  d("walltime", &Run::walltime,
+    "time after which the run writes a checkpoint and stops: HH:MM:SS, 1-12:00:00, 12h, 90m")
+      .def("");
+  d("profile", &Run::profile,
+    "what the time of each stage goes into, on its last page, in profile.json and as a trace in trace.json")
+      .def(false);
+  d.check([](const Run& run) -> std::string {
+    if (run.name == "." || run.name == ".." || run.name.find('/') != std::string::npos)
+      return fmt::format("name '{}' is a path: give a word, and the place with 'directory'", run.name);
+    if (std::filesystem::path(run.directory).lexically_normal() == "/")
+      return "directory '/' is the root of the file system; give a folder of this run, for example runs/NAME";
+    return {};
+  });
+  d.check([](const Run& run) -> std::string {
+    if (run.walltime.empty()) return {};
+    try {
+      parse_wall_time(run.walltime);
+      return {};
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  });
+}
+
+void DeckFile::Sweep::describe(deck::Describe<Sweep>& d) {
+  d("over", &Sweep::over,
+    "paths of keys, each with its values: [a, b, c], range(first, last, count) or log(first, last, count)")
+      .example("{run.seed: [1, 2, 3]}");
+  d("zip", &Sweep::zip, "the first values of all keys together, then the second ones, instead of every combination")
+      .def(false);
+  d("theory", &Sweep::theory,
+    "names of results, each with what is expected: a formula of the swept keys' last words, or a "
+    "list with a number for each value of the first key")
+      .def({})
+      .example("{nusselt_bottom_mean: 0.14*rayleigh^0.3}");
+}
+
+void DeckFile::describe(deck::Describe<DeckFile>& d) {
+  d("run", &DeckFile::run, "name, place, seed");
+  d("plugins", &DeckFile::plugins, "names of plugins, or paths of plugin libraries").def({});
+  d("stages", &DeckFile::stages, "what to do, in order").keyed();
+  d("sweep", &DeckFile::sweep, "a table of runs for `cambium sweep`: this deck with other values of some keys");
+}
+
+std::vector<std::string> DeckFile::stage_folders() const {
+  std::map<std::string, int> seen;
+  std::vector<std::string> out;
+  for (const auto& stage : stages) {
+    const int n = ++seen[stage.type];
+    out.push_back(n == 1 ? stage.type : fmt::format("{}_{}", stage.type, n));
+  }
+  return out;
+}
+
+}  // namespace cambium

@@ -1,0 +1,97 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+
+namespace cambium {
+
+/// A map with any keys and any values, kept as it was written.
+struct FreeMap {
+  deck::Node node = deck::Node::map({});
+};
+
+template <>
+struct deck::Value<FreeMap> {
+  using LeafType = FreeMap;
+  static void specify(KeySpec& spec) {
+    spec.leaf = Leaf::map;
+    spec.nested = std::make_shared<const Schema>();
+  }
+  static bool read(const Node& node, const KeySpec& spec, std::size_t depth, Reader& reader, FreeMap& out) {
+    out.node = node;
+    return expect_map(node, spec, depth, reader);
+  }
+  static Node write(const FreeMap& value, const KeySpec&) { return value.node; }
+};
+
+/// The whole of a deck.
+struct DeckFile {
+  struct Run {
+    std::string name;
+    std::string directory;  ///< "runs/<name>" when absent
+    std::int64_t seed = 1;
+    std::string walltime;
+    bool profile = false;
+    static void describe(deck::Describe<Run>& d);
+  };
+  /// A table of runs, see apps/cambium/sweep.
+  struct Sweep {
+    FreeMap over, theory;
+    bool zip = false;
+    static void describe(deck::Describe<Sweep>& d);
+  };
+  Run run;
+  std::vector<std::string> plugins;
+  std::vector<deck::Choice<Task>> stages;
+  std::optional<Sweep> sweep;
+  static void describe(deck::Describe<DeckFile>& d);
+
+  /// Folder of each stage inside the run directory: the task's name, numbered from the second of a kind on.
+  std::vector<std::string> stage_folders() const;
+};
+
+/// A deck read, with overrides, its plugins loaded and everything in it validated.
+struct ReadDeck {
+  deck::Node node;
+  DeckFile deck;
+  std::string
+      resolved;  ///< YAML with all defaults; paths inside the run directory begin with {run}, so that it may be moved
+  std::optional<int> first_overridden;  ///< first stage of which the command line changes a key
+};
+
+struct DeckOptions {
+  std::vector<std::string> overrides;  ///< key.path=value
+  bool test_size = false;              ///< apply the deck's x-test notes
+  std::string directory = {};          ///< run.directory whatever the deck says; as the deck says when empty
+  bool overwrite = false;              ///< an older run in the directory is moved aside
+};
+
+class Registry;
+
+/// What a deck says beside its stages, with notes for tests and overrides put in: its plugins, and whether it is a
+/// table of runs. The stages are as they were written, since their types are not known before plugins are. Collective.
+deck::Node deck_heading(const std::string& path, const DeckOptions& options, const Comm& comm);
+
+/// A whole deck, notes for tests, overrides and its directory put in, under present names.
+struct LoadedDeck {
+  deck::Node root;
+  std::vector<std::string> named;  ///< all names by which the deck may be meant to name its plugins
+};
+
+/// Rank 0 reads the deck; the plugins that it names are loaded. Hints about former names are in `problems`. Collective.
+LoadedDeck load_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context,
+                     deck::Problems& problems);
+
+/// Reads what load_deck() gave. Where something is wrong, that is in `problems` and the rest is not to be used; hints
+/// about former names are there, too, for the caller to tell.
+ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
+                   const Registry& registry, Context& context, deck::Problems& problems);
+
+/// Reads a deck on rank 0, shares it, loads the plugins that it names and reports everything that is wrong at once.
+/// `path` may be the name of a deck that came with the program (core/io/shipped.hpp).
+ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context);
+
+}  // namespace cambium

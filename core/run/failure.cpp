@@ -1,0 +1,81 @@
+#include "core/run/failure.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/base/timing.hpp"
+#include "core/parallel/memory.hpp"
+
+namespace cambium {
+
+/// What no reader of a file put into words of its own.
+static std::string damaged_text(const char* language, const std::exception& error) {
+  return fmt::format(
+      "a text in {} that a file holds is damaged or was changed ({}); copy the files that the deck names again from "
+      "their source, or use others",
+      language, error.what());
+}
+
+Failure failure_of(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const InputError& e) {
+    return {e.what(), ExitCode::bad_input, false};
+  } catch (const NumericalError& e) {
+    return {std::string("numerical failure: ") + e.what(), ExitCode::numerical_failure, e.elsewhere()};
+  } catch (const nlohmann::json::exception& e) {
+    return {damaged_text("JSON", e), ExitCode::bad_input, false};
+  } catch (const YAML::Exception& e) {
+    return {damaged_text("YAML", e), ExitCode::bad_input, false};
+  } catch (const std::exception& e) {  // errors of Torch come as internal ones, and may be about memory
+    if (const std::string memory = memory_refusal(e); !memory.empty()) return {memory, ExitCode::bad_input, false};
+    return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};
+  } catch (...) {
+    return {"internal error, please report it: unknown exception", ExitCode::internal_error, false};
+  }
+}
+
+bool every_rank_arrives(const Comm& comm) {
+  if (comm.size() == 1) return true;
+  MPI_Request request;
+  MPI_Ibarrier(comm.handle(), &request);
+  const double start = wall_seconds();
+  for (int done = 0; wall_seconds() - start < 5.0; std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) return true;
+  }
+  return false;
+}
+
+int report_failure(std::exception_ptr error, const Comm& comm) {
+  const Failure failure = failure_of(error);
+  const int code = static_cast<int>(failure.code);
+  auto print = [&] { std::fprintf(stderr, "cambium: %s\n", failure.text.c_str()); };
+  if (comm.size() == 1) {
+    print();
+    return code;
+  }
+  if (!every_rank_arrives(comm)) {
+    std::fprintf(stderr, "cambium: on rank %d, which ends the job: %s\n", comm.rank(), failure.text.c_str());
+    std::fflush(stderr);
+    MPI_Abort(comm.handle(), code);
+  }
+  // The lowest rank that knows the cause speaks for all.
+  int speaker = failure.elsewhere ? comm.size() : comm.rank();
+  MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm.handle());
+  const bool speaks = speaker == comm.rank() || (speaker == comm.size() && comm.root());
+  if (speaks) print();
+  const int worst = comm.max(code);
+  // mpirun ends a job at the first rank that leaves in failure, with what it has read of the others until then.
+  if (!speaks) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  return worst;
+}
+
+}  // namespace cambium

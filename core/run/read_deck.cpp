@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/deck/override.hpp"
+#include "core/deck/resolve.hpp"
+#include "core/io/shipped.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/loader.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/run/deck_file.hpp"
+
+namespace cambium {
+
+namespace {
+
+/// Text of the deck, read once and shared, so that no rank depends on its own file system.
+std::string shared_text(const std::string& path, const Comm& comm) {
+  std::string text;
+  io::on_root(comm, [&] {
+    if (std::filesystem::is_directory(path))
+      throw InputError(
+          fmt::format("'{}' is a folder, not a deck: give the path of a YAML file; a run that stopped goes on with "
+                      "`cambium restart FOLDER`",
+                      path));
+    std::ifstream in(path);
+    if (!in)
+      throw InputError(fmt::format(
+          "cannot read the deck '{}': give the path of a YAML file, for example inputs/md/copper_melting.yaml, or the "
+          "name of one that came with the program, for example md/copper_melting (`cambium list deck` names them)",
+          path));
+    std::ostringstream all;
+    all << in.rdbuf();
+    text = all.str();
+  });
+  comm.broadcast(text);
+  return text;
+}
+
+/// First stage that an assignment such as stages[1].simulate.steps=20 belongs to.
+std::optional<int> first_stage_of(const std::vector<std::string>& assignments) {
+  std::optional<int> first;
+  for (const auto& text : assignments) {
+    int stage = 0;
+    if (std::sscanf(text.c_str(), " stages[%d]", &stage) == 1) first = std::min(first.value_or(stage), stage);
+  }
+  return first;
+}
+
+/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote,
+/// and
+/// "{deck}", so that a deck can name a file that lies beside it.
+deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
+  if (node.is_scalar()) {
+    std::string text = node.text();
+    const auto at = text.find(word);
+    if (at == std::string::npos) return node;
+    return deck::Node::scalar(text.replace(at, word.size(), directory), true, node.mark()).at_path(node.path());
+  }
+  if (node.is_list()) {
+    std::vector<deck::Node> items;
+    for (const auto& item : node.items()) items.push_back(with_directory(item, word, directory));
+    return (node.is_alternatives() ? deck::Node::alternatives(std::move(items), node.mark())
+                                   : deck::Node::list(std::move(items), node.mark()))
+        .at_path(node.path());
+  }
+  if (!node.is_map()) return node;
+  std::vector<deck::Node::Entry> entries;
+  for (const auto& entry : node.entries())
+    entries.push_back({entry.key, entry.mark, with_directory(entry.value, word, directory)});
+  return deck::Node::map(std::move(entries), node.mark()).at_path(node.path());
+}
+
+/// A folder in which a restart would go on elsewhere than it was asked to is refused.
+void set_directory(deck::Node& root, const std::string& directory) {
+  const auto other = root["run"]["directory"];
+  if (other.mark().source == "command line" && std::filesystem::absolute(other.text()).lexically_normal() !=
+                                                   std::filesystem::absolute(directory).lexically_normal())
+    throw InputError(
+        fmt::format("a run goes on where it is: run.directory={} was asked for '{}'; to go on elsewhere, copy the "
+                    "folder and restart the copy",
+                    other.text(), directory));
+  root = deck::with_value(root, "run.directory", deck::Node::scalar(directory, true, root["run"].mark()),
+                          root["run"].mark());
+}
+
+/// run.directory, or runs/<name>, or runs/<name of the deck's file>.
+std::string directory_of(const deck::Node& root, const std::string& path) {
+  const auto run = root["run"];
+  if (!run["directory"].text().empty()) return run["directory"].text();
+  const auto name = run["name"].text();
+  return "runs/" + (name.empty() ? std::filesystem::path(path).stem().string() : name);
+}
+
+/// Answers as a registry does, and remembers which types a deck asked for.
+class Asked : public deck::TypeTable {
+ public:
+  explicit Asked(const Registry& registry) : registry_(registry) {}
+  const deck::TypeEntry* find(std::string_view kind, std::string_view name) const override {
+    const auto* entry = registry_.find(kind, name);
+    if (entry) found_.push_back(entry);
+    return entry;
+  }
+  std::vector<std::string> names(std::string_view kind) const override { return registry_.names(kind); }
+  const std::vector<const deck::TypeEntry*>& found() const { return found_; }
+
+ private:
+  const Registry& registry_;
+  mutable std::vector<const deck::TypeEntry*> found_;
+};
+
+/// What a deck whose `plugins` lacks the owner of one of its types is told; empty when none is lacking. Such a deck
+/// still runs here, but not in a program that has this plugin as a library alone.
+std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, std::vector<std::string> named,
+                              const std::vector<std::string>& list) {
+  std::vector<std::string> uses, missing;
+  named.push_back("core");
+  for (const auto* type : types) {
+    if (std::find(named.begin(), named.end(), type->plugin) != named.end()) continue;
+    named.push_back(type->plugin);
+    missing.push_back(type->plugin);
+    uses.push_back(fmt::format("{} '{}' of plugin '{}'", type->kind, type->name, type->plugin));
+  }
+  if (missing.empty()) return {};
+  std::vector<std::string> whole = missing;
+  whole.insert(whole.end(), list.begin(), list.end());
+  return fmt::format("this deck uses {}: add {} to its list, plugins: [{}]", join(uses, " and "), join(missing),
+                     join(whole));
+}
+
+/// "{run}" and "{deck}" in file names, only where they occur: the deck as it is read, and as it is stored.
+std::pair<deck::Node, deck::Node> with_places(deck::Node root, const std::string& path, const std::string& directory) {
+  const std::string folder = std::filesystem::absolute(path).parent_path().lexically_normal().string();
+  deck::Node stored = root;
+  for (const auto& [word, place] : {std::pair<std::string, std::string>{"{deck}", folder}, {"{run}", directory}})
+    if (root["stages"].is_list() && deck::to_yaml(root["stages"]).find(word) != std::string::npos) {
+      root = root.with("stages", with_directory(root["stages"], word, place));
+      if (word == "{deck}") stored = root;
+    }
+  return {root, stored};
+}
+
+std::vector<std::string> plugins_of(const deck::Node& root) {
+  std::vector<std::string> plugins;
+  for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
+  return plugins;
+}
+
+bool leads_into_stages(std::string_view path) { return trim(path).starts_with("stages"); }
+
+/// Loads the plugins of a deck; returns all names by which it may be meant to name them.
+std::vector<std::string> load_plugins_of(const deck::Node& root, Registry& registry, Context& context) {
+  const auto plugins = plugins_of(root);
+  std::vector<std::string> named = plugins;
+  for (const auto& plugin : load_plugins(plugins, registry, context.comm)) {
+    named.push_back(plugin.name);
+    if (const auto reason = reason_for_distrust(plugin.path); !reason.empty())
+      context.log.warn(fmt::format("plugin '{}': {}", plugin.name, reason));
+  }
+  return named;
+}
+
+/// The deck with its directory.
+deck::Node with_run_directory(deck::Node root, const std::string& path, const DeckOptions& options) {
+  if (!options.directory.empty()) set_directory(root, options.directory);
+  const std::string directory = directory_of(root, path);
+  if (!root["run"].is_map()) return root;
+  const auto place = deck::Node::scalar(directory, true, root["run"].mark());
+  return deck::with_value(root, "run.directory", place, root["run"].mark());
+}
+
+}  // namespace
+
+deck::Node deck_heading(const std::string& given, const DeckOptions& options, const Comm& comm) {
+  const std::string path = shipped_file(given, "inputs", comm);
+  deck::Node root = deck::parse(shared_text(path, comm), path);
+  const deck::Node at_test_size = options.test_size ? root["x-test"] : deck::Node{};  // outlives the root that it is of
+  for (const auto& entry : at_test_size.entries())
+    if (!leads_into_stages(entry.key)) root = deck::with_value(root, entry.key, entry.value, entry.mark);
+  for (const auto& assignment : options.overrides)
+    if (!leads_into_stages(assignment)) deck::override(root, assignment);
+  return root;
+}
+
+LoadedDeck load_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context,
+                     deck::Problems& problems) {
+  const std::string path = shipped_file(given, "inputs", context.comm);
+  LoadedDeck out;
+  out.named = load_plugins_of(deck_heading(path, options, context.comm), registry, context);
+  const auto schema = deck::schema_of<DeckFile>();
+  const deck::Node written = deck::parse(shared_text(path, context.comm), path);
+  deck::Node root = deck::present_names(written, schema, &registry, problems);
+  if (options.test_size) deck::apply_test_overrides(root, schema, registry, problems);
+  for (const auto& assignment : options.overrides) deck::override(root, assignment, schema, registry, problems);
+  out.root = with_run_directory(root, path, options);
+  return out;
+}
+
+ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
+                   const Registry& registry, Context& context, deck::Problems& problems) {
+  const auto schema = deck::schema_of<DeckFile>();
+  const auto [root, stored] =
+      with_places(deck::present_names(deck, schema, &registry, problems), path, directory_of(deck, path));
+  ReadDeck out;
+  out.deck = deck::read<DeckFile>(root, problems, &registry);
+  out.node = root;
+  if (!problems.empty()) return out;
+  const Asked asked(registry);
+  out.resolved = deck::resolved(stored, schema, asked);
+  if (const auto text = plugins_not_named(asked.found(), named, plugins_of(root)); !text.empty())
+    context.log.warn(text);
+  return out;
+}
+
+ReadDeck read_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context) {
+  const std::string path = shipped_file(given, "inputs", context.comm);
+  deck::Problems problems;
+  const auto [root, named] = load_deck(path, options, registry, context, problems);
+  ReadDeck out = read_deck(root, path, named, registry, context, problems);
+  problems.throw_if_any();
+  for (const auto& hint : problems.hints()) context.log.warn(hint.line());
+  out.first_overridden = first_stage_of(options.overrides);
+  return out;
+}
+
+}  // namespace cambium

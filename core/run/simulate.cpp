@@ -1,0 +1,66 @@
+#include "core/run/simulate.hpp"
+
+#include "core/base/recorder.hpp"
+#include "core/run/loop.hpp"
+
+namespace cambium {
+
+void Simulate::Thermo::describe(deck::Describe<Thermo>& d) {
+  d("every", &Thermo::every, "steps between two lines of observables").at_least(1).def(100);
+}
+
+void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
+  describe_in(d);
+  d("transfer", &Checkpoint::transfer,
+    "how the rows of all ranks reach the file: through rank 0 (gather), or by all ranks at once where HDF5 was built "
+    "with MPI (collective)")
+      .options({{"gather", io::Transfer::gather}, {"collective", io::Transfer::collective}})
+      .def(io::Transfer::gather);
+  d("asynchronous", &Checkpoint::asynchronous,
+    "rank 0 keeps the finished file in memory, and a thread brings it to the disk while the next steps run; goes with "
+    "transfer: gather")
+      .def(false);
+  d("at_end", &Checkpoint::at_end, "one when the stage has come to its end, too, from which more steps can follow")
+      .def(true);
+}
+
+void Simulate::Params::describe(deck::Describe<Params>& d) {
+  d.inline_choice("physics", &Params::physics, "equations of motion; their keys stand beside this one");
+  d("steps", &Params::steps, "number of time steps; may be left out when the physics has an end of its own")
+      .at_least(0);
+  d("thermo", &Params::thermo, "table of observables");
+  d("checkpoint", &Params::checkpoint, "files from which the run can be resumed");
+  d("output", &Params::output, "writers that look at the state as it advances").def({});
+}
+
+void Simulate::check(Context& context) {
+  loop_ = std::make_unique<Loop>(params_, context);
+  loop_->report_plan();
+}
+
+void Simulate::examine(Check& check) {
+  if (!loop_) loop_ = std::make_unique<Loop>(params_, check.context());
+  loop_->examine(check);
+}
+
+Simulate::Simulate(const Params& params, Context&) : params_(params) {}
+
+Simulate::~Simulate() = default;
+
+Task::Outcome Simulate::run(Context& context) {
+  {
+    const Region region("make the physics", WorkKind::host);
+    loop_ = std::make_unique<Loop>(params_, context);
+  }
+  return loop_->run();
+}
+
+Task::Work Simulate::work() const { return loop_->work(); }
+
+std::vector<std::string> Simulate::lines() const { return loop_->lines(); }
+
+std::vector<std::string> Simulate::files() const { return loop_->files(); }
+
+std::vector<Citation> Simulate::citations() const { return loop_->citations(); }
+
+}  // namespace cambium

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/sparse/csr.hpp"
+#include "core/sparse/layout.hpp"
+#include "core/sparse/share.hpp"
+
+namespace cambium::sparse {
+
+/// What one rank does in one product of `width` columns.
+struct Load {
+  Words received;               ///< as Product::words() counts it, without a codec; bytes of numbers of 8 bytes
+  std::int64_t multiplied = 0;  ///< entries times columns: half the operations
+  std::int64_t rows = 0;        ///< of dense matrices that it holds
+};
+
+/// Loads of all ranks for a whole square matrix whose rows are divided by `first` (ranks + 1 ascending numbers), in a
+/// product A h with `width` columns. Nothing is sent and any number of ranks can be asked for. InputError of
+/// require_ranks().
+std::vector<Load> predicted_loads(const Csr<double>& whole, std::span<const std::int64_t> first, const LayoutKeys& keys,
+                                  std::int64_t width);
+
+}  // namespace cambium::sparse

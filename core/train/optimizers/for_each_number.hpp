@@ -1,0 +1,17 @@
+#pragma once
+#include <cstddef>
+
+#include "core/parallel/host_threads.hpp"
+
+namespace cambium::train::detail {
+
+/// f(i) for 0..n-1, numbers of one tensor that do not need each other, on all threads: the same bits on any number.
+template <class F>
+void for_each_number(std::size_t n, F&& f) {
+  constexpr std::int64_t enough = 8192;
+  in_shares(static_cast<std::int64_t>(n), enough, [&](std::int64_t first, std::int64_t last) {
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) f(i);
+  });
+}
+
+}  // namespace cambium::train::detail

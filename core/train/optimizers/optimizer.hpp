@@ -1,0 +1,58 @@
+#pragma once
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/potential.hpp"
+#include "core/train/kinds/buffer.hpp"
+
+namespace cambium::train {
+
+/// One step's material. All buffers have one layout; gradients are of the mean loss of the global batch. Split weights
+/// may be given as bf16 (the upper halves alone), with gradients in float32.
+struct Update {
+  FlatBuffer& weights;
+  const FlatBuffer& gradients;
+  std::span<FlatBuffer> states;  ///< one per Optimizer::states(), zero at the start
+  double rate = 0.0;             ///< learning rate of this step
+  std::int64_t step = 1;         ///< counted from 1
+};
+
+/// Changes weights by gradients. Keeps no numbers of its own between steps: they are in the states, which the trainer
+/// stores in checkpoints. Same input, same bits: the order of arithmetic does not depend on ranks.
+class Optimizer {
+ public:
+  using Kind = Optimizer;
+  static constexpr std::string_view kind = "optimizer";
+  struct StateInfo {
+    std::string name;  ///< such as "momentum"
+    DType dtype;       ///< bf16 stands for 16 raw bits
+  };
+  virtual ~Optimizer() = default;
+  virtual std::vector<StateInfo> states(DType weights) const = 0;
+  /// Once, with fresh weights: what the optimizer needs of them (split weights are truncated here).
+  virtual void start(FlatBuffer& /*weights*/, std::span<FlatBuffer> /*states*/) {}
+  virtual void step(const Update& update) = 0;
+  /// Every weight follows from its own gradient and states alone, so that a step may be made piece by piece.
+  virtual bool elementwise() const { return true; }
+  virtual std::vector<Citation> citations() const { return {}; }
+};
+
+/// Makes the states of an optimizer, zeroed.
+std::vector<FlatBuffer> make_states(const Optimizer& optimizer, const FlatLayout& layout, DType weights);
+
+namespace detail {
+/// Calls f.operator()<T>(k, decay) for every tensor in T, the type of the weights.
+template <class F>
+void for_each_tensor(const FlatBuffer& weights, F&& f) {
+  const auto& tensors = weights.layout().tensors();
+  with_real(weights.dtype(), [&]<class T>() {
+    for (std::size_t k = 0; k < tensors.size(); ++k) f.template operator()<T>(k, tensors[k].info.decay);
+  });
+}
+}  // namespace detail
+
+}  // namespace cambium::train

@@ -1,0 +1,54 @@
+#pragma once
+#include "core/train/optimizers/device_update.hpp"
+#include "core/train/optimizers/optimizer.hpp"
+
+namespace cambium::train {
+
+/// Stochastic gradient descent: g <- g + beta w, v <- m v + g, w <- w - rate v (nesterov: w <- w - rate (g + m v)).
+/// Without momentum there is no state.
+class Sgd : public Optimizer, public StepsOnDevice {
+ public:
+  struct Params {
+    double momentum = 0.0, weight_decay = 0.0;
+    bool nesterov = false;
+    static void describe(deck::Describe<Params>& d) {
+      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
+          .non_negative()
+          .def(0.0);
+      d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(false);
+    }
+  };
+  Sgd(const Params& params, Context&) : params_(params) {}
+  std::vector<StateInfo> states(DType weights) const override;
+  void step(const Update& update) override;
+  void step_on_device(const DeviceUpdate& update) const override;
+
+ private:
+  Params params_;
+};
+
+/// SGD whose float32 weights are split: the network sees the upper 16 bits (a bfloat16 number by truncation), the lower
+/// 16 are a state of the optimizer, and the two together follow float32 SGD bit for bit (Kalamkar et al., SC20).
+class SplitSgd : public Optimizer {
+ public:
+  struct Params {
+    double momentum = 0.0, weight_decay = 0.0;
+    static void describe(deck::Describe<Params>& d) {
+      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
+          .non_negative()
+          .def(0.0);
+    }
+  };
+  SplitSgd(const Params& params, Context&) : params_(params) {}
+  std::vector<StateInfo> states(DType weights) const override;
+  void start(FlatBuffer& weights, std::span<FlatBuffer> states) override;
+  void step(const Update& update) override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace cambium::train

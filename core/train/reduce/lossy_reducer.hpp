@@ -1,0 +1,38 @@
+#pragma once
+#include <optional>
+
+#include "core/codec/codec.hpp"
+#include "core/train/reduce/reducer.hpp"
+
+namespace cambium::train {
+
+/// Sum of gradients through messages within a bound of error (core/codec), the way of CodecReducer: shares to
+/// their owners, sums back to all, who decode the same message. A share is encoded tensor by tensor, so that a relative
+/// bound follows each tensor's own range; pieces that would not get shorter travel as they are. Of N ranks the errors
+/// of N - 1 messages and of their sum add up at most. Lengths of messages depend on the numbers and are told first.
+class LossyReducer : public Reducer {
+ public:
+  LossyReducer(const Mesh& mesh, const FlatLayout& layout, lowp::LossyBound bound);
+  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+
+ private:
+  struct Piece {
+    std::int64_t begin, end;
+  };  ///< of one tensor, in one share
+  template <class T>
+  void exchange(std::span<T> values);
+  template <class T>
+  void scatter(std::span<T> values, std::vector<T>& own);
+  template <class T>
+  void gather(std::span<T> values);
+  template <class T>
+  std::vector<std::byte> encode(std::span<const T> values, std::size_t rank) const;
+  template <class T>
+  void decode(std::span<const std::byte> message, std::size_t rank, std::span<T> values) const;
+
+  const Mesh& mesh_;
+  lowp::LossyBound bound_;
+  std::vector<std::vector<Piece>> shares_;  ///< by rank
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,109 @@
+#include "core/train/reduce/reducer.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "core/base/error.hpp"
+#include "core/base/timing.hpp"
+#include "core/train/reduce/codec_reducer.hpp"
+#include "core/train/reduce/lossy_reducer.hpp"
+
+namespace cambium::train {
+
+using Codec = lowp::WireCodec;
+
+void LossyMessages::describe(deck::Describe<LossyMessages>& d) {
+  d("relative", &LossyMessages::relative,
+    "largest change of a number in one message, as a share of the range (largest minus smallest value) of its tensor")
+      .positive();
+  d("absolute", &LossyMessages::absolute, "largest change of a number in one message").positive();
+  d.check([](const LossyMessages& p) -> std::string {
+    return p.relative.has_value() == p.absolute.has_value()
+               ? "give one of 'relative' and 'absolute', for example lossy: {relative: 1e-3}"
+               : "";
+  });
+}
+
+lowp::LossyBound LossyMessages::bound() const {
+  using Kind = lowp::LossyBound::Kind;
+  return relative ? lowp::LossyBound{Kind::relative, *relative} : lowp::LossyBound{Kind::absolute, *absolute};
+}
+
+void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
+  d("mode", &ReduceParams::mode, "fast; ordered gives the same weights, bit for bit, on 1, 2, 4, ... ranks")
+      .options({{"fast", Mode::fast}, {"ordered", Mode::ordered}})
+      .def(Mode::fast);
+  d("slices", &ReduceParams::slices,
+    "parts of a global batch in ordered mode: a power of two, at least the number of ranks")
+      .at_least(1)
+      .def(8);
+  d("overlap", &ReduceParams::overlap, "send gradients while others are computed (fast mode)").def(true);
+  d("shared_memory", &ReduceParams::shared_memory,
+    "up to 8 ranks of one node read each other's gradients where they lie, without messages (fast mode)")
+      .def(true);
+  d("group", &ReduceParams::group, "size of a message").unit("B").positive().def(4e6);
+  d("codec", &ReduceParams::codec,
+    "how gradients travel between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits after a "
+    "randomised Hadamard transform; none sends them in the model's precision")
+      .options({{"none", Codec::none}, {"bf16", Codec::bf16}, {"int8", Codec::int8}, {"int4", Codec::int4}})
+      .def(Codec::none);
+  d("lossy", &ReduceParams::lossy,
+    "gradients travel within a bound of error instead, in messages as long as they need (fast mode)");
+  d.check([](const ReduceParams& p) -> std::string {
+    if (p.lossy && p.codec != Codec::none)
+      return "give one of: codec (a fixed number of bits), lossy (a bound of error)";
+    if (p.lossy && p.mode == Mode::ordered)
+      return "lossy changes the sums of each number of ranks in another way, and mode 'ordered' promises the same bits "
+             "on all; leave one away";
+    if (p.codec != Codec::none && p.mode == Mode::ordered)
+      return "codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits "
+             "on all; leave one away";
+    if (std::has_single_bit(static_cast<unsigned>(p.slices))) return {};
+    return fmt::format("slices is {}, but must be a power of two; {} is the next", p.slices,
+                       std::bit_ceil(static_cast<unsigned>(p.slices)));
+  });
+}
+
+void Communication::sum_small(std::span<double> values, const Comm& comm) {
+  if (comm.size() == 1) return;
+  const double start = wall_seconds();
+  comm.sum(values);
+  exposed_ += wall_seconds() - start;
+  traffic_.count("allreduce", "terms", static_cast<std::int64_t>(values.size_bytes()));
+}
+
+void require_ranks(const ReduceParams& params, int ranks) {
+  if (params.mode != ReduceParams::Mode::ordered) return;
+  if (!std::has_single_bit(static_cast<unsigned>(ranks)))
+    throw InputError(
+        fmt::format("reduce.mode 'ordered' adds over a binary tree and needs a power of two of ranks, but {} run; "
+                    "start {} ranks or set reduce.mode to fast",
+                    ranks, std::bit_floor(static_cast<unsigned>(ranks))));
+  if (params.slices < ranks)
+    throw InputError(
+        fmt::format("reduce.slices is {}, but {} ranks run and each needs a slice; set reduce.slices to {} or more "
+                    "(this changes the order of sums, so the weights' last bits)",
+                    params.slices, ranks, ranks));
+}
+
+FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype) {
+  const auto group = std::max<std::int64_t>(1, static_cast<std::int64_t>(params.group) / size_of(dtype));
+  if (params.codec != Codec::int8 && params.codec != Codec::int4) return FlatLayout(std::move(tensors), group);
+  return FlatLayout(std::move(tensors), group, lowp::wire_piece, lowp::wire_piece);
+}
+
+std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout,
+                                      DType dtype) {
+  require_ranks(params, mesh.world().size());
+  if (params.mode == ReduceParams::Mode::ordered) return std::make_unique<OrderedReducer>(mesh, layout, dtype);
+  if (params.codec != Codec::none) return std::make_unique<CodecReducer>(mesh, layout, params.codec);
+  if (params.lossy) return std::make_unique<LossyReducer>(mesh, layout, params.lossy->bound());
+  const int ranks = mesh.world().size();
+  if (params.shared_memory && ranks > 1 && ranks <= ShareExchange::most_ranks)
+    if (auto shared = SharedSum::make(mesh.world(), layout, dtype))
+      return std::make_unique<SharedReducer>(mesh, layout, params.overlap, std::move(shared));
+  return std::make_unique<FastReducer>(mesh, layout, params.overlap);
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,142 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/codec/codec.hpp"
+#include "core/deck/describe.hpp"
+#include "core/lowp/message.hpp"
+#include "core/train/kinds/buffer.hpp"
+#include "core/train/reduce/mesh.hpp"
+#include "core/train/reduce/share_exchange.hpp"
+#include "core/train/reduce/shared_sum.hpp"
+#include "core/train/reduce/traffic.hpp"
+
+namespace cambium::train {
+
+/// How far gradients may be changed on their way: by `relative` times the range of each tensor, or by `absolute`.
+struct LossyMessages {
+  std::optional<double> relative, absolute;
+  static void describe(deck::Describe<LossyMessages>& d);
+  lowp::LossyBound bound() const;
+};
+
+/// How gradients are added over slices and ranks.
+struct ReduceParams {
+  enum class Mode { fast, ordered };
+  Mode mode = Mode::fast;
+  int slices = 8;
+  bool overlap = true, shared_memory = true;
+  double group = 4e6;
+  lowp::WireCodec codec = lowp::WireCodec::none;
+  std::optional<LossyMessages> lossy;
+  static void describe(deck::Describe<ReduceParams>& d);
+};
+
+/// Adds the gradient of one of this rank's slices to a buffer; calls `ready` (never empty) for every tensor that is
+/// final.
+using SliceGradient = std::function<void(int slice, FlatBuffer& into, const ReadyCallback& ready)>;
+
+/// What a step sends, and how long it is waited for.
+class Communication {
+ public:
+  virtual ~Communication() = default;
+  /// Said before each sum, on every rank: what rounding at random depends on.
+  virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
+  /// Sum over ranks of a few numbers, waited for and counted like the gradients.
+  void sum_small(std::span<double> values, const Comm& comm);
+
+  const Traffic& traffic() const { return traffic_; }
+  /// s that this rank waited for messages with nothing left to compute.
+  double exposed_seconds() const { return exposed_; }
+
+ protected:
+  Traffic traffic_;
+  double exposed_ = 0.0;
+};
+
+/// Sum of the gradients of all slices of all ranks.
+class Reducer : public Communication {
+ public:
+  /// Zeroed gradients for sum(), of the layout and type that the reducer was made for; they live as long as it does.
+  virtual FlatBuffer make_buffer(const FlatLayout& layout, DType dtype) { return FlatBuffer(layout, dtype); }
+  /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits
+  /// on every rank.
+  virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
+};
+
+/// The best speed: slices add into one buffer; in the last one a group of tensors is sent (by a ShareExchange on a few
+/// ranks, by MPI_Iallreduce on more) as soon as all of them are final and all groups before it are under way, so that
+/// every rank sends in the same order. Sums of different numbers of ranks differ by rounding.
+class FastReducer : public Reducer {
+ public:
+  FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap);
+  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+
+ private:
+  void tensor_ready(int tensor, FlatBuffer& gradients);
+  void send_next(FlatBuffer& gradients);
+  void go_on(bool wait);
+  void finish(FlatBuffer& gradients);
+
+  const Mesh& mesh_;
+  const FlatLayout& layout_;
+  bool overlap_;
+  std::vector<int> missing_;       ///< per group: tensors that are not final yet
+  std::vector<char> tensor_done_;  ///< a network may call twice
+  int next_ = 0;                   ///< first group that is not under way
+  std::vector<MPI_Request> requests_;
+  std::vector<ShareExchange> exchanges_;  ///< of the groups; none on many ranks
+};
+
+/// The same on a few ranks of one node, without messages: tensors are summed where they lie (SharedSum), each as soon
+/// as it is final on all ranks. The gradients must come from make_buffer().
+class SharedReducer : public Reducer {
+ public:
+  SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap, std::unique_ptr<SharedSum> shared);
+  FlatBuffer make_buffer(const FlatLayout&, DType) override { return shared_->buffer(); }
+  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+
+ private:
+  void tensor_ready(int tensor);
+
+  const Mesh& mesh_;
+  const FlatLayout& layout_;
+  bool overlap_;
+  std::unique_ptr<SharedSum> shared_;
+  std::vector<char> tensor_done_;  ///< a network may call twice
+};
+
+/// The same bits for any number of ranks that is a power of two: a fixed number of slices per global batch, each
+/// computed alone, added by one binary tree. Its lower levels lie within a rank; its upper ones are exchanges between
+/// ranks at distance 1, 2, 4, ..., each passing on half of what it holds (recursive halving), then gathered back. A
+/// rank sends 2 P (N - 1) / N of P elements. Nothing overlaps.
+class OrderedReducer : public Reducer {
+ public:
+  OrderedReducer(const Mesh& mesh, const FlatLayout& layout, DType dtype);
+  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+
+ private:
+  void exchange(FlatBuffer& gradients);
+
+  const Mesh& mesh_;
+  const FlatLayout& layout_;
+  DType dtype_;
+  std::vector<FlatBuffer> levels_;  ///< sums of 1, 2, 4, ... slices that wait for their partner
+  std::vector<char> full_;
+  FlatBuffer received_;
+};
+
+/// InputError when ordered mode cannot serve this number of ranks.
+void require_ranks(const ReduceParams& params, int ranks);
+
+/// Where tensors lie whose gradients are added as `params` say: with messages in few bits, whose scales serve 128
+/// numbers, each tensor begins a group of its own, because gradients of different tensors differ by orders of
+/// magnitude.
+FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype);
+
+std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout,
+                                      DType dtype);
+
+}  // namespace cambium::train

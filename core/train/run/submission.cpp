@@ -1,0 +1,35 @@
+#include "core/train/run/submission.hpp"
+
+namespace cambium::train {
+
+void Submission::describe(deck::Describe<Submission>& d) {
+  d("benchmark", &Submission::benchmark,
+    "name of the task; cosmoflow, deepcam, oc20 and openfold have rules of their own")
+      .def("other");
+  d("organisation", &Submission::organisation, "who measured");
+  d("platform", &Submission::platform, "the computer");
+  d("division", &Submission::division, "closed: by the benchmark's own network and keys; open: by others")
+      .options({"open", "closed"})
+      .def("open");
+  d("status", &Submission::status, "of the computer")
+      .options({"cloud", "onprem", "preview", "research"})
+      .def("research");
+  d("nodes", &Submission::nodes, "that were used").at_least(1).def(1);
+  d("accelerators_per_node", &Submission::accelerators_per_node, "0 where processors trained").at_least(0).def(0);
+  d("caches_cleared", &Submission::caches_cleared,
+    "the system's caches of files were emptied before this run, which the rules ask for and only you can know")
+      .def(false);
+}
+
+void Submission::log(MlLog& log) const {
+  log.event("submission_benchmark", benchmark);
+  log.event("submission_org", organisation);
+  log.event("submission_platform", platform);
+  log.event("submission_division", division);
+  log.event("submission_status", status);
+  log.event("number_of_nodes", nodes);
+  log.event("accelerators_per_node", accelerators_per_node);
+  if (caches_cleared) log.event("cache_clear", true);
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+#include "core/deck/describe.hpp"
+#include "core/train/run/mllog.hpp"
+
+namespace cambium::train {
+
+/// What a log says of who measured, where and for what; the rules of MLPerf HPC ask for it.
+struct Submission {
+  std::string benchmark = "other", organisation, platform, division = "open", status = "research";
+  int nodes = 1, accelerators_per_node = 0;
+  bool caches_cleared = false;
+  static void describe(deck::Describe<Submission>& d);
+  void log(MlLog& log) const;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,127 @@
+#include "core/train/run/training_keys.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/deck/describe.hpp"
+#include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/layerwise.hpp"
+#include "core/train/optimizers/sgd.hpp"
+
+namespace cambium::train {
+
+using Json = nlohmann::json;
+
+namespace {
+
+/// As the rules write it.
+std::string name_of(const std::string& optimizer) {
+  static const std::map<std::string, std::string> names{{"adam", "Adam"}, {"adamw", "AdamW"}, {"split_adamw", "AdamW"},
+                                                        {"lamb", "LAMB"}, {"lars", "LARS"},   {"split_sgd", "sgd"}};
+  const auto found = names.find(optimizer);
+  return found == names.end() ? optimizer : found->second;
+}
+
+struct Dropout {
+  double dropout = 0.0;
+  static void describe(deck::Describe<Dropout>& d) { d("dropout", &Dropout::dropout, "of a network's answers"); }
+};
+
+template <class P>
+void log_adam(const deck::Node& keys, MlLog& log, const Registry& registry) {
+  const auto p = deck::read<P>(keys, &registry);
+  nlohmann::json betas = nlohmann::json::array();  // nvcc 13 loses a list in braces that stands in a template
+  betas.push_back(p.beta1);
+  betas.push_back(p.beta2);
+  log.event("opt_betas", betas);
+  log.event("opt_eps", p.epsilon);
+  log.event("opt_weight_decay", p.weight_decay);
+}
+
+template <class P>
+void log_momentum(const deck::Node& keys, MlLog& log, const Registry& registry) {
+  const auto p = deck::read<P>(keys, &registry);
+  log.event("opt_momentum", p.momentum);
+  log.event("opt_weight_decay", p.weight_decay);
+}
+
+void log_optimizer(const deck::Choice<Optimizer>& optimizer, MlLog& log, const Registry& registry) {
+  const auto& type = optimizer.type;
+  log.event("opt_name", name_of(type));
+  if (type == "adam") log_adam<Adam::Params>(optimizer.node, log, registry);
+  if (type == "adamw") log_adam<AdamW::Params>(optimizer.node, log, registry);
+  if (type == "split_adamw") log_adam<SplitAdamW::Params>(optimizer.node, log, registry);
+  if (type == "lamb") log_adam<Lamb::Params>(optimizer.node, log, registry);
+  if (type == "sgd") log_momentum<Sgd::Params>(optimizer.node, log, registry);
+  if (type == "split_sgd") log_momentum<SplitSgd::Params>(optimizer.node, log, registry);
+  if (type == "lars") log_momentum<Lars::Params>(optimizer.node, log, registry);
+}
+
+/// Of the rules of deepcam the factor is that of the last rate of the warm-up over its first, and opt_lr the first; a
+/// rise from nothing has the factor 1.
+void log_warm_up(const TrainingKeys& keys, MlLog& log) {
+  const double steps = keys.warm_up ? static_cast<double>(keys.warm_up->steps) : 0.0;
+  const double from = keys.warm_up ? keys.warm_up->from : 1.0;
+  const bool rises = from > 0.0 && from < 1.0;
+  log.event("opt_learning_rate_warmup_epochs", steps / static_cast<double>(keys.steps_per_epoch));
+  log.event("opt_learning_rate_warmup_steps", steps);
+  log.event("opt_learning_rate_warmup_factor", from);
+  log.event("opt_lr", rises ? from * keys.start_rate : keys.start_rate);
+  log.event("scheduler_lr_warmup_steps", steps);
+  log.event("scheduler_lr_warmup_factor", rises ? 1.0 / from : 1.0);
+}
+
+/// Steps of the run, warm-up included, at which the rate falls.
+std::vector<std::int64_t> boundaries_of(const StepRate::Params& p, const TrainingKeys& keys) {
+  const std::int64_t before = keys.warm_up ? keys.warm_up->steps : 0;
+  std::vector<std::int64_t> out;
+  for (const auto step : p.at) out.push_back(before + step);
+  if (p.every)
+    for (std::int64_t step = *p.every; before + step < keys.steps; step += *p.every) out.push_back(before + step);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void log_decay(const std::vector<std::int64_t>& steps, double factor, const TrainingKeys& keys, MlLog& log) {
+  Json epochs = Json::array();
+  for (const auto step : steps) epochs.push_back(static_cast<double>(step) / static_cast<double>(keys.steps_per_epoch));
+  log.event("opt_learning_rate_decay_boundary_epochs", epochs);
+  log.event("opt_learning_rate_decay_boundary_steps", steps.empty() ? Json::array() : Json(steps));
+  log.event("opt_learning_rate_decay_factor", factor);
+}
+
+void log_rate(const TrainingKeys& keys, MlLog& log, const Registry& registry) {
+  const auto& type = keys.rate.type;
+  log.event("scheduler_type", type == "step" ? "multistep" : type == "cosine" ? "cosine_annealing" : type);
+  if (type == "constant") log_decay({}, 1.0, keys, log);
+  if (type == "step") {
+    const auto p = deck::read<StepRate::Params>(keys.rate.node, &registry);
+    const auto steps = boundaries_of(p, keys);
+    log_decay(steps, p.factor, keys, log);
+    log.event("scheduler_milestones", steps.empty() ? Json::array() : Json(steps));
+    log.event("scheduler_decay_rate", p.factor);
+  }
+  if (type == "cosine") {
+    const auto p = deck::read<CosineRate::Params>(keys.rate.node, &registry);
+    const std::int64_t before = keys.warm_up ? keys.warm_up->steps : 0;
+    log.event("scheduler_t_max", p.steps.value_or(keys.steps - before));
+    log.event("scheduler_eta_min", p.stop);
+  }
+}
+
+}  // namespace
+
+void log_training_keys(const TrainingKeys& keys, MlLog& log, const Registry& registry) {
+  log_optimizer(keys.optimizer, log, registry);
+  log.event("opt_base_learning_rate", keys.start_rate);
+  log_warm_up(keys, log);
+  log_rate(keys, log, registry);
+  log.event("gradient_accumulation_frequency", keys.accumulate);
+  log.event("batchnorm_group_size", 1);  // no network takes means over several ranks
+  if (keys.network.has("dropout")) {
+    const auto alone = keys.network.without([](const std::string& key) { return key != "dropout"; });
+    log.event("dropout", deck::read<Dropout>(alone, &registry).dropout);
+  }
+}
+
+}  // namespace cambium::train

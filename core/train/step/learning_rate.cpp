@@ -1,0 +1,146 @@
+#include "core/train/step/learning_rate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/constants.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium::train {
+
+template <class P>
+static void start_key(deck::Describe<P>& d) {
+  d("start", &P::start, "rate of the first step").non_negative().example("1e-3");
+}
+template <class P>
+static void stop_key(deck::Describe<P>& d, double fallback) {
+  d("stop", &P::stop, "rate that is reached behind the last step").non_negative().def(fallback);
+}
+template <class P>
+static void steps_key(deck::Describe<P>& d) {
+  d("steps", &P::steps, "over how many steps; all of the run when absent").at_least(1);
+}
+
+void ConstantRate::Params::describe(deck::Describe<Params>& d) { start_key(d); }
+
+void LinearRate::Params::describe(deck::Describe<Params>& d) { start_key(d), stop_key(d, 0.0), steps_key(d); }
+
+void CosineRate::Params::describe(deck::Describe<Params>& d) { start_key(d), stop_key(d, 0.0), steps_key(d); }
+
+void PolynomialRate::Params::describe(deck::Describe<Params>& d) {
+  start_key(d), stop_key(d, 0.0), steps_key(d);
+  d("power", &Params::power, "of what is left of the run").positive().def(2.0);
+}
+
+void ExponentialRate::Params::describe(deck::Describe<Params>& d) {
+  d("start", &Params::start, "rate of the first step").positive().example("1e-3");
+  d("stop", &Params::stop, "rate reached after the last step").positive().example("1e-6");
+  d("every", &Params::every, "steps of equal rate").at_least(1).def(1);
+  d("smooth", &Params::smooth, "decay at every step instead of in stairs").def(false);
+}
+
+void StepRate::Params::describe(deck::Describe<Params>& d) {
+  start_key(d);
+  d("factor", &Params::factor, "by which the rate is multiplied").positive().def(0.1);
+  d("at", &Params::at, "steps at which it is, counted behind the warm-up").def({});
+  d("every", &Params::every, "the same at regular steps").at_least(1);
+  d.check([](const Params& p) -> std::string {
+    return p.at.empty() == p.every.has_value() ? "" : "give one of: at (a list of steps), every (a number of steps)";
+  });
+}
+
+void SequenceRate::Piece::describe(deck::Describe<Piece>& d) {
+  d("steps", &Piece::steps, "length of this piece; the last takes what is left").at_least(1);
+  d("rate", &Piece::rate, "schedule of this piece");
+}
+
+void SequenceRate::Params::describe(deck::Describe<Params>& d) {
+  d("pieces", &Params::pieces, "schedules in order");
+  d.check([](const Params& p) -> std::string {
+    if (p.pieces.empty()) return "a sequence needs pieces: [{steps: 100, rate: {...}}, ...]";
+    for (std::size_t k = 0; k + 1 < p.pieces.size(); ++k)
+      if (!p.pieces[k].steps)
+        return fmt::format("pieces[{}] has no steps; only the last piece may take what is left", k);
+    return {};
+  });
+}
+
+void WarmUp::describe(deck::Describe<WarmUp>& d) {
+  d("steps", &WarmUp::steps, "over which the rate rises to its start").at_least(1);
+  d("from", &WarmUp::from, "share of the start from which it rises").range(0.0, 1.0).def(0.0);
+}
+
+/// How far the schedule is, from 0 to 1.
+static double progress(std::int64_t step, std::int64_t total) {
+  return std::min(1.0, static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(total, 1)));
+}
+
+double LinearRate::at(std::int64_t step, std::int64_t total) const {
+  return std::lerp(params_.start, params_.stop, progress(step, params_.steps.value_or(total)));
+}
+
+double PolynomialRate::at(std::int64_t step, std::int64_t total) const {
+  const double left = 1.0 - progress(step, params_.steps.value_or(total));
+  return params_.stop + (params_.start - params_.stop) * std::pow(left, params_.power);
+}
+
+double CosineRate::at(std::int64_t step, std::int64_t total) const {
+  const double t = progress(step, params_.steps.value_or(total));
+  return params_.stop + 0.5 * (params_.start - params_.stop) * (1.0 + std::cos(constants::pi * t));
+}
+
+std::vector<Citation> CosineRate::citations() const {
+  return {{"loshchilov2017sgdr", R"(@inproceedings{loshchilov2017sgdr,
+  author = {Loshchilov, Ilya and Hutter, Frank},
+  title = {{SGDR}: Stochastic Gradient Descent with Warm Restarts},
+  booktitle = {5th International Conference on Learning Representations},
+  year = {2017}
+})"}};
+}
+
+double ExponentialRate::at(std::int64_t step, std::int64_t total) const {
+  const double stair = params_.smooth ? static_cast<double>(step) / static_cast<double>(params_.every)
+                                      : static_cast<double>(step / params_.every);
+  const double stairs = static_cast<double>(std::max<std::int64_t>(total, 1)) / static_cast<double>(params_.every);
+  return params_.start * std::pow(params_.stop / params_.start, stair / stairs);
+}
+
+double StepRate::at(std::int64_t step, std::int64_t) const {
+  const std::int64_t times =
+      params_.every ? step / *params_.every
+                    : std::count_if(params_.at.begin(), params_.at.end(), [&](auto s) { return s <= step; });
+  return params_.start * std::pow(params_.factor, static_cast<double>(times));
+}
+
+SequenceRate::SequenceRate(const Params& params, Context& context) {
+  for (const auto& piece : params.pieces) {
+    steps_.push_back(piece.steps.value_or(0));
+    rates_.push_back(context.registry->make<LearningRate>(piece.rate, context));
+  }
+}
+
+double SequenceRate::at(std::int64_t step, std::int64_t total) const {
+  for (std::size_t k = 0; k + 1 < rates_.size(); ++k) {
+    if (step < steps_[k]) return rates_[k]->at(step, steps_[k]);
+    step -= steps_[k];
+    total -= steps_[k];
+  }
+  return rates_.back()->at(step, steps_.back() > 0 ? steps_.back() : total);
+}
+
+std::vector<Citation> SequenceRate::citations() const {
+  std::vector<Citation> out;
+  for (const auto& rate : rates_)
+    for (const auto& citation : rate->citations()) out.push_back(citation);
+  return out;
+}
+
+double WarmUp::at(const LearningRate& rate, std::int64_t step, std::int64_t total) const {
+  if (step >= steps) return rate.at(step - steps, total - steps);
+  const double share = static_cast<double>(step + 1) / static_cast<double>(steps);
+  return (from + (1.0 - from) * share) * rate.at(0, total - steps);
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,69 @@
+#pragma once
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/deck/describe.hpp"
+#include "core/train/tune/search.hpp"
+
+namespace cambium::tune {
+
+struct Halving {
+  int rungs = 2;
+  double keep = 0.5;
+  static void describe(deck::Describe<Halving>& d);
+};
+
+/// The keys that the stages `search` and `tune` share.
+struct SearchKeys {
+  Strategy strategy = Strategy::evolution;
+  std::int64_t trials = 100, population = 100, sample = 10, log = 10;
+  std::optional<Halving> halving;
+  double time_limit = 0.0, hang_limit = 0.0;
+  int retries = 1, ranks_per_trial = 1;
+  bool root_evaluates = true;
+  std::string replay;
+  SearchOptions options(std::uint64_t seed) const;
+};
+
+/// Describes them for a stage's parameters, with the defaults of that stage.
+template <std::derived_from<SearchKeys> P>
+void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
+  d("strategy", &SearchKeys::strategy, "aging evolution, random search, or the tree-structured Parzen estimator")
+      .options({{"evolution", Strategy::evolution}, {"random", Strategy::random}, {"tpe", Strategy::tpe}})
+      .def(defaults.strategy);
+  d("trials", &SearchKeys::trials, "trials to finish").at_least(1).def(defaults.trials);
+  d("population", &SearchKeys::population, "of aging evolution").at_least(2).def(defaults.population);
+  d("sample", &SearchKeys::sample, "of the population, from which a parent is taken").at_least(1).def(defaults.sample);
+  d("halving", &SearchKeys::halving,
+    "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the way");
+  d("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
+      .non_negative()
+      .def(0.0);
+  d("hang_limit", &SearchKeys::hang_limit,
+    "a rank that gives no sign of life for so long is taken for hung (s): its trial is given to another, and without "
+    "rank 0 the run ends. Longer than reading the data, an epoch (or a step) and a validation; 0 for never")
+      .non_negative()
+      .def(0.0);
+  d("retries", &SearchKeys::retries, "times that a failed trial is evaluated again, from other weights")
+      .at_least(0)
+      .def(defaults.retries);
+  d("ranks_per_trial", &SearchKeys::ranks_per_trial, "ranks that evaluate a trial together").at_least(1).def(1);
+  d("root_evaluates", &SearchKeys::root_evaluates, "rank 0 evaluates between serving the others").def(true);
+  d("log", &SearchKeys::log, "finished trials between two lines of the table").at_least(1).def(defaults.log);
+  d("replay", &SearchKeys::replay,
+    "journal of a search to repeat trial by trial instead of searching; it must agree bit for bit")
+      .def("");
+}
+
+enum class SearchEnd { complete, stopped, replayed };
+
+/// Collective: searches with the journal of the run directory (made on rank 0), or repeats that of `keys.replay`.
+/// `evaluator` makes what evaluates for the ranks of a group; a replay deals out trials to single ranks. `key` names
+/// what must not change when the search goes on. NumericalError when a replay differs.
+SearchEnd run_search(const SearchKeys& keys, const SearchSpace& space, const std::string& key,
+                     const std::function<Evaluate(Comm& group)>& evaluator, Context& context,
+                     std::optional<Journal>& journal, SearchReport& report);
+
+}  // namespace cambium::tune

@@ -1,0 +1,112 @@
+#include "core/train/tune/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/deck/resolve.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/run/trainer.hpp"
+#include "core/train/tune/citations.hpp"
+
+namespace cambium::tune {
+
+namespace {
+
+/// The number that a key has, whether it was written or, in a resolved deck, filled in.
+double number_at(const deck::Node& value, double otherwise) {
+  return value.is_scalar() ? parse_number(value.text()).value_or(otherwise) : otherwise;
+}
+
+std::string problem_of(const TuneTask::Params& p) {
+  if (p.train.decisions.empty())
+    return "nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or use the stage "
+           "'train'";
+  for (const auto& d : p.train.decisions)
+    if (d.list.size() < 2)
+      return fmt::format("{}: !choice has one alternative; write the value itself, or add others", d.list.path());
+  for (const auto& picks : deck::covering_picks(p.train.decisions)) {
+    const deck::Node keys = p.train.at(picks);
+    const deck::Node validation = keys["validation"];
+    if ((!validation.defined() || validation.is_null()) && number_at(keys["hold_out"], 0.0) == 0.0)
+      return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a "
+             "share of the training set)";
+    if (p.halving && number_at(keys["models"], 1.0) > 1.0)
+      return "halving ends one training early, but train.models asks for several; remove one of them";
+  }
+  return {};
+}
+
+}  // namespace
+
+void TuneTask::Params::describe(deck::Describe<Params>& d) {
+  d("train", &Params::train, "a stage train; values written !choice [a, b] are left to the search");
+  describe_search(d, Params());
+  d("keep", &Params::keep, "best trials whose folders stay").at_least(1).def(3);
+  d.check(problem_of);
+}
+
+/// Genomes that pick the same deck are the same trial: decisions inside an alternative that is not picked do not count.
+SearchSpace TuneTask::Params::space() const {
+  SearchSpace out;
+  for (const auto& d : train.decisions) out.choices.push_back(static_cast<int>(d.list.size()));
+  out.canonical = [marked = train](const Genome& g) { return deck::to_line(marked.at(g)); };
+  return out;
+}
+
+std::string TuneTask::key(const Context& context) const {
+  const auto keys = deck::resolve(params_.train.node, deck::schema_of<train::Train::Params>(), *context.registry);
+  return deck::to_line(keys) + fmt::format(" strategy {} population {} sample {} rungs {} ranks {} seed {}",
+                                           static_cast<int>(params_.strategy), params_.population, params_.sample,
+                                           params_.halving ? params_.halving->rungs : 0, params_.ranks_per_trial,
+                                           context.seed);
+}
+
+void TuneTask::check(Context& context) {
+  double size = 1.0;
+  for (const auto& d : params_.train.decisions) {
+    size *= static_cast<double>(d.list.size());
+    context.log.info(fmt::format("chosen: {} from {}", d.list.path(), deck::to_line(d.list)));
+  }
+  context.log.info(
+      fmt::format("tune: {} trials in a space of {:g}; the first alternatives would be:", params_.trials, size));
+  const auto first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
+  const auto keys = deck::read<train::Train::Params>(first, context.registry);
+  train::Trainer(keys, context).report_plan();
+}
+
+void TuneTask::examine(Check& check) {
+  const deck::Node first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
+  train::examine_training(deck::read<train::Train::Params>(first, check.context().registry), first, check);
+  check.stage().promises.clear();  // those of one training
+  check.stage().seconds.reset();
+  for (const char* name : {"trials.csv", "journal.h5", "best.yaml", "best/"}) check.will_write({name});
+}
+
+Task::Outcome TuneTask::run(Context& context) {
+  io::on_root(context.comm, [&] {
+    if (!context.resume) std::filesystem::remove_all(std::filesystem::path(context.run_directory) / "trials");
+  });
+  std::optional<Journal> journal;
+  SearchReport report;
+  const auto end = run_search(
+      params_, params_.space(), key(context), [&](Comm& group) { return TrainEvaluator(params_, context, group); },
+      context, journal, report);
+  work_ = {report.evaluated, "trial"};
+  if (end == SearchEnd::replayed) return Outcome::done;
+  files_ = {"journal.h5"};
+  if (end == SearchEnd::stopped) return Outcome::stopped_early;
+  io::on_root(context.comm, [&] { write_tune_results(params_, journal->trials(), report, context); });
+  files_ = {"trials.csv", "journal.h5", "best.yaml (a deck that trains it again)", "best/"};
+  return Outcome::done;
+}
+
+/// How was searched; what the best rests on stands in best/cite.bib.
+std::vector<Citation> TuneTask::citations() const {
+  return search_citations(params_.strategy == Strategy::evolution, params_.strategy == Strategy::tpe);
+}
+
+}  // namespace cambium::tune

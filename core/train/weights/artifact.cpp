@@ -1,0 +1,240 @@
+#include "core/train/weights/artifact.hpp"
+
+#include <fmt/format.h>
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "core/base/error.hpp"
+#include "core/deck/node.hpp"
+#include "core/io/hdf5/seal.hpp"
+#include "core/io/model_seal.hpp"
+#include "core/io/provenance.hpp"
+#include "core/io/reading.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium::train {
+
+constexpr int format = 1;
+
+static void write_fields(io::File& file, const ArtifactInfo& info) {
+  for (const auto& field : info.fields) {
+    auto group = file.create_group("/fields/" + field.info.name);
+    group.set_attribute("unit", field.info.unit);
+    group.set_attribute("lowest", field.lowest);
+    group.set_attribute("highest", field.highest);
+    if (!field.info.shape.empty()) group.set_attribute("shape", field.info.shape);
+  }
+  for (const auto& entry : info.card) file.write("/card/" + entry.name, entry.value).set_attribute("unit", entry.unit);
+}
+
+void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
+                    const Context& context, Tables* tables, bool best) {
+  ServingRows serving(tables, context.comm);
+  io::on_root(context.comm, [&] {
+    const ServingRows::Root root(serving);
+    io::write_sealed_h5(path, [&](io::File& file) {
+      io::write_provenance(file, io::provenance_of(context));
+      auto model = file.create_group("/model");
+      model.set_attribute("format", format);
+      model.set_attribute("type", info.type);
+      model.write("config", info.config);
+      model.write("state", info.state);
+      if (!info.training.empty()) model.write("training", info.training);
+      if (!info.chosen_by.empty()) model.write("chosen_by", info.chosen_by);
+      write_fields(file, info);
+      const auto& tensors = weights.layout().tensors();
+      with_real(weights.dtype(), [&]<class T>() {
+        for (std::size_t k = 0; k < tensors.size(); ++k) {
+          const auto values = weights.values<T>(k);
+          TensorRef tensor = io::tensor_of(values.data(), {});
+          for (auto extent : tensors[k].info.shape) tensor.shape[tensor.rank++] = extent;
+          for (std::int64_t stride = 1, d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d--])
+            tensor.stride[d] = stride;
+          file.write("/weights/" + tensors[k].info.name, tensor);
+        }
+      });
+      if (tables) tables->write(file, best ? Tables::For::best_model : Tables::For::model);
+    });
+  });
+}
+
+static ArtifactInfo read_info(const io::File& file) {
+  if (!file.exists("/model") || !file.group("/model").has_attribute("format"))
+    throw InputError(fmt::format(
+        "'{}' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", file.file()));
+  const auto model = file.group("/model");
+  if (const int found = model.attribute<int>("format"); found != format)
+    throw InputError(fmt::format("'{}' has model format {}, but this program reads {}; use the Cambium that wrote it",
+                                 file.file(), found, format));
+  ArtifactInfo info;
+  info.type = model.attribute<std::string>("type");
+  info.config = model.read<std::string>("config");
+  info.state = model.read<std::string>("state");
+  if (model.exists("training")) info.training = model.read<std::string>("training");
+  if (model.exists("chosen_by")) info.chosen_by = model.read<std::string>("chosen_by");
+  if (file.exists("/fields"))
+    for (const auto& name : file.group("/fields").list()) {
+      const auto group = file.group("/fields/" + name);
+      FieldRange field{{name, group.attribute<std::string>("unit"), {}, DType::f64},
+                       group.attribute<double>("lowest"),
+                       group.attribute<double>("highest")};
+      if (group.has_attribute("shape")) field.info.shape = group.attribute<std::vector<std::int64_t>>("shape");
+      info.fields.push_back(field);
+    }
+  if (file.exists("/card"))
+    for (const auto& name : file.group("/card").list()) {
+      const auto entry = file.dataset("/card/" + name);
+      info.card.push_back({name, entry.attribute<std::string>("unit"), entry.read<double>()});
+    }
+  return info;
+}
+
+static void read_weights(const io::File& file, FlatBuffer& weights) {
+  const auto views = weights.views();
+  const auto& tensors = weights.layout().tensors();
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    const std::string name = "/weights/" + tensors[k].info.name;
+    if (!file.exists(name) || file.dataset(name).shape() != tensors[k].info.shape)
+      throw InputError(fmt::format(
+          "'{}': the model needs {} of shape [{}], but the file has {}; it was written by another version or changed "
+          "afterwards",
+          file.file(), name, fmt::join(tensors[k].info.shape, ", "),
+          file.exists(name) ? fmt::format("[{}]", fmt::join(file.dataset(name).shape(), ", ")) : "no such array"));
+    file.dataset(name).read_into(views[k]);
+  }
+}
+
+LoadedModel load_artifact(const std::string& path, Context& context) {
+  LoadedModel out;
+  const bool sealed = io::require_sound_model(path);
+  io::reading(path, [&] {
+    const auto file = io::File::open(path);
+    out.info = read_info(file);
+    out.network =
+        context.registry->make<Network>(out.info.type, deck::parse(out.info.config, path + ":/model/config"), context);
+    out.network->restore(out.info.state);
+    out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
+    out.weights = FlatBuffer(*out.layout, out.network->dtype());
+    read_weights(file, out.weights);
+    if (const auto* user = dynamic_cast<const UsesTables*>(out.network.get())) {
+      TableKeys keys;
+      keys.optimizer = TableKeys::Rule::sgd;  // no states
+      out.tables = make_tables(user->tables(), keys, out.network->dtype(), context);
+      out.tables->read(file, Tables::For::model);
+    }
+  });
+  if (!sealed) context.log.info(io::no_checksum_note(path));
+  return out;
+}
+
+/// Files and folders among the texts of a YAML value, by their full paths; what follows '#' is kept, since it names a
+/// part of a file.
+static void collect_files(const YAML::Node& node, std::set<std::string>& out) {
+  if (node.IsScalar()) {
+    const auto text = node.Scalar();
+    const auto path = text.substr(0, text.rfind('#'));
+    std::error_code none;
+    if (path.find('/') == std::string::npos && path.find('.') == std::string::npos) return;  // a type or a number
+    if (std::filesystem::exists(path, none))
+      out.insert(std::filesystem::weakly_canonical(path).string() + text.substr(path.size()));
+  } else {
+    for (const auto& each : node) collect_files(node.IsMap() ? each.second : each, out);
+  }
+}
+
+static std::set<std::string> files_of(const std::string& yaml) {
+  std::set<std::string> out;
+  if (!yaml.empty()) collect_files(YAML::Load(yaml), out);
+  return out;
+}
+
+/// Whether two data sets are different samples of the same files: the ends of `range` do not overlap.
+static bool apart(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
+  const YAML::Node a = YAML::Load(one), b = YAML::Load(other);
+  if (!a.IsMap() || !b.IsMap() || YAML::Dump(a["files"]) != YAML::Dump(b["files"])) return false;
+  for (const auto& range : {a["range"], b["range"]})
+    if (!range || !range.IsSequence() || range.size() != 2) return false;
+  const auto end = [](const YAML::Node& range, int k) { return range[k].as<double>(); };
+  return end(a["range"], 1) <= end(b["range"], 0) || end(b["range"], 1) <= end(a["range"], 0);
+}
+
+std::string met_before(const ArtifactInfo& info, const std::string& model, const std::string& data) {
+  const auto trained = apart(info.training, data) ? std::set<std::string>{} : files_of(info.training);
+  const auto chosen = apart(info.chosen_by, data) ? std::set<std::string>{} : files_of(info.chosen_by);
+  for (const auto& file : files_of(data)) {
+    const bool learnt = trained.contains(file);
+    if (learnt || chosen.contains(file))
+      return fmt::format(
+          "'{}' was {} '{}', so its errors there are smaller than on data that it never met: judge it by others", model,
+          learnt ? "trained on" : "chosen among its steps by its errors on", file);
+  }
+  return {};
+}
+
+void require_fields(const ArtifactInfo& info, const std::string& model, Dataset& data) {
+  const auto fields = data.fields();
+  for (const auto& wanted : info.fields) {
+    const auto found =
+        std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == wanted.info.name; });
+    if (found == fields.end())
+      throw InputError(fmt::format("model '{}' was trained on a field '{}', which the data set does not have", model,
+                                   wanted.info.name));
+    if (found->unit != wanted.info.unit)
+      throw InputError(
+          fmt::format("model '{}' was trained on '{}' in {}, but the data set has it in {}; convert the data, or train "
+                      "on it afresh",
+                      model, wanted.info.name, wanted.info.unit.empty() ? "no unit" : wanted.info.unit,
+                      found->unit.empty() ? "no unit" : found->unit));
+  }
+}
+
+template <class T>
+static void widen(FieldRange& range, const TensorRef& tensor) {
+  const auto* values = static_cast<const T*>(tensor.data);
+  for (std::int64_t k = 0; k < tensor.elements(); ++k) {
+    range.lowest = std::min(range.lowest, static_cast<double>(values[k]));
+    range.highest = std::max(range.highest, static_cast<double>(values[k]));
+  }
+}
+
+std::vector<FieldRange> field_ranges(Dataset& data, std::int64_t samples) {
+  std::vector<FieldRange> out;
+  for (const auto& field : data.fields())
+    out.push_back({field, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
+  std::vector<std::int64_t> ids;
+  const std::int64_t n = std::min(samples, data.size());
+  for (std::int64_t k = 0; k < n; ++k) ids.push_back(data.size() * k / n);
+  for (const auto& sample : data.read(ids))
+    for (auto& range : out) {
+      const auto found = sample->fields.find(range.info.name);
+      if (found == sample->fields.end() || !found->second.contiguous()) continue;
+      switch (found->second.dtype) {
+        case DType::f64:
+          widen<double>(range, found->second);
+          break;
+        case DType::f32:
+          widen<float>(range, found->second);
+          break;
+        case DType::i64:
+          widen<std::int64_t>(range, found->second);
+          break;
+        case DType::i32:
+          widen<std::int32_t>(range, found->second);
+          break;
+        case DType::u8:
+          widen<std::uint8_t>(range, found->second);
+          break;
+        default:
+          break;
+      }
+    }
+  return out;
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,52 @@
+#pragma once
+#include "core/train/optimizers/device_update.hpp"
+#include "core/train/weights/device_buffer.hpp"
+#include "core/train/weights/weights.hpp"
+
+namespace cambium::train {
+
+/// Whole weights in the memory of the kernels, with their gradients, the optimizer's states, their average and the best
+/// ones. sum() hands out views of that memory; the first slice with samples writes over the gradients that are there,
+/// later ones add. On one rank step() starts one kernel, and one more to bound the norm, and waits for nothing.
+class DeviceWeights : public Weights {
+ public:
+  /// Collective. The optimizer must outlive this. It has a form for the device: see device_form_of().
+  DeviceWeights(const ReduceParams& reduce, const std::optional<Average>& average, const Comm& comm,
+                const Network& network, Optimizer& optimizer);
+  ~DeviceWeights() override;
+
+  bool on_device() const override { return true; }
+  const FlatLayout& layout() const override { return layout_; }
+  std::vector<Optimizer::StateInfo> states() const override { return optimizer_.states(weights_type_); }
+  Communication& communication() override { return *reducer_; }
+  void start(const Use& fill) override;
+  void sum(int slices, const SliceWork& compute) override;
+  /// The norm stays on the device: NaN.
+  double step(const StepNumbers& numbers) override;
+  void whole(const Use& use) override;
+  void keep_best() override;
+  void whole_best(const Use& use) override;
+  Snapshot save(bool with_best) override;
+  void load(const std::function<void(Snapshot&)>& read) override;
+
+ private:
+  const DeviceBuffer& trained() const { return averaging_ ? average_ : weights_; }
+  void sum_over_ranks();
+
+  DType weights_type_;
+  Mesh mesh_;
+  FlatLayout layout_;
+  std::unique_ptr<Reducer> reducer_;
+  Optimizer& optimizer_;
+  std::optional<Average> averaging_;
+  DeviceBuffer weights_, gradients_, average_, best_;
+  std::vector<DeviceBuffer> states_;
+  FlatBuffer summed_;  ///< gradients on their way between ranks
+  struct Small;        ///< which numbers decay, and the norm
+  std::unique_ptr<Small> small_;
+};
+
+/// The optimizer's form for the device; null where it has none.
+const StepsOnDevice* device_form_of(const Optimizer& optimizer);
+
+}  // namespace cambium::train

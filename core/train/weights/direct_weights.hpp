@@ -1,0 +1,43 @@
+#pragma once
+#include "core/train/kinds/whole_copy.hpp"
+#include "core/train/weights/data_parallel.hpp"
+#include "core/train/weights/direct_tensors.hpp"
+#include "core/train/weights/flips.hpp"
+
+namespace cambium::train {
+
+/// Direct quantised training on ranks that all hold the same few bits. Files hold weights in float32, which lie on the
+/// grids, and the grids' steps.
+class DirectWeights : public Weights {
+ public:
+  /// Collective. The optimizer must outlive this. `seed`: of rounding. InputError as require_direct() says.
+  DirectWeights(const DirectParams& direct, const ReduceParams& reduce, std::uint64_t seed, const Comm& comm,
+                const Network& network, Optimizer& optimizer);
+
+  const FlatLayout& layout() const override { return parallel_.layout; }
+  std::vector<Optimizer::StateInfo> states() const override { return optimizer_.states(DType::f32); }
+  Communication& communication() override { return *parallel_.reducer; }
+  void start(const Use& fill) override;
+  void sum(int slices, const SliceWork& compute) override;
+  double step(const StepNumbers& numbers) override;
+  void whole(const Use& use) override;
+  void keep_best() override { tensors_.keep_best(); }
+  void whole_best(const Use& use) override;
+  Snapshot save(bool with_best) override;
+  void load(const std::function<void(Snapshot&)>& read) override;
+  std::vector<io::Column> columns() const override { return Flips::columns(); }
+  std::vector<double> figures(std::int64_t steps) override;
+  std::vector<std::string> report() override;
+
+ private:
+  WholeCopy copy() { return WholeCopy::of(parallel_.layout, DType::f32, tensors_.memory()); }
+  double share(double count) const { return count / static_cast<double>(tensors_.linear_numbers()); }
+
+  DataParallel parallel_;
+  Optimizer& optimizer_;
+  DirectTensors tensors_;
+  std::vector<Counted> counted_;  ///< gradients and states
+  Flips flips_;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/io/csv.hpp"
+
+namespace cambium::train {
+
+/// How many of this rank's direct weights change in a step: since the last line of the log, and in the last step.
+struct Flips {
+  double window = 0.0, last = 0.0;
+
+  void add(std::int64_t changed) {
+    last = static_cast<double>(changed);
+    window += last;
+  }
+  static std::vector<io::Column> columns() {
+    return {{"flips", "", "share of direct weights that change in a step, mean since the last row"}};
+  }
+  /// The figure of that column, and a new window. `share_of` makes a share of all direct weights of a number of them.
+  template <class ShareOf>
+  std::vector<double> figures(std::int64_t steps, ShareOf&& share_of) {
+    const double share = share_of(window) / static_cast<double>(steps);
+    window = 0.0;
+    return {share};
+  }
+  template <class ShareOf>
+  std::string line(ShareOf&& share_of) const {
+    return fmt::format("direct weights: {:.3e} of them changed in the last step", share_of(last));
+  }
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,58 @@
+#include "core/train/weights/whole_weights.hpp"
+
+namespace cambium::train {
+
+WholeWeights::WholeWeights(const ReduceParams& reduce, const std::optional<Average>& average, const Comm& comm,
+                           const Network& network, Optimizer& optimizer)
+    : parallel_(reduce, comm, network, optimizer), optimizer_(optimizer), averaging_(average),
+      weights_(parallel_.layout, network.dtype()) {
+  if (averaging_) average_ = FlatBuffer(parallel_.layout, network.dtype());
+}
+
+void WholeWeights::start(const Use& fill) {
+  fill(weights_);
+  optimizer_.start(weights_, parallel_.states);
+  if (averaging_) average_.copy_from(weights_);
+}
+
+void WholeWeights::sum(int slices, const SliceWork& compute) {
+  const auto weights = weights_.views();
+  parallel_.reducer->sum(parallel_.gradients, slices, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
+    compute(slice, weights, into.views(), ready);
+  });
+}
+
+double WholeWeights::step(const StepNumbers& numbers) {
+  const double norm = parallel_.bound(numbers);
+  optimizer_.step({weights_, parallel_.gradients, parallel_.states, numbers.rate, numbers.step});
+  if (averaging_) averaging_->update(average_, weights_, numbers.step);
+  return norm;
+}
+
+void WholeWeights::make_best() {
+  if (best_.bytes() == 0) best_ = FlatBuffer(parallel_.layout, weights_.dtype());
+}
+
+void WholeWeights::keep_best() {
+  make_best();
+  best_.copy_from(trained());
+}
+
+Snapshot WholeWeights::save(bool with_best) {
+  Snapshot out;
+  out.weights = weights_.view();
+  out.states = parallel_.state_views();
+  out.average = average_.view();
+  out.best = best_.view();
+  out.has_best = with_best;
+  return out;
+}
+
+/// Files are read into place.
+void WholeWeights::load(const std::function<void(Snapshot&)>& read) {
+  make_best();
+  Snapshot in = save(false);
+  read(in);
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,35 @@
+#pragma once
+#include "core/train/weights/data_parallel.hpp"
+
+namespace cambium::train {
+
+/// Weights in the network's precision, all of them on every rank, and where asked for their moving average.
+class WholeWeights : public Weights {
+ public:
+  /// Collective. The optimizer must outlive this.
+  WholeWeights(const ReduceParams& reduce, const std::optional<Average>& average, const Comm& comm,
+               const Network& network, Optimizer& optimizer);
+
+  const FlatLayout& layout() const override { return parallel_.layout; }
+  std::vector<Optimizer::StateInfo> states() const override { return optimizer_.states(weights_.dtype()); }
+  Communication& communication() override { return *parallel_.reducer; }
+  void start(const Use& fill) override;
+  void sum(int slices, const SliceWork& compute) override;
+  double step(const StepNumbers& numbers) override;
+  void whole(const Use& use) override { use(trained()); }
+  void keep_best() override;
+  void whole_best(const Use& use) override { use(best_); }
+  Snapshot save(bool with_best) override;
+  void load(const std::function<void(Snapshot&)>& read) override;
+
+ private:
+  FlatBuffer& trained() { return averaging_ ? average_ : weights_; }
+  void make_best();
+
+  DataParallel parallel_;
+  Optimizer& optimizer_;
+  std::optional<Average> averaging_;
+  FlatBuffer weights_, average_, best_;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,71 @@
+#include "plugins/cosmo/gravity/cosmology.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace cambium::cosmo {
+
+double suppression(const Cosmology& c) {
+  const double matter = c.omega_m * c.h * c.h, share = c.omega_b / c.omega_m;
+  return 1.0 - 0.328 * std::log(431.0 * matter) * share + 0.38 * std::log(22.3 * matter) * share * share;
+}
+
+namespace {
+
+struct Interval {
+  const char* name;
+  double Cosmology::*member;
+  double low, high;
+};
+
+constexpr Interval omega_m_range{"omega_m", &Cosmology::omega_m, 0.05, 1.0};
+constexpr Interval omega_b_range{"omega_b", &Cosmology::omega_b, 0.0, 0.5};
+constexpr Interval h_range{"h", &Cosmology::h, 0.3, 2.0};
+constexpr Interval n_s_range{"n_s", &Cosmology::n_s, 0.0, 2.0};
+constexpr Interval sigma_8_range{"sigma_8", &Cosmology::sigma_8, 1e-3, 10.0};
+
+/// Numbers that are each in their interval, but not together.
+std::string contradiction_of(const Cosmology& c) {
+  if (c.omega_b >= c.omega_m)
+    return fmt::format("omega_b ({}) is a part of omega_m ({}); take a smaller one", c.omega_b, c.omega_m);
+  if (c.transfer == Cosmology::Transfer::eisenstein_hu && suppression(c) <= 0.0)
+    return fmt::format(
+        "the transfer function eisenstein_hu does not hold where baryons (omega_b {}) are so much of matter (omega_m "
+        "{}); "
+        "take fewer, or 'transfer: bbks'",
+        c.omega_b, c.omega_m);
+  return {};
+}
+
+}  // namespace
+
+std::string problem_of(const Cosmology& c) {
+  for (const auto& range : {omega_m_range, omega_b_range, h_range, n_s_range, sigma_8_range})
+    if (const double x = c.*range.member; !(x >= range.low && x <= range.high))
+      return fmt::format("{} is {:g}, but has to be from {:g} to {:g}", range.name, x, range.low, range.high);
+  if (c.omega_b >= c.omega_m) return "omega_b is a part of omega_m, and has to be smaller";
+  return contradiction_of(c).empty()
+             ? ""
+             : "the transfer function eisenstein_hu does not hold where baryons are so much of matter";
+}
+
+void Cosmology::describe(deck::Describe<Cosmology>& d) {
+  d("omega_m", &Cosmology::omega_m, "matter today, in units of the critical density; the rest is a constant")
+      .range(omega_m_range.low, omega_m_range.high)
+      .def(0.3175);
+  d("omega_b", &Cosmology::omega_b, "of it, baryons; they shape the transfer function only")
+      .range(omega_b_range.low, omega_b_range.high)
+      .def(0.049);
+  d("h", &Cosmology::h, "Hubble's constant today over 100 km/s/Mpc").range(h_range.low, h_range.high).def(0.6711);
+  d("n_s", &Cosmology::n_s, "spectral index of the primordial field").range(n_s_range.low, n_s_range.high).def(0.9624);
+  d("sigma_8", &Cosmology::sigma_8, "deviation of the linear density today in spheres of 8 Mpc/h")
+      .range(sigma_8_range.low, sigma_8_range.high)
+      .def(0.834);
+  d("transfer", &Cosmology::transfer, "how the primordial spectrum was bent; eisenstein_hu is theirs without wiggles")
+      .options({{"eisenstein_hu", Transfer::eisenstein_hu}, {"bbks", Transfer::bbks}})
+      .def(Transfer::eisenstein_hu);
+  d.check(contradiction_of);
+}
+
+}  // namespace cambium::cosmo

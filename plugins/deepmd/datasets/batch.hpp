@@ -1,0 +1,59 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plugins/deepmd/datasets/frame.hpp"
+
+namespace cambium::deepmd {
+
+using FramePtr = std::shared_ptr<const TrainingFrame>;
+
+/// Some frames as one: atoms sorted by (type, frame, number), pairs as rows sorted by (neighbour type, centre type,
+/// centre). Every block of rows (neighbour type, centre type) ends with one row that stands for the block's empty
+/// neighbour slots, so that networks see it as one more input.
+class Batch {
+ public:
+  void assign(std::span<const FramePtr> frames, int ntypes);
+
+  int ntypes() const { return ntypes_; }
+  int frames() const { return static_cast<int>(frames_.size()); }
+  const TrainingFrame& frame(int f) const { return *frames_[static_cast<std::size_t>(f)]; }
+  int atoms() const { return static_cast<int>(frame_of_.size()); }
+  int type_begin(int t) const { return type_begin_[static_cast<std::size_t>(t)]; }
+  int frame_of(int atom) const { return frame_of_[static_cast<std::size_t>(atom)]; }
+  /// Place here of atom i of frame f.
+  int place(int f, int i) const {
+    return place_[static_cast<std::size_t>(frame_begin_[static_cast<std::size_t>(f)] + i)];
+  }
+
+  int rows() const { return static_cast<int>(centre_.size()); }
+  /// First row of a block; ntypes^2 + 1 values. The block's last row is its padding row.
+  int block_begin(int neighbour, int centre) const {
+    return block_begin_[static_cast<std::size_t>(neighbour * ntypes_ + centre)];
+  }
+  int block_end(int neighbour, int centre) const {
+    return block_begin_[static_cast<std::size_t>(neighbour * ntypes_ + centre) + 1];
+  }
+  int row_begin(int neighbour, int atom) const {
+    return row_begin_[static_cast<std::size_t>(neighbour * atoms() + atom)];
+  }
+  int row_count(int neighbour, int atom) const {
+    return row_count_[static_cast<std::size_t>(neighbour * atoms() + atom)];
+  }
+  int centre(int row) const { return centre_[static_cast<std::size_t>(row)]; }  ///< atom; -1 for a padding row
+  int neighbour(int row) const { return neighbour_[static_cast<std::size_t>(row)]; }
+  const double* d(int row) const { return &d_[3 * static_cast<std::size_t>(row)]; }
+
+ private:
+  void place_atoms();
+  void append_rows(int neighbour_type, int atom);
+
+  int ntypes_ = 0;
+  std::vector<FramePtr> frames_;
+  std::vector<int> frame_begin_, place_, type_begin_, frame_of_, number_of_;
+  std::vector<int> block_begin_, row_begin_, row_count_, centre_, neighbour_;
+  std::vector<double> d_;
+};
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,78 @@
+#include "plugins/deepmd/datasets/neighbour_slots.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/deepmd/datasets/sample.hpp"
+#include "plugins/deepmd/datasets/statistics.hpp"
+
+namespace cambium::deepmd {
+
+std::vector<int> most_neighbours(train::Dataset& data, const std::vector<std::string>& type_map, double rcut,
+                                 const Comm& comm) {
+  std::vector<int> most(type_map.size(), 0), own(type_map.size());
+  const auto count = [&](const TrainingFrame& frame) {
+    for (std::size_t i = 0; i < frame.type.size(); ++i) {
+      std::fill(own.begin(), own.end(), 0);
+      for (int k = frame.first[i]; k < frame.first[i + 1]; ++k)
+        ++own[static_cast<std::size_t>(
+            frame.type[static_cast<std::size_t>(frame.neighbour[static_cast<std::size_t>(k)])])];
+      for (std::size_t t = 0; t < own.size(); ++t) most[t] = std::max(most[t], own[t]);
+    }
+  };
+  io::on_every_rank(comm, [&] {
+    for (std::int64_t id = comm.rank(); id < data.size(); id += comm.size())
+      count(frame_of(*data.read(std::span(&id, 1)).front(), type_map, rcut));
+  });
+  for (int& n : most) n = comm.max(n);
+  return most;
+}
+
+std::vector<int> settle_sel(const std::optional<std::vector<int>>& given, const std::vector<int>& most,
+                            const std::vector<std::string>& type_map, SelShort short_sel, Log& log) {
+  const std::vector<int> automatic = automatic_sel(most);
+  if (!given) return automatic;
+  if (given->size() != type_map.size())
+    throw InputError(
+        fmt::format("sel has {} number(s), but the species are {}", given->size(), fmt::join(type_map, ", ")));
+  std::vector<int> out = *given;
+  for (std::size_t t = 0; t < out.size(); ++t)
+    if (out[t] < most[t]) out[t] = automatic[t];
+  if (out == *given) return out;
+  const std::string found = fmt::format(
+      "sel [{}] is less than the most neighbours of an atom of the training data, [{}] ({}), and DeePMD-kit drops the "
+      "farthest of them",
+      fmt::join(*given, ", "), fmt::join(most, ", "), fmt::join(type_map, " "));
+  if (short_sel == SelShort::refuse)
+    throw InputError(fmt::format("{}: give sel: [{}], or leave it out (sel_short: raise does so by itself)", found,
+                                 fmt::join(out, ", ")));
+  log.warn(fmt::format("{}: it is raised to [{}] (sel_short: refuse stops instead)", found, fmt::join(out, ", ")));
+  return out;
+}
+
+bool exceeds_sel(const DeepPotentialModel& m, const std::vector<int>& most) {
+  for (std::size_t t = 0; t < most.size(); ++t)
+    if (most[t] > m.sel[t]) return true;
+  return false;
+}
+
+std::string about_sel(const DeepPotentialModel& m, const std::vector<int>& found) {
+  if (found.empty()) return {};
+  const std::string sel = fmt::format("{}", fmt::join(m.sel, ", ")), most = fmt::format("{}", fmt::join(found, ", "));
+  if (exceeds_sel(m, found))
+    return fmt::format(
+        "the model's sel [{}] is less than the most neighbours of an atom of the training data, [{}] ({}): DeePMD-kit "
+        "drops the farthest of them and finds other energies than Cambium; for one meaning in both train anew, without "
+        "init and sel",
+        sel, most, fmt::join(m.type_map, " "));
+  return fmt::format(
+      "sel [{}] holds the most neighbours of an atom of the training data, [{}] ({}); where an atom has more than sel, "
+      "DeePMD-kit drops the farthest, Cambium none",
+      sel, most, fmt::join(m.type_map, " "));
+}
+
+}  // namespace cambium::deepmd

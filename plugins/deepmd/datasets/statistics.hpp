@@ -1,0 +1,45 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "plugins/deepmd/datasets/frame.hpp"
+
+namespace cambium::deepmd {
+
+/// What a model takes from its training data before any step, by DeePMD-kit's rules.
+struct Statistics {
+  std::vector<int> most_neighbours;           ///< by neighbour type, of any atom
+  double closest = 0.0;                       ///< Å, smallest distance of a pair
+  std::vector<double> mean, radial, angular;  ///< of the environment rows, by centre type
+  std::vector<double> bias;                   ///< eV by type: least squares of the energies, smallest norm
+};
+
+/// Sums over frames. The means are over all slots of the neighbour list, of which the empty ones count as zero rows; x,
+/// y and z are pooled and have mean zero; deviations are at least 0.01.
+class StatisticsSums {
+ public:
+  StatisticsSums(int ntypes, double rcut, double rcut_smth, bool radial_only);
+  void add(const TrainingFrame& frame);
+  /// `sel` is the number of slots by neighbour type.
+  Statistics result(const std::vector<int>& sel) const;
+  std::vector<int> most_neighbours() const { return most_; }
+
+ private:
+  int ntypes_;
+  double rcut_, rcut_smth_;
+  bool radial_only_;
+  double closest_ = 1e30;
+  std::vector<int> most_;
+  std::vector<double> atoms_, s_, s2_, a2_;  ///< by centre type
+  std::vector<std::vector<double>> counts_;  ///< atoms by type, of each labelled frame
+  std::vector<double> energies_;
+};
+
+/// Solution of smallest norm of min |counts x - energies|^2 (what numpy.linalg.lstsq gives).
+std::vector<double> least_squares(const std::vector<std::vector<double>>& counts, const std::vector<double>& energies);
+
+/// `sel` for data with so many neighbours: a tenth more, rounded up to a multiple of four.
+std::vector<int> automatic_sel(const std::vector<int>& most_neighbours);
+
+}  // namespace cambium::deepmd

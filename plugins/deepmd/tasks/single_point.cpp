@@ -1,0 +1,26 @@
+#include "plugins/deepmd/tasks/single_point.hpp"
+
+#include "plugins/deepmd/engine/images.hpp"
+
+namespace cambium::deepmd {
+
+LabelledFrame single_point(Potential& potential, const Configuration& c, Context& context) {
+  ImageSystem system(c.x, c.types, c.box, c.species, potential.cutoff());
+  ForceOutput out;
+  out.f = View<double* [3]>("single point: forces", static_cast<std::size_t>(system.particles().total()));
+  ForceRequest request;
+  request.totals = true;
+  potential.compute(system.particles(), system.list(), system, request, out, context);
+  if (potential.writes_ghost_forces()) system.reverse_add(out.f);
+  LabelledFrame frame;
+  frame.x = c.x;
+  frame.box = c.box;
+  frame.axes = c.axes;
+  frame.energy = out.energy;
+  frame.virial.assign(out.virial, out.virial + 9);
+  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
+  for (std::size_t i = 0; i < c.x.size(); ++i) frame.force.push_back({f(i, 0), f(i, 1), f(i, 2)});
+  return frame;
+}
+
+}  // namespace cambium::deepmd

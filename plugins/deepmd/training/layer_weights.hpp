@@ -1,0 +1,94 @@
+#pragma once
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "core/base/tensor_ref.hpp"
+#include "core/train/networks/mlp/coded_weights.hpp"
+#include "plugins/deepmd/model/model.hpp"
+#include "plugins/deepmd/training/buffer.hpp"
+
+namespace cambium::deepmd {
+
+/// One layer's weights where the training layer keeps them, and where their gradient is added. Row vectors are also
+/// held padded with zeros to whole registers.
+template <class T>
+struct LayerWeights {
+  int in = 0, out = 0, copies = 0;  ///< copies: of the input that are added to the output
+  bool linear = false;              ///< the last layer of a fitting network
+  const T* w = nullptr;             ///< in x out
+  std::vector<T> b, idt;            ///< padded; idt is all 1 where the layer has none
+  T *dw = nullptr, *db = nullptr, *didt = nullptr;
+  std::vector<T> first_row;                    ///< w of a layer with one input, padded
+  const train::CodedWeights* coded = nullptr;  ///< instead of w, where they hold `parameter`
+  int parameter = 0;                           ///< of w
+
+  bool has_idt() const { return idt_given; }
+  bool idt_given = false;
+};
+
+template <class T>
+using NetworkWeights = std::vector<LayerWeights<T>>;
+
+/// The networks of a model in the order of its parameters: embeddings, then fittings.
+template <class T>
+struct AllWeights {
+  std::vector<NetworkWeights<T>> embedding, fitting;
+};
+
+namespace detail {
+template <class T>
+std::vector<T> padded_copy(const T* values, int n, T fill) {
+  std::vector<T> out(static_cast<std::size_t>(whole_packs<T>(n)), T(0));
+  if (values)
+    std::copy_n(values, n, out.begin());
+  else
+    std::fill_n(out.begin(), n, fill);
+  return out;
+}
+
+template <class T>
+NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> weights,
+                               std::span<const TensorRef> gradients, std::size_t& next,
+                               const train::CodedWeights* coded) {
+  NetworkWeights<T> out;
+  const auto gradient = [&](std::size_t k) { return gradients.empty() ? nullptr : static_cast<T*>(gradients[k].data); };
+  for (const Layer& layer : net.layers) {
+    LayerWeights<T> l;
+    l.in = layer.in, l.out = layer.out, l.copies = layer.copies();
+    l.linear = layer.activation.kind == Activation::Kind::linear;
+    l.coded = coded, l.parameter = static_cast<int>(next);
+    l.w = static_cast<const T*>(weights[next].data), l.dw = gradient(next), ++next;
+    l.b = padded_copy(static_cast<const T*>(weights[next].data), l.out, T(0)), l.db = gradient(next), ++next;
+    l.idt_given = !layer.idt.empty();
+    l.idt = padded_copy(l.idt_given ? static_cast<const T*>(weights[next].data) : nullptr, l.out, T(1));
+    if (l.idt_given) l.didt = gradient(next), ++next;
+    if (l.in == 1) l.first_row = padded_copy(l.w, l.out, T(0));
+    out.push_back(std::move(l));
+  }
+  return out;
+}
+}  // namespace detail
+
+/// Widths of a network's layers.
+inline std::vector<int> widths_of(const Network& net) {
+  std::vector<int> out;
+  for (const Layer& layer : net.layers) out.push_back(layer.out);
+  return out;
+}
+
+/// Views of a flat list of tensors (w, b and, where the layer has one, idt of every layer) as networks of `model`'s
+/// shape; `gradients` may be empty. `coded` matrices replace those of the energy networks.
+template <class T>
+AllWeights<T> bind_weights(const DeepPotentialModel& model, std::span<const TensorRef> weights,
+                           std::span<const TensorRef> gradients = {}, const train::CodedWeights* coded = nullptr) {
+  AllWeights<T> out;
+  std::size_t next = 0;
+  for (const Network& net : model.embedding)
+    out.embedding.push_back(detail::bind_network<T>(net, weights, gradients, next, nullptr));
+  for (const Network& net : model.fitting)
+    out.fitting.push_back(detail::bind_network<T>(net, weights, gradients, next, coded));
+  return out;
+}
+
+}  // namespace cambium::deepmd

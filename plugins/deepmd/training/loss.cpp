@@ -1,0 +1,78 @@
+#include "plugins/deepmd/training/loss.hpp"
+
+#include <cmath>
+
+namespace cambium::deepmd {
+
+void LossParams::describe(deck::Describe<LossParams>& d) {
+  d("start_energy", &LossParams::start_energy, "weight of the energy at the start").non_negative().def(0.02);
+  d("limit_energy", &LossParams::limit_energy, "weight of the energy when the learning rate is used up")
+      .non_negative()
+      .def(1.0);
+  d("start_force", &LossParams::start_force, "weight of the forces at the start").non_negative().def(1000.0);
+  d("limit_force", &LossParams::limit_force, "weight of the forces at the end").non_negative().def(1.0);
+  d("start_virial", &LossParams::start_virial, "weight of the virial at the start").non_negative().def(0.0);
+  d("limit_virial", &LossParams::limit_virial, "weight of the virial at the end").non_negative().def(0.0);
+  d("intensive", &LossParams::intensive, "errors of energy and virial per atom: squares over N^2, not N").def(false);
+}
+
+std::array<double, 3> LossParams::weights(double rate) const {
+  const auto at = [rate](double start, double limit) { return limit * (1.0 - rate) + start * rate; };
+  return {at(start_energy, limit_energy), at(start_force, limit_force), at(start_virial, limit_virial)};
+}
+
+namespace {
+double norm(int atoms, bool intensive) { return intensive ? 1.0 / (static_cast<double>(atoms) * atoms) : 1.0 / atoms; }
+}  // namespace
+
+template <class T>
+FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass) {
+  const TrainingFrame& frame = batch.frame(f);
+  FrameErrors out;
+  if (frame.has_energy) out.energy = pass.energy(f) - frame.energy;
+  for (std::size_t k = 0; k < frame.force.size(); ++k) {
+    const double e = pass.force(batch.place(f, static_cast<int>(k / 3)))[k % 3] - frame.force[k];
+    out.force_squares += e * e, out.force_absolute += std::abs(e);
+  }
+  for (std::size_t k = 0; k < frame.virial.size(); ++k) {
+    const double e = pass.virial(f)[k] - frame.virial[k];
+    out.virial_squares += e * e;
+  }
+  return out;
+}
+
+LossTerms loss_terms(const TrainingFrame& frame, const FrameErrors& errors, bool intensive) {
+  const double n = norm(frame.atoms(), intensive);
+  LossTerms out;
+  out.labelled = {frame.has_energy, !frame.force.empty(), !frame.virial.empty()};
+  out.value[0] = errors.energy * errors.energy * n;
+  if (out.labelled[1]) out.value[1] = errors.force_squares / static_cast<double>(frame.force.size());
+  out.value[2] = errors.virial_squares / 9.0 * n;
+  return out;
+}
+
+template <class T>
+void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span<const double> weights, bool intensive,
+                  typename ModelPass<T>::Adjoint& adjoint) {
+  const TrainingFrame& frame = batch.frame(f);
+  const double n = norm(frame.atoms(), intensive);
+  if (frame.has_energy)
+    adjoint.energy[static_cast<std::size_t>(f)] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
+  const double per_component = 2.0 * weights[1] / static_cast<double>(std::max<std::size_t>(1, frame.force.size()));
+  for (std::size_t k = 0; k < frame.force.size(); ++k) {
+    const int place = batch.place(f, static_cast<int>(k / 3));
+    adjoint.force[3 * static_cast<std::size_t>(place) + k % 3] =
+        per_component * (pass.force(place)[k % 3] - frame.force[k]);
+  }
+  for (std::size_t k = 0; k < frame.virial.size() && weights.size() > 2; ++k)
+    adjoint.virial[static_cast<std::size_t>(f)][k] = 2.0 / 9.0 * weights[2] * n * (pass.virial(f)[k] - frame.virial[k]);
+}
+
+#define CAMBIUM_LOSS(T)                                                                             \
+  template FrameErrors errors_of(const Batch&, int, const ModelPass<T>&);                           \
+  template void loss_adjoint(const Batch&, int, const ModelPass<T>&, std::span<const double>, bool, \
+                             ModelPass<T>::Adjoint&);
+CAMBIUM_LOSS(double)
+CAMBIUM_LOSS(float)
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,49 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/sparse/row_exchange.hpp"
+#include "core/train/weights/artifact.hpp"
+#include "plugins/graph/trajectories/steps_on_nodes.hpp"
+#include "plugins/graph/trajectories/trajectory.hpp"
+
+namespace cambium::graph {
+
+/// A trained network that makes steps of own nodes of a rank. It works on the part of the graph that own answers depend
+/// on, for which the values of its other nodes are fetched from their ranks in every step.
+class NetworkSteps {
+ public:
+  /// Collective. `whole`: nodes and edges, the same on every rank, and not looked at later; `number`: which of these
+  /// the nodes of the run are, in its order; `first`: of these, where each rank's begin, and their number; `fields`:
+  /// how many values a node has. InputError for a file whose network makes no such steps.
+  NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
+               const std::vector<std::int64_t>& first, std::int64_t fields, Context& context);
+
+  double interval() const { return kind_->interval(); }
+  /// Collective. `own` (own, fields): now, and one interval later when it returns.
+  void step(std::span<double> own);
+  /// Nodes that this rank computes, own ones and those within reach.
+  std::int64_t computed() const { return std::ssize(place_); }
+  /// What this rank has received from others so far.
+  const sparse::Words& words() const { return exchange_->words(); }
+  /// Memory of the part of the graph and of messages, without the network.
+  std::int64_t bytes() const;
+  std::vector<Citation> citations() const { return model_.network->citations(); }
+
+ private:
+  train::LoadedModel model_;
+  const StepsOnNodes* kind_ = nullptr;
+  std::int64_t fields_ = 1;
+  std::shared_ptr<const Trajectory> part_;
+  std::vector<std::int32_t> place_;  ///< of each node of the part: own ones first, then those that are fetched
+  std::vector<std::int32_t> row_;    ///< of each own node in the part
+  std::unique_ptr<sparse::RowExchange<double>> exchange_;
+  std::vector<double> fetched_;
+};
+
+/// The step network in a loaded model. InputError, naming `path`, where it is another kind of network.
+const StepsOnNodes& require_steps(const train::LoadedModel& model, const std::string& path);
+
+}  // namespace cambium::graph

@@ -1,0 +1,46 @@
+#include "plugins/kinetic/physics/cross_collisions.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "plugins/kinetic/collisions/on_ranks.hpp"
+
+namespace cambium::kinetic {
+
+CrossCollisions::CrossCollisions(const std::vector<CrossCollisionParams>& pairs, const Plasma& plasma) {
+  for (const auto& pair : pairs) add(pair, plasma);
+}
+
+void CrossCollisions::add(const CrossCollisionParams& params, const Plasma& plasma) {
+  Species* found[2] = {};
+  for (int k = 0; k < 2; ++k)
+    for (auto& s : plasma.species())
+      if (s->name() == params.species[k]) found[k] = s.get();
+  std::string names;
+  for (const auto& s : plasma.species()) names += (names.empty() ? "" : ", ") + s->name();
+  for (int k = 0; k < 2; ++k)
+    if (!found[k])
+      throw InputError(
+          fmt::format("collisions: there is no species '{}'; the species are {}", params.species[k], names));
+  auto &a = *found[0], &b = *found[1];
+  const std::string what = fmt::format("collisions of '{}' with '{}'", a.name(), b.name());
+  if (a.solver().grid().vdim != b.solver().grid().vdim)
+    throw InputError(fmt::format("{}: they have {} and {} velocity dimensions; give both the same number", what,
+                                 a.solver().grid().vdim, b.solver().grid().vdim));
+  for (const auto& pair : pairs_)
+    if ((pair.a == &a && pair.b == &b) || (pair.a == &b && pair.b == &a))
+      throw InputError(fmt::format("{} are given twice; one frequency determines both directions", what));
+  const auto frequency = a.frequency_of(params.frequency, what);
+  pairs_.push_back(
+      {&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});
+}
+
+void CrossCollisions::act(double dt, const Comm& comm) {
+  for (auto& pair : pairs_) {
+    on_ranks(comm, [&] { pair.op.act(pair.a->solver(), pair.b->solver(), dt); });
+    pair.a->solver().changed(0), pair.b->solver().changed(0);
+    pair.a->compute_moments(), pair.b->compute_moments();
+  }
+}
+
+}  // namespace cambium::kinetic

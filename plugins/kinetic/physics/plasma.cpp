@@ -1,0 +1,148 @@
+#include "plugins/kinetic/physics/plasma.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "plugins/kinetic/species/outflow.hpp"
+#include "plugins/kinetic/species/regrid.hpp"
+#include "plugins/kinetic/species/totals.hpp"
+
+namespace cambium::kinetic {
+
+Plasma::Plasma(const CommonParams& params, Context& context) : common_(params), context_(context) {
+  if (const auto problem = problem_of_names(params.species); !problem.empty()) throw InputError(problem);
+  for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
+}
+
+void Plasma::set_fields(std::unique_ptr<FieldModel> fields, double epsilon0) {
+  fields_ = std::move(fields);
+  epsilon0_ = epsilon0;
+}
+
+void Plasma::set_external(const FieldFormulas& formulas) {
+  std::vector<ExternalField::Felt> felt;
+  for (const auto& s : species_)
+    if (s->charge() != 0.0) felt.push_back({s->name(), s->solver().grid().vdim});
+  external_ = ExternalField(conf(), formulas, common_.values());
+  external_.require_felt(felt, context_.log);
+}
+
+void Plasma::set_background(const std::string& text) {
+  if (text.empty()) return;
+  background_ = project_conf(conf(), Formula(text, conf_variables(conf().dimensions), common_.values()), 0.0);
+}
+
+void Plasma::initialise() {
+  if (common_.start_from.empty()) {
+    for (auto& s : species_) s->initialise(context_);
+    if (fields_) fields_->initialise(sources_and_walls(0));
+  } else {
+    start_from(common_.start_from);
+  }
+  warn_about_debye_length();
+}
+
+void Plasma::start_from(const std::string& path) {
+  const io::File whole = io::File::open(path);
+  const io::Group file =
+      whole.group(whole.exists("physics") ? "physics" : "/");  // of a checkpoint, of the writer 'distribution'
+  for (auto& s : species_) s->start_from(file, context_);
+  const StoredGrid grid(file.dataset(species_.front()->name() + "/f"));
+  const auto find = [&](const std::string& name) -> std::optional<std::vector<double>> {
+    if (!file.exists(name)) return {};
+    return regrid_field(grid, file.read<std::vector<double>>(name), conf());
+  };
+  if (fields_) fields_->start_from(file, find, sources_and_walls(0));
+}
+
+void Plasma::load(const io::Group& group) {
+  for (auto& s : species_) s->load(group);
+  if (fields_) fields_->load(group, sources(0));
+}
+
+void Plasma::save(io::Group& group) const {
+  for (const auto& s : species_) s->save(group);
+  if (fields_) fields_->save(group);
+}
+
+ForceField Plasma::force_on(const Species& s, int slot, double time, int which) {
+  ForceField force;
+  force.charge_over_mass = s.charge() / s.mass();
+  force.upwind = common_.acceleration_flux == CommonParams::AccelerationFlux::upwind;
+  for (int c = 0; c < 6; ++c) {
+    const double* own = !fields_ ? nullptr : c < 3 ? fields_->electric(slot, c) : fields_->magnetic(slot, c - 3);
+    const auto& given = external_.at(c, time);
+    if (!given.empty()) {
+      auto& total = total_[which][c] = given;
+      for (std::size_t k = 0; own && k < given.size(); ++k) total[k] += own[k];
+      own = total.data();
+    }
+    (c < 3 ? force.electric[c] : force.magnetic[c - 3]) = own;
+  }
+  return force;
+}
+
+bool Plasma::fuses() const {
+  if (fields_ && !fields_->ahead()) return false;
+  for (const auto& s : species_)
+    if (s->solver().fusing() != Solver::Fusing::pays) return false;
+  return true;
+}
+
+Sources Plasma::sources(int slot) const {
+  Sources out;
+  const ConfGrid& grid = conf();
+  out.charge = background_.empty() ? std::vector<double>(grid.size(), 0.0) : background_;
+  const int n = grid.modes();
+  for (const auto& s : species_) {
+    const int components = s->components();
+    const auto& m = s->moments(slot);
+    for (int c = 0; c < components - 2; ++c) out.current[c].resize(grid.size(), 0.0);
+    for (int cell = 0; cell < grid.count(); ++cell)
+      for (int k = 0; k < n; ++k) {
+        const std::size_t row = static_cast<std::size_t>(cell) * components;
+        out.charge[cell * n + k] += s->charge() * m[row * n + k];
+        for (int c = 0; c < components - 2; ++c) out.current[c][cell * n + k] += s->charge() * m[(row + 1 + c) * n + k];
+      }
+  }
+  return out;
+}
+
+Sources Plasma::sources_and_walls(int slot) const {
+  Sources out = sources(slot);
+  if (!fields_ || fields_->collecting().empty()) return out;
+  for (const auto& side : fields_->collecting()) {
+    out.collected.push_back(0.0);
+    for (const auto& s : species_)
+      out.collected.back() += s->charge() * outflow(s->solver(), slot, side.dimension, side.high);
+  }
+  context_.comm.sum(out.collected);
+  for (const auto& s : species_) out.carried += std::abs(s->charge()) * conf().integral(s->moment(0, slot).data());
+  out.carried = ranks().row().sum(out.carried);
+  return out;
+}
+
+void Plasma::warn_about_debye_length() const {
+  if (!fields_) return;
+  for (const auto& s : species_) {
+    if (s->charge() == 0.0) continue;
+    const double length = Totals(*s).debye_length(epsilon0_);
+    for (int d = 0; d < conf().dimensions; ++d) {
+      const double spacing = conf().width[d] / (s->solver().basis().order + 1);
+      if (spacing > length)
+        context_.log.warn(
+            fmt::format("species '{}': the Debye length {:.3g} is not resolved in dimension {}: cells of width {:.3g} "
+                        "with {} degrees of freedom each; use at least {} cells to resolve it",
+                        s->name(), length, d + 1, conf().width[d], s->solver().basis().order + 1,
+                        static_cast<long>(std::ceil(conf().cells[d] * spacing / length))));
+    }
+  }
+}
+
+double Plasma::field_energy() const {
+  return fields_ ? fields_->electric_energy(0) + fields_->magnetic_energy(0) : 0.0;
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,59 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugins/kinetic/fields/field_model.hpp"
+#include "plugins/kinetic/physics/external_field.hpp"
+#include "plugins/kinetic/species/species.hpp"
+
+namespace cambium::kinetic {
+
+/// The species of a plasma, the fields that accelerate them, and what each is to the other at one instant. A slot is
+/// one of the three places for distribution functions, moments and fields that the stages of a step lead through.
+class Plasma {
+ public:
+  Plasma(const CommonParams& params, Context& context);
+
+  /// Made once the configuration-space grid is known; none for neutral particles.
+  void set_fields(std::unique_ptr<FieldModel> fields, double epsilon0);
+  /// InputError for a component that no species can feel; warns where only some do.
+  void set_external(const FieldFormulas& formulas);
+  void set_background(const std::string& charge_density);
+
+  /// Slot 0 of a fresh start, from f0 or from `start_from`.
+  void initialise();
+  void save(io::Group& group) const;
+  void load(const io::Group& group);
+
+  const std::vector<std::unique_ptr<Species>>& species() const { return species_; }
+  FieldModel* fields() const { return fields_.get(); }
+  /// This rank's part of configuration space, the same of all species.
+  const ConfGrid& conf() const { return species_.front()->conf(); }
+  const ConfRanks& ranks() const { return species_.front()->ranks(); }
+  /// The same, or null where one rank has all cells.
+  const ConfRanks* several_ranks() const { return ranks().row().size() > 1 ? &ranks() : nullptr; }
+  double field_energy() const;  ///< collective
+  /// Whether the first two stages of a step share a pass here: see Solver::stages.
+  bool fuses() const;
+
+  /// Values point into fields or into the sums of `which`, of which there are two.
+  ForceField force_on(const Species& species, int slot, double time, int which);
+  Sources sources(int slot) const;
+  Sources sources_and_walls(int slot) const;  ///< with what walls collect, where the fields ask for it; collective
+
+ private:
+  void start_from(const std::string& path);
+  void warn_about_debye_length() const;
+
+  CommonParams common_;
+  Context& context_;
+  std::vector<std::unique_ptr<Species>> species_;
+  std::unique_ptr<FieldModel> fields_;
+  double epsilon0_ = 1.0;
+  ExternalField external_;
+  std::vector<double> background_;
+  std::vector<double> total_[2][6];  ///< own and external fields together, where there are external ones
+};
+
+}  // namespace cambium::kinetic

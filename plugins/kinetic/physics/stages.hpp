@@ -1,0 +1,59 @@
+#pragma once
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/plugin/schedule.hpp"
+#include "plugins/kinetic/physics/plasma.hpp"
+#include "plugins/kinetic/physics/rank_sums.hpp"
+
+namespace cambium::kinetic {
+
+/// The three stages of a step of a plasma (SSP-RK3: Shu and Osher, J. Comput. Phys. 77, 439 (1988)) as named tasks,
+/// which say what they read and write: slot 0 is what a step begins and ends with.
+class Stages {
+ public:
+  Stages(Plasma& plasma, Precision precision, const Comm& comm);
+
+  using Tasks = std::vector<Schedule::Task>;
+  /// Tasks of stage k: cells, sums over ranks, fields.
+  void add_stage(int k, Tasks& tasks);
+  /// Those of the first two stages where they share a pass: the fields of the second come before the cells of the
+  /// first.
+  void add_shared_pass(Tasks& tasks);
+  /// The fields of all slots, as tasks name them.
+  void declare(State& state);
+  /// Names of declared fields in these slots: "f" or "moments" of every species, and fields where there are some.
+  std::vector<std::string> of_species(const std::string& what, std::initializer_list<int> slots) const;
+  std::vector<std::string> of_fields(std::initializer_list<int> slots) const;
+
+  /// A stage of length zero tells the frequency of the fresh state, which it returns.
+  double start(double time);
+  /// Of each stage the largest sum of frequencies of the state that it starts from.
+  const std::array<double, 3>& fastest() const { return fastest_; }
+
+ private:
+  void add_fields(int k, Tasks& tasks);
+  std::int64_t components_of_fields(int slot) const;
+  /// One stage of all species; fresh_[k] and fastest_[k] are this rank's then.
+  void sweep(int k, const Stage& stage, double time);
+  /// The first two stages in one pass over the cells.
+  void sweep_twice(double time, double dt);
+  void advance_fields(const Stage& stage);
+  /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is
+  /// infinite where a moment is not finite.
+  void gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest);
+
+  Plasma& plasma_;
+  Precision precision_;
+  /// Of each stage: moments of every species before they are summed over ranks.
+  std::array<std::vector<std::vector<double>>, 3> fresh_;
+  std::array<double, 3> fastest_{};
+  RankSums rank_sums_;
+};
+
+/// Each name once, in order of first appearance.
+std::vector<std::string> together(std::initializer_list<std::vector<std::string>> lists);
+
+}  // namespace cambium::kinetic

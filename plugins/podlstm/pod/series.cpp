@@ -1,0 +1,182 @@
+#include "plugins/podlstm/pod/series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/model_seal.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace cambium::podlstm {
+
+void SeriesParams::describe(deck::Describe<SeriesParams>& d) {
+  d("file", &SeriesParams::file, "HDF5 file, such as the one that the stage `pod` writes").example("{run}/pod/pod.h5");
+  d("coefficients", &SeriesParams::coefficients, "array (time, mode)").def("coefficients");
+  d("train", &SeriesParams::train, "array (time, mode) of the training years, where they stand apart").def("");
+  d("test", &SeriesParams::test, "array (time, mode) of the test years, where they stand apart").def("");
+  d("time", &SeriesParams::time, "times, training before test; days unless the unit says otherwise").def("time");
+  d("training", &SeriesParams::training,
+    "times, from the first on, that are training years; as the file says when absent")
+      .at_least(1);
+  d("cells", &SeriesParams::cells,
+    "cells that the modes are orthonormal over, for errors per cell; as the file says when 0")
+      .non_negative()
+      .def(0.0);
+  d.check([](const SeriesParams& p) {
+    return p.train.empty() == p.test.empty() ? "" : "train and test: give both arrays, or none";
+  });
+}
+
+namespace {
+
+Matrix read_coefficients(const io::File& file, const std::string& name) {
+  if (!file.exists(name))
+    throw InputError(fmt::format("'{}' has no array '{}'{}", file.file(), name, suggestion(name, file.list())));
+  const auto shape = file.dataset(name).shape();
+  if (shape.size() != 2)
+    throw InputError(
+        fmt::format("'{}' of '{}' has {} dimension(s), expected (time, mode)", name, file.file(), shape.size()));
+  Matrix out(shape[0], shape[1]);
+  out.a = file.read<std::vector<double>>(name);
+  for (std::int64_t t = 0; t < out.rows; ++t)
+    for (std::int64_t k = 0; k < out.cols; ++k)
+      if (!std::isfinite(out(t, k)))
+        throw InputError(
+            fmt::format("'{}' of '{}' is not finite at time {}, mode {}; a forecast needs every coefficient", name,
+                        file.file(), t, k));
+  return out;
+}
+
+Stretch part(const Matrix& a, const std::vector<double>& days, std::int64_t first, std::int64_t last) {
+  Stretch out{Matrix(last - first, a.cols), {days.begin() + first, days.begin() + last}};
+  std::copy_n(a.row(first), out.a.a.size(), out.a.a.data());
+  return out;
+}
+
+std::string text_attribute(const io::Object& object, const char* name) {
+  return object.has_attribute(name) ? object.attribute<std::string>(name) : "";
+}
+
+std::vector<double> read_days(const io::File& file, const SeriesParams& params, std::int64_t times,
+                              io::cf::TimeUnit& unit) {
+  if (!file.exists(params.time))
+    throw InputError(fmt::format("'{}' has no array '{}' of times{}", file.file(), params.time,
+                                 suggestion(params.time, file.list())));
+  auto days = file.read<std::vector<double>>(params.time);
+  if (std::ssize(days) != times)
+    throw InputError(fmt::format("'{}' of '{}' has {} times, but there are {} coefficients in time", params.time,
+                                 file.file(), days.size(), times));
+  const auto array = file.dataset(params.time);
+  const std::string where = fmt::format("times '{}' of '{}'", params.time, file.file());
+  unit = io::cf::time_unit_of(text_attribute(array, "units"), text_attribute(array, "calendar"), where);
+  const auto plain = io::cf::plain_unit(unit);
+  days = io::cf::converted(days, unit, plain, where);
+  unit = plain;
+  for (double& d : days) d *= unit.days();
+  for (std::size_t k = 1; k < days.size(); ++k)
+    if (!(days[k] > days[k - 1]))
+      throw InputError(fmt::format("times '{}' of '{}' do not increase: time {} is day {}, the one before day {}",
+                                   params.time, file.file(), k, number_text(days[k]), number_text(days[k - 1])));
+  return days;
+}
+
+Series read(const SeriesParams& params) {
+  io::require_sound_model(params.file);
+  const io::File file = io::File::open(params.file);
+  Series out;
+  if (!params.train.empty()) {
+    const Matrix train = read_coefficients(file, params.train), test = read_coefficients(file, params.test);
+    if (train.cols != test.cols)
+      throw InputError(fmt::format("'{}' has {} modes, '{}' has {}", params.train, train.cols, params.test, test.cols));
+    const auto days = read_days(file, params, train.rows + test.rows, out.time_unit);
+    out.train = {train, {days.begin(), days.begin() + train.rows}};
+    out.test = {test, {days.begin() + train.rows, days.end()}};
+    const auto array = file.dataset(params.train);
+    if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
+  } else {
+    const Matrix all = read_coefficients(file, params.coefficients);
+    const auto days = read_days(file, params, all.rows, out.time_unit);
+    const bool told = file.has_attribute("training_snapshots");
+    const std::int64_t training =
+        params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
+    if (training > all.rows)
+      throw InputError(fmt::format("training: {} times asked for, but '{}' has {}", training, params.file, all.rows));
+    out.train = part(all, days, 0, training), out.test = part(all, days, training, all.rows);
+    const auto array = file.dataset(params.coefficients);
+    if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
+    if (file.has_attribute("weight")) out.weight = file.attribute<double>("weight");
+    if (file.exists("squared_norm")) {
+      const auto squared = file.read<std::vector<double>>("squared_norm");
+      for (std::int64_t t = training; t < all.rows; ++t) {
+        double rest = squared[static_cast<std::size_t>(t)];
+        for (std::int64_t k = 0; k < all.cols; ++k) rest -= all(t, k) * all(t, k);
+        out.left_out.push_back(std::max(0.0, rest));
+      }
+    }
+  }
+  if (params.cells > 0.0) out.weight = params.cells;
+  if (const auto end = out.unit.find(" * sqrt(cells)"); end != std::string::npos)
+    out.unit.resize(end);  // errors are per cell
+  return out;
+}
+
+}  // namespace
+
+void write_matrix(io::Group& group, const std::string& name, const Matrix& a) {
+  group.write(name, io::tensor_of(a.a.data(), {a.rows, a.cols}));
+}
+
+Matrix read_matrix(const io::Group& group, const std::string& name) {
+  const auto shape = group.dataset(name).shape();
+  Matrix out(shape.at(0), shape.at(1));
+  out.a = group.read<std::vector<double>>(name);
+  return out;
+}
+
+double Series::spacing() const {
+  std::vector<double> steps;
+  for (const auto* part : {&train.days, &test.days})
+    for (std::size_t k = 1; k < part->size(); ++k) steps.push_back((*part)[k] - (*part)[k - 1]);
+  if (steps.empty()) return 0.0;
+  std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+  return steps[steps.size() / 2];
+}
+
+std::string coarse_times(const Series& series, double period) {
+  if (!(period < 2.0 * series.spacing())) return {};
+  return fmt::format(
+      "the series has a time every {} days, so harmonics of {} days, the calendar's year, are not seen in it; give the "
+      "length of a cycle (period: '12 samples'), or take no harmonics from the table",
+      number_text(series.spacing()), number_text(period));
+}
+
+std::string uneven_times(const Series& series) {
+  for (const auto* part : {&series.train.days, &series.test.days}) {
+    const auto& days = *part;
+    std::vector<double> steps;
+    for (std::size_t k = 1; k < days.size(); ++k) steps.push_back(days[k] - days[k - 1]);
+    if (steps.empty()) continue;
+    const auto widest = static_cast<std::size_t>(std::max_element(steps.begin(), steps.end()) - steps.begin());
+    const double most = steps[widest];
+    std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+    const double usual = steps[steps.size() / 2];
+    if (most > 1.5 * usual)
+      return fmt::format(
+          "{} days lie between days {} and {} of the series, {} as a rule: windows count times and reach across such "
+          "gaps; put in what is missing, or forecast stretches without gaps",
+          number_text(most), number_text(days[widest]), number_text(days[widest + 1]), number_text(usual));
+  }
+  return {};
+}
+
+Series read_series(const SeriesParams& params, const Comm& comm) {
+  Series out;
+  io::on_every_rank(comm, [&] { out = read(params); });
+  return out;
+}
+
+}  // namespace cambium::podlstm

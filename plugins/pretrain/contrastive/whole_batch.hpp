@@ -1,0 +1,47 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plugins/pretrain/contrastive/anchors.hpp"
+
+namespace cambium::train {
+
+/// By which the derivative of the sum by s_ij is scale e^((s_ij - s_ii) / temperature - weight), of each anchor.
+struct AnchorWeights {
+  std::vector<double> inverse_temperature, weight, scale;
+};
+
+/// Exponents of these anchors, `own` being the similarities with their partners.
+template <class T>
+Exponents<T> exponents_of(const AnchorWeights& anchors, std::span<const double> own);
+
+/// All samples on one rank: the similarities of one view with the other, transposed, are those of the other with the
+/// one. So each is formed once, and the columns are anchors beside the rows. T: double or float.
+template <class T>
+class WholeBatch {
+ public:
+  /// (samples, width), unit rows, which outlive this.
+  WholeBatch(std::span<const T> first, std::span<const T> second, std::int64_t samples, std::int64_t width)
+      : first_(first), second_(second), samples_(samples), width_(width) {}
+
+  /// What samples see as anchors of either view, with their temperatures. `pair`: similarities with their partners.
+  std::array<std::vector<AnchorSums>, 2> look(std::span<const double> pair, std::span<const double> first_temperature,
+                                              std::span<const double> second_temperature);
+  /// Derivatives by both views' rows, after look(). `self`: that by the similarity of a sample with its partner.
+  void differentiate(std::span<const double> pair, const AnchorWeights& first, const AnchorWeights& second,
+                     std::span<const double> self, std::span<T> by_first, std::span<T> by_second) const;
+
+ private:
+  static constexpr std::int64_t rows_at_once = 256;
+  std::span<const T> row(std::int64_t k) const {
+    return std::span(similarity_).subspan(static_cast<std::size_t>(k * samples_), static_cast<std::size_t>(samples_));
+  }
+
+  std::span<const T> first_, second_;
+  std::int64_t samples_, width_;
+  std::vector<T> similarity_;  ///< (samples of the first view, of the second), absent<T> on the diagonal
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/base/citation.hpp"
+#include "core/deck/describe.hpp"
+#include "core/train/networks/attention/attention.hpp"
+#include "plugins/pretrain/archive/augment.hpp"
+
+namespace cambium::pretrain {
+
+/// The block `transformer` of an encoder: patches of a field attend to each other.
+struct TransformerKeys {
+  std::vector<std::int64_t> patch;  ///< cells along each axis
+  std::int64_t width = 64, heads = 4, blocks = 3;
+  train::AttentionParams::Type attention = train::AttentionParams::Type::softmax;
+  static void describe(deck::Describe<TransformerKeys>& d);
+  /// What patches and their places rest on.
+  static std::vector<Citation> citations();
+};
+
+/// InputError where patches do not fill these fields, or heads are too narrow for their axes.
+void require_fitting(const TransformerKeys& keys, const FieldShape& shape);
+
+}  // namespace cambium::pretrain

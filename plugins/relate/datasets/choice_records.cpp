@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "plugins/relate/datasets/choice_table.hpp"
+#include "plugins/relate/datasets/streams.hpp"
+
+namespace cambium::relate {
+
+bool ChoiceTable::chose(Role role, std::int32_t user, std::int32_t item) const {
+  const auto& lists = part(role);
+  if (lists.empty()) return false;
+  const auto& list = lists[static_cast<std::size_t>(user)];
+  return std::binary_search(list.begin(), list.end(), item);
+}
+
+void join_validation(ChoiceTable& table) {
+  for (std::size_t u = 0; u < table.validation.size(); ++u) {
+    auto& list = table.training[u];
+    list.insert(list.end(), table.validation[u].begin(), table.validation[u].end());
+    std::sort(list.begin(), list.end());
+  }
+  table.validation.clear();
+}
+
+namespace {
+
+/// Records of pairs of a user and an item, filled one by one.
+class Filled {
+ public:
+  explicit Filled(const std::shared_ptr<const ChoiceTable>& table) : table_(*table) {
+    out_.source = table->source, out_.answer = "chosen";
+    out_.columns = {{"user", table->users}, {"item", table->items}};
+    if (!table->tags_of.empty()) out_.columns.push_back({"tags", table->tags});
+    out_.choices = table;
+    auto numbers = std::make_shared<std::vector<std::int32_t>>();
+    for (std::int64_t k = 0; k < std::max(table->users, table->items); ++k)
+      numbers->push_back(static_cast<std::int32_t>(k));
+    numbers_ = numbers;
+    out_.stored.push_back(numbers_);
+  }
+  void add(std::int32_t user, std::int32_t item, bool chosen) {
+    const std::span<const std::int32_t> all(*numbers_);
+    out_.bag.push_back(all.subspan(static_cast<std::size_t>(user), 1));
+    out_.bag.push_back(all.subspan(static_cast<std::size_t>(item), 1));
+    if (!table_.tags_of.empty()) out_.bag.push_back(table_.tags_of[static_cast<std::size_t>(item)]);
+    out_.place.push_back(std::ssize(out_.answers));
+    out_.answers.push_back(chosen ? 1.0 : 0.0);
+  }
+  RecordSet take() { return std::move(out_); }
+
+ private:
+  const ChoiceTable& table_;  // kept by out_.choices
+  RecordSet out_;
+  std::shared_ptr<const std::vector<std::int32_t>> numbers_;
+};
+
+/// Items that records without a choice are drawn among: all, or for training those that somebody chose in training, the
+/// others being new: who knew that nobody chose them would know that they are there.
+std::vector<std::int32_t> drawn_among(const ChoiceTable& table, Role role) {
+  std::vector<std::int32_t> out;
+  if (role == Role::test) {
+    for (std::int32_t i = 0; i < table.items; ++i) out.push_back(i);
+    return out;
+  }
+  for (const auto& list : table.training) out.insert(out.end(), list.begin(), list.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+/// Whether a user is known to have chosen an item, by one who sees the training part alone or all.
+bool known(const ChoiceTable& table, Role role, std::int32_t user, std::int32_t item) {
+  if (role == Role::training) return table.chose(Role::training, user, item);
+  return table.chose(Role::training, user, item) || table.chose(Role::validation, user, item) ||
+         table.chose(Role::test, user, item);
+}
+
+}  // namespace
+
+RecordSet choice_records(const std::shared_ptr<const ChoiceTable>& table, Role role, std::int64_t others,
+                         std::int64_t seed) {
+  constexpr std::uint64_t most_draws = 100;  // a user who chose nearly all items gets some that he chose
+  Filled out(table);
+  const auto items = drawn_among(*table, role);
+  std::uint64_t number = static_cast<std::uint64_t>(role) << 60;
+  if (items.empty()) return out.take();
+  for (std::size_t u = 0; u < table->part(role).size(); ++u)
+    for (const auto item : table->part(role)[u]) {
+      const auto user = static_cast<std::int32_t>(u);
+      out.add(user, item, true);
+      for (std::int64_t k = 0; k < others; ++k, ++number) {
+        std::int32_t drawn = 0;
+        for (std::uint64_t turn = 0; turn < most_draws; ++turn) {
+          const Random4 draw(static_cast<std::uint64_t>(seed), other_items_stream, number, turn);
+          drawn = items[static_cast<std::size_t>(draw.uniform(0) * static_cast<double>(items.size()))];
+          if (!known(*table, role, user, drawn)) break;
+        }
+        out.add(user, drawn, false);
+      }
+    }
+  return out.take();
+}
+
+RecordSet candidate_records(const std::shared_ptr<const ChoiceTable>& table, std::int32_t user) {
+  Filled out(table);
+  for (std::int32_t item = 0; item < table->items; ++item) out.add(user, item, table->chose(Role::test, user, item));
+  return out.take();
+}
+
+RecordSet user_records(const std::shared_ptr<const ChoiceTable>& table, std::span<const std::int32_t> users) {
+  Filled out(table);
+  for (const auto user : users) {
+    std::int32_t item = 0;
+    while (item + 1 < table->items && table->chose(Role::training, user, item)) ++item;
+    out.add(user, item, false);
+  }
+  return out.take();
+}
+
+}  // namespace cambium::relate

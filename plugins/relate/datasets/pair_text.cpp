@@ -1,0 +1,154 @@
+// Pairs from tables in text.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "plugins/relate/datasets/pair_columns.hpp"
+#include "plugins/relate/datasets/pair_table.hpp"
+#include "plugins/relate/datasets/table_lines.hpp"
+
+namespace cambium::relate {
+
+namespace {
+
+/// Things by their names, in the order in which they are met.
+class Things {
+ public:
+  explicit Things(Side& side) : side_(side) {}
+  std::int32_t number(const std::string& id, const std::string& text, const std::string& where, const char* kind) {
+    const auto [found, fresh] = known_.try_emplace(id, static_cast<std::int32_t>(side_.id.size()));
+    if (fresh) {
+      side_.id.push_back(id), side_.text.push_back(text);
+    } else if (side_.text[static_cast<std::size_t>(found->second)] != text) {
+      throw InputError(fmt::format("{}: '{}' had another {} before; give things of different {} different names", where,
+                                   id, kind, kind));
+    }
+    return found->second;
+  }
+
+ private:
+  Side& side_;
+  std::map<std::string, std::int32_t> known_;
+};
+
+std::string lower_case(const std::string& text) {
+  std::string out = text;
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// A sequence in capitals, without the blanks and ends of lines that it was wrapped with.
+std::string plain_sequence(const std::string& text) {
+  std::string out;
+  for (const char c : text)
+    if (!std::isspace(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// What stands in place of a value that was not measured.
+bool is_missing(const std::string& text) {
+  static const std::vector<std::string> words{"", "nan", "na", "n/a", "none", "null", "-", "nd", "n.d.", "?"};
+  return std::find(words.begin(), words.end(), lower_case(text)) != words.end();
+}
+
+/// A number behind > or <, of which only this is known.
+bool is_bound(const std::string& text) {
+  const auto first = text.find_first_not_of("<>=~ ");
+  return !text.empty() && std::string_view("<>~").find(text.front()) != std::string_view::npos &&
+         first != std::string::npos && parse_number(text.substr(first)).has_value();
+}
+
+class PairReader {
+ public:
+  PairReader(const std::string& path, const PairTextKeys& keys)
+      : lines_(path), keys_(keys), compounds_(out_.compounds), targets_(out_.targets) {
+    out_.source = "'" + path + "'";
+  }
+
+  PairTable read() {
+    if (lines_.next()) {
+      names_ = lines_.cells();
+      columns_ = pair_columns(names_, keys_.value, lines_.where());
+      out_.answer = names_[columns_.value];
+      while (lines_.next()) add();
+    }
+    if (!columns_.unused.empty())
+      out_.notes.push_back(
+          fmt::format("{}: not used of its columns: '{}'", out_.source, fmt::join(columns_.unused, "', '")));
+    if (missing_ + bounds_ > 0)
+      out_.warnings.push_back(fmt::format(
+          "{}: {} pairs left out: {} without a value, {} of which only a bound is known (> or <), the first in line "
+          "{}; incomplete: refuse refuses them",
+          out_.source, missing_ + bounds_, missing_, bounds_, first_));
+    if (out_.entries.empty())
+      throw InputError(fmt::format("{} holds no pairs{}", out_.source, missing_ + bounds_ > 0 ? " with a value" : ""));
+    return std::move(out_);
+  }
+
+ private:
+  const std::string& cell(std::size_t k) const { return lines_.cells()[k]; }
+
+  std::string name(std::optional<std::size_t> column, const std::string& text, const char* thing) const {
+    const std::string& out = column ? cell(*column) : text;
+    if (out.empty()) throw InputError(fmt::format("{}: the {} has no name; give it one", lines_.where(), thing));
+    return out;
+  }
+
+  /// None where the pair is left out.
+  std::optional<double> value() {
+    std::string text = cell(columns_.value);
+    if (lines_.separator() != ',') std::replace(text.begin(), text.end(), ',', '.');
+    if (const auto found = parse_number(text)) return found;
+    const bool missing = is_missing(text), bound = is_bound(text);
+    if (!missing && !bound) throw InputError(fmt::format("{}: '{}' is no number", lines_.where(), text));
+    if (keys_.incomplete == PairTextKeys::Incomplete::refuse)
+      throw InputError(missing ? fmt::format("{}: the pair has no value ('{}'); give it one, remove the line, or say "
+                                             "incomplete: leave_out",
+                                             lines_.where(), text)
+                               : fmt::format("{}: '{}' is a bound, not a value; remove the line, or say incomplete: "
+                                             "leave_out",
+                                             lines_.where(), text));
+    if (missing_ + bounds_ == 0) first_ = lines_.line();
+    ++(missing ? missing_ : bounds_);
+    return {};
+  }
+
+  void add() {
+    if (lines_.cells().size() != names_.size())
+      throw InputError(fmt::format("{}: {} columns were expected, but the line has {}; is the file cut short?",
+                                   lines_.where(), names_.size(), lines_.cells().size()));
+    const auto number = value();
+    if (!number) return;
+    const auto fold = columns_.fold ? parse_number(cell(*columns_.fold)) : std::optional<double>(-1.0);
+    if (!fold || !(std::abs(*fold) < 1e9) || *fold != std::floor(*fold))
+      throw InputError(fmt::format("{}: the fold '{}' is no whole number", lines_.where(), cell(*columns_.fold)));
+    const std::string& smiles = cell(columns_.smiles);
+    const std::string sequence = plain_sequence(cell(columns_.sequence));
+    const PairTable::Entry entry{
+        compounds_.number(name(columns_.compound, smiles, "compound"), smiles, lines_.where(), "SMILES"),
+        targets_.number(name(columns_.target, sequence, "target"), sequence, lines_.where(), "sequence"), *number,
+        static_cast<int>(*fold), lines_.line()};
+    if (!columns_.fold || entry.fold >= 0) out_.entries.push_back(entry);
+  }
+
+  TableLines lines_;
+  const PairTextKeys& keys_;
+  PairTable out_;
+  Things compounds_, targets_;
+  std::vector<std::string> names_;
+  PairColumns columns_;
+  std::int64_t missing_ = 0, bounds_ = 0, first_ = 0;
+};
+
+}  // namespace
+
+PairTable read_pair_csv(const std::string& path, const PairTextKeys& keys) { return PairReader(path, keys).read(); }
+
+}  // namespace cambium::relate

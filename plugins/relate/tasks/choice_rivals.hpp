@@ -1,0 +1,38 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugins/relate/datasets/choice_table.hpp"
+
+namespace cambium::relate {
+
+/// How many users chose each item in training.
+std::vector<double> popularity(const ChoiceTable& table);
+
+/// What scores the items for a user without a network; it shares what it needs of the table.
+struct ChoiceRival {
+  std::string method;
+  std::function<std::vector<double>(std::int32_t user)> scores;  ///< of every item
+};
+
+/// In the order of a table, from the training part alone: the number of users who chose an item; cosines of items by
+/// who chose them, sum over the user's items j of |U_i and U_j| / sqrt(|U_i| |U_j|) (Sarwar et al. 2001); logistic
+/// regression on users, items and tags, with four drawn items for each choice (left out above two million records).
+std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table);
+
+/// How well scores of all items find what a user chose in tests, among the items that he did not choose before.
+struct ListScore {
+  double recall = 0.0;      ///< share of these among the k best
+  double ndcg = 0.0;        ///< sum of 1 / log2(1 + rank) over those among the k best, by that of the best order
+  double recall_new = 0.0;  ///< recall of items that no user chose in training, where some of these are wanted
+  bool has_new = false;
+  std::vector<std::int32_t> best;  ///< the k best, best first; of equal scores the lower number first
+};
+/// `popular`: popularity() of the table.
+ListScore judge_list(const ChoiceTable& table, std::span<const double> popular, std::int32_t user,
+                     std::span<const double> scores, std::int64_t k);
+
+}  // namespace cambium::relate

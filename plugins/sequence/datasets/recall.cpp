@@ -1,0 +1,147 @@
+#include "plugins/sequence/datasets/recall.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/memory.hpp"
+#include "core/parallel/random.hpp"
+
+namespace cambium::train {
+
+void RecallSet::Params::describe(deck::Describe<Params>& d) {
+  d("samples", &Params::samples, "how many texts").at_least(1);
+  d("length", &Params::length, "bytes of a text").at_least(3).def(64);
+  d("pairs", &Params::pairs, "keys with a value, a byte each, at random places before the questions")
+      .at_least(1)
+      .def(8);
+  d("queries", &Params::queries, "keys that are asked for at the end, each once and with its answer behind it")
+      .at_least(1)
+      .def(8);
+  d("keys", &Params::keys, "different keys").at_least(1).def(16);
+  d("values", &Params::values, "different values").at_least(2).def(8);
+  d("first", &Params::first, "number of the first text: sets of one seed with other numbers share no text")
+      .at_least(0)
+      .def(0);
+  d("seed", &Params::seed, "of the texts").at_least(0).def(1);
+  d.check([](const Params& p) -> std::string {
+    if (p.queries > p.pairs)
+      return fmt::format("{} queries ask for more than the {} pairs; lower queries or raise pairs", p.queries, p.pairs);
+    if (p.pairs > p.keys)
+      return fmt::format("{} pairs need as many different keys, but keys is {}; lower pairs or raise keys", p.pairs,
+                         p.keys);
+    const auto bytes = 1 + std::int64_t{p.keys} + p.values + std::int64_t{p.keys} * p.values;
+    if (bytes > 256)
+      return fmt::format("{} keys and {} values make {} different bytes, more than 256; lower keys or values", p.keys,
+                         p.values, bytes);
+    const auto taken = std::int64_t{p.pairs} + 2 * p.queries;
+    if (taken > p.length)
+      return fmt::format("{} pairs and {} queries take {} bytes, but length is {}; raise length", p.pairs, p.queries,
+                         taken, p.length);
+    return {};
+  });
+}
+
+RecallSet::RecallSet(const Params& params, Context& context) : params_(params) {
+  require_memory(6.0 * static_cast<double>(params.length), fmt::format("a text of {} bytes", params.length),
+                 "give a smaller 'length'", context);
+}
+
+void RecallSet::open(Context& context) {
+  context.log.info(
+      fmt::format("recall: texts of {} bytes with {} pairs and {} questions; looking a key up answers all of them, "
+                  "guessing one in {}",
+                  params_.length, params_.pairs, params_.queries, params_.values));
+}
+
+std::vector<FieldInfo> RecallSet::fields() const {
+  return {{"text", "", {params_.length}, DType::u8},
+          {"answer", "", {params_.length - 1}, DType::u8},
+          {"surprise", "", {params_.length - 1}, DType::f32}};
+}
+
+namespace {
+
+struct Text {
+  std::vector<std::uint8_t> bytes, answer;
+  std::vector<float> surprise;
+  void add(int byte, double chance, bool is_answer = false) {
+    bytes.push_back(static_cast<std::uint8_t>(byte));
+    answer.push_back(is_answer);
+    surprise.push_back(static_cast<float>(-std::log(chance)));
+  }
+};
+
+/// Draws numbers below a limit, one after the other.
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::uint64_t id) : seed_(seed), id_(id) {}
+  int below(int limit) {
+    const Random4 random(seed_, Stream::made_samples, id_, turn_++);
+    return static_cast<int>(random.uniform(0) * limit);
+  }
+
+ private:
+  std::uint64_t seed_, id_, turn_ = 0;
+};
+
+/// `count` different numbers below `limit`, in random order.
+std::vector<int> different(Draws& draws, int count, int limit) {
+  std::vector<int> all(static_cast<std::size_t>(limit));
+  std::iota(all.begin(), all.end(), 0);
+  for (int k = 0; k < count; ++k)
+    std::swap(all[static_cast<std::size_t>(k)], all[static_cast<std::size_t>(k + draws.below(limit - k))]);
+  all.resize(static_cast<std::size_t>(count));
+  return all;
+}
+
+Text text_of(const RecallSet::Params& p, std::uint64_t id) {
+  Draws draws(static_cast<std::uint64_t>(p.seed), id);
+  Text out;
+  const auto keys = different(draws, p.pairs, p.keys), asked = different(draws, p.queries, p.pairs);
+  std::vector<int> values;
+  for (int k = 0; k < p.pairs; ++k) values.push_back(draws.below(p.values));
+  const int value_bytes = 1 + p.keys, pair_bytes = value_bytes + p.values;
+  int placed = 0;
+  for (auto left = static_cast<int>(p.length) - 2 * p.queries; left > 0; --left) {
+    const int more = p.pairs - placed;
+    const double chance = static_cast<double>(more) / left;
+    if (draws.below(left) < more) {
+      const auto k = static_cast<std::size_t>(placed);
+      out.add(pair_bytes + keys[k] * p.values + values[k], chance / ((p.keys - placed) * p.values));
+      ++placed;
+    } else {
+      out.add(0, 1.0 - chance);
+    }
+  }
+  for (int k = 0; k < p.queries; ++k) {
+    const auto pair = static_cast<std::size_t>(asked[static_cast<std::size_t>(k)]);
+    out.add(1 + keys[pair], 1.0 / (p.pairs - k));
+    out.add(value_bytes + values[pair], 1.0, true);
+  }
+  return out;
+}
+
+}  // namespace
+
+SamplePtr RecallSet::make(std::int64_t id) const {
+  auto text = std::make_shared<Text>(text_of(params_, static_cast<std::uint64_t>(params_.first + id)));
+  auto sample = std::make_shared<Sample>();
+  sample->id = id;
+  sample->fields["text"] = io::tensor_of(text->bytes);
+  sample->fields["answer"] = io::tensor_of(std::span<const std::uint8_t>(text->answer).subspan(1));
+  sample->fields["surprise"] = io::tensor_of(std::span<const float>(text->surprise).subspan(1));
+  sample->bytes = 6 * params_.length;
+  sample->storage = text;
+  return sample;
+}
+
+std::vector<SamplePtr> RecallSet::read(std::span<const std::int64_t> ids) {
+  std::vector<SamplePtr> out;
+  for (auto id : ids) out.push_back(make(id));
+  return out;
+}
+
+}  // namespace cambium::train

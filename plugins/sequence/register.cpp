@@ -1,0 +1,20 @@
+// Everything that a deck can name from this plugin.
+#include "core/plugin/registry.hpp"
+#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/recall.hpp"
+#include "plugins/sequence/networks/transformer.hpp"
+
+namespace cambium::sequence {
+
+void register_types(Registry& registry);
+
+void register_types(Registry& registry) {
+  registry.add<train::Transformer>("transformer", "causal transformer over bytes")
+      .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
+  registry.add<train::GrammarSet>("grammar", "texts of a made language whose entropy is known")
+      .synonyms({"text", "language"});
+  registry.add<train::RecallSet>("recall", "texts that ask for what stood far before: keys and their values")
+      .synonyms({"associative_recall", "mqar", "induction", "lookup"});
+}
+
+}  // namespace cambium::sequence

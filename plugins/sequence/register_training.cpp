@@ -1,0 +1,14 @@
+// Everything that a deck can name from this plugin where LibTorch is there.
+#include "core/plugin/registry.hpp"
+#include "plugins/sequence/networks/byte_lstm.hpp"
+
+namespace cambium::sequence {
+
+void register_training(Registry& registry);
+
+void register_training(Registry& registry) {
+  registry.add<train::ByteLstm>("byte_lstm", "long short-term memory over bytes, beside transformer (Torch)")
+      .synonyms({"char_rnn", "language_lstm"});
+}
+
+}  // namespace cambium::sequence

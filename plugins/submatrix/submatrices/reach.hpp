@@ -1,0 +1,88 @@
+#pragma once
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "plugins/submatrix/submatrices/couplings.hpp"
+#include "plugins/submatrix/submatrices/solver_choice.hpp"
+
+namespace cambium::submatrix {
+
+/// A submatrix whose rows are being looked for.
+struct Growing {
+  int column = 0;
+  std::vector<int> rows;  ///< ascending
+  std::map<int, double> pattern,
+      reach;  ///< of rows: norms of the Hamiltonian; the largest eps at which a row belongs to the submatrix
+  std::vector<std::pair<int, double>> front;  ///< rows from which it grows, with the norm of D there
+  bool grew = false, done = false;
+  bool at_limit = false;  ///< has as many functions as a submatrix may have, and D reaches further
+};
+
+/// When a row to which D reaches belongs to a submatrix: where |D_r|^2 times its strongest coupling is share * eps or
+/// more.
+struct ReachOptions {
+  double eps;
+  double share;
+};
+/// A tenth of what eps leaves out of matrices that fall off slowly.
+inline constexpr double share_of_estimate = 0.001;
+
+/// Mean level above mu less mean level below, hartree: the energy of an excitation. Where all levels are on one side,
+/// their root mean square. Of the levels of `spectrum` with their weights; `size`, if given, becomes the latter.
+double excitation(const Spectrum& spectrum, double mu, double* size = nullptr);
+
+/// How far D reaches from a block column, and which rows belong to its submatrix because of that. Blocks of the
+/// orthogonalised Hamiltonian say which rows a block column needs only where they fall off as slowly as D does. A
+/// Hamiltonian of neighbours alone ends before D has fallen off at all, and no eps changes that.
+class Reach {
+ public:
+  Reach(const DensityJob& job, const SubmatrixPatterns& patterns, const SolverChoice& solvers,
+        const Couplings& couplings)
+      : job_(job), patterns_(patterns), solvers_(solvers), couplings_(couplings) {}
+
+  /// Whether some column of the input may end before D does: then H' D counts beside D.
+  bool matrices_end() const { return matrices_end_; }
+  void set_matrices_end(bool end) { matrices_end_ = end; }
+
+  /// The rows that a column has by the norms of its blocks.
+  Growing started(int column, const BlockColumn& norms, double eps) const;
+  /// Frobenius norm of each block of rows of the columns first .. first + width - 1 of D, or of (H' - mu) D over an
+  /// energy of its own where that is more: between atoms of one kind in a chain of two D vanishes by symmetry, and the
+  /// energy does not. Only where matrices end; blocks that fall off have no such zeros. `weighted`: H' D.
+  std::vector<double> norms(const PrincipalIndex& index, const Spectrum& spectrum, double mu,
+                            const std::vector<double>& density, const std::vector<double>& weighted, int first,
+                            int width) const;
+  /// H' D of the last decompose() of a solver where norms() wants it.
+  std::vector<double> weighted_column(ColumnSolver& work) const;
+  /// Largest |D_r| |H_or| for a row r inside and o outside of the submatrix, where it is more than eps and what it does
+  /// to the energy counts; 0 elsewhere.
+  double across_edge(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
+                     const ReachOptions& reach);
+  /// What is still missing at the edge, hartree: the square of each |D_r| |H_or| over the energy that an excitation
+  /// takes, both spins.
+  double edge_bound(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
+                    double excitation);
+  /// The rows that belong to a solved submatrix, and those among them from which it may have to grow.
+  void judge_rows(Growing& g, const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
+                  const ReachOptions& reach) const;
+  /// One hop from the front of a growing submatrix. The estimate of D beyond is that inside times the share of the
+  /// coupling.
+  void hop(Growing& g, const ColumnSet& coupling, const ReachOptions& reach) const;
+  /// Collective: lets the submatrices of `growing` grow until D inside says that no row is missing at `eps`.
+  void let_grow(std::vector<Growing>& growing, const ReachOptions& reach);
+
+ private:
+  void mark(const PrincipalIndex& index, bool inside);
+  void solve_and_judge(std::vector<Growing>& growing, const std::vector<int>& rows, const ColumnSet& coupling,
+                       const ReachOptions& reach);
+
+  DensityJob job_;
+  const SubmatrixPatterns& patterns_;
+  const SolverChoice& solvers_;
+  const Couplings& couplings_;
+  bool matrices_end_ = false;
+  std::vector<char> inside_;  ///< blocks of the submatrix that is looked at
+};
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,86 @@
+#include "plugins/superres/convection/flow.hpp"
+
+#include "plugins/superres/convection/rows.hpp"
+
+namespace cambium::superres {
+
+Flow::Flow(const Slab& s, const Fluid& f)
+    : slab(s), fluid(f), fields("flow", 4 + f.scalars.size(), s.rows + 2, pitch_of(s.grid.nx)) {}
+
+TensorRef Flow::tensor(int index) const {
+  TensorRef t;
+  t.data = fields.data() + static_cast<std::size_t>(index) * fields.stride(0) + fields.stride(1) + margin;
+  t.rank = 2;
+  t.shape[0] = rows(), t.shape[1] = nx();
+  t.stride[0] = static_cast<std::int64_t>(fields.stride(1)), t.stride[1] = 1;
+  t.space = device_is_host ? Space::host : Space::device;
+  return t;
+}
+
+void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left,
+                  double right) {
+  const int nx = grid.nx, end = padded(nx) + 8 - nx;
+  const bool periodic = grid.periodic;
+  Kokkos::parallel_for(
+      "fill columns", Range(first, last), KOKKOS_LAMBDA(int row) {
+        double* const x = &v(row, margin);
+        x[-1] = periodic ? x[nx - 1] : sign * x[0] + left;
+        if (periodic)
+          for (int j = 0; j < end; ++j) x[nx + j] = x[j % nx];
+        else
+          for (int j = 0; j < end; ++j) x[nx + j] = sign * x[nx - 1] + right;
+      });
+}
+
+void Flow::fill_columns() const {
+  const Grid& g = slab.grid;
+  const int m = rows();
+  superres::fill_columns(field(field_u), g, 1, m + 1, 0.0, 0.0, 0.0);
+  superres::fill_columns(field(field_w), g, 1, m + 1, -1.0, 0.0, 0.0);
+  superres::fill_columns(field(field_b), g, 1, m + 1, -1.0, 2.0 * fluid.left, 2.0 * fluid.right);
+  superres::fill_columns(field(field_p), g, 1, m + 1, 1.0, 0.0, 0.0);
+  for (int f = first_scalar; f <= carried(); ++f)
+    superres::fill_columns(field(f), g, 1, m + 1, -1.0, 2.0 * scalar(f).left, 2.0 * scalar(f).right);
+}
+
+/// Ghost rows beyond the plates of one scalar: twice the value on the plate less that of the next cell, or that value.
+static void fill_plates_of(const Flow& flow, int field) {
+  const auto f = flow.field(field);
+  const Scalar& s = flow.scalar(field);
+  const int m = flow.rows(), columns = static_cast<int>(f.extent(1));
+  const double sign = s.plates_fix ? -1.0 : 1.0, bottom = s.plates_fix ? 2.0 * s.bottom : 0.0,
+               top = s.plates_fix ? 2.0 * s.top : 0.0;
+  const bool at_bottom = flow.slab.bottom(), at_top = flow.slab.top();
+  Kokkos::parallel_for(
+      "fill plates: scalar", Range(0, columns), KOKKOS_LAMBDA(int i) {
+        if (at_bottom) f(0, i) = sign * f(1, i) + bottom;
+        if (at_top) f(m + 1, i) = sign * f(m, i) + top;
+      });
+}
+
+void Flow::fill_plates() const {
+  const auto f = fields;
+  const int m = rows(), columns = static_cast<int>(fields.extent(2));
+  const double slip = fluid.plates == Wall::no_slip ? -1.0 : 1.0, conduct = fluid.plates_conduct ? -1.0 : 1.0;
+  const double bottom = fluid.plates_conduct ? 2.0 * fluid.bottom : 0.0,
+               top = fluid.plates_conduct ? 2.0 * fluid.top : 0.0;
+  const bool at_bottom = slab.bottom(), at_top = slab.top();
+  Kokkos::parallel_for(
+      "fill plates", Range(0, columns), KOKKOS_LAMBDA(int i) {
+        if (at_bottom) {
+          f(field_u, 0, i) = slip * f(field_u, 1, i);
+          f(field_w, 0, i) = f(field_w, 1, i) = 0.0;
+          f(field_b, 0, i) = conduct * f(field_b, 1, i) + bottom;
+          f(field_p, 0, i) = f(field_p, 1, i);
+        }
+        if (at_top) {
+          f(field_u, m + 1, i) = slip * f(field_u, m, i);
+          f(field_w, m + 1, i) = 0.0;
+          f(field_b, m + 1, i) = conduct * f(field_b, m, i) + top;
+          f(field_p, m + 1, i) = f(field_p, m, i);
+        }
+      });
+  for (int field = first_scalar; field <= carried(); ++field) fill_plates_of(*this, field);
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,68 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/base/tensor_ref.hpp"
+#include "core/parallel/kokkos.hpp"
+#include "plugins/superres/convection/grid.hpp"
+
+namespace cambium::superres {
+
+/// Rows with ghosts of one or several fields: (field, row 0..m+1, column), interior from column `margin` on.
+using Fields = View<double***>;
+
+/// Scalars that the flow carries besides b come last.
+enum FieldIndex { field_u = 0, field_w = 1, field_b = 2, field_p = 3, first_scalar = 4 };
+
+/// What is carried and diffuses has a place among tendencies and right-hand sides; the pressure has none.
+KOKKOS_INLINE_FUNCTION constexpr int slot_of(int field) { return field < field_p ? field : field - 1; }
+KOKKOS_INLINE_FUNCTION constexpr int field_of_slot(int slot) { return slot < field_p ? slot : slot + 1; }
+
+/// A scalar s that the flow carries: ds/dt + u grad s = diffusivity lap s. A physics lists those that it has in Fluid;
+/// state, checkpoints, the output vtkhdf and every step follow.
+struct Scalar {
+  std::string name, meaning;
+  double diffusivity = 0.0;
+  bool plates_fix = true;          ///< s is fixed on the plates; false: nothing passes them
+  double bottom = 0.0, top = 0.0;  ///< s on the plates
+  double left = 0.0, right = 0.0;  ///< s on side walls
+};
+
+/// Fluid and boundaries, in free-fall units (length H, velocity sqrt(g alpha dT H), temperature dT).
+struct Fluid {
+  double viscosity = 0.0;    ///< sqrt(Pr/Ra)
+  double diffusivity = 0.0;  ///< 1/sqrt(Ra Pr)
+  Wall plates = Wall::no_slip;
+  bool plates_conduct = true;        ///< b fixed on the plates; false: no heat passes them
+  double bottom = 0.5, top = -0.5;   ///< b on the plates
+  double left = 0.0, right = 0.0;    ///< b on side walls (grids that are not periodic); their u = w = 0
+  std::vector<Scalar> scalars = {};  ///< besides b
+};
+
+/// Velocity (u, w), buoyancy b, pressure p and further scalars of one rank.
+struct Flow {
+  Slab slab;
+  Fluid fluid;
+  Fields fields;  ///< (4 + scalars, m+2, pitch)
+
+  Flow(const Slab& slab, const Fluid& fluid);
+  View<double**> field(int index) const { return Kokkos::subview(fields, index, Kokkos::ALL, Kokkos::ALL); }
+  int nx() const { return slab.grid.nx; }
+  int rows() const { return slab.rows; }
+  int carried() const { return 3 + static_cast<int>(fluid.scalars.size()); }  ///< slots: u, w, b, scalars
+  const Scalar& scalar(int field) const { return fluid.scalars[static_cast<std::size_t>(field - first_scalar)]; }
+  /// Owned rows, interior columns.
+  TensorRef tensor(int index) const;
+
+  /// Ghost columns of all fields from periodicity or the side walls, then ghost rows beyond the plates. Rows of
+  /// other ranks come from a Halo, between the two.
+  void fill_columns() const;
+  void fill_plates() const;
+};
+
+/// Ghost columns of rows first..last-1 of `v`: periodic, or on side walls v(-1) = sign v(0) + left, likewise on the
+/// right.
+void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left,
+                  double right);
+
+}  // namespace cambium::superres

@@ -1,0 +1,31 @@
+#pragma once
+#include "core/parallel/shared_pieces.hpp"
+#include "plugins/superres/convection/flow.hpp"
+
+namespace cambium::superres {
+
+/// Fills the ghost rows between ranks: row 0 from the rank below, row m+1 from the rank above.
+class Halo {
+ public:
+  /// For exchanges of at most `fields` fields.
+  Halo(const Comm& comm, const Slab& slab, int fields = 4);
+  /// Waits for messages that nobody asked for: their memory goes.
+  ~Halo();
+  Halo(const Halo&) = delete;
+  Halo& operator=(const Halo&) = delete;
+  /// Collective: fields first..first+count-1 whole rows.
+  /// Between the two, rows that need no ghosts may be worked on. One exchange at a time.
+  void start(const Fields& fields, int first, int count);
+  void finish(const Fields& fields, int first, int count);
+
+ private:
+  const Comm& comm_;
+  int rows_, below_, above_;
+  std::int64_t part_;                ///< most numbers for one neighbour
+  View<double***> sent_, received_;  ///< (below or above, field, column)
+  View<double***>::HostMirror out_, in_;
+  MPI_Request requests_[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  std::unique_ptr<SharedPieces> pieces_;  ///< where ranks share a node
+};
+
+}  // namespace cambium::superres

@@ -1,0 +1,204 @@
+#include "plugins/superres/convection/poisson.hpp"
+
+#include <cmath>
+
+#include "plugins/superres/convection/rows.hpp"
+
+#include "core/base/constants.hpp"
+
+namespace cambium::superres {
+namespace {
+
+int transform_length(const Grid& grid) { return grid.periodic ? grid.nx : 2 * grid.nx; }
+
+}  // namespace
+
+Poisson::Poisson(const Comm& comm, const Slab& slab)
+    : source("poisson source", slab.rows, padded(transform_length(slab.grid))), slab_(slab),
+      fft_(transform_length(slab.grid)), sweep_(Sweep::of(slab)), half_(padded(fft_.modes())),
+      spectrum_("poisson spectrum", slab.rows + 2, 2 * half_ + 16),
+      whole_("poisson rows", slab.grid.periodic ? 0 : slab.rows + 2, padded(transform_length(slab.grid))),
+      inverse_("poisson pivots", slab.rows, half_), behind_("poisson behind", slab.rows),
+      ahead_("poisson ahead", slab.rows) {
+  for (const auto& [from, to] : parts_of(half_, comm.size()))
+    parts_.push_back({from, to, Interfaces(comm, 2 * (to - from), 1, to - from, slab.share_memory)});
+  factorise();
+}
+
+void Poisson::factorise() {
+  const Grid& g = slab_.grid;
+  const int m = slab_.rows, n = fft_.length();
+  const auto behind = Kokkos::create_mirror_view(behind_), ahead = Kokkos::create_mirror_view(ahead_);
+  const auto coupling = [&](int face) { return face == 0 || face == g.nz ? 0.0 : 1.0 / g.between(face); };
+  for (int k = 0; k < m; ++k) {
+    const int row = slab_.first + sweep_.row(k + 1) - 1;
+    behind(k) = coupling(sweep_.down ? row + 1 : row);
+    ahead(k) = coupling(sweep_.down ? row : row + 1);
+  }
+  Kokkos::deep_copy(behind_, behind);
+  Kokkos::deep_copy(ahead_, ahead);
+  const auto inverse = Kokkos::create_mirror_view(inverse_);
+  View<double**> fill("poisson fill", sweep_.behind ? m : 0, half_);
+  const auto hf = Kokkos::create_mirror_view(fill);
+  for (Part& part : parts_) {
+    Interfaces::Response response;
+    for (int j = part.from; j < part.to; ++j) {
+      const double wave = 2.0 / g.dx() * std::sin(constants::pi * std::min(j, fft_.modes() - 1) / n);
+      double reach = 1.0, behind_first = 0.0;  // what the first row feels of row k, and of the rank behind
+      for (int k = 0; k < m; ++k) {
+        const int row = slab_.first + sweep_.row(k + 1) - 1;
+        double pivot = behind(k) + ahead(k) + wave * wave * g.height(row);
+        if (j == 0 && row == 0) pivot += 1.0 / g.height(0);
+        if (k > 0) pivot -= behind(k) * ahead(k - 1) * inverse(k - 1, j);
+        inverse(k, j) = 1.0 / pivot;
+        if (!sweep_.behind) continue;
+        hf(k, j) = (k == 0 ? behind(0) : behind(k) * hf(k - 1, j)) * inverse(k, j);
+        behind_first += reach * hf(k, j);
+        reach *= ahead(k) * inverse(k, j);
+      }
+      response.add(sweep_, behind_first, sweep_.behind ? hf(m - 1, j) : 0.0, reach, ahead(m - 1) * inverse(m - 1, j));
+    }
+    part.interfaces.set(response);
+  }
+  Kokkos::deep_copy(inverse_, inverse);
+  Kokkos::deep_copy(fill, hf);
+  fill_ = fill;
+}
+
+void Poisson::mirror() const {
+  const auto s = source;
+  const int nx = slab_.grid.nx;
+  Kokkos::parallel_for(
+      "poisson: mirror", Range(0, slab_.rows), KOKKOS_LAMBDA(int k) {
+        for (int i = 0; i < nx; ++i) s(k, 2 * nx - 1 - i) = s(k, i);
+      });
+}
+
+/// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k)/pivot x(k+1) + fill(k) x(0); the ends of this rank's
+/// own solution go to the others.
+void Poisson::eliminate(const Part& part) {
+  const int m = slab_.rows, half = half_, begin = part.from, width = part.to - part.from;
+  const auto x = spectrum_;
+  const auto inverse = inverse_;
+  const auto behind = behind_, ahead = ahead_, height = slab_.height;
+  const auto sweep = sweep_;
+  const auto ends = part.interfaces.ends;
+  for_strips(
+      "poisson: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
+        Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
+        for (int n = 0; n < strip; ++n) {
+          reach[n] = Lanes(1.0), first_re[n] = first_im[n] = Lanes(0.0);
+          last_re[n] = last_im[n] = Lanes(0.0);
+        }
+        for (int start = 0; start < m; start += fetched) {
+          Lanes next_re[fetched], next_im[fetched], next_pivot[fetched], h[fetched], a[fetched], c[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = start + r < m ? start + r : m - 1, row = sweep.row(k + 1);
+            h[r] = Lanes(-height(row)), a[r] = Lanes(behind(k)), c[r] = Lanes(ahead(k));
+            next_pivot[r] = fetch(&inverse(k, from));
+            next_re[r] = fetch(&x(row, from)), next_im[r] = fetch(&x(row, half + from));
+          }
+          for (int r = 0; r < fetched && start + r < m; ++r) {
+            const int k = start + r, row = sweep.row(k + 1);
+            for (int j = from; j < to; j += lanes) {
+              const int n = (j - from) / lanes;
+              const Lanes pivot = fetched_or(next_pivot[r], &inverse(k, j));
+              double* const re = &x(row, j);
+              double* const im = &x(row, half + j);
+              Lanes new_re = h[r] * fetched_or(next_re[r], re), new_im = h[r] * fetched_or(next_im[r], im);
+              if (k > 0) {
+                new_re = fma(a[r], last_re[n], new_re);
+                new_im = fma(a[r], last_im[n], new_im);
+              }
+              new_re = new_re * pivot, new_im = new_im * pivot;
+              new_re.store(re);
+              new_im.store(im);
+              last_re[n] = new_re, last_im[n] = new_im;
+              if (!sweep.behind) continue;
+              first_re[n] = fma(reach[n], new_re, first_re[n]);
+              first_im[n] = fma(reach[n], new_im, first_im[n]);
+              reach[n] = reach[n] * (c[r] * pivot);
+            }
+          }
+        }
+        for (int j = from; sweep.ahead && j < to; j += lanes) {
+          first_re[(j - from) / lanes].store(&ends(j - begin));
+          first_im[(j - from) / lanes].store(&ends(width + j - begin));
+          const int last = sweep.down ? 0 : 2 * width, row = sweep.row(m);  // the lowest row of a rank is its first end
+          Lanes::load(&x(row, j)).store(&ends(last + j - begin));
+          Lanes::load(&x(row, half + j)).store(&ends(last + width + j - begin));
+        }
+      });
+}
+
+/// Back along the sweep from the first row ahead, with the last one behind; both stay in the ghost rows.
+void Poisson::substitute(const Part& part) {
+  const int m = slab_.rows, half = half_, begin = part.from, width = part.to - part.from;
+  const auto x = spectrum_;
+  const auto inverse = inverse_, fill = fill_;
+  const auto ahead = ahead_;
+  const auto sweep = sweep_;
+  const auto from_behind = part.interfaces.below, from_ahead = sweep.down ? from_behind : part.interfaces.above;
+  for_strips(
+      "poisson: substitute", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
+        for (int j = from; sweep.ahead && j < to; j += lanes)
+          for (int c = 0; c < 2; ++c) {
+            if (sweep.behind) Lanes::load(&from_behind(c * width + j - begin)).store(&x(0, c * half + j));
+            Lanes::load(&from_ahead(c * width + j - begin)).store(&x(sweep.row(m + 1), c * half + j));
+          }
+        const int start = sweep.ahead ? m : m - 1;
+        Lanes last[2][strip];
+        for (int j = from; j < to; j += lanes)
+          for (int c = 0; c < 2; ++c) last[c][(j - from) / lanes] = Lanes::load(&x(sweep.row(start + 1), c * half + j));
+        for (int top = start; top >= 1; top -= fetched) {
+          Lanes next[2][fetched], pivot[fetched], filled[fetched], coupling[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = top - r > 1 ? top - r : 1, row = sweep.row(k);
+            coupling[r] = Lanes(ahead(k - 1));
+            pivot[r] = fetch(&inverse(k - 1, from));
+            filled[r] = sweep.behind ? fetch(&fill(k - 1, from)) : Lanes(0.0);
+            for (int c = 0; c < 2; ++c) next[c][r] = fetch(&x(row, c * half + from));
+          }
+          for (int r = 0; r < fetched && top - r >= 1; ++r) {
+            const int k = top - r, row = sweep.row(k);
+            for (int j = from; j < to; j += lanes) {
+              const Lanes factor = coupling[r] * fetched_or(pivot[r], &inverse(k - 1, j));
+              const Lanes q = sweep.behind ? fetched_or(filled[r], &fill(k - 1, j)) : Lanes(0.0);
+              for (int c = 0; c < 2; ++c) {
+                double* const here = &x(row, c * half + j);
+                Lanes& value = last[c][(j - from) / lanes];
+                value = fma(factor, value, fetched_or(next[c][r], here));
+                if (sweep.behind) value = fma(q, Lanes::load(&x(0, c * half + j)), value);
+                value.store(here);
+              }
+            }
+          }
+        }
+      });
+}
+
+void Poisson::solve() {
+  const int m = slab_.rows;
+  if (!slab_.grid.periodic) mirror();
+  fft_.forward(source, 0, Kokkos::subview(spectrum_, std::make_pair(1, m + 1), Kokkos::ALL), half_, m);
+  for (Part& part : parts_) eliminate(part), part.interfaces.start();
+  join_together(parts_);
+  for (Part& part : parts_) part.interfaces.finish(), substitute(part);
+}
+
+void Poisson::rows(const View<double**>& phi, int first, int count) {
+  const auto wanted = std::make_pair(first, first + count);
+  const auto solved = Kokkos::subview(spectrum_, wanted, Kokkos::ALL);
+  const auto rows = Kokkos::subview(phi, wanted, Kokkos::ALL);
+  if (slab_.grid.periodic) {
+    fft_.backward(solved, half_, rows, margin, count);
+    return;
+  }
+  fft_.backward(solved, half_, whole_, 0, count);
+  const auto s = whole_;
+  for_rows(
+      "poisson: unmirror", 0, count, slab_.grid.nx,
+      KOKKOS_LAMBDA(int k, int i) { Lanes::load(&s(k, i)).store(&rows(k, margin + i)); });
+}
+
+}  // namespace cambium::superres

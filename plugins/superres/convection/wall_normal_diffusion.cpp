@@ -1,0 +1,179 @@
+#include "plugins/superres/convection/wall_normal_diffusion.hpp"
+
+#include <vector>
+
+#include "plugins/superres/convection/rows.hpp"
+
+namespace cambium::superres {
+
+WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid)
+    : slab_(slab), fluid_(fluid), sweep_(Sweep::of(slab)), slots_(3 + static_cast<int>(fluid.scalars.size())),
+      inverse_("diffusion pivots", slots_, slab.rows + 2), behind_("diffusion behind", slots_, slab.rows + 2),
+      ahead_("diffusion ahead", slots_, slab.rows + 2), reach_("diffusion reach", slots_, slab.rows + 2),
+      fill_("diffusion fill", slots_, slab.rows + 2) {
+  for (const auto& [from, to] : parts_of(slab.grid.nx, comm.size())) {
+    const int width = padded(to - from);
+    parts_.push_back({from, to, Interfaces(comm, slots_ * width, width, slots_, slab.share_memory)});
+  }
+}
+
+bool WallNormalDiffusion::fixed_on_plates(int field) const {
+  if (field == field_u) return fluid_.plates == Wall::no_slip;
+  return field == field_b ? fluid_.plates_conduct
+                          : fluid_.scalars[static_cast<std::size_t>(field - first_scalar)].plates_fix;
+}
+
+double WallNormalDiffusion::diffusivity(int field) const {
+  if (field == field_b) return fluid_.diffusivity;
+  return field < field_p ? fluid_.viscosity
+                         : fluid_.scalars[static_cast<std::size_t>(field - first_scalar)].diffusivity;
+}
+
+/// Step k of -behind x(k-1) + diagonal x(k) - ahead x(k+1), k = 0..m-1.
+WallNormalDiffusion::Rows WallNormalDiffusion::coefficients(int field, double c) const {
+  const Grid& g = slab_.grid;
+  Rows rows;
+  for (int step = 1; step <= slab_.rows; ++step) {
+    const int k = slab_.first + sweep_.row(step) - 1;
+    double lower = 0.0, upper = 0.0, wall = 0.0;
+    if (field == field_w) {  // on faces; the face on the plate keeps w = 0
+      if (k > 0) lower = c / (g.between(k) * g.height(k - 1)), upper = c / (g.between(k) * g.height(k));
+    } else {
+      lower = c / (g.height(k) * g.between(k)), upper = c / (g.height(k) * g.between(k + 1));
+      const double sign = fixed_on_plates(field) ? -1.0 : 1.0;  // of the ghost value beyond a plate
+      if (k == 0) wall -= sign * lower;
+      if (k == g.nz - 1) wall -= sign * upper;
+    }
+    rows.diagonal.push_back(1.0 + lower + upper + wall);
+    if (k == 0) lower = 0.0;
+    if (k == g.nz - 1) upper = 0.0;
+    rows.behind.push_back(sweep_.down ? upper : lower);
+    rows.ahead.push_back(sweep_.down ? lower : upper);
+  }
+  return rows;
+}
+
+void WallNormalDiffusion::set(double alpha_dt) {
+  if (alpha_dt == alpha_dt_) return;
+  alpha_dt_ = alpha_dt;
+  const int m = slab_.rows;
+  const auto inverse = Kokkos::create_mirror_view(inverse_), behind = Kokkos::create_mirror_view(behind_),
+             ahead = Kokkos::create_mirror_view(ahead_), reach = Kokkos::create_mirror_view(reach_),
+             fill = Kokkos::create_mirror_view(fill_);
+  Interfaces::Response response;
+  for (int f = 0; f < slots_; ++f) {
+    const Rows rows = coefficients(field_of_slot(f), 0.5 * alpha_dt * diffusivity(field_of_slot(f)));
+    for (int k = 0; k < m; ++k) {
+      const double coupling = k > 0 ? rows.behind[k] * ahead(f, k) : 0.0;
+      inverse(f, k + 1) = 1.0 / (rows.diagonal[k] - coupling);
+      behind(f, k + 1) = rows.behind[k];
+      ahead(f, k + 1) = rows.ahead[k] * inverse(f, k + 1);
+      fill(f, k + 1) = rows.behind[k] * (k == 0 ? 1.0 : fill(f, k)) * inverse(f, k + 1);
+      reach(f, k + 1) = k == 0 ? 1.0 : reach(f, k) * ahead(f, k);
+    }
+    double behind_first = 0.0;
+    for (int k = 1; k <= m; ++k) behind_first += reach(f, k) * fill(f, k);
+    response.add(sweep_, behind_first, fill(f, m), reach(f, m) * ahead(f, m), ahead(f, m));
+  }
+  Kokkos::deep_copy(inverse_, inverse);
+  Kokkos::deep_copy(behind_, behind);
+  Kokkos::deep_copy(ahead_, ahead);
+  Kokkos::deep_copy(reach_, reach);
+  Kokkos::deep_copy(fill_, fill);
+  for (Part& part : parts_) part.interfaces.set(response);
+}
+
+/// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k) x(k+1) + fill(k) x(0); the ends of this rank's own
+/// solution go to the others.
+void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
+  const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
+  const auto inverse = inverse_, behind = behind_, reach = reach_;
+  const auto ends = part.interfaces.ends;
+  const auto sweep = sweep_;
+  const int slots = slots_;
+  for_layers(
+      "diffusion: eliminate", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
+        Lanes first[strip], last[strip];
+        for (int n = 0; n < strip; ++n) first[n] = last[n] = Lanes(0.0);
+        for (int start = 1; start <= m; start += fetched) {
+          Lanes next[fetched], pivot[fetched], a[fetched], share[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = start + r < m ? start + r : m;
+            pivot[r] = Lanes(inverse(f, k)), a[r] = Lanes(behind(f, k)), share[r] = Lanes(reach(f, k));
+            next[r] = fetch(&rhs(f, sweep.row(k), margin + from));
+          }
+          for (int r = 0; r < fetched && start + r <= m; ++r) {
+            const int k = start + r, row = sweep.row(k);
+            for (int i = from; i < to; i += lanes) {
+              const int n = (i - from) / lanes;
+              double* const here = &rhs(f, row, margin + i);
+              Lanes x = fetched_or(next[r], here);
+              if (k > 1) x = fma(a[r], last[n], x);
+              last[n] = x * pivot[r];
+              last[n].store(here);
+              if (sweep.behind) first[n] = fma(share[r], last[n], first[n]);
+            }
+          }
+        }
+        for (int i = from; sweep.ahead && i < to; i += lanes) {
+          const int n = (i - from) / lanes;
+          first[n].store(&ends(f * width + i - begin));
+          last[n].store(&ends((sweep.down ? f : slots + f) * width + i - begin));
+        }
+      });
+}
+
+/// Back along the sweep from the first row ahead, with the last one behind.
+void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const Fields& rhs) {
+  const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
+  const auto ahead = ahead_, fill = fill_;
+  const auto fields = flow.fields;
+  const auto sweep = sweep_;
+  const auto above = part.interfaces.above, from_behind = part.interfaces.below,
+             from_ahead = sweep.down ? from_behind : above;
+  const bool shares_face = !slab_.top();
+  const int slots = slots_;
+  for_layers(
+      "diffusion: substitute", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
+        Lanes last[strip];
+        for (auto& x : last) x = Lanes(0.0);
+        for (int start = m; start >= 1; start -= fetched) {
+          Lanes next[fetched], added_to[fetched], c[fetched], q[fetched];
+          for (int r = 0; r < fetched; ++r) {
+            const int k = start - r > 1 ? start - r : 1, row = sweep.row(k);
+            c[r] = Lanes(ahead(f, k)), q[r] = Lanes(fill(f, k));
+            next[r] = fetch(&rhs(f, row, margin + from));
+            added_to[r] = fetch(&fields(field_of_slot(f), row, margin + from));
+          }
+          for (int r = 0; r < fetched && start - r >= 1; ++r) {
+            const int k = start - r, row = sweep.row(k);
+            for (int i = from; i < to; i += lanes) {
+              double* const here = &rhs(f, row, margin + i);
+              Lanes x = fetched_or(next[r], here);
+              if (sweep.behind) x = fma(q[r], Lanes::load(&from_behind(f * width + i - begin)), x);
+              if (k < m)
+                x = fma(c[r], last[(i - from) / lanes], x);
+              else if (sweep.ahead)
+                x = fma(c[r], Lanes::load(&from_ahead(f * width + i - begin)), x);
+              x.store(here);
+              last[(i - from) / lanes] = x;
+              double* const to_field = &fields(field_of_slot(f), row, margin + i);
+              (fetched_or(added_to[r], to_field) + x).store(to_field);
+            }
+          }
+        }
+        if (!shares_face || f != field_w) return;
+        for (int i = from; i < to; i += lanes) {
+          double* const face = &fields(f, m + 1, margin + i);
+          (Lanes::load(face) + Lanes::load(&above(f * width + i - begin))).store(face);
+        }
+      });
+}
+
+void WallNormalDiffusion::add(const Flow& flow, const Fields& rhs) {
+  for (Part& part : parts_) eliminate(part, rhs), part.interfaces.start();
+  join_together(parts_);
+  for (Part& part : parts_) part.interfaces.finish(), substitute(part, flow, rhs);
+}
+
+}  // namespace cambium::superres

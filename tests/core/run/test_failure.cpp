@@ -1,0 +1,48 @@
+// What a user is told of an exception, and with which exit code the program ends.
+#include "core/run/failure.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <functional>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "tests/catch.hpp"
+
+using namespace cambium;
+
+namespace {
+
+Failure failure(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (...) {
+    return failure_of(std::current_exception());
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("damaged texts and memory that cannot be had are bad input, other exceptions defects") {
+  const std::string end = "); copy the files that the deck names again from their source, or use others";
+  const auto json = failure([] { const auto read = nlohmann::json::parse("{\"a\": "); });
+  CHECK(json.code == ExitCode::bad_input);
+  CHECK(json.text.starts_with("a text in JSON that a file holds is damaged or was changed ("));
+  CHECK(json.text.ends_with(end));
+  const auto field = failure([] { (void)nlohmann::json::parse("{}").at("layers"); });
+  CHECK(field.code == ExitCode::bad_input);
+  const auto yaml = failure([] { YAML::Load("[1, 2"); });
+  CHECK(yaml.code == ExitCode::bad_input);
+  CHECK(yaml.text.starts_with("a text in YAML that a file holds is damaged or was changed ("));
+  CHECK(failure([] { throw std::bad_alloc(); }).code == ExitCode::bad_input);
+  CHECK(failure([] { throw std::length_error("vector"); }).code == ExitCode::bad_input);
+  CHECK(failure([] {
+          throw InternalError(
+              "Torch refused: DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+              "154618822656 bytes. Error code 12");
+        }).code == ExitCode::bad_input);
+  CHECK(failure([] { throw InternalError("no way"); }).code == ExitCode::internal_error);
+  CHECK(failure([] { throw std::runtime_error("no way"); }).text == "internal error, please report it: no way");
+}
