@@ -62,7 +62,7 @@ inline double error_of_4_bits(const std::vector<float>& exact, Transform transfo
   double error = 0, size = 0;
   for (int draw = 0; draw < draws; ++draw) {
     auto x = exact;
-    std::vector<std::byte> message(static_cast<std::size_t>(lowp::int4_groups.bytes(std::ssize(x))));
+    std::vector<std::byte> message(lowp::int4_groups.bytes(std::ssize(x)));
     forward(transform, x);
     lowp::encode_groups(lowp::int4_groups, x, {1, 2, 3 + static_cast<std::uint64_t>(draw), 0}, message);
     lowp::decode_groups(lowp::int4_groups, message, x);

@@ -36,7 +36,7 @@ class PhysicsCase {
   /// An observable by its column.
   double measure(int column) {
     physics_->measure(state_, context_, values_);
-    return values_[static_cast<std::size_t>(column)];
+    return values_[column];
   }
   /// An observable by name.
   double operator()(const std::string& name) {

@@ -98,8 +98,8 @@ int cambium_train_evaluate(cambium_train_session* session, const cambium_array* 
                            int room) {
   return guarded([&] {
     const auto values = of(session).evaluate(arrays_of(arrays, count));
-    for (int k = 0; k < room && k < static_cast<int>(values.size()); ++k)
-      metrics[k] = values[static_cast<std::size_t>(k)];
+    for (int k = 0; k < room && k < std::ssize(values); ++k)
+      metrics[k] = values[k];
   });
 }
 

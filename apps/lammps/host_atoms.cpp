@@ -9,7 +9,7 @@ void HostAtoms::renew(const HostArrays& a) {
   host_row_.clear();
   for (int i = 0; i < host_rows_; ++i) {
     if (i == a.nlocal) particles.nlocal = static_cast<int>(host_row_.size());
-    if (species_of[static_cast<std::size_t>(a.type[i])] >= 0) host_row_.push_back(i);
+    if (species_of[a.type[i]] >= 0) host_row_.push_back(i);
   }
   if (a.nghost == 0) particles.nlocal = static_cast<int>(host_row_.size());
   particles.nghost = static_cast<int>(host_row_.size()) - particles.nlocal;
@@ -39,7 +39,7 @@ void HostAtoms::refresh(const HostArrays& a) {
     for (int k = 0; k < rows; ++k)
       for (int d = 0; d < 3; ++d) x(k, d) = a.position[3 * host_row(k) + d];
   // Monte Carlo moves change types between two lists.
-  for (int k = 0; k < rows; ++k) x(k, 3) = species_of[static_cast<std::size_t>(a.type[host_row(k)])];
+  for (int k = 0; k < rows; ++k) x(k, 3) = species_of[a.type[host_row(k)]];
   Kokkos::deep_copy(particles.x, x);
 }
 
@@ -85,10 +85,10 @@ void HostAtoms::add_forces(View<double* [3]> forces, int rows, double* to) const
 void HostAtoms::forward(View<double*> per_atom) {
   const auto host = Kokkos::create_mirror_view(per_atom);
   Kokkos::deep_copy(host, per_atom);
-  scratch_.assign(static_cast<std::size_t>(host_rows_), 0.0);
-  for (int k = 0; k < particles.nlocal; ++k) scratch_[static_cast<std::size_t>(host_row(k))] = host(k);
+  scratch_.assign(host_rows_, 0.0);
+  for (int k = 0; k < particles.nlocal; ++k) scratch_[host_row(k)] = host(k);
   exchange_->forward(scratch_.data());
-  for (int k = particles.nlocal; k < particles.total(); ++k) host(k) = scratch_[static_cast<std::size_t>(host_row(k))];
+  for (int k = particles.nlocal; k < particles.total(); ++k) host(k) = scratch_[host_row(k)];
   Kokkos::deep_copy(per_atom, host);
 }
 

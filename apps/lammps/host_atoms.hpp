@@ -28,7 +28,7 @@ class HostAtoms : public GhostExchange {
   View<double* [3]> in_place(double* forces, int room) const;
   /// Adds columns of a view's rows, owned and ghost, to the host's array.
   void add_forces(View<double* [3]> forces, int rows, double* to) const;
-  int host_row(int row) const { return host_row_[static_cast<std::size_t>(row)]; }
+  int host_row(int row) const { return host_row_[row]; }
   int host_rows() const { return host_rows_; }
 
   void use(const HostExchange* exchange) { exchange_ = exchange; }

@@ -113,7 +113,7 @@ void PairCambium::coeff(int count, char** words) {
   for (int i = 1; i <= types; ++i)
     for (int j = i; j <= types; ++j) {
       setflag[i][j] =
-          !symbols_[static_cast<std::size_t>(i - 1)].empty() && !symbols_[static_cast<std::size_t>(j - 1)].empty();
+          !symbols_[i - 1].empty() && !symbols_[j - 1].empty();
       set += setflag[i][j];
     }
   if (set == 0) refuse("pair_coeff for cambium: every type is NULL; name the species of at least one");
@@ -151,7 +151,7 @@ void PairCambium::init_style() {
 
 double PairCambium::init_one(int i, int j) {
   const int types = atom->ntypes + 1;
-  covers_[static_cast<std::size_t>(i * types + j)] = covers_[static_cast<std::size_t>(j * types + i)] = 1;
+  covers_[i * types + j] = covers_[j * types + i] = 1;
   return bridge_->cutoff();
 }
 
@@ -160,7 +160,7 @@ bool PairCambium::leaves_out_types() const {
   const int types = atom->ntypes;
   for (int i = 1; i <= types; ++i)
     for (int j = 1; j <= types; ++j)
-      if (setflag[i][j] && !covers_[static_cast<std::size_t>(i * (types + 1) + j)]) return true;
+      if (setflag[i][j] && !covers_[i * (types + 1) + j]) return true;
   return false;
 }
 
@@ -168,7 +168,7 @@ bool PairCambium::leaves_out_types() const {
 /// which Monte Carlo moves take atoms away, too.
 bool PairCambium::left_out(int i, int j) const {
   const int a = atom->type[i], b = atom->type[j];
-  if (!covers_[static_cast<std::size_t>(a * (atom->ntypes + 1) + b)]) return true;
+  if (!covers_[a * (atom->ntypes + 1) + b]) return true;
   if (!neighbor->exclude) return false;
   if (neighbor->nex_type && neighbor->ex_type[a][b]) return true;
   const int* mask = atom->mask;
@@ -280,7 +280,7 @@ void PairCambium::tally(const HostResults& out) {
   if (!out.per_atom) return;
   const int owned = atom->nlocal, all = owned + (force->newton_pair ? atom->nghost : 0);
   if (eflag_atom)
-    for (int i = 0; i < owned; ++i) eatom[i] += out.atom_energy[static_cast<std::size_t>(i)];
+    for (int i = 0; i < owned; ++i) eatom[i] += out.atom_energy[i];
   for (int i = 0; i < all; ++i) {
     const double* w = out.atom_virial.data() + static_cast<std::size_t>(i) * 9;
     if (vflag_atom)

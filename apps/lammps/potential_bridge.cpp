@@ -110,7 +110,7 @@ void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exch
   results.energy = out.energy;
   std::copy(std::begin(out.virial), std::end(out.virial), std::begin(results.virial));
   if (!results.per_atom) return;
-  results.atom_energy.assign(static_cast<std::size_t>(atoms.host_rows()), 0.0);
+  results.atom_energy.assign(atoms.host_rows(), 0.0);
   results.atom_virial.assign(static_cast<std::size_t>(atoms.host_rows()) * 9, 0.0);
   const auto energy = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_energy);
   const auto virial = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_virial);

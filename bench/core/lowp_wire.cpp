@@ -34,7 +34,7 @@ std::string wire(nlohmann::json& out) {
   for (const auto& [name, format, hadamard] : {std::tuple{"int8", lowp::int8_groups, false},
                                                {"int4_hadamard", lowp::int4_groups, true},
                                                {"int4", lowp::int4_differences, false}}) {
-    std::vector<std::byte> message(static_cast<std::size_t>(format.bytes(count)));
+    std::vector<std::byte> message(format.bytes(count));
     auto work = x;
     const double in = least_seconds(20, [&, format = format, hadamard = hadamard] {
       std::memcpy(work.data(), x.data(), 4 * count);

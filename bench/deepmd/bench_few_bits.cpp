@@ -28,7 +28,7 @@ Network random_network(int inputs, int width) {
     const double deviation = 1.0 / std::sqrt(layer.in + layer.out);
     for (std::uint64_t at = 0; at < static_cast<std::uint64_t>(layer.in) * static_cast<std::uint64_t>(layer.out); ++at)
       layer.w.push_back(deviation * Random4(7, Stream::test, at, k).normal(0));
-    layer.b.assign(static_cast<std::size_t>(layer.out), 0.1);
+    layer.b.assign(layer.out, 0.1);
     layer.activation = Activation::from_name(k < 3 ? "tanh" : "linear");
     layer.residual = k < 3;
     net.layers.push_back(std::move(layer));

@@ -45,14 +45,14 @@ GraphPtr mesh_graph(std::int64_t nodes) {
       if (x + 1 < side && y + 1 < side) parts.edges.push_back({k, k + side + 1, 1.0});
       parts.labels.push_back((2 * x >= side ? 1 : 0) + (2 * y >= side ? 2 : 0));
     }
-  parts.roles.assign(static_cast<std::size_t>(parts.nodes), Role::training);
+  parts.roles.assign(parts.nodes, Role::training);
   parts.features.rows = parts.nodes, parts.features.columns = width;
   for (std::int64_t i = 0; i < parts.nodes; ++i) {
     for (std::int32_t f = 0; f < width; ++f) {
       parts.features.column.push_back(f);
       const Random4 draw(1, made_graph_stream, static_cast<std::uint64_t>(i * width + f), 4);
       parts.features.value.push_back(
-          static_cast<float>(draw.uniform(0) + (f % 4 == parts.labels[static_cast<std::size_t>(i)] ? 0.5 : 0.0)));
+          static_cast<float>(draw.uniform(0) + (f % 4 == parts.labels[i] ? 0.5 : 0.0)));
     }
     parts.features.start.push_back(std::ssize(parts.features.column));
   }

@@ -99,7 +99,7 @@ Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, 
     for (std::int64_t first = 0; first < windows; first += batch) {
       std::vector<train::SamplePtr> part;
       for (std::int64_t i = first; i < std::min(windows, first + batch); ++i)
-        part.push_back(all[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+        part.push_back(all[order[i]]);
       gradients.zero();
       const double weight = 1.0 / static_cast<double>(part.size());
       net.gradient(part, weights.views(), {&weight, 1}, gradients.views(), {&loss, 1}, {});

@@ -35,7 +35,7 @@ struct Run {
 Run run_of(std::uint64_t number, std::int64_t columns) {
   constexpr int features = 24, waves = 6;
   Run out;
-  out.middle.assign(static_cast<std::size_t>(columns), 0.0f);
+  out.middle.assign(columns, 0.0f);
   for (std::uint64_t f = 0; f < features; ++f) {
     double phase = 6.28 * uniform(structure + 1, f, 3);
     for (int p = 0; p < 3; ++p) phase += 6.0 * (uniform(structure + 1, f, p) - 0.5) * uniform(structure + 2, number, p);

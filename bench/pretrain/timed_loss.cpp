@@ -43,7 +43,7 @@ double projection(const std::vector<float>& values) {
 
 std::string time_loss(const LossSettings& s, Peers& peers, Json& out) {
   const auto first = features(s, 0), second = features(s, 1);
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(s.samples));
+  std::vector<std::int64_t> ids(s.samples);
   std::iota(ids.begin(), ids.end(), std::int64_t{0});
   const Comm self(MPI_COMM_SELF);
   std::string wrong;

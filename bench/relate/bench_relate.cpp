@@ -66,7 +66,7 @@ double copy_rate() {
     const double start = wall_seconds();
     std::memcpy(to.data(), from.data(), from.size());
     best = std::min(best, wall_seconds() - start);
-    from[static_cast<std::size_t>(turn)] = to[to.size() - 1];
+    from[turn] = to[to.size() - 1];
   }
   return 2.0 * static_cast<double>(from.size()) / best;
 }
@@ -109,7 +109,7 @@ void measure_lookups(const Sizes& sizes, Json& out, Context& context) {
         const auto row = static_cast<std::int32_t>(draw.uniform(0) * static_cast<double>(sizes.lookup_rows));
         named[b][t].add(std::span(&row, 1));
       }
-  const std::vector<float> plain_rows(static_cast<std::size_t>(sizes.lookup_rows * sizes.lookup_width), 0.5f);
+  const std::vector<float> plain_rows(sizes.lookup_rows * sizes.lookup_width, 0.5f);
   std::vector<std::vector<float>> many(infos.size(), plain_rows), sums(infos.size());
   std::vector<double> ours, plain;
   for (int turn = 0; turn < sizes.turns; ++turn) {

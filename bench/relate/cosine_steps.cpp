@@ -37,10 +37,10 @@ CosineSizes cosine_sizes_of(const BenchOptions& options) {
 std::shared_ptr<const ChoiceTable> drawn_choices(const CosineSizes& sizes, std::int64_t count) {
   auto out = std::make_shared<ChoiceTable>();
   out->source = "made choices", out->users = sizes.users, out->items = sizes.items;
-  out->training.resize(static_cast<std::size_t>(sizes.users));
+  out->training.resize(sizes.users);
   for (std::int64_t k = 0; k < count; ++k) {
     const Random4 draw(3, Stream::test, static_cast<std::uint64_t>(k), 0);
-    auto& list = out->training[static_cast<std::size_t>(draw.uniform(0) * static_cast<double>(sizes.users))];
+    auto& list = out->training[draw.uniform(0) * static_cast<double>(sizes.users)];
     const auto item = static_cast<std::int32_t>(draw.uniform(1) * static_cast<double>(sizes.items));
     const auto at = std::ranges::lower_bound(list, item);
     if (at == list.end() || *at != item) list.insert(at, item);

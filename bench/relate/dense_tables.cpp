@@ -7,12 +7,12 @@
 namespace cambium::relate {
 
 void plain_sums(const train::Bags& bags, std::span<const float> rows, std::int64_t width, std::vector<float>& sums) {
-  sums.assign(static_cast<std::size_t>(bags.size() * width), 0.0f);
+  sums.assign(bags.size() * width, 0.0f);
   for (std::int64_t b = 0; b < bags.size(); ++b) {
     float* to = sums.data() + b * width;
     const auto at = static_cast<std::size_t>(b);
     for (auto k = bags.first[at]; k < bags.first[at + 1]; ++k) {
-      const float* from = rows.data() + bags.ids[static_cast<std::size_t>(k)] * width;
+      const float* from = rows.data() + bags.ids[k] * width;
       for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
     }
   }
@@ -26,7 +26,7 @@ DenseTables::DenseTables(std::span<const train::TableInfo> tables, std::vector<s
     table.width = tables[t].width;
     table.weights = std::move(rows[t]);
     table.gradients.assign(table.weights.size(), 0.0f);
-    table.states.assign(static_cast<std::size_t>(tables[t].rows * train::state_width(keys.optimizer, tables[t].width)),
+    table.states.assign(tables[t].rows * train::state_width(keys.optimizer, tables[t].width),
                         0.0f);
   }
 }
@@ -49,12 +49,12 @@ TensorRef DenseTables::view(std::vector<float>& values, const Table& table) cons
 }
 
 TensorRef DenseTables::pooled(int table) {
-  Table& t = tables_[static_cast<std::size_t>(table)];
+  Table& t = tables_[table];
   return view(t.pooled, t);
 }
 
 TensorRef DenseTables::gradient(int table) {
-  Table& t = tables_[static_cast<std::size_t>(table)];
+  Table& t = tables_[table];
   return view(t.by_pooled, t);
 }
 
@@ -62,8 +62,8 @@ void DenseTables::step(double factor, double rate) {
   for (Table& t : tables_) {
     std::fill(t.gradients.begin(), t.gradients.end(), 0.0f);
     for (std::int64_t b = 0; b < t.bags.size(); ++b)
-      for (auto k = t.bags.first[static_cast<std::size_t>(b)]; k < t.bags.first[static_cast<std::size_t>(b) + 1]; ++k) {
-        float* to = t.gradients.data() + t.bags.ids[static_cast<std::size_t>(k)] * t.width;
+      for (auto k = t.bags.first[b]; k < t.bags.first[static_cast<std::size_t>(b) + 1]; ++k) {
+        float* to = t.gradients.data() + t.bags.ids[k] * t.width;
         const float* from = t.by_pooled.data() + b * t.width;
         for (std::int64_t i = 0; i < t.width; ++i) to[i] += static_cast<float>(factor) * from[i];
       }

@@ -18,7 +18,7 @@ namespace {
 template <class T>
 double product_speed(const Comm& comm) {
   const int n = 1024;
-  std::vector<T> a(static_cast<std::size_t>(n * n), T(0.5)), b(a), c(a);
+  std::vector<T> a(n * n, T(0.5)), b(a), c(a);
   double best = 0.0;
   for (int k = 0; k < 5; ++k) {
     comm.barrier();

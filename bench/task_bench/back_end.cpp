@@ -23,8 +23,8 @@ Traffic::Traffic(const Pattern& pattern, std::int64_t set, const Comm& comm)
     for (const std::int64_t from : pattern.of_set(set, to)) {
       const int maker = rank_of(from, pattern.width, comm.size());
       if (maker == reader) continue;
-      if (maker == comm.rank()) out[static_cast<std::size_t>(reader)].push_back({from, to});
-      if (reader == comm.rank()) in[static_cast<std::size_t>(maker)].push_back({from, to});
+      if (maker == comm.rank()) out[reader].push_back({from, to});
+      if (reader == comm.rank()) in[maker].push_back({from, to});
     }
   }
   const auto by_maker = [](const Edge& a, const Edge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; };

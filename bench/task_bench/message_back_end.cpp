@@ -82,7 +82,7 @@ class MessageBackEnd : public BackEnd {
   }
 
   std::vector<std::byte>& place_of(Graph& g, std::int64_t set, const Traffic::Edge& edge) {
-    Reads& r = g.reads[static_cast<std::size_t>(set)][static_cast<std::size_t>(edge.to - g.own.first)];
+    Reads& r = g.reads[set][edge.to - g.own.first];
     std::size_t k = 0;
     while (r.from[k] != edge.from) ++k;
     return r.value[k];
@@ -91,27 +91,27 @@ class MessageBackEnd : public BackEnd {
   /// Values of the step before that points of this step read, from and to other ranks, then own ones.
   void exchange(Graph& g, std::int64_t step) {
     const std::int64_t set = g.pattern.set_at(step);
-    const Traffic& traffic = g.traffic[static_cast<std::size_t>(set)];
+    const Traffic& traffic = g.traffic[set];
     const auto bytes = static_cast<int>(work_.output_bytes);
     const auto needed = [&](const Traffic::Edge& e) {
       return g.pattern.exists(step - 1, e.from) && g.pattern.exists(step, e.to);
     };
     requests_.clear();
     for (int rank = 0; rank < comm_.size(); ++rank)
-      for (const auto& e : traffic.in[static_cast<std::size_t>(rank)])
+      for (const auto& e : traffic.in[rank])
         if (needed(e))
           mpi_.receive(place_of(g, set, e).data(), bytes, MPI_BYTE, rank, tag(g, e), comm_.handle(),
                        &requests_.emplace_back());
     for (int rank = 0; rank < comm_.size(); ++rank)
-      for (const auto& e : traffic.out[static_cast<std::size_t>(rank)])
+      for (const auto& e : traffic.out[rank])
         if (needed(e))
-          mpi_.send(g.before[static_cast<std::size_t>(e.from - g.own.first)].data(), bytes, MPI_BYTE, rank, tag(g, e),
+          mpi_.send(g.before[e.from - g.own.first].data(), bytes, MPI_BYTE, rank, tag(g, e),
                     comm_.handle(), &requests_.emplace_back());
     for (std::int64_t p = g.own.first; p < g.own.end; ++p) {
-      Reads& r = g.reads[static_cast<std::size_t>(set)][static_cast<std::size_t>(p - g.own.first)];
+      Reads& r = g.reads[set][p - g.own.first];
       for (std::size_t k = 0; k < r.from.size(); ++k)
         if (r.from[k] >= g.own.first && r.from[k] < g.own.end)
-          r.value[k] = g.before[static_cast<std::size_t>(r.from[k] - g.own.first)];
+          r.value[k] = g.before[r.from[k] - g.own.first];
     }
     mpi_.wait(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
@@ -122,7 +122,7 @@ class MessageBackEnd : public BackEnd {
       const auto k = static_cast<std::size_t>(p - g.own.first);
       from_.clear(), inputs_.clear();
       if (step > 0) {
-        const Reads& r = g.reads[static_cast<std::size_t>(g.pattern.set_at(step))][k];
+        const Reads& r = g.reads[g.pattern.set_at(step)][k];
         for (std::size_t i = 0; i < r.from.size(); ++i)
           if (g.pattern.exists(step - 1, r.from[i])) from_.push_back(r.from[i]), inputs_.emplace_back(r.value[i]);
       }

@@ -116,7 +116,7 @@ class PatternPhysics : public Physics {
     g->pattern = pattern;
     g->own = block_of(pattern.width, comm_.rank(), comm_.size());
     const auto points = static_cast<std::size_t>(g->own.end - g->own.first);
-    g->now.assign(points, std::vector<std::byte>(static_cast<std::size_t>(work_.output_bytes)));
+    g->now.assign(points, std::vector<std::byte>(work_.output_bytes));
     g->before = g->now;
     g->scratch.resize(points);
     for (std::int64_t set = 0; set < pattern.sets(); ++set) {
@@ -135,16 +135,16 @@ class PatternPhysics : public Physics {
     Rows& rows = rows_at(g, step);
     for (std::size_t k = 0; k < rows.near.size(); ++k)
       std::memcpy(rows.near_values.data() + k * static_cast<std::size_t>(words_),
-                  g.before[static_cast<std::size_t>(rows.near[k] - g.own.first)].data(), bytes());
+                  g.before[rows.near[k] - g.own.first].data(), bytes());
     rows.exchange.begin_out(rows.near_values.data(), rows.far_values.data(), words_);
   }
 
   static Rows& rows_at(const Graph& g, std::int64_t step) {
-    return *g.rows[static_cast<std::size_t>(g.pattern.set_at(step))];
+    return *g.rows[g.pattern.set_at(step)];
   }
 
   Bytes value(const Graph& g, const Rows& rows, std::int64_t place) const {
-    if (place >= 0) return g.before[static_cast<std::size_t>(place)];
+    if (place >= 0) return g.before[place];
     return std::as_bytes(std::span(rows.far_values)).subspan(static_cast<std::size_t>(~place) * bytes(), bytes());
   }
 

@@ -31,21 +31,21 @@ class PatternGraph : public tasks::TaskGraph {
   std::int64_t size() const override { return std::ssize(tasks_); }
   void inputs(std::int64_t t, std::vector<std::int64_t>& out) const override {
     const Task& task = of(t);
-    const Pattern& pattern = work_.graphs[static_cast<std::size_t>(task.graph)];
+    const Pattern& pattern = work_.graphs[task.graph];
     out.clear();
     for (const std::int64_t p : task.from)
-      out.push_back(first_[static_cast<std::size_t>(task.graph)][static_cast<std::size_t>(task.step - 1)] + p -
+      out.push_back(first_[task.graph][task.step - 1] + p -
                     pattern.offset(task.step - 1));
   }
   std::size_t output_bytes(std::int64_t) const override { return static_cast<std::size_t>(work_.output_bytes); }
   int home(std::int64_t t, int) const override {
-    return rank_of(of(t).point, work_.graphs[static_cast<std::size_t>(of(t).graph)].width, ranks_);
+    return rank_of(of(t).point, work_.graphs[of(t).graph].width, ranks_);
   }
   /// Scratch is a thread's own: two steps of a point may run at once.
   void run(std::int64_t t, std::span<const tasks::Input> inputs, std::span<std::byte> output) const override {
     const Task& task = of(t);
     thread_local Scratch scratch;
-    run_task(work_, work_.graphs[static_cast<std::size_t>(task.graph)], task.step, task.point, task.from, inputs,
+    run_task(work_, work_.graphs[task.graph], task.step, task.point, task.from, inputs,
              output, scratch);
   }
 
@@ -57,7 +57,7 @@ class PatternGraph : public tasks::TaskGraph {
     std::int64_t step, point;
     std::vector<std::int64_t> from;
   };
-  const Task& of(std::int64_t t) const { return tasks_[static_cast<std::size_t>(t)]; }
+  const Task& of(std::int64_t t) const { return tasks_[t]; }
 
   Work work_;
   int ranks_;

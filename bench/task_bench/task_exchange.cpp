@@ -56,16 +56,16 @@ void TaskExchange::share(std::size_t largest) {
   std::vector<std::int64_t> ranks = node_->all_gather(comm_.rank());
   for (int n = 0; n < node_->size(); ++n) {
     if (n == node_->rank()) continue;
-    const int rank = static_cast<int>(ranks[static_cast<std::size_t>(n)]);
-    near_place_[static_cast<std::size_t>(rank)] = static_cast<int>(near_.size());
+    const int rank = static_cast<int>(ranks[n]);
+    near_place_[rank] = static_cast<int>(near_.size());
     near_.push_back({rank, n, NoteWriter(memory_->of(n) + NoteRing::bytes * static_cast<std::size_t>(node_->rank())),
                      NoteReader(memory_->of(node_->rank()) + NoteRing::bytes * static_cast<std::size_t>(n))});
   }
 }
 
 TaskExchange::Near* TaskExchange::near(int rank) {
-  const int place = near_place_[static_cast<std::size_t>(rank)];
-  return place < 0 ? nullptr : &near_[static_cast<std::size_t>(place)];
+  const int place = near_place_[rank];
+  return place < 0 ? nullptr : &near_[place];
 }
 
 TaskExchange::Sent TaskExchange::send(int rank, std::int64_t task, std::span<const std::byte> value, bool in_shared) {

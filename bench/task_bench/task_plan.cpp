@@ -18,7 +18,7 @@ TaskPlan::TaskPlan(const TaskGraph& graph, int rank, int ranks)
 /// Own values in the order of the graph, then those that own tasks read of other ranks.
 void TaskPlan::number_values(const TaskGraph& graph, const std::vector<std::int64_t>& order, int rank) {
   const auto number = [&](std::int64_t task) {
-    place_[static_cast<std::size_t>(task)] = static_cast<std::int32_t>(values_.size());
+    place_[task] = static_cast<std::int32_t>(values_.size());
     values_.push_back({.task = task, .bytes = graph.output_bytes(task), .home = home(task)});
   };
   for (const std::int64_t t : order)
@@ -29,7 +29,7 @@ void TaskPlan::number_values(const TaskGraph& graph, const std::vector<std::int6
     graph.inputs(t, inputs);
     for (const std::int64_t i : inputs) {
       if (home(i) != home(t)) largest_sent_ = std::max(largest_sent_, graph.output_bytes(i));
-      if (home(t) == rank && place_[static_cast<std::size_t>(i)] < 0) number(i);
+      if (home(t) == rank && place_[i] < 0) number(i);
     }
   }
 }
@@ -68,12 +68,12 @@ void TaskPlan::lay_out(const TaskGraph& graph, const std::vector<std::int64_t>& 
 }
 
 bool TaskPlan::knows(std::int64_t task) const {
-  return task >= 0 && task < static_cast<std::int64_t>(place_.size()) && place_[static_cast<std::size_t>(task)] >= 0;
+  return task >= 0 && task < std::ssize(place_) && place_[task] >= 0;
 }
 
 std::uint32_t TaskPlan::value_of(std::int64_t task) const {
   if (!knows(task)) throw InternalError(fmt::format("task {} has no value on this rank", task));
-  return static_cast<std::uint32_t>(place_[static_cast<std::size_t>(task)]);
+  return static_cast<std::uint32_t>(place_[task]);
 }
 
 }  // namespace cambium::tasks

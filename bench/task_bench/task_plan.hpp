@@ -41,7 +41,7 @@ class TaskPlan {
   /// Number of the value of a task; InternalError where this rank neither makes nor reads it.
   std::uint32_t value_of(std::int64_t task) const;
   bool knows(std::int64_t task) const;
-  int home(std::int64_t task) const { return homes_[static_cast<std::size_t>(task)]; }
+  int home(std::int64_t task) const { return homes_[task]; }
   /// Of all values that ranks send each other.
   std::size_t largest_sent() const { return largest_sent_; }
 

@@ -26,7 +26,7 @@ double now_seconds() {
 const char* name_of(WorkKind kind) {
   constexpr std::array<const char*, work_kinds> names{"matrix",   "elementwise",   "reduction", "transcendental",
                                                       "movement", "communication", "files",     "host"};
-  return names[static_cast<std::size_t>(kind)];
+  return names[kind];
 }
 
 Recorder* recorder() { return at_work && recorded_thread ? at_work : nullptr; }
@@ -75,7 +75,7 @@ std::size_t Recorder::row_of(std::string_view name, WorkKind kind, int word) {
   if (recent > 0) {
     const Row& row = rows_[recent - 1];
     if (row.name == name && (row.word < 8) == (word < 8) &&
-        row.section == sections_[static_cast<std::size_t>(section_)])
+        row.section == sections_[section_])
       return recent - 1;
   }
   const std::size_t row = found_row(name, kind, word);
@@ -84,11 +84,11 @@ std::size_t Recorder::row_of(std::string_view name, WorkKind kind, int word) {
 }
 
 std::size_t Recorder::found_row(std::string_view name, WorkKind kind, int word) {
-  Names& known = names_[static_cast<std::size_t>(section_)][word < 8];
+  Names& known = names_[section_][word < 8];
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
   known.emplace(std::string(name), rows_.size());
-  rows_.push_back({sections_[static_cast<std::size_t>(section_)], std::string(name), kind, word});
+  rows_.push_back({sections_[section_], std::string(name), kind, word});
   return rows_.size() - 1;
 }
 

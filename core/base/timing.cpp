@@ -11,7 +11,7 @@ int Timing::enter(std::string_view name) {
   if (current_ >= 0) sections_[current_].seconds += now - since_;
   since_ = now;
   const int outer = current_;
-  for (current_ = 0; current_ < static_cast<int>(sections_.size()); ++current_)
+  for (current_ = 0; current_ < std::ssize(sections_); ++current_)
     if (sections_[current_].name == name) break;
   if (current_ == static_cast<int>(sections_.size())) sections_.push_back({std::string(name)});
   ++sections_[current_].calls;

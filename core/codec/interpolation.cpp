@@ -86,7 +86,7 @@ void predict_row(const T* x, const std::array<std::int64_t, dims>& index, std::i
 /// Every row of every level in the order of prediction: visit(quantizer, row, step, predictions, n).
 template <class T, class Visit>
 void traverse(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound, Visit&& visit) {
-  std::vector<T> prediction(static_cast<std::size_t>(shape.extent[dims - 1] + 1), T(0));
+  std::vector<T> prediction(shape.extent[dims - 1] + 1, T(0));
   visit(Quantizer<T>(bound), field, 1, prediction.data(), 1);
   for (std::size_t l = 0; l < plan.levels().size(); ++l) {
     const auto& level = plan.levels()[l];
@@ -264,7 +264,7 @@ template <class T>
 void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound,
                         Quantized<T>& out) {
   if (shape.elements == 0) return;
-  out.codes.resize(static_cast<std::size_t>(shape.elements));
+  out.codes.resize(shape.elements);
   std::uint16_t* codes = out.codes.data();
   traverse(field, shape, plan, bound,
            [&](const Quantizer<T>& quantizer, T* row, std::int64_t step, const T* prediction, std::int64_t n) {

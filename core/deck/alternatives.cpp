@@ -55,12 +55,12 @@ Node pick(const Node& node, const std::vector<Decision>& decisions, std::span<co
 std::vector<std::vector<int>> covering_picks(const std::vector<Decision>& decisions) {
   std::vector<std::vector<int>> out = {std::vector<int>(decisions.size(), 0)};
   for (std::size_t d = 0; d < decisions.size(); ++d)
-    for (int k = 0; k < static_cast<int>(decisions[d].list.size()); ++k) {
+    for (int k = 0; k < std::ssize(decisions[d].list); ++k) {
       std::vector<int> picks(decisions.size(), 0);
       picks[d] = k;
       for (const Decision* inner = &decisions[d]; inner->within >= 0;
-           inner = &decisions[static_cast<std::size_t>(inner->within)])
-        picks[static_cast<std::size_t>(inner->within)] = inner->alternative;
+           inner = &decisions[inner->within])
+        picks[inner->within] = inner->alternative;
       out.push_back(std::move(picks));
     }
   return out;

@@ -32,7 +32,7 @@ std::optional<std::pair<double, std::string_view>> number_and_unit(std::string_v
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
-  return std::pair{value, trim(text.substr(static_cast<std::size_t>(end - text.data())))};
+  return std::pair{value, trim(text.substr(end - text.data()))};
 }
 
 /// Why `unit` cannot stand where `wanted` is; empty when it can.

@@ -308,7 +308,7 @@ void Checkpoint::restore_field(const FieldSpec& field, Share mine) const {
         fmt::format("field '{}' of the checkpoint '{}' has rows of another shape or type than this deck needs; resume "
                     "with the deck that wrote it or start afresh",
                     field.name, file_->file()));
-  std::vector<char> bytes(static_cast<std::size_t>(target.elements() * size_of(target.dtype)));
+  std::vector<char> bytes(target.elements() * size_of(target.dtype));
   TensorRef packed = target;
   packed.data = bytes.data();
   packed.space = Space::host;

@@ -50,7 +50,7 @@ OnHost::OnHost(const TensorRef& source) : tensor_(source) {
     bytes_ = std::move(staged);
   } else {
     const std::int64_t size = size_of(source.dtype);
-    bytes_.resize(static_cast<std::size_t>(source.elements() * size));
+    bytes_.resize(source.elements() * size);
     for_elements(source, [&](std::int64_t offset, std::int64_t packed) {
       std::memcpy(bytes_.data() + packed * size, from + offset * size, size);
     });

@@ -31,7 +31,7 @@ Block block_of(const Head& head, std::vector<char>& bytes) {
   std::int64_t stride = 1;
   for (int k = out.values.rank; k-- > 0; stride *= head.shape[k])
     out.values.shape[k] = head.shape[k], out.values.stride[k] = stride;
-  bytes.resize(static_cast<std::size_t>(stride * size_of(out.values.dtype)));
+  bytes.resize(stride * size_of(out.values.dtype));
   out.values.data = bytes.data();
   return out;
 }

@@ -50,7 +50,7 @@ std::optional<double> number_of(std::string_view word) {
   if (error == std::errc() && end == last && std::isfinite(value)) return value;
   if (end == last || end == word.data() || (*end != 'd' && *end != 'D')) return {};
   std::string exponent(word);
-  exponent[static_cast<std::size_t>(end - word.data())] = 'e';
+  exponent[end - word.data()] = 'e';
   const auto [stop, again] = std::from_chars(exponent.data(), exponent.data() + exponent.size(), value);
   if (again != std::errc() || stop != exponent.data() + exponent.size() || !std::isfinite(value)) return {};
   return value;

@@ -16,8 +16,8 @@ constexpr int most_bits = 4;
 BinaryCodedMatrix empty_matrix(std::int64_t rows, std::int64_t columns, int bits) {
   BinaryCodedMatrix m;
   m.rows = rows, m.columns = columns, m.bits = bits;
-  m.signs.assign(static_cast<std::size_t>(bits * m.row_blocks() * m.column_blocks() * 16), 0u);
-  m.scales.assign(static_cast<std::size_t>(bits * m.row_blocks() * 16), 0.0f);
+  m.signs.assign(bits * m.row_blocks() * m.column_blocks() * 16, 0u);
+  m.scales.assign(bits * m.row_blocks() * 16, 0.0f);
   return m;
 }
 
@@ -99,7 +99,7 @@ void store_row(const RowCode& code, std::int64_t row, BinaryCodedMatrix& m) {
 }  // namespace
 
 std::vector<float> BinaryCodedMatrix::dense() const {
-  std::vector<float> out(static_cast<std::size_t>(rows * columns));
+  std::vector<float> out(rows * columns);
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < columns; ++c)
       for (int b = 0; b < bits; ++b) {

@@ -133,7 +133,7 @@ void multiply(const BinaryCodedMatrix& w, RowsOf<const float> x, std::int64_t ba
   // Tables of a tile stay in the first-level cache: 512 bytes per block of columns and input.
   constexpr std::int64_t tile_tables = 32;
   alignas(64) float tables[tile_tables * 8 * columns_at_once];
-  std::vector<float> sums(static_cast<std::size_t>(std::min(batch, tile_inputs) * padded));
+  std::vector<float> sums(std::min(batch, tile_inputs) * padded);
   for (std::int64_t k = 0; k < batch; k += tile_inputs) {
     const int inputs = static_cast<int>(std::min(tile_inputs, batch - k));
     const std::int64_t tile_blocks = std::max<std::int64_t>(1, tile_tables / inputs);

@@ -150,8 +150,8 @@ void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width)
   a_ = a, n_ = n, lda_ = lda, width_ = width;
   reduce();
   // H^T E, n x width, column-major.
-  columns_.assign(static_cast<std::size_t>(n * width), 0.0);
-  for (int q = 0; q < width_; ++q) columns_[static_cast<std::size_t>(q * n + first + q)] = 1.0;
+  columns_.assign(n * width, 0.0);
+  for (int q = 0; q < width_; ++q) columns_[q * n + first + q] = 1.0;
   reflect("T", columns_.data());
   const Region region("tridiagonal spectrum", WorkKind::elementwise);
   if (!tridiagonal_.compute(n_, value_.data(), off_.data()))
@@ -165,7 +165,7 @@ void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width)
   }
   for (int q = 0; q < width_; ++q)
     for (int j = 0; j < n_; ++j)
-      component_[static_cast<std::size_t>(j * width_ + q)] = columns_[static_cast<std::size_t>(q * n_ + j)];
+      component_[j * width_ + q] = columns_[q * n_ + j];
 }
 
 void SymmetricSpectrum::reduce() {
@@ -199,7 +199,7 @@ void SymmetricSpectrum::take_slice(int slice, const double* columns) {
   for (int j = 0; j < n_; ++j)
     for (int k = 0; k < w; ++k) {
       const int q = slice * w + k;
-      panel_[static_cast<std::size_t>(j * w + k)] = q < width_ ? columns[static_cast<std::ptrdiff_t>(q) * n_ + j] : 0.0;
+      panel_[j * w + k] = q < width_ ? columns[static_cast<std::ptrdiff_t>(q) * n_ + j] : 0.0;
     }
 }
 
@@ -207,14 +207,14 @@ void SymmetricSpectrum::put_slice(int slice, double* columns) const {
   constexpr int w = TridiagonalEigen::row_width;
   for (int k = 0; k < w && slice * w + k < width_; ++k)
     for (int j = 0; j < n_; ++j)
-      columns[static_cast<std::ptrdiff_t>(slice * w + k) * n_ + j] = panel_[static_cast<std::size_t>(j * w + k)];
+      columns[static_cast<std::ptrdiff_t>(slice * w + k) * n_ + j] = panel_[j * w + k];
 }
 
 void SymmetricSpectrum::column(std::span<const double> f, double* out) {
   for (int q = 0; q < width_; ++q)
     for (int j = 0; j < n_; ++j)
       out[static_cast<std::ptrdiff_t>(q) * n_ + j] =
-          f[static_cast<std::size_t>(j)] * component_[static_cast<std::size_t>(j * width_ + q)];
+          f[j] * component_[j * width_ + q];
   for (int slice = 0; slice < slices(); ++slice) {
     take_slice(slice, out);
     tridiagonal_.from_eigenvectors(panel_.data());

@@ -22,7 +22,7 @@ class OutsideForces {
   void begin(int n, int block) {
     constexpr int enough = 16;  // atoms
     n_ = n, block_ = block;
-    given_.resize(static_cast<std::size_t>(thread_shares(n, enough)));
+    given_.resize(thread_shares(n, enough));
     for (auto& list : given_) list.clear();
   }
 
@@ -32,7 +32,7 @@ class OutsideForces {
     const std::int64_t blocks = (n_ + block_ - 1) / block_;
     return part == parts() ? n_ : static_cast<int>(blocks * part / parts()) * block_;
   }
-  std::vector<Given>& of(int part) { return given_[static_cast<std::size_t>(part)]; }
+  std::vector<Given>& of(int part) { return given_[part]; }
 
   /// f: three numbers for each row, of ghosts, too. Rows are shared out among threads, each of which reads all lists.
   void add_to(double* f) const {

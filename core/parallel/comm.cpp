@@ -54,7 +54,7 @@ void Comm::min(std::span<double> v) const {
 void Comm::broadcast(std::string& text, int root) const {
   std::int64_t n = static_cast<std::int64_t>(text.size());
   MPI_Bcast(&n, 1, MPI_INT64_T, root, comm_);
-  text.resize(static_cast<std::size_t>(n));
+  text.resize(n);
   MPI_Bcast(text.data(), static_cast<int>(n), MPI_CHAR, root, comm_);
 }
 

@@ -62,14 +62,14 @@ void on_threads(int parts, const std::function<void(int part)>& work) {
   if (parts < 2 || host_threads() < 2 || inside_a_kernel()) return in_turn();
   const Turn turn;
   if (!turn.mine()) return in_turn();
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(parts));
+  std::vector<std::exception_ptr> errors(parts);
 #if defined(KOKKOS_ENABLE_OPENMP)
   using Parts = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::IndexType<int>>;
   Kokkos::parallel_for("host threads", Parts(0, parts), [&](const int part) {
     try {
       work(part);
     } catch (...) {
-      errors[static_cast<std::size_t>(part)] = std::current_exception();
+      errors[part] = std::current_exception();
     }
   });
 #endif

@@ -21,7 +21,7 @@ bool SharedMemory::open(int rank, const char* name, bool create) {
       good ? mmap(nullptr, static_cast<std::size_t>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   close(file);
   if (data == MAP_FAILED) return false;
-  arrays_[static_cast<std::size_t>(rank)] = static_cast<std::byte*>(data);
+  arrays_[rank] = static_cast<std::byte*>(data);
   return true;
 }
 

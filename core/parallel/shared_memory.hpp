@@ -19,7 +19,7 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  std::byte* of(int rank) const { return arrays_[static_cast<std::size_t>(rank)]; }  ///< aligned to pages
+  std::byte* of(int rank) const { return arrays_[rank]; }  ///< aligned to pages
 
  private:
   SharedMemory(int ranks, std::int64_t bytes) : arrays_(static_cast<std::size_t>(ranks), nullptr), bytes_(bytes) {}

@@ -38,7 +38,7 @@ std::optional<double> with_units(std::string_view text) {
     double amount = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount, std::chars_format::fixed);
     if (error != std::errc() || !(amount >= 0.0)) return std::nullopt;
-    text = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+    text = trim(text.substr(end - text.data()));
     const auto word = text.substr(0, std::min(text.find_first_not_of("dhmins"), text.size()));
     const double unit = seconds_of(word);
     if (unit == 0.0 || unit >= last) return std::nullopt;

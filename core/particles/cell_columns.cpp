@@ -18,7 +18,7 @@ struct Bounds {
 
 /// Of the finite coordinates; others cannot have neighbours.
 Bounds bounding_box(const double* x, int n) {
-  std::vector<Bounds> parts(static_cast<std::size_t>(host_threads()));
+  std::vector<Bounds> parts(host_threads());
   constexpr std::int64_t enough_atoms = 2048;
   in_parts(n, enough_atoms, [&](int part, std::int64_t first, std::int64_t last) {
     Bounds b;
@@ -28,7 +28,7 @@ Bounds bounding_box(const double* x, int n) {
         b.lo[k] = std::min(b.lo[k], r[k]);
         b.hi[k] = std::max(b.hi[k], r[k]);
       }
-    parts[static_cast<std::size_t>(part)] = b;
+    parts[part] = b;
   });
   Bounds all;
   for (const Bounds& b : parts)

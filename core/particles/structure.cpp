@@ -25,10 +25,10 @@ void deal(const Comm& comm, std::vector<T>& rows, std::int64_t total) {
   if (comm.root()) {
     for (int k = 1; k < comm.size(); ++k)
       MPI_Send(rows.data() + share(k)[0], static_cast<int>(share(k)[1] - share(k)[0]), row, k, tag, comm.handle());
-    rows.resize(static_cast<std::size_t>(end));
+    rows.resize(end);
     rows.shrink_to_fit();
   } else {
-    rows.resize(static_cast<std::size_t>(end - begin));
+    rows.resize(end - begin);
     MPI_Recv(rows.data(), static_cast<int>(end - begin), row, 0, tag, comm.handle(), MPI_STATUS_IGNORE);
   }
   MPI_Type_free(&row);
@@ -90,7 +90,7 @@ double mass_of(const Species& declared, double from_structure) {
 double temperature_of(const Structure& s) {
   double twice_energy = 0.0;
   for (std::size_t i = 0; i < s.v.size(); ++i) {
-    const Species& species = s.species[static_cast<std::size_t>(s.type[i])];
+    const Species& species = s.species[s.type[i]];
     const double mass = species.mass > 0.0 ? species.mass : standard_mass(species.symbol);
     if (mass <= 0.0) return 0.0;
     for (const double x : s.v[i]) twice_energy += mass * x * x;

@@ -72,7 +72,7 @@ RankWatch::RankWatch(const Comm& comm, std::function<std::string()> resume, Limi
   notes_ = SharedMemory::make(here, sizeof(Note));  // zeroed
   if (!notes_ || pipe2(wake_, O_CLOEXEC) != 0) return;
   StopRequest::note_in(&note(rank_).asked);
-  descriptor_ = descriptor_of(members_[static_cast<std::size_t>(next_)].process.pid);
+  descriptor_ = descriptor_of(members_[next_].process.pid);
   thread_ = without_signals([this] { watch(); });
 }
 
@@ -94,7 +94,7 @@ bool RankWatch::next_ends() {
     poll(ends.data(), descriptor_ >= 0 && watching ? 2 : 1, slice);
     if (ends[0].revents != 0) return false;
     if (note(0).said != 0) return true;
-    if (!watching || io::is_alive(members_[static_cast<std::size_t>(next_)].process)) continue;
+    if (!watching || io::is_alive(members_[next_].process)) continue;
     if (note(next_).left == 0) return true;
     watching = false;  // it left in order
   }
@@ -111,7 +111,7 @@ void RankWatch::watch() {
 void RankWatch::speak_for_the_dead() const {
   int by = note(0).said;
   const int witness = by - 1;
-  if (by <= 0 || witness == rank_ || io::is_alive(members_[static_cast<std::size_t>(witness)].process)) return;
+  if (by <= 0 || witness == rank_ || io::is_alive(members_[witness].process)) return;
   if (note(0).said.compare_exchange_strong(by, rank_ + 1)) speak(witness);
 }
 
@@ -122,7 +122,7 @@ int RankWatch::first_dead(int witness) const {
   for (int k = 1; k < size; ++k) {
     const int r = (witness + k) % size;
     const Note& of = note(r);
-    if (of.left == 0 && of.asked == 0 && !io::is_alive(members_[static_cast<std::size_t>(r)].process)) return r;
+    if (of.left == 0 && of.asked == 0 && !io::is_alive(members_[r].process)) return r;
   }
   return (witness + 1) % size;
 }
@@ -133,7 +133,7 @@ void RankWatch::speak(int witness) const {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     first = first_dead(witness);
   }
-  const Member& dead = members_[static_cast<std::size_t>(first)];
+  const Member& dead = members_[first];
   const std::string text = fmt::format(
       "cambium: rank {} (process {} on {}) has ended without a word: it was killed, for want of memory perhaps, or it "
       "crashed; the job cannot go on. {}\n",

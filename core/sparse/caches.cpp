@@ -33,10 +33,10 @@ std::int64_t cache_bytes(int level) {
   static const std::array<std::int64_t, 3> bytes = [] {
     std::array<std::int64_t, 3> out{32 << 10, 512 << 10, 16 << 20};
     for (int l = 1; l <= 3; ++l)
-      if (const auto size = told(l); size > 0) out[static_cast<std::size_t>(l - 1)] = size;
+      if (const auto size = told(l); size > 0) out[l - 1] = size;
     return out;
   }();
-  return bytes[static_cast<std::size_t>(std::clamp(level, 1, 3) - 1)];
+  return bytes[std::clamp(level, 1, 3) - 1];
 }
 
 }  // namespace cambium::sparse

@@ -19,9 +19,9 @@ struct Ranges {
   Ranges(std::span<const std::int64_t> of_ranks, int copies_, int rank)
       : copies(copies_), count(static_cast<int>(of_ranks.size() - 1) / copies_), range(rank / copies_),
         copy(rank % copies_) {
-    for (int i = 0; i <= count; ++i) first.push_back(of_ranks[static_cast<std::size_t>(i * copies)]);
+    for (int i = 0; i <= count; ++i) first.push_back(of_ranks[i * copies]);
   }
-  Range of(int i) const { return {first[static_cast<std::size_t>(i)], first[static_cast<std::size_t>(i) + 1]}; }
+  Range of(int i) const { return {first[i], first[static_cast<std::size_t>(i) + 1]}; }
   int stages_begin(int j) const { return count * j / copies; }
   /// Copy whose stage range i is.
   int copy_of(int i) const {
@@ -43,7 +43,7 @@ struct Grid {
     side = static_cast<int>(std::lround(scheme == Scheme::grid_2d ? std::sqrt(ranks) : std::cbrt(ranks)));
     layers = scheme == Scheme::grid_2d ? 1 : side;
     j = rank % side, k = rank / side % layers, i = rank / side / layers;
-    for (int p = 0; p <= side * layers; ++p) first.push_back(of_ranks[static_cast<std::size_t>(p * side)]);
+    for (int p = 0; p <= side * layers; ++p) first.push_back(of_ranks[p * side]);
   }
   Range piece(int block, int layer) const {
     const auto p = static_cast<std::size_t>(block * layers + layer);

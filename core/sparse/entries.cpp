@@ -20,7 +20,7 @@ std::vector<Entry> sent_to_owners(const Csr<double>& own, std::int64_t first_row
 std::vector<Entry> sent_to_owners(std::span<const Entry> own, const OwnerOf& owner_of, const Comm& comm) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   std::vector<std::vector<Entry>> to(ranks);
-  for (const Entry& e : own) to[static_cast<std::size_t>(owner_of(e.row, e.column))].push_back(e);
+  for (const Entry& e : own) to[owner_of(e.row, e.column)].push_back(e);
   std::vector<int> sends(ranks), receives(ranks), sends_at(ranks), receives_at(ranks);
   std::vector<Entry> sent;
   for (std::size_t r = 0; r < ranks; ++r) {
@@ -31,7 +31,7 @@ std::vector<Entry> sent_to_owners(std::span<const Entry> own, const OwnerOf& own
   MPI_Alltoall(sends.data(), 1, MPI_INT, receives.data(), 1, MPI_INT, comm.handle());
   int all = 0;
   for (std::size_t r = 0; r < ranks; ++r) receives_at[r] = all, all += receives[r];
-  std::vector<Entry> received(static_cast<std::size_t>(all));
+  std::vector<Entry> received(all);
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(sizeof(Entry), MPI_BYTE, &type);
   MPI_Type_commit(&type);

@@ -69,7 +69,7 @@ void reduce_over(std::span<T> values, const Comm& comm, Words& words, F&& combin
   if (comm.size() == 1) return;
   const std::int64_t n = std::ssize(values), size = sizeof(T);
   const Range own = share_of(n, comm, comm.rank());
-  std::vector<T> parts(static_cast<std::size_t>(own.size() * comm.size()));
+  std::vector<T> parts(own.size() * comm.size());
   const std::span<T> all(parts);
   Messages messages(comm, words);
   each_other(comm, [&](int rank) {
@@ -82,8 +82,8 @@ void reduce_over(std::span<T> values, const Comm& comm, Words& words, F&& combin
   std::copy_n(all.begin(), own.size(), values.begin() + own.begin);
   for (int rank = 1; rank < comm.size(); ++rank)
     for (std::int64_t k = 0; k < own.size(); ++k) {
-      T& to = values[static_cast<std::size_t>(own.begin + k)];
-      to = combine(to, all[static_cast<std::size_t>(own.size() * rank + k)]);
+      T& to = values[own.begin + k];
+      to = combine(to, all[own.size() * rank + k]);
     }
   each_other(comm, [&](int rank) {
     const Range theirs = share_of(n, comm, rank);

@@ -26,7 +26,7 @@ void RowCoder<T>::encode(Rows<const T> rows, std::byte* out) {
 template <class T>
 void RowCoder<T>::encode_some(Rows<const T> rows, std::span<const std::int32_t> which, std::byte* out) {
   encode_rows(
-      rows, std::ssize(which), [&](std::int64_t i) { return which[static_cast<std::size_t>(i)]; }, out);
+      rows, std::ssize(which), [&](std::int64_t i) { return which[i]; }, out);
 }
 
 /// Rows row_of(0), ..., row_of(n - 1).
@@ -40,7 +40,7 @@ void RowCoder<T>::encode_rows(Rows<const T> rows, std::int64_t n, F&& row_of, st
       std::memcpy(out + static_cast<std::size_t>(i) * width * sizeof(T), rows.row(row_of(i)), width * sizeof(T));
     return;
   }
-  numbers_.assign(static_cast<std::size_t>(padded(n * rows.width)), 0.0F);
+  numbers_.assign(padded(n * rows.width), 0.0F);
   for (std::int64_t i = 0; i < n; ++i) {
     const T* row = rows.row(row_of(i));
     std::transform(row, row + width, numbers_.begin() + i * rows.width, [](T x) { return static_cast<float>(x); });
@@ -67,7 +67,7 @@ void RowCoder<T>::decode(const std::byte* in, Rows<T> rows) const {
       std::memcpy(rows.row(i), in + static_cast<std::size_t>(i) * width * sizeof(T), width * sizeof(T));
     return;
   }
-  numbers_.resize(static_cast<std::size_t>(padded(rows.rows * rows.width)));
+  numbers_.resize(padded(rows.rows * rows.width));
   lowp::decode_message(codec_, {in, static_cast<std::size_t>(bytes(rows.rows * rows.width))}, numbers_);
   if (codec_ == Codec::int4) lowp::inverse_randomised_hadamard(numbers_);
   for (std::int64_t i = 0; i < rows.rows; ++i) std::copy_n(numbers_.begin() + i * rows.width, width, rows.row(i));

@@ -118,7 +118,7 @@ static Share share_in(const MemorySet& own, int slices, const Comm& comm) {
   for (int k = 0; k < slices; ++k) {
     const std::int64_t from = own.size() * k / slices, to = own.size() * (k + 1) / slices;
     share.slices.push_back(
-        std::span(own.samples()).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+        std::span(own.samples()).subspan(from, static_cast<std::size_t>(to - from)));
     share.numbers.push_back(slices * comm.rank() + k);
   }
   return share;

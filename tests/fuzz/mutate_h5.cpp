@@ -65,7 +65,7 @@ Value read_value(hid_t file, const Place& place) {
   const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
   Value v;
   v.type = attribute ? H5Aget_type(from) : H5Dget_type(from);
-  v.extent.resize(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
+  v.extent.resize(std::max(0, H5Sget_simple_extent_ndims(space)));
   if (!v.extent.empty()) H5Sget_simple_extent_dims(space, v.extent.data(), nullptr);
   v.scalar = v.extent.empty();
   const std::size_t n = v.count();

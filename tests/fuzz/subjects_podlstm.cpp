@@ -25,7 +25,7 @@ void podlstm_subjects(const Places& places, std::vector<Subject>& out) {
                    double numbers = 1.0;
                    for (auto n : count) numbers *= static_cast<double>(n);
                    if (numbers > 1e6) return 0;
-                   std::vector<double> values(static_cast<std::size_t>(numbers));
+                   std::vector<double> values(numbers);
                    file.read(start, count, values.data());
                    return 0;
                  },

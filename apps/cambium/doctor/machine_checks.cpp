@@ -41,7 +41,7 @@ Cores own_cores() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0)
     for (int k = 0; k < std::min<int>(most_cores, CPU_SETSIZE); ++k)
-      out[static_cast<std::size_t>(k)] = CPU_ISSET(k, &set) ? 1.0 : 0.0;
+      out[k] = CPU_ISSET(k, &set) ? 1.0 : 0.0;
   return out;
 }
 
@@ -159,7 +159,7 @@ void check_clocks(const Comm& comm, Findings& findings) {
   findings.judge(
       good, Mark::note, "clocks",
       fmt::format("rank {}{} differs most from rank 0, by {:.2g} s; less than 1 s is expected", where,
-                  hosts.empty() ? "" : " on " + hosts[static_cast<std::size_t>(where)], worst),
+                  hosts.empty() ? "" : " on " + hosts[where], worst),
       "times in files and logs of this job do not fit together: have the clocks of the machines set (chronyd)");
 }
 

@@ -21,19 +21,19 @@ double entry(int i, int j) { return std::cos(37.0 * i + 101.0 * j); }
 /// Largest difference of a product and its plain loops, over the largest entry.
 template <class T>
 double product_error(int m, int n, int k) {
-  std::vector<T> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(k * n)),
+  std::vector<T> a(m * k), b(static_cast<std::size_t>(k * n)),
       c(static_cast<std::size_t>(m * n), T(7));
   for (int i = 0; i < m; ++i)
-    for (int l = 0; l < k; ++l) a[static_cast<std::size_t>(i * k + l)] = static_cast<T>(entry(i, l));
+    for (int l = 0; l < k; ++l) a[i * k + l] = static_cast<T>(entry(i, l));
   for (int l = 0; l < k; ++l)
-    for (int j = 0; j < n; ++j) b[static_cast<std::size_t>(l * n + j)] = static_cast<T>(entry(l + 3, j));
+    for (int j = 0; j < n; ++j) b[l * n + j] = static_cast<T>(entry(l + 3, j));
   host_gemm<T>(false, false, m, n, k, T(1), a.data(), k, b.data(), n, T(0), c.data(), n);
   double worst = 0.0, scale = 0.0;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
       double sum = 0.0;
       for (int l = 0; l < k; ++l) sum += entry(i, l) * entry(l + 3, j);
-      worst = std::max(worst, std::abs(sum - static_cast<double>(c[static_cast<std::size_t>(i * n + j)])));
+      worst = std::max(worst, std::abs(sum - static_cast<double>(c[i * n + j])));
       scale = std::max(scale, std::abs(sum));
     }
   return worst / scale;
@@ -41,16 +41,16 @@ double product_error(int m, int n, int k) {
 
 /// Of the matrix (-1, 2, -1), whose eigenvalues are 2 - 2 cos(pi k / (n + 1)).
 double eigenvalue_error(int n) {
-  std::vector<double> a(static_cast<std::size_t>(n * n), 0.0), values(static_cast<std::size_t>(n));
+  std::vector<double> a(n * n, 0.0), values(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) {
-    a[static_cast<std::size_t>(i * n + i)] = 2.0;
-    if (i > 0) a[static_cast<std::size_t>(i * n + i - 1)] = a[static_cast<std::size_t>((i - 1) * n + i)] = -1.0;
+    a[i * n + i] = 2.0;
+    if (i > 0) a[i * n + i - 1] = a[(i - 1) * n + i] = -1.0;
   }
   symmetric_eigenvectors(n, a.data(), values.data());
   double worst = 0.0;
   for (int k = 0; k < n; ++k)
     worst = std::max(
-        worst, std::abs(values[static_cast<std::size_t>(k)] - 2.0 + 2.0 * std::cos(constants::pi * (k + 1) / (n + 1))));
+        worst, std::abs(values[k] - 2.0 + 2.0 * std::cos(constants::pi * (k + 1) / (n + 1))));
   return worst;
 }
 

@@ -25,7 +25,7 @@ static std::string name_of(int weights, int gradients, int states, const std::ve
   if (all >= 2 && weights == 1 && gradients == all) return "hpz";
   if (all >= 2 && weights == 1 && gradients == 1 && states == 1) return "hybrid";
   const auto level = [&](int depth) {
-    return depth == 0 ? std::string("-") : levels[static_cast<std::size_t>(depth - 1)].name;
+    return depth == 0 ? std::string("-") : levels[depth - 1].name;
   };
   return fmt::format("{}/{}/{}", level(weights), level(gradients), level(states));
 }

@@ -41,7 +41,7 @@ const deck::Choice<Task>& stage_of(const ReadDeck& deck, const Options& options)
     if (*options.stage > count)
       throw InputError(fmt::format("--stage {}: '{}' has {} stage{}; give a number from 1 to {}", *options.stage,
                                    options.deck, count, count == 1 ? "" : "s", count));
-    const auto& stage = stages[static_cast<std::size_t>(*options.stage - 1)];
+    const auto& stage = stages[*options.stage - 1];
     if (can_be_planned(stage)) return stage;
     throw InputError(
         fmt::format("--stage {}: a stage '{}' cannot be planned; give the number of a stage 'train' or "

@@ -13,7 +13,7 @@ static std::string parts_text(const PlannedLayout& layout) {
   const auto& p = *layout.settings.partition;
   const auto ranks = [&](int depth) {
     std::int64_t n = 1;
-    for (int k = 0; k < depth; ++k) n *= p.levels[static_cast<std::size_t>(k)].ranks;
+    for (int k = 0; k < depth; ++k) n *= p.levels[k].ranks;
     return n;
   };
   return fmt::format("{:>9}{:>11}{:>8}", ranks(p.weights), ranks(p.gradients), ranks(p.states));

@@ -88,7 +88,7 @@ class Divided {
   /// n elements gathered over levels [to, from), the outermost first.
   void gather(const char* what, std::int64_t n, int from, int to, std::int64_t calls, Phase phase, double bits,
               WeightCodec codec = WeightCodec::none) {
-    const std::int64_t part = n / parts_[static_cast<std::size_t>(from)], message = message_bytes(codec, part);
+    const std::int64_t part = n / parts_[from], message = message_bytes(codec, part);
     for (int level = from - 1; level >= to; --level) {
       const auto l = static_cast<std::size_t>(level);
       const std::int64_t ranks = part_.levels[l].ranks, own = n / parts_[l + 1];
@@ -97,7 +97,7 @@ class Divided {
       if (codec != WeightCodec::none) bytes = static_cast<double>(calls * (own / part) * message * (ranks - 1));
       // All parts are decoded when they are together.
       const std::int64_t coded =
-          codec == WeightCodec::none || level > to ? 0 : calls * (part + n / parts_[static_cast<std::size_t>(to)]);
+          codec == WeightCodec::none || level > to ? 0 : calls * (part + n / parts_[to]);
       add(out_,
           {what, part_.levels[l].name, phase, Pattern::ring_or_tree, calls, bytes, bytes, ranks, parts_[l], coded});
     }
@@ -120,7 +120,7 @@ class Divided {
   }
   void add_group(std::int64_t n, int module) {
     const int levels = static_cast<int>(part_.levels.size()), weights = module < 0 ? 0 : part_.weights;
-    const auto depth = [&](int d) { return parts_[static_cast<std::size_t>(d)]; };
+    const auto depth = [&](int d) { return parts_[d]; };
     out_.weights += n / depth(weights) * kept_;
     out_.gradients += n / depth(part_.gradients) * kept_;
     out_.states += n / depth(part_.states) * states();

@@ -71,7 +71,7 @@ std::vector<std::string> longest(const Recorder& recorder, const Peaks& peaks) {
 
 std::vector<std::string> profile_table(const Recorder& recorder, const Peaks& peaks, const Comm& comm) {
   std::array<Sum, work_kinds> classes{};
-  for (const auto& row : recorder.rows()) add(classes[static_cast<std::size_t>(row.kind)], row, peaks);
+  for (const auto& row : recorder.rows()) add(classes[row.kind], row, peaks);
   const double wall = recorder.seconds(), idle = recorder.idle();
   const double named = comm.min(100.0 * (1.0 - idle / wall)),
                lost = comm.sum(static_cast<double>(recorder.lost_events()));
@@ -80,7 +80,7 @@ std::vector<std::string> profile_table(const Recorder& recorder, const Peaks& pe
       fmt::format("{:<16} {:>9} {:>8} {:>8} {:>8} {:>6} {:>9} {:>9} {:>7}", "class", "calls", "min s", "avg s", "max s",
                   "%", "Gflop/s", "GB/s", "roof %")};
   for (int k = 0; k < work_kinds; ++k) {
-    const Sum& own = classes[static_cast<std::size_t>(k)];
+    const Sum& own = classes[k];
     if (comm.max(own.calls) > 0.0) lines.push_back(class_row(name_of(static_cast<WorkKind>(k)), own, wall, comm));
   }
   lines.push_back(class_row("idle", {0.0, idle}, wall, comm));

@@ -273,7 +273,7 @@ Sweep read_sweep(const std::string& given, const DeckOptions& deck_options, cons
   if (!in_deck.is_map() && !placed) sweep.directory += "_sweep";  // the deck may have been run alone before
   finish_keys(sweep.table.keys);
   add_rows(sweep.table);
-  if (options.row < 0 || options.row > static_cast<int>(sweep.table.rows.size()))
+  if (options.row < 0 || options.row > std::ssize(sweep.table.rows))
     throw InputError(fmt::format("--row {}: there are runs 1 to {}; `cambium sweep {} --dry-run` lists them",
                                  options.row, sweep.table.rows.size(), path));
   read_rows(sweep, registry, context, hints);

@@ -44,7 +44,7 @@ std::map<std::string, Kind> kinds() {
 
 template <class T>
 std::vector<T> raw(const std::string& path, std::int64_t count) {
-  std::vector<T> out(static_cast<std::size_t>(count));
+  std::vector<T> out(count);
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size() * sizeof(T)));
   if (!file) throw std::runtime_error("cannot read " + path);
@@ -65,10 +65,10 @@ struct Prepared {
     if (wanted != width) {
       clear();
       width = wanted;
-      h.resize(static_cast<std::size_t>(m.columns * width));
+      h.resize(m.columns * width);
       for (std::int64_t i = 0; i < m.columns; ++i)
         for (std::int64_t k = 0; k < width; ++k)
-          h[static_cast<std::size_t>(i * width + k)] =
+          h[i * width + k] =
               static_cast<T>(static_cast<double>((i * 37 + k * 101) % 1009) / 1009.0 - 0.5);
     }
     auto& product = products[name] = make(m, h, width);

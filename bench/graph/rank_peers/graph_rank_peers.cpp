@@ -33,7 +33,7 @@ class OwnProduct : public Product {
   OwnProduct(const Divided& d, std::int64_t width)
       : width_(width), product_(sparse::make_product<double>(d.own, d.first, {sparse::Scheme::needed_rows}, d.comm)),
         h_(at(d.own.rows * width)), y_(h_.size()) {
-    const std::int64_t first = d.first[static_cast<std::size_t>(d.comm.rank())];
+    const std::int64_t first = d.first[d.comm.rank()];
     for (std::int64_t i = 0; i < d.own.rows; ++i)
       for (std::int64_t k = 0; k < width; ++k) h_[at(i * width + k)] = number(first + i, k);
     rows_ = d.own.rows;
@@ -98,10 +98,10 @@ Json measured(const Divided& d, std::int64_t width, int turns) {
   for (auto& [name, product] : all) {
     auto& s = seconds[name];
     std::nth_element(s.begin(), s.begin() + turns / 2, s.end());
-    out[name + "_ms"] = 1e3 * s[static_cast<std::size_t>(turns / 2)];
+    out[name + "_ms"] = 1e3 * s[turns / 2];
     out[name + "_words"] = d.comm.sum(product->words());
     if (name == "needed_rows") continue;
-    best = std::min(best, s[static_cast<std::size_t>(turns / 2)]);
+    best = std::min(best, s[turns / 2]);
     out[name + "_difference"] = largest_difference(*all["needed_rows"], *product, d.own.rows, width, d.comm);
   }
   if (std::isfinite(best)) out["ratio"] = 1e3 * best / out["needed_rows_ms"].get<double>();

@@ -22,7 +22,7 @@ class PetscProduct : public Product {
     must(MatCreateMPIAIJWithArrays(MPI_COMM_WORLD, rows, rows, all, all, start.data(), column.data(),
                                    d.own.value.data(), &a_));
     must(MatCreateDense(MPI_COMM_WORLD, rows, PETSC_DECIDE, all, static_cast<PetscInt>(width), nullptr, &h_));
-    fill(d.first[static_cast<std::size_t>(d.comm.rank())]);
+    fill(d.first[d.comm.rank()]);
     must(MatMatMult(a_, h_, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &y_));
   }
   ~PetscProduct() override { MatDestroy(&y_), MatDestroy(&h_), MatDestroy(&a_); }

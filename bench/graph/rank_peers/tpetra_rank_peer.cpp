@@ -41,7 +41,7 @@ class TpetraProduct : public Product {
   TpetraProduct(const Divided& d, std::int64_t width)
       : width_(width), map_(map_of(d)), a_(matrix_of(d, map_)), h_(map_, static_cast<std::size_t>(width)),
         y_(map_, static_cast<std::size_t>(width)) {
-    const std::int64_t first = d.first[static_cast<std::size_t>(d.comm.rank())];
+    const std::int64_t first = d.first[d.comm.rank()];
     auto values = h_.getLocalViewHost(Tpetra::Access::OverwriteAll);
     for (std::int64_t k = 0; k < width; ++k)
       for (std::int64_t i = 0; i < d.own.rows; ++i)

@@ -77,13 +77,13 @@ class StarpuBackEnd : public BackEnd {
     Data& data = data_.emplace_back();
     const auto bytes = static_cast<std::size_t>(work_.output_bytes);
     for (std::size_t turn = 0; turn < turns; ++turn) {
-      data.handles[turn].resize(static_cast<std::size_t>(pattern.width));
-      data.values[turn].assign(static_cast<std::size_t>(pattern.width), std::vector<std::byte>(bytes));
+      data.handles[turn].resize(pattern.width);
+      data.values[turn].assign(pattern.width, std::vector<std::byte>(bytes));
       for (std::int64_t p = 0; p < pattern.width; ++p) {
-        auto& handle = data.handles[turn][static_cast<std::size_t>(p)];
+        auto& handle = data.handles[turn][p];
         const int rank = rank_of(p, pattern.width, comm_.size());
         const bool own = rank == comm_.rank();
-        const auto address = reinterpret_cast<uintptr_t>(data.values[turn][static_cast<std::size_t>(p)].data());
+        const auto address = reinterpret_cast<uintptr_t>(data.values[turn][p].data());
         starpu_variable_data_register(&handle, own ? STARPU_MAIN_RAM : -1, own ? address : 0, bytes);
         if (comm_.size() > 1) starpu_mpi_data_register(handle, tags_++, rank);
       }
@@ -104,9 +104,9 @@ class StarpuBackEnd : public BackEnd {
     for (Argument& a : arguments_) {
       const Data& d = data_[a.graph];
       const auto turn = static_cast<std::size_t>(a.step) % turns;
-      data.assign(1, {d.handles[turn][static_cast<std::size_t>(a.point)], STARPU_W});
+      data.assign(1, {d.handles[turn][a.point], STARPU_W});
       for (const std::int64_t p : a.from)
-        data.push_back({d.handles[(turn + 1) % turns][static_cast<std::size_t>(p)], STARPU_R});
+        data.push_back({d.handles[(turn + 1) % turns][p], STARPU_R});
       const int count = static_cast<int>(data.size());
       const int failed = comm_.size() == 1
                              ? starpu_task_insert(&codelet_, STARPU_DATA_MODE_ARRAY, data.data(), count,

@@ -74,12 +74,12 @@ class Training {
     for (std::size_t t = 0; t < taps; ++t)
       for (int c = 0; c < channels; ++c) sum[c] += in_.w[t * channels + static_cast<std::size_t>(c)] * x_[t];
     float result = 0.0f;
-    for (int c = 0; c < channels; ++c) result += out_.w[static_cast<std::size_t>(c)] * HiddenLayer::rectified(sum[c]);
+    for (int c = 0; c < channels; ++c) result += out_.w[c] * HiddenLayer::rectified(sum[c]);
     const float error = result - missing;
     float back[channels];
     for (int c = 0; c < channels; ++c) {
-      out_.gradient[static_cast<std::size_t>(c)] += error * HiddenLayer::rectified(sum[c]);
-      back[c] = error * out_.w[static_cast<std::size_t>(c)] * (sum[c] > 0.0f ? 1.0f : 0.1f);
+      out_.gradient[c] += error * HiddenLayer::rectified(sum[c]);
+      back[c] = error * out_.w[c] * (sum[c] > 0.0f ? 1.0f : 0.1f);
     }
     for (std::size_t t = 0; t < taps; ++t)
       for (int c = 0; c < channels; ++c) in_.gradient[t * channels + static_cast<std::size_t>(c)] += back[c] * x_[t];
@@ -103,7 +103,7 @@ EnhancerStage fit_hidden_stage(std::span<const T> original, const Correction<T>&
   stage.edges = like.edges;
   const auto group = groups_of<T>(correction.field(), stage.edges);
   const auto missing = correction.missing(original);
-  std::vector<Sample> samples(static_cast<std::size_t>(stage.groups()));
+  std::vector<Sample> samples(stage.groups());
   ScaledField::for_each_row(shape, [&](std::int64_t first, const auto& index, std::int64_t n) {
     for (std::int64_t k = 0; k < n; ++k) {
       const auto element = static_cast<std::size_t>(first + k);

@@ -23,7 +23,7 @@ struct Features {
       for (const auto r : source.rows())
         for (int t = 0; t < source.row_length(); ++t) *out++ = x[r + t] - middle;
     }
-    row[static_cast<std::size_t>(sources[0].middle())] = 1.0f;
+    row[sources[0].middle()] = 1.0f;
   }
 };
 
@@ -56,7 +56,7 @@ EnhancerStage fit_linear_stage(std::span<const T> original, const Correction<T>&
   const auto scaled = correction.sources(reach);
   Features features(scaled);
   const auto unknowns = features.row.size();
-  std::vector<NormalEquations> sums(static_cast<std::size_t>(stage.groups()), NormalEquations(unknowns));
+  std::vector<NormalEquations> sums(stage.groups(), NormalEquations(unknowns));
   const double all = 0.5 * static_cast<double>(unknowns * unknowns) * static_cast<double>(shape.elements);
   // An odd stride does not fall into step with the levels of interpolation.
   const auto every = static_cast<std::int64_t>(std::ceil(all / work)) | 1;

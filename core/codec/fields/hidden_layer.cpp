@@ -65,7 +65,7 @@ float HiddenLayer::operator()(const float* place, std::span<const std::int64_t> 
     w += channels;
   }
   float out = 0.0f;
-  for (int c = 0; c < channels; ++c) out += out_[static_cast<std::size_t>(c)] * rectified(sum[c]);
+  for (int c = 0; c < channels; ++c) out += out_[c] * rectified(sum[c]);
   return out;
 }
 

@@ -36,7 +36,7 @@ ScaledField::ScaledField(const T* field, const FieldShape& shape, double bound, 
         if (std::max({std::abs(a), std::abs(b), std::abs(c)}) <= 1) nearest_rows_.push_back(rows_.back());
       }
   // The last row is read beyond its end.
-  values_.assign(static_cast<std::size_t>(stride_[0] * extent[0] + lanes), 0.0f);
+  values_.assign(stride_[0] * extent[0] + lanes, 0.0f);
   const T middle = middle_of(field, shape.elements), inverse = static_cast<T>(1.0 / bound);
   // Single precision holds what is left of a number far outside the range of the others.
   constexpr T most = T(1e30);

@@ -24,7 +24,7 @@ struct Table {
     for (const auto& group : stage.linear) {
       if (group.weights.size() != scaled.size() * static_cast<std::size_t>(scaled[0].taps())) throw DamagedStream{};
       constants.push_back(group.scale *
-                          static_cast<float>(group.weights[static_cast<std::size_t>(scaled[0].middle())]));
+                          static_cast<float>(group.weights[scaled[0].middle()]));
       const std::int8_t* in = group.weights.data();
       for (std::size_t source = 0; source < scaled.size(); ++source)
         for (int row = 0; row < rows; ++row, out += lanes)
@@ -88,19 +88,19 @@ std::vector<float> EnhancerStage::corrections(std::span<const std::uint8_t> grou
   const auto nearest = hidden.empty() ? std::vector<std::int64_t>{} : nearest_taps(scaled[0]);
   for (const auto& layer : hidden)
     if (layer.taps() != static_cast<int>(nearest.size())) throw DamagedStream{};
-  std::vector<float> out(static_cast<std::size_t>(shape.elements));
+  std::vector<float> out(shape.elements);
   const std::size_t per_source = scaled[0].rows().size() * lanes;
   scaled[0].for_each_row(shape, [&](std::int64_t first, const auto& index, std::int64_t n) {
     const float* places[4] = {};
     for (std::size_t s = 0; s < scaled.size(); ++s) places[s] = scaled[s].at(index);
     for (std::int64_t k = 0; k < n; ++k) {
-      const std::size_t g = groups[static_cast<std::size_t>(first + k)];
+      const std::size_t g = groups[first + k];
       Row sum(0.0f);
       for (std::size_t s = 0; s < scaled.size(); ++s)
         add_source(places[s] + k, scaled[s].rows(), table.weights.data() + g * table.per_group + s * per_source, sum);
       float r = in_pairs(sum) + table.constants[g];
       if (!hidden.empty()) r += hidden[g](places[0] + k, nearest);
-      out[static_cast<std::size_t>(first + k)] = r;
+      out[first + k] = r;
     }
   });
   return out;

@@ -24,7 +24,7 @@ bool gregorian_leap(std::int64_t year) {
 /// Days of a year of 365 or 366 days before a month.
 int days_before(int month, bool leap) {
   constexpr std::array before{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-  return before[static_cast<std::size_t>(month - 1)] + (leap && month > 2 ? 1 : 0);
+  return before[month - 1] + (leap && month > 2 ? 1 : 0);
 }
 
 /// Julian day number of the first of January.
@@ -110,12 +110,12 @@ std::optional<Calendar> calendar_named(std::string_view text) {
 
 std::string_view name_of(Calendar calendar) {
   constexpr std::array names{"standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"};
-  return names[static_cast<std::size_t>(calendar)];
+  return names[calendar];
 }
 
 double days_per_year(Calendar calendar) {
   constexpr std::array days{365.2425, 365.2425, 365.25, 365.0, 366.0, 360.0};
-  return days[static_cast<std::size_t>(calendar)];
+  return days[calendar];
 }
 
 int days_in_month(std::int64_t year, int month, Calendar calendar) {

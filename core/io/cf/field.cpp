@@ -230,7 +230,7 @@ void Field::find_axes() {
                  "1",
                  "",
                  Role::none,
-                 std::vector<double>(static_cast<std::size_t>(file_shape_[k])),
+                 std::vector<double>(file_shape_[k]),
                  false};
       for (std::size_t i = 0; i < plain.values.size(); ++i) plain.values[i] = static_cast<double>(i);
       axes_.push_back(std::move(plain));

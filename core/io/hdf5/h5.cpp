@@ -185,7 +185,7 @@ static Handle room_for_a_chunk(const Handle& set) {
   std::vector<hsize_t> chunk(32);
   const int rank = H5Pget_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
   double bytes = static_cast<double>(H5Tget_size(type.id()));
-  for (int k = 0; k < rank; ++k) bytes *= static_cast<double>(chunk[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < rank; ++k) bytes *= static_cast<double>(chunk[k]);
   if (bytes <= kept || bytes > most) return {};
   Handle access(H5Pcreate(H5P_DATASET_ACCESS));
   H5Pset_chunk_cache(access.id(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, static_cast<std::size_t>(bytes),
@@ -281,7 +281,7 @@ Dataset Group::write_enumeration(const std::string& name, const std::vector<int>
                                  const std::vector<std::string>& names) {
   const Entered entered;
   const Handle type(H5Tenum_create(H5T_NATIVE_INT));
-  for (int value = 0; value < static_cast<int>(names.size()); ++value)
+  for (int value = 0; value < std::ssize(names); ++value)
     checked_status(H5Tenum_insert(type.id(), names[value].c_str(), &value), "name a value of", file_, absolute(name));
   Dataset set = make(name, type, space_of(tensor_of(values)), Handle(H5Pcreate(H5P_DATASET_CREATE)));
   checked_status(H5Dwrite(set.handle_.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write", file_,

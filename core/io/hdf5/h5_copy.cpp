@@ -167,7 +167,7 @@ void FileCopy::gather_data_set(const std::string& path, const Handle& link_prope
       "make", to_.file(), path);
   const hsize_t rows = rank > 0 ? extent[0] : 1;
   std::size_t row_bytes = H5Tget_size(type.id());
-  for (int k = 1; k < rank; ++k) row_bytes *= extent[static_cast<std::size_t>(k)];
+  for (int k = 1; k < rank; ++k) row_bytes *= extent[k];
   constexpr std::size_t most = std::size_t{16} << 20;
   const hsize_t at_once = std::max<hsize_t>(most / std::max<std::size_t>(row_bytes, 1), 1);
   for (hsize_t row = 0; row < rows && row_bytes > 0; row += at_once) {

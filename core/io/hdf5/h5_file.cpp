@@ -52,7 +52,7 @@ void require_hdf5(const std::string& path) {
   H5Eclear2(H5E_DEFAULT);
   std::string begin(40, '\0');
   in.read(begin.data(), 40);
-  begin.resize(static_cast<std::size_t>(in.gcount()));
+  begin.resize(in.gcount());
   begin = begin.substr(0, begin.find_first_of("\r\n"));
   std::string seen =
       status.st_size == 0 ? "it is empty" : fmt::format("its {} bytes do not begin as an HDF5 file", status.st_size);

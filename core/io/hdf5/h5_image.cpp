@@ -14,7 +14,7 @@ std::vector<char> FileInMemory::sealed_image() {
     detail::checked_status(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), "write", file_, "/");
     const auto bytes = H5Fget_file_image(handle_.id(), nullptr, 0);
     detail::checked_status(bytes < 0 ? -1 : 0, "copy", file_, "/");
-    out.resize(static_cast<std::size_t>(bytes));
+    out.resize(bytes);
     detail::checked_status(H5Fget_file_image(handle_.id(), out.data(), out.size()) < 0 ? -1 : 0, "copy", file_, "/");
   }
   seal(out);

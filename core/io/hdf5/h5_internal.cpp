@@ -156,7 +156,7 @@ Packed::Packed(const TensorRef& t) : source_(t.data) {
   if (t.space != Space::host) throw InternalError("an HDF5 file was given device memory: copy it to the host first");
   if (t.contiguous() || t.elements() == 0) return;
   const std::int64_t size = size_of(t.dtype);
-  copy_.resize(static_cast<std::size_t>(t.elements() * size));
+  copy_.resize(t.elements() * size);
   std::int64_t index[6] = {};
   for (std::int64_t n = 0; n < t.elements(); ++n) {
     std::int64_t offset = 0;

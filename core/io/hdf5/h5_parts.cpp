@@ -162,7 +162,7 @@ class Parts {
       return;
     }
     bool fits = static_cast<int>(shape.size()) == rank;
-    for (int k = 0; fits && k < rank; ++k) fits = last[k] < static_cast<hsize_t>(shape[static_cast<std::size_t>(k)]);
+    for (int k = 0; fits && k < rank; ++k) fits = last[k] < static_cast<hsize_t>(shape[k]);
     std::vector<hsize_t> needed;
     for (int k = 0; k < rank; ++k) needed.push_back(last[k] + 1);
     if (!fits) refuse_extent(part, fmt::format("({})", fmt::join(needed, ", ")));

@@ -93,7 +93,7 @@ void move_block(const Handle& set, const std::vector<std::int64_t>& start, const
   const Handle there(H5Dget_space(set.id())),
       here(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr));
   H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, from.data(), nullptr, size.data(), nullptr);
-  values.resize(static_cast<std::size_t>(H5Sget_simple_extent_npoints(here.id())));
+  values.resize(H5Sget_simple_extent_npoints(here.id()));
   const Handle type = detail::type_of(sizeof(T) == 4 ? DType::f32 : DType::f64);
   const herr_t done = write ? H5Dwrite(set.id(), type.id(), here.id(), there.id(), H5P_DEFAULT, values.data())
                             : H5Dread(set.id(), type.id(), here.id(), there.id(), H5P_DEFAULT, values.data());
@@ -157,7 +157,7 @@ std::vector<double> fills_of(hid_t file, const Dataset& set) {
       const Handle type(H5Aget_type(attribute.id())), space(H5Aget_space(attribute.id()));
       const auto points = H5Sget_simple_extent_npoints(space.id());
       if (points < 1 || (H5Tget_class(type.id()) != H5T_FLOAT && H5Tget_class(type.id()) != H5T_INTEGER)) continue;
-      std::vector<double> values(static_cast<std::size_t>(points));
+      std::vector<double> values(points);
       if (H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, values.data()) >= 0)
         found.insert(found.end(), values.begin(), values.end());
     }

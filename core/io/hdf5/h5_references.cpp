@@ -26,7 +26,7 @@ static std::string name_of(hid_t object, H5R_type_t kind, const void* reference)
 void FileCopy::mend_scales(const std::string& path) {
   const Handle set = opened(path), list(H5Aopen(set.id(), "DIMENSION_LIST", H5P_DEFAULT)),
                space(H5Aget_space(list.id())), type(H5Tvlen_create(H5T_STD_REF_OBJ));
-  std::vector<hvl_t> rows(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.id())), hvl_t{0, nullptr});
+  std::vector<hvl_t> rows(H5Sget_simple_extent_npoints(space.id()), hvl_t{0, nullptr});
   if (H5Aread(list.id(), type.id(), rows.data()) < 0) return;
   std::vector<std::vector<hobj_ref_t>> references(rows.size());
   std::vector<hvl_t> fresh(rows.size(), hvl_t{0, nullptr});

@@ -65,10 +65,10 @@ void look_at_array(hid_t set, const Walk& walk) {
     } else {
       const hsize_t one = 1;
       const hid_t memory = H5Screate_simple(1, &one, nullptr);
-      std::vector<hsize_t> at(static_cast<std::size_t>(rank), 0);
+      std::vector<hsize_t> at(rank, 0);
       for (int turn = 0; turn < 2; ++turn) {
         if (H5Sselect_elements(space, H5S_SELECT_SET, 1, at.data()) >= 0) read_values(set, type, memory, space, 1);
-        for (int k = 0; k < rank; ++k) at[static_cast<std::size_t>(k)] = extent[k] - 1;
+        for (int k = 0; k < rank; ++k) at[k] = extent[k] - 1;
       }
       H5Sclose(memory);
     }

@@ -17,7 +17,7 @@ using Role = ExtxyzRole;
 constexpr std::int64_t most_atoms_reserved = 1 << 22, most_atoms_of_frame = 1'000'000'000'000;
 
 int type_of_symbol(std::vector<std::string>& species, int last, std::string_view symbol) {
-  if (last >= 0 && species[static_cast<std::size_t>(last)] == symbol) return last;
+  if (last >= 0 && species[last] == symbol) return last;
   const auto found = std::find(species.begin(), species.end(), symbol);
   if (found == species.end()) return species.emplace_back(symbol), static_cast<int>(species.size()) - 1;
   return static_cast<int>(found - species.begin());
@@ -69,7 +69,7 @@ ExtxyzFrame ExtxyzReader::at(std::int64_t frame) {
     throw InputError(
         fmt::format("{} has no frame {}: it holds {} frame{}, numbered 0 to {} (or -1 to -{} from the end)",
                     file_.path(), frame, count, count == 1 ? "" : "s", count - 1, count));
-  const Place& found = frames[static_cast<std::size_t>(chosen)];
+  const Place& found = frames[chosen];
   if (found.atoms < 0)
     file_.fail(fmt::format("the file ends inside frame {}, which should hold {} atoms: it was cut short{}", chosen,
                            -found.atoms, chosen > 0 ? fmt::format("; frame {} is whole", chosen - 1) : ""));
@@ -113,7 +113,7 @@ void ExtxyzReader::read_cell(ExtxyzFrame& frame) const {
 std::string_view ExtxyzReader::species_here(const ExtxyzFrame& frame,
                                             const std::vector<std::string_view>& words) const {
   const auto& columns = frame.columns;
-  const auto word = [&](Role role) { return words[static_cast<std::size_t>(columns[role].first)]; };
+  const auto word = [&](Role role) { return words[columns[role].first]; };
   if (!columns.has(Role::number)) return word(Role::species);
   const std::int64_t z = file_.integer(word(Role::number), columns[Role::number].name);
   const auto symbol = z > 0 && z < 1000 ? element_symbol(static_cast<int>(z)) : std::string_view();
@@ -147,13 +147,13 @@ void ExtxyzReader::read_atom(ExtxyzFrame& frame, std::vector<std::string_view>& 
   if (wanted_.forces) vector(Role::force, "a force", frame.force);
   if (!wanted_.motion) return;
   if (columns.has(Role::mass))
-    frame.mass.push_back(file_.real(words[static_cast<std::size_t>(columns[Role::mass].first)], "a mass"));
+    frame.mass.push_back(file_.real(words[columns[Role::mass].first], "a mass"));
   vector(Role::velocity, "a velocity", frame.velocity);
   vector(Role::momentum, "a momentum", frame.momentum);
   vector(Role::unwrapped, "an unwrapped position", frame.unwrapped);
   vector(Role::travel, "a cell crossing", frame.travel);
   if (columns.has(Role::id))
-    frame.id.push_back(file_.integer(words[static_cast<std::size_t>(columns[Role::id].first)], "an id"));
+    frame.id.push_back(file_.integer(words[columns[Role::id].first], "an id"));
 }
 
 }  // namespace cambium::io

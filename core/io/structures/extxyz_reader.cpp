@@ -83,7 +83,7 @@ class FrameToStructure {
   /// A species' mass as the column gives it: one for all of its atoms.
   void take_masses() {
     for (std::size_t i = 0; i < frame_.mass.size(); ++i) {
-      Species& species = s_.species[static_cast<std::size_t>(s_.type[i])];
+      Species& species = s_.species[s_.type[i]];
       const double mass = frame_.mass[i];
       if (!(mass > 0.0))
         fail_at(i, fmt::format("the mass of an atom of {} is {} g/mol, but has to be above 0", species.symbol, mass));
@@ -145,8 +145,8 @@ class FrameToStructure {
     std::vector<double> factor(s_.species.size(), 0.0);
     s_.v = std::move(frame_.momentum);
     for (std::size_t i = 0; i < s_.v.size(); ++i) {
-      const Species& species = s_.species[static_cast<std::size_t>(s_.type[i])];
-      double& f = factor[static_cast<std::size_t>(s_.type[i])];
+      const Species& species = s_.species[s_.type[i]];
+      double& f = factor[s_.type[i]];
       if (f == 0.0) {
         if (mass_of(species) <= 0.0)
           fail_at(i, fmt::format("momenta of {0}, whose mass is not known: add the column masses:R:1, or write "

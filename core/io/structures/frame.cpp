@@ -114,12 +114,12 @@ SharedRows rows_for_shares(const Particles& p, FrameParts parts, std::int64_t lo
   SharedRows out{1 + 3 + std::accumulate(columns.begin(), columns.end(), 0), {}, std::vector<int>(ranks, 0)};
   const auto* id = static_cast<const std::int64_t*>(tags.tensor().data);
   const auto* image = static_cast<const int*>(images.tensor().data);
-  std::vector<std::vector<int>> to(static_cast<std::size_t>(shares));
+  std::vector<std::vector<int>> to(shares);
   for (int i = 0; i < p.nlocal; ++i)
-    to[static_cast<std::size_t>(((id[i] - low + 1) * shares - 1) / total)].push_back(i);
+    to[((id[i] - low + 1) * shares - 1) / total].push_back(i);
   for (int share = 0; share < shares; ++share) {
-    out.counts[static_cast<std::size_t>(share)] = static_cast<int>(to[static_cast<std::size_t>(share)].size());
-    for (int i : to[static_cast<std::size_t>(share)]) {
+    out.counts[share] = static_cast<int>(to[share].size());
+    for (int i : to[share]) {
       out.numbers.push_back(static_cast<double>(id[i] - low));
       for (int k = 0; k < 3; ++k) out.numbers.push_back(image[3 * std::int64_t{i} + k]);
       for (std::size_t a = 0; a < reals.size(); ++a) {

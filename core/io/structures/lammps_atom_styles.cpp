@@ -81,10 +81,10 @@ const LammpsAtomStyle* judged_atom_style(const LammpsAtomLines& lines) {
     const LammpsAtomStyle* style = style_named(name);
     if (!style->fits(lines.words)) continue;
     bool fits = style->type() == 1 && style->words() == 5;  // no other style has so many words and three whole numbers
-    fits = fits || lines.types[static_cast<std::size_t>(style->type())];
+    fits = fits || lines.types[style->type()];
     if (lines.words > style->words())
       for (int k = lines.words - image_flags; k < lines.words; ++k)
-        fits = fits && lines.integers[static_cast<std::size_t>(k)];
+        fits = fits && lines.integers[k];
     if (style->type() == 2) fits = fits && lines.integers[1];  // the molecule
     if (fits) found.push_back(style);
   }

@@ -246,19 +246,19 @@ class DataFile {
   }
 
   void read_labels() {
-    labels_.assign(static_cast<std::size_t>(header_.types), {});
+    labels_.assign(header_.types, {});
     while (lines_.next_row()) {
       if (lines_.count() != 2) file_.fail("expected a type and its label");
-      labels_[static_cast<std::size_t>(type_index(lines_.word(0)))] = lines_.word(1);
+      labels_[type_index(lines_.word(0))] = lines_.word(1);
     }
   }
 
   void read_masses() {
-    masses_.assign(static_cast<std::size_t>(header_.types), 0.0);
+    masses_.assign(header_.types, 0.0);
     for (std::int64_t k = 0; k < header_.types; ++k) {  // counted, since a label may look like a section
       if (!lines_.next() || lines_.count() != 2)
         file_.fail(fmt::format("expected {} lines 'type mass'", header_.types));
-      masses_[static_cast<std::size_t>(type_index(lines_.word(0)))] =
+      masses_[type_index(lines_.word(0))] =
           units_.mass * file_.real(lines_.word(1), "a mass");
     }
     lines_.next_section();
@@ -402,7 +402,7 @@ class DataFile {
                         file_.path(), names[k], found->mass, mass));
       species_of.push_back(static_cast<int>(found - s_.species.begin()));
     }
-    for (int& type : s_.type) type = species_of[static_cast<std::size_t>(type)];
+    for (int& type : s_.type) type = species_of[type];
   }
 
   DataLines lines_;

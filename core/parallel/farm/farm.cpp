@@ -118,7 +118,7 @@ bool Farm::again(std::int64_t number, const PieceResult& result) {
 }
 
 void Farm::take(const Sender& from, const PieceResult& result) {
-  Worker& w = workers_[static_cast<std::size_t>(from.worker)];
+  Worker& w = workers_[from.worker];
   w.alive = wall_seconds();
   if (w.lost) log_.warn(fmt::format("rank {} is back, and gets work again", of_run(from.worker)));
   w.lost = false;
@@ -134,7 +134,7 @@ void Farm::take(const Sender& from, const PieceResult& result) {
 
 void Farm::hand_out() {
   for (int worker = 1; worker < comm_.size(); ++worker) {
-    Worker& w = workers_[static_cast<std::size_t>(worker)];
+    Worker& w = workers_[worker];
     Piece piece;
     while (w.ready && !w.lost && std::ssize(w.has) <= options_.ahead && next(worker, piece)) {
       if (w.has.empty()) w.alive = wall_seconds();
@@ -145,7 +145,7 @@ void Farm::hand_out() {
 }
 
 void Farm::serve() {
-  while (const auto worker = receive_sign(comm_)) workers_[static_cast<std::size_t>(*worker)].alive = wall_seconds();
+  while (const auto worker = receive_sign(comm_)) workers_[*worker].alive = wall_seconds();
   for (PieceResult result; const auto from = receive_result(result, comm_);) take(*from, result);
   give_up_on_silent();
   hand_out();
@@ -159,7 +159,7 @@ void Farm::reassure() {
   Piece nothing;
   nothing.number = nothing_yet;
   for (int worker = 1; worker < comm_.size(); ++worker) {
-    const Worker& w = workers_[static_cast<std::size_t>(worker)];
+    const Worker& w = workers_[worker];
     if (w.ready && w.has.empty()) send_piece(nothing, worker, comm_);
   }
 }
@@ -167,13 +167,13 @@ void Farm::reassure() {
 void Farm::give_up_on_silent() {
   if (options_.hang_limit <= 0.0) return;
   for (int worker = 1; worker < comm_.size(); ++worker) {
-    const Worker& w = workers_[static_cast<std::size_t>(worker)];
+    const Worker& w = workers_[worker];
     if (!w.has.empty() && !w.lost && wall_seconds() - w.alive > options_.hang_limit) give_up_on(worker);
   }
 }
 
 void Farm::give_up_on(int worker) {
-  Worker& w = workers_[static_cast<std::size_t>(worker)];
+  Worker& w = workers_[worker];
   log_.warn(fmt::format("rank {} gives no sign of life in {} {}: taken for hung, others do what it had", of_run(worker),
                         options_.noun, *w.has.begin()));
   w.lost = true, w.ready = false;
@@ -219,7 +219,7 @@ void Farm::serve_all() {
 void Farm::end_without_lost() const {
   std::vector<int> ranks;
   for (int worker = 1; worker < comm_.size(); ++worker)
-    if (workers_[static_cast<std::size_t>(worker)].lost) ranks.push_back(of_run(worker));
+    if (workers_[worker].lost) ranks.push_back(of_run(worker));
   throw InputError(fmt::format(
       "rank {} hung and did not come back; each {} handed out is finished and recorded. Look at its machine, then {}",
       fmt::join(ranks, ", "), options_.noun, options_.go_on.empty() ? "run this again" : options_.go_on));

@@ -43,7 +43,7 @@ std::optional<std::vector<std::byte>> received(int from, int tag, const Comm& co
   MPI_Iprobe(from, tag, comm.handle(), &there, &status);
   if (!there) return {};
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  std::vector<std::byte> out(static_cast<std::size_t>(bytes));
+  std::vector<std::byte> out(bytes);
   MPI_Recv(out.data(), bytes, MPI_BYTE, status.MPI_SOURCE, tag, comm.handle(), MPI_STATUS_IGNORE);
   sender = status.MPI_SOURCE;
   return out;

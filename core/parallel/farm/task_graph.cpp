@@ -23,10 +23,10 @@ Readers readers_of(const TaskGraph& graph, std::vector<std::int64_t>& missing) {
   const std::int64_t count = graph.size();
   Readers out{std::vector<std::int64_t>(static_cast<std::size_t>(count) + 1, 0), {}};
   std::vector<std::int64_t> inputs;
-  missing.assign(static_cast<std::size_t>(count), 0);
+  missing.assign(count, 0);
   for (std::int64_t t = 0; t < count; ++t) {
     graph.inputs(t, inputs);
-    missing[static_cast<std::size_t>(t)] = std::ssize(inputs);
+    missing[t] = std::ssize(inputs);
     for (const std::int64_t i : inputs) {
       if (i < 0 || i >= count)
         throw InputError(
@@ -35,18 +35,18 @@ Readers readers_of(const TaskGraph& graph, std::vector<std::int64_t>& missing) {
     }
   }
   std::partial_sum(out.start.begin(), out.start.end(), out.start.begin());
-  out.reader.resize(static_cast<std::size_t>(out.start.back()));
+  out.reader.resize(out.start.back());
   auto place = out.start;
   for (std::int64_t t = 0; t < count; ++t) {
     graph.inputs(t, inputs);
-    for (const std::int64_t i : inputs) out.reader[static_cast<std::size_t>(place[static_cast<std::size_t>(i)]++)] = t;
+    for (const std::int64_t i : inputs) out.reader[place[i]++] = t;
   }
   return out;
 }
 
 /// Among tasks that never become ready, each has an input that does not either: following these leads around.
 std::string way_around(const TaskGraph& graph, const std::vector<std::int64_t>& missing) {
-  const auto waits = [&](std::int64_t t) { return missing[static_cast<std::size_t>(t)] > 0; };
+  const auto waits = [&](std::int64_t t) { return missing[t] > 0; };
   std::int64_t at = 0;
   while (!waits(at)) ++at;
   std::vector<std::int64_t> way, inputs;
@@ -71,14 +71,14 @@ std::vector<std::int64_t> order_of(const TaskGraph& graph) {
   const Readers readers = readers_of(graph, missing);
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> ready;
   for (std::int64_t t = 0; t < graph.size(); ++t)
-    if (missing[static_cast<std::size_t>(t)] == 0) ready.push(t);
+    if (missing[t] == 0) ready.push(t);
   while (!ready.empty()) {
     const std::int64_t t = ready.top();
     ready.pop();
     out.push_back(t);
-    for (auto k = readers.start[static_cast<std::size_t>(t)]; k < readers.start[static_cast<std::size_t>(t) + 1]; ++k) {
-      const std::int64_t reader = readers.reader[static_cast<std::size_t>(k)];
-      if (--missing[static_cast<std::size_t>(reader)] == 0) ready.push(reader);
+    for (auto k = readers.start[t]; k < readers.start[static_cast<std::size_t>(t) + 1]; ++k) {
+      const std::int64_t reader = readers.reader[k];
+      if (--missing[reader] == 0) ready.push(reader);
     }
   }
   if (std::ssize(out) < graph.size())
@@ -89,8 +89,8 @@ std::vector<std::int64_t> order_of(const TaskGraph& graph) {
 
 std::vector<int> deal(const TaskGraph& graph, int ranks) {
   const std::int64_t count = graph.size();
-  std::vector<int> out(static_cast<std::size_t>(count), -1);
-  std::vector<double> load(static_cast<std::size_t>(ranks), 0.0);
+  std::vector<int> out(count, -1);
+  std::vector<double> load(ranks, 0.0);
   std::vector<std::int64_t> homeless;
   for (std::int64_t t = 0; t < count; ++t) {
     const int home = graph.home(t, ranks);
@@ -101,28 +101,28 @@ std::vector<int> deal(const TaskGraph& graph, int ranks) {
       homeless.push_back(t);
       continue;
     }
-    out[static_cast<std::size_t>(t)] = home;
-    load[static_cast<std::size_t>(home)] += graph.cost(t);
+    out[t] = home;
+    load[home] += graph.cost(t);
   }
   std::stable_sort(homeless.begin(), homeless.end(),
                    [&](std::int64_t a, std::int64_t b) { return graph.cost(a) > graph.cost(b); });
   for (const std::int64_t t : homeless) {
     const auto least = std::min_element(load.begin(), load.end());
-    out[static_cast<std::size_t>(t)] = static_cast<int>(least - load.begin());
+    out[t] = static_cast<int>(least - load.begin());
     *least += graph.cost(t);
   }
   return out;
 }
 
 std::vector<std::vector<std::byte>> run_serially(const TaskGraph& graph) {
-  std::vector<std::vector<std::byte>> values(static_cast<std::size_t>(graph.size()));
+  std::vector<std::vector<std::byte>> values(graph.size());
   std::vector<std::int64_t> numbers;
   std::vector<Input> inputs;
   for (const std::int64_t t : order_of(graph)) {
     graph.inputs(t, numbers);
     inputs.clear();
-    for (const std::int64_t i : numbers) inputs.emplace_back(values[static_cast<std::size_t>(i)]);
-    auto& value = values[static_cast<std::size_t>(t)];
+    for (const std::int64_t i : numbers) inputs.emplace_back(values[i]);
+    auto& value = values[t];
     value.resize(graph.output_bytes(t));
     graph.run(t, inputs, value);
   }

@@ -85,7 +85,7 @@ void TaskJournal::write(std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
     const ssize_t put = ::write(file_, bytes.data(), bytes.size());
     if (put >= 0)
-      bytes = bytes.subspan(static_cast<std::size_t>(put));
+      bytes = bytes.subspan(put);
     else if (errno != EINTR)
       refuse(errno);
   }

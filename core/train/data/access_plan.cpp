@@ -13,7 +13,7 @@ constexpr auto never = std::numeric_limits<std::uint64_t>::max();
 std::vector<std::uint32_t> inverse(const std::vector<std::int64_t>& order) {
   std::vector<std::uint32_t> place(order.size());
   for (std::size_t k = 0; k < order.size(); ++k)
-    place[static_cast<std::size_t>(order[k])] = static_cast<std::uint32_t>(k);
+    place[order[k]] = static_cast<std::uint32_t>(k);
   return place;
 }
 
@@ -26,7 +26,7 @@ AccessPlan::AccessPlan(const BatchPlan& plan, const Options& options, ChunkOf ch
   const auto n = static_cast<std::size_t>(plan.samples);
   holder_.assign(n, -1);
   key_.assign(n, 0);
-  buffers_.resize(static_cast<std::size_t>(plan.ranks));
+  buffers_.resize(plan.ranks);
 }
 
 void AccessPlan::begin_epoch(std::int64_t epoch) {
@@ -86,7 +86,7 @@ void AccessPlan::deal_missing(std::span<const std::int64_t> ids, const std::vect
   const auto ranks = static_cast<std::int64_t>(shares.size());
   const std::int64_t most = (std::ssize(ids) + ranks - 1) / ranks;
   std::vector<std::pair<std::int64_t, std::int64_t>> by_chunk;  // first sample of the chunk, place
-  for (const auto place : places) by_chunk.emplace_back(chunk_of_(ids[static_cast<std::size_t>(place)]).first, place);
+  for (const auto place : places) by_chunk.emplace_back(chunk_of_(ids[place]).first, place);
   std::stable_sort(by_chunk.begin(), by_chunk.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Share* target = nullptr;
   for (std::size_t k = 0; k < by_chunk.size(); ++k) {
@@ -99,13 +99,13 @@ void AccessPlan::deal_missing(std::span<const std::int64_t> ids, const std::vect
       };
       target = nullptr;
       for (std::int64_t r = 0; r < ranks; ++r) {
-        Share& candidate = shares[static_cast<std::size_t>((next_step_ + r) % ranks)];
+        Share& candidate = shares[(next_step_ + r) % ranks];
         if (!target || worse(*target, candidate)) target = &candidate;
       }
       ++target->reads;
     }
     target->compute.push_back(by_chunk[k].second);
-    target->missing.push_back(ids[static_cast<std::size_t>(by_chunk[k].second)]);
+    target->missing.push_back(ids[by_chunk[k].second]);
   }
 }
 
@@ -114,19 +114,19 @@ void AccessPlan::deal(std::span<const std::int64_t> ids, std::vector<Share>& sha
   const std::int64_t most = (std::ssize(ids) + plan_.ranks - 1) / plan_.ranks;
   std::vector<std::int64_t> missing;
   for (std::int64_t k = 0; k < std::ssize(ids); ++k) {
-    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(k)]);
+    const auto id = static_cast<std::size_t>(ids[k]);
     const int holder = holder_[id];
     const bool full = holder >= 0 && options_.even == Even::samples &&
-                      std::ssize(shares[static_cast<std::size_t>(holder)].compute) >= most;
+                      std::ssize(shares[holder].compute) >= most;
     if (holder < 0 || full) {
       if (full) {  // it moves to the rank that will read it
-        buffers_[static_cast<std::size_t>(holder)].erase({key_[id], static_cast<std::int64_t>(id)});
+        buffers_[holder].erase({key_[id], static_cast<std::int64_t>(id)});
         holder_[id] = -1;
         if (holder == plan_.rank) step_.drop.push_back(static_cast<std::int64_t>(id));
       }
       missing.push_back(k);
     } else {
-      shares[static_cast<std::size_t>(holder)].compute.push_back(k);
+      shares[holder].compute.push_back(k);
     }
   }
   deal_missing(ids, missing, shares);
@@ -138,9 +138,9 @@ void AccessPlan::own_share(std::span<const std::int64_t> ids, Share& share) {
   const auto slices = slices_of(plan_, std::ssize(ids));
   std::vector<std::int64_t> chunks;
   for (std::int64_t k = slices.front().first; k < slices.back().second; ++k) {
-    const std::int64_t id = ids[static_cast<std::size_t>(k)];
+    const std::int64_t id = ids[k];
     share.compute.push_back(k);
-    if (holder_[static_cast<std::size_t>(id)] >= 0) continue;
+    if (holder_[id] >= 0) continue;
     share.missing.push_back(id);
     chunks.push_back(chunk_of_(id).first);
   }
@@ -150,7 +150,7 @@ void AccessPlan::own_share(std::span<const std::int64_t> ids, Share& share) {
 
 /// Puts a sample into a rank's buffer, or to its new place in it.
 void AccessPlan::put(int rank, std::int64_t id) {
-  auto& buffer = buffers_[static_cast<std::size_t>(rank)];
+  auto& buffer = buffers_[rank];
   const auto k = static_cast<std::size_t>(id);
   const bool held = holder_[k] == rank;
   if (held && (options_.keep == Keep::newest || options_.keep == Keep::first)) return;
@@ -166,14 +166,14 @@ void AccessPlan::finish(int rank, const Share& share) {
   for (const auto id : share.missing) {
     const auto [first, last] = chunk_of_(id);
     for (std::int64_t other = first; last - first > 1 && other < last; ++other)
-      if (holder_[static_cast<std::size_t>(other)] < 0) put(rank, other), neighbours.push_back(other);
+      if (holder_[other] < 0) put(rank, other), neighbours.push_back(other);
   }
   std::sort(neighbours.begin(), neighbours.end());
-  auto& buffer = buffers_[static_cast<std::size_t>(rank)];
+  auto& buffer = buffers_[rank];
   while (std::ssize(buffer) > options_.capacity) {
     const std::int64_t id = buffer.rbegin()->second;
     buffer.erase(std::prev(buffer.end()));
-    holder_[static_cast<std::size_t>(id)] = -1;
+    holder_[id] = -1;
     const bool never_held = std::binary_search(neighbours.begin(), neighbours.end(), id);
     if (rank == plan_.rank && !never_held) step_.drop.push_back(id);
   }
@@ -181,7 +181,7 @@ void AccessPlan::finish(int rank, const Share& share) {
   step_.read = share.missing;
   std::sort(step_.read.begin(), step_.read.end());
   for (const auto id : neighbours)
-    if (holder_[static_cast<std::size_t>(id)] == rank) step_.bring.push_back(id);
+    if (holder_[id] == rank) step_.bring.push_back(id);
 }
 
 const AccessPlan::Step& AccessPlan::advance() {
@@ -191,24 +191,24 @@ const AccessPlan::Step& AccessPlan::advance() {
   step_ = {};
   step_.step = next_step_;
   step_.batch = std::ssize(ids);
-  step_.reads.assign(static_cast<std::size_t>(plan_.ranks), 0);
+  step_.reads.assign(plan_.ranks, 0);
   now_ =
       static_cast<Position>(epoch_ * plan_.samples + next_step_ % plan_.steps_per_epoch() * plan_.batch + step_.batch);
-  std::vector<Share> shares(static_cast<std::size_t>(plan_.ranks));
+  std::vector<Share> shares(plan_.ranks);
   if (remap_)
     deal(ids, shares);
   else
-    own_share(ids, shares[static_cast<std::size_t>(plan_.rank)]);
+    own_share(ids, shares[plan_.rank]);
   const int first = remap_ ? 0 : plan_.rank, last = remap_ ? plan_.ranks : plan_.rank + 1;
   for (int rank = first; rank < last; ++rank)
-    for (const auto place : shares[static_cast<std::size_t>(rank)].compute)
-      put(rank, ids[static_cast<std::size_t>(place)]);
+    for (const auto place : shares[rank].compute)
+      put(rank, ids[place]);
   for (int rank = first; rank < last; ++rank) {
-    step_.reads[static_cast<std::size_t>(rank)] = shares[static_cast<std::size_t>(rank)].reads;
-    finish(rank, shares[static_cast<std::size_t>(rank)]);
+    step_.reads[rank] = shares[rank].reads;
+    finish(rank, shares[rank]);
   }
-  const Share& own = shares[static_cast<std::size_t>(plan_.rank)];
-  for (const auto place : own.compute) step_.compute.push_back(ids[static_cast<std::size_t>(place)]);
+  const Share& own = shares[plan_.rank];
+  for (const auto place : own.compute) step_.compute.push_back(ids[place]);
   step_.found = std::ssize(own.compute) - std::ssize(own.missing);
   ++next_step_;
   return step_;

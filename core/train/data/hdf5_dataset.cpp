@@ -109,7 +109,7 @@ void Hdf5Dataset::open(Context& context) {
     const std::int64_t end = size() * (context.comm.rank() + 1) / context.comm.size();
     for (std::int64_t at = begin, next; at < end; at = next) {
       next = std::min(std::max(chunk_of(at).second, at + 256), end);
-      std::vector<std::int64_t> ids(static_cast<std::size_t>(next - at));
+      std::vector<std::int64_t> ids(next - at);
       std::iota(ids.begin(), ids.end(), at);
       read(ids);
     }
@@ -143,14 +143,14 @@ const io::File& Hdf5Dataset::file(std::size_t shard) {
 Hdf5Dataset::Block Hdf5Dataset::read_block(std::size_t shard, std::size_t field, std::int64_t first,
                                            std::int64_t rows) {
   const auto& info = shards_.fields[field];
-  Block out{std::vector<char>(static_cast<std::size_t>(rows * row_bytes(info))), first};
+  Block out{std::vector<char>(rows * row_bytes(info)), first};
   TensorRef block;
   block.data = out.bytes.data();
   block.dtype = info.dtype;
   block.shape[block.rank++] = rows;
   for (auto extent : info.shape) block.shape[block.rank++] = extent;
   for (std::int64_t stride = 1, k = block.rank - 1; k >= 0; stride *= block.shape[k--]) block.stride[k] = stride;
-  std::vector<std::int64_t> start(static_cast<std::size_t>(block.rank), 0);
+  std::vector<std::int64_t> start(block.rank, 0);
   start[0] = first;
   const io::File& in = file(shard);  // may close others, and their arrays
   const std::pair key(shard, field);

@@ -95,7 +95,7 @@ MemorySet MemorySet::gathered(const MemorySet& own, const Comm& comm) {
         bytes.append(static_cast<const char*>(sample->fields.at(own.fields_[0].name).data), size);
     comm.broadcast(bytes, rank);
     const std::vector<char> memory(bytes.begin(), bytes.end());
-    for (std::int64_t k = 0; k < counts[static_cast<std::size_t>(rank)]; ++k)
+    for (std::int64_t k = 0; k < counts[rank]; ++k)
       out.samples_.push_back(out.sample_from(memory, static_cast<std::size_t>(k) * size, std::ssize(out.samples_)));
   }
   return out;
@@ -103,7 +103,7 @@ MemorySet MemorySet::gathered(const MemorySet& own, const Comm& comm) {
 
 std::vector<SamplePtr> MemorySet::read(std::span<const std::int64_t> ids) {
   std::vector<SamplePtr> out;
-  for (const auto id : ids) out.push_back(samples_.at(static_cast<std::size_t>(id)));
+  for (const auto id : ids) out.push_back(samples_.at(id));
   return out;
 }
 

@@ -54,11 +54,11 @@ void look_at(Dataset& data, const std::string& field, bool each, std::int64_t fi
              std::vector<Moments>& out) {
   std::vector<double> row;
   for (std::int64_t at = first; at < last; at += read_at_once) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(read_at_once, last - at)));
+    std::vector<std::int64_t> ids(std::min(read_at_once, last - at));
     std::iota(ids.begin(), ids.end(), at);
     for (const auto& sample : data.read(ids)) {
       const TensorRef& tensor = field_of(*sample, field);
-      row.resize(static_cast<std::size_t>(tensor.elements()));
+      row.resize(tensor.elements());
       copy_numbers<double>(tensor, row);
       if (each && row.size() != out.size())
         throw InputError(fmt::format("field '{}' has {} numbers in sample {} and {} in others: scale it as a whole",
@@ -73,7 +73,7 @@ std::vector<Moments> together(std::vector<std::vector<Moments>>& table, const Co
   std::vector<Moments> out(table.front().size());
   std::vector<double> flat(5 * out.size());
   for (std::int64_t b = 0; b < blocks; ++b) {
-    auto& block = table[static_cast<std::size_t>(b)];
+    auto& block = table[b];
     const bool mine = b % comm.size() == comm.rank();
     for (std::size_t k = 0; k < block.size(); ++k) {
       const Moments& m = block[k];
@@ -94,10 +94,10 @@ Normalizer Normalizer::fit(Dataset& data, const std::string& field, Method metho
   if (method == Method::none || data.size() == 0) return out;
   const std::int64_t zero = 0;
   const std::int64_t width = per == Per::each ? field_of(*data.read(std::span(&zero, 1)).front(), field).elements() : 1;
-  std::vector<std::vector<Moments>> table(blocks, std::vector<Moments>(static_cast<std::size_t>(width)));
+  std::vector<std::vector<Moments>> table(blocks, std::vector<Moments>(width));
   for (std::int64_t b = context.comm.rank(); b < blocks; b += context.comm.size())
     look_at(data, field, per == Per::each, data.size() * b / blocks, data.size() * (b + 1) / blocks,
-            table[static_cast<std::size_t>(b)]);
+            table[b]);
   out.shift_.clear(), out.scale_.clear();
   for (const Moments& m : together(table, context.comm)) {
     const double spread = method == Method::standard ? std::sqrt(m.squares / m.n) : m.highest - m.lowest;

@@ -44,7 +44,7 @@ Batch ShuffleLoader::batch(std::int64_t step) {
   out.step = step, out.epoch = numbers.epoch, out.samples = numbers.samples;
   // A rank's slices lie side by side: one read brings them all.
   const auto first = numbers.slices.front().first;
-  const auto mine = read(numbers.order.subspan(static_cast<std::size_t>(first),
+  const auto mine = read(numbers.order.subspan(first,
                                                static_cast<std::size_t>(numbers.slices.back().second - first)));
   for (const auto& [from, to] : numbers.slices)
     out.slices.emplace_back(mine.begin() + (from - first), mine.begin() + (to - first));

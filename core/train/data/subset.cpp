@@ -9,7 +9,7 @@ namespace cambium::train {
 
 std::vector<SamplePtr> Subset::read(std::span<const std::int64_t> numbers) {
   std::vector<std::int64_t> ids;
-  for (auto number : numbers) ids.push_back(ids_[static_cast<std::size_t>(number)]);
+  for (auto number : numbers) ids.push_back(ids_[number]);
   return whole_.read(ids);
 }
 
@@ -23,7 +23,7 @@ std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> hold_out(std::ui
   const auto held = static_cast<std::int64_t>(std::llround(share * static_cast<double>(samples)));
   std::vector<std::int64_t> out, rest;
   for (std::int64_t k = 0; k < samples; ++k)
-    (k < held ? out : rest).push_back(keys[static_cast<std::size_t>(k)].second);
+    (k < held ? out : rest).push_back(keys[k].second);
   std::sort(out.begin(), out.end());
   std::sort(rest.begin(), rest.end());
   return {out, rest};

@@ -8,13 +8,13 @@
 namespace cambium::train {
 
 std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, std::int64_t samples) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(samples));
+  std::vector<std::int64_t> order(samples);
   std::iota(order.begin(), order.end(), std::int64_t{0});
   for (std::int64_t k = samples - 1; k > 0; --k) {
     const Random4 random(seed, Stream::shuffle, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(epoch));
     // 64 random bits over k + 1 places: the bias is below (k + 1) / 2^64.
     const std::uint64_t bits = static_cast<std::uint64_t>(random.bits[0]) << 32 | random.bits[1];
-    std::swap(order[static_cast<std::size_t>(k)], order[bits % static_cast<std::uint64_t>(k + 1)]);
+    std::swap(order[k], order[bits % static_cast<std::uint64_t>(k + 1)]);
   }
   return order;
 }
@@ -22,7 +22,7 @@ std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, st
 std::span<const std::int64_t> batch_of(const BatchPlan& plan, std::span<const std::int64_t> order, std::int64_t step) {
   const std::int64_t first = step % plan.steps_per_epoch() * plan.batch;
   const std::int64_t last = std::min(first + plan.batch, plan.samples);
-  return order.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+  return order.subspan(first, static_cast<std::size_t>(last - first));
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> slices_of(const BatchPlan& plan, std::int64_t batch_size) {

@@ -23,9 +23,9 @@ FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<
   for (const auto& members : groups) {
     Group group{size_, size_, 0, static_cast<int>(members.size())};
     for (int k : members) {
-      tensors_[static_cast<std::size_t>(k)].offset = size_;
-      tensors_[static_cast<std::size_t>(k)].group = static_cast<int>(groups_.size());
-      size_ += round_up(tensors_[static_cast<std::size_t>(k)].elements, alignment);
+      tensors_[k].offset = size_;
+      tensors_[k].group = static_cast<int>(groups_.size());
+      size_ += round_up(tensors_[k].elements, alignment);
     }
     group.end = size_ = group.begin + round_up(size_ - group.begin, padding);
     groups_.push_back(group);

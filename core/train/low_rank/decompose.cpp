@@ -14,7 +14,7 @@ using Vectors = std::vector<double>;
 LayerWeights projected(const LayerWeights& w, const Vectors& vectors, std::int64_t rank, bool of_outputs) {
   LayerWeights out = w;
   (of_outputs ? out.outputs : out.inputs) = rank;
-  out.values.assign(static_cast<std::size_t>(out.outputs * out.inputs * out.taps), 0.0);
+  out.values.assign(out.outputs * out.inputs * out.taps, 0.0);
   const auto extent = of_outputs ? w.outputs : w.inputs;
   for (std::int64_t o = 0; o < w.outputs; ++o)
     for (std::int64_t i = 0; i < w.inputs; ++i)
@@ -32,7 +32,7 @@ Vectors transposed(const Vectors& a, std::int64_t rows) {
   const auto columns = std::ssize(a) / std::max<std::int64_t>(rows, 1);
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
-      out[static_cast<std::size_t>(j * rows + i)] = a[static_cast<std::size_t>(i * columns + j)];
+      out[j * rows + i] = a[i * columns + j];
   return out;
 }
 
@@ -57,7 +57,7 @@ void copy(FlatBuffer& from, int source, FlatBuffer& to, int target) {
 
 std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std::int64_t rank) {
   const auto n = of_outputs ? w.outputs : w.inputs;
-  std::vector<double> gram(static_cast<std::size_t>(n * n), 0.0), values(static_cast<std::size_t>(n));
+  std::vector<double> gram(n * n, 0.0), values(static_cast<std::size_t>(n));
   const auto others = of_outputs ? w.inputs : w.outputs;
   const auto at = [&](std::int64_t k, std::int64_t other) {
     return w.values.data() + (of_outputs ? k * w.inputs + other : other * w.inputs + k) * w.taps;
@@ -67,7 +67,7 @@ std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std:
       double sum = 0.0;
       for (std::int64_t other = 0; other < others; ++other)
         for (std::int64_t t = 0; t < w.taps; ++t) sum += at(a, other)[t] * at(b, other)[t];
-      gram[static_cast<std::size_t>(a * n + b)] = gram[static_cast<std::size_t>(b * n + a)] = sum;
+      gram[a * n + b] = gram[b * n + a] = sum;
     }
   symmetric_eigenvectors(static_cast<int>(n), gram.data(), values.data());
   std::vector<double> out;
@@ -75,7 +75,7 @@ std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std:
     const double* row = gram.data() + (n - 1 - r) * n;
     out.insert(out.end(), row, row + n);
   }
-  out.resize(static_cast<std::size_t>(rank * n), 0.0);
+  out.resize(rank * n, 0.0);
   return out;
 }
 
@@ -137,7 +137,7 @@ void fill_factors(std::span<const FactorLayer> whole, FlatBuffer& from, std::spa
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const auto& layer = layers[l];
     for (const int k : {layer.enter, layer.between, layer.core, layer.leave, layer.bias})
-      if (k >= 0) filled[static_cast<std::size_t>(k)] = true;
+      if (k >= 0) filled[k] = true;
     if (layer.bias >= 0) copy(from, whole[l].bias, to, layer.bias);
     if (layer.rank == 0) {
       copy(from, whole[l].core, to, layer.core);
@@ -152,7 +152,7 @@ void fill_factors(std::span<const FactorLayer> whole, FlatBuffer& from, std::spa
   for (std::size_t k = 0; k < fresh.size(); ++k)
     if (const auto found = named.find(fresh[k].info.name);
         !filled[k] && found != named.end() &&
-        old[static_cast<std::size_t>(found->second)].info.shape == fresh[k].info.shape)
+        old[found->second].info.shape == fresh[k].info.shape)
       copy(from, found->second, to, static_cast<int>(k));
 }
 

@@ -49,7 +49,7 @@ BoundedGradient::BoundedGradient(double factor, const std::optional<Clip>& clip,
   int room = 1;
   while (room < 62 && (std::int64_t{1} << room) < parameters + 2) ++room;
   for (int piece = 0; piece < 3; ++piece)
-    grids_[static_cast<std::size_t>(piece)] = std::ldexp(1.0, 2 + room - piece * (53 - room));
+    grids_[piece] = std::ldexp(1.0, 2 + room - piece * (53 - room));
 }
 
 template <class T>

@@ -14,8 +14,8 @@ CodecReducer::CodecReducer(const Mesh& mesh, const FlatLayout& layout, lowp::Wir
     : mesh_(mesh), codec_(codec) {
   const std::int64_t ranks = mesh.world().size(), pieces = (layout.size() + wire_piece - 1) / wire_piece;
   share_ = (pieces + ranks - 1) / ranks * wire_piece;
-  values_.assign(static_cast<std::size_t>(ranks * share_), 0.0f);
-  sent_.resize(static_cast<std::size_t>(ranks * lowp::message_bytes(codec, share_)));
+  values_.assign(ranks * share_, 0.0f);
+  sent_.resize(ranks * lowp::message_bytes(codec, share_));
   received_.resize(sent_.size());
 }
 
@@ -23,10 +23,10 @@ void CodecReducer::exchange() {
   const Comm& world = mesh_.world();
   const std::int64_t ranks = world.size(), me = world.rank(), bytes = lowp::message_bytes(codec_, share_);
   const auto share = [&](std::int64_t r) {
-    return std::span<float>(values_).subspan(static_cast<std::size_t>(r * share_), static_cast<std::size_t>(share_));
+    return std::span<float>(values_).subspan(r * share_, static_cast<std::size_t>(share_));
   };
   const auto message = [&](std::vector<std::byte>& of, std::int64_t r) {
-    return std::span<std::byte>(of).subspan(static_cast<std::size_t>(r * bytes), static_cast<std::size_t>(bytes));
+    return std::span<std::byte>(of).subspan(r * bytes, static_cast<std::size_t>(bytes));
   };
   // Rounding differs between ranks and between the two ways, so that errors do not add up.
   for (std::int64_t r = 0; r < ranks; ++r) {
@@ -36,7 +36,7 @@ void CodecReducer::exchange() {
   MPI_Alltoall(sent_.data(), static_cast<int>(bytes), MPI_BYTE, received_.data(), static_cast<int>(bytes), MPI_BYTE,
                world.handle());
   traffic_.count("reduce-scatter", "world", bytes * (ranks - 1));
-  std::vector<float> sum(static_cast<std::size_t>(share_), 0.0f);
+  std::vector<float> sum(share_, 0.0f);
   for (std::int64_t r = 0; r < ranks; ++r) {
     if (r != me)
       lowp::add_message(codec_, message(received_, r), sum);

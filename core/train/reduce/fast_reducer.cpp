@@ -11,7 +11,7 @@ FastReducer::FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overla
 }
 
 void FastReducer::send_next(FlatBuffer& gradients) {
-  const auto& group = layout_.groups()[static_cast<std::size_t>(next_)];
+  const auto& group = layout_.groups()[next_];
   const auto k = static_cast<std::size_t>(next_);
   with_real(gradients.dtype(), [&]<class T>() {
     T* values = gradients.values<T>().data() + group.begin;
@@ -29,10 +29,10 @@ void FastReducer::send_next(FlatBuffer& gradients) {
 }
 
 void FastReducer::tensor_ready(int tensor, FlatBuffer& gradients) {
-  if (std::exchange(tensor_done_[static_cast<std::size_t>(tensor)], 1)) return;
-  --missing_[static_cast<std::size_t>(layout_.tensors()[static_cast<std::size_t>(tensor)].group)];
+  if (std::exchange(tensor_done_[tensor], 1)) return;
+  --missing_[layout_.tensors()[tensor].group];
   const int before = next_;
-  while (next_ < std::ssize(missing_) && missing_[static_cast<std::size_t>(next_)] == 0) send_next(gradients);
+  while (next_ < std::ssize(missing_) && missing_[next_] == 0) send_next(gradients);
   // MPI libraries without a progress thread move on only inside their own calls.
   if (next_ == before && next_ > 0) go_on(false);
 }
@@ -44,7 +44,7 @@ void FastReducer::go_on(bool wait) {
     MPI_Waitall(next_, requests_.data(), MPI_STATUSES_IGNORE);
   else if (exchanges_.empty())
     MPI_Testall(next_, requests_.data(), &done, MPI_STATUSES_IGNORE);
-  for (int k = 0; !exchanges_.empty() && k < next_; ++k) exchanges_[static_cast<std::size_t>(k)].advance(wait);
+  for (int k = 0; !exchanges_.empty() && k < next_; ++k) exchanges_[k].advance(wait);
 }
 
 void FastReducer::finish(FlatBuffer& gradients) {

@@ -13,19 +13,19 @@ void ShareExchange::start(std::byte* values, std::int64_t n, DType dtype, const 
   state_ = State::adding;
   const int ranks = comm.size(), me = comm.rank();
   const auto [begin, end] = share(me);
-  parts_.resize(static_cast<std::size_t>(ranks));
-  requests_.assign(static_cast<std::size_t>(2 * ranks), MPI_REQUEST_NULL);
+  parts_.resize(ranks);
+  requests_.assign(2 * ranks, MPI_REQUEST_NULL);
   for (int step = 1; step < ranks; ++step) {
     const int from = (me + step) % ranks, to = (me + ranks - step) % ranks;
-    auto& part = parts_[static_cast<std::size_t>(from)];
-    part.resize(static_cast<std::size_t>((end - begin) * static_cast<std::int64_t>(size_of(dtype))));
+    auto& part = parts_[from];
+    part.resize((end - begin) * static_cast<std::int64_t>(size_of(dtype)));
     const MessageLength in(end - begin, type_of(dtype));
     MPI_Irecv(part.data(), in.count(), in.type(), from, tag_, comm.handle(),
-              &requests_[static_cast<std::size_t>(2 * step)]);
+              &requests_[2 * step]);
     const auto [first, last] = share(to);
     const MessageLength out(last - first, type_of(dtype));
     MPI_Isend(at(first), out.count(), out.type(), to, tag_, comm.handle(),
-              &requests_[static_cast<std::size_t>(2 * step + 1)]);
+              &requests_[2 * step + 1]);
   }
 }
 
@@ -45,7 +45,7 @@ void ShareExchange::add_parts() {
   with_real(dtype_, [&]<class T>() {
     T* own = reinterpret_cast<T*>(at(begin));
     const auto part = [&](int rank) {
-      return rank == comm_->rank() ? own : reinterpret_cast<const T*>(parts_[static_cast<std::size_t>(rank)].data());
+      return rank == comm_->rank() ? own : reinterpret_cast<const T*>(parts_[rank].data());
     };
     add_in_order<T>(comm_->size(), end - begin, part, own);
   });
@@ -59,9 +59,9 @@ void ShareExchange::hand_out() {
     const auto [first, last] = share(from);
     const MessageLength in(last - first, type_of(dtype_)), out(end - begin, type_of(dtype_));
     MPI_Irecv(at(first), in.count(), in.type(), from, tag_ + 1, comm_->handle(),
-              &requests_[static_cast<std::size_t>(2 * step)]);
+              &requests_[2 * step]);
     MPI_Isend(at(begin), out.count(), out.type(), to, tag_ + 1, comm_->handle(),
-              &requests_[static_cast<std::size_t>(2 * step + 1)]);
+              &requests_[2 * step + 1]);
   }
 }
 

@@ -11,7 +11,7 @@ SharedReducer::SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool ov
     : mesh_(mesh), layout_(layout), overlap_(overlap), shared_(std::move(shared)) {}
 
 void SharedReducer::tensor_ready(int tensor) {
-  if (std::exchange(tensor_done_[static_cast<std::size_t>(tensor)], 1)) return;
+  if (std::exchange(tensor_done_[tensor], 1)) return;
   shared_->tensor_final(tensor);
   shared_->advance();
 }

@@ -61,7 +61,7 @@ void SharedSum::tensor_final(int tensor) {
 
 /// Whole cache lines, as even as they come.
 SharedSum::Part SharedSum::share(int tensor, int rank) const {
-  const auto& t = layout_.tensors()[static_cast<std::size_t>(tensor)];
+  const auto& t = layout_.tensors()[tensor];
   constexpr std::int64_t unit = 16;  // tensors begin at multiples of it
   const std::int64_t units = (t.elements + unit - 1) / unit;
   return {t.offset + units * rank / comm_.size() * unit, t.offset + units * (rank + 1) / comm_.size() * unit};

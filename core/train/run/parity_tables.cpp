@@ -56,7 +56,7 @@ std::vector<std::string> write_parity_tables(Network& network, std::span<const T
   auto quantities = gives ? gives->parity_quantities() : std::vector<io::ParityQuantity>();
   if (quantities.empty()) return {};
   for (std::int64_t k = comm.rank(); k * batch < data.size(); k += comm.size()) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(batch, data.size() - k * batch)));
+    std::vector<std::int64_t> ids(std::min(batch, data.size() - k * batch));
     std::iota(ids.begin(), ids.end(), k * batch);
     gives->add_parity(data.read(ids), weights, quantities);
   }

@@ -18,7 +18,7 @@ constexpr std::int64_t most_samples = 2000;  ///< that statistics are taken of f
 
 /// So many ids, spread evenly over a data set.
 std::vector<std::int64_t> some_ids(const Dataset& data, std::int64_t count) {
-  std::vector<std::int64_t> out(static_cast<std::size_t>(std::min(count, data.size())));
+  std::vector<std::int64_t> out(std::min(count, data.size()));
   for (std::size_t k = 0; k < out.size(); ++k)
     out[k] = static_cast<std::int64_t>(static_cast<double>(k) * static_cast<double>(data.size()) /
                                        static_cast<double>(out.size()));

@@ -11,9 +11,9 @@ namespace cambium::train {
 
 std::vector<SamplePtr> Validation::block(std::int64_t k) {
   constexpr std::int64_t limit = 1'000'000'000;
-  auto& kept = kept_[static_cast<std::size_t>(k)];
+  auto& kept = kept_[k];
   if (!kept.empty()) return kept;
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(batch_, data_.size() - k * batch_)));
+  std::vector<std::int64_t> ids(std::min(batch_, data_.size() - k * batch_));
   std::iota(ids.begin(), ids.end(), k * batch_);
   auto samples = data_.read(ids);
   for (const auto& sample : samples) kept_bytes_ += sample->bytes;
@@ -29,7 +29,7 @@ std::vector<TermSum> Validation::evaluate(Network& network, std::span<const Tens
     if (judges->evaluate_all(data_, weights, all)) return all;
   network.begin_evaluation(data_, weights);
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
-  kept_.resize(static_cast<std::size_t>(blocks));
+  kept_.resize(blocks);
   std::vector<TermSum> table(static_cast<std::size_t>(blocks) * terms);
   for (std::int64_t turn = 0; turn < blocks; turn += comm.size()) {
     const std::int64_t k = turn + comm.rank();

@@ -73,9 +73,9 @@ Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* 
   const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                            const ReadyCallback& ready) {
     const auto timer = context_.timing.scope("gradient");
-    const auto samples = share.slices[static_cast<std::size_t>(slice)];
+    const auto samples = share.slices[slice];
     if (samples.empty()) return false;
-    const auto row = static_cast<std::size_t>(share.numbers[static_cast<std::size_t>(slice)]);
+    const auto row = static_cast<std::size_t>(share.numbers[slice]);
     const auto terms = std::span(table).subspan(row * terms_, terms_);
     if (tables_) dynamic_cast<UsesTables&>(*network_).use_rows(&tables_->rows(slice));
     try {

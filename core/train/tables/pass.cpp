@@ -61,7 +61,7 @@ void TablePass<T>::send_numbers() {
   heard_.resize(ranks), given_count_.resize(ranks);
   for (std::size_t p = 0; p < ranks; ++p) heard_[p] = theirs[2 * p], given_count_[p] = theirs[2 * p + 1];
   asked_at_ = starts_of(asked_), heard_at_ = starts_of(heard_), given_at_ = starts_of(given_count_);
-  got_numbers_.resize(static_cast<std::size_t>(heard_at_.back() + heard_.back()));
+  got_numbers_.resize(heard_at_.back() + heard_.back());
   MPI_Alltoallv(numbers.data(), asked_.data(), asked_at_.data(), MPI_INT64_T, got_numbers_.data(), heard_.data(),
                 heard_at_.data(), MPI_INT64_T, comm_.handle());
   traffic_.count("row numbers", "world", to_others * static_cast<std::int64_t>(sizeof(std::int64_t)));
@@ -96,7 +96,7 @@ std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
     while (at < end) {
       out.push_back({*at, at, from});
       at = walk(at, from, [&](int t, std::span<const std::int64_t>, std::int64_t here) {
-        from = here + tables_[static_cast<std::size_t>(t)].width;
+        from = here + tables_[t].width;
       });
     }
   }
@@ -108,7 +108,7 @@ std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
 
 template <class T>
 void TablePass<T>::answer() {
-  given_.assign(static_cast<std::size_t>(given_at_.back() + given_count_.back()), T(0));
+  given_.assign(given_at_.back() + given_count_.back(), T(0));
   for (const Block& block : blocks()) {
     if (!block.numbers) continue;
     walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
@@ -132,7 +132,7 @@ typename RowCoding<T>::Found TablePass<T>::found(const std::int64_t* at, const s
   typename RowCoding<T>::Found out(tables_.size());
   while (at < end)
     at = walk(at, from, [&](int t, std::span<const std::int64_t>, std::int64_t here) {
-      out[static_cast<std::size_t>(t)].push_back(here);
+      out[t].push_back(here);
       from = here + width(static_cast<std::size_t>(t));
     });
   return out;
@@ -159,7 +159,7 @@ void TablePass<T>::send_coded() {
   coded_count_.resize(ranks);
   MPI_Alltoall(count.data(), 1, MPI_INT, coded_count_.data(), 1, MPI_INT, comm_.handle());
   coded_at_ = starts_of(coded_count_);
-  coded_got_.resize(static_cast<std::size_t>(coded_at_.back() + coded_count_.back()));
+  coded_got_.resize(coded_at_.back() + coded_count_.back());
   sent_at_ = starts_of(count), sent_count_ = std::move(count);
   MPI_Ialltoallv(coded_given_.data(), sent_count_.data(), sent_at_.data(), MPI_BYTE, coded_got_.data(),
                  coded_count_.data(), coded_at_.data(), MPI_BYTE, comm_.handle(), &request_);
@@ -172,7 +172,7 @@ void TablePass<T>::decode() {
   for (std::size_t q = 0; q < ask.size(); ++q) {
     if (static_cast<int>(q) == comm_.rank()) continue;
     const auto bytes = std::span(coded_got_)
-                           .subspan(static_cast<std::size_t>(coded_at_[q]), static_cast<std::size_t>(coded_count_[q]));
+                           .subspan(coded_at_[q], static_cast<std::size_t>(coded_count_[q]));
     coding_->decode(found(ask[q].data(), ask[q].data() + ask[q].size(), got_at()[q]), bytes, got_.data());
   }
 }
@@ -189,7 +189,7 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
   requests_.make(std::move(slices), std::move(numbers), comm_.size());
   send_numbers();
   answer();
-  got_.resize(static_cast<std::size_t>(got_at().back() + got_count().back()));
+  got_.resize(got_at().back() + got_count().back());
   if (coding_ && with_gradient)
     send_coded();
   else
@@ -213,7 +213,7 @@ void TablePass<T>::wait() {
 
 template <class T>
 TableRows& TablePass<T>::rows(int slice) {
-  return slices_[static_cast<std::size_t>(slice)];
+  return slices_[slice];
 }
 
 template <class T>
@@ -233,7 +233,7 @@ void TablePass<T>::send_back() {
         requests_.for_members(s, t, add_to);
       else
         for (std::int64_t b = 0; b < requests_.bags(s, t).size(); ++b)
-          add_to(b, requests_.where(s, t)[static_cast<std::size_t>(b)]);
+          add_to(b, requests_.where(s, t)[b]);
     }
   MPI_Ialltoallv(got_.data(), got_count().data(), got_at().data(), mpi_type<T>(), given_.data(), given_count_.data(),
                  given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
@@ -270,8 +270,8 @@ void TablePass<T>::touched(const Use& use) {
       add_own(static_cast<std::size_t>(block.from));
     else
       walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
-        auto& sums = sums_[static_cast<std::size_t>(t)];
-        for (const auto row : rows) add(tables_[static_cast<std::size_t>(t)].width, given_.data() + at, sums.sum(row));
+        auto& sums = sums_[t];
+        for (const auto row : rows) add(tables_[t].width, given_.data() + at, sums.sum(row));
       });
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     auto& sums = sums_[t];

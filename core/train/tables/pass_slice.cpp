@@ -39,7 +39,7 @@ TensorRef TablePass<T>::Slice::pooled(int table) {
   auto& out = pooled_[t];
   if (!out.there) {
     pass_->wait();
-    out.held.resize(static_cast<std::size_t>(numbers_of(t)));
+    out.held.resize(numbers_of(t));
     add_up(t, out.held.data());
     out.there = true;
   }
@@ -50,7 +50,7 @@ template <class T>
 TensorRef TablePass<T>::Slice::gradient(int table) {
   const auto t = static_cast<std::size_t>(table);
   auto& out = gradient_[t];
-  if (!out.there) out.held.assign(static_cast<std::size_t>(numbers_of(t)), T(0)), out.there = true;
+  if (!out.there) out.held.assign(numbers_of(t), T(0)), out.there = true;
   return view(out, t);
 }
 

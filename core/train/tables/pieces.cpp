@@ -25,7 +25,7 @@ std::vector<T> TablePieces<T>::exchange(Piece piece) {
     return std::pair(places_.held_below(table, rank, piece.begin), places_.held_below(table, rank, piece.end));
   };
   const auto mine = range(comm_.rank());
-  std::vector<T> own(static_cast<std::size_t>((mine.second - mine.first) * width));
+  std::vector<T> own((mine.second - mine.first) * width);
   store_.copy_out(table, part, mine.first, mine.second - mine.first, own.data());
   std::vector<int> counts, starts{0};
   for (int rank = 0; rank < comm_.size(); ++rank) {
@@ -40,7 +40,7 @@ std::vector<T> TablePieces<T>::exchange(Piece piece) {
   if (!comm_.root()) return out;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const auto [from, to] = range(rank);
-    const T* row = by_rank.data() + starts[static_cast<std::size_t>(rank)];
+    const T* row = by_rank.data() + starts[rank];
     for (auto k = from; k < to; ++k, row += width)
       std::copy_n(row, width, out.data() + (places_.first(table, rank) + k * places_.stride() - piece.begin) * width);
   }
@@ -57,7 +57,7 @@ static void announce(Piece& piece, const Comm& comm) {
 template <class T>
 void TablePieces<T>::write(io::File& file, Part part, const std::string& name) {
   for (std::int64_t t = 0; t < std::ssize(tables_); ++t) {
-    const TableInfo& info = tables_[static_cast<std::size_t>(t)];
+    const TableInfo& info = tables_[t];
     const std::int64_t width = store_.width(static_cast<int>(t), part);
     if (width == 0) continue;
     const std::int64_t shape[] = {info.rows, width};
@@ -89,7 +89,7 @@ void TablePieces<T>::end_serving() {
 template <class T>
 void TablePieces<T>::read(const io::File& file, Part into, const std::string& from) {
   for (std::int64_t t = 0; t < std::ssize(tables_); ++t) {
-    const TableInfo& info = tables_[static_cast<std::size_t>(t)];
+    const TableInfo& info = tables_[t];
     const int table = static_cast<int>(t);
     const std::int64_t width = store_.width(table, into);
     if (width == 0) continue;
@@ -107,10 +107,10 @@ void TablePieces<T>::read(const io::File& file, Part into, const std::string& fr
       const std::int64_t first = places_.held_below(table, comm_.rank(), begin),
                          last = places_.held_below(table, comm_.rank(), end);
       if (first == last) continue;
-      rows.resize(static_cast<std::size_t>((end - begin) * width));
+      rows.resize((end - begin) * width);
       const std::int64_t at[] = {begin, 0};
       array.read_block(at, io::tensor_of(rows.data(), {end - begin, width}));
-      own.resize(static_cast<std::size_t>((last - first) * width));
+      own.resize((last - first) * width);
       for (auto k = first; k < last; ++k)
         std::copy_n(rows.data() + (places_.first(table, comm_.rank()) + k * places_.stride() - begin) * width, width,
                     own.data() + (k - first) * width);

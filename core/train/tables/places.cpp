@@ -17,7 +17,7 @@ TablePlaces::TablePlaces(std::span<const TableInfo> tables, TableKeys::Divide di
   std::iota(order.begin(), order.end(), 0);
   const auto size = [&](std::size_t k) { return tables[k].rows * tables[k].width; };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-  std::vector<std::int64_t> load(static_cast<std::size_t>(ranks), 0);
+  std::vector<std::int64_t> load(ranks, 0);
   for (const auto k : order) {
     const auto least = std::min_element(load.begin(), load.end());
     tables_[k].owner = static_cast<int>(least - load.begin());
@@ -26,7 +26,7 @@ TablePlaces::TablePlaces(std::span<const TableInfo> tables, TableKeys::Divide di
 }
 
 std::int64_t TablePlaces::held_below(int table, int rank, std::int64_t end) const {
-  if (whole_) return tables_[static_cast<std::size_t>(table)].owner == rank ? end : 0;
+  if (whole_) return tables_[table].owner == rank ? end : 0;
   const std::int64_t begin = first(table, rank);
   return begin >= end ? 0 : (end - begin + ranks_ - 1) / ranks_;
 }

@@ -18,20 +18,20 @@ class TablePlaces {
   int ranks() const { return ranks_; }
   bool whole() const { return whole_; }
   int owner(int table, std::int64_t row) const {
-    const Table& t = tables_[static_cast<std::size_t>(table)];
+    const Table& t = tables_[table];
     return whole_ ? t.owner : static_cast<int>((row + t.turn) % ranks_);
   }
   /// Number of a row among those of its table that its owner holds.
   std::int64_t index(std::int64_t row) const { return whole_ ? row : row / ranks_; }
   /// The first row of a table that a rank holds; its next ones follow at distance stride().
   std::int64_t first(int table, int rank) const {
-    return whole_ ? 0 : ((rank - tables_[static_cast<std::size_t>(table)].turn) % ranks_ + ranks_) % ranks_;
+    return whole_ ? 0 : ((rank - tables_[table].turn) % ranks_ + ranks_) % ranks_;
   }
   std::int64_t stride() const { return whole_ ? 1 : ranks_; }
   /// How many of a table's rows below `end` a rank holds.
   std::int64_t held_below(int table, int rank, std::int64_t end) const;
   std::int64_t held(int table, int rank) const {
-    return held_below(table, rank, tables_[static_cast<std::size_t>(table)].rows);
+    return held_below(table, rank, tables_[table].rows);
   }
 
  private:

@@ -22,10 +22,10 @@ std::uint64_t hash_of(std::span<const std::byte> row, std::uint64_t table) {
 /// How many different ones the ranks have together.
 std::vector<std::uint64_t> all_different(std::vector<std::uint64_t> own, const Comm& comm) {
   int count = static_cast<int>(own.size());
-  std::vector<int> counts(static_cast<std::size_t>(comm.size())), starts(counts.size(), 0);
+  std::vector<int> counts(comm.size()), starts(counts.size(), 0);
   MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.handle());
   for (std::size_t k = 1; k < counts.size(); ++k) starts[k] = starts[k - 1] + counts[k - 1];
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(starts.back() + counts.back()));
+  std::vector<std::uint64_t> all(starts.back() + counts.back());
   MPI_Allgatherv(own.data(), count, MPI_UINT64_T, all.data(), counts.data(), starts.data(), MPI_UINT64_T,
                  comm.handle());
   std::sort(all.begin(), all.end());
@@ -46,7 +46,7 @@ void RowCoding<T>::sort_tables(const RowStore<T>& store, const TablePlaces& plac
     const int table = static_cast<int>(t);
     const std::int64_t width = tables_[t].width,
                        rows = places.held_below(table, comm.rank(), std::min(tables_[t].rows, sampled_rows));
-    std::vector<T> row(static_cast<std::size_t>(width));
+    std::vector<T> row(width);
     std::vector<std::int64_t> multiples(row.size());
     std::vector<std::uint64_t> exact, quantised;
     for (std::int64_t r = 0; r < rows; ++r) {

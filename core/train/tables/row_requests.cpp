@@ -14,8 +14,8 @@ std::vector<int> starts_of(const std::vector<int>& counts) {
 void RowRequests::make(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, int ranks) {
   bags_ = std::move(slices), numbers_ = std::move(numbers);
   where_.assign(bags_.size(), std::vector<std::vector<std::int64_t>>(tables_.size()));
-  ask_.assign(static_cast<std::size_t>(ranks), {});
-  count_.assign(static_cast<std::size_t>(ranks), 0);
+  ask_.assign(ranks, {});
+  count_.assign(ranks, 0);
   if (kind_ == Kind::different) {
     ask_for_different();
   } else {

@@ -12,8 +12,8 @@ template <class T>
 RowStore<T>::RowStore(std::span<const TableInfo> tables, const TablePlaces& places, TableKeys::Rule rule, int rank)
     : split_(rule == TableKeys::Rule::split_sgd) {
   if (split_) require_float32("split_sgd", dtype_of<T>());
-  for (int k = 0; k < static_cast<int>(tables.size()); ++k) {
-    const TableInfo& info = tables[static_cast<std::size_t>(k)];
+  for (int k = 0; k < std::ssize(tables); ++k) {
+    const TableInfo& info = tables[k];
     Table table;
     table.width = info.width, table.state_width = state_width(rule, info.width), table.reach = info.reach;
     table.first = places.first(k, rank), table.stride = places.stride(), table.held = places.held(k, rank);
@@ -22,7 +22,7 @@ RowStore<T>::RowStore(std::span<const TableInfo> tables, const TablePlaces& plac
       table.high.assign(numbers, 0), table.low.assign(numbers, 0);
     } else {
       table.weights.assign(numbers, T(0));
-      table.states.assign(static_cast<std::size_t>(table.held * table.state_width), T(0));
+      table.states.assign(table.held * table.state_width, T(0));
     }
     tables_.push_back(std::move(table));
   }
@@ -59,9 +59,9 @@ void RowStore<T>::add_row(int table, std::int64_t index, T* to) const {
   const Table& t = at(table);
   if (split_)
     for (std::int64_t k = 0; k < t.width; ++k)
-      to[k] += static_cast<T>(join(t.high[static_cast<std::size_t>(index * t.width + k)], std::uint16_t{0}));
+      to[k] += static_cast<T>(join(t.high[index * t.width + k], std::uint16_t{0}));
   else
-    for (std::int64_t k = 0; k < t.width; ++k) to[k] += t.weights[static_cast<std::size_t>(index * t.width + k)];
+    for (std::int64_t k = 0; k < t.width; ++k) to[k] += t.weights[index * t.width + k];
 }
 
 /// Asks for the lines of so many numbers from one on, to write or to read.
@@ -102,15 +102,15 @@ void RowStore<T>::sum_bags(int table, std::span<const std::int64_t> first, std::
   const Table& t = at(table);
   const std::int64_t width = t.width, members = std::ssize(where);
   const auto ask = [&](std::int64_t k) {
-    if (k >= members || where[static_cast<std::size_t>(k)] >= 0) return;
-    const std::int64_t row = ~where[static_cast<std::size_t>(k)] * width;
+    if (k >= members || where[k] >= 0) return;
+    const std::int64_t row = ~where[k] * width;
     split_ ? ask_for<false>(t.high, row, width) : ask_for<false>(t.weights, row, width);
   };
   for (std::int64_t k = 0; k < ahead; ++k) ask(k);
   for (std::size_t b = 0; b + 1 < first.size(); ++b) {
     for (std::int64_t k = first[b]; k < first[b + 1]; ++k) ask(k + ahead);
     const auto bag =
-        where.subspan(static_cast<std::size_t>(first[b]), static_cast<std::size_t>(first[b + 1] - first[b]));
+        where.subspan(first[b], static_cast<std::size_t>(first[b + 1] - first[b]));
     const auto own = [&](std::int64_t row, auto&& bring) {
       if (split_)
         bring([high = t.high.data() + row](std::int64_t k) { return static_cast<T>(join(high[k], std::uint16_t{0})); });
@@ -156,7 +156,7 @@ void RowStore<T>::copy_out(int table, Part which, std::int64_t first, std::int64
                        : which == Part::best && !t.best_high.empty() ? t.best_high
                                                                      : t.high;
     for (std::int64_t k = 0; k < count; ++k) {
-      const auto bits = from[static_cast<std::size_t>(first * width + k)];
+      const auto bits = from[first * width + k];
       out[k] = which == Part::states ? static_cast<T>(bits) : static_cast<T>(join(bits, std::uint16_t{0}));
     }
     return;
@@ -173,7 +173,7 @@ void RowStore<T>::copy_in(int table, Part which, std::int64_t first, std::int64_
     if (which == Part::best) t.best_high.resize(t.high.size());
     auto& to = which == Part::states ? t.low : which == Part::best ? t.best_high : t.high;
     for (std::int64_t k = 0; k < count; ++k) {
-      auto& bits = to[static_cast<std::size_t>(first * width + k)];
+      auto& bits = to[first * width + k];
       if (which == Part::states)
         bits = static_cast<std::uint16_t>(in[k]);
       else

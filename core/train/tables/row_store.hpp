@@ -47,8 +47,8 @@ class RowStore {
     Numbers<T> weights, states, best;             ///< of rows that are not split
     Numbers<std::uint16_t> high, low, best_high;  ///< of those that are: bfloat16, and what it cuts off
   };
-  const Table& at(int table) const { return tables_[static_cast<std::size_t>(table)]; }
-  Table& at(int table) { return tables_[static_cast<std::size_t>(table)]; }
+  const Table& at(int table) const { return tables_[table]; }
+  Table& at(int table) { return tables_[table]; }
   void set(Table& table, std::size_t number, double value);
 
   bool split_;

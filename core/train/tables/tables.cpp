@@ -59,7 +59,7 @@ class DividedTables : public Tables {
     timed([&] { pass_.wait_back(); });
     waits_.next();
     pass_.touched([&](int table, std::int64_t index, T* gradient) {
-      const std::int64_t width = infos_[static_cast<std::size_t>(table)].width;
+      const std::int64_t width = infos_[table].width;
       for (std::int64_t k = 0; k < width; ++k) gradient[k] *= static_cast<T>(factor);
       store_.update(table, index, keys_, rate * keys_.rate, gradient);
     });
@@ -163,8 +163,8 @@ std::unique_ptr<Tables> make_tables(std::vector<TableInfo> tables, const TableKe
                                     Context& context) {
   const TablePlaces places(tables, keys.divide, context.comm.size());
   double own = 0.0, rows = 0.0, largest = 0.0;
-  for (int t = 0; t < static_cast<int>(tables.size()); ++t) {
-    const TableInfo& info = tables[static_cast<std::size_t>(t)];
+  for (int t = 0; t < std::ssize(tables); ++t) {
+    const TableInfo& info = tables[t];
     const double numbers = static_cast<double>(info.width + state_width(keys.optimizer, info.width));
     const double row =
         numbers * (keys.optimizer == TableKeys::Rule::split_sgd ? 2.0 : static_cast<double>(size_of(dtype)));

@@ -72,7 +72,7 @@ std::vector<Trial> trials_of(const io::File& file) {
   const auto rungs = g.read<std::vector<double>>("rungs");
   const auto genomes = g.read<std::vector<std::int32_t>>("genome"),
              failed = g.read<std::vector<std::int32_t>>("failed");
-  std::vector<Trial> out(static_cast<std::size_t>(shape[0]));
+  std::vector<Trial> out(shape[0]);
   for (std::size_t k = 0; k < out.size(); ++k) {
     const auto first = genomes.begin() + static_cast<std::ptrdiff_t>(k) * shape[1];
     out[k].genome.assign(first, first + shape[1]);

@@ -32,13 +32,13 @@ Genome random_genome(const SearchSpace& space, Draws& draws) {
 }
 
 Genome evolve(const SearchSpace& space, const StrategyOptions& o, const std::vector<Trial>& finished, Draws& draws) {
-  std::vector<std::int64_t> pool(static_cast<std::size_t>(o.population));
+  std::vector<std::int64_t> pool(o.population);
   std::iota(pool.begin(), pool.end(), std::ssize(finished) - o.population);
   const Trial* parent = nullptr;
   for (std::int64_t k = 0; k < std::min(o.sample, o.population); ++k) {
     const auto pick = k + draws.below(o.population - k);
-    std::swap(pool[static_cast<std::size_t>(k)], pool[static_cast<std::size_t>(pick)]);
-    const Trial& t = finished[static_cast<std::size_t>(pool[static_cast<std::size_t>(k)])];
+    std::swap(pool[k], pool[pick]);
+    const Trial& t = finished[pool[k]];
     if (!parent || t.reward > parent->reward) parent = &t;
   }
   Genome child = parent->genome;
@@ -56,7 +56,7 @@ std::vector<std::vector<double>> frequencies(const SearchSpace& space, Trials::c
   std::vector<std::vector<double>> out;
   for (std::size_t d = 0; d < space.choices.size(); ++d) {
     auto& p = out.emplace_back(static_cast<std::size_t>(space.choices[d]), 1.0);
-    for (auto t = first; t != last; ++t) p[static_cast<std::size_t>((*t)->genome[d])] += 1.0;
+    for (auto t = first; t != last; ++t) p[(*t)->genome[d]] += 1.0;
     const double sum = std::accumulate(p.begin(), p.end(), 0.0);
     for (double& x : p) x /= sum;
   }

@@ -17,7 +17,7 @@
 namespace cambium::tune {
 
 std::vector<double> thresholds_of(const std::vector<Trial>& finished, const SearchOptions& options) {
-  std::vector<double> out(static_cast<std::size_t>(options.rungs), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> out(options.rungs, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t r = 0; r < out.size(); ++r) {
     std::vector<double> values;
     for (const auto& t : finished)
@@ -25,7 +25,7 @@ std::vector<double> thresholds_of(const std::vector<Trial>& finished, const Sear
     if (values.size() < 4) continue;
     const auto place = static_cast<std::ptrdiff_t>((1.0 - options.keep) * static_cast<double>(values.size()));
     std::nth_element(values.begin(), values.begin() + place, values.end());
-    out[r] = values[static_cast<std::size_t>(place)];
+    out[r] = values[place];
   }
   return out;
 }
@@ -57,7 +57,7 @@ bool Search::ended() const {
 void Search::record(Trial trial) {
   if (trial.copy_of >= 0) ++report_.copied;
   if (trial.failed) ++report_.failed;
-  trial.rungs.resize(static_cast<std::size_t>(options_.rungs), std::numeric_limits<double>::quiet_NaN());
+  trial.rungs.resize(options_.rungs, std::numeric_limits<double>::quiet_NaN());
   journal_->add(std::move(trial));
 }
 
@@ -75,7 +75,7 @@ bool Search::next(int worker, tasks::Piece& piece) {
     t.started = now();
     const std::string form = space_.canonical(t.genome);
     if (const auto same = known_.find(form); same != known_.end()) {
-      const Trial& original = journal_->trials()[static_cast<std::size_t>(same->second)];
+      const Trial& original = journal_->trials()[same->second];
       t.reward = original.reward, t.best_epoch = original.best_epoch, t.copy_of = original.number;
       t.worker = worker;
       record(std::move(t));

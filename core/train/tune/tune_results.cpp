@@ -22,8 +22,8 @@ using Decisions = std::vector<deck::Decision>;
 /// Does the decision count, with every alternative around it picked?
 bool counts(const Decisions& decisions, const Genome& genome, std::size_t k) {
   for (int w = decisions[k].within, a = decisions[k].alternative; w >= 0;
-       a = decisions[static_cast<std::size_t>(w)].alternative, w = decisions[static_cast<std::size_t>(w)].within)
-    if (genome[static_cast<std::size_t>(w)] != a) return false;
+       a = decisions[w].alternative, w = decisions[w].within)
+    if (genome[w] != a) return false;
   return true;
 }
 

@@ -19,10 +19,10 @@ const StepsOnDevice* device_form_of(const Optimizer& optimizer) {
 
 static View<std::uint8_t*> decays_of(const FlatLayout& layout) {
   constexpr std::int64_t piece = 16;
-  std::vector<std::uint8_t> host(static_cast<std::size_t>((layout.size() + piece - 1) / piece), 0);
+  std::vector<std::uint8_t> host((layout.size() + piece - 1) / piece, 0);
   for (const auto& tensor : layout.tensors())
     for (std::int64_t at = tensor.offset; at < tensor.offset + tensor.elements; at += piece)
-      host[static_cast<std::size_t>(at / piece)] = tensor.info.decay;
+      host[at / piece] = tensor.info.decay;
   View<std::uint8_t*> out("which weights decay", host.size());
   Kokkos::deep_copy(
       out, Kokkos::View<const std::uint8_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));

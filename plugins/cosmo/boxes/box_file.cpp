@@ -47,7 +47,7 @@ BoxFile::BoxFile(const std::string& path, bool append) : file_(append ? io::File
 }
 
 void BoxFile::put(const char* name, std::int64_t row, const TensorRef& values) {
-  std::vector<std::int64_t> start(static_cast<std::size_t>(values.rank), 0);
+  std::vector<std::int64_t> start(values.rank, 0);
   start[0] = row;
   file_.dataset(name).write_block(start, values);
 }
@@ -72,7 +72,7 @@ void BoxFile::set_done(std::int64_t boxes) {
 std::vector<double> BoxFile::rows(const std::string& name, std::int64_t first, std::int64_t last) const {
   const auto set = file_.dataset(name);
   const std::int64_t width = set.shape().at(1), start[2] = {first, 0};
-  std::vector<double> out(static_cast<std::size_t>((last - first) * width));
+  std::vector<double> out((last - first) * width);
   TensorRef to = io::tensor_of(out.data(), {last - first, width});
   to.is_const = false;
   set.read_block(start, to);
@@ -83,7 +83,7 @@ std::vector<double> BoxFile::wave_numbers() const { return file_.dataset("k").re
 
 std::vector<double> BoxFile::counts(std::int64_t box) const {
   const std::int64_t n = shape_.cells, start[4] = {box, 0, 0, 0};
-  std::vector<double> out(static_cast<std::size_t>(n * n * n));
+  std::vector<double> out(n * n * n);
   TensorRef to = io::tensor_of(out.data(), {1, n, n, n});
   to.is_const = false;
   file_.dataset("counts").read_block(start, to);

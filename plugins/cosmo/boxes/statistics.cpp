@@ -99,7 +99,7 @@ std::array<double, 5> moments_of(std::span<const double> counts) {
 template <class T>
 std::vector<T> halved(std::span<const T> counts, std::int64_t cells) {
   const auto half = cells / 2;
-  std::vector<T> out(static_cast<std::size_t>(half * half * half));
+  std::vector<T> out(half * half * half);
   auto to = out.begin();
   for (std::int64_t x = 0; x < half; ++x)
     for (std::int64_t y = 0; y < half; ++y) {

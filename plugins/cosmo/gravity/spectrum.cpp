@@ -27,7 +27,7 @@ void for_waves(int n, F&& f) {
 
 Bins bins_of(const BoxWaves& waves) {
   Bins out;
-  out.modes.assign(static_cast<std::size_t>(waves.cells() / 2), 0.0);
+  out.modes.assign(waves.cells() / 2, 0.0);
   for_waves(waves.cells(), [&](int, int bin, int, int signs, bool cosines, int, int, int) {
     if (cosines) out.modes[bin] += signs;
   });

@@ -169,11 +169,11 @@ Tensor Cosmoflow::turned(const Tensor& boxes, const train::TorchBatch& batch) co
   const auto ids = batch.ids();
   std::vector<Tensor> out;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
-    const Turn turn = turn_of(seed_, ids[static_cast<std::size_t>(b)], step_, cells_);
+    const Turn turn = turn_of(seed_, ids[b], step_, cells_);
     Tensor x = boxes[b].permute({turn.axes[0], turn.axes[1], turn.axes[2]});
     std::vector<std::int64_t> mirrored;
     for (std::int64_t d = 0; d < 3; ++d)
-      if (turn.mirrored[static_cast<std::size_t>(d)]) mirrored.push_back(d);
+      if (turn.mirrored[d]) mirrored.push_back(d);
     if (!mirrored.empty()) x = x.flip(mirrored);
     out.push_back(x.roll({turn.moved[0], turn.moved[1], turn.moved[2]}, {0, 1, 2}));
   }

@@ -62,8 +62,8 @@ struct Places {
   std::array<std::int64_t, 9> rows;
   explicit Places(const Padded& p) {
     const auto at = [&](int n, int k) { return k / (n * n) * p.x() + k / n % n * p.y() + k % n * p.inputs; };
-    for (int k = 0; k < 8; ++k) eight[static_cast<std::size_t>(k)] = at(2, k);
-    for (int k = 0; k < 27; ++k) taps[static_cast<std::size_t>(k)] = at(3, k);
+    for (int k = 0; k < 8; ++k) eight[k] = at(2, k);
+    for (int k = 0; k < 27; ++k) taps[k] = at(3, k);
     for (std::size_t k = 0; k < 9; ++k) rows[k] = taps[3 * k];
   }
 };
@@ -126,7 +126,7 @@ void product_of(const PooledShape& s, const T* x, std::int64_t middle, std::int6
   using P = Pack<T, W>;
   const auto cube = around(s, x);
   const Places places(padded(s));
-  std::vector<T> rows(static_cast<std::size_t>(8 * padded_middle));
+  std::vector<T> rows(8 * padded_middle);
   for_each_output(s, [&](std::int64_t cell, std::int64_t first) {
     P sums[8], best, which;
     for (std::int64_t m = 0; m < middle; m += W) {
@@ -240,17 +240,17 @@ PooledConvolution<T>::PooledConvolution(PooledShape shape, const T* weight, cons
   const auto& s = shape_;
   if (s.cells < 2 || s.cells % 2 != 0) throw InternalError("a pooled convolution halves an even number of cells");
   with_output_width<T>(s.outputs, [&](auto w) { padded_outputs_ = (s.outputs + w - 1) / w * w; });
-  by_output_.assign(static_cast<std::size_t>(27 * s.inputs * padded_outputs_), T(0));
+  by_output_.assign(27 * s.inputs * padded_outputs_, T(0));
   const auto row = s.gradient_row<T>();
-  by_input_.assign(static_cast<std::size_t>(s.outputs * 9 * row), T(0));
-  bias_.assign(static_cast<std::size_t>(padded_outputs_), T(0));
+  by_input_.assign(s.outputs * 9 * row, T(0));
+  bias_.assign(padded_outputs_, T(0));
   std::copy_n(bias, s.outputs, bias_.begin());
   for (std::int64_t o = 0; o < s.outputs; ++o)
     for (std::int64_t c = 0; c < s.inputs; ++c)
       for (std::int64_t t = 0; t < 27; ++t) {
         const T w = weight[(o * s.inputs + c) * 27 + t];
-        by_output_[static_cast<std::size_t>((t * s.inputs + c) * padded_outputs_ + o)] = w;
-        by_input_[static_cast<std::size_t>((o * 9 + t / 3) * row + t % 3 * s.inputs + c)] = w;
+        by_output_[(t * s.inputs + c) * padded_outputs_ + o] = w;
+        by_input_[(o * 9 + t / 3) * row + t % 3 * s.inputs + c] = w;
       }
 }
 
@@ -287,15 +287,15 @@ PooledProduct<T>::PooledProduct(PooledShape shape, std::int64_t middle, const T*
   with_output_width<T>(std::max(s.outputs, middle), [&](auto w) {
     padded_outputs_ = (s.outputs + w - 1) / w * w, padded_middle_ = (middle + w - 1) / w * w;
   });
-  core_.assign(static_cast<std::size_t>(27 * s.inputs * padded_middle_), T(0));
-  leave_.assign(static_cast<std::size_t>(middle * padded_outputs_), T(0));
-  bias_.assign(static_cast<std::size_t>(padded_outputs_), T(0));
+  core_.assign(27 * s.inputs * padded_middle_, T(0));
+  leave_.assign(middle * padded_outputs_, T(0));
+  bias_.assign(padded_outputs_, T(0));
   std::copy_n(bias, s.outputs, bias_.begin());
   for (std::int64_t m = 0; m < middle; ++m) {
     for (std::int64_t k = 0; k < 27 * s.inputs; ++k)
-      core_[static_cast<std::size_t>((k % 27 * s.inputs + k / 27) * padded_middle_ + m)] = core[m * 27 * s.inputs + k];
+      core_[(k % 27 * s.inputs + k / 27) * padded_middle_ + m] = core[m * 27 * s.inputs + k];
     for (std::int64_t o = 0; o < s.outputs; ++o)
-      leave_[static_cast<std::size_t>(m * padded_outputs_ + o)] = leave[o * middle + m];
+      leave_[m * padded_outputs_ + o] = leave[o * middle + m];
   }
 }
 

@@ -107,7 +107,7 @@ Table InferCosmology::truth_of(const BoxFile& file, const BoxFile& judged) const
       throw InputError(fmt::format("test_boxes: {} does not vary in '{}', but in '{}'; make boxes in which it does",
                                    v.name, test_file(), params_.boxes));
     for (std::size_t r = 0; r < out.size(); ++r)
-      out[r].push_back(2.0 * (found[r][static_cast<std::size_t>(at)] - v.low) / (v.high - v.low) - 1.0);
+      out[r].push_back(2.0 * (found[r][at] - v.low) / (v.high - v.low) - 1.0);
   }
   return out;
 }
@@ -141,9 +141,9 @@ InferCosmology::Row InferCosmology::network(const std::string& model, std::int64
   data.open(context);
   train::require_fields(loaded.info, model, data);
   const std::int64_t count = params_.test[1] - params_.test[0], ranks = context.comm.size();
-  std::vector<double> all(static_cast<std::size_t>(count * targets), 0.0);
+  std::vector<double> all(count * targets, 0.0);
   for (std::int64_t from = context.comm.rank() * params_.batch; from < count; from += ranks * params_.batch) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(params_.batch, count - from)));
+    std::vector<std::int64_t> ids(std::min(params_.batch, count - from));
     std::iota(ids.begin(), ids.end(), params_.test[0] + from);
     TensorRef to = io::tensor_of(all.data() + from * targets, {std::ssize(ids), targets});
     to.is_const = false;

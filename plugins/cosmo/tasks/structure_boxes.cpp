@@ -136,7 +136,7 @@ void StructureBoxes::read_cosmologies() {
     if (!std::isfinite(values[k]))
       throw InputError(fmt::format("'{}': {} in row {} is no finite number; correct it, or leave the row out", path,
                                    names[k % names.size()], k / names.size()));
-  parameters_.assign(static_cast<std::size_t>(params_.boxes), {});
+  parameters_.assign(params_.boxes, {});
   for (std::size_t k = 0; k < names.size(); ++k) {
     Varied v{names[k], values[k], values[k]};
     for (std::int64_t row = 0; row < shape[0]; ++row) {
@@ -149,7 +149,7 @@ void StructureBoxes::read_cosmologies() {
     }
     varied_.push_back(v);
     for (std::int64_t row = 0; row < params_.boxes; ++row)
-      parameters_[static_cast<std::size_t>(row)].push_back(values[static_cast<std::size_t>(row) * names.size() + k]);
+      parameters_[row].push_back(values[static_cast<std::size_t>(row) * names.size() + k]);
   }
   if (varied_.empty())
     throw InputError(fmt::format("'{}' has the same cosmology in every row; give rows that differ", path));
@@ -180,7 +180,7 @@ std::vector<double> StructureBoxes::told_of(std::int64_t box) const {
 }
 
 const std::vector<double>& StructureBoxes::numbers_of(std::int64_t box) const {
-  return parameters_[static_cast<std::size_t>(box)];
+  return parameters_[box];
 }
 
 Cosmology StructureBoxes::cosmology_of(std::int64_t box) const {
@@ -258,7 +258,7 @@ Task::Outcome StructureBoxes::run(Context& context) {
   auto outcome = Outcome::done;
   for (std::int64_t first = static_cast<std::int64_t>(done); first < params_.boxes; first += ranks) {
     const std::int64_t together = std::min(ranks, params_.boxes - first), own = first + context.comm.rank();
-    std::vector<double> rows(static_cast<std::size_t>(together * (cells + bins)), 0.0);
+    std::vector<double> rows(together * (cells + bins), 0.0);
     if (own < params_.boxes) {
       const auto timer = context.timing.scope("boxes");
       const auto made = make(own);

@@ -57,7 +57,7 @@ std::vector<int> LabelledData::types(std::size_t k, const std::vector<std::strin
     number.push_back(static_cast<int>(found - type_map.begin()));
   }
   std::vector<int> out;
-  for (const int type : frames_[k].types) out.push_back(number[static_cast<std::size_t>(type)]);
+  for (const int type : frames_[k].types) out.push_back(number[type]);
   return out;
 }
 

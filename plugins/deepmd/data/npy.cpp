@@ -93,7 +93,7 @@ void read_values(std::ifstream& in, NpyArray& array, bool swapped, const std::st
   if (!counted || bytes > bytes_left(in))
     complain(path, fmt::format("the file ends early: its header promises {} numbers",
                                counted ? std::to_string(n) : fmt::format("{}", fmt::join(array.shape, " x "))));
-  std::vector<T> raw(static_cast<std::size_t>(n));
+  std::vector<T> raw(n);
   auto* first = reinterpret_cast<char*>(raw.data());
   in.read(first, static_cast<std::streamsize>(bytes));
   if (swapped)
@@ -136,7 +136,7 @@ std::vector<double> row_major(const std::vector<double>& values, const std::vect
   for (std::size_t k = shape.size(); k-- > 1;) stride[k - 1] = stride[k] * shape[k];
   std::int64_t to = 0;
   for (const double value : values) {
-    out[static_cast<std::size_t>(to)] = value;
+    out[to] = value;
     for (std::size_t k = 0; k < shape.size(); ++k) {
       to += stride[k];
       if (++index[k] < shape[k]) break;

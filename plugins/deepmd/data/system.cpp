@@ -214,7 +214,7 @@ void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
       }
     }
     frame.x = turned(row(coord, k), q);
-    if (energy) frame.energy = energy->values[static_cast<std::size_t>(k)];
+    if (energy) frame.energy = energy->values[k];
     frame.force = turned(row(force, k), q);
     frame.virial = turned_tensor(row(virial, k), q);
     frame.fparam = row(fparam, k);
@@ -229,14 +229,14 @@ std::vector<int> model_types(const DataSystem& system, std::size_t frame, const 
                              const std::string& model) {
   std::vector<int> out;
   for (int type : system.types(frame)) {
-    if (system.type_map().empty() && type >= 0 && type < static_cast<int>(type_map.size())) {
+    if (system.type_map().empty() && type >= 0 && type < std::ssize(type_map)) {
       out.push_back(type);  // a folder without names uses the model's numbers
       continue;
     }
     if (type < 0 || type >= static_cast<int>(system.type_map().size()))
       throw InputError(fmt::format("{}/type.raw: type {} has no name; type_map.raw lists {}", system.folder(), type,
                                    fmt::join(system.type_map(), ", ")));
-    const std::string& symbol = system.type_map()[static_cast<std::size_t>(type)];
+    const std::string& symbol = system.type_map()[type];
     const auto found = std::find(type_map.begin(), type_map.end(), symbol);
     if (found == type_map.end())
       throw InputError(fmt::format("species '{}' of {} is not known to the model {}; it knows: {}", symbol,

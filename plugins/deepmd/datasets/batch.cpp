@@ -5,14 +5,14 @@ namespace cambium::deepmd {
 void Batch::place_atoms() {
   frame_begin_.assign(1, 0);
   for (const FramePtr& frame : frames_) frame_begin_.push_back(frame_begin_.back() + frame->atoms());
-  place_.resize(static_cast<std::size_t>(frame_begin_.back()));
+  place_.resize(frame_begin_.back());
   type_begin_.assign(1, 0);
   frame_of_.clear(), number_of_.clear();
   for (int t = 0; t < ntypes_; ++t) {
     for (int f = 0; f < frames(); ++f)
       for (int i = 0; i < frame(f).atoms(); ++i) {
-        if (frame(f).type[static_cast<std::size_t>(i)] != t) continue;
-        place_[static_cast<std::size_t>(frame_begin_[static_cast<std::size_t>(f)] + i)] = atoms();
+        if (frame(f).type[i] != t) continue;
+        place_[frame_begin_[f] + i] = atoms();
         frame_of_.push_back(f), number_of_.push_back(i);
       }
     type_begin_.push_back(atoms());
@@ -22,11 +22,11 @@ void Batch::place_atoms() {
 void Batch::append_rows(int neighbour_type, int atom) {
   const int f = frame_of(atom);
   const TrainingFrame& from = frame(f);
-  const auto i = static_cast<std::size_t>(number_of_[static_cast<std::size_t>(atom)]);
+  const auto i = static_cast<std::size_t>(number_of_[atom]);
   row_begin_.push_back(rows());
   for (int k = from.first[i]; k < from.first[i + 1]; ++k) {
-    const int j = from.neighbour[static_cast<std::size_t>(k)];
-    if (from.type[static_cast<std::size_t>(j)] != neighbour_type) continue;
+    const int j = from.neighbour[k];
+    if (from.type[j] != neighbour_type) continue;
     centre_.push_back(atom);
     neighbour_.push_back(place(f, j));
     d_.insert(d_.end(), &from.d[3 * static_cast<std::size_t>(k)], &from.d[3 * static_cast<std::size_t>(k)] + 3);

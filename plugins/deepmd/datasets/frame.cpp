@@ -57,7 +57,7 @@ void append(TrainingFrame& frame, const HostSystem& p, int i, int t, double rcut
 
 TrainingFrame find_pairs(std::span<const std::array<double, 3>> x, std::span<const int> types,
                          const std::optional<Box>& box, int ntypes, double rcut) {
-  const ImageSystem system(x, types, box, std::vector<Species>(static_cast<std::size_t>(ntypes), Species{"X", 1.0}),
+  const ImageSystem system(x, types, box, std::vector<Species>(ntypes, Species{"X", 1.0}),
                            rcut);
   const HostSystem here(system);
   TrainingFrame frame;

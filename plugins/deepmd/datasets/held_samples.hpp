@@ -17,7 +17,7 @@ class HeldSamples {
   std::int64_t bytes() const { return bytes_; }
   std::vector<train::SamplePtr> at(std::span<const std::int64_t> ids) const {
     std::vector<train::SamplePtr> out;
-    for (const std::int64_t id : ids) out.push_back(samples_.at(static_cast<std::size_t>(id)));
+    for (const std::int64_t id : ids) out.push_back(samples_.at(id));
     return out;
   }
 

@@ -31,7 +31,7 @@ void add_field(train::Sample& sample, const std::string& name, V& values, std::v
   ref.is_const = true;
   std::int64_t step = 1;
   for (int k = ref.rank - 1; k >= 0; --k) {
-    ref.shape[k] = shape[static_cast<std::size_t>(k)];
+    ref.shape[k] = shape[k];
     ref.stride[k] = step;
     step *= ref.shape[k];
   }

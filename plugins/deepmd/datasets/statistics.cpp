@@ -10,17 +10,17 @@ namespace cambium::deepmd {
 StatisticsSums::StatisticsSums(int ntypes, double rcut, double rcut_smth, bool radial_only)
     : ntypes_(ntypes), rcut_(rcut), rcut_smth_(rcut_smth), radial_only_(radial_only),
       most_(static_cast<std::size_t>(ntypes), 0) {
-  for (auto* sums : {&atoms_, &s_, &s2_, &a2_}) sums->assign(static_cast<std::size_t>(ntypes), 0.0);
+  for (auto* sums : {&atoms_, &s_, &s2_, &a2_}) sums->assign(ntypes, 0.0);
 }
 
 void StatisticsSums::add(const TrainingFrame& frame) {
   const CutOff cutoff = CutOff::make(rcut_smth_, rcut_, 0.0, false);
-  std::vector<double> count(static_cast<std::size_t>(ntypes_), 0.0);
+  std::vector<double> count(ntypes_, 0.0);
   for (std::size_t i = 0; i < frame.type.size(); ++i) {
     const auto t = static_cast<std::size_t>(frame.type[i]);
     count[t] += 1.0;
     atoms_[t] += 1.0;
-    std::vector<int> neighbours(static_cast<std::size_t>(ntypes_), 0);
+    std::vector<int> neighbours(ntypes_, 0);
     for (int k = frame.first[i]; k < frame.first[i + 1]; ++k) {
       const double* d = &frame.d[3 * static_cast<std::size_t>(k)];
       const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -30,8 +30,8 @@ void StatisticsSums::add(const TrainingFrame& frame) {
       s2_[t] += row[0] * row[0];
       a2_[t] += row[1] * row[1] + row[2] * row[2] + row[3] * row[3];
       closest_ = std::min(closest_, r);
-      ++neighbours[static_cast<std::size_t>(
-          frame.type[static_cast<std::size_t>(frame.neighbour[static_cast<std::size_t>(k)])])];
+      ++neighbours[
+          frame.type[frame.neighbour[k]]];
     }
     for (std::size_t q = 0; q < neighbours.size(); ++q) most_[q] = std::max(most_[q], neighbours[q]);
   }
@@ -54,7 +54,7 @@ Statistics StatisticsSums::result(const std::vector<int>& sel) const {
     out.angular.push_back(radial_only_ ? out.radial.back() : std::max(least, std::sqrt(a2_[t] / (3.0 * n))));
   }
   out.bias = least_squares(counts_, energies_);
-  out.bias.resize(static_cast<std::size_t>(ntypes_), 0.0);
+  out.bias.resize(ntypes_, 0.0);
   return out;
 }
 

@@ -109,7 +109,7 @@ class TypedEngine : public Engine {
   const DeepPotentialModel& model() const override { return model_; }
   const TableReport* table() const override { return tables_ ? &tables_->report : nullptr; }
   double fitting_flops(int type) const override {
-    const auto& net = centres_[static_cast<std::size_t>(type)].fitting;
+    const auto& net = centres_[type].fitting;
     return net ? net->flops() : 0.0;
   }
   std::size_t bytes() const override;
@@ -203,8 +203,8 @@ void TypedEngine<T>::prepare_parameters() {
 
 template <class T>
 double TypedEngine<T>::vacuum_energy(int type) const {
-  if (!model_.subtract_vacuum[static_cast<std::size_t>(type)]) return 0.0;
-  const Network& net = others_.empty() ? model_.fitting_of(type) : others_[static_cast<std::size_t>(type)];
+  if (!model_.subtract_vacuum[type]) return 0.0;
+  const Network& net = others_.empty() ? model_.fitting_of(type) : others_[type];
   std::vector<double> input(static_cast<std::size_t>(net.in()) - common_host_.size(), 0.0);
   input.insert(input.end(), common_host_.begin(), common_host_.end());
   return evaluate(net, input)[0];
@@ -214,8 +214,8 @@ template <class T>
 void TypedEngine<T>::set_fitting_network(int type, const Network& net, std::span<const lowp::BinaryCodedMatrix> coded) {
   if (others_.empty())
     for (int t = 0; t < model_.ntypes(); ++t) others_.push_back(fitting_network(t));
-  others_[static_cast<std::size_t>(type)] = net;
-  Centre<T>& centre = centres_[static_cast<std::size_t>(type)];
+  others_[type] = net;
+  Centre<T>& centre = centres_[type];
   if (centre.fitted) centre.fitting.emplace(net, coded);
   centre.bias = bias_of(type);
 }
@@ -223,8 +223,8 @@ void TypedEngine<T>::set_fitting_network(int type, const Network& net, std::span
 template <class T>
 void TypedEngine<T>::watch(int type, int atoms, const Matrix<T>& x) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
-  auto& rows = (*watched_)[static_cast<std::size_t>(type)];
-  const int n = centres_[static_cast<std::size_t>(type)].fitting->in();
+  auto& rows = (*watched_)[type];
+  const int n = centres_[type].fitting->in();
   for (int row = 0; row < atoms; ++row)
     for (int c = 0; c < n; ++c) rows.push_back(static_cast<double>(host(row, c)));
 }
@@ -241,7 +241,7 @@ template <class T>
 void TypedEngine<T>::set_fparam(std::span<const double> values) {
   options_.fparam.assign(values.begin(), values.end());
   prepare_parameters();
-  for (int t = 0; t < model_.ntypes(); ++t) centres_[static_cast<std::size_t>(t)].bias = bias_of(t);
+  for (int t = 0; t < model_.ntypes(); ++t) centres_[t].bias = bias_of(t);
 }
 
 template <class T>
@@ -284,7 +284,7 @@ void TypedEngine<T>::compute(const EngineInput& input, EngineOutput& output) {
   atoms_.sort(input, model_.ntypes());
   output.closest = model_.rcut;
   for (int t = 0; t < model_.ntypes(); ++t) {
-    const int begin = atoms_.begin[static_cast<std::size_t>(t)], end = atoms_.begin[static_cast<std::size_t>(t) + 1];
+    const int begin = atoms_.begin[t], end = atoms_.begin[static_cast<std::size_t>(t) + 1];
     const int chunks = (end - begin + options_.chunk - 1) / options_.chunk;
     const int rows = chunks == 0 ? 1 : (end - begin + chunks - 1) / chunks;  // equal ones: no short last one
     for (int first = begin; first < end; first += rows)
@@ -299,9 +299,9 @@ void TypedEngine<T>::run_networks(int type) {
     widest = std::max(widest, pairs_.type_first[static_cast<std::size_t>(t) + 1]);
   reserve(embedded_, "deep_potential: embedded", 2 * widest, shape_.channels);
   for (int t = 0; t < model_.ntypes(); ++t) {
-    const int first = pairs_.type_first[static_cast<std::size_t>(t)];
+    const int first = pairs_.type_first[t];
     const int count = pairs_.type_first[static_cast<std::size_t>(t) + 1] - first;
-    nets_[static_cast<std::size_t>(model_.embedding_index(type, t))].evaluate(count, pairs_.input, first, net_work_,
+    nets_[model_.embedding_index(type, t)].evaluate(count, pairs_.input, first, net_work_,
                                                                               embedded_, 2 * first);
   }
 }
@@ -309,7 +309,7 @@ void TypedEngine<T>::run_networks(int type) {
 template <class T>
 template <class Rows>
 void TypedEngine<T>::run_pairs(int type, const Rows& rows, int first, const EngineInput& input) {
-  const Centre<T>& centre = centres_[static_cast<std::size_t>(type)];
+  const Centre<T>& centre = centres_[type];
   contract_pairs(pairs_, rows, shape_, centre.padding, slots_, a_);
   make_descriptor(pairs_.atoms, a_, shape_, d_);
   const Matrix<T> x = whole_ ? file_d_ : d_;
@@ -325,7 +325,7 @@ void TypedEngine<T>::run_pairs(int type, const Rows& rows, int first, const Engi
 
 template <class T>
 void TypedEngine<T>::compute_chunk(int type, int first, int atoms, const EngineInput& input, EngineOutput& output) {
-  const Centre<T>& centre = centres_[static_cast<std::size_t>(type)];
+  const Centre<T>& centre = centres_[type];
   const int row = shape_.components * padded<T>(shape_.channels);
   const int columns = shape_.columns() + static_cast<int>(common_.extent(0)) + lanes<T>;
   reserve(a_, "deep_potential: a", options_.chunk, row);

@@ -86,7 +86,7 @@ std::vector<float> difference_of_means(const Layer& layer, const Row64& full, co
 }
 
 void add_to_bias(const std::vector<float>& shift, Layer& layer) {
-  layer.b.resize(static_cast<std::size_t>(layer.out), 0.0);
+  layer.b.resize(layer.out, 0.0);
   for (std::size_t o = 0; o < shift.size(); ++o) layer.b[o] += static_cast<double>(shift[o]);
 }
 
@@ -118,7 +118,7 @@ std::vector<Row64> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
   const std::size_t count = std::min(all, static_cast<std::size_t>(params.frames)),
                     each = std::max<std::size_t>(1, most_atoms / count);
   const DeepPotentialModel& model = engine.model();
-  std::vector<Row64> out(static_cast<std::size_t>(model.ntypes()));
+  std::vector<Row64> out(model.ntypes());
   for (std::size_t k = 0; k < count; ++k) {
     std::size_t at = k * all / count, s = 0;
     while (at >= systems[s].frames()) at -= systems[s++].frames();

@@ -94,10 +94,10 @@ void ImageSystem::fill(const std::vector<Position>& x, std::span<const int> type
   auto rows = Kokkos::create_mirror_view(particles_.x);
   auto tags = Kokkos::create_mirror_view(particles_.tag);
   for (int i = 0; i < particles_.total(); ++i) {
-    const int owner = i < n ? i : ghosts[static_cast<std::size_t>(i - n)].owner;
-    const Position& p = i < n ? x[static_cast<std::size_t>(i)] : ghosts[static_cast<std::size_t>(i - n)].x;
-    for (int k = 0; k < 3; ++k) rows(i, k) = p[static_cast<std::size_t>(k)];
-    rows(i, 3) = types[static_cast<std::size_t>(owner)];
+    const int owner = i < n ? i : ghosts[i - n].owner;
+    const Position& p = i < n ? x[i] : ghosts[i - n].x;
+    for (int k = 0; k < 3; ++k) rows(i, k) = p[k];
+    rows(i, 3) = types[owner];
     tags(i) = owner + 1;
     if (i >= n) owner_.push_back(owner);
   }

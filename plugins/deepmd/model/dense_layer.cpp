@@ -10,7 +10,7 @@ template <class T>
 View<T*> padded_copy(const std::string& label, const std::vector<double>& values, int n, double fallback) {
   View<T*> out(label, static_cast<std::size_t>(padded<T>(n)));
   auto host = Kokkos::create_mirror_view(out);
-  for (int k = 0; k < n; ++k) host(k) = static_cast<T>(values.empty() ? fallback : values[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < n; ++k) host(k) = static_cast<T>(values.empty() ? fallback : values[k]);
   Kokkos::deep_copy(out, host);
   return out;
 }

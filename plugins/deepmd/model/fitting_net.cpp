@@ -83,7 +83,7 @@ FittingNet<T>::FittingNet(const Network& net, std::span<const lowp::BinaryCodedM
   last_w_ = View<T*>("fitting_net: last w", static_cast<std::size_t>(padded<T>(last.in)));
   auto host = Kokkos::create_mirror_view(last_w_);
   const double scale = last.idt.empty() ? 1.0 : last.idt[0];
-  for (int k = 0; k < last.in; ++k) host(k) = static_cast<T>(scale * last.w[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < last.in; ++k) host(k) = static_cast<T>(scale * last.w[k]);
   Kokkos::deep_copy(last_w_, host);
   last_b_ = last.b.empty() ? 0.0 : scale * last.b[0];
 }

@@ -89,25 +89,25 @@ std::vector<Network> read_collection(const TreeCursor& node, std::size_t expecte
 
 /// [[i, j], ...] as a symmetric table; [i, ...] as a list of flags.
 std::vector<char> excluded_pairs(const TreeCursor& node, const std::string& key, int ntypes) {
-  std::vector<char> out(static_cast<std::size_t>(ntypes * ntypes), 0);
+  std::vector<char> out(ntypes * ntypes, 0);
   if (!node.has(key)) return out;
   const TreeCursor pairs = node.at(key);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const std::vector<int> pair = pairs.at(k).integers();
     if (pair.size() != 2 || std::min(pair[0], pair[1]) < 0 || std::max(pair[0], pair[1]) >= ntypes)
       pairs.at(k).complain(fmt::format("expected two types in 0..{}", ntypes - 1));
-    out[static_cast<std::size_t>(pair[0] * ntypes + pair[1])] = 1;
-    out[static_cast<std::size_t>(pair[1] * ntypes + pair[0])] = 1;
+    out[pair[0] * ntypes + pair[1]] = 1;
+    out[pair[1] * ntypes + pair[0]] = 1;
   }
   return out;
 }
 
 std::vector<char> excluded_types(const TreeCursor& node, const std::string& key, int ntypes) {
-  std::vector<char> out(static_cast<std::size_t>(ntypes), 0);
+  std::vector<char> out(ntypes, 0);
   if (!node.has(key)) return out;
   for (int type : node.at(key).integers()) {
     if (type < 0 || type >= ntypes) node.at(key).complain(fmt::format("type {} is not in 0..{}", type, ntypes - 1));
-    out[static_cast<std::size_t>(type)] = 1;
+    out[type] = 1;
   }
   return out;
 }
@@ -121,12 +121,12 @@ std::vector<std::array<double, 4>> slot_statistics(const TreeCursor& node, const
     node.complain(fmt::format("expected shape {} (types, sum of sel, components), found {}", expected, array.shape));
   std::vector<std::array<double, 4>> out;
   for (int ti = 0; ti < nt; ++ti)
-    for (int tj = 0, slot = 0; tj < nt; slot += m.sel[static_cast<std::size_t>(tj++)]) {
-      const double* first = &array.values[static_cast<std::size_t>((ti * slots + slot) * width)];
+    for (int tj = 0, slot = 0; tj < nt; slot += m.sel[tj++]) {
+      const double* first = &array.values[(ti * slots + slot) * width];
       std::array<double, 4> row = {0, 0, 0, 0};
-      if (m.sel[static_cast<std::size_t>(tj)] > 0) std::copy(first, first + width, row.begin());
-      for (int k = 0; k < m.sel[static_cast<std::size_t>(tj)] * width; ++k)
-        if (first[k] != row[static_cast<std::size_t>(k % width)])
+      if (m.sel[tj] > 0) std::copy(first, first + width, row.begin());
+      for (int k = 0; k < m.sel[tj] * width; ++k)
+        if (first[k] != row[k % width])
           node.complain(fmt::format("differs between the neighbour slots of type {}: no meaning without slots", tj));
       out.push_back(row);
     }
@@ -140,7 +140,7 @@ TablePart table_part(const Array& rows, std::int64_t first, std::int64_t count, 
   constexpr std::int64_t powers = TablePart::coefficients;
   const std::int64_t n = count * channels * powers;
   for (std::int64_t k = 0; k < n; ++k)
-    part.a.push_back(rows.values[static_cast<std::size_t>(first * channels * powers + k)] *
+    part.a.push_back(rows.values[first * channels * powers + k] *
                      std::pow(width, static_cast<double>(k % powers)));
   return part;
 }
@@ -228,8 +228,8 @@ ParameterInput read_parameter_input(const TreeCursor& node, const std::string& n
   const TreeCursor variables = node.at("@variables");
   out.mean = optional_values(variables, name + "_avg", static_cast<std::size_t>(out.size));
   out.inverse_deviation = optional_values(variables, name + "_inv_std", static_cast<std::size_t>(out.size));
-  if (out.mean.empty()) out.mean.assign(static_cast<std::size_t>(out.size), 0.0);
-  if (out.inverse_deviation.empty()) out.inverse_deviation.assign(static_cast<std::size_t>(out.size), 1.0);
+  if (out.mean.empty()) out.mean.assign(out.size, 0.0);
+  if (out.inverse_deviation.empty()) out.inverse_deviation.assign(out.size, 1.0);
   if (node.has("default_" + name)) {
     const TreeCursor given = node.at("default_" + name);
     for (std::size_t k = 0; k < given.size(); ++k) out.fallback.push_back(given.at(k).number());

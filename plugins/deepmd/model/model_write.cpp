@@ -32,7 +32,7 @@ class TreeWriter {
                 {"rcond", nullptr},
                 {"@variables",
                  {{"out_bias", array({1, nt, 1}, m_.output_bias)},
-                  {"out_std", array({1, nt, 1}, std::vector<double>(static_cast<std::size_t>(nt), 1.0))}}}};
+                  {"out_std", array({1, nt, 1}, std::vector<double>(nt, 1.0))}}}};
   }
 
  private:
@@ -56,7 +56,7 @@ class TreeWriter {
     const int nt = m_.ntypes();
     for (int i = 0; i < nt; ++i)
       for (int j = i; j < nt; ++j)
-        if (m_.pair_excluded[static_cast<std::size_t>(i * nt + j)]) out.push_back({i, j});
+        if (m_.pair_excluded[i * nt + j]) out.push_back({i, j});
     return out;
   }
 
@@ -129,8 +129,8 @@ class TreeWriter {
     std::vector<double> values;
     for (int ti = 0; ti < nt; ++ti)
       for (int tj = 0; tj < nt; ++tj)
-        for (int s = 0; s < m_.sel[static_cast<std::size_t>(tj)]; ++s) {
-          const auto& row = rows[static_cast<std::size_t>(ti * nt + tj)];
+        for (int s = 0; s < m_.sel[tj]; ++s) {
+          const auto& row = rows[ti * nt + tj];
           values.insert(values.end(), row.begin(), row.begin() + width);
         }
     return array({nt, m_.neighbours(), width}, values);

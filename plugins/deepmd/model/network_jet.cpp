@@ -24,7 +24,7 @@ Jet<double> layer_output(const Layer& layer, const std::vector<Jet<double>>& in,
 
 std::vector<Jet<double>> through(const Network& net, std::vector<Jet<double>> row) {
   for (const Layer& layer : net.layers) {
-    std::vector<Jet<double>> next(static_cast<std::size_t>(layer.out));
+    std::vector<Jet<double>> next(layer.out);
     for (std::size_t o = 0; o < next.size(); ++o) next[o] = layer_output(layer, row, o);
     row = std::move(next);
   }

@@ -53,7 +53,7 @@ View<T**> padding_of_tables(const DeepPotentialModel& m, const TableSet<T>& tabl
   const TableRows<T> rows{set.coefficients.data(), set.stride()};
   const int n = packs<T>(m.width()), components = m.components();
   for (int t = 0; t < m.ntypes(); ++t) {
-    if (m.embedding[static_cast<std::size_t>(m.embedding_index(centre, t))].layers.empty()) continue;
+    if (m.embedding[m.embedding_index(centre, t)].layers.empty()) continue;
     Kokkos::parallel_for(
         "deep_potential: padding", Range(0, n), KOKKOS_LAMBDA(const int pack) {
           int slot[2] = {0, 0};
@@ -81,7 +81,7 @@ View<T**> padding_of_networks(const DeepPotentialModel& m, const std::vector<Emb
   reserve(embedded, "padding: embedded", 2, m.width());
   const NetworkRows<T> rows{embedded.data(), static_cast<int>(embedded.extent(1))};
   for (int t = 0; t < m.ntypes(); ++t) {
-    const EmbeddingNet<T>& net = nets[static_cast<std::size_t>(m.embedding_index(centre, t))];
+    const EmbeddingNet<T>& net = nets[m.embedding_index(centre, t)];
     if (net.width() == 0) continue;
     net.evaluate(1, x, t, work, embedded, 0);
     Kokkos::parallel_for(

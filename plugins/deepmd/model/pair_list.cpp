@@ -91,7 +91,7 @@ std::vector<int> scan_types(int atoms, const View<int**>& count, const View<int*
   const int ntypes = static_cast<int>(count.extent(1));
   std::vector<int> first(static_cast<std::size_t>(ntypes) + 1, 0);
   for (int t = 0; t < ntypes; ++t) {
-    const int base = first[static_cast<std::size_t>(t)];
+    const int base = first[t];
     int total = 0;
     Kokkos::parallel_scan(
         "pair_list: scan types", Range(0, atoms),
@@ -284,8 +284,8 @@ void PairList<T>::build(const Particles& particles, const NeighborList& list, co
     where.block = View<int*>("pair_list: block", 2 * static_cast<std::size_t>(kinds.ntypes));
     auto block = Kokkos::create_mirror_view(where.block);
     for (int t = 0; t < kinds.ntypes; ++t) {
-      block(2 * t) = type_first[static_cast<std::size_t>(t)];
-      block(2 * t + 1) = type_first[static_cast<std::size_t>(t) + 1] - type_first[static_cast<std::size_t>(t)];
+      block(2 * t) = type_first[t];
+      block(2 * t + 1) = type_first[static_cast<std::size_t>(t) + 1] - type_first[t];
     }
     Kokkos::deep_copy(where.block, block);
     where.input = input;

@@ -33,7 +33,7 @@ std::vector<Span> input_spans(const DeepPotentialModel& m, double r_min) {
   for (int ti = 0; ti < m.ntypes(); ++ti)
     for (int tj = 0; tj < m.ntypes(); ++tj) {
       const auto pair = static_cast<std::size_t>(ti * m.ntypes() + tj);
-      Span& span = spans[static_cast<std::size_t>(m.embedding_index(ti, tj))];
+      Span& span = spans[m.embedding_index(ti, tj)];
       span.lower = std::min(span.lower, -m.mean[pair][0] / m.deviation[pair][0]);
       span.upper = std::max(span.upper, (s - m.mean[pair][0]) / m.deviation[pair][0]);
     }
@@ -46,7 +46,7 @@ double covered_from(const DeepPotentialModel& m, const std::vector<NetworkTable>
   for (int ti = 0; ti < m.ntypes(); ++ti)
     for (int tj = 0; tj < m.ntypes(); ++tj) {
       const auto pair = static_cast<std::size_t>(ti * m.ntypes() + tj);
-      const NetworkTable& table = tables[static_cast<std::size_t>(m.embedding_index(ti, tj))];
+      const NetworkTable& table = tables[m.embedding_index(ti, tj)];
       if (table.empty()) continue;
       const double s = table.fine.to() * m.deviation[pair][0] + m.mean[pair][0];
       double low = 0.0, high = m.rcut;

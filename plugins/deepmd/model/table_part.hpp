@@ -15,8 +15,8 @@ struct TablePart {
   double value_error = 0.0, slope_error = 0.0;  ///< largest found by measure()
 
   double to() const { return from + count * width; }
-  double* at(int interval) { return &a[static_cast<std::size_t>(interval * channels * coefficients)]; }
-  const double* at(int interval) const { return &a[static_cast<std::size_t>(interval * channels * coefficients)]; }
+  double* at(int interval) { return &a[interval * channels * coefficients]; }
+  const double* at(int interval) const { return &a[interval * channels * coefficients]; }
 };
 
 /// The table of one embedding network: `fine` over the inputs from the cut-off to the smallest distance expected,

@@ -140,8 +140,8 @@ Layer empty_layer(int in, int out, bool hidden, bool timestep) {
   layer.activation = Activation::from_name(hidden ? "tanh" : "linear");
   layer.residual = hidden;
   layer.w.assign(static_cast<std::size_t>(in) * static_cast<std::size_t>(out), 0.0);
-  layer.b.assign(static_cast<std::size_t>(out), 0.0);
-  if (timestep && layer.copies()) layer.idt.assign(static_cast<std::size_t>(out), 0.0);
+  layer.b.assign(out, 0.0);
+  if (timestep && layer.copies()) layer.idt.assign(out, 0.0);
   return layer;
 }
 
@@ -184,7 +184,7 @@ void DeepPotentialNetwork::make_work() {
 /// Species in the order in which the data set names them, where the deck names none.
 void DeepPotentialNetwork::collect_species(train::Dataset& training) {
   if (!params_.type_map.empty()) return;
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(training.size()));
+  std::vector<std::int64_t> ids(training.size());
   std::iota(ids.begin(), ids.end(), 0);
   for (const std::int64_t id : ids)
     for (const std::string& symbol : species_of(*training.read(std::span(&id, 1)).front()))

@@ -170,7 +170,7 @@ std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pie
 std::optional<std::vector<double>> Label::sample(Potentials& work, Context& context) const {
   const std::size_t width = sampled_width(work.start.x.size());
   const std::vector<Item> list = items();
-  const auto item = [&](std::int64_t k) -> const Item& { return list[static_cast<std::size_t>(k)]; };
+  const auto item = [&](std::int64_t k) -> const Item& { return list[k]; };
   const tasks::NumberPieces pieces{std::ssize(list),
                                    [&](std::int64_t k) { return static_cast<std::size_t>(item(k).frames) * width; },
                                    [&](std::int64_t k) { return evaluations_of(item(k)); },
@@ -215,7 +215,7 @@ std::optional<std::vector<LabelledFrame>> Label::label(const std::vector<Configu
   const tasks::NumberPieces pieces{
       std::ssize(chosen), [&](std::int64_t) { return width; }, [](std::int64_t) { return 1.0; },
       [&](std::int64_t k, std::span<double> out, const tasks::Breathe&) {
-        const Configuration& c = chosen[static_cast<std::size_t>(k)];
+        const Configuration& c = chosen[k];
         const LabelledFrame f = single_point(*work.potential, c, work.alone);
         pack(f, work.committee ? force_squares(f, single_point(*work.explore, c, work.alone)) : 0.0, out.data());
       }};

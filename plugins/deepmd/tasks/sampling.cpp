@@ -87,7 +87,7 @@ Configuration perturbed(const Configuration& start, const Perturbed& spec, std::
   Configuration out = strained(start, e);
   for (std::size_t i = 0; i < out.x.size(); ++i) {
     const Random4 random = draw(seed, k, 2 + i);
-    for (int c = 0; c < 3; ++c) out.x[i][static_cast<std::size_t>(c)] += spec.displacement * random.normal(c);
+    for (int c = 0; c < 3; ++c) out.x[i][c] += spec.displacement * random.normal(c);
   }
   return out;
 }
@@ -122,7 +122,7 @@ class Langevin1 {
   const Configuration& now() const { return now_; }
 
  private:
-  double mass(std::size_t i) const { return now_.species[static_cast<std::size_t>(now_.types[i])].mass; }
+  double mass(std::size_t i) const { return now_.species[now_.types[i]].mass; }
   void kick(double dt) {
     for (std::size_t i = 0; i < v_.size(); ++i)
       for (std::size_t k = 0; k < 3; ++k) v_[i][k] += dt * force_[i][k] / (mass(i) * constants::mvv2e);

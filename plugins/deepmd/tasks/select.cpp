@@ -28,7 +28,7 @@ static std::vector<std::size_t> selected(const Select& s, const std::vector<doub
     if (deviation[k] >= s.low && deviation[k] <= s.high) out.push_back(k);
   if (s.most > 0 && out.size() > static_cast<std::size_t>(s.most)) {
     std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return deviation[a] > deviation[b]; });
-    out.resize(static_cast<std::size_t>(s.most));
+    out.resize(s.most);
     std::sort(out.begin(), out.end());
   }
   return out;

@@ -21,7 +21,7 @@ std::uint64_t sum_of_file(const fs::path& path, std::uint64_t sum) {
   std::array<char, 1 << 16> part{};
   while (in.read(part.data(), part.size()), in.gcount() > 0)
     for (std::streamsize k = 0; k < in.gcount(); ++k)
-      sum = (sum ^ static_cast<unsigned char>(part[static_cast<std::size_t>(k)])) * 1099511628211ULL;
+      sum = (sum ^ static_cast<unsigned char>(part[k])) * 1099511628211ULL;
   return sum;
 }
 

@@ -66,7 +66,7 @@ std::string text_with_forces(const LabelledData& data, std::size_t k, const Eval
   std::string text =
       fmt::format("{}\nProperties=species:S:1:pos:R:3:forces:R:3 pbc=\"F F F\" energy={}\n", frame.size(), e.energy);
   for (std::size_t i = 0; i < from.x.size(); ++i)
-    text += fmt::format("{} {} {}\n", symbols[static_cast<std::size_t>(frame.type[i])],
+    text += fmt::format("{} {} {}\n", symbols[frame.type[i]],
                         fmt::join(&frame.position[3 * i], &frame.position[3 * i] + 3, " "),
                         fmt::join(&frame.force[3 * i], &frame.force[3 * i] + 3, " "));
   return text;

@@ -32,8 +32,8 @@ std::string excluded(const DeepPotentialModel& m) {
   std::vector<std::string> out;
   for (int i = 0; i < m.ntypes(); ++i)
     for (int j = i; j < m.ntypes(); ++j)
-      if (m.pair_excluded[static_cast<std::size_t>(i * m.ntypes() + j)])
-        out.push_back(m.type_map[static_cast<std::size_t>(i)] + "-" + m.type_map[static_cast<std::size_t>(j)]);
+      if (m.pair_excluded[i * m.ntypes() + j])
+        out.push_back(m.type_map[i] + "-" + m.type_map[j]);
   return fmt::format("{}", fmt::join(out, ", "));
 }
 

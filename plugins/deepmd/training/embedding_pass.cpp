@@ -33,8 +33,8 @@ void EmbeddingPass<T>::first_layer(const LayerWeights<T>& layer, const T* x, int
     T *h = value_[0].row(r), *s = slope_[0].row(r);
     const P input = x[r];
     for (int c = 0; c < layer.out; c += P::width) {
-      const P w = P::load(&layer.first_row[static_cast<std::size_t>(c)]);
-      const P y = tanh(fma(input, w, P::load(&layer.b[static_cast<std::size_t>(c)])));
+      const P w = P::load(&layer.first_row[c]);
+      const P y = tanh(fma(input, w, P::load(&layer.b[c])));
       y.store(h + c);
       ((P(T(1)) - y * y) * w).store(s + c);
     }
@@ -53,7 +53,7 @@ void EmbeddingPass<T>::next_layer(std::size_t l, const LayerWeights<T>& layer, i
   for (int r = begin; r < end; ++r) {
     T *value = h.row(r), *slope = s.row(r);
     for (int c = 0; c < layer.out; c += P::width) {
-      const P y = tanh(P::load(value + c) + P::load(&layer.b[static_cast<std::size_t>(c)]));
+      const P y = tanh(P::load(value + c) + P::load(&layer.b[c]));
       y.store(value + c);
       ((P(T(1)) - y * y) * P::load(slope + c)).store(slope + c);
     }

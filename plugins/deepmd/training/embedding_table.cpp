@@ -39,7 +39,7 @@ void EmbeddingTable::interpolate() {
 
 double EmbeddingTable::largest_slope() const {
   double largest = 0.0;
-  for (int node = 0; node < static_cast<int>(x_.size()); ++node)
+  for (int node = 0; node < std::ssize(x_); ++node)
     for (int m = 0; m < width_; ++m) largest = std::max(largest, std::abs(pass_.slope(node)[m]));
   return largest;
 }

@@ -32,7 +32,7 @@ class EmbeddingTable {
   double half_width(std::size_t n) const { return 0.5 * cell / parts(n); }
   /// terms x width: coefficients of t^j in interval k.
   const double* coefficients(int k) const {
-    return &coefficients_[static_cast<std::size_t>(k * Hermite::terms * width_)];
+    return &coefficients_[k * Hermite::terms * width_];
   }
 
   /// Adds the weights' gradient for the adjoints of the coefficients, intervals x terms x width.

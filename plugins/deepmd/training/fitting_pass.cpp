@@ -77,18 +77,18 @@ void FittingPass<T>::forward(const NetworkWeights<T>& net, int n, double* energy
     for (int r = 0; r < n; ++r) {
       T *y = y_[l].row(r), *out = x_[l + 1].row(r);
       for (int c = 0; c < layer.out; c += P::width) {
-        const P t = tanh(P::load(y + c) + P::load(&layer.b[static_cast<std::size_t>(c)]));
+        const P t = tanh(P::load(y + c) + P::load(&layer.b[c]));
         t.store(y + c);
-        (t * P::load(&layer.idt[static_cast<std::size_t>(c)])).store(out + c);
+        (t * P::load(&layer.idt[c])).store(out + c);
       }
       rows::add_copies(x_[l].row(r), layer.in, layer.copies, out);
     }
   }
   const LayerWeights<T>& last = net[hidden];
-  std::vector<T> shift(static_cast<std::size_t>(n), T(0));  // of few bits that were fitted to samples
+  std::vector<T> shift(n, T(0));  // of few bits that were fitted to samples
   if (last.coded) last.coded->add_product(last.parameter, packed(x_[hidden], n, last.in).data(), n, shift.data());
   for (int r = 0; r < n; ++r) {
-    double e = last.b[0] + static_cast<double>(shift[static_cast<std::size_t>(r)]);
+    double e = last.b[0] + static_cast<double>(shift[r]);
     for (int c = 0; c < last.in; ++c) e += static_cast<double>(x_[hidden].row(r)[c]) * last.w[c];
     energy[r] = e;
   }
@@ -107,7 +107,7 @@ void FittingPass<T>::gradient(const NetworkWeights<T>& net, int n) {
       for (int c = 0; c < layer.out; c += P::width) {
         const P t = P::load(y + c), g = P::load(above + c) * (P(T(1)) - t * t);
         g.store(yg + c);
-        (g * P::load(&layer.idt[static_cast<std::size_t>(c)])).store(zg + c);
+        (g * P::load(&layer.idt[c])).store(zg + c);
       }
       rows::fold_copies(above, layer.in, layer.copies, x_gradient_[l].row(r));
     }
@@ -126,7 +126,7 @@ void FittingPass<T>::tangent(const NetworkWeights<T>& net, int n, double* energy
       const T *y = y_[l].row(r), *z = z_dot_[l].row(r);
       T* out = x_dot_[l + 1].row(r);
       for (int c = 0; c < layer.out; c += P::width) {
-        const P t = P::load(y + c), idt = P::load(&layer.idt[static_cast<std::size_t>(c)]);
+        const P t = P::load(y + c), idt = P::load(&layer.idt[c]);
         ((P(T(1)) - t * t) * idt * P::load(z + c)).store(out + c);
       }
       rows::add_copies(x_dot_[l].row(r), layer.in, layer.copies, out);
@@ -153,7 +153,7 @@ void FittingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& layer,
     T* zb = z_bar_[l].row(r);
     for (int c = 0; c < layer.out; c += P::width) {
       const P t = P::load(y + c), up = P::load(above + c), dot = P::load(zd + c);
-      const P idt = P::load(&layer.idt[static_cast<std::size_t>(c)]);
+      const P idt = P::load(&layer.idt[c]);
       const P z = up * idt * (P(T(1)) - t * t) - (t + t) * P::load(zg + c) * dot;
       z.store(zb + c);
       (P::load(b_bar + c) + z).store(b_bar + c);

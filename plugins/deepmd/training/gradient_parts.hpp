@@ -15,14 +15,14 @@ class GradientParts {
  public:
   GradientParts(int parts, std::span<const TensorRef> given) : given_(given.begin(), given.end()) {
     for (const auto& tensor : given_) size_ += tensor.elements();
-    others_.resize(static_cast<std::size_t>(parts - 1));
+    others_.resize(parts - 1);
   }
 
   /// Where part `part` adds; called by the thread that is to have this memory, which is zeroed.
   std::vector<TensorRef> begin(int part) {
     auto out = given_;
     if (part == 0) return out;
-    T* next = others_[static_cast<std::size_t>(part - 1)].reserve(static_cast<std::size_t>(size_));
+    T* next = others_[part - 1].reserve(size_);
     std::fill_n(next, size_, T(0));
     for (auto& tensor : out) tensor.data = next, next += tensor.elements();
     return out;
@@ -36,7 +36,7 @@ class GradientParts {
       constexpr std::int64_t enough = 8192;
       in_shares(tensor.elements(), enough, [&](std::int64_t first, std::int64_t last) {
         for (const auto& other : others_)
-          for (std::int64_t k = first; k < last; ++k) sum[k] += other[static_cast<std::size_t>(at + k)];
+          for (std::int64_t k = first; k < last; ++k) sum[k] += other[at + k];
       });
       at += tensor.elements();
     }

@@ -41,38 +41,38 @@ std::vector<int> InterpolatedSums<T>::cells_of(const Batch& batch, int network, 
   for (const auto& [tj, ti] : blocks_of(network))
     for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti); ++r) {
       const double position =
-          std::floor(static_cast<double>(rows.x[static_cast<std::size_t>(r)]) / EmbeddingTable::cell);
+          std::floor(static_cast<double>(rows.x[r]) / EmbeddingTable::cell);
       if (!(std::abs(position) < most_cells))
         throw NumericalError(
             fmt::format("two atoms of types {} and {} all but coincide: the input of the embedding network is {:g}",
-                        shape_.type_map[static_cast<std::size_t>(ti)], shape_.type_map[static_cast<std::size_t>(tj)],
-                        rows.x[static_cast<std::size_t>(r)]));
+                        shape_.type_map[ti], shape_.type_map[tj],
+                        rows.x[r]));
       const int cell = static_cast<int>(position);
-      used[static_cast<std::size_t>(cell + most_cells)] = 1;
+      used[cell + most_cells] = 1;
       lowest = std::min(lowest, cell), highest = std::max(highest, cell);
     }
   std::vector<int> out;
   for (int cell = lowest; cell <= highest; ++cell)
-    if (used[static_cast<std::size_t>(cell + most_cells)]) out.push_back(cell);
+    if (used[cell + most_cells]) out.push_back(cell);
   return out;
 }
 
 template <class T>
 void InterpolatedSums<T>::place_rows(const Batch& batch, int network, std::span<const int> cells,
                                      const PairRows<T>& rows) {
-  const EmbeddingTable& table = tables_[static_cast<std::size_t>(network)];
-  std::vector<int> number(static_cast<std::size_t>(cells.back() - cells.front() + 1), 0);
+  const EmbeddingTable& table = tables_[network];
+  std::vector<int> number(cells.back() - cells.front() + 1, 0);
   for (std::size_t n = 0; n < cells.size(); ++n)
-    number[static_cast<std::size_t>(cells[n] - cells.front())] = static_cast<int>(n);
-  const int first = first_interval_[static_cast<std::size_t>(network)];
+    number[cells[n] - cells.front()] = static_cast<int>(n);
+  const int first = first_interval_[network];
   for (const auto& [tj, ti] : blocks_of(network))
     for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti); ++r) {
-      const T position = rows.x[static_cast<std::size_t>(r)] * static_cast<T>(1.0 / EmbeddingTable::cell),
+      const T position = rows.x[r] * static_cast<T>(1.0 / EmbeddingTable::cell),
               cell = std::floor(position);
-      const auto n = static_cast<std::size_t>(number[static_cast<std::size_t>(static_cast<int>(cell) - cells.front())]);
+      const auto n = static_cast<std::size_t>(number[static_cast<int>(cell) - cells.front()]);
       const T along = (position - cell) * static_cast<T>(table.parts(n));
       const int part = std::min(static_cast<int>(along), table.parts(n) - 1);
-      interval_[static_cast<std::size_t>(r)] = first + table.first(n) + part;
+      interval_[r] = first + table.first(n) + part;
       const T t = T(2) * (along - static_cast<T>(part)) - T(1);
       T* power = powers(r);
       power[0] = T(1);
@@ -100,7 +100,7 @@ void InterpolatedSums<T>::find_runs(const Batch& batch, const PairRows<T>& rows)
       run_begin_.push_back(runs_.size());
       const int first = batch.row_begin(tj, atom), end = first + batch.row_count(tj, atom);
       for (int r = first; r < end; ++r) {
-        const int here = interval_[static_cast<std::size_t>(r)];
+        const int here = interval_[r];
         if (r == first || runs_.back().interval != here) runs_.push_back({here, r, 0});
         ++runs_.back().count;
       }
@@ -163,7 +163,7 @@ void InterpolatedSums<T>::padding_value(int row, T* value) {
   std::fill_n(value, kernels_.channels, T(0));
   for (int j = 0; j < terms; ++j) {
     const T* coefficient =
-        coefficients_.row(static_cast<std::int64_t>(interval_[static_cast<std::size_t>(row)]) * terms + j);
+        coefficients_.row(static_cast<std::int64_t>(interval_[row]) * terms + j);
     for (int m = 0; m < kernels_.channels; ++m) value[m] += powers(row)[j] * coefficient[m];
   }
 }
@@ -175,7 +175,7 @@ void InterpolatedSums<T>::gradients_of_run(const Run& run, const T* p, PairRows<
   alignas(64) T dots[4 * terms];
   runs::products<T, K>(p, coefficients_.row(static_cast<std::int64_t>(run.interval) * terms), kernels_.stride,
                        kernels_.channels, dots);
-  const Terms derivative = runs::exponents<T>() * Terms(inverse_half_[static_cast<std::size_t>(run.interval)]);
+  const Terms derivative = runs::exponents<T>() * Terms(inverse_half_[run.interval]);
   for (int r = run.first; r < run.first + run.count; ++r) {
     const Terms power = Terms::load(powers(r)), slope = Terms::load(powers(r) - 1) * derivative;
     const T* c = rows.c_of(r);
@@ -185,7 +185,7 @@ void InterpolatedSums<T>::gradients_of_run(const Run& run, const T* p, PairRows<
       rows.c_bar[4 * static_cast<std::size_t>(r) + static_cast<std::size_t>(k)] = runs::total_of(dot * power);
       mixed = fma(Terms(c[k]), dot, mixed);
     }
-    rows.x_bar[static_cast<std::size_t>(r)] = runs::total_of(mixed * slope);
+    rows.x_bar[r] = runs::total_of(mixed * slope);
   }
 }
 
@@ -200,12 +200,12 @@ template <int K>
 void InterpolatedSums<T>::change_of_run(std::size_t index, const PairRows<T>& rows, T* a) {
   using Terms = runs::Terms<T>;
   const Run& run = runs_[index];
-  const Terms derivative = runs::exponents<T>() * Terms(inverse_half_[static_cast<std::size_t>(run.interval)]);
+  const Terms derivative = runs::exponents<T>() * Terms(inverse_half_[run.interval]);
   Terms sum[K];
   for (Terms& s : sum) s = T(0);
   for (int r = run.first; r < run.first + run.count; ++r) {
     const Terms power = Terms::load(powers(r));
-    const Terms slope = Terms::load(powers(r) - 1) * derivative * Terms(rows.x_dot[static_cast<std::size_t>(r)]);
+    const Terms slope = Terms::load(powers(r) - 1) * derivative * Terms(rows.x_dot[r]);
     const T *c = rows.c_of(r), *c_dot = rows.c_dot_of(r);
     for (int k = 0; k < K; ++k) sum[k] = fma(power, Terms(c_dot[k]), fma(slope, Terms(c[k]), sum[k]));
   }
@@ -236,7 +236,7 @@ void InterpolatedSums<T>::backward(const Batch& batch, int tj, int ti, const Net
   const int padding = batch.block_end(tj, ti) - 1;
   const T* value_bar = adjoints.padding->row(tj * batch.ntypes() + ti);
   for (int j = 0; j < terms; ++j) {
-    T* bar = adjoints_.row(static_cast<std::int64_t>(interval_[static_cast<std::size_t>(padding)]) * terms + j);
+    T* bar = adjoints_.row(static_cast<std::int64_t>(interval_[padding]) * terms + j);
     for (int m = 0; m < width; ++m) bar[m] += powers(padding)[j] * value_bar[m];
   }
 }

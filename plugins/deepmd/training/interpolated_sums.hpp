@@ -25,7 +25,7 @@ class InterpolatedSums : public NeighbourSums<T> {
   void finish(int index, const NetworkWeights<T>& net) override;
 
   int intervals() const { return static_cast<int>(inverse_half_.size()); }
-  const EmbeddingTable& table(int network) const { return tables_[static_cast<std::size_t>(network)]; }
+  const EmbeddingTable& table(int network) const { return tables_[network]; }
 
  private:
   struct Run {

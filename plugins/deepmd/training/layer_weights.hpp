@@ -39,7 +39,7 @@ struct AllWeights {
 namespace detail {
 template <class T>
 std::vector<T> padded_copy(const T* values, int n, T fill) {
-  std::vector<T> out(static_cast<std::size_t>(whole_packs<T>(n)), T(0));
+  std::vector<T> out(whole_packs<T>(n), T(0));
   if (values)
     std::copy_n(values, n, out.begin());
   else

@@ -57,7 +57,7 @@ void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span
   const TrainingFrame& frame = batch.frame(f);
   const double n = norm(frame.atoms(), intensive);
   if (frame.has_energy)
-    adjoint.energy[static_cast<std::size_t>(f)] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
+    adjoint.energy[f] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
   const double per_component = 2.0 * weights[1] / static_cast<double>(std::max<std::size_t>(1, frame.force.size()));
   for (std::size_t k = 0; k < frame.force.size(); ++k) {
     const int place = batch.place(f, static_cast<int>(k / 3));
@@ -65,7 +65,7 @@ void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span
         per_component * (pass.force(place)[k % 3] - frame.force[k]);
   }
   for (std::size_t k = 0; k < frame.virial.size() && weights.size() > 2; ++k)
-    adjoint.virial[static_cast<std::size_t>(f)][k] = 2.0 / 9.0 * weights[2] * n * (pass.virial(f)[k] - frame.virial[k]);
+    adjoint.virial[f][k] = 2.0 / 9.0 * weights[2] * n * (pass.virial(f)[k] - frame.virial[k]);
 }
 
 #define CAMBIUM_LOSS(T)                                                                             \

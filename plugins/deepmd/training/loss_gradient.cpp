@@ -34,7 +34,7 @@ void OpenNetworks<T>::bind(int network, std::span<const TensorRef> gradients) {
 template <class T>
 std::span<const TensorRef> OpenNetworks<T>::gradients(int network) const {
   const auto n = static_cast<std::size_t>(network);
-  return gradients_.subspan(static_cast<std::size_t>(first_[n]), static_cast<std::size_t>(first_[n + 1] - first_[n]));
+  return gradients_.subspan(first_[n], static_cast<std::size_t>(first_[n + 1] - first_[n]));
 }
 
 template <class T>
@@ -191,7 +191,7 @@ class TypedLossGradient : public LossGradient {
 
   Worker& worker(int part) {
     while (std::ssize(workers_) <= part) workers_.push_back(std::make_unique<Worker>());
-    return *workers_[static_cast<std::size_t>(part)];
+    return *workers_[part];
   }
 
   std::size_t assign(Worker& worker, std::size_t portion, FrameRun frames, std::size_t from, std::size_t to) const {
@@ -265,7 +265,7 @@ class TypedLossGradient : public LossGradient {
         NetworkWeights<T> own;
         if (share > 0) own = networks.with_gradients(m, mine);
         const auto& weights = share > 0 ? own : networks[m];
-        for (const auto& p : shares[static_cast<std::size_t>(share)]) {
+        for (const auto& p : shares[share]) {
           if (type >= 0)
             p->pass.backward_fitting(p->batch, weights, p->adjoint, type);
           else

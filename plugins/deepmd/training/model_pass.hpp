@@ -24,8 +24,8 @@ class ModelPass {
   ModelPass(const ModelPass&) = delete;
 
   void evaluate(const Batch& batch, const AllWeights<T>& weights);
-  double energy(int frame) const { return energy_[static_cast<std::size_t>(frame)]; }                        ///< eV
-  const std::array<double, 9>& virial(int frame) const { return virial_[static_cast<std::size_t>(frame)]; }  ///< eV
+  double energy(int frame) const { return energy_[frame]; }                        ///< eV
+  const std::array<double, 9>& virial(int frame) const { return virial_[frame]; }  ///< eV
   const double* force(int place) const {
     return &force_[3 * static_cast<std::size_t>(place)];
   }  ///< eV/Å, by Batch::place

@@ -14,7 +14,7 @@ class WidenedNetwork {
       Store& own = store_[l];
       const std::size_t size = static_cast<std::size_t>(from.in) * static_cast<std::size_t>(from.out);
       own.w.assign(from.w, from.w + size), own.dw.assign(size, 0.0),
-          own.db.assign(static_cast<std::size_t>(from.out), 0.0);
+          own.db.assign(from.out, 0.0);
       LayerWeights<double>& to = layers_[l];
       to.in = from.in, to.out = from.out, to.copies = from.copies;
       to.w = own.w.data(), to.dw = own.dw.data(), to.db = own.db.data();

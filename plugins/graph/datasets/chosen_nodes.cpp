@@ -11,7 +11,7 @@ namespace cambium::graph {
 train::SamplePtr node_sample(const std::shared_ptr<const NodeSamples>& samples, std::int64_t id) {
   auto sample = std::make_shared<train::Sample>();
   const auto& graph = *samples->graph;
-  const auto node = static_cast<std::size_t>(samples->nodes[static_cast<std::size_t>(id)]);
+  const auto node = static_cast<std::size_t>(samples->nodes[id]);
   sample->id = id, sample->storage = samples, sample->bytes = 4;
   sample->fields["label"] = io::tensor_of(&graph.labels[node], {});
   if (!samples->features.empty()) {
@@ -42,10 +42,10 @@ AllNodes all_nodes(train::Dataset& data, const std::string& refusal) {
   constexpr std::int64_t most = 4096;  // samples at a time, which are much larger than what they say
   auto nodes = std::make_shared<std::vector<std::int32_t>>();
   for (std::int64_t begin = 0; begin < size; begin += most) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(most, size - begin)));
+    std::vector<std::int64_t> ids(std::min(most, size - begin));
     std::iota(ids.begin(), ids.end(), begin);
     for (const auto& sample : data.read(ids))
-      nodes->push_back(nodes_of(*sample)->nodes[static_cast<std::size_t>(sample->id)]);
+      nodes->push_back(nodes_of(*sample)->nodes[sample->id]);
   }
   std::sort(nodes->begin(), nodes->end());
   out.nodes = std::move(nodes);
@@ -56,7 +56,7 @@ std::vector<std::int32_t> nodes_with(const Graph& graph, Role role) {
   std::vector<std::int32_t> out;
   const auto here = graph.here();
   for (auto i = here.begin; i < here.end; ++i)
-    if (graph.roles[static_cast<std::size_t>(i - here.begin)] == role && graph.labels[static_cast<std::size_t>(i)] >= 0)
+    if (graph.roles[i - here.begin] == role && graph.labels[i] >= 0)
       out.push_back(static_cast<std::int32_t>(i));
   return out;
 }

@@ -65,9 +65,9 @@ void MeshTrajectories::open(Context& context) {
 std::vector<train::FieldInfo> MeshTrajectories::fields() const { return step_fields(std::ssize(params_.fields)); }
 
 train::SamplePtr MeshTrajectories::sample(std::int64_t id) const {
-  const auto [which, moment] = steps_[static_cast<std::size_t>(id % std::ssize(steps_))];
+  const auto [which, moment] = steps_[id % std::ssize(steps_)];
   const auto& states = trajectories_[which]->value;
-  auto value = states[static_cast<std::size_t>(moment)];
+  auto value = states[moment];
   for (std::size_t k = 0; params_.noise > 0.0 && k < value.size(); ++k) {
     const Random4 random(static_cast<std::uint64_t>(params_.seed), Stream::made_samples, static_cast<std::uint64_t>(id),
                          k / 4);

@@ -66,7 +66,7 @@ MoleculeTable Molecules::table() const {
 /// Which molecules belong to this set.
 std::vector<bool> Molecules::chosen(const MoleculeTable& table) const {
   const auto n = std::ssize(table.molecules);
-  std::vector<bool> out(static_cast<std::size_t>(n), true);
+  std::vector<bool> out(n, true);
   if (!params_.fold) return out;
   std::int64_t inside = 0;
   for (std::int64_t m = 0; m < n; ++m) {
@@ -103,7 +103,7 @@ void Molecules::open(Context& context) {
 
 std::vector<train::SamplePtr> Molecules::read(std::span<const std::int64_t> ids) {
   std::vector<train::SamplePtr> out;
-  for (const auto id : ids) out.push_back(samples_.at(static_cast<std::size_t>(id)));
+  for (const auto id : ids) out.push_back(samples_.at(id));
   return out;
 }
 

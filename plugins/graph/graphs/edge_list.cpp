@@ -62,8 +62,8 @@ Numbering with_labelled(const Numbering& named, const std::vector<Labelled>& lab
 
 void take_labels(const std::string& path, const std::vector<Labelled>& labels, const std::string& edges,
                  GraphParts& parts) {
-  parts.labels.assign(static_cast<std::size_t>(parts.nodes), -1);
-  parts.roles.assign(static_cast<std::size_t>(parts.nodes), Role::none);
+  parts.labels.assign(parts.nodes, -1);
+  parts.roles.assign(parts.nodes, Role::none);
   for (const auto& each : labels) {
     const auto found = parts.numbering.node(each.node);
     if (!found)

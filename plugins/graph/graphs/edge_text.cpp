@@ -239,7 +239,7 @@ class EdgeReader {
 }  // namespace
 
 void EdgeText::fail(std::int64_t edge, const std::string& text) const {
-  throw InputError(fmt::format("{}:{}: {}", path, line[static_cast<std::size_t>(edge)], text));
+  throw InputError(fmt::format("{}:{}: {}", path, line[edge], text));
 }
 
 EdgeText read_edge_text(const std::string& path, const EdgeTextKeys& keys, bool bipartite) {
@@ -270,7 +270,7 @@ Numbering nodes_of(EdgeText& text, std::int64_t count) {
     text.notes.push_back(
         fmt::format("{}: no line names node 0, so that its {} nodes are counted from 1", text.path, said));
   for (std::int64_t k = 0; k < text.size(); ++k)
-    for (const auto number : {text.u[static_cast<std::size_t>(k)], text.v[static_cast<std::size_t>(k)]})
+    for (const auto number : {text.u[k], text.v[k]})
       if (!out.node(number))
         text.fail(k, fmt::format("there is no node {}; the graph has {}, {}", number, said, out.range()));
   return out;

@@ -38,9 +38,9 @@ void require_size(const std::string& source, std::int64_t nodes, const char* wha
 }
 
 double NodePart::looped_sum(std::int64_t node) const {
-  if (node >= first && node < last) return looped_sums[static_cast<std::size_t>(node - first)];
+  if (node >= first && node < last) return looped_sums[node - first];
   const auto found = std::lower_bound(others.begin(), others.end(), node) - others.begin();
-  return looped_sums[static_cast<std::size_t>(last - first + found)];
+  return looped_sums[last - first + found];
 }
 
 std::int64_t Graph::bytes() const {
@@ -53,7 +53,7 @@ sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, 
   out.rows = last - first, out.columns = nodes;
   out.start.resize(static_cast<std::size_t>(last - first) + 1);
   std::iota(out.start.begin(), out.start.end(), std::int64_t{0});
-  out.column.resize(static_cast<std::size_t>(last - first));
+  out.column.resize(last - first);
   std::iota(out.column.begin(), out.column.end(), static_cast<std::int32_t>(first));
   out.value.assign(out.column.size(), 1.0f);
   return out;
@@ -105,10 +105,10 @@ void complete(Graph& out, GraphParts& parts) {
       parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes, here.begin, here.end);
   out.feature_entries = out.features.entries();
   out.labels = std::move(parts.labels), out.roles = std::move(parts.roles);
-  out.labels.resize(static_cast<std::size_t>(parts.nodes), -1);
-  out.roles.resize(static_cast<std::size_t>(here.size()), Role::none);
+  out.labels.resize(parts.nodes, -1);
+  out.roles.resize(here.size(), Role::none);
   for (const auto role : out.roles)
-    if (role != Role::none) ++out.in_role[static_cast<std::size_t>(role)];
+    if (role != Role::none) ++out.in_role[role];
   for (const auto label : out.labels) out.classes = std::max(out.classes, label + 1);
   Fingerprint print;
   print.add(out.weights.start), print.add(out.weights.column), print.add(out.weights.value);

@@ -41,7 +41,7 @@ std::int64_t edge_count(const io::File& file) {
 /// Part [begin, end) of the first dimension of an array whose rows have `width` numbers; 0: of one dimension.
 template <class T>
 static std::vector<T> block_of(const io::Dataset& array, sparse::Range rows, std::int64_t width) {
-  std::vector<T> out(static_cast<std::size_t>(rows.size() * std::max<std::int64_t>(width, 1)));
+  std::vector<T> out(rows.size() * std::max<std::int64_t>(width, 1));
   const std::int64_t start[] = {rows.begin, 0};
   if (width == 0)
     array.read_block({start, 1}, io::tensor_of(out));
@@ -57,7 +57,7 @@ static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std:
   using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
   const std::int64_t block = std::max<std::int64_t>(1, (1 << 20) / std::max<std::int64_t>(width, 1));
   std::vector<T> out;
-  out.reserve(static_cast<std::size_t>(rows.size() * std::max<std::int64_t>(width, 1)));
+  out.reserve(rows.size() * std::max<std::int64_t>(width, 1));
   for (auto begin = rows.begin; begin < rows.end; begin += block)
     for (const Wide x : block_of<Wide>(array, {begin, std::min(rows.end, begin + block)}, width)) {
       if constexpr (std::is_integral_v<T>)
@@ -70,7 +70,7 @@ static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std:
 }
 
 std::vector<Edge> edges_of(const io::File& file, sparse::Range wanted) {
-  std::vector<Edge> out(static_cast<std::size_t>(wanted.size()));
+  std::vector<Edge> out(wanted.size());
   if (out.empty()) return out;
   const auto ends = part_of<std::int32_t>(file.dataset("edges"), wanted, 2);
   std::vector<double> weights(out.size(), 1.0);
@@ -89,7 +89,7 @@ static sparse::Csr<float> dense_features(const io::File& file, std::int64_t node
   out.rows = wanted.size(), out.columns = shape[1];
   for (std::int64_t i = 0; i < wanted.size(); ++i) {
     for (std::int64_t k = 0; k < shape[1]; ++k)
-      if (const float x = values[static_cast<std::size_t>(i * shape[1] + k)]; x != 0.0f)
+      if (const float x = values[i * shape[1] + k]; x != 0.0f)
         out.column.push_back(static_cast<std::int32_t>(k)), out.value.push_back(x);
     out.start.push_back(std::ssize(out.column));
   }

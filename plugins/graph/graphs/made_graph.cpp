@@ -40,20 +40,20 @@ struct Draw {
 };
 
 std::vector<Edge> draw_edges(const MadeGraph& keys, const std::vector<std::int32_t>& labels) {
-  std::vector<std::vector<std::int32_t>> of_class(static_cast<std::size_t>(keys.classes));
+  std::vector<std::vector<std::int32_t>> of_class(keys.classes);
   for (std::size_t i = 0; i < labels.size(); ++i)
-    of_class[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::int32_t>(i));
+    of_class[labels[i]].push_back(static_cast<std::int32_t>(i));
   const Draw draw{static_cast<std::uint64_t>(keys.seed), 1};
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
   const auto wanted = static_cast<std::int64_t>(0.5 * keys.degree * static_cast<double>(keys.nodes));
   for (std::int64_t k = 0; k < wanted; ++k) {
     const auto u = static_cast<std::int32_t>(draw.below(keys.nodes, k, 0));
-    const auto own = labels[static_cast<std::size_t>(u)];
+    const auto own = labels[u];
     const bool inside = draw(k, 1) < keys.inside;
     const auto other = inside ? own : (own + 1 + draw.below(keys.classes - 1, k, 3)) % keys.classes;
-    const auto& there = of_class[static_cast<std::size_t>(other)];
+    const auto& there = of_class[other];
     if (there.empty()) continue;
-    const auto v = there[static_cast<std::size_t>(draw.below(std::ssize(there), k, 2))];
+    const auto v = there[draw.below(std::ssize(there), k, 2)];
     if (u != v) pairs.emplace_back(std::min(u, v), std::max(u, v));
   }
   std::sort(pairs.begin(), pairs.end());
@@ -68,7 +68,7 @@ sparse::Csr<float> draw_features(const MadeGraph& keys, const std::vector<std::i
   sparse::Csr<float> out;
   out.rows = keys.nodes, out.columns = keys.width;
   for (std::int64_t i = 0; i < keys.nodes; ++i) {
-    const std::int64_t label = labels[static_cast<std::size_t>(i)], first = keys.width * label / keys.classes,
+    const std::int64_t label = labels[i], first = keys.width * label / keys.classes,
                        own = keys.width * (label + 1) / keys.classes - first;
     std::vector<std::int32_t> words;
     for (std::int64_t w = 0; w < keys.words; ++w) {
@@ -93,21 +93,21 @@ std::vector<Role> draw_roles(const MadeGraph& keys, const std::vector<std::int32
   std::vector<double> place;
   for (std::int64_t i = 0; i < keys.nodes; ++i) place.push_back(draw(i));
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return place[static_cast<std::size_t>(a)] < place[static_cast<std::size_t>(b)];
+    return place[a] < place[b];
   });
   std::vector<Role> out(labels.size(), Role::none);
-  std::vector<std::int64_t> taken(static_cast<std::size_t>(keys.classes), 0);
+  std::vector<std::int64_t> taken(keys.classes, 0);
   std::vector<std::int32_t> rest;
   for (const auto i : order) {
-    auto& count = taken[static_cast<std::size_t>(labels[static_cast<std::size_t>(i)])];
+    auto& count = taken[labels[i]];
     if (count++ < keys.training)
-      out[static_cast<std::size_t>(i)] = Role::training;
+      out[i] = Role::training;
     else
       rest.push_back(i);
   }
   const auto looked_at = static_cast<std::size_t>(keys.validation * static_cast<double>(rest.size()));
   for (std::size_t k = 0; k < rest.size(); ++k)
-    out[static_cast<std::size_t>(rest[k])] = k < looked_at ? Role::validation : Role::test;
+    out[rest[k]] = k < looked_at ? Role::validation : Role::test;
   return out;
 }
 

@@ -67,7 +67,7 @@ sparse::Csr<double> weighed(const Graph& graph, Weighing weighing) {
   }
   const auto sums = row_sums(out);
   const auto sum_of = [&](std::int32_t node) {
-    return graph.held ? graph.held->looped_sum(node) : sums[static_cast<std::size_t>(node)];
+    return graph.held ? graph.held->looped_sum(node) : sums[node];
   };
   for (std::int64_t i = 0; i < out.rows; ++i)
     for (auto e = out.start[at(i)]; e < out.start[at(i) + 1]; ++e) {

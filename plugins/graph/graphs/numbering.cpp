@@ -16,7 +16,7 @@ Numbering Numbering::of_named(std::vector<std::int64_t> numbers) {
   const auto width = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(base);
   if (width < 8 * numbers.size()) {
     std::vector<char> named(width + 1, 0);
-    for (const auto number : numbers) named[static_cast<std::size_t>(number - base)] = 1;
+    for (const auto number : numbers) named[number - base] = 1;
     numbers.clear();
     for (std::size_t k = 0; k < named.size(); ++k)
       if (named[k]) numbers.push_back(base + static_cast<std::int64_t>(k));
@@ -41,7 +41,7 @@ std::optional<std::int32_t> Numbering::node(std::int64_t number) const {
 
 std::vector<std::int64_t> Numbering::all() const {
   if (!numbers_.empty()) return numbers_;
-  std::vector<std::int64_t> out(static_cast<std::size_t>(count_));
+  std::vector<std::int64_t> out(count_);
   std::iota(out.begin(), out.end(), base_);
   return out;
 }

@@ -54,7 +54,7 @@ Heard heard_by(std::span<const std::int32_t> row, std::int32_t node, std::size_t
   const auto count = draw.fan_out[layer];
   for (const auto k : draw_places(all, count, draw.seed, static_cast<std::uint64_t>(node),
                                   static_cast<std::uint64_t>(draw.step) * most_layers + layer))
-    out.places.push_back(others[static_cast<std::size_t>(k)]);
+    out.places.push_back(others[k]);
   if (own >= 0) out.places.push_back(own), std::sort(out.places.begin(), out.places.end());
   if (draw.scaled) out.factor = static_cast<double>(all) / static_cast<double>(count);
   return out;
@@ -75,16 +75,16 @@ Blocks<T> blocks_of(const Csr<T>& a, std::span<const std::int32_t> nodes, std::s
     Csr<T> block;
     block.rows = std::ssize(inputs);
     for (std::int64_t i = 0; i < block.rows; ++i) {
-      const auto node = inputs[static_cast<std::size_t>(i)];
+      const auto node = inputs[i];
       const auto columns = a.columns_of(node);
       const auto values = a.values_of(node);
       const Heard heard = heard_by(columns, node, l, draw);
       std::vector<std::pair<std::int32_t, T>> row;
       for (const auto place : heard.places) {
-        const auto from = columns[static_cast<std::size_t>(place)];
+        const auto from = columns[place];
         const auto [found, fresh] = number.emplace(from, static_cast<std::int32_t>(inputs.size()));
         if (fresh) inputs.push_back(from);
-        const T value = values[static_cast<std::size_t>(place)];
+        const T value = values[place];
         row.emplace_back(found->second, from == node ? value : value * static_cast<T>(heard.factor));
       }
       std::sort(row.begin(), row.end());

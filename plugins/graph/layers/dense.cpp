@@ -39,7 +39,7 @@ void columns(Rows<const T> h, const T* w, std::int64_t stride, std::int64_t firs
 /// Rows of w with zeros behind, so that whole registers can be read.
 template <class T>
 std::vector<T> padded(const T* w, std::int64_t rows, std::int64_t width, std::int64_t stride) {
-  std::vector<T> out(static_cast<std::size_t>(rows * stride), T(0));
+  std::vector<T> out(rows * stride, T(0));
   for (std::int64_t k = 0; k < rows; ++k) std::copy_n(w + k * width, width, out.data() + k * stride);
   return out;
 }
@@ -69,9 +69,9 @@ void times(Given<T> h, const T* w, std::type_identity_t<Rows<T>> out, bool add) 
 template <class T>
 void times_transposed(Given<T> g, const T* w, std::type_identity_t<Rows<T>> out, bool add) {
   const auto stride = padded_stride<T>(out.width);
-  std::vector<T> turned(static_cast<std::size_t>(g.width * stride), T(0));
+  std::vector<T> turned(g.width * stride, T(0));
   for (std::int64_t k = 0; k < out.width; ++k)
-    for (std::int64_t j = 0; j < g.width; ++j) turned[static_cast<std::size_t>(j * stride + k)] = w[k * g.width + j];
+    for (std::int64_t j = 0; j < g.width; ++j) turned[j * stride + k] = w[k * g.width + j];
   times_padded<T>(g, turned, stride, out, add);
 }
 
@@ -80,7 +80,7 @@ void add_outer(Given<T> h, Given<T> g, T* w) {
   // The longer side runs along registers.
   const bool turned = g.width < h.width;
   const Rows<const T>&a = turned ? g : h, &b = turned ? h : g;
-  std::vector<T> sums(static_cast<std::size_t>(a.width * b.width), T(0));
+  std::vector<T> sums(a.width * b.width, T(0));
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = 0; k < a.width; ++k) {
       const T x = a.row(i)[k];
@@ -109,10 +109,10 @@ void add_outer(const sparse::Csr<T>& h, std::int64_t first, std::int64_t last, G
 
 template <class T>
 void add_rows(Given<T> g, T* w) {
-  std::vector<T> sums(static_cast<std::size_t>(g.width), T(0));
+  std::vector<T> sums(g.width, T(0));
   for (std::int64_t i = 0; i < g.rows; ++i)
-    for (std::int64_t j = 0; j < g.width; ++j) sums[static_cast<std::size_t>(j)] += g.row(i)[j];
-  for (std::int64_t j = 0; j < g.width; ++j) w[j] += sums[static_cast<std::size_t>(j)];
+    for (std::int64_t j = 0; j < g.width; ++j) sums[j] += g.row(i)[j];
+  for (std::int64_t j = 0; j < g.width; ++j) w[j] += sums[j];
 }
 
 #define CAMBIUM_DENSE(T)                                                                         \

@@ -95,7 +95,7 @@ void drop_out(const Csr<T>& from, Csr<T>& to, const Spread<T>& spread, double ra
   std::vector<T> factors;
   for (std::int64_t i = 0; i < from.rows; ++i) {
     const auto values = from.values_of(i);
-    const auto first = static_cast<std::size_t>(from.start[static_cast<std::size_t>(i)]);
+    const auto first = static_cast<std::size_t>(from.start[i]);
     factors.assign(values.size(), T(1));
     if (dropout.drops()) dropout.fill(spread.node(i), std::ssize(factors), factors.data());
     for (std::size_t e = 0; e < values.size(); ++e) to.value[first + e] = values[e] * factors[e];
@@ -105,10 +105,10 @@ void drop_out(const Csr<T>& from, Csr<T>& to, const Spread<T>& spread, double ra
 template <class T>
 void drop_out(Rows<const T> from, Rows<T> to, const Spread<T>& spread, double rate, const Draws& draws) {
   const Dropout dropout(rate, draws, 0);
-  std::vector<T> factors(static_cast<std::size_t>(from.width), T(1));
+  std::vector<T> factors(from.width, T(1));
   for (std::int64_t i = 0; i < from.rows; ++i) {
     if (dropout.drops()) dropout.fill(spread.node(i), from.width, factors.data());
-    for (std::int64_t k = 0; k < from.width; ++k) to.row(i)[k] = from.row(i)[k] * factors[static_cast<std::size_t>(k)];
+    for (std::int64_t k = 0; k < from.width; ++k) to.row(i)[k] = from.row(i)[k] * factors[k];
   }
 }
 

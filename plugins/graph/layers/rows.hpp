@@ -11,7 +11,7 @@ namespace cambium::graph {
 /// The memory of a vector as rows without gaps; what it held is lost.
 template <class T>
 Rows<T> rows_in(std::vector<T>& memory, std::int64_t rows, std::int64_t width) {
-  memory.resize(static_cast<std::size_t>(rows * width));
+  memory.resize(rows * width);
   return {memory.data(), rows, width, width};
 }
 

@@ -58,7 +58,7 @@ class Spread {
  protected:
   Spread() = default;
   static std::int32_t name(const std::vector<std::int32_t>& nodes, std::int64_t k) {
-    return nodes.empty() ? static_cast<std::int32_t>(k) : nodes[static_cast<std::size_t>(k)];
+    return nodes.empty() ? static_cast<std::int32_t>(k) : nodes[k];
   }
 
   Csr<T> a_, at_;

@@ -41,16 +41,16 @@ void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, double 
     propagation_ = std::make_unique<Propagation<T>>(*graph, shape_.layers);
   graph_ = graph, looked_at_ = 0;
   const auto width = shape_.width;
-  rows_.resize(static_cast<std::size_t>(graph->nodes() * width));
+  rows_.resize(graph->nodes() * width);
   propagation_->apply(table, rows_.data(), width);
   if (power == 1.0) return;
-  lengths_.resize(static_cast<std::size_t>(graph->nodes()));
+  lengths_.resize(graph->nodes());
   for (std::int64_t i = 0; i < graph->nodes(); ++i) {
     T* row = rows_.data() + i * width;
     double squares = 0.0;
     for (std::int64_t k = 0; k < width; ++k) squares += static_cast<double>(row[k]) * static_cast<double>(row[k]);
     const T length = static_cast<T>(std::max(std::sqrt(squares), 1e-6));
-    lengths_[static_cast<std::size_t>(i)] = length;
+    lengths_[i] = length;
     const T by = power == 0.0 ? length : static_cast<T>(std::pow(static_cast<double>(length), 1.0 - power));
     for (std::int64_t k = 0; k < width; ++k) row[k] /= by;
   }
@@ -66,7 +66,7 @@ void PairEngine<T>::back_to_products(T* slopes) const {
     T* slope = slopes + i * width;
     T along = 0;
     for (std::int64_t k = 0; k < width; ++k) along += row[k] * slope[k];
-    const T length = lengths_[static_cast<std::size_t>(i)];
+    const T length = lengths_[i];
     for (std::int64_t k = 0; k < width; ++k) slope[k] = (slope[k] - along * row[k]) / length;
   }
 }

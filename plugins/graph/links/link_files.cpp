@@ -26,11 +26,11 @@ std::vector<Link> listed(const io::File& file, const std::string& name, std::int
   std::vector<Link> out;
   out.reserve(item.size());
   for (std::int64_t user = 0; user < users; ++user) {
-    const auto first = start[static_cast<std::size_t>(user)], last = start[static_cast<std::size_t>(user) + 1];
+    const auto first = start[user], last = start[static_cast<std::size_t>(user) + 1];
     if (first > last || last > std::ssize(item))
       throw InputError(fmt::format("'{}': /{}/indptr falls at user {}; it must rise", file.file(), name, user));
     for (auto e = first; e < last; ++e) {
-      const auto i = item[static_cast<std::size_t>(e)];
+      const auto i = item[e];
       if (i < 0 || i >= items)
         throw InputError(fmt::format("'{}': /{}/items of user {} holds {}; items are numbered 0 to {}", file.file(),
                                      name, user, i, items - 1));

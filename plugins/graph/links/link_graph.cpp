@@ -47,11 +47,11 @@ void tidy(std::vector<Link>& links, LinkGraph& out) {
 
 /// Takes links away from those for training, as long as their users keep another one.
 std::vector<Link> drawn(std::vector<Link>& links, std::int64_t users, double share, std::uint64_t seed) {
-  std::vector<std::int64_t> left(static_cast<std::size_t>(users), 0);
-  for (const auto& link : links) ++left[static_cast<std::size_t>(link.user)];
+  std::vector<std::int64_t> left(users, 0);
+  for (const auto& link : links) ++left[link.user];
   std::vector<Link> kept, out;
   for (std::size_t k = 0; k < links.size(); ++k) {
-    auto& more = left[static_cast<std::size_t>(links[k].user)];
+    auto& more = left[links[k].user];
     const bool taken = more > 1 && Random4(seed, held_out_links_stream, k, 0).uniform(0) < share;
     if (taken) --more;
     (taken ? out : kept).push_back(links[k]);
@@ -90,9 +90,9 @@ void set_sizes(LinkParts& parts) {
 
 /// Items of either side of a link, where not all are.
 std::vector<std::int32_t> named_items(const LinkGraph& graph) {
-  std::vector<char> named(static_cast<std::size_t>(graph.items), 0);
+  std::vector<char> named(graph.items, 0);
   for (const auto* links : {&graph.training, &graph.held_out})
-    for (const auto item : links->column) named[static_cast<std::size_t>(item)] = 1;
+    for (const auto item : links->column) named[item] = 1;
   std::vector<std::int32_t> out;
   for (std::size_t item = 0; item < named.size(); ++item)
     if (named[item]) out.push_back(static_cast<std::int32_t>(item));
@@ -137,7 +137,7 @@ LinkGraphPtr make_links(LinkParts parts) {
 
 std::vector<std::int32_t> users_of(const sparse::Csr<float>& links) {
   std::vector<std::int32_t> out;
-  out.reserve(static_cast<std::size_t>(links.entries()));
+  out.reserve(links.entries());
   for (std::int64_t user = 0; user < links.rows; ++user)
     out.insert(out.end(), links.length(user), static_cast<std::int32_t>(user));
   return out;

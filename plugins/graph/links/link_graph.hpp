@@ -35,7 +35,7 @@ struct LinkGraph {
   /// How many items can be drawn, and the k-th of them.
   std::int64_t drawable() const { return named_items.empty() ? items : std::ssize(named_items); }
   std::int32_t drawn(std::int64_t k) const {
-    return named_items.empty() ? static_cast<std::int32_t>(k) : named_items[static_cast<std::size_t>(k)];
+    return named_items.empty() ? static_cast<std::int32_t>(k) : named_items[k];
   }
 
   /// Rows of a table of embeddings: users, then items; of a plain graph its nodes.

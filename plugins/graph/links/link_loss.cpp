@@ -209,7 +209,7 @@ std::vector<std::int32_t> shared_items(const LinkGraph& graph, const LinkLossKey
     if (keys.draw == LinkLossKeys::Draw::items)
       out.push_back(graph.drawn(below(x, graph.drawable())));
     else
-      out.push_back(graph.training.column[static_cast<std::size_t>(below(x, graph.training.entries()))]);
+      out.push_back(graph.training.column[below(x, graph.training.entries())]);
   }
   return out;
 }

@@ -12,8 +12,8 @@ namespace cambium::graph {
 namespace {
 
 std::vector<float> links_of_items(const LinkGraph& graph) {
-  std::vector<float> out(static_cast<std::size_t>(graph.items), 0.0f);
-  for (const auto item : graph.training.column) out[static_cast<std::size_t>(item)] += 1.0f;
+  std::vector<float> out(graph.items, 0.0f);
+  for (const auto item : graph.training.column) out[item] += 1.0f;
   return out;
 }
 
@@ -51,21 +51,21 @@ class TwoSteps : public LinkScores {
 /// Users are the columns of tall dense matrices here.
 void TwoSteps::scores(std::span<const std::int32_t> users, float* out) {
   const auto width = std::ssize(users), items = graph_.items;
-  of_items_.assign(static_cast<std::size_t>(items * width), 0.0f);
-  of_users_.resize(static_cast<std::size_t>(graph_.users * width));
+  of_items_.assign(items * width, 0.0f);
+  of_users_.resize(graph_.users * width);
   for (std::int64_t n = 0; n < width; ++n)
-    for (const auto item : graph_.training.columns_of(users[static_cast<std::size_t>(n)]))
-      of_items_[static_cast<std::size_t>(item * width + n)] = scales_[static_cast<std::size_t>(item)];
+    for (const auto item : graph_.training.columns_of(users[n]))
+      of_items_[item * width + n] = scales_[item];
   sparse::multiply(matrix_, {of_items_.data(), items, width, width}, {of_users_.data(), graph_.users, width, width});
   sparse::multiply(back_, {of_users_.data(), graph_.users, width, width}, {of_items_.data(), items, width, width});
   for (std::int64_t item = 0; item < items; ++item)
     for (std::int64_t n = 0; n < width; ++n)
-      out[n * items + item] = of_items_[static_cast<std::size_t>(item * width + n)];
+      out[n * items + item] = of_items_[item * width + n];
 }
 
 std::unique_ptr<TwoSteps> filter(const LinkGraph& graph) {
   return std::make_unique<TwoSteps>(graph, scaled_links<float>(graph.training),
-                                    std::vector<float>(static_cast<std::size_t>(graph.items), 1.0f));
+                                    std::vector<float>(graph.items, 1.0f));
 }
 
 class LowPass : public LinkScores {
@@ -80,8 +80,8 @@ class LowPass : public LinkScores {
     const auto scales = item_scales(graph);
     for (std::int64_t item = 0; item < graph.items; ++item)
       for (std::int64_t k = 0; k < count_; ++k) {
-        in_[static_cast<std::size_t>(item * count_ + k)] *= scales[static_cast<std::size_t>(item)];
-        out_[static_cast<std::size_t>(item * count_ + k)] /= scales[static_cast<std::size_t>(item)];
+        in_[item * count_ + k] *= scales[item];
+        out_[item * count_ + k] /= scales[item];
       }
   }
   void scores(std::span<const std::int32_t> users, float* out) override {
@@ -93,7 +93,7 @@ class LowPass : public LinkScores {
       for (const auto item : graph_.training.columns_of(users[n]))
         for (std::int64_t k = 0; k < count_; ++k)
           inside[n * static_cast<std::size_t>(count_) + static_cast<std::size_t>(k)] +=
-              in_[static_cast<std::size_t>(item * count_ + k)];
+              in_[item * count_ + k];
     host_gemm(false, true, rows, items, count, share_, inside.data(), count, out_.data(), count, 1.0f, out, items);
   }
 
@@ -132,7 +132,7 @@ std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph) {
   const auto scales = item_scales(graph);
   auto matrix = graph.training;
   for (std::size_t e = 0; e < matrix.value.size(); ++e)
-    matrix.value[e] = scales[static_cast<std::size_t>(matrix.column[e])];
+    matrix.value[e] = scales[matrix.column[e]];
   return std::make_unique<TwoSteps>(graph, std::move(matrix), scales);
 }
 

@@ -8,14 +8,14 @@ namespace cambium::graph {
 template <class T>
 sparse::Csr<T> scaled_links(const sparse::Csr<float>& links) {
   auto out = sparse::converted<T>(links);
-  std::vector<double> of_item(static_cast<std::size_t>(links.columns), 0.0);
-  for (const auto item : links.column) of_item[static_cast<std::size_t>(item)] += 1.0;
+  std::vector<double> of_item(links.columns, 0.0);
+  for (const auto item : links.column) of_item[item] += 1.0;
   for (std::int64_t user = 0; user < links.rows; ++user)
-    for (auto e = links.start[static_cast<std::size_t>(user)]; e < links.start[static_cast<std::size_t>(user) + 1];
+    for (auto e = links.start[user]; e < links.start[static_cast<std::size_t>(user) + 1];
          ++e) {
       const auto k = static_cast<std::size_t>(e);
       out.value[k] = static_cast<T>(1.0 / std::sqrt(static_cast<double>(links.length(user)) *
-                                                    of_item[static_cast<std::size_t>(links.column[k])]));
+                                                    of_item[links.column[k]]));
     }
   return out;
 }

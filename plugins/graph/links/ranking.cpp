@@ -22,7 +22,7 @@ std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::s
       continue;
     }
     if (!graph.bipartite && item == user) continue;
-    const Ranked own{item, scores[static_cast<std::size_t>(item)]};
+    const Ranked own{item, scores[item]};
     const bool full = std::ssize(best) == k;
     if (full && !better(own, best.front())) continue;
     if (full) std::pop_heap(best.begin(), best.end(), better), best.pop_back();
@@ -51,9 +51,9 @@ Figures figures_of(const LinkGraph& graph, std::int32_t user, std::span<const fl
     most += 1.0 / std::log2(2.0 + static_cast<double>(place));
   out.recall = found / static_cast<double>(wanted.size()), out.ndcg = gain / most;
   for (std::size_t e = 0; e < wanted.size(); ++e) {
-    const auto id = graph.held_out.start[static_cast<std::size_t>(user)] + static_cast<std::int64_t>(e);
-    const float own = scores[static_cast<std::size_t>(wanted[e])],
-                other = scores[static_cast<std::size_t>(judged_item(graph, user, id))];
+    const auto id = graph.held_out.start[user] + static_cast<std::int64_t>(e);
+    const float own = scores[wanted[e]],
+                other = scores[judged_item(graph, user, id)];
     out.above += own > other ? 1.0 : own == other ? 0.5 : 0.0;
   }
   return out;

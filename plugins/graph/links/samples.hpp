@@ -16,7 +16,7 @@ struct LinkSamples {
 
   const sparse::Csr<float>& links() const { return held_out ? graph->held_out : graph->training; }
   Link link(std::int64_t id) const {
-    return {users[static_cast<std::size_t>(id)], links().column[static_cast<std::size_t>(id)]};
+    return {users[id], links().column[id]};
   }
 };
 

@@ -31,13 +31,13 @@ int make_orthonormal(Block& x, int rows, int width) {
   const double least = 1e-14 * std::max(gram.values.back(), 1e-300);
   std::vector<double> by;
   int kept = 0;
-  while (kept < width && gram.values[static_cast<std::size_t>(width - 1 - kept)] > least) ++kept;
+  while (kept < width && gram.values[width - 1 - kept] > least) ++kept;
   Block turn(static_cast<std::size_t>(kept) * static_cast<std::size_t>(width));
   for (int j = 0; j < kept; ++j) {
     const auto from = static_cast<std::size_t>(width - 1 - j) * static_cast<std::size_t>(width);
-    const double scale = 1.0 / std::sqrt(gram.values[static_cast<std::size_t>(width - 1 - j)]);
+    const double scale = 1.0 / std::sqrt(gram.values[width - 1 - j]);
     for (int k = 0; k < width; ++k)
-      turn[static_cast<std::size_t>(j * width + k)] = scale * gram.vectors[from + static_cast<std::size_t>(k)];
+      turn[j * width + k] = scale * gram.vectors[from + static_cast<std::size_t>(k)];
   }
   Block out(static_cast<std::size_t>(rows) * static_cast<std::size_t>(kept));
   host_gemm(false, true, rows, kept, width, 1.0, x.data(), width, turn.data(), width, 0.0, out.data(), kept);
@@ -81,7 +81,7 @@ Spectrum leading_spectrum(const sparse::Csr<double>& matrix, std::int64_t count,
   const auto down = sparse::transposed(matrix);
   Block q = drawn(columns, width, seed), up;
   const auto product = [&](const sparse::Csr<double>& a, const Block& in, Block& out) {
-    out.resize(static_cast<std::size_t>(a.rows * width));
+    out.resize(a.rows * width);
     sparse::multiply(a, {in.data(), a.columns, width, width}, {out.data(), a.rows, width, width});
   };
   width = orthonormalise(q, columns, width);
@@ -98,7 +98,7 @@ Spectrum leading_spectrum(const sparse::Csr<double>& matrix, std::int64_t count,
   for (int j = 0; j < kept; ++j) {
     const auto row = gram.vectors.begin() + static_cast<std::ptrdiff_t>(width - 1 - j) * width;
     turn.insert(turn.end(), row, row + width);
-    out.values.push_back(std::sqrt(std::max(0.0, gram.values[static_cast<std::size_t>(width - 1 - j)])));
+    out.values.push_back(std::sqrt(std::max(0.0, gram.values[width - 1 - j])));
   }
   out.right.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(kept));
   out.left.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(kept));

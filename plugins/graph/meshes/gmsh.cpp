@@ -124,7 +124,7 @@ class GmshReader {
                         words[0], groups, words.size() - 8));
       auto& of_curve = groups_of_curve_[whole(words[0], "a curve")];
       for (std::int64_t g = 0; g < groups; ++g)
-        of_curve.push_back(std::abs(whole(words[static_cast<std::size_t>(8 + g)], "a physical group")));
+        of_curve.push_back(std::abs(whole(words[8 + g], "a physical group")));
     }
     skip("$Entities");
   }

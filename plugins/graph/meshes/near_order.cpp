@@ -26,7 +26,7 @@ void walk(const sparse::Csr<double>& a, std::int32_t start, std::vector<std::int
 
 std::vector<std::int32_t> near_order(const sparse::Csr<double>& a) {
   std::vector<std::int32_t> out, trial, mark(static_cast<std::size_t>(a.rows), 0);
-  std::vector<bool> done(static_cast<std::size_t>(a.rows), false);
+  std::vector<bool> done(a.rows, false);
   std::int32_t now = 0;
   for (std::int32_t seed = 0; seed < a.rows; ++seed) {
     if (done[seed]) continue;

@@ -18,7 +18,7 @@ namespace {
 Numbering from_first(const EdgeText& text, std::int64_t first) {
   std::int64_t most = first;
   for (std::int64_t k = 0; k < text.size(); ++k)
-    for (const auto i : {text.u[static_cast<std::size_t>(k)], text.v[static_cast<std::size_t>(k)]}) {
+    for (const auto i : {text.u[k], text.v[k]}) {
       if (i < first)
         text.fail(k, fmt::format("node {} comes before the first one, {}; set 'first' to the number of the first node",
                                  i, first));
@@ -79,7 +79,7 @@ void read_edges(const io::Group& group, const NetworkKeys& keys, EdgeList& out) 
   if (shape.size() != 2 || shape[1] != 2)
     throw InputError(fmt::format("'{}': edges must have two nodes in each row", group.file()));
   const auto ends = set.read<std::vector<std::int64_t>>();
-  std::vector<double> weights(static_cast<std::size_t>(shape[0]), 1.0);
+  std::vector<double> weights(shape[0], 1.0);
   if (group.exists("weights")) weights = group.read<std::vector<double>>("weights");
   if (std::ssize(weights) != shape[0])
     throw InputError(fmt::format("'{}' has {} edges and {} weights; give one weight for each edge", group.file(),
@@ -102,7 +102,7 @@ void read_edges(const io::Group& group, const NetworkKeys& keys, EdgeList& out) 
                                      out.names.number(out.nodes - 1)));
       node[k] = *found;
     }
-    const double w = weights[static_cast<std::size_t>(e)];
+    const double w = weights[e];
     if (!(w >= 0.0) || !std::isfinite(w))
       throw InputError(
           fmt::format("'{}': the weight of row {} of edges is {:g}; it must be 0 or more", group.file(), e, w));

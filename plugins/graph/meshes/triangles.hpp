@@ -31,7 +31,7 @@ struct Triangles {
   void for_tags(const Side& side, const F& f) const {
     if (side.tag >= 0) f(side.tag);
     if (side.more >= 0)
-      for (const auto tag : more_tags[static_cast<std::size_t>(side.more)]) f(tag);
+      for (const auto tag : more_tags[side.more]) f(tag);
   }
   std::int64_t nodes() const { return std::ssize(point); }
   std::int64_t triangles() const { return std::ssize(corner); }

@@ -15,17 +15,17 @@ static double apart(const MoleculeView& m, std::int64_t a, std::int64_t b) {
 
 std::vector<double> coulomb_matrix(const MoleculeView& m, std::int64_t size) {
   const auto n = m.atoms();
-  std::vector<double> full(static_cast<std::size_t>(n * n)), norm(static_cast<std::size_t>(n), 0.0);
+  std::vector<double> full(n * n), norm(static_cast<std::size_t>(n), 0.0);
   for (std::int64_t a = 0; a < n; ++a)
     for (std::int64_t b = 0; b < n; ++b) {
       const double za = m.species[a], zb = m.species[b];
       const double value = a == b ? 0.5 * std::pow(za, 2.4) : za * zb / apart(m, a, b);
       full[a * n + b] = value, norm[a] += value * value;
     }
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::vector<std::int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return norm[a] > norm[b]; });
-  std::vector<double> out(static_cast<std::size_t>(size * (size + 1) / 2), 0.0);
+  std::vector<double> out(size * (size + 1) / 2, 0.0);
   for (std::int64_t a = 0, at = 0; a < std::min(n, size); ++a)
     for (std::int64_t b = 0; b <= a; ++b) out[at++] = full[order[a] * n + order[b]];
   return out;

@@ -45,7 +45,7 @@ Molecule molecule_of_frame(const io::ExtxyzReader& reader, const io::ExtxyzFrame
     const auto first = std::find(frame.type.begin(), frame.type.end(), static_cast<int>(number.size()) - 1);
     file.fail_at(frame.line + 2 + (first - frame.type.begin()), fmt::format("'{}' is no element", symbol));
   }
-  for (const int type : frame.type) out.species.push_back(number[static_cast<std::size_t>(type)]);
+  for (const int type : frame.type) out.species.push_back(number[type]);
   for (const auto& x : frame.position) out.position.insert(out.position.end(), x.begin(), x.end());
   for (const auto& f : frame.force) out.force.insert(out.force.end(), f.begin(), f.end());
   return out;

@@ -85,11 +85,11 @@ namespace {
 
 /// Roots of how many links users, then items have.
 std::vector<double> roots_of_degrees(const LinkGraph& graph) {
-  std::vector<double> out(static_cast<std::size_t>(graph.nodes()), 0.0);
+  std::vector<double> out(graph.nodes(), 0.0);
   for (std::int64_t user = 0; user < graph.users; ++user)
     for (const auto item : graph.training.columns_of(user)) {
-      out[static_cast<std::size_t>(user)] += 1.0;
-      if (graph.bipartite) out[static_cast<std::size_t>(graph.users + item)] += 1.0;
+      out[user] += 1.0;
+      if (graph.bipartite) out[graph.users + item] += 1.0;
     }
   for (double& x : out) x = std::sqrt(x);
   return out;
@@ -99,7 +99,7 @@ std::vector<double> roots_of_degrees(const LinkGraph& graph) {
 bool positive(const Spectrum& s, std::int64_t j, const LinkGraph& graph) {
   double together = 0.0;
   for (std::int64_t i = 0; !graph.bipartite && i < graph.users; ++i)
-    together += s.left[static_cast<std::size_t>(i * s.count + j)] * s.right[static_cast<std::size_t>(i * s.count + j)];
+    together += s.left[i * s.count + j] * s.right[i * s.count + j];
   return graph.bipartite || together > 0.0;
 }
 
@@ -107,14 +107,14 @@ bool positive(const Spectrum& s, std::int64_t j, const LinkGraph& graph) {
 std::vector<double> spectral_table(const LinkGraph& graph, std::int64_t width, std::uint64_t seed) {
   const auto s = leading_spectrum(scaled_links<double>(graph.training), width, 6, seed);
   const auto roots = roots_of_degrees(graph);
-  std::vector<double> out(static_cast<std::size_t>(graph.nodes() * width), 0.0);
+  std::vector<double> out(graph.nodes() * width, 0.0);
   for (std::int64_t j = 0; j < s.count; ++j) {
-    const double factor = positive(s, j, graph) ? std::sqrt(s.values[static_cast<std::size_t>(j)]) : 0.0;
+    const double factor = positive(s, j, graph) ? std::sqrt(s.values[j]) : 0.0;
     for (std::int64_t node = 0; node < graph.nodes(); ++node) {
       const bool user = node < graph.users;
       const auto place = static_cast<std::size_t>((user ? node : node - graph.users) * s.count + j);
-      out[static_cast<std::size_t>(node * width + j)] =
-          factor * roots[static_cast<std::size_t>(node)] * (user ? s.left[place] : s.right[place]);
+      out[node * width + j] =
+          factor * roots[node] * (user ? s.left[place] : s.right[place]);
     }
   }
   return out;
@@ -130,7 +130,7 @@ void LightGcn::initialise(std::span<const TensorRef> weights, std::uint64_t seed
   for (std::int64_t k = 0; k < table.elements(); ++k) {
     const double drawn =
         Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k / 4), 0).normal(static_cast<int>(k % 4));
-    const double x = spectral ? start[static_cast<std::size_t>(k)] + 1e-4 * drawn : 0.1 * drawn;
+    const double x = spectral ? start[k] + 1e-4 * drawn : 0.1 * drawn;
     if (dtype() == DType::f64)
       static_cast<double*>(table.data)[k] = x;
     else

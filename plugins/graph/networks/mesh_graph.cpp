@@ -67,7 +67,7 @@ void MeshGraph::fit_statistics(train::Dataset& training, Context&) {
   if (fields_ < 1)
     throw InputError("mesh_graph reads steps on graphs: give a data set of the type 'mesh_trajectories'");
   Sums sums;
-  for (auto* of : {&sums.value, &sums.square, &sums.change}) of->assign(static_cast<std::size_t>(fields_), 0.0);
+  for (auto* of : {&sums.value, &sums.square, &sums.change}) of->assign(fields_, 0.0);
   const std::int64_t looked_at = std::min<std::int64_t>(512, training.size());
   for (std::int64_t k = 0; k < looked_at; ++k) {
     const std::int64_t id = training.size() * k / looked_at;

@@ -44,11 +44,11 @@ struct Bound {
 /// Rows of features without gaps.
 template <class T>
 std::vector<T> without_gaps(const Csr<T>& rows) {
-  std::vector<T> out(static_cast<std::size_t>(rows.rows * rows.columns), T(0));
+  std::vector<T> out(rows.rows * rows.columns, T(0));
   for (std::int64_t i = 0; i < rows.rows; ++i) {
     const auto columns = rows.columns_of(i);
     for (std::size_t e = 0; e < columns.size(); ++e)
-      out[static_cast<std::size_t>(i * rows.columns + columns[e])] = rows.values_of(i)[e];
+      out[i * rows.columns + columns[e]] = rows.values_of(i)[e];
   }
   return out;
 }
@@ -166,8 +166,8 @@ template <class T>
 double Engine<T>::slope_of(const T* row, std::int32_t label, double factor, T* slope) const {
   const auto scores = log_softmax(row, shape_.classes());
   for (std::int64_t k = 0; k < shape_.classes(); ++k)
-    slope[k] = static_cast<T>(factor * (std::exp(scores[static_cast<std::size_t>(k)]) - (k == label ? 1.0 : 0.0)));
-  return -scores[static_cast<std::size_t>(label)];
+    slope[k] = static_cast<T>(factor * (std::exp(scores[k]) - (k == label ? 1.0 : 0.0)));
+  return -scores[label];
 }
 
 template <class T>
@@ -177,13 +177,13 @@ void Engine<T>::compute_whole(const WholeGraph& part, std::span<const TensorRef>
   const auto outputs = pass_.forward(whole_->input(shape_.network.dropout, draws_), spreads, weights, draws_);
   const auto width = static_cast<std::size_t>(shape_.classes());
   by_outputs_.assign(static_cast<std::size_t>(outputs.rows) * width, T(0));
-  losses_.assign(static_cast<std::size_t>(outputs.rows), -1.0);
+  losses_.assign(outputs.rows, -1.0);
   const auto& nodes = *part.nodes;
   for (auto node = std::lower_bound(nodes.begin(), nodes.end(), whole_->first);
        node != nodes.end() && *node < whole_->last; ++node) {
     const auto row = static_cast<std::size_t>(*node - whole_->first);
     losses_[row] =
-        slope_of(outputs.row(static_cast<std::int64_t>(row)), part.graph->labels[static_cast<std::size_t>(*node)],
+        slope_of(outputs.row(static_cast<std::int64_t>(row)), part.graph->labels[*node],
                  factor, by_outputs_.data() + row * width);
   }
   pass_.backward({by_outputs_.data(), outputs.rows, outputs.width, outputs.width});
@@ -196,7 +196,7 @@ void Engine<T>::gradient_of_nodes(std::span<const train::SamplePtr> samples, std
   const auto* first = storage_of<NodeSamples>(*samples.front());
   auto& bound = bind(first->graph, true);
   std::vector<std::int32_t> nodes;
-  for (const auto& sample : samples) nodes.push_back(first->nodes[static_cast<std::size_t>(sample->id)]);
+  for (const auto& sample : samples) nodes.push_back(first->nodes[sample->id]);
   const NeighbourDraw draw{shape_.fan_out, shape_.weighing != Weighing::pattern, draws_.seed, draws_.step};
   auto blocks = blocks_of(bound.spread->rows(), nodes, shape_.network.layers.size(), draw);
   Csr<T> features;
@@ -217,9 +217,9 @@ void Engine<T>::gradient_of_nodes(std::span<const train::SamplePtr> samples, std
   std::vector<Spread<T>*> spreads;
   for (const auto& spread : blocks.spreads) spreads.push_back(spread.get());
   const auto outputs = pass_.forward(input, spreads, weights, draws_);
-  by_outputs_.resize(static_cast<std::size_t>(outputs.rows * outputs.width));
+  by_outputs_.resize(outputs.rows * outputs.width);
   for (std::int64_t i = 0; i < outputs.rows; ++i) {
-    const auto label = bound.graph->labels[static_cast<std::size_t>(nodes[static_cast<std::size_t>(i)])];
+    const auto label = bound.graph->labels[nodes[i]];
     loss.sum += slope_of(outputs.row(i), label, factor, by_outputs_.data() + i * outputs.width), loss.count += 1.0;
   }
   pass_.backward({by_outputs_.data(), outputs.rows, outputs.width, outputs.width});
@@ -238,7 +238,7 @@ void Engine<T>::gradient(std::span<const train::SamplePtr> samples, std::span<co
   if (!computed_) compute_whole(*part, weights, factor);
   const auto rows = rows_of_slice(*part);
   for (auto i = rows.begin; i < rows.end; ++i)
-    if (const double own = losses_[static_cast<std::size_t>(i)]; own >= 0.0) loss.sum += own, loss.count += 1.0;
+    if (const double own = losses_[i]; own >= 0.0) loss.sum += own, loss.count += 1.0;
   pass_.gradient(rows.begin, rows.end, gradients);
 }
 

@@ -66,7 +66,7 @@ static std::string not_a_node(const std::string& name) {
 static std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample, const std::string& name) {
   const auto* nodes = storage_of<NodeSamples>(sample);
   if (!nodes) throw InputError(not_a_node(name));
-  return {nodes->graph, nodes->nodes[static_cast<std::size_t>(sample.id)]};
+  return {nodes->graph, nodes->nodes[sample.id]};
 }
 
 /// InputError where a network `name` of so many features and classes cannot read a graph.
@@ -184,14 +184,14 @@ void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorR
 /// Whether the most probable class is another one, and minus the logarithm of the right one's probability.
 static std::array<double, 2> errors_of(const std::vector<double>& scores, std::int32_t label) {
   return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0,
-          -scores[static_cast<std::size_t>(label)]};
+          -scores[label]};
 }
 
 void NodeNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                            std::span<train::TermSum> metrics) {
   for (const auto& sample : samples) {
     const auto [graph, node] = node_of(*sample, name_);
-    const auto label = graph->labels[static_cast<std::size_t>(node)];
+    const auto label = graph->labels[node];
     if (label >= classes_) require_fit(*graph, name_, features_, classes_);
     const auto errors = errors_of(engine_->scores(graph, node, weights), label);
     for (std::size_t k = 0; k < metrics.size(); ++k) metrics[k].sum += errors[k], metrics[k].count += 1.0;
@@ -209,7 +209,7 @@ bool NodeNetwork::evaluate_all(train::Dataset& data, std::span<const TensorRef> 
   for (auto node = std::lower_bound(nodes.begin(), nodes.end(), own.begin); node != nodes.end() && *node < own.end;
        ++node) {
     const auto errors =
-        errors_of(engine_->scores(all.graph, *node, weights), all.graph->labels[static_cast<std::size_t>(*node)]);
+        errors_of(engine_->scores(all.graph, *node, weights), all.graph->labels[*node]);
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k].add(errors[k]);
   }
   ExactSum::over_ranks(sums, comm_);
@@ -228,7 +228,7 @@ void NodeNetwork::infer(std::span<const train::SamplePtr> samples, std::span<con
     const auto scores = engine_->scores(graph, node, weights);
     for (std::int64_t k = 0; k < classes_; ++k)
       static_cast<double*>(out.data)[static_cast<std::int64_t>(s) * out.stride[0] + k * out.stride[1]] =
-          std::exp(scores[static_cast<std::size_t>(k)]);
+          std::exp(scores[k]);
   }
 }
 

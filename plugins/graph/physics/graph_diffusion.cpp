@@ -172,7 +172,7 @@ void GraphDiffusion::add_spots(const Spots& spots, std::size_t column) {
   std::vector<bool> seen(nodes, false);
   for (std::size_t i = 0; i < nodes; ++i) of_number[whole_->number[i]] = static_cast<std::int32_t>(i);
   for (const auto name : spots.nodes) {
-    const auto node = of_number[static_cast<std::size_t>(*whole_->names.node(name))];
+    const auto node = of_number[*whole_->names.node(name)];
     if (!seen[node]) seen[node] = true, reached.push_back(node);
   }
   for (std::size_t begin = 0, hop = 0; hop < static_cast<std::size_t>(spots.hops); ++hop) {

@@ -64,10 +64,10 @@ static double mean_over_classes(const Graph& graph, std::span<const std::int32_t
   std::vector<double> count(2 * static_cast<std::size_t>(graph.classes), 0.0);
   for (const auto node : nodes) {
     if (!own.nodes.holds(node)) continue;
-    const auto label = static_cast<std::size_t>(graph.labels[static_cast<std::size_t>(node)]);
+    const auto label = static_cast<std::size_t>(graph.labels[node]);
     count[2 * label] += 1.0;
     count[2 * label + 1] +=
-        own.classes[static_cast<std::size_t>(node - own.nodes.begin)] == static_cast<std::int32_t>(label) ? 1.0 : 0.0;
+        own.classes[node - own.nodes.begin] == static_cast<std::int32_t>(label) ? 1.0 : 0.0;
   }
   comm.sum(count);
   double sum = 0.0, classes = 0.0;
@@ -156,8 +156,8 @@ void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
   std::string lines;
   for (const auto node : nodes_)
     if (own.nodes.holds(node))
-      lines += fmt::format("{},{},{}\n", graph.numbering.number(node), graph.labels[static_cast<std::size_t>(node)],
-                           own.classes[static_cast<std::size_t>(node - own.nodes.begin)]);
+      lines += fmt::format("{},{},{}\n", graph.numbering.number(node), graph.labels[node],
+                           own.classes[node - own.nodes.begin]);
   io::write_text_parts((fs::path(context.run_directory) / "nodes.csv").string(), "node,class,predicted\n", lines,
                        own.nodes.begin, context.comm);
 }

@@ -71,7 +71,7 @@ struct MoleculeEnergies::Judged {
       data.open(context);
       for (const auto& field : data.fields())
         if (field.name == "energy") unit = field.unit;
-      std::vector<std::int64_t> ids(static_cast<std::size_t>(data.size()));
+      std::vector<std::int64_t> ids(data.size());
       std::iota(ids.begin(), ids.end(), 0);
       samples = data.read(ids);
       for (const auto& sample : samples) views.push_back(molecule_of(*sample));
@@ -153,8 +153,8 @@ static std::vector<double> energies_of(train::LoadedModel& model, std::span<cons
   io::on_every_rank(context.comm, [&] {
     for (std::int64_t k = context.comm.rank(); k * batch < std::ssize(samples); k += context.comm.size()) {
       const auto first = k * batch, count = std::min(batch, std::ssize(samples) - first);
-      const TensorRef to = io::tensor_of(&out[static_cast<std::size_t>(first)], {count});
-      model.network->infer(samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+      const TensorRef to = io::tensor_of(&out[first], {count});
+      model.network->infer(samples.subspan(first, static_cast<std::size_t>(count)),
                            model.weights.views(), std::span(&to, 1));
     }
   });

@@ -24,7 +24,7 @@ Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const
     if (!here.nodes.holds(node)) continue;
     ++out.all;
     out.right +=
-        here.classes[static_cast<std::size_t>(node - here.nodes.begin)] == graph.labels[static_cast<std::size_t>(node)];
+        here.classes[node - here.nodes.begin] == graph.labels[node];
   }
   return out;
 }
@@ -37,10 +37,10 @@ static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes) {
 }
 
 Judgement most_frequent(const Graph& graph) {
-  std::vector<std::int64_t> count(static_cast<std::size_t>(graph.classes), 0);
+  std::vector<std::int64_t> count(graph.classes, 0);
   for (const auto role : {Role::training, Role::validation})  // those for training are often as many of each class
     for (const auto node : nodes_with(graph, role))
-      ++count[static_cast<std::size_t>(graph.labels[static_cast<std::size_t>(node)])];
+      ++count[graph.labels[node]];
   const auto most = std::max_element(count.begin(), count.end()) - count.begin();
   return judged(graph, std::vector<std::int32_t>(graph.labels.size(), static_cast<std::int32_t>(most)));
 }
@@ -55,17 +55,17 @@ void LabelPropagationKeys::describe(deck::Describe<LabelPropagationKeys>& d) {
 /// D^-1/2 A D^-1/2; of a directed graph with sums of columns on the right, so that nodes that hear nobody are heard.
 static sparse::Csr<double> scaled_weights(const Graph& graph) {
   auto out = graph.weights;
-  std::vector<double> hears(static_cast<std::size_t>(out.rows), 0.0), heard = hears;
+  std::vector<double> hears(out.rows, 0.0), heard = hears;
   for (std::int64_t i = 0; i < out.rows; ++i)
-    for (auto e = out.start[static_cast<std::size_t>(i)]; e < out.start[static_cast<std::size_t>(i) + 1]; ++e) {
+    for (auto e = out.start[i]; e < out.start[static_cast<std::size_t>(i) + 1]; ++e) {
       const auto k = static_cast<std::size_t>(e);
-      hears[static_cast<std::size_t>(i)] += out.value[k];
-      heard[static_cast<std::size_t>(out.column[k])] += out.value[k];
+      hears[i] += out.value[k];
+      heard[out.column[k]] += out.value[k];
     }
   for (std::int64_t i = 0; i < out.rows; ++i)
-    for (auto e = out.start[static_cast<std::size_t>(i)]; e < out.start[static_cast<std::size_t>(i) + 1]; ++e) {
+    for (auto e = out.start[i]; e < out.start[static_cast<std::size_t>(i) + 1]; ++e) {
       const auto k = static_cast<std::size_t>(e);
-      const double by = std::sqrt(hears[static_cast<std::size_t>(i)] * heard[static_cast<std::size_t>(out.column[k])]);
+      const double by = std::sqrt(hears[i] * heard[out.column[k]]);
       out.value[k] = by > 0.0 ? out.value[k] / by : 0.0;
     }
   return out;
@@ -74,9 +74,9 @@ static sparse::Csr<double> scaled_weights(const Graph& graph) {
 Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys, double& chosen) {
   const auto spread = scaled_weights(graph);
   const std::int64_t n = graph.nodes(), width = graph.classes;
-  std::vector<double> known(static_cast<std::size_t>(n * width), 0.0);
+  std::vector<double> known(n * width, 0.0);
   for (const auto node : nodes_with(graph, Role::training))
-    known[static_cast<std::size_t>(node * width + graph.labels[static_cast<std::size_t>(node)])] = 1.0;
+    known[node * width + graph.labels[node]] = 1.0;
   Judgement best;
   best.validation = -1.0;
   for (const double alpha : keys.alpha) {

@@ -58,7 +58,7 @@ void PredictLinks::predict(LinkScores& scores, const std::string& method) {
   auto users = params_.users;
   for (std::int64_t user = 0; params_.users.empty() && user < std::min<std::int64_t>(5, graph_->users); ++user)
     users.push_back(graph_->user_numbers.number(user));
-  std::vector<float> row(static_cast<std::size_t>(graph_->items));
+  std::vector<float> row(graph_->items);
   for (const auto number : users) {
     const auto user = *graph_->user_numbers.node(number);
     scores.scores({&user, 1}, row.data());

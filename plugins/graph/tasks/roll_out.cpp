@@ -100,7 +100,7 @@ RollOut::Row& RollOut::row(const std::string& name) {
 
 void RollOut::go(Row& row, const Trajectory& truth, const Step& step) const {
   const std::size_t fields = params_.fields.size();
-  row.error.resize(static_cast<std::size_t>(params_.steps), 0.0);
+  row.error.resize(params_.steps, 0.0);
   row.amount.resize(row.error.size(), 0.0);
   auto value = truth.value[0];
   const bool first = row.runs++ == 0;

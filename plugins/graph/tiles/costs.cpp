@@ -48,7 +48,7 @@ double seconds(const F& f) {
 
 template <class T>
 TileCosts timed(std::int64_t width) {
-  std::vector<T> from(static_cast<std::size_t>(columns * width), T(1)),
+  std::vector<T> from(columns * width, T(1)),
       to(static_cast<std::size_t>(panels * tile_rows * width));
   const Rows<const T> h{from.data(), columns, width, width};
   const Rows<T> out{to.data(), panels * tile_rows, width, width};

@@ -14,7 +14,7 @@ struct Neighbours {
 
   std::int64_t nodes() const { return static_cast<std::int64_t>(start.size()) - 1; }
   std::span<const std::int32_t> of(std::int64_t i) const {
-    const auto from = static_cast<std::size_t>(start[static_cast<std::size_t>(i)]);
+    const auto from = static_cast<std::size_t>(start[i]);
     return {node.data() + from, static_cast<std::size_t>(start[static_cast<std::size_t>(i) + 1]) - from};
   }
   std::int64_t degree(std::int64_t i) const { return static_cast<std::int64_t>(of(i).size()); }

@@ -50,7 +50,7 @@ void add_bitmap(const Split<T>& s, std::size_t p, Rows<const T> h, Rows<T> out, 
   using P = Pack<T, W>;
   const Panel& panel = s.panels[p];
   for (std::int64_t b = panel.bitmap; b < s.panels[p + 1].bitmap; ++b) {
-    const BitmapTile& bits = s.bitmap[static_cast<std::size_t>(b)];
+    const BitmapTile& bits = s.bitmap[b];
     const T* value = s.bitmap_values.data() + bits.values;
     const T* const block = h.row(bits.column) + tile.first;
     for (int r = 0; r < panel.rows; ++r) {

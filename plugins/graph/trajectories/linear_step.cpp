@@ -186,7 +186,7 @@ StencilStep::StencilStep(std::span<const Trajectory> training) {
   std::vector<std::vector<double>> right(fields_, std::vector<double>(width, 0.0));
   for (const auto& t : training)
     for (std::int64_t m = 0; m + 1 < t.moments(); ++m) {
-      const auto& value = t.value[static_cast<std::size_t>(m)];
+      const auto& value = t.value[m];
       const auto& next = t.value[static_cast<std::size_t>(m) + 1];
       const auto row = features(t, value);
       for (std::size_t i = 0; i < static_cast<std::size_t>(t.nodes()); ++i)

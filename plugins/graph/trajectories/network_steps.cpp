@@ -24,7 +24,7 @@ namespace {
 
 /// 1 for every node that lies at most `reach` edges away from one of `own`.
 std::vector<char> within(const Trajectory& whole, std::span<const std::int32_t> own, std::int64_t reach) {
-  std::vector<char> in(static_cast<std::size_t>(whole.nodes()), 0);
+  std::vector<char> in(whole.nodes(), 0);
   for (const auto node : own) in[node] = 1;
   for (std::int64_t k = 0; k < reach; ++k) {
     auto further = in;
@@ -40,7 +40,7 @@ std::vector<char> within(const Trajectory& whole, std::span<const std::int32_t> 
 std::shared_ptr<Trajectory> part_of(const Trajectory& whole, std::span<const std::int32_t> nodes) {
   auto out = std::make_shared<Trajectory>();
   out->interval = whole.interval;
-  std::vector<std::int32_t> row(static_cast<std::size_t>(whole.nodes()), -1);
+  std::vector<std::int32_t> row(whole.nodes(), -1);
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     const auto node = static_cast<std::size_t>(nodes[k]);
     row[node] = static_cast<std::int32_t>(k);
@@ -70,19 +70,19 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
   const auto rank = static_cast<std::size_t>(context.comm.rank());
   const sparse::Range own{first[rank], first[rank + 1]};
   const auto in = within(
-      whole, number.subspan(static_cast<std::size_t>(own.begin), static_cast<std::size_t>(own.size())), kind_->reach());
+      whole, number.subspan(own.begin, static_cast<std::size_t>(own.size())), kind_->reach());
   std::vector<std::int32_t> wanted, place(in.size(), -1), nodes;  // place: of a node among own and wanted ones
   for (std::int64_t k = 0; k < std::ssize(number); ++k)
-    if (const auto node = static_cast<std::size_t>(number[static_cast<std::size_t>(k)]); own.holds(k)) {
+    if (const auto node = static_cast<std::size_t>(number[k]); own.holds(k)) {
       place[node] = static_cast<std::int32_t>(k - own.begin);
     } else if (in[node]) {
       place[node] = static_cast<std::int32_t>(own.size() + std::ssize(wanted));
       wanted.push_back(static_cast<std::int32_t>(k));
     }
-  row_.resize(static_cast<std::size_t>(own.size()));
+  row_.resize(own.size());
   for (std::size_t node = 0; node < in.size(); ++node) {
     if (!in[node]) continue;
-    if (place[node] < own.size()) row_[static_cast<std::size_t>(place[node])] = static_cast<std::int32_t>(nodes.size());
+    if (place[node] < own.size()) row_[place[node]] = static_cast<std::int32_t>(nodes.size());
     nodes.push_back(static_cast<std::int32_t>(node)), place_.push_back(place[node]);
   }
   auto part = part_of(whole, nodes);

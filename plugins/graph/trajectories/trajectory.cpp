@@ -95,7 +95,7 @@ void read_values(const Reader& in, const std::vector<std::string>& fields, const
 void join_triangles(std::vector<std::int32_t> corner, Trajectory& out) {
   out.corner = std::move(corner);
   std::map<Side, int> sides;
-  out.share.assign(static_cast<std::size_t>(out.nodes()), 0.0);
+  out.share.assign(out.nodes(), 0.0);
   double whole = 0.0;
   for (std::size_t t = 0; t + 2 < out.corner.size(); t += 3) {
     const double* p[3];
@@ -121,7 +121,7 @@ void join_edges(std::vector<std::int32_t> edge, std::vector<double> weight, Traj
   out.edge = std::move(edge), out.weight = std::move(weight);
   for (std::size_t k = 0; k + 1 < out.edge.size(); k += 2)
     if (out.edge[k] > out.edge[k + 1]) std::swap(out.edge[k], out.edge[k + 1]);
-  out.share.assign(static_cast<std::size_t>(out.nodes()), 1.0 / static_cast<double>(out.nodes()));
+  out.share.assign(out.nodes(), 1.0 / static_cast<double>(out.nodes()));
 }
 
 Trajectory read_trajectory(const std::string& path, const std::vector<std::string>& fields, std::int64_t stride) {

@@ -94,7 +94,7 @@ Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Tr
   std::vector<int> of_side;
   for (const auto& side : mesh.boundary) of_side.push_back(condition_of(mesh, side, where, number));
   for (const auto& half : cells.sides) of_half_.push_back(of_side[half.side]);
-  std::vector<int> of_node(static_cast<std::size_t>(mesh.nodes()), 0);  // the first given value counts
+  std::vector<int> of_node(mesh.nodes(), 0);  // the first given value counts
   for (std::size_t s = 0; s < of_side.size(); ++s)
     if (conditions_[of_side[s]].kind == Kind::value)
       for (const auto node : mesh.boundary[s].node)

@@ -90,7 +90,7 @@ void NodeRun::read_start() {
         if (shape.size() != 2 || shape[0] < 1 || shape[1] != range_.nodes())
           throw InputError(
               fmt::format("start_from: '{}' does not hold moments of the {} nodes of this deck", path, range_.nodes()));
-        std::vector<double> last(static_cast<std::size_t>(shape[1]));
+        std::vector<double> last(shape[1]);
         const std::int64_t from[2] = {shape[0] - 1, 0};
         TensorRef row = io::tensor_of(last.data(), {1, shape[1]});
         row.is_const = false;
@@ -107,7 +107,7 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
                            std::int64_t step, double time) {
   const auto& range = stepper.range();
   const auto number_of = [&](std::int64_t row) {
-    const auto number = shown.number[static_cast<std::size_t>(row)];
+    const auto number = shown.number[row];
     return shown.names.size() > 0 ? shown.names.number(number) : number;
   };
   std::string text;

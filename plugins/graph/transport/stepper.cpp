@@ -98,7 +98,7 @@ void Stepper::put_back() {
   const auto n = columns(), width = n + 1, owned = range_.owned();
   const auto& parts = equations_.parts;
   const auto part_of = [&](std::int64_t i) { return parts.of_node.empty() ? 0 : std::int64_t{parts.of_node[i]}; };
-  std::vector<ExactSum> sums(static_cast<std::size_t>(parts.count * width));
+  std::vector<ExactSum> sums(parts.count * width);
   double* u = own();
   for (std::int64_t i = 0; i < owned; ++i) {
     const auto part = part_of(i);

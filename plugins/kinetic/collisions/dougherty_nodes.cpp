@@ -38,7 +38,7 @@ int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int f
     const NodeOutcome& found = host(k);
     const int cell = first + k / nodes;
     if (found.kind == NodeOutcome::no_state)
-      refuse_state(*species[static_cast<std::size_t>(found.species)], found.a, found.b, grid, cell);
+      refuse_state(*species[found.species], found.a, found.b, grid, cell);
     if (found.kind == NodeOutcome::too_many)
       throw NumericalError(
           fmt::format("collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "

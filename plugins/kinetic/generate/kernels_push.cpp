@@ -194,7 +194,7 @@ Kernel Writer::push(int d) const {
         code.assign(at("out", mode), "+=",
                     {{(degree % 2 ? -1.0 : 1.0) * std::sqrt(2.0 * degree + 1.0), {(degree % 2 ? "o" : "e") + n}}});
   }
-  for (int g = 0; g < static_cast<int>(b.group.size()); ++g) {
+  for (int g = 0; g < std::ssize(b.group); ++g) {
     if (!wanted[g]) continue;
     Exponents next = b.group[g];
     ++next[d];

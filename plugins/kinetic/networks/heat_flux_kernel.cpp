@@ -40,7 +40,7 @@ static std::array<double, N> numbers_of(const SamplePtr& sample, const char* fie
 }
 
 void HeatFluxKernel::fit_statistics(train::Dataset& training, Context&) {
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(training.size()));
+  std::vector<std::int64_t> ids(training.size());
   for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
   lowest_ = 1e300, highest_ = -1e300;
   for (const auto& sample : training.read(ids)) {

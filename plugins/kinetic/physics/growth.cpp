@@ -24,8 +24,8 @@ void take_window(const Values& time, const Values& energy, const GrowthParams& w
   const auto end = std::upper_bound(time.begin(), time.end(), window.to) - time.begin();
   const auto last = std::min<std::ptrdiff_t>(end + beside, std::ssize(time));
   for (auto k = std::max<std::ptrdiff_t>(0, first - beside); k < last; ++k)
-    if (energy[static_cast<std::size_t>(k)] > 0.0)
-      t.push_back(time[static_cast<std::size_t>(k)]), w.push_back(energy[static_cast<std::size_t>(k)]);
+    if (energy[k] > 0.0)
+      t.push_back(time[k]), w.push_back(energy[k]);
 }
 
 void compare_halves(const Values& t, const Values& y, bool correlated, GrowthFit::Result& r) {

@@ -116,7 +116,7 @@ void MomentFluid::restore(State& state, Context&, const io::Group& saved, bool) 
   const auto rows = saved.read<std::vector<double>>("moments");
   const auto host = Kokkos::create_mirror_view(now_);
   for (int c = 0; c < 3; ++c)
-    for (int j = 0; j < n_; ++j) host(c, j) = rows.at(static_cast<std::size_t>(c * n_ + j));
+    for (int j = 0; j < n_; ++j) host(c, j) = rows.at(c * n_ + j);
   Kokkos::deep_copy(now_, host);
   time_ = state.time;
   // An earlier version left the means out, and its runs changed a little at a restart.

@@ -108,7 +108,7 @@ void SlabMessages::send(int slab) {
 void SlabMessages::wait(int slab) {
   if (memory_) {
     for (const Face& face : faces_)
-      if (const Part& part = face.received.parts[static_cast<std::size_t>(slab)]; part.first < part.last)
+      if (const Part& part = face.received.parts[slab]; part.first < part.last)
         spin_wait(
             [&] { return counter(face.rank, slabs_sent).load(std::memory_order_acquire) > pass_ * slabs_ + slab; });
   } else if (!receive_.empty()) {

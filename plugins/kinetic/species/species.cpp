@@ -159,10 +159,10 @@ void Species::initialise(Context& context) {
     std::vector<double> variables;
     Survey survey;
   };
-  std::vector<OnThread> threads(static_cast<std::size_t>(host_threads()));
+  std::vector<OnThread> threads(host_threads());
   const int points = solver_->basis().order + (grid.dimensions() < 4 ? 2 : 1);
   const int parts = project(*solver_, 0, points, [&](int part, std::span<const double> z) {
-    OnThread& own = threads[static_cast<std::size_t>(part)];
+    OnThread& own = threads[part];
     own.variables.assign(z.begin(), z.end());
     if (grid.vdim == 1) own.variables.push_back(z[grid.cdim]);
     const double value = f0(own.variables);
@@ -170,7 +170,7 @@ void Species::initialise(Context& context) {
     return value;
   });
   Survey& survey = threads.front().survey;
-  for (int part = 1; part < parts; ++part) survey.add(threads[static_cast<std::size_t>(part)].survey);
+  for (int part = 1; part < parts; ++part) survey.add(threads[part].survey);
   compute_moments();
   require_density(*this);
   require_positive(survey, params_.name, grid, comm_, context.log);

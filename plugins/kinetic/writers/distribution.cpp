@@ -85,7 +85,7 @@ void fill_means(io::Dataset& means, const io::Dataset& f, const PhaseGrid& grid,
   const auto stored = f.shape(), shape = means.shape();
   const std::int64_t modes = basis.modes,
                      rows = std::accumulate(stored.begin() + 1, stored.end() - 1, std::int64_t{1}, std::multiplies<>());
-  std::vector<double> all(static_cast<std::size_t>(rows * modes)), out(static_cast<std::size_t>(rows));
+  std::vector<double> all(rows * modes), out(static_cast<std::size_t>(rows));
   std::vector<std::int64_t> from(stored.size(), 0), to(shape.size(), 0);
   for (std::int64_t cell = 0; cell < stored[0]; ++cell) {
     std::vector<std::int64_t> block = stored, part = shape;

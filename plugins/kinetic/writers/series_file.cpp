@@ -40,7 +40,7 @@ void SeriesFile::begin_row(std::int64_t step, double time) {
 }
 
 void SeriesFile::write(int column, std::span<const std::int64_t> start, const TensorRef& block) {
-  const std::string& name = columns_[static_cast<std::size_t>(column)].name;
+  const std::string& name = columns_[column].name;
   if (!file_->exists(name)) return;  // an earlier version began the file
   TensorRef row = block;
   std::vector<std::int64_t> from{row_};

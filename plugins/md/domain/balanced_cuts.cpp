@@ -36,10 +36,10 @@ class Search {
     if (!(may_cut_[0] || may_cut_[1] || may_cut_[2]))
       BrickGrid::choose(comm.size(), particles.box, range).require_room(particles.box, range);
     const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.x);
-    place_.resize(static_cast<std::size_t>(particles.nlocal));
+    place_.resize(particles.nlocal);
     for (int i = 0; i < particles.nlocal; ++i) {
       const double r[3] = {x(i, 0), x(i, 1), x(i, 2)};
-      auto& s = place_[static_cast<std::size_t>(i)];
+      auto& s = place_[i];
       particles.box.to_fractional(r, s.data());
       for (double& c : s) c = std::min(c - std::floor(c), std::nextafter(1.0, 0.0));
     }
@@ -77,13 +77,13 @@ class Search {
     }
     nodes_ = std::move(open);
     for (int& n : node_)
-      if (n >= 0) n = to[static_cast<std::size_t>(n)];
+      if (n >= 0) n = to[n];
   }
 
   template <class F>
   void each_atom(const F& visit) {
     for (std::size_t i = 0; i < place_.size(); ++i)
-      if (node_[i] >= 0) visit(nodes_[static_cast<std::size_t>(node_[i])], static_cast<std::size_t>(node_[i]), i);
+      if (node_[i] >= 0) visit(nodes_[node_[i]], static_cast<std::size_t>(node_[i]), i);
   }
 
   /// The longest extent of the atoms of a node, or of its box where it has none.
@@ -122,7 +122,7 @@ class Search {
     for (int round = 0; round < rounds; ++round) {
       histogram.assign(nodes_.size() * static_cast<std::size_t>(bins), 0.0);
       each_atom([&](const Node& node, std::size_t n, std::size_t i) {
-        const double s = place_[i][static_cast<std::size_t>(node.plane.direction)];
+        const double s = place_[i][node.plane.direction];
         if (s < node.from || s >= node.to) return;
         int b = std::clamp(static_cast<int>((s - node.from) / (node.to - node.from) * bins), 0, bins - 1);
         while (b > 0 && s < edge(node, b, bins)) --b;
@@ -154,7 +154,7 @@ class Search {
     }
     std::vector<double> sides(2 * nodes_.size(), none);  // last atom below, and the first above with its sign turned
     each_atom([&](const Node& node, std::size_t n, std::size_t i) {
-      const double s = place_[i][static_cast<std::size_t>(node.plane.direction)];
+      const double s = place_[i][node.plane.direction];
       double& side = sides[2 * n + (s < node.plane.at ? 0 : 1)];
       side = std::max(side, s < node.plane.at ? s : -s);
     });
@@ -179,7 +179,7 @@ class Search {
       if (node_[i] < 0) continue;
       const auto n = static_cast<std::size_t>(node_[i]);
       const auto& plane = nodes_[n].plane;
-      const bool above = place_[i][static_cast<std::size_t>(plane.direction)] >= plane.at;
+      const bool above = place_[i][plane.direction] >= plane.at;
       if (!above) lower[n] += work_[i];
       node_[i] = 2 * node_[i] + (above ? 1 : 0);
     }

@@ -31,8 +31,8 @@ class CutTree {
   /// First rank of the upper half of [first, last).
   static int middle(int first, int last) { return first + (last - first) / 2; }
   /// The plane whose upper part begins with rank `upper`, 1 to ranks() - 1.
-  Plane& plane(int upper) { return planes_[static_cast<std::size_t>(upper)]; }
-  const Plane& plane(int upper) const { return planes_[static_cast<std::size_t>(upper)]; }
+  Plane& plane(int upper) { return planes_[upper]; }
+  const Plane& plane(int upper) const { return planes_[upper]; }
   bool cuts(int direction) const;
 
   /// Whose box holds the fractional coordinates s, normally in [0, 1).

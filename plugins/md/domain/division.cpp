@@ -12,8 +12,8 @@ FractionalBox Division::part_of(int rank) const {
   const auto brick = grid.brick_of(rank);
   FractionalBox box;
   for (int d = 0; d < 3; ++d) {
-    box.low[d] = brick[static_cast<std::size_t>(d)] / static_cast<double>(grid.count[d]);
-    box.high[d] = (brick[static_cast<std::size_t>(d)] + 1) / static_cast<double>(grid.count[d]);
+    box.low[d] = brick[d] / static_cast<double>(grid.count[d]);
+    box.high[d] = (brick[d] + 1) / static_cast<double>(grid.count[d]);
   }
   return box;
 }
@@ -22,7 +22,7 @@ void Division::require_room(const Box& box, double range) const {
   if (!cuts) return grid.require_room(box, range);
   const auto height = box.heights();
   for (int d = 0; d < 3; ++d)
-    if (cuts->cuts(d)) require_width(height[static_cast<std::size_t>(d)], d, cuts->ranks(), range);
+    if (cuts->cuts(d)) require_width(height[d], d, cuts->ranks(), range);
 }
 
 }  // namespace cambium

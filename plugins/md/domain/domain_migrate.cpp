@@ -214,7 +214,7 @@ void Domain::send_to_owners(Particles& p, const Leaving& leaving, bool anywhere)
     const auto parcel = std::lower_bound(parcels.begin(), parcels.end(), leaving.owners[i],
                                          [](const Parcel& a, int rank) { return a.rank < rank; });
     ++parcel->sent;
-    to[static_cast<std::size_t>(parcel - parcels.begin())].push_back(leaving.rows[i]);
+    to[parcel - parcels.begin()].push_back(leaving.rows[i]);
   }
   tell_counts(comm_, parcels, anywhere);
 

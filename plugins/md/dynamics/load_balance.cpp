@@ -49,7 +49,7 @@ LoadBalance::LoadBalance(const BalanceKeys& keys, const Particles& particles, Do
 }
 
 std::vector<double> LoadBalance::work_of_atoms(const NeighborList& list) const {
-  std::vector<double> work(static_cast<std::size_t>(particles_.nlocal), 1.0);
+  std::vector<double> work(particles_.nlocal, 1.0);
   if (keys_.by == By::atoms) return work;
   const auto count = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.count);
   for (std::size_t i = 0; i < work.size(); ++i) work[i] = pairs_of_an_atom + count(i);

@@ -42,7 +42,7 @@ std::string twin_text(int i, const Particles& particles, const NeighborList& lis
     if (!(r2 < same_place)) continue;
     const double here[3] = {x(i, 0), x(i, 1), x(i, 2)};
     const auto at = axes.vector(here);
-    const auto symbol = [&](int row) { return particles.species[static_cast<std::size_t>(x(row, 3))].symbol; };
+    const auto symbol = [&](int row) { return particles.species[x(row, 3)].symbol; };
     return fmt::format(
         "step {}: atoms {} ({}) and {} ({}) are at the same place, {:.6g} {:.6g} {:.6g} Å, where the force between "
         "them is not defined; remove one of them, or move them apart",

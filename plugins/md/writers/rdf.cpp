@@ -122,7 +122,7 @@ void Rdf::observe(const State& state, std::int64_t step, double) {
     for (const auto& species : p.species) symbols_.push_back(species.symbol);
     members_.assign(symbols_.size(), 0.0);
     const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
-    for (int i = 0; i < p.nlocal; ++i) members_[static_cast<std::size_t>(x(i, 3))] += 1.0;
+    for (int i = 0; i < p.nlocal; ++i) members_[x(i, 3)] += 1.0;
     context_.comm.sum(std::span<double>(members_));
   }
   const bool full = params_.average > 0 && !sums_.samples.empty() &&
@@ -167,7 +167,7 @@ void Rdf::write() const {
       if (!along.empty()) group.attach_scales(path, along);
       io::show_at_top(file, path, path.substr(path.rfind('/') + 1));
     };
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(averages));
+    std::vector<std::int64_t> numbers(averages);
     std::iota(numbers.begin(), numbers.end(), 1);
     add(group.write("pair", names), "", "species of the two particles", {});
     add(group.write("average", numbers), "", "number of the average", {});

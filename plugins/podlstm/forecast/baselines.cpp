@@ -21,9 +21,9 @@ Stretch FitData::seen() const {
   const auto all = times();
   Stretch out{Matrix(std::ssize(all), stretch.a.cols), {}};
   for (std::int64_t i = 0; i < out.a.rows; ++i) {
-    const std::int64_t t = all[static_cast<std::size_t>(i)];
+    const std::int64_t t = all[i];
     std::copy_n(stretch.a.row(t), out.a.cols, out.a.row(i));
-    out.days.push_back(stretch.days[static_cast<std::size_t>(t)]);
+    out.days.push_back(stretch.days[t]);
   }
   return out;
 }
@@ -44,7 +44,7 @@ Matrix MinMax::apply(const Matrix& a) const {
   Matrix out = a;
   for (std::int64_t t = 0; t < a.rows; ++t)
     for (std::int64_t k = 0; k < a.cols; ++k)
-      out(t, k) = (a(t, k) - low[static_cast<std::size_t>(k)]) / width[static_cast<std::size_t>(k)];
+      out(t, k) = (a(t, k) - low[k]) / width[k];
   return out;
 }
 
@@ -60,7 +60,7 @@ void MinMax::undo(Matrix& windows) const {
 Matrix calendar(const std::vector<double>& days, int order, double period) {
   Matrix out(std::ssize(days), 1 + 2 * order);
   for (std::int64_t t = 0; t < out.rows; ++t) {
-    const double angle = 2.0 * constants::pi * days[static_cast<std::size_t>(t)] / period;
+    const double angle = 2.0 * constants::pi * days[t] / period;
     out(t, 0) = 1.0;
     for (int k = 1; k <= order; ++k) out(t, 2 * k - 1) = std::cos(k * angle), out(t, 2 * k) = std::sin(k * angle);
   }
@@ -89,7 +89,7 @@ class Persistence : public Forecaster {
     Matrix out(std::ssize(starts), shape.future * s.a.cols);
     for (std::int64_t i = 0; i < out.rows; ++i)
       for (std::int64_t h = 0; h < shape.future; ++h)
-        std::copy_n(s.a.row(starts[static_cast<std::size_t>(i)] + shape.past - 1), s.a.cols, out.row(i) + h * s.a.cols);
+        std::copy_n(s.a.row(starts[i] + shape.past - 1), s.a.cols, out.row(i) + h * s.a.cols);
     return out;
   }
 };
@@ -135,7 +135,7 @@ class Ridge {
   Matrix predict(const Matrix& x) const {
     Matrix out = product(centred(x, x_mean_), factors_);
     for (std::int64_t i = 0; i < out.rows; ++i)
-      for (std::int64_t j = 0; j < out.cols; ++j) out(i, j) += y_mean_[static_cast<std::size_t>(j)];
+      for (std::int64_t j = 0; j < out.cols; ++j) out(i, j) += y_mean_[j];
     return out;
   }
   void write(io::Group& g) const {
@@ -151,15 +151,15 @@ class Ridge {
 
  private:
   static std::vector<double> column_means(const Matrix& a) {
-    std::vector<double> out(static_cast<std::size_t>(a.cols), 0.0);
+    std::vector<double> out(a.cols, 0.0);
     for (std::int64_t i = 0; i < a.rows; ++i)
       for (std::int64_t j = 0; j < a.cols; ++j)
-        out[static_cast<std::size_t>(j)] += a(i, j) / static_cast<double>(a.rows);
+        out[j] += a(i, j) / static_cast<double>(a.rows);
     return out;
   }
   static Matrix centred(Matrix a, const std::vector<double>& mean) {
     for (std::int64_t i = 0; i < a.rows; ++i)
-      for (std::int64_t j = 0; j < a.cols; ++j) a(i, j) -= mean[static_cast<std::size_t>(j)];
+      for (std::int64_t j = 0; j < a.cols; ++j) a(i, j) -= mean[j];
     return a;
   }
   std::vector<double> x_mean_, y_mean_;
@@ -203,7 +203,7 @@ class VectorAutoregression : public Forecaster {
       if (t + order_ < d.hole_first || t >= d.hole_last) starts.push_back(t);
     Matrix x(std::ssize(starts), order_ * a.cols + 1), y(std::ssize(starts), a.cols);
     for (std::int64_t i = 0; i < x.rows; ++i) {
-      const std::int64_t t = starts[static_cast<std::size_t>(i)];
+      const std::int64_t t = starts[i];
       std::copy_n(a.row(t), order_ * a.cols, x.row(i));
       x(i, x.cols - 1) = 1.0;
       std::copy_n(a.row(t + order_), a.cols, y.row(i));
@@ -215,7 +215,7 @@ class VectorAutoregression : public Forecaster {
     const std::int64_t m = a.cols, back = order_ * m;
     Matrix state(std::ssize(starts), back + 1), out(std::ssize(starts), shape.future * m);
     for (std::int64_t i = 0; i < state.rows; ++i) {
-      std::copy_n(a.row(starts[static_cast<std::size_t>(i)] + shape.past - order_), back, state.row(i));
+      std::copy_n(a.row(starts[i] + shape.past - order_), back, state.row(i));
       state(i, back) = 1.0;
     }
     for (std::int64_t h = 0; h < shape.future; ++h) {
@@ -254,7 +254,7 @@ class HarmonicRidge : public Forecaster {
   Matrix predict(const Stretch& s, const Starts& starts, const WindowShape& shape) const override {
     Matrix out = ridge_.predict(seen(anomalies(s), starts, shape));
     for (std::int64_t i = 0; i < out.rows; ++i)
-      for (std::int64_t j = 0; j < out.cols; ++j) out(i, j) *= scale_.width[static_cast<std::size_t>(j % s.a.cols)];
+      for (std::int64_t j = 0; j < out.cols; ++j) out(i, j) *= scale_.width[j % s.a.cols];
     return plus(std::move(out), harmonics_.predict(s, starts, shape));
   }
   void write(io::Group& g) const {
@@ -272,7 +272,7 @@ class HarmonicRidge : public Forecaster {
   Matrix anomalies(const Stretch& s) const {
     Matrix a = minus(s.a, harmonics_.of(s.days));
     for (std::int64_t t = 0; t < a.rows; ++t)
-      for (std::int64_t k = 0; k < a.cols; ++k) a(t, k) /= scale_.width[static_cast<std::size_t>(k)];
+      for (std::int64_t k = 0; k < a.cols; ++k) a(t, k) /= scale_.width[k];
     return a;
   }
   Matrix seen(const Matrix& a, Starts starts, const WindowShape& shape) const {

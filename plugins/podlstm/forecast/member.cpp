@@ -70,7 +70,7 @@ Matrix Preparation::scaled(const Stretch& s) const {
   }
   for (std::int64_t t = 0; t < out.rows; ++t)
     for (std::int64_t k = 0; k < out.cols; ++k)
-      out(t, k) = (out(t, k) - shift_[static_cast<std::size_t>(k)]) / scale_[static_cast<std::size_t>(k)];
+      out(t, k) = (out(t, k) - shift_[k]) / scale_[k];
   return out;
 }
 
@@ -175,7 +175,7 @@ void Member::train_epoch() {
   for (std::int64_t first = 0; first < n; first += options_.batch) {
     std::vector<train::SamplePtr> batch;
     for (std::int64_t i = first; i < std::min(n, first + options_.batch); ++i)
-      batch.push_back(t.samples[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+      batch.push_back(t.samples[order[i]]);
     t.gradients.zero();
     const double weight = 1.0 / static_cast<double>(batch.size());
     network_->gradient(batch, weights, {&weight, 1}, gradients, {&loss, 1}, {});
@@ -200,7 +200,7 @@ void Member::restore(std::shared_ptr<const Preparation> preparation, const Windo
         fmt::format("a stored network has {} weights, its genome asks for {}", weights.size(), layout_->parameters()));
   for (const auto& view : weights_.views()) {
     std::copy_n(weights.begin(), view.elements(), static_cast<float*>(view.data));
-    weights = weights.subspan(static_cast<std::size_t>(view.elements()));
+    weights = weights.subspan(view.elements());
   }
 }
 

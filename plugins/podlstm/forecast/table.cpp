@@ -41,7 +41,7 @@ std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, cons
     double sum = 0.0;
     for (std::int64_t i = 0; i < truth.rows; ++i) {
       for (std::int64_t k = 0; k < m; ++k) sum += std::pow(truth(i, h * m + k) - forecast(i, h * m + k), 2);
-      if (!series.left_out.empty()) sum += series.left_out[static_cast<std::size_t>(i + shape.past + h)];
+      if (!series.left_out.empty()) sum += series.left_out[i + shape.past + h];
     }
     out.push_back(std::sqrt(sum / (series.weight * static_cast<double>(truth.rows))));
   }
@@ -113,7 +113,7 @@ std::string table_csv(const std::vector<TableRow>& rows, std::int64_t modes, std
     for (double x : r.test.by_mode) out += fmt::format(",{}", number_text(x));
     for (double x : r.test.by_lead) out += fmt::format(",{}", number_text(x));
     for (std::int64_t h = 0; h < leads; ++h)
-      out += fmt::format(",{}", r.rmse.empty() ? "" : number_text(r.rmse[static_cast<std::size_t>(h)]));
+      out += fmt::format(",{}", r.rmse.empty() ? "" : number_text(r.rmse[h]));
     out += "\n";
   }
   return out;

@@ -18,7 +18,7 @@ void GenomeSpace::require(const Genome& genome) const {
   if (static_cast<int>(genome.size()) != decisions())
     throw InputError(fmt::format("genome: {} numbers, expected {} for {} layers", genome.size(), decisions(), layers));
   for (int d = 0; d < decisions(); ++d)
-    if (const int g = genome[static_cast<std::size_t>(d)]; g < 0 || g >= choices(d))
+    if (const int g = genome[d]; g < 0 || g >= choices(d))
       throw InputError(fmt::format("genome: number {} is {}, expected 0 to {} ({})", d + 1, g, choices(d) - 1,
                                    is_node(d) ? "the node of a layer" : "a skip connection: 0 absent, 1 present"));
 }
@@ -31,7 +31,7 @@ Graph graph_of(const GenomeSpace& space, const Genome& genome, int features) {
   std::size_t decision = 0;
   for (int layer = 0; layer < space.layers; ++layer) {
     int value = outputs.back();
-    if (const int width = space.widths[static_cast<std::size_t>(genome[decision++])]; width > 0) {
+    if (const int width = space.widths[genome[decision++]]; width > 0) {
       graph.nodes.push_back({GraphNode::Kind::recurrent, width, value, {}});
       value = static_cast<int>(graph.nodes.size());
     }

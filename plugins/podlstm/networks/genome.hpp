@@ -49,7 +49,7 @@ struct Graph {
   std::vector<GraphNode> nodes;
   int output = 0;  ///< value that the head reads
 
-  int width_of(int value) const { return value == 0 ? features : nodes[static_cast<std::size_t>(value - 1)].width; }
+  int width_of(int value) const { return value == 0 ? features : nodes[value - 1].width; }
   /// Text that is equal for function-equal genomes and for no others: skips of a merge in rising order.
   std::string canonical() const;
 };

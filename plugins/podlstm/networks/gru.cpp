@@ -11,10 +11,10 @@ namespace cambium::podlstm {
 
 void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, GruTrace& trace) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
-  trace.gates.resize(static_cast<std::size_t>(3 * n * rows)), trace.inner.resize(static_cast<std::size_t>(n * rows));
+  trace.gates.resize(3 * n * rows), trace.inner.resize(n * rows);
   for (std::int64_t r = 0; r < rows; ++r) std::copy_n(w.b, 3 * n, trace.gates.data() + 3 * n * r);
   multiply(Op::none, Op::none, rows, 3 * n, s.in, x, s.in, w.wx, 3 * n, 1.0f, trace.gates.data(), 3 * n);
-  std::vector<float> product(static_cast<std::size_t>(3 * block), 0.0f);
+  std::vector<float> product(3 * block, 0.0f);
   for (std::int64_t t = 0; t < s.times; ++t) {
     if (t > 0)
       multiply(Op::none, Op::none, s.batch, 3 * n, n, h + block * (t - 1), n, w.wh, 3 * n, 0.0f, product.data(), 3 * n);
@@ -40,7 +40,7 @@ void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, f
 void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, GruTrace& trace,
                   float* dh, float* dx, const CellGradients& out) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
-  std::vector<float> through(static_cast<std::size_t>(3 * n * rows));  // gradient of h wh
+  std::vector<float> through(3 * n * rows);  // gradient of h wh
   const FloatPack one = 1.0f;
   for (std::int64_t t = s.times; t-- > 0;) {
     for (std::int64_t b = 0; b < s.batch; ++b) {

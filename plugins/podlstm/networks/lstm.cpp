@@ -53,8 +53,8 @@ void step_backward(std::int64_t batch, std::int64_t n, float* gates, const float
 
 void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, LstmTrace& trace) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
-  trace.gates.resize(static_cast<std::size_t>(4 * n * rows));
-  trace.cell.resize(static_cast<std::size_t>(n * rows)), trace.tanh_cell.resize(static_cast<std::size_t>(n * rows));
+  trace.gates.resize(4 * n * rows);
+  trace.cell.resize(n * rows), trace.tanh_cell.resize(n * rows);
   for (std::int64_t r = 0; r < rows; ++r) std::copy_n(w.b, 4 * n, trace.gates.data() + 4 * n * r);
   multiply(Op::none, Op::none, rows, 4 * n, s.in, x, s.in, w.wx, 4 * n, 1.0f, trace.gates.data(), 4 * n);
   for (std::int64_t t = 0; t < s.times; ++t) {
@@ -68,7 +68,7 @@ void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, 
 void lstm_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, LstmTrace& trace,
                    float* dh, float* dx, const CellGradients& out) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
-  std::vector<float> dc(static_cast<std::size_t>(block), 0.0f);
+  std::vector<float> dc(block, 0.0f);
   for (std::int64_t t = s.times; t-- > 0;) {
     float* gates = trace.gates.data() + 4 * block * t;
     step_backward(s.batch, n, gates, t > 0 ? trace.cell.data() + block * (t - 1) : nullptr,

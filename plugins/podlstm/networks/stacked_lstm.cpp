@@ -122,9 +122,9 @@ void StackedLstm::initialise(std::span<const TensorRef> weights, std::uint64_t s
 void StackedLstm::gather(std::span<const train::SamplePtr> samples) {
   const std::int64_t batch = std::ssize(samples), f = graph_.features;
   values_.resize(graph_.nodes.size() + 2);
-  values_[0].resize(static_cast<std::size_t>(past_ * batch * f));
+  values_[0].resize(past_ * batch * f);
   for (std::int64_t b = 0; b < batch; ++b) {
-    const auto& window = samples[static_cast<std::size_t>(b)]->fields.find("window")->second;
+    const auto& window = samples[b]->fields.find("window")->second;
     const float* x = static_cast<const float*>(window.data);
     for (std::int64_t t = 0; t < past_; ++t) std::copy_n(x + t * f, f, values_[0].data() + (t * batch + b) * f);
   }
@@ -173,7 +173,7 @@ std::vector<float> StackedLstm::predict(const float* windows, std::int64_t sampl
                                         std::span<const TensorRef> weights) {
   const std::int64_t f = graph_.features;
   values_.resize(graph_.nodes.size() + 2);
-  values_[0].resize(static_cast<std::size_t>(past_ * samples * f));
+  values_[0].resize(past_ * samples * f);
   for (std::int64_t b = 0; b < samples; ++b)
     for (std::int64_t t = 0; t < past_; ++t)
       std::copy_n(windows + (b * past_ + t) * f, f, values_[0].data() + (t * samples + b) * f);

@@ -10,10 +10,10 @@ namespace cambium::podlstm {
 namespace {
 
 const float* weight(std::span<const TensorRef> weights, int k) {
-  return static_cast<const float*>(weights[static_cast<std::size_t>(k)].data);
+  return static_cast<const float*>(weights[k].data);
 }
 float* slope(std::span<const TensorRef> gradients, int k) {
-  return static_cast<float*>(gradients[static_cast<std::size_t>(k)].data);
+  return static_cast<float*>(gradients[k].data);
 }
 
 CellWeights cell_weights(std::span<const TensorRef> w, int k) {
@@ -50,10 +50,10 @@ void StackedLstm::forward_node(std::size_t k, std::int64_t batch, std::span<cons
   const auto& node = graph_.nodes[k];
   int p = first_parameter_[k];
   auto& out = values_[k + 1];
-  const auto& in = values_[static_cast<std::size_t>(node.input)];
+  const auto& in = values_[node.input];
   if (node.kind == GraphNode::Kind::recurrent) {
     const auto s = shape(batch, graph_.width_of(node.input), node.width);
-    out.resize(static_cast<std::size_t>(s.rows() * s.width));
+    out.resize(s.rows() * s.width);
     if (params_.cell == Cell::lstm)
       lstm_forward(s, cell_weights(weights, p), in.data(), out.data(), lstm_[k]);
     else
@@ -63,7 +63,7 @@ void StackedLstm::forward_node(std::size_t k, std::int64_t batch, std::span<cons
   out = in;
   const std::int64_t rows = past_ * batch, width = node.width;
   for (const auto& skip : node.skips) {
-    const auto& from = values_[static_cast<std::size_t>(skip.value)];
+    const auto& from = values_[skip.value];
     if (!skip.projected) {
       add_to(out, from);
       continue;
@@ -73,7 +73,7 @@ void StackedLstm::forward_node(std::size_t k, std::int64_t batch, std::span<cons
              out.data(), width);
     const float* bias = weight(weights, p + 1);
     for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t j = 0; j < width; ++j) out[static_cast<std::size_t>(r * width + j)] += bias[j];
+      for (std::int64_t j = 0; j < width; ++j) out[r * width + j] += bias[j];
     p += 2;
   }
   for (float& x : out) x = std::max(x, 0.0f);
@@ -81,9 +81,9 @@ void StackedLstm::forward_node(std::size_t k, std::int64_t batch, std::span<cons
 
 void StackedLstm::forward_head(std::int64_t batch, std::span<const TensorRef> weights) {
   const int p = first_parameter_.back();
-  const auto& in = values_[static_cast<std::size_t>(graph_.output)];
+  const auto& in = values_[graph_.output];
   const std::int64_t width = graph_.width_of(graph_.output), out = output_size();
-  output_.assign(static_cast<std::size_t>(batch * out), 0.0f);
+  output_.assign(batch * out, 0.0f);
   if (params_.head == Head::dense) {
     const float* bias = weight(weights, p + 1);
     for (std::int64_t b = 0; b < batch; ++b) std::copy_n(bias, out, output_.data() + b * out);
@@ -94,7 +94,7 @@ void StackedLstm::forward_head(std::int64_t batch, std::span<const TensorRef> we
   }
   const auto s = shape(batch, width, modes_);
   auto& h = values_.back();
-  h.resize(static_cast<std::size_t>(s.rows() * modes_));
+  h.resize(s.rows() * modes_);
   if (params_.cell == Cell::lstm)
     lstm_forward(s, cell_weights(weights, p), in.data(), h.data(), lstm_.back());
   else
@@ -124,7 +124,7 @@ void StackedLstm::backward_head(std::int64_t batch, std::span<const TensorRef> w
   }
   const auto s = shape(batch, width, modes_);
   auto& dh = slopes_.back();
-  dh.resize(static_cast<std::size_t>(s.rows() * modes_));
+  dh.resize(s.rows() * modes_);
   for (std::int64_t t = 0; t < past_; ++t)
     for (std::int64_t b = 0; b < batch; ++b)
       std::copy_n(slope_.data() + b * out + t * modes_, modes_, dh.data() + (t * batch + b) * modes_);

@@ -63,7 +63,7 @@ Matrix apply_gram(Field& field, const Matrix& z, Sums* sums, const Comm& comm) {
   std::vector<double> projected;
   field.for_each_block([&](const CellBlock& b) {
     if (sums) add(b, *sums);
-    projected.assign(static_cast<std::size_t>(z.cols * b.size()), 0.0);
+    projected.assign(z.cols * b.size(), 0.0);
     multiply(Op::transposed, Op::none, z.cols, b.size(), z.rows, z.a.data(), z.cols, b.values.data(), b.size(), 0.0,
              projected.data(), b.size());
     multiply(Op::none, Op::transposed, z.rows, z.cols, b.size(), b.values.data(), b.size(), projected.data(), b.size(),
@@ -78,7 +78,7 @@ double ritz_residual(const Matrix& cz, const Matrix& z, const Eigen& small, std:
   const Matrix cv = product(cz, small.vectors), v = product(z, small.vectors);
   double worst = 0.0;
   for (std::int64_t k = 0; k < modes; ++k) {
-    const double theta = small.values[static_cast<std::size_t>(k)];
+    const double theta = small.values[k];
     double r = 0.0;
     for (std::int64_t i = 0; i < v.rows; ++i) r += std::pow(cv(i, k) - theta * v(i, k), 2);
     worst = std::max(worst, std::sqrt(r) / theta);
@@ -116,10 +116,10 @@ Pairs by_random_subspace(Field& field, const BasisOptions& options, Sums& sums, 
 
 void require_energy(const Pairs& pairs, const std::vector<double>& squared, std::int64_t training) {
   double total = 0.0;
-  for (std::int64_t t = 0; t < training; ++t) total += squared[static_cast<std::size_t>(t)];
+  for (std::int64_t t = 0; t < training; ++t) total += squared[t];
   const auto modes = std::ssize(pairs.values);
   for (std::int64_t k = 0; k < modes; ++k)
-    if (!(pairs.values[static_cast<std::size_t>(k)] > 1e-13 * total)) {
+    if (!(pairs.values[k] > 1e-13 * total)) {
       if (k == 0)
         throw InputError(
             "the training snapshots are all the same, so there are no modes; name another array, or more snapshots");
@@ -151,7 +151,7 @@ void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<doub
              psi.data(), b.size());
     for (std::int64_t k = 0; k < r; ++k)
       for (std::int64_t i = 0; i < b.size(); ++i)
-        psi[static_cast<std::size_t>(k * b.size() + i)] /= std::sqrt(pairs.values[static_cast<std::size_t>(k)]);
+        psi[k * b.size() + i] /= std::sqrt(pairs.values[k]);
     multiply(Op::none, Op::transposed, all, r, b.size(), b.values.data(), b.size(), psi.data(), b.size(), 1.0,
              basis.coefficients.a.data(), r);
     basis.index.insert(basis.index.end(), b.cells.begin(), b.cells.end());
@@ -159,7 +159,7 @@ void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<doub
     root_weight.insert(root_weight.end(), b.root_weight.begin(), b.root_weight.end());
     for (std::int64_t i = 0; i < b.size(); ++i) {
       double sum = 0.0;
-      for (std::int64_t t = 0; t < n; ++t) sum += std::pow(b.values[static_cast<std::size_t>(t * b.size() + i)], 2);
+      for (std::int64_t t = 0; t < n; ++t) sum += std::pow(b.values[t * b.size() + i], 2);
       basis.rest.push_back(sum);
     }
   });
@@ -198,13 +198,13 @@ void orthonormalise(Basis& basis, const Comm& comm) {
 /// Physical modes and what they leave of each cell's variance.
 void finish(Basis& basis, const std::vector<double>& root_weight, std::int64_t training) {
   for (std::int64_t i = 0; i < basis.modes.cols; ++i) {
-    const double root = root_weight[static_cast<std::size_t>(i)], inverse = root > 1e-12 ? 1.0 / root : 0.0;
+    const double root = root_weight[i], inverse = root > 1e-12 ? 1.0 / root : 0.0;
     double explained = 0.0;
     for (std::int64_t k = 0; k < basis.modes.rows; ++k) {
-      explained += std::pow(basis.modes(k, i), 2) * basis.energy[static_cast<std::size_t>(k)];
+      explained += std::pow(basis.modes(k, i), 2) * basis.energy[k];
       basis.modes(k, i) *= inverse;
     }
-    double& rest = basis.rest[static_cast<std::size_t>(i)];
+    double& rest = basis.rest[i];
     rest = std::max(0.0, rest - explained) * inverse * inverse / static_cast<double>(training);
   }
 }
@@ -214,7 +214,7 @@ void finish(Basis& basis, const std::vector<double>& root_weight, std::int64_t t
 double Basis::truncation(std::int64_t first, std::int64_t last) const {
   double sum = 0.0;
   for (std::int64_t t = first; t < last; ++t) {
-    sum += squared[static_cast<std::size_t>(t)];
+    sum += squared[t];
     for (std::int64_t k = 0; k < coefficients.cols; ++k) sum -= coefficients(t, k) * coefficients(t, k);
   }
   return std::sqrt(std::max(0.0, sum) / (weight * static_cast<double>(last - first)));
@@ -230,7 +230,7 @@ void require_snapshots(std::int64_t modes, const Field& field) {
 Basis compute_basis(Field& field, const BasisOptions& options, Context& context) {
   require_snapshots(options.modes, field);
   Sums sums;
-  sums.squared.assign(static_cast<std::size_t>(field.snapshots()), 0.0);
+  sums.squared.assign(field.snapshots(), 0.0);
   Basis basis;
   Pairs pairs = options.method == PodMethod::snapshots
                     ? by_snapshots(field, options, sums, context.comm)
@@ -247,11 +247,11 @@ Basis compute_basis(Field& field, const BasisOptions& options, Context& context)
   context.comm.sum(basis.coefficients.a);
   orthonormalise(basis, context.comm);
   basis.residual = pairs.residual;
-  for (std::int64_t t = 0; t < field.training(); ++t) basis.total_energy += basis.squared[static_cast<std::size_t>(t)];
-  basis.energy.assign(static_cast<std::size_t>(options.modes), 0.0);
+  for (std::int64_t t = 0; t < field.training(); ++t) basis.total_energy += basis.squared[t];
+  basis.energy.assign(options.modes, 0.0);
   for (std::int64_t t = 0; t < field.training(); ++t)
     for (std::int64_t k = 0; k < options.modes; ++k)
-      basis.energy[static_cast<std::size_t>(k)] += std::pow(basis.coefficients(t, k), 2);
+      basis.energy[k] += std::pow(basis.coefficients(t, k), 2);
   finish(basis, root_weight, field.training());
   return basis;
 }

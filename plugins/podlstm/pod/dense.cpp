@@ -68,12 +68,12 @@ Matrix product(const Matrix& a, const Matrix& b, Op op_a, Op op_b) {
 
 Eigen symmetric_eigen(Matrix a) {
   const int n = narrow(a.rows);
-  std::vector<double> values(static_cast<std::size_t>(n));
+  std::vector<double> values(n);
   int info = 0, most = -1, most_integers = -1, integers_wanted = 0;
   double wanted = 0.0;
   dsyevd_("V", "U", &n, a.a.data(), &n, values.data(), &wanted, &most, &integers_wanted, &most_integers, &info);
-  std::vector<double> work(static_cast<std::size_t>(wanted));
-  std::vector<int> integers(static_cast<std::size_t>(integers_wanted));
+  std::vector<double> work(wanted);
+  std::vector<int> integers(integers_wanted);
   most = narrow(std::ssize(work)), most_integers = narrow(std::ssize(integers));
   dsyevd_("V", "U", &n, a.a.data(), &n, values.data(), work.data(), &most, integers.data(), &most_integers, &info);
   require(info, "dsyevd");
@@ -98,14 +98,14 @@ Matrix least_squares(Matrix a, Matrix b) {
   for (std::int64_t i = 0; i < b.rows; ++i)
     for (std::int64_t j = 0; j < b.cols; ++j) x(j, i) = b(i, j);
   const int m = narrow(a.rows), n = narrow(a.cols), sides = narrow(b.cols), ld = narrow(x.cols);
-  std::vector<double> singular(static_cast<std::size_t>(std::min(m, n)));
+  std::vector<double> singular(std::min(m, n));
   const double cutoff = -1.0;  // the machine's precision
   int rank = 0, info = 0, most = -1, integers_wanted = 0;
   double wanted = 0.0;
   dgelsd_(&m, &n, &sides, at.a.data(), &m, x.a.data(), &ld, singular.data(), &cutoff, &rank, &wanted, &most,
           &integers_wanted, &info);
-  std::vector<double> work(static_cast<std::size_t>(wanted));
-  std::vector<int> integers(static_cast<std::size_t>(std::max(1, integers_wanted)));
+  std::vector<double> work(wanted);
+  std::vector<int> integers(std::max(1, integers_wanted));
   most = narrow(std::ssize(work));
   dgelsd_(&m, &n, &sides, at.a.data(), &m, x.a.data(), &ld, singular.data(), &cutoff, &rank, work.data(), &most,
           integers.data(), &info);
@@ -136,7 +136,7 @@ void solve_lower(const Matrix& lower, double* b, std::int64_t columns) {
 Matrix orthonormal_columns(const Matrix& a) {
   Matrix q = transposed(a);
   const int m = narrow(a.rows), n = narrow(a.cols);
-  std::vector<double> tau(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(64 * n));
+  std::vector<double> tau(n), work(static_cast<std::size_t>(64 * n));
   const int most = narrow(std::ssize(work));
   int info = 0;
   dgeqrf_(&m, &n, q.a.data(), &m, tau.data(), work.data(), &most, &info);

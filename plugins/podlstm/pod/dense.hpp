@@ -11,8 +11,8 @@ struct Matrix {
 
   Matrix() = default;
   Matrix(std::int64_t m, std::int64_t n) : rows(m), cols(n), a(static_cast<std::size_t>(m * n), 0.0) {}
-  double& operator()(std::int64_t i, std::int64_t j) { return a[static_cast<std::size_t>(i * cols + j)]; }
-  double operator()(std::int64_t i, std::int64_t j) const { return a[static_cast<std::size_t>(i * cols + j)]; }
+  double& operator()(std::int64_t i, std::int64_t j) { return a[i * cols + j]; }
+  double operator()(std::int64_t i, std::int64_t j) const { return a[i * cols + j]; }
   double* row(std::int64_t i) { return a.data() + i * cols; }
   const double* row(std::int64_t i) const { return a.data() + i * cols; }
 };

@@ -150,7 +150,7 @@ void Field::read_mask() {
                                    fmt::join(shape, ", "), fmt::join(spatial_shape(), ", ")));
     io::cf::require_same_axes(file, first_file(), what);
   }
-  std::vector<double> values(static_cast<std::size_t>(found));
+  std::vector<double> values(found);
   file.read(std::vector<std::int64_t>(shape.size(), 0), shape, values.data());
   for (double x : values) mask_.push_back(x != 0.0 && !std::isnan(x));
 }
@@ -183,7 +183,7 @@ std::string Field::place(std::int64_t cell) const {
   for (std::size_t i = axes.size(); i-- > 0;) {
     const auto n = std::ssize(axes[i].values);
     words.insert(words.begin(),
-                 fmt::format("{} {}", axes[i].name, number_text(axes[i].values[static_cast<std::size_t>(cell % n)])));
+                 fmt::format("{} {}", axes[i].name, number_text(axes[i].values[cell % n])));
     cell /= n;
   }
   return join(words);
@@ -220,7 +220,7 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
 
 CellBlock Field::read(const Tile& tile) {
   CellBlock block;
-  block.values.resize(static_cast<std::size_t>(snapshots() * tile.cells));
+  block.values.resize(snapshots() * tile.cells);
   std::int64_t from = 0;
   for (const auto& file : files_) {
     auto start = tile.start, count = tile.count;
@@ -234,13 +234,13 @@ CellBlock Field::read(const Tile& tile) {
   std::vector<std::int64_t> columns;
   for (std::int64_t i = 0; i < tile.cells; ++i) {
     const std::int64_t cell = tile.first + i;
-    if ((mask_.empty() || mask_[static_cast<std::size_t>(cell)]) && accept(block.values.data() + i, tile.cells, cell))
+    if ((mask_.empty() || mask_[cell]) && accept(block.values.data() + i, tile.cells, cell))
       columns.push_back(i), block.cells.push_back(cell);
   }
   double* out = block.values.data();  // in place: what is written lies before what is read
   for (std::int64_t t = 0; t < snapshots(); ++t)
-    for (std::int64_t i : columns) *out++ = block.values[static_cast<std::size_t>(t * tile.cells + i)];
-  block.values.resize(static_cast<std::size_t>(out - block.values.data()));
+    for (std::int64_t i : columns) *out++ = block.values[t * tile.cells + i];
+  block.values.resize(out - block.values.data());
   normalise(block);
   return block;
 }
@@ -250,7 +250,7 @@ void Field::normalise(CellBlock& block) const {
   block.mean.assign(block.cells.size(), 0.0), block.root_weight.assign(block.cells.size(), 1.0);
   for (std::int64_t t = 0; t < training_; ++t)
     for (std::int64_t i = 0; i < n; ++i)
-      block.mean[static_cast<std::size_t>(i)] += block.values[static_cast<std::size_t>(t * n + i)];
+      block.mean[i] += block.values[t * n + i];
   for (double& m : block.mean) m /= static_cast<double>(training_);
   if (weights_ == AreaWeights::cos_latitude) {
     const auto axis = *first_file().axis(io::cf::Role::latitude);
@@ -303,11 +303,11 @@ void Field::look_at_first_snapshot() {
   for (const auto& tile : tiles_) {
     auto start = tile.start, count = tile.count;
     start.insert(start.begin(), 0), count.insert(count.begin(), 1);
-    values.resize(static_cast<std::size_t>(tile.cells));
+    values.resize(tile.cells);
     first_file().read(start, count, values.data());
     for (std::int64_t i = 0; i < tile.cells; ++i)
-      if (!std::isfinite(values[static_cast<std::size_t>(i)]) &&
-          (mask_.empty() || mask_[static_cast<std::size_t>(tile.first + i)]))
+      if (!std::isfinite(values[i]) &&
+          (mask_.empty() || mask_[tile.first + i]))
         throw InputError(fmt::format(
             "'{}' is NaN or missing in the first snapshot at {} and no mask leaves that cell out; name a mask, or say "
             "missing: land (never any), drop or fill",

@@ -18,7 +18,7 @@ std::vector<double> spread(const std::vector<std::int64_t>& index, const double*
   std::vector<double> out(comm.root() ? static_cast<std::size_t>(cells) : 0, std::numeric_limits<double>::quiet_NaN());
   const auto counts = comm.all_gather(std::ssize(index));
   for (int rank = 0; rank < comm.size(); ++rank) {
-    const auto n = static_cast<int>(counts[static_cast<std::size_t>(rank)]);
+    const auto n = static_cast<int>(counts[rank]);
     std::vector<std::int64_t> places(index);
     std::vector<double> numbers(values, values + index.size());
     if (rank != 0 && comm.rank() == rank) {
@@ -27,11 +27,11 @@ std::vector<double> spread(const std::vector<std::int64_t>& index, const double*
     }
     if (!comm.root()) continue;
     if (rank != 0) {
-      places.resize(static_cast<std::size_t>(n)), numbers.resize(static_cast<std::size_t>(n));
+      places.resize(n), numbers.resize(n);
       MPI_Recv(places.data(), n, MPI_INT64_T, rank, 1, comm.handle(), MPI_STATUS_IGNORE);
       MPI_Recv(numbers.data(), n, MPI_DOUBLE, rank, 2, comm.handle(), MPI_STATUS_IGNORE);
     }
-    for (std::size_t i = 0; i < places.size(); ++i) out[static_cast<std::size_t>(places[i])] = numbers[i];
+    for (std::size_t i = 0; i < places.size(); ++i) out[places[i]] = numbers[i];
   }
   return out;
 }
@@ -60,7 +60,7 @@ void fill_series(io::File& file, const Field& field, const Basis& basis) {
   std::vector<double> shares;
   for (std::int64_t k = 0; k < modes; ++k) {
     numbers.push_back(static_cast<std::int32_t>(k + 1));
-    shares.push_back(basis.energy[static_cast<std::size_t>(k)] / basis.total_energy);
+    shares.push_back(basis.energy[k] / basis.total_energy);
   }
   describe(file.write("mode", numbers), "number of the mode", "1");
   auto time = file.write("time", field.times());

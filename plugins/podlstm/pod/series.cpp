@@ -112,7 +112,7 @@ Series read(const SeriesParams& params) {
     if (file.exists("squared_norm")) {
       const auto squared = file.read<std::vector<double>>("squared_norm");
       for (std::int64_t t = training; t < all.rows; ++t) {
-        double rest = squared[static_cast<std::size_t>(t)];
+        double rest = squared[t];
         for (std::int64_t k = 0; k < all.cols; ++k) rest -= all(t, k) * all(t, k);
         out.left_out.push_back(std::max(0.0, rest));
       }

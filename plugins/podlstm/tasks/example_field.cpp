@@ -98,7 +98,7 @@ Task::Outcome ExampleField::run(Context& context) {
                              static_cast<std::uint64_t>(t) + 1);
         values.push_back(is_land(lat[i], lon[j])
                              ? std::numeric_limits<float>::quiet_NaN()
-                             : static_cast<float>(temperature(lat[i], lon[j], t, slow[static_cast<std::size_t>(t)]) +
+                             : static_cast<float>(temperature(lat[i], lon[j], t, slow[t]) +
                                                   params_.noise * random.normal(0)));
       }
   }

@@ -55,7 +55,7 @@ void ForecastTask::examine(Check& check) {
 static void write_forecast_axes(io::File& out, const WindowShape& shape, std::int64_t modes) {
   io::follow_cf(out);
   auto add = [&](const char* name, std::int64_t first, std::int64_t count, const char* meaning) {
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+    std::vector<std::int64_t> numbers(count);
     std::iota(numbers.begin(), numbers.end(), first);
     io::labelled(out.write(name, numbers), "", meaning);
   };
@@ -91,7 +91,7 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
       const Matrix truth = targets(series.test.a, starts, shape), past = inputs(series.test.a, starts, shape);
       write_forecast_axes(out, shape, m);
       std::vector<double> issued;
-      for (std::int64_t i : starts) issued.push_back(series.test.days[static_cast<std::size_t>(i + shape.past - 1)]);
+      for (std::int64_t i : starts) issued.push_back(series.test.days[i + shape.past - 1]);
       write_issued(out, issued, series.time_unit);
       auto add = [&](const std::string& name, const Matrix& values, const char* along, std::int64_t times,
                      const std::string& meaning) {

@@ -91,8 +91,8 @@ void WindowEvaluator::advance(Running& r, const Job& job, const std::function<vo
     out.epochs = epoch;
     for (int k = 0; k < rungs; ++k)
       if (epoch == r.epochs >> (rungs - k)) {
-        out.rungs[static_cast<std::size_t>(k)] = out.reward;
-        if (out.reward < job.thresholds[static_cast<std::size_t>(k)]) return;
+        out.rungs[k] = out.reward;
+        if (out.reward < job.thresholds[k]) return;
       }
     if (params_.time_limit > 0.0) out.failed = group_.max(wall_seconds() - r.start) > params_.time_limit;
   }

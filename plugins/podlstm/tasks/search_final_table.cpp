@@ -39,7 +39,7 @@ Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t mem
     }
   }
   const auto length = static_cast<std::int64_t>(comm.max(static_cast<double>(message.size())));
-  message.resize(static_cast<std::size_t>(length));
+  message.resize(length);
   comm.broadcast(std::span<double>(message));
   const std::size_t row = space.choices.size() + 2;
   for (std::size_t k = 0; k < message.size(); k += row) {
@@ -185,8 +185,8 @@ class FinalTable {
     std::int64_t windows = 0;
     for (const auto& piece : pieces) windows += std::ssize(piece.starts);
     Forecasts out{Matrix(windows, shape_.future * m), Matrix(windows, shape_.future * m),
-                  std::vector<double>(static_cast<std::size_t>(seeds)),
-                  std::vector<std::vector<float>>(static_cast<std::size_t>(n))};
+                  std::vector<double>(seeds),
+                  std::vector<std::vector<float>>(n)};
     for (std::int64_t i = context_.comm.rank(); i < n; i += context_.comm.size()) {
       const auto k = static_cast<std::size_t>(i / seeds);
       MemberOptions o = p_.member(c.genomes[k]);
@@ -197,8 +197,8 @@ class FinalTable {
         member.fit(piece.fit);
         const Matrix y = member.predict(piece.on, piece.starts, shape_);
         for (double x : y.a) out.mean.a[at] += x, out.deviation.a[at] += x * x, ++at;
-        if (k == 0) out.first[static_cast<std::size_t>(i)] = score(targets(piece.on.a, piece.starts, shape_), y, m).r2;
-        out.weights[static_cast<std::size_t>(i)] = member.weights();
+        if (k == 0) out.first[i] = score(targets(piece.on.a, piece.starts, shape_), y, m).r2;
+        out.weights[i] = member.weights();
       }
     }
     context_.comm.sum(out.mean.a), context_.comm.sum(out.deviation.a), context_.comm.sum(out.first);
@@ -216,7 +216,7 @@ class FinalTable {
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const auto& genome = found_.genomes[i / static_cast<std::size_t>(p_.ensemble.seeds)];
       std::vector<double> message(weights[i].begin(), weights[i].end());  // from the rank that trained it to all
-      message.resize(static_cast<std::size_t>(context_.comm.max(static_cast<int>(message.size()))));
+      message.resize(context_.comm.max(static_cast<int>(message.size())));
       context_.comm.sum(message);
       file.networks.push_back({genome, {message.begin(), message.end()}});
     }

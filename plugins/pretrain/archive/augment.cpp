@@ -47,7 +47,7 @@ static void require_axis(const char* key, std::int64_t axis, const FieldShape& s
 void require_fitting(const AugmentKeys& keys, const FieldShape& shape) {
   for (const auto axis : keys.shift) {
     require_axis("shift", axis, shape);
-    if (shape.periodic[static_cast<std::size_t>(axis)] == 0)
+    if (shape.periodic[axis] == 0)
       throw InputError(fmt::format(
           "augment.shift names axis {}, which is not periodic: a shifted field would not be one of this system; remove "
           "it, or crop along it",
@@ -139,7 +139,7 @@ std::vector<float> augmented(std::span<const float> field, const FieldShape& sha
   const Move move = choose(keys, shape, address);
   std::vector<float> out, bent;
   if (keys.warp) bent = warped(field, shape, *keys.warp, address), field = bent;
-  out.reserve(static_cast<std::size_t>(augmented_shape(keys, shape).numbers()));
+  out.reserve(augmented_shape(keys, shape).numbers());
   const std::size_t first = 3 - shape.cells.size();
   const auto planes = move.sources(0), rows = move.sources(1), cells_along = move.sources(2);
   for (std::int64_t c = 0; c < shape.channels; ++c) {

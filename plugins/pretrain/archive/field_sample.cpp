@@ -32,7 +32,7 @@ train::SamplePtr field_sample(std::int64_t id, const Moment& moment, std::shared
     Moment moment;
   };
   const auto held = std::make_shared<const Held>(Held{std::move(archive), moment});
-  const auto& simulation = held->archive->simulations[static_cast<std::size_t>(moment.simulation)];
+  const auto& simulation = held->archive->simulations[moment.simulation];
   const auto& layout = held->archive->layout;
   auto out = std::make_shared<train::Sample>();
   out->id = id;
@@ -43,7 +43,7 @@ train::SamplePtr field_sample(std::int64_t id, const Moment& moment, std::shared
   if (!simulation.parameters.empty()) out->fields.emplace("parameters", io::tensor_of(simulation.parameters));
   out->fields.emplace("simulation", io::tensor_of(&held->moment.simulation, {}));
   out->fields.emplace("moment", io::tensor_of(&held->moment.moment, {}));
-  out->fields.emplace("time", io::tensor_of(&simulation.time[static_cast<std::size_t>(moment.moment)], {}));
+  out->fields.emplace("time", io::tensor_of(&simulation.time[moment.moment], {}));
   for (const auto& [name, tensor] : out->fields) out->bytes += tensor.elements() * size_of(tensor.dtype);
   out->storage = held;
   return out;

@@ -164,7 +164,7 @@ void read_array(const FieldSource& source, const std::string& path, Archive& out
   out.layout = layout;
   const auto values = set.read<std::vector<float>>();
   require_finite(set, values, layout.cells(), path, source.array);
-  std::vector<double> time(static_cast<std::size_t>(shape[1]));
+  std::vector<double> time(shape[1]);
   for (std::size_t t = 0; t < time.size(); ++t) time[t] = static_cast<double>(t);
   const auto [from, to] = wanted(source, time, path);
   const auto frame = layout.cells();

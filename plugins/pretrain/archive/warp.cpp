@@ -105,7 +105,7 @@ std::vector<float> warped(std::span<const float> field, const FieldShape& shape,
           return a + c.share * (b - a);
         };
         const float above = along(r.low);
-        out[static_cast<std::size_t>((channel * rows + i) * columns + j)] = above + r.share * (along(r.high) - above);
+        out[(channel * rows + i) * columns + j] = above + r.share * (along(r.high) - above);
       }
     }
   return out;

@@ -33,10 +33,10 @@ struct ContrastiveLoss::Batch {
   std::vector<T> similarity[2];        ///< (own samples, all samples): of this view with the other one; on several
   std::vector<double> pair;            ///< s_jj of all samples
   Anchors views[2];
-  std::int64_t samples() const { return rows.count[static_cast<std::size_t>(rank)]; }
+  std::int64_t samples() const { return rows.count[rank]; }
   std::span<const T> line(int view, std::int64_t k) const {
     return std::span(similarity[view])
-        .subspan(static_cast<std::size_t>(k * rows.all), static_cast<std::size_t>(rows.all));
+        .subspan(k * rows.all, static_cast<std::size_t>(rows.all));
   }
   int rank = 0;
 };
@@ -45,11 +45,11 @@ namespace {
 
 template <class T>
 std::vector<double> products(std::span<const T> a, std::span<const T> b, std::int64_t rows, std::int64_t width) {
-  std::vector<double> out(static_cast<std::size_t>(rows), 0.0);
+  std::vector<double> out(rows, 0.0);
   for (std::int64_t j = 0; j < rows; ++j)
     for (std::int64_t c = j * width; c < (j + 1) * width; ++c)
-      out[static_cast<std::size_t>(j)] +=
-          static_cast<double>(a[static_cast<std::size_t>(c)]) * static_cast<double>(b[static_cast<std::size_t>(c)]);
+      out[j] +=
+          static_cast<double>(a[c]) * static_cast<double>(b[c]);
   return out;
 }
 
@@ -67,7 +67,7 @@ void ContrastiveLoss::look(Batch<T>& batch, double temperature, ContrastiveResul
   const auto own = static_cast<int>(batch.samples()), all = static_cast<int>(batch.rows.all);
   const auto width = static_cast<int>(batch.width);
   if (keys_.scheme != Scheme::v2)
-    for (auto& view : batch.views) view.temperature.assign(static_cast<std::size_t>(own), temperature);
+    for (auto& view : batch.views) view.temperature.assign(own, temperature);
   if (batch.whole) {
     auto sums = batch.whole->look(batch.pair, batch.views[0].temperature, batch.views[1].temperature);
     for (std::size_t v = 0; v < 2; ++v) batch.views[v].sums = std::move(sums[v]);
@@ -105,7 +105,7 @@ void ContrastiveLoss::update(std::span<const std::int64_t> ids, std::int64_t oth
   std::vector<double> rows(ids.size() * columns);
   for (std::size_t k = 0; k < ids.size(); ++k)
     for (int v = 0; v < 2; ++v)
-      views[static_cast<std::size_t>(v)].state[k].write(keys_.scheme, std::span(rows).subspan(k * columns, columns), v);
+      views[v].state[k].write(keys_.scheme, std::span(rows).subspan(k * columns, columns), v);
   rows_.store(rows, traffic_);
 }
 

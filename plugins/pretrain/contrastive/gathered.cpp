@@ -11,7 +11,7 @@ RankRows rank_rows(std::int64_t own, const Comm& comm) {
   RankRows out;
   out.count = comm.all_gather(own);
   for (int rank = 0; rank < comm.size(); ++rank) {
-    const auto here = out.count[static_cast<std::size_t>(rank)];
+    const auto here = out.count[rank];
     if (rank < comm.rank()) out.first += here;
     out.all += here;
   }
@@ -31,7 +31,7 @@ std::vector<T> gathered(std::span<const T> own, std::int64_t width, const RankRo
     counts.push_back(static_cast<int>(here * width)), places.push_back(static_cast<int>(place));
     place += here * width;
   }
-  std::vector<T> out(static_cast<std::size_t>(rows.all * width));
+  std::vector<T> out(rows.all * width);
   const MPI_Datatype type = std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT;
   MPI_Allgatherv(own.data(), static_cast<int>(own.size()), type, out.data(), counts.data(), places.data(), type,
                  comm.handle());

@@ -8,16 +8,16 @@ namespace cambium::train {
 AnchorState AnchorState::read(ContrastiveScheme scheme, std::span<const double> row, int view) {
   AnchorState out;
   if (scheme != ContrastiveScheme::v2) {
-    out.u = row[static_cast<std::size_t>(view)];
+    out.u = row[view];
     return out;
   }
-  const auto from = row.subspan(static_cast<std::size_t>(5 * view), 5);
+  const auto from = row.subspan(5 * view, 5);
   return {from[0], from[1], from[2], from[3], from[4]};
 }
 
 void AnchorState::write(ContrastiveScheme scheme, std::span<double> row, int view) const {
   if (scheme != ContrastiveScheme::v2) {
-    row[static_cast<std::size_t>(view)] = u;
+    row[view] = u;
     return;
   }
   const double values[] = {u, bound, temperature, moment, square};

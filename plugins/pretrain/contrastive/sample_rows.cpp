@@ -22,7 +22,7 @@ std::vector<int> times(std::span<const int> counts, int factor) {
 /// Bytes that leave this rank.
 std::int64_t leaving(std::span<const int> counts, int rank, std::size_t size) {
   const auto all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  return (all - counts[static_cast<std::size_t>(rank)]) * static_cast<std::int64_t>(size);
+  return (all - counts[rank]) * static_cast<std::int64_t>(size);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::vector<double> SampleRows::swapped(std::span<const double> rows, std::span<
                                         std::span<const int> received, Traffic& traffic) const {
   const auto out_counts = times(sent, columns_), in_counts = times(received, columns_);
   const auto out_starts = starts(out_counts), in_starts = starts(in_counts);
-  std::vector<double> in(static_cast<std::size_t>(in_starts.back() + in_counts.back()));
+  std::vector<double> in(in_starts.back() + in_counts.back());
   traffic.count("estimates", "world", leaving(out_counts, comm_.rank(), sizeof(double)));
   MPI_Alltoallv(rows.data(), out_counts.data(), out_starts.data(), MPI_DOUBLE, in.data(), in_counts.data(),
                 in_starts.data(), MPI_DOUBLE, comm_.handle());
@@ -54,13 +54,13 @@ std::vector<double> SampleRows::fetch(std::span<const std::int64_t> ids, Traffic
   std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return home(a) < home(b); });
   asked_.assign(ranks, 0), served_.assign(ranks, 0);
   std::vector<std::int64_t> sorted;
-  for (const std::size_t k : order_) sorted.push_back(ids[k]), ++asked_[static_cast<std::size_t>(home(k))];
+  for (const std::size_t k : order_) sorted.push_back(ids[k]), ++asked_[home(k)];
   if (ranks == 1) {
     served_ = asked_, served_ids_ = sorted;
   } else {
     MPI_Alltoall(asked_.data(), 1, MPI_INT, served_.data(), 1, MPI_INT, comm_.handle());
     const auto from = starts(asked_), to = starts(served_);
-    served_ids_.resize(static_cast<std::size_t>(to.back() + served_.back()));
+    served_ids_.resize(to.back() + served_.back());
     traffic.count("estimates", "world", leaving(asked_, comm_.rank(), sizeof(std::int64_t)));
     MPI_Alltoallv(sorted.data(), asked_.data(), from.data(), MPI_INT64_T, served_ids_.data(), served_.data(), to.data(),
                   MPI_INT64_T, comm_.handle());

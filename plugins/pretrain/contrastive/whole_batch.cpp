@@ -24,16 +24,16 @@ std::array<std::vector<AnchorSums>, 2> WholeBatch<T>::look(std::span<const doubl
                                                            std::span<const double> first_temperature,
                                                            std::span<const double> second_temperature) {
   const auto n = static_cast<int>(samples_), width = static_cast<int>(width_);
-  similarity_.resize(static_cast<std::size_t>(samples_ * samples_));
+  similarity_.resize(samples_ * samples_);
   std::array<std::vector<AnchorSums>, 2> out;
-  std::vector<T> most(static_cast<std::size_t>(samples_), absent<T>);
+  std::vector<T> most(samples_, absent<T>);
   for (std::int64_t from = 0; from < samples_; from += rows_at_once) {
     const std::int64_t to = std::min(samples_, from + rows_at_once);
     host_gemm<T>(false, true, static_cast<int>(to - from), n, width, T(1), first_.data() + from * width_, width,
                  second_.data(), width, T(0), similarity_.data() + from * samples_, n);
     for (std::int64_t k = from; k < to; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      similarity_[static_cast<std::size_t>(k * (samples_ + 1))] = absent<T>;
+      similarity_[k * (samples_ + 1)] = absent<T>;
       out[0].push_back(anchor_sums(row(k), pair[at], first_temperature[at]));
       raise(most, row(k));
     }
@@ -52,14 +52,14 @@ void WholeBatch<T>::differentiate(std::span<const double> pair, const AnchorWeig
                                   std::span<const double> self, std::span<T> by_first, std::span<T> by_second) const {
   const auto n = static_cast<int>(samples_), width = static_cast<int>(width_);
   const auto columns = exponents_of<T>(second, pair);
-  std::vector<T> coefficients(static_cast<std::size_t>(std::min(samples_, rows_at_once) * samples_));
+  std::vector<T> coefficients(std::min(samples_, rows_at_once) * samples_);
   for (std::int64_t from = 0; from < samples_; from += rows_at_once) {
     const std::int64_t to = std::min(samples_, from + rows_at_once);
     const auto rows = static_cast<int>(to - from);
     std::fill(coefficients.begin(), coefficients.end(), T(0));
     for (std::int64_t k = from; k < to; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      const auto line = std::span(coefficients).subspan(static_cast<std::size_t>((k - from) * samples_), row(k).size());
+      const auto line = std::span(coefficients).subspan((k - from) * samples_, row(k).size());
       add_anchor(row(k), pair[at], 1.0 / first.inverse_temperature[at], first.weight[at], first.scale[at], line);
       add_seen(row(k), columns, line);
       line[at] = static_cast<T>(self[at]);

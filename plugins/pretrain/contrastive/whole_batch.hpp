@@ -36,7 +36,7 @@ class WholeBatch {
  private:
   static constexpr std::int64_t rows_at_once = 256;
   std::span<const T> row(std::int64_t k) const {
-    return std::span(similarity_).subspan(static_cast<std::size_t>(k * samples_), static_cast<std::size_t>(samples_));
+    return std::span(similarity_).subspan(k * samples_, static_cast<std::size_t>(samples_));
   }
 
   std::span<const T> first_, second_;

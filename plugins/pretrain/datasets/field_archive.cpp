@@ -182,7 +182,7 @@ void FieldArchive::open(Context& context) {
 
 std::vector<train::SamplePtr> FieldArchive::read(std::span<const std::int64_t> ids) {
   std::vector<train::SamplePtr> out;
-  for (const auto id : ids) out.push_back(field_sample(id, moments_.at(static_cast<std::size_t>(id)), archive_));
+  for (const auto id : ids) out.push_back(field_sample(id, moments_.at(id), archive_));
   return out;
 }
 

@@ -133,14 +133,14 @@ void Images::open(Context& context) {
     std::vector<float> out;
     for (std::int64_t i = row; i < row + rows_; ++i)
       for (std::int64_t j = column; j < column + columns_; ++j)
-        out.push_back(all.values[static_cast<std::size_t>((k * all.rows + i) * all.columns + j)]);
+        out.push_back(all.values[(k * all.rows + i) * all.columns + j]);
     return out;
   };
   for (std::int64_t k = range[0]; k < range[1]; ++k) {
     auto held = std::make_shared<Held>();
     held->field = cut(k, 0, 0);
     if (down || across) held->partner = cut(k, down ? all.rows - rows_ : 0, across ? all.columns - columns_ : 0);
-    if (!all.labels.empty()) held->label = all.labels[static_cast<std::size_t>(k)];
+    if (!all.labels.empty()) held->label = all.labels[k];
     auto sample = std::make_shared<train::Sample>();
     sample->id = k - range[0];
     sample->fields.emplace("field", io::tensor_of(std::as_const(held->field).data(), {1, rows_, columns_}));
@@ -158,7 +158,7 @@ void Images::open(Context& context) {
 
 std::vector<train::SamplePtr> Images::read(std::span<const std::int64_t> ids) {
   std::vector<train::SamplePtr> out;
-  for (const auto id : ids) out.push_back(samples_.at(static_cast<std::size_t>(id)));
+  for (const auto id : ids) out.push_back(samples_.at(id));
   return out;
 }
 

@@ -23,11 +23,11 @@ Matrix whitening(const Matrix& x, double ridge) {
   Matrix c = product_of_transposed(x, x);
   for (double& value : c.values) value /= static_cast<double>(x.rows);
   for (std::int64_t k = 0; k < c.rows; ++k) c(k, k) += ridge;
-  std::vector<double> values(static_cast<std::size_t>(c.rows));
+  std::vector<double> values(c.rows);
   symmetric_eigenvectors(static_cast<int>(c.rows), c.values.data(), values.data());
   Matrix scaled = c;
   for (std::int64_t k = 0; k < c.rows; ++k)
-    for (double& value : scaled.row(k)) value /= std::sqrt(std::max(values[static_cast<std::size_t>(k)], 1e-300));
+    for (double& value : scaled.row(k)) value /= std::sqrt(std::max(values[k], 1e-300));
   return product_of_transposed(c, scaled);
 }
 
@@ -41,7 +41,7 @@ Directions directions(const Matrix& x, const Matrix& y, double ridge) {
   for (double& value : cross.values) value /= static_cast<double>(x.rows);
   const Matrix k = product(product(wx, cross), wy);
   Matrix gram = product_with_transposed(k, k);
-  std::vector<double> values(static_cast<std::size_t>(gram.rows));
+  std::vector<double> values(gram.rows);
   symmetric_eigenvectors(static_cast<int>(gram.rows), gram.values.data(), values.data());
   const auto most = std::min(x.columns, y.columns);
   std::vector<std::int64_t> order;
@@ -50,7 +50,7 @@ Directions directions(const Matrix& x, const Matrix& y, double ridge) {
   Matrix right = product_of_transposed(k, left);         // times the correlation, as the other side is to be
   Matrix weighed = left;
   for (std::int64_t d = 0; d < std::ssize(order); ++d) {
-    const double s = std::sqrt(std::max(0.0, values[static_cast<std::size_t>(order[static_cast<std::size_t>(d)])]));
+    const double s = std::sqrt(std::max(0.0, values[order[d]]));
     for (std::int64_t r = 0; r < weighed.rows; ++r) weighed(r, d) *= s;
   }
   return {product(wx, weighed), product(wy, right)};
@@ -84,7 +84,7 @@ CanonicalCorrelations::CanonicalCorrelations(const Matrix& first, const Matrix& 
     : mean_first_(column_means(first)), mean_second_(column_means(second)) {
   const Matrix x = minus(first, mean_first_), y = minus(second, mean_second_);
   const auto cut = std::max<std::int64_t>(1, x.rows - x.rows / 8);
-  std::vector<std::int64_t> fitted(static_cast<std::size_t>(cut)), held(static_cast<std::size_t>(x.rows - cut));
+  std::vector<std::int64_t> fitted(cut), held(static_cast<std::size_t>(x.rows - cut));
   std::iota(fitted.begin(), fitted.end(), std::int64_t{0}), std::iota(held.begin(), held.end(), cut);
   double best = -1.0, best_ridge = 0.0;
   std::int64_t best_count = 1;

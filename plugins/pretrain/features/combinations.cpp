@@ -9,7 +9,7 @@ Matrix combinations(const std::map<std::string, std::vector<double>>& values) {
   for (std::int64_t k = 0; k < rows; ++k) {
     std::int64_t rest = k, column = out.columns;
     for (auto it = values.rbegin(); it != values.rend(); ++it) {
-      out(k, --column) = it->second[static_cast<std::size_t>(rest % std::ssize(it->second))];
+      out(k, --column) = it->second[rest % std::ssize(it->second)];
       rest /= std::ssize(it->second);
     }
   }

@@ -48,7 +48,7 @@ LoadedEncoder::Vectors LoadedEncoder::vectors_of(train::Dataset& data, std::int6
 std::string LoadedEncoder::mark() {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const auto& weights : model_.weights.views()) {
-    std::vector<double> numbers(static_cast<std::size_t>(weights.elements()));
+    std::vector<double> numbers(weights.elements());
     train::copy_numbers<double>(weights, std::span(numbers));
     for (const double x : numbers) hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3u;
   }

@@ -30,7 +30,7 @@ struct Solved {
 Solved solve(const Matrix& vectors, const std::vector<double>& values, const Matrix& outputs, double ridge) {
   Matrix side = product(vectors, outputs), scaled = vectors;
   for (std::int64_t k = 0; k < side.rows; ++k) {
-    const double by = 1.0 / (std::max(0.0, values[static_cast<std::size_t>(k)]) + ridge);
+    const double by = 1.0 / (std::max(0.0, values[k]) + ridge);
     for (double& x : side.row(k)) x *= by;
     for (double& x : scaled.row(k)) x *= by;
   }
@@ -50,7 +50,7 @@ KernelFit::KernelFit(const Matrix& inputs, const Matrix& outputs) : inputs_(inpu
   double best = std::numeric_limits<double>::infinity();
   for (const double length : {0.3, 0.6, 1.2, 2.4, 5.0}) {
     Matrix vectors = kernel_of(inputs, inputs, length);
-    std::vector<double> values(static_cast<std::size_t>(inputs.rows));
+    std::vector<double> values(inputs.rows);
     symmetric_eigenvectors(static_cast<int>(inputs.rows), vectors.values.data(), values.data());
     for (const double ridge : {1e-4, 1e-3, 1e-2, 1e-1}) {
       auto solved = solve(vectors, values, centred, ridge);

@@ -20,14 +20,14 @@ static std::int64_t count_of(std::span<const std::int64_t> classes) {
 std::vector<std::int64_t> nearest_classes(const Matrix& known, std::span<const std::int64_t> classes,
                                           const Matrix& queries, std::int64_t neighbours) {
   constexpr double sharpness = 0.07;
-  std::vector<std::int64_t> out(static_cast<std::size_t>(queries.rows));
+  std::vector<std::int64_t> out(queries.rows);
   const auto count = static_cast<std::size_t>(count_of(classes));
   for_each_query(known, queries, 0, queries.rows, [&](std::int64_t query, std::span<const double> similar) {
     std::vector<double> votes(count, 0.0);
     for (const auto k : largest(similar, neighbours))
-      votes[static_cast<std::size_t>(classes[static_cast<std::size_t>(k)])] +=
-          std::exp((similar[static_cast<std::size_t>(k)] - 1.0) / sharpness);
-    out[static_cast<std::size_t>(query)] = std::max_element(votes.begin(), votes.end()) - votes.begin();
+      votes[classes[k]] +=
+          std::exp((similar[k] - 1.0) / sharpness);
+    out[query] = std::max_element(votes.begin(), votes.end()) - votes.begin();
   });
   return out;
 }
@@ -40,7 +40,7 @@ class RidgeFits {
  public:
   RidgeFits(const Matrix& x, const Matrix& targets) : x_(x), by_rows_(x.rows < x.columns) {
     vectors_ = by_rows_ ? product_with_transposed(x, x) : product_of_transposed(x, x);
-    values_.resize(static_cast<std::size_t>(vectors_.rows));
+    values_.resize(vectors_.rows);
     symmetric_eigenvectors(static_cast<int>(vectors_.rows), vectors_.values.data(), values_.data());
     for (double& value : values_) value = std::max(0.0, value);
     side_ = product(vectors_, by_rows_ ? targets : product_of_transposed(x, targets));
@@ -49,17 +49,17 @@ class RidgeFits {
   Matrix weights(double ridge) const {
     Matrix side = side_;
     for (std::int64_t k = 0; k < side.rows; ++k)
-      for (double& value : side.row(k)) value /= values_[static_cast<std::size_t>(k)] + ridge;
+      for (double& value : side.row(k)) value /= values_[k] + ridge;
     const Matrix solved = product_of_transposed(vectors_, side);
     return by_rows_ ? product_of_transposed(x_, solved) : solved;
   }
   /// How much a row's own target has part in what the fit says of it, the mean of the targets included.
   std::vector<double> own_shares(double ridge) const {
-    std::vector<double> out(static_cast<std::size_t>(x_.rows), 1.0 / static_cast<double>(x_.rows));
+    std::vector<double> out(x_.rows, 1.0 / static_cast<double>(x_.rows));
     for (std::int64_t i = 0; i < x_.rows; ++i)
       for (std::int64_t k = 0; k < vectors_.rows; ++k) {
-        const double value = values_[static_cast<std::size_t>(k)], v = by_rows_ ? vectors_(k, i) : along_(i, k);
-        out[static_cast<std::size_t>(i)] += v * v * (by_rows_ ? value : 1.0) / (value + ridge);
+        const double value = values_[k], v = by_rows_ ? vectors_(k, i) : along_(i, k);
+        out[i] += v * v * (by_rows_ ? value : 1.0) / (value + ridge);
       }
     return out;
   }
@@ -83,7 +83,7 @@ static double chosen_ridge(const RidgeFits& fits, const Matrix& x, const Matrix&
     double error = 0.0;
     for (std::int64_t i = 0; i < x.rows; ++i)
       for (std::int64_t c = 0; c < targets.columns; ++c)
-        error += std::pow((targets(i, c) - fitted(i, c)) / std::max(1e-12, 1.0 - own[static_cast<std::size_t>(i)]), 2);
+        error += std::pow((targets(i, c) - fitted(i, c)) / std::max(1e-12, 1.0 - own[i]), 2);
     if (error < best) best = error, out = ridge;
   }
   return out;
@@ -93,7 +93,7 @@ std::vector<std::int64_t> linear_classes(const Matrix& known, std::span<const st
                                          const Matrix& queries, std::optional<double> ridge) {
   const auto count = count_of(classes);
   Matrix targets(known.rows, count);
-  for (std::int64_t k = 0; k < known.rows; ++k) targets(k, classes[static_cast<std::size_t>(k)]) = 1.0;
+  for (std::int64_t k = 0; k < known.rows; ++k) targets(k, classes[k]) = 1.0;
   const auto mean = column_means(targets);
   const Matrix x = standardised(known, known), centred = minus(targets, mean);
   const RidgeFits fits(x, centred);
@@ -103,7 +103,7 @@ std::vector<std::int64_t> linear_classes(const Matrix& known, std::span<const st
   std::vector<std::int64_t> out;
   for (std::int64_t k = 0; k < scores.rows; ++k) {
     std::int64_t best = 0;
-    const auto score = [&](std::int64_t c) { return scores(k, c) + mean[static_cast<std::size_t>(c)]; };
+    const auto score = [&](std::int64_t c) { return scores(k, c) + mean[c]; };
     for (std::int64_t c = 1; c < count; ++c)
       if (score(c) > score(best)) best = c;
     out.push_back(best);
@@ -112,8 +112,8 @@ std::vector<std::int64_t> linear_classes(const Matrix& known, std::span<const st
 }
 
 std::vector<std::int64_t> most_frequent(std::span<const std::int64_t> classes, std::size_t queries) {
-  std::vector<std::int64_t> count(static_cast<std::size_t>(count_of(classes)), 0);
-  for (const auto c : classes) ++count[static_cast<std::size_t>(c)];
+  std::vector<std::int64_t> count(count_of(classes), 0);
+  for (const auto c : classes) ++count[c];
   return std::vector<std::int64_t>(queries, std::max_element(count.begin(), count.end()) - count.begin());
 }
 
@@ -125,9 +125,9 @@ double share_right(std::span<const std::int64_t> found, std::span<const std::int
 
 std::vector<std::int64_t> few_of_each(std::span<const std::int64_t> classes, std::int64_t per_class, std::uint64_t seed,
                                       std::int64_t draw) {
-  std::vector<std::vector<std::pair<double, std::int64_t>>> keys(static_cast<std::size_t>(count_of(classes)));
+  std::vector<std::vector<std::pair<double, std::int64_t>>> keys(count_of(classes));
   for (std::size_t k = 0; k < classes.size(); ++k)
-    keys[static_cast<std::size_t>(classes[k])].emplace_back(
+    keys[classes[k]].emplace_back(
         Random4(seed, draws_stream, k, static_cast<std::uint64_t>(draw)).uniform(0), static_cast<std::int64_t>(k));
   std::vector<std::int64_t> out;
   for (std::size_t c = 0; c < keys.size(); ++c) {
@@ -135,7 +135,7 @@ std::vector<std::int64_t> few_of_each(std::span<const std::int64_t> classes, std
     if (std::ssize(keys[c]) < per_class)
       throw InputError(fmt::format("few is {}, but class {} has {} samples; take fewer", per_class, c, keys[c].size()));
     std::sort(keys[c].begin(), keys[c].end());
-    for (std::int64_t k = 0; k < per_class; ++k) out.push_back(keys[c][static_cast<std::size_t>(k)].second);
+    for (std::int64_t k = 0; k < per_class; ++k) out.push_back(keys[c][k].second);
   }
   return out;
 }

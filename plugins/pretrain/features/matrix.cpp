@@ -26,7 +26,7 @@ Matrix product_of_transposed(const Matrix& a, const Matrix& b) { return multipli
 Matrix product_with_transposed(const Matrix& a, const Matrix& b) { return multiplied(false, true, a, b); }
 
 std::vector<double> column_means(const Matrix& a) {
-  std::vector<double> out(static_cast<std::size_t>(a.columns), 0.0);
+  std::vector<double> out(a.columns, 0.0);
   for (std::int64_t k = 0; k < a.rows; ++k)
     for (std::size_t c = 0; c < out.size(); ++c) out[c] += a.row(k)[c];
   for (double& x : out) x /= static_cast<double>(std::max<std::int64_t>(1, a.rows));
@@ -68,7 +68,7 @@ Matrix standardised(const Matrix& a, const Matrix& of) {
 Matrix rows_of(const Matrix& a, std::span<const std::int64_t> rows) {
   Matrix out(std::ssize(rows), a.columns);
   for (std::int64_t k = 0; k < out.rows; ++k) {
-    const auto from = a.row(rows[static_cast<std::size_t>(k)]);
+    const auto from = a.row(rows[k]);
     std::copy(from.begin(), from.end(), out.row(k).begin());
   }
   return out;

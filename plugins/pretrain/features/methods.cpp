@@ -36,7 +36,7 @@ Matrix centred(const Table& table, const Table& archive) {
   const auto all = column_means(archive.field);
   Matrix out = table.field;
   for (std::int64_t k = 0; k < out.rows; ++k) {
-    const auto found = table.moment.empty() ? means.end() : means.find(table.moment[static_cast<std::size_t>(k)]);
+    const auto found = table.moment.empty() ? means.end() : means.find(table.moment[k]);
     const auto& mean = found == means.end() ? all : found->second;
     for (std::size_t c = 0; c < mean.size(); ++c) out.row(k)[c] -= mean[c];
   }

@@ -18,11 +18,11 @@ PrincipalComponents::PrincipalComponents(const Matrix& rows, std::int64_t count)
   const bool by_rows = x.rows < x.columns;
   Matrix gram = by_rows ? product_with_transposed(x, x) : product_of_transposed(x, x);
   const auto n = gram.rows;
-  std::vector<double> values(static_cast<std::size_t>(n));
+  std::vector<double> values(n);
   symmetric_eigenvectors(static_cast<int>(n), gram.values.data(), values.data());
   std::vector<std::int64_t> kept;  // eigenvalues rise
   for (std::int64_t k = n - 1; k >= 0 && std::ssize(kept) < count; --k)
-    if (values[static_cast<std::size_t>(k)] > 1e-10 * values.back()) kept.push_back(k);
+    if (values[k] > 1e-10 * values.back()) kept.push_back(k);
   directions_ = rows_of(gram, kept);
   if (by_rows) directions_ = unit_rows(product(directions_, x));
 }

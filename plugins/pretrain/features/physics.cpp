@@ -50,7 +50,7 @@ void add_spectrum(std::span<const double> channel, const Axis& axis, std::vector
         double real = 0.0, imaginary = 0.0;
         for (std::int64_t cell = 0; cell < axis.length; ++cell) {
           const double x = channel[axis.at(b, l, cell)];
-          real += x * cosine[static_cast<std::size_t>(cell)], imaginary += x * sine[static_cast<std::size_t>(cell)];
+          real += x * cosine[cell], imaginary += x * sine[cell];
         }
         power += real * real + imaginary * imaginary;
       }
@@ -74,7 +74,7 @@ std::vector<double> features_of(std::span<const double> field, const FieldShape&
       double sum = 0.0;
       for (std::size_t k = 0; k < cells; ++k)
         sum +=
-            (channel(c)[k] - mean[static_cast<std::size_t>(c)]) * (channel(d)[k] - mean[static_cast<std::size_t>(d)]);
+            (channel(c)[k] - mean[c]) * (channel(d)[k] - mean[d]);
       sum /= static_cast<double>(cells);
       out.push_back(c == d ? std::sqrt(sum) : sum);
     }

@@ -11,7 +11,7 @@ void for_each_query(const Matrix& archive, const Matrix& queries, std::int64_t f
   constexpr std::int64_t block = 256;
   const Matrix known = unit_rows(archive);
   for (std::int64_t from = first; from < last; from += block) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(block, last - from)));
+    std::vector<std::int64_t> rows(std::min(block, last - from));
     std::iota(rows.begin(), rows.end(), from);
     const Matrix similar = product_with_transposed(unit_rows(rows_of(queries, rows)), known);
     for (std::int64_t k = 0; k < similar.rows; ++k) take(from + k, similar.row(k));
@@ -23,10 +23,10 @@ std::vector<std::int64_t> largest(std::span<const double> values, std::int64_t c
   std::iota(out.begin(), out.end(), std::int64_t{0});
   const auto n = std::min(count, std::ssize(out));
   std::partial_sort(out.begin(), out.begin() + n, out.end(), [&](std::int64_t a, std::int64_t b) {
-    const double x = values[static_cast<std::size_t>(a)], y = values[static_cast<std::size_t>(b)];
+    const double x = values[a], y = values[b];
     return x != y ? x > y : a < b;
   });
-  out.resize(static_cast<std::size_t>(n));
+  out.resize(n);
   return out;
 }
 

@@ -20,8 +20,8 @@ bool add_row(const train::Sample& sample, const char* name, Matrix& to) {
   const auto count = found->second.elements();
   if (to.rows == 0) to.columns = count;
   if (count != to.columns) throw InternalError("samples of a data set of fields differ in shape");
-  to.values.resize(static_cast<std::size_t>((to.rows + 1) * count));
-  train::copy_numbers<double>(found->second, std::span(to.values).last(static_cast<std::size_t>(count)));
+  to.values.resize((to.rows + 1) * count);
+  train::copy_numbers<double>(found->second, std::span(to.values).last(count));
   ++to.rows;
   return true;
 }

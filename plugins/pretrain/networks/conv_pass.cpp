@@ -182,13 +182,13 @@ ConvPass<T>::ConvPass(const ConvShape& shape, const T* weight, const T* bias)
   for (const auto& run : forward_.runs)
     for (std::int64_t c = 0; c < run.length * shape.inputs; ++c) rows_.push_back(run.offset * shape.inputs + c);
   const auto taps = shape.taps(), in = shape.inputs, out = shape.outputs;
-  by_output_.resize(static_cast<std::size_t>(taps * in * out)), by_input_.resize(by_output_.size());
+  by_output_.resize(taps * in * out), by_input_.resize(by_output_.size());
   for (std::int64_t o = 0; o < out; ++o)
     for (std::int64_t c = 0; c < in; ++c)
       for (std::int64_t t = 0; t < taps; ++t) {
         const T w = weight[(o * in + c) * taps + t];
-        by_output_[static_cast<std::size_t>((t * in + c) * out + o)] = w;
-        by_input_[static_cast<std::size_t>(((taps - 1 - t) * out + o) * in + c)] = w;
+        by_output_[(t * in + c) * out + o] = w;
+        by_input_[((taps - 1 - t) * out + o) * in + c] = w;
       }
 }
 

@@ -23,8 +23,8 @@ Tensor WrappedConvImpl::forward(Tensor x) {
   const auto axes = static_cast<std::int64_t>(periodic_.size());
   std::vector<std::int64_t> zeros(periodic_.size());
   for (std::int64_t a = 0; a < axes; ++a) {
-    zeros[static_cast<std::size_t>(a)] = periodic_[static_cast<std::size_t>(a)] ? 0 : 1;
-    if (!periodic_[static_cast<std::size_t>(a)]) continue;
+    zeros[a] = periodic_[a] ? 0 : 1;
+    if (!periodic_[a]) continue;
     const std::int64_t n = x.size(2 + a);
     x = torch::cat({x.narrow(2 + a, n - 1, 1), x, x.narrow(2 + a, 0, 1)}, 2 + a);
   }

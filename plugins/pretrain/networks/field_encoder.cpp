@@ -182,7 +182,7 @@ std::vector<TermInfo> FieldEncoder::metrics() const {
 void FieldEncoder::begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) {
   constexpr std::int64_t at_once = 64;
   const std::int64_t n = data.size(), ranks = context_.comm.size(), width = params_.width;
-  std::vector<double> all(static_cast<std::size_t>(2 * n * width), 0.0), ids(static_cast<std::size_t>(n), 0.0);
+  std::vector<double> all(2 * n * width, 0.0), ids(static_cast<std::size_t>(n), 0.0);
   for (std::int64_t from = context_.comm.rank() * at_once; from < n; from += ranks * at_once) {
     std::vector<std::int64_t> numbers;
     for (std::int64_t k = from; k < std::min(n, from + at_once); ++k) numbers.push_back(k);
@@ -209,7 +209,7 @@ void FieldEncoder::begin_evaluation(train::Dataset& data, std::span<const Tensor
   for (std::int64_t k = 0; k < n; ++k) {
     const auto before = static_cast<double>(above[k].item<std::int64_t>());
     const double equal = static_cast<double>(within[k].item<std::int64_t>()) - before;
-    places_.push_back({static_cast<std::int64_t>(ids[static_cast<std::size_t>(k)]), 1.0 + before + 0.5 * (equal - 1.0),
+    places_.push_back({static_cast<std::int64_t>(ids[k]), 1.0 + before + 0.5 * (equal - 1.0),
                        before > 0.0 ? 1.0 : 1.0 - 1.0 / equal});
   }
   std::sort(places_.begin(), places_.end(), [](const Placed& a, const Placed& b) { return a.sample < b.sample; });

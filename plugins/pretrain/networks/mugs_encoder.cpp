@@ -216,9 +216,9 @@ void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers,
   if (w.local > 0.0) local = student_->local(y, neighbours_of(y, memory_->rows(), params_.neighbours), true);
   if (w.group > 0.0)
     group = torch::log_softmax(student_->compared(student_->grouped(y), learn_prototypes) / student_sharpness, 1);
-  for (int t = 0; t < static_cast<int>(teachers.size()); ++t) {
+  for (int t = 0; t < std::ssize(teachers); ++t) {
     if (t == without) continue;
-    const auto& teacher = teachers[static_cast<std::size_t>(t)];
+    const auto& teacher = teachers[t];
     if (w.instance > 0.0)
       put(sum.instance, told_apart(instance, teacher.instance, instance_queue_->rows(), params_.temperature));
     if (w.local > 0.0) put(sum.local, told_apart(local, teacher.local, local_queue_->rows(), params_.temperature));
@@ -256,7 +256,7 @@ std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch
   }
   Pull sum;
   const double share = params_.small.views > 0 ? 0.5 : 1.0;
-  for (int k = 0; k < 2; ++k) add(large[static_cast<std::size_t>(k)], teachers, k, 0.5 * share, sum);
+  for (int k = 0; k < 2; ++k) add(large[k], teachers, k, 0.5 * share, sum);
   const auto pairs = static_cast<double>(2 * params_.small.views);
   for (int k = 0; k < params_.small.views; ++k) add(view(batch, 2 + k, false), teachers, -1, share / pairs, sum);
   remember(teachers, teachers.front().all_y.size(0));

@@ -43,7 +43,7 @@ Tensor gathered_by_sample(const Tensor& own, const std::vector<std::int64_t>& id
   std::vector<std::int64_t> order(all_ids.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<std::int64_t>(k);
   std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return all_ids[static_cast<std::size_t>(a)] < all_ids[static_cast<std::size_t>(b)];
+    return all_ids[a] < all_ids[b];
   });
   const Tensor gathered = torch::tensor(all, torch::kFloat64).reshape({rows.all, mine.size(1)});
   return gathered.index_select(0, torch::tensor(order, torch::kInt64)).to(own.scalar_type());

@@ -89,7 +89,7 @@ variable_list backward_of(const Layer& layer, const Tensor& x, const Tensor (&w)
   const auto pass = layer.convolution<T>(w[0], w[1]);
   for_fields(samples, [&](std::int64_t part, std::int64_t from, std::int64_t to) {
     auto norm = layer.norm<T>(w[2], w[3]);
-    std::vector<T> dy(static_cast<std::size_t>(layer.out())), room;
+    std::vector<T> dy(layer.out()), room;
     T* others = dothers.data_ptr<T>() + part * 3 * s.outputs;
     for (auto k = from; k < to; ++k) {
       const T* field = x.data_ptr<T>() + k * layer.in();

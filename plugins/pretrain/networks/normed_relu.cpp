@@ -29,7 +29,7 @@ void sum_over_cells(std::int64_t cells, std::int64_t channels, T* sums, const Te
 template <class T>
 double mean_of(const std::vector<T>& sums, std::int64_t first, std::int64_t count, std::int64_t cells) {
   double sum = 0.0;
-  for (std::int64_t c = first; c < first + count; ++c) sum += static_cast<double>(sums[static_cast<std::size_t>(c)]);
+  for (std::int64_t c = first; c < first + count; ++c) sum += static_cast<double>(sums[c]);
   return sum / static_cast<double>(count * cells);
 }
 
@@ -112,7 +112,7 @@ void NormedRelu<T>::backward(const T* y, const T* moments, const T* dout, T* dy,
       v.store(dy + at);
       return v;
     });
-    for (std::int64_t c = 0; c < all; ++c) add.bias[c] += sums_[static_cast<std::size_t>(c)];
+    for (std::int64_t c = 0; c < all; ++c) add.bias[c] += sums_[c];
   });
 }
 

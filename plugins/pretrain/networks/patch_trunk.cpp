@@ -96,7 +96,7 @@ Tensor PatchTrunk::patches(const Tensor& x) const {
   std::vector<std::int64_t> split{x.size(0), x.size(1)}, order{0};
   std::int64_t count = 1;
   for (std::int64_t a = 0; a < axes; ++a) {
-    const std::int64_t cells = patch[static_cast<std::size_t>(a)];
+    const std::int64_t cells = patch[a];
     split.insert(split.end(), {x.size(2 + a) / cells, cells});
     count *= x.size(2 + a) / cells;
   }

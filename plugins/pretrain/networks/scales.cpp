@@ -98,7 +98,7 @@ Scales Scales::of(train::Dataset& data) {
     add_field(*sample, out.shape, none, 1, sum);
     const auto known = sample->fields.find("parameters");
     if (known == sample->fields.end()) continue;
-    std::vector<double> values(static_cast<std::size_t>(known->second.elements()));
+    std::vector<double> values(known->second.elements());
     train::copy_numbers<double>(known->second, std::span(values));
     parameters.resize(values.size());
     for (std::size_t p = 0; p < values.size(); ++p) parameters[p].push_back(values[p]);

@@ -29,13 +29,13 @@ std::vector<std::int64_t> nearest_centres(const FloatRows& rows, const FloatRows
   constexpr std::int64_t block = 64;
   const RowProducts products(centres);
   const std::int64_t width = (centres.rows + lanes - 1) / lanes * lanes;
-  std::vector<float> similar(static_cast<std::size_t>(block * width), -2.0f);  // beyond the centres it stays so
-  std::vector<double> out(static_cast<std::size_t>(rows.rows), 0.0);
+  std::vector<float> similar(block * width, -2.0f);  // beyond the centres it stays so
+  std::vector<double> out(rows.rows, 0.0);
   for (std::int64_t from = comm.rank() * block; from < rows.rows; from += comm.size() * block) {
     const std::int64_t n = std::min(block, rows.rows - from);
     products.with(rows.row(from), n, similar.data(), width);
     for (std::int64_t k = 0; k < n; ++k)
-      out[static_cast<std::size_t>(from + k)] = static_cast<double>(first_largest(similar.data() + k * width, width));
+      out[from + k] = static_cast<double>(first_largest(similar.data() + k * width, width));
   }
   comm.sum(out);
   return {out.begin(), out.end()};
@@ -49,15 +49,15 @@ FloatRows centres_of(const FloatRows& rows, std::int64_t count, const Comm& comm
   for (int round = 0; round < rounds; ++round) {
     const auto nearest = nearest_centres(sample, centres, comm);
     FloatRows sums(centres.rows, centres.columns);
-    std::vector<bool> kept(static_cast<std::size_t>(centres.rows), false);
+    std::vector<bool> kept(centres.rows, false);
     for (std::int64_t k = 0; k < sample.rows; ++k) {
-      const auto list = nearest[static_cast<std::size_t>(k)];
-      kept[static_cast<std::size_t>(list)] = true;
+      const auto list = nearest[k];
+      kept[list] = true;
       float* const to = sums.row(list);
       for (std::int64_t c = 0; c < rows.columns; ++c) to[c] += sample.row(k)[c];
     }
     for (std::int64_t l = 0; l < centres.rows; ++l)
-      if (kept[static_cast<std::size_t>(l)]) {
+      if (kept[l]) {
         sums.make_unit(l);
         std::copy_n(sums.row(l), sums.stride, centres.row(l));
       }

@@ -47,7 +47,7 @@ void stream_past_many(const FloatRows& rows, const FloatRows& queries, std::int6
                       Answers& answers) {
   const RowProducts products(queries, from, from + n);
   const std::int64_t width = std::ssize(answers.least);
-  std::vector<float> similar(static_cast<std::size_t>(rows_at_once * width), 0.0f);
+  std::vector<float> similar(rows_at_once * width, 0.0f);
   for (std::int64_t first = 0; first < rows.rows; first += rows_at_once) {
     const std::int64_t m = std::min(rows_at_once, rows.rows - first);
     products.with(rows.row(first), m, similar.data(), width);
@@ -79,7 +79,7 @@ Entries exactly_nearest(const FloatRows& rows, const FloatRows& queries, std::in
     const std::int64_t n = std::min(exact_block, to - first);
     Answers answers(n, std::min(count, rows.rows));
     (n <= few ? stream_past_few : stream_past_many)(rows, queries, first, n, answers);
-    for (std::int64_t q = 0; q < n; ++q) answers.best[static_cast<std::size_t>(q)].take_into(out, first - from + q);
+    for (std::int64_t q = 0; q < n; ++q) answers.best[q].take_into(out, first - from + q);
   }
   return out;
 }

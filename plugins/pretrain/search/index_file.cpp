@@ -36,12 +36,12 @@ bool belong_together(const InvertedLists::Parts& parts) {
   if (parts.start.front() != 0 || parts.start.back() != std::ssize(parts.number)) return false;
   for (std::size_t l = 0; l < lists; ++l)
     if (parts.start[l] > parts.start[l + 1] || parts.start[l] % ByteRows::block_rows != 0) return false;
-  std::vector<bool> there(static_cast<std::size_t>(parts.rows.rows), false);
+  std::vector<bool> there(parts.rows.rows, false);
   for (const auto n : parts.number)
     if (n >= parts.rows.rows)
       return false;
     else if (n >= 0)
-      there[static_cast<std::size_t>(n)] = true;
+      there[n] = true;
   return std::all_of(there.begin(), there.end(), [](bool t) { return t; });
 }
 

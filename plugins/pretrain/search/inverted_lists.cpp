@@ -33,7 +33,7 @@ void fill_bytes(InvertedLists::Parts& parts) {
   std::vector<float> apart(columns);
   std::vector<std::int8_t> bytes(columns);
   const auto difference = [&](std::int64_t place, std::int64_t list) -> std::span<const float> {
-    const float* x = parts.rows.row(parts.number[static_cast<std::size_t>(place)]);
+    const float* x = parts.rows.row(parts.number[place]);
     const float* c = parts.centres.row(list);
     for (std::size_t k = 0; k < columns; ++k) apart[k] = x[k] - c[k];
     return apart;
@@ -42,7 +42,7 @@ void fill_bytes(InvertedLists::Parts& parts) {
   for (std::int64_t list = 0; list < parts.centres.rows; ++list) {
     const auto l = static_cast<std::size_t>(list);
     std::int64_t last = parts.start[l];
-    while (last < parts.start[l + 1] && parts.number[static_cast<std::size_t>(last)] >= 0) ++last;
+    while (last < parts.start[l + 1] && parts.number[last] >= 0) ++last;
     float largest = 0.0f;
     for (std::int64_t p = parts.start[l]; p < last; ++p) largest = std::max(largest, largest_size(difference(p, list)));
     parts.unit.push_back(unit_of(largest));
@@ -58,14 +58,14 @@ InvertedLists::Parts sorted_into_lists(FloatRows rows, std::int64_t lists, const
   const std::int64_t wanted = lists > 0 ? lists : InvertedLists::usual_lists(rows.rows);
   out.centres = centres_of(rows, std::min(wanted, rows.rows), comm);
   const auto list = nearest_centres(rows, out.centres, comm);
-  std::vector<std::int64_t> count(static_cast<std::size_t>(out.centres.rows), 0);
-  for (const auto l : list) ++count[static_cast<std::size_t>(l)];
+  std::vector<std::int64_t> count(out.centres.rows, 0);
+  for (const auto l : list) ++count[l];
   out.start.assign(1, 0);
   for (const auto n : count) out.start.push_back(out.start.back() + (n + block_rows - 1) / block_rows * block_rows);
-  out.number.assign(static_cast<std::size_t>(out.start.back()), -1);
+  out.number.assign(out.start.back(), -1);
   auto next = out.start;
   for (std::size_t k = 0; k < list.size(); ++k)
-    out.number[static_cast<std::size_t>(next[static_cast<std::size_t>(list[k])]++)] = static_cast<std::int64_t>(k);
+    out.number[next[list[k]]++] = static_cast<std::int64_t>(k);
   out.rows = std::move(rows);
   fill_bytes(out);
   return out;
@@ -111,12 +111,12 @@ std::int64_t InvertedLists::scan(std::int64_t list, const Query& query, std::vec
     for (std::int64_t k = 0; k < block_rows; ++k) passes |= of[k] > limit;
     if (!passes) continue;
     for (std::int64_t k = 0; k < block_rows; ++k)
-      if (of[k] > limit && parts_.number[static_cast<std::size_t>(p + k)] >= 0)
+      if (of[k] > limit && parts_.number[p + k] >= 0)
         kept.put(centre + unit * static_cast<float>(of[k]), p + k);
     limit = limit_now();
   }
   std::int64_t end = last;
-  while (end > first && parts_.number[static_cast<std::size_t>(end - 1)] < 0) --end;
+  while (end > first && parts_.number[end - 1] < 0) --end;
   return end - first;
 }
 
@@ -125,12 +125,12 @@ Entries InvertedLists::nearest(const FloatRows& queries, std::int64_t from, std:
   constexpr std::int64_t block = 64;
   Entries out(to - from, count);
   const std::int64_t width = lists();
-  std::vector<float> centre(static_cast<std::size_t>(block * width));
+  std::vector<float> centre(block * width);
   std::vector<std::int32_t> dots;
   const std::int64_t room = std::clamp(effort.kept, std::min(count, rows().rows), rows().rows);
   for (std::int64_t q = from; q < to; ++q) {
     if ((q - from) % block == 0) centre_products_.with(queries.row(q), std::min(block, to - q), centre.data(), width);
-    Query query{std::vector<std::int8_t>(static_cast<std::size_t>(parts_.bytes.padded_columns()), 0), 1.0f,
+    Query query{std::vector<std::int8_t>(parts_.bytes.padded_columns(), 0), 1.0f,
                 centre.data() + (q - from) % block * width};
     const std::span<const float> values(queries.row(q), static_cast<std::size_t>(queries.columns));
     query.unit = unit_of(largest_size(values));
@@ -140,7 +140,7 @@ Entries InvertedLists::nearest(const FloatRows& queries, std::int64_t from, std:
       if (query.centre[l] > lists_near.least()) lists_near.put(query.centre[l], l);
     for (const auto& [minus, list] : lists_near.taken()) out.compared += scan(list, query, dots, kept);
     for (const auto& [minus, place] : kept.taken()) {
-      const std::int64_t number = parts_.number[static_cast<std::size_t>(place)];
+      const std::int64_t number = parts_.number[place];
       best.put(row_product(queries.row(q), rows().row(number), queries.stride), number);
     }
     best.take_into(out, q - from);

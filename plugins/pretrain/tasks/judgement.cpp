@@ -43,7 +43,7 @@ SearchScore judge_search(const Method& method, const Questions& questions, Conte
                      std::vector<double> values;
                      std::vector<bool> right;
                      for (const auto entry : list) {
-                       values.push_back(similar[static_cast<std::size_t>(entry)]);
+                       values.push_back(similar[entry]);
                        right.push_back(questions.right(query, entry));
                      }
                      if (std::find(right.begin(), right.end(), true) == right.end()) continue;

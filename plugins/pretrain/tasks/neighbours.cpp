@@ -105,7 +105,7 @@ Questions Neighbours::questions() const {
   Questions out;
   const Table &a = archive_, &q = queries_;
   const auto at = [](const std::vector<std::int64_t>& values, std::int64_t k) {
-    return values[static_cast<std::size_t>(k)];
+    return values[k];
   };
   switch (params_.by) {
     case By::simulation:
@@ -170,9 +170,9 @@ void Neighbours::write(const std::vector<Method>& methods, const std::vector<Sea
 /// Entries that a query may not be compared with are left out.
 void Neighbours::search(const Method& method, const Found& found) const {
   for (std::int64_t query = 0; query < indexed_.queries; ++query) {
-    const auto all = std::span(indexed_.number).subspan(static_cast<std::size_t>(query * indexed_.count));
+    const auto all = std::span(indexed_.number).subspan(query * indexed_.count);
     const auto there = std::find(all.begin(), all.begin() + indexed_.count, -1) - all.begin();
-    found(query, all.first(static_cast<std::size_t>(there)));
+    found(query, all.first(there));
   }
   if (indexed_.queries > 0) return;
   const auto asked = questions();
@@ -181,9 +181,9 @@ void Neighbours::search(const Method& method, const Found& found) const {
                    std::vector<std::int64_t> allowed, entries;
                    for (const auto& list : asked.lists(query)) allowed.insert(allowed.end(), list.begin(), list.end());
                    std::vector<double> values;
-                   for (const auto entry : allowed) values.push_back(s[static_cast<std::size_t>(entry)]);
+                   for (const auto entry : allowed) values.push_back(s[entry]);
                    for (const auto k : largest(values, params_.neighbours))
-                     entries.push_back(allowed[static_cast<std::size_t>(k)]);
+                     entries.push_back(allowed[k]);
                    found(query, entries);
                  });
 }

@@ -97,11 +97,11 @@ double distance_of(std::span<const double> a, std::span<const double> b) {
 
 /// Of each row to the nearest known one.
 std::vector<double> distances(const Matrix& rows, const Matrix& known) {
-  std::vector<double> out(static_cast<std::size_t>(rows.rows), std::numeric_limits<double>::infinity());
+  std::vector<double> out(rows.rows, std::numeric_limits<double>::infinity());
   for (std::int64_t k = 0; k < rows.rows; ++k)
     for (std::int64_t j = 0; j < known.rows; ++j)
-      out[static_cast<std::size_t>(k)] =
-          std::min(out[static_cast<std::size_t>(k)], distance_of(rows.row(k), known.row(j)));
+      out[k] =
+          std::min(out[k], distance_of(rows.row(k), known.row(j)));
   return out;
 }
 
@@ -114,12 +114,12 @@ static std::pair<std::vector<std::int64_t>, std::vector<double>> farthest(const 
   std::pair<std::vector<std::int64_t>, std::vector<double>> out;
   for (std::int64_t n = 0; n < count; ++n) {
     const auto next = std::max_element(distance.begin(), distance.end()) - distance.begin();
-    out.first.push_back(next), out.second.push_back(distance[static_cast<std::size_t>(next)]);
+    out.first.push_back(next), out.second.push_back(distance[next]);
     for (std::int64_t k = 0; k < rows.rows; ++k) {
-      auto& d = distance[static_cast<std::size_t>(k)];
+      auto& d = distance[k];
       d = std::min(d, distance_of(rows.row(k), rows.row(next)));
     }
-    distance[static_cast<std::size_t>(next)] = -1.0;
+    distance[next] = -1.0;
   }
   return out;
 }
@@ -135,7 +135,7 @@ void Novelty::write(const Matrix& candidates, const std::vector<double>& distanc
   };
   std::string all = names + "distance\n", chosen = "method,order," + names + "distance\n";
   for (std::int64_t k = 0; k < candidates.rows; ++k)
-    all += row(k) + number_text(distance[static_cast<std::size_t>(k)]) + "\n";
+    all += row(k) + number_text(distance[k]) + "\n";
   for (const auto& choice : choices)
     for (std::size_t n = 0; n < choice.order.size(); ++n)
       chosen +=
@@ -189,8 +189,8 @@ Task::Outcome Novelty::run(Context& context) {
   std::sort(keys.begin(), keys.end());
   Choice random{"chance", {}, {}};
   for (std::int64_t n = 0; n < params_.choose; ++n) {
-    random.order.push_back(keys[static_cast<std::size_t>(n)].second);
-    random.distance.push_back(distance[static_cast<std::size_t>(random.order.back())]);
+    random.order.push_back(keys[n].second);
+    random.distance.push_back(distance[random.order.back()]);
   }
   choices.push_back(std::move(random));
   write(could, distance, choices, context);

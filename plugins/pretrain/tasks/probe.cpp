@@ -69,7 +69,7 @@ Spread spread(const std::vector<double>& values) {
 
 std::vector<std::int64_t> chosen(const std::vector<std::int64_t>& values, const std::vector<std::int64_t>& rows) {
   std::vector<std::int64_t> out;
-  for (const auto k : rows) out.push_back(values[static_cast<std::size_t>(k)]);
+  for (const auto k : rows) out.push_back(values[k]);
   return out;
 }
 
@@ -82,7 +82,7 @@ Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& 
   out.neighbours = share_right(nearest_classes(method.archive, known, method.queries, params_.neighbours), truth);
   out.linear = share_right(linear_classes(method.archive, known, method.queries, params_.ridge), truth);
   if (params_.few == 0) return out;
-  out.few_nearest.assign(static_cast<std::size_t>(params_.draws), 0.0), out.few_linear = out.few_nearest;
+  out.few_nearest.assign(params_.draws, 0.0), out.few_linear = out.few_nearest;
   for (std::int64_t draw = 0; draw < params_.draws; ++draw) {
     const auto rows = few_of_each(known, params_.few, context.seed, draw);
     if (draw % context.comm.size() != context.comm.rank()) continue;

@@ -158,7 +158,7 @@ void Retrieve::write_found(const Entries& found, Context& context) const {
   const Matrix combination = combinations(params_.parameters);
   const auto mark = [](const auto& of, std::int64_t entry) {
     return of.empty() ? std::string()
-                      : fmt::format(",{}", number_text(static_cast<double>(of[static_cast<std::size_t>(entry)])));
+                      : fmt::format(",{}", number_text(static_cast<double>(of[entry])));
   };
   text = "query" + names + ",place,entry,similarity";
   if (!marks_.simulation.empty()) text += ",simulation";

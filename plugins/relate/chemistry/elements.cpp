@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 118> symbols = {
 }  // namespace
 
 std::optional<std::string_view> element_of(int number) {
-  if (number < 1 || number > static_cast<int>(symbols.size())) return {};
-  return symbols[static_cast<std::size_t>(number - 1)];
+  if (number < 1 || number > std::ssize(symbols)) return {};
+  return symbols[number - 1];
 }
 
 bool is_element(std::string_view symbol) { return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end(); }

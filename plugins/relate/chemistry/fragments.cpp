@@ -32,8 +32,8 @@ std::vector<std::int32_t> fragment_rows(const MoleculeGraph& molecule, int radiu
   const std::size_t n = molecule.atoms.size();
   std::vector<std::vector<std::pair<std::uint64_t, std::size_t>>> neighbours(n);
   for (const auto& bond : molecule.bonds) {
-    neighbours[static_cast<std::size_t>(bond.a)].emplace_back(bond.order, static_cast<std::size_t>(bond.b));
-    neighbours[static_cast<std::size_t>(bond.b)].emplace_back(bond.order, static_cast<std::size_t>(bond.a));
+    neighbours[bond.a].emplace_back(bond.order, static_cast<std::size_t>(bond.b));
+    neighbours[bond.b].emplace_back(bond.order, static_cast<std::size_t>(bond.a));
   }
   const auto bonds = orders_of(molecule);
   std::vector<std::uint64_t> now(n), next(n);

@@ -21,8 +21,8 @@ std::vector<int> orders_of(const MoleculeGraph& molecule) {
   std::vector<int> out(molecule.atoms.size(), 0);
   for (const auto& bond : molecule.bonds) {
     const int order = bond.order == MoleculeGraph::aromatic || bond.order == MoleculeGraph::dative ? 1 : bond.order;
-    if (bond.order != MoleculeGraph::dative) out[static_cast<std::size_t>(bond.a)] += order;
-    out[static_cast<std::size_t>(bond.b)] += order;
+    if (bond.order != MoleculeGraph::dative) out[bond.a] += order;
+    out[bond.b] += order;
   }
   return out;
 }
@@ -32,11 +32,11 @@ namespace {
 /// The atom that each hydrogen is to be counted with; -1 for what stays.
 std::vector<int> owners_of(const MoleculeGraph& molecule, const std::vector<bool>& plain) {
   std::vector<int> owner(molecule.atoms.size(), -1), bonds(molecule.atoms.size(), 0);
-  const auto hydrogen = [&](int a) { return molecule.atoms[static_cast<std::size_t>(a)].element == "H"; };
+  const auto hydrogen = [&](int a) { return molecule.atoms[a].element == "H"; };
   for (const auto& bond : molecule.bonds) {
-    ++bonds[static_cast<std::size_t>(bond.a)], ++bonds[static_cast<std::size_t>(bond.b)];
+    ++bonds[bond.a], ++bonds[bond.b];
     for (const auto& [h, other] : {std::pair{bond.a, bond.b}, {bond.b, bond.a}})
-      if (hydrogen(h) && !hydrogen(other) && bond.order == 1) owner[static_cast<std::size_t>(h)] = other;
+      if (hydrogen(h) && !hydrogen(other) && bond.order == 1) owner[h] = other;
   }
   for (std::size_t a = 0; a < owner.size(); ++a) {
     const auto& atom = molecule.atoms[a];
@@ -52,7 +52,7 @@ void join_hydrogens(MoleculeGraph& molecule, const std::vector<bool>& plain) {
   const auto orders = orders_of(molecule);
   std::vector<int> joined(owner.size(), 0), place(owner.size(), -1);
   for (const int a : owner)
-    if (a >= 0) ++joined[static_cast<std::size_t>(a)];
+    if (a >= 0) ++joined[a];
   if (std::all_of(joined.begin(), joined.end(), [](int count) { return count == 0; })) return;
   MoleculeGraph out;
   for (std::size_t a = 0; a < owner.size(); ++a) {
@@ -67,7 +67,7 @@ void join_hydrogens(MoleculeGraph& molecule, const std::vector<bool>& plain) {
     out.atoms.push_back(std::move(atom));
   }
   for (const auto& bond : molecule.bonds) {
-    const int a = place[static_cast<std::size_t>(bond.a)], b = place[static_cast<std::size_t>(bond.b)];
+    const int a = place[bond.a], b = place[bond.b];
     if (a >= 0 && b >= 0) out.bonds.push_back({a, b, bond.order});
   }
   molecule = std::move(out);

@@ -80,7 +80,7 @@ void SmilesReader::add_bond(int a, int b, Written bond) {
   for (const auto& other : out_.bonds)
     if ((other.a == a && other.b == b) || (other.a == b && other.b == a)) refuse("these two atoms have a bond already");
   const bool aromatic =
-      out_.atoms[static_cast<std::size_t>(a)].aromatic && out_.atoms[static_cast<std::size_t>(b)].aromatic;
+      out_.atoms[a].aromatic && out_.atoms[b].aromatic;
   if (bond.order == 0 && aromatic) unwritten_.push_back(out_.bonds.size());
   if (bond.back) std::swap(a, b);
   out_.bonds.push_back({a, b, bond.order > 0 ? bond.order : aromatic ? MoleculeGraph::aromatic : 1});
@@ -95,18 +95,18 @@ bool in_ring(const MoleculeGraph& molecule, std::size_t bond) {
   std::vector<std::vector<int>> neighbours(molecule.atoms.size());
   for (std::size_t k = 0; k < molecule.bonds.size(); ++k) {
     if (k == bond) continue;
-    neighbours[static_cast<std::size_t>(molecule.bonds[k].a)].push_back(molecule.bonds[k].b);
-    neighbours[static_cast<std::size_t>(molecule.bonds[k].b)].push_back(molecule.bonds[k].a);
+    neighbours[molecule.bonds[k].a].push_back(molecule.bonds[k].b);
+    neighbours[molecule.bonds[k].b].push_back(molecule.bonds[k].a);
   }
   std::vector<bool> met(molecule.atoms.size());
   std::vector<int> open{molecule.bonds[bond].a};
-  met[static_cast<std::size_t>(open.back())] = true;
+  met[open.back()] = true;
   while (!open.empty()) {
     const int atom = open.back();
     open.pop_back();
-    for (const int next : neighbours[static_cast<std::size_t>(atom)]) {
+    for (const int next : neighbours[atom]) {
       if (next == molecule.bonds[bond].b) return true;
-      if (!met[static_cast<std::size_t>(next)]) met[static_cast<std::size_t>(next)] = true, open.push_back(next);
+      if (!met[next]) met[next] = true, open.push_back(next);
     }
   }
   return false;

@@ -17,9 +17,9 @@ std::int64_t words_in_all(std::int64_t letters) {
 std::vector<std::int32_t> word_rows(std::string_view sequence, std::int64_t letters) {
   const auto length = std::ssize(sequence);
   for (std::int64_t k = 0; k < length; ++k)
-    if (!std::isalpha(static_cast<unsigned char>(sequence[static_cast<std::size_t>(k)])))
+    if (!std::isalpha(static_cast<unsigned char>(sequence[k])))
       throw InputError(fmt::format("letter {} of the sequence is '{}'; residues are letters", k + 1,
-                                   sequence[static_cast<std::size_t>(k)]));
+                                   sequence[k]));
   if (length < letters)
     throw InputError(
         fmt::format("the sequence has {} letters, but a word has {}; give the whole sequence, or take "
@@ -29,7 +29,7 @@ std::vector<std::int32_t> word_rows(std::string_view sequence, std::int64_t lett
   for (std::int64_t k = 0; k + letters <= length; ++k) {
     std::int32_t word = 0;
     for (std::int64_t j = 0; j < letters; ++j)
-      word = 26 * word + (std::toupper(static_cast<unsigned char>(sequence[static_cast<std::size_t>(k + j)])) - 'A');
+      word = 26 * word + (std::toupper(static_cast<unsigned char>(sequence[k + j])) - 'A');
     out.push_back(word);
   }
   return out;

@@ -8,7 +8,7 @@ namespace cambium::relate {
 bool ChoiceTable::chose(Role role, std::int32_t user, std::int32_t item) const {
   const auto& lists = part(role);
   if (lists.empty()) return false;
-  const auto& list = lists[static_cast<std::size_t>(user)];
+  const auto& list = lists[user];
   return std::binary_search(list.begin(), list.end(), item);
 }
 
@@ -39,9 +39,9 @@ class Filled {
   }
   void add(std::int32_t user, std::int32_t item, bool chosen) {
     const std::span<const std::int32_t> all(*numbers_);
-    out_.bag.push_back(all.subspan(static_cast<std::size_t>(user), 1));
-    out_.bag.push_back(all.subspan(static_cast<std::size_t>(item), 1));
-    if (!table_.tags_of.empty()) out_.bag.push_back(table_.tags_of[static_cast<std::size_t>(item)]);
+    out_.bag.push_back(all.subspan(user, 1));
+    out_.bag.push_back(all.subspan(item, 1));
+    if (!table_.tags_of.empty()) out_.bag.push_back(table_.tags_of[item]);
     out_.place.push_back(std::ssize(out_.answers));
     out_.answers.push_back(chosen ? 1.0 : 0.0);
   }
@@ -91,7 +91,7 @@ RecordSet choice_records(const std::shared_ptr<const ChoiceTable>& table, Role r
         std::int32_t drawn = 0;
         for (std::uint64_t turn = 0; turn < most_draws; ++turn) {
           const Random4 draw(static_cast<std::uint64_t>(seed), other_items_stream, number, turn);
-          drawn = items[static_cast<std::size_t>(draw.uniform(0) * static_cast<double>(items.size()))];
+          drawn = items[draw.uniform(0) * static_cast<double>(items.size())];
           if (!known(*table, role, user, drawn)) break;
         }
         out.add(user, drawn, false);

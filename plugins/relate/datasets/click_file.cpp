@@ -18,7 +18,7 @@ template <class T>
 struct Array2 {
   std::vector<T> values;
   std::int64_t rows = 0, columns = 0;
-  T at(std::int64_t row, std::int64_t column) const { return values[static_cast<std::size_t>(row * columns + column)]; }
+  T at(std::int64_t row, std::int64_t column) const { return values[row * columns + column]; }
 };
 
 template <class T>
@@ -106,10 +106,10 @@ RecordSet read_clicks(const ClickFile& keys) {
   for (std::int64_t c = 0; c < values.columns; ++c) {
     const auto rows = as_they_are ? std::map<std::int64_t, std::int32_t>{} : numbered(known, c, keys.least);
     const auto name = fmt::format("C{}", c + 1);
-    out.columns.push_back(as_they_are ? RowColumn{name, keys.rows[static_cast<std::size_t>(c)]}
+    out.columns.push_back(as_they_are ? RowColumn{name, keys.rows[c]}
                                       : RowColumn{name, std::ssize(rows) + 1, meaning_of_rows(rows)});
     for (std::int64_t r = 0; r < values.rows; ++r) {
-      auto& id = (*ids)[static_cast<std::size_t>(r * values.columns + c)];
+      auto& id = (*ids)[r * values.columns + c];
       const auto value = values.at(r, c);
       if (as_they_are)
         id = static_cast<std::int32_t>(std::clamp<std::int64_t>(value, -1, 2'147'483'647));
@@ -119,12 +119,12 @@ RecordSet read_clicks(const ClickFile& keys) {
   }
   out.stored.push_back(ids);
   for (std::int64_t r = 0; r < values.rows; ++r) {
-    if (const double y = out.answers[static_cast<std::size_t>(r)]; y != 0.0 && y != 1.0)
+    if (const double y = out.answers[r]; y != 0.0 && y != 1.0)
       throw InputError(fmt::format("{}, row {}: a label is 0 or 1, not {:g}", out.source, r, y));
     out.place.push_back(r);
     for (std::int64_t c = 0; c < values.columns; ++c)
       out.bag.push_back(
-          std::span<const std::int32_t>(*ids).subspan(static_cast<std::size_t>(r * values.columns + c), 1));
+          std::span<const std::int32_t>(*ids).subspan(r * values.columns + c, 1));
   }
   require_sound(out);
   return out;

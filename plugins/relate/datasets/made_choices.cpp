@@ -23,7 +23,7 @@ std::vector<double> likings(const MadeChoices& keys, const ChoiceTable& table) {
       double sum = 0.6 * common.normal(i, 0);
       for (std::int64_t d = 0; d < kinds; ++d) {
         double x = 0.3 * of_item.normal(i, d);
-        for (const auto tag : table.tags_of[static_cast<std::size_t>(i)]) x += 0.8 * of_tag.normal(tag, d);
+        for (const auto tag : table.tags_of[i]) x += 0.8 * of_tag.normal(tag, d);
         sum += x * of_user.normal(u, d);
       }
       out.push_back(sum);
@@ -49,11 +49,11 @@ ChoiceTable make_choices(const MadeChoices& keys) {
     // Items of largest liking and chance are drawn by odds exp(liking), without repetition (Gumbel).
     std::vector<std::pair<double, std::int32_t>> order;
     for (std::int64_t i = 0; i < keys.items; ++i)
-      order.emplace_back(-liking[static_cast<std::size_t>(u * keys.items + i)] +
+      order.emplace_back(-liking[u * keys.items + i] +
                              std::log(-std::log(std::max(chance.uniform(u, i), 1e-300))),
                          static_cast<std::int32_t>(i));
     std::sort(order.begin(), order.end());
-    order.resize(static_cast<std::size_t>(std::min(keys.each, keys.items)));
+    order.resize(std::min(keys.each, keys.items));
     auto &learned = out.training.emplace_back(), &looked_at = out.validation.emplace_back(),
          &tested = out.test.emplace_back();
     for (const auto& [key, item] : order) {

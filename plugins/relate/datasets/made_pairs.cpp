@@ -32,7 +32,7 @@ PairTable make_pairs(const MadePairs& keys) {
     for (std::int64_t k = 0; k < fragments_each; ++k) {
       const auto f = choice.below(fragment_count, c, k);
       smiles += fragments[f];
-      for (int j = 0; j < factors; ++j) sum[static_cast<std::size_t>(j)] += 0.5 * strength.normal(f, j);
+      for (int j = 0; j < factors; ++j) sum[j] += 0.5 * strength.normal(f, j);
     }
     out.compounds.id.push_back(fmt::format("C{}", c + 1)), out.compounds.text.push_back(smiles);
     of_compound.push_back(sum);
@@ -44,7 +44,7 @@ PairTable make_pairs(const MadePairs& keys) {
     std::vector<double> own;
     for (int j = 0; j < factors; ++j) own.push_back(family.normal(f, j) + 0.2 * mutation.normal(t, 100 + j));
     for (std::int64_t k = 0; k < 3; ++k)
-      sequence[static_cast<std::size_t>(mutation.below(sequence_length, t, 2 * k))] =
+      sequence[mutation.below(sequence_length, t, 2 * k)] =
           residues[mutation.below(20, t, 2 * k + 1)];
     out.targets.id.push_back(fmt::format("T{}-{}", f + 1, t / keys.families + 1)), out.targets.text.push_back(sequence);
     of_target.push_back(own);
@@ -54,7 +54,7 @@ PairTable make_pairs(const MadePairs& keys) {
       if (value.uniform(c, 2 * t) > keys.known) continue;
       double sum = 6.0 + keys.noise * value.normal(c, 2 * t + 1);
       for (std::size_t j = 0; j < factors; ++j)
-        sum += 0.6 * of_compound[static_cast<std::size_t>(c)][j] * of_target[static_cast<std::size_t>(t)][j];
+        sum += 0.6 * of_compound[c][j] * of_target[t][j];
       out.entries.push_back(
           {static_cast<std::int32_t>(c), static_cast<std::int32_t>(t), sum, -1, c * keys.targets + t});
     }

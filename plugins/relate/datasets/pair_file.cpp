@@ -38,7 +38,7 @@ Side side_of(const io::File& file, const std::string& name, const std::string& t
     throw InputError(fmt::format("'{}': /{}_similarity must be {} x {}", file.file(), name, count, count));
   out.similarity = similarity.read<std::vector<double>>();
   for (std::int64_t k = 0; k < std::ssize(out.similarity); ++k) {
-    const double s = out.similarity[static_cast<std::size_t>(k)];
+    const double s = out.similarity[k];
     if (!std::isfinite(s) || (k / count == k % count && s <= 0.0))
       throw InputError(
           fmt::format("'{}': /{}_similarity holds {:g} in row {}, column {}; numbers are finite, and above 0 of each "

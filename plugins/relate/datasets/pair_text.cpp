@@ -25,7 +25,7 @@ class Things {
     const auto [found, fresh] = known_.try_emplace(id, static_cast<std::int32_t>(side_.id.size()));
     if (fresh) {
       side_.id.push_back(id), side_.text.push_back(text);
-    } else if (side_.text[static_cast<std::size_t>(found->second)] != text) {
+    } else if (side_.text[found->second] != text) {
       throw InputError(fmt::format("{}: '{}' had another {} before; give things of different {} different names", where,
                                    id, kind, kind));
     }

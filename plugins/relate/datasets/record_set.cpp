@@ -34,7 +34,7 @@ train::SamplePtr sample_of(const RecordPtr& records, std::int64_t id) {
   sample->storage = records;
   const auto width = std::ssize(records->numbers);
   if (width > 0) sample->fields.emplace("numbers", io::tensor_of(records->number.data() + id * width, {width}));
-  sample->fields.emplace(records->answer, io::tensor_of(&records->answers[static_cast<std::size_t>(id)], {}));
+  sample->fields.emplace(records->answer, io::tensor_of(&records->answers[id], {}));
   sample->bytes = 8 * (width + 1);
   for (std::size_t c = 0; c < records->columns.size(); ++c) sample->bytes += 4 * std::ssize(records->bag_of(id, c));
   return sample;

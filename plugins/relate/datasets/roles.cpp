@@ -20,9 +20,9 @@ static std::vector<int> drawn_folds(std::int64_t count, const FoldKeys& keys) {
                            .uniform(0),
                        k);
   std::sort(order.begin(), order.end());
-  std::vector<int> out(static_cast<std::size_t>(count));
+  std::vector<int> out(count);
   for (std::int64_t k = 0; k < count; ++k)
-    out[static_cast<std::size_t>(order[static_cast<std::size_t>(k)].second)] = static_cast<int>(k * keys.folds / count);
+    out[order[k].second] = static_cast<int>(k * keys.folds / count);
   return out;
 }
 
@@ -41,7 +41,7 @@ std::vector<Role> roles_of(const PairTable& table, const FoldKeys& keys) {
                                                                       : n,
                                    keys);
     for (std::int64_t k = 0; k < n; ++k) {
-      const auto& entry = table.entries[static_cast<std::size_t>(k)];
+      const auto& entry = table.entries[k];
       fold.push_back(drawn[static_cast<std::size_t>(keys.by == FoldKeys::By::compounds ? entry.compound
                                                     : keys.by == FoldKeys::By::targets ? entry.target
                                                                                        : k)]);

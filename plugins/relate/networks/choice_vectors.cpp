@@ -12,12 +12,12 @@ namespace cambium::relate {
 
 void ChoiceRows::fit(const ChoiceTable& table) {
   users_ = table.users, items_ = table.items, tags_ = table.tags_of.empty() ? 0 : table.tags;
-  std::vector<bool> seen(static_cast<std::size_t>(items_));
+  std::vector<bool> seen(items_);
   for (const auto& list : table.training)
-    for (const auto item : list) seen[static_cast<std::size_t>(item)] = true;
+    for (const auto item : list) seen[item] = true;
   among_.clear();
   for (std::int32_t i = 0; i < items_; ++i)
-    if (seen[static_cast<std::size_t>(i)]) among_.push_back(i);
+    if (seen[i]) among_.push_back(i);
 }
 
 std::vector<train::TableInfo> ChoiceRows::tables(double reach) const {
@@ -32,7 +32,7 @@ void ChoiceRows::draw(std::int64_t count, std::uint64_t seed, std::uint64_t step
   for (std::int64_t k = 0; k < count && !among_.empty(); ++k) {
     const Random4 random(seed, step_items_stream, static_cast<std::uint64_t>(k / 4), step);
     const double at = random.uniform(static_cast<int>(k % 4)) * static_cast<double>(among_.size());
-    drawn_.push_back(among_[static_cast<std::size_t>(at)]);
+    drawn_.push_back(among_[at]);
   }
 }
 
@@ -48,7 +48,7 @@ const RecordSet& ChoiceRows::records_of(std::span<const train::SamplePtr> sample
 
 /// The other items that the user of a sample chose.
 std::span<const std::int32_t> ChoiceRows::history_of(const RecordSet& records, std::int64_t sample) const {
-  return records.choices->training[static_cast<std::size_t>(records.bag_of(sample, 0)[0])];
+  return records.choices->training[records.bag_of(sample, 0)[0]];
 }
 
 std::vector<train::Bags> ChoiceRows::bags(std::span<const train::SamplePtr> samples) const {
@@ -61,7 +61,7 @@ std::vector<train::Bags> ChoiceRows::bags(std::span<const train::SamplePtr> samp
   }
   for (const auto& item : drawn_) {
     out[1].add(std::span(&item, 1));
-    if (has_tags()) out[2].add(records.choices->tags_of[static_cast<std::size_t>(item)]);
+    if (has_tags()) out[2].add(records.choices->tags_of[item]);
   }
   if (history_ == 0.0) return out;
   std::vector<std::int32_t> others;
@@ -81,10 +81,10 @@ namespace {
 template <class T>
 void add_from(const TensorRef& rows, std::int64_t first, std::int64_t count, T factor, std::vector<T>& to) {
   const std::int64_t width = rows.shape[1];
-  to.resize(static_cast<std::size_t>(count * width));
+  to.resize(count * width);
   for (std::int64_t r = 0; r < count; ++r) {
     const T* from = static_cast<const T*>(rows.data) + (first + r) * rows.stride[0];
-    for (std::int64_t k = 0; k < width; ++k) to[static_cast<std::size_t>(r * width + k)] += factor * from[k];
+    for (std::int64_t k = 0; k < width; ++k) to[r * width + k] += factor * from[k];
   }
 }
 template <class T>
@@ -92,7 +92,7 @@ void add_to(const std::vector<T>& from, T factor, const TensorRef& rows, std::in
   const std::int64_t width = rows.shape[1], count = std::ssize(from) / width;
   for (std::int64_t r = 0; r < count; ++r) {
     T* to = static_cast<T*>(rows.data) + (first + r) * rows.stride[0];
-    for (std::int64_t k = 0; k < width; ++k) to[k] += factor * from[static_cast<std::size_t>(r * width + k)];
+    for (std::int64_t k = 0; k < width; ++k) to[k] += factor * from[r * width + k];
   }
 }
 
@@ -164,26 +164,26 @@ void ChoiceRows::leave_unpicked_out(std::int64_t sample, std::vector<int>& out) 
     const auto one = static_cast<std::size_t>(random.uniform(static_cast<int>(k % 4)) * static_cast<double>(last + 1));
     stays[stays[one] ? static_cast<std::size_t>(last) : one] = true;
   }
-  for (const int known : out) stays[static_cast<std::size_t>(known)] = true;  // is left out already
+  for (const int known : out) stays[known] = true;  // is left out already
   for (int j = 0; j < drawn; ++j)
-    if (!stays[static_cast<std::size_t>(j)]) out.push_back(j);
+    if (!stays[j]) out.push_back(j);
 }
 
 std::vector<std::vector<int>> ChoiceRows::left_out(std::span<const train::SamplePtr> samples) const {
   const auto& records = records_of(samples);
-  std::vector<int> first(static_cast<std::size_t>(items_), -1), next(drawn_.size());
+  std::vector<int> first(items_, -1), next(drawn_.size());
   for (std::size_t j = 0; j < drawn_.size(); ++j) {
-    next[j] = first[static_cast<std::size_t>(drawn_[j])];
-    first[static_cast<std::size_t>(drawn_[j])] = static_cast<int>(j);
+    next[j] = first[drawn_[j]];
+    first[drawn_[j]] = static_cast<int>(j);
   }
   std::vector<std::vector<int>> out;
   for (const auto& sample : samples) {
-    if (records.answers[static_cast<std::size_t>(sample->id)] != 1.0)
+    if (records.answers[sample->id] != 1.0)
       throw InputError(
           fmt::format("{}: cosine_factors draws items by itself; give the data set choices others: 0", records.source));
     auto& here = out.emplace_back();
     const auto add = [&](std::int32_t item) {
-      for (int j = first[static_cast<std::size_t>(item)]; j >= 0; j = next[static_cast<std::size_t>(j)])
+      for (int j = first[item]; j >= 0; j = next[j])
         here.push_back(j);
     };
     const std::int32_t own = records.bag_of(sample->id, 1)[0];
@@ -205,7 +205,7 @@ template void ChoiceRows::add_rows<float>(std::span<const train::SamplePtr>, Cho
 std::string ChoiceRows::state() const {
   nlohmann::json left_out = nlohmann::json::array();
   for (std::int32_t i = 0, at = 0; i < items_; ++i)
-    if (at < std::ssize(among_) && among_[static_cast<std::size_t>(at)] == i)
+    if (at < std::ssize(among_) && among_[at] == i)
       ++at;
     else
       left_out.push_back(i);

@@ -34,13 +34,13 @@ static T dot(int width, const T* a, const T* b) {
 template <class T>
 void Contrast<T>::normalise(const T* rows, int count, Unit& out) const {
   const auto numbers = static_cast<std::size_t>(count) * static_cast<std::size_t>(width_);
-  out.rows.resize(numbers), out.length.resize(static_cast<std::size_t>(count));
+  out.rows.resize(numbers), out.length.resize(count);
   for (int r = 0; r < count; ++r) {
     const T* from = rows + static_cast<std::ptrdiff_t>(r) * width_;
     T* to = out.rows.data() + static_cast<std::ptrdiff_t>(r) * width_;
     const T length = std::sqrt(dot(width_, from, from));
     const T inverse = length > T(0) ? T(1) / length : T(0);
-    out.length[static_cast<std::size_t>(r)] = length;
+    out.length[r] = length;
     for (int k = 0; k < width_; ++k) to[k] = inverse * from[k];
   }
 }
@@ -49,7 +49,7 @@ void Contrast<T>::normalise(const T* rows, int count, Unit& out) const {
 template <class T>
 void Contrast<T>::add_back(const Unit& unit, int count, T factor, T* by) const {
   for (int r = 0; r < count; ++r) {
-    const T length = unit.length[static_cast<std::size_t>(r)];
+    const T length = unit.length[r];
     if (!(length > T(0))) continue;
     const T* e = unit.rows.data() + static_cast<std::ptrdiff_t>(r) * width_;
     const T* d = unit.by.data() + static_cast<std::ptrdiff_t>(r) * width_;
@@ -69,7 +69,7 @@ typename Contrast<T>::Sums Contrast<T>::one_sample(int sample, int counted) {
   for (int j = 0; j < drawn_; ++j) above += s[j] > right, equal += s[j] == right;
   Sums out;
   out.wrong = counted > 0 ? (above + 0.5 * equal) / counted : 0.0;
-  T& by_right = by_chosen_[static_cast<std::size_t>(sample)];
+  T& by_right = by_chosen_[sample];
   double sum = 0.0;
   if (loss_.kind == ContrastLoss::Kind::margin) {
     const T margin = static_cast<T>(loss_.margin), share = static_cast<T>(counted > 0 ? loss_.weight / counted : 0.0);
@@ -99,12 +99,12 @@ typename Contrast<T>::Sums Contrast<T>::forward(const Rows& rows, int samples, i
   normalise(rows.users, samples, users_), normalise(rows.chosen, samples, chosen_);
   normalise(rows.drawn, drawn, others_);
   cosines_.resize(static_cast<std::size_t>(samples) * static_cast<std::size_t>(drawn));
-  by_chosen_.resize(static_cast<std::size_t>(samples));
+  by_chosen_.resize(samples);
   host_gemm<T>(false, true, samples, drawn, width_, T(1), users_.rows.data(), width_, others_.rows.data(), width_, T(0),
                cosines_.data(), drawn);
   Sums out;
   for (int s = 0; s < samples; ++s) {
-    const auto& skipped = known[static_cast<std::size_t>(s)];
+    const auto& skipped = known[s];
     for (const int j : skipped)
       cosines_[static_cast<std::size_t>(s) * static_cast<std::size_t>(drawn) + static_cast<std::size_t>(j)] =
           static_cast<T>(never);
@@ -120,8 +120,8 @@ void Contrast<T>::backward(double factor, T* by_users, T* by_chosen, T* by_drawn
   for (int s = 0; s < samples_; ++s)
     for (int k = 0; k < width_; ++k) {
       const auto at = static_cast<std::size_t>(s) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(k);
-      users_.by[at] = by_chosen_[static_cast<std::size_t>(s)] * chosen_.rows[at];
-      chosen_.by[at] = by_chosen_[static_cast<std::size_t>(s)] * users_.rows[at];
+      users_.by[at] = by_chosen_[s] * chosen_.rows[at];
+      chosen_.by[at] = by_chosen_[s] * users_.rows[at];
     }
   if (drawn_ > 0) {
     host_gemm<T>(false, false, samples_, width_, drawn_, T(1), cosines_.data(), drawn_, others_.rows.data(), width_,

@@ -20,15 +20,15 @@ class FactorsPasses : public Passes<T> {
   std::vector<T> forward(std::span<const TensorRef> weights, train::TableRows& rows, Inputs<T> inputs) override {
     samples_ = inputs.samples, numbers_ = std::move(inputs.numbers);
     const std::int64_t width = shape_.width;
-    sums_.assign(static_cast<std::size_t>(samples_ * width), T(0));
-    std::vector<T> output(static_cast<std::size_t>(samples_), *row_of<const T>(weights[0], 0));
+    sums_.assign(samples_ * width, T(0));
+    std::vector<T> output(samples_, *row_of<const T>(weights[0], 0));
     std::vector<T> squares(sums_.size(), T(0));
     for (std::int64_t s = 0; s < samples_; ++s) {
       T* sum = sums_.data() + s * width;
       T* square = squares.data() + s * width;
       for (std::int64_t k = 0; k < shape_.numbers; ++k) {
         const T x = number(s, k);
-        output[static_cast<std::size_t>(s)] += x * static_cast<const T*>(weights[1].data)[k];
+        output[s] += x * static_cast<const T*>(weights[1].data)[k];
         if (width > 0) add(x, row_of<const T>(weights[2], k), sum, square);
       }
     }
@@ -37,7 +37,7 @@ class FactorsPasses : public Passes<T> {
       for (std::int64_t s = 0; s < samples_; ++s) {
         const T* z = row_of<const T>(pooled, s);
         add(T(1), z, sums_.data() + s * width, squares.data() + s * width);
-        output[static_cast<std::size_t>(s)] += z[width];
+        output[s] += z[width];
       }
     }
     for (std::int64_t s = 0; s < samples_; ++s) {
@@ -46,7 +46,7 @@ class FactorsPasses : public Passes<T> {
         const auto at = static_cast<std::size_t>(k);
         pairs += sums_[at] * sums_[at] - squares[at];
       }
-      output[static_cast<std::size_t>(s)] += T(0.5) * pairs;
+      output[s] += T(0.5) * pairs;
     }
     return output;
   }
@@ -57,7 +57,7 @@ class FactorsPasses : public Passes<T> {
     for (std::int64_t t = 0; t < shape_.columns; ++t) {
       const TensorRef pooled = rows.pooled(static_cast<int>(t)), by_rows = rows.gradient(static_cast<int>(t));
       for (std::int64_t s = 0; s < samples_; ++s) {
-        const T by = by_output[static_cast<std::size_t>(s)];
+        const T by = by_output[s];
         const T *z = row_of<const T>(pooled, s), *sum = sums_.data() + s * width;
         T* to = row_of<T>(by_rows, s);
         for (std::int64_t k = 0; k < width; ++k) to[k] += by * (sum[k] - z[k]);
@@ -66,7 +66,7 @@ class FactorsPasses : public Passes<T> {
     }
     rows.ready();
     for (std::int64_t s = 0; s < samples_; ++s) {
-      const T by = by_output[static_cast<std::size_t>(s)];
+      const T by = by_output[s];
       *row_of<T>(gradients[0], 0) += by;
       for (std::int64_t n = 0; n < shape_.numbers; ++n) {
         const T x = number(s, n), *sum = sums_.data() + s * width;
@@ -83,7 +83,7 @@ class FactorsPasses : public Passes<T> {
 
  private:
   T number(std::int64_t sample, std::int64_t k) const {
-    return numbers_[static_cast<std::size_t>(sample * shape_.numbers + k)];
+    return numbers_[sample * shape_.numbers + k];
   }
   /// One vector of a sample, to the sum of all and to the sum of squares.
   void add(T x, const T* v, T* sum, T* square) const {

@@ -97,8 +97,8 @@ void Interactions<T>::forward(std::span<const Source> z, int samples, T* out, st
     const int first = b * w, count = std::min(w, samples - first);
     T* lanes = block(b);
     for (int v = 0; v < vectors_; ++v)
-      to_lanes(z[static_cast<std::size_t>(v)].rows + first * z[static_cast<std::size_t>(v)].stride,
-               z[static_cast<std::size_t>(v)].stride, count, width_, lanes + v * width_ * w);
+      to_lanes(z[v].rows + first * z[v].stride,
+               z[v].stride, count, width_, lanes + v * width_ * w);
     products(lanes);
     from_lanes(pairs_.data(), count, pairs(), false, out + first * stride, stride);
   }
@@ -113,7 +113,7 @@ void Interactions<T>::backward(const T* by, std::ptrdiff_t stride, std::span<con
     to_lanes(by + first * stride, stride, count, pairs(), pairs_.data());
     derivatives(block(b));
     for (int v = 0; v < vectors_; ++v) {
-      const Target& to = by_z[static_cast<std::size_t>(v)];
+      const Target& to = by_z[v];
       from_lanes(by_one_.data() + v * width_ * w, count, width_, true, to.rows + first * to.stride, to.stride);
     }
   }

@@ -15,7 +15,7 @@ namespace cambium::relate {
 namespace {
 
 double answer_of(const train::Sample& sample, const RecordSet& records) {
-  return records.answers[static_cast<std::size_t>(sample.id)];
+  return records.answers[sample.id];
 }
 
 /// Sums of x and x^2 over training.
@@ -97,7 +97,7 @@ std::vector<train::Bags> TableNetwork::bags(std::span<const train::SamplePtr> sa
           throw InputError(
               fmt::format("{}, row {}, column {}: {} is outside its table, which has {} rows, numbered from "
                           "0; give records of the things that this {} was trained on",
-                          records.source, records.place[static_cast<std::size_t>(sample->id)], seen_.columns[c].name,
+                          records.source, records.place[sample->id], seen_.columns[c].name,
                           id, seen_.columns[c].rows, name_));
       out[c].add(bag);
     }

@@ -10,9 +10,9 @@
 namespace cambium::relate {
 
 std::vector<double> popularity(const ChoiceTable& table) {
-  std::vector<double> out(static_cast<std::size_t>(table.items), 0.0);
+  std::vector<double> out(table.items, 0.0);
   for (const auto& list : table.training)
-    for (const auto item : list) out[static_cast<std::size_t>(item)] += 1.0;
+    for (const auto item : list) out[item] += 1.0;
   return out;
 }
 
@@ -21,18 +21,18 @@ static std::function<std::vector<double>(std::int32_t)> cosines(const std::share
   auto chosen_by = std::make_shared<ChoiceTable::Lists>(static_cast<std::size_t>(table->items));
   for (std::size_t u = 0; u < table->training.size(); ++u)
     for (const auto item : table->training[u])
-      (*chosen_by)[static_cast<std::size_t>(item)].push_back(static_cast<std::int32_t>(u));
+      (*chosen_by)[item].push_back(static_cast<std::int32_t>(u));
   return [table, chosen_by](std::int32_t user) {
     std::vector<double> by_user(table->training.size(), 0.0), out(static_cast<std::size_t>(table->items), 0.0);
     const auto root = [&](std::int32_t item) {
-      return std::sqrt(static_cast<double>((*chosen_by)[static_cast<std::size_t>(item)].size()));
+      return std::sqrt(static_cast<double>((*chosen_by)[item].size()));
     };
-    for (const auto j : table->training[static_cast<std::size_t>(user)])
-      for (const auto other : (*chosen_by)[static_cast<std::size_t>(j)])
-        by_user[static_cast<std::size_t>(other)] += 1.0 / root(j);
+    for (const auto j : table->training[user])
+      for (const auto other : (*chosen_by)[j])
+        by_user[other] += 1.0 / root(j);
     for (std::size_t other = 0; other < by_user.size(); ++other)
       if (by_user[other] > 0.0)
-        for (const auto i : table->training[other]) out[static_cast<std::size_t>(i)] += by_user[other] / root(i);
+        for (const auto i : table->training[other]) out[i] += by_user[other] / root(i);
     return out;
   };
 }
@@ -58,14 +58,14 @@ ListScore judge_list(const ChoiceTable& table, std::span<const double> popular, 
   std::vector<std::pair<double, std::int32_t>> order;
   for (std::int32_t i = 0; i < table.items; ++i)
     if (!table.chose(Role::training, user, i) && !table.chose(Role::validation, user, i))
-      order.emplace_back(-scores[static_cast<std::size_t>(i)], i);
+      order.emplace_back(-scores[i], i);
   const auto kept = std::min<std::int64_t>(k, std::ssize(order));
   std::partial_sort(order.begin(), order.begin() + kept, order.end());
-  const auto is_new = [&](std::int32_t item) { return popular[static_cast<std::size_t>(item)] == 0.0; };
-  const auto& wanted = table.test[static_cast<std::size_t>(user)];
+  const auto is_new = [&](std::int32_t item) { return popular[item] == 0.0; };
+  const auto& wanted = table.test[user];
   double gain = 0.0, best = 0.0, found = 0.0, found_new = 0.0;
   for (std::int64_t r = 0; r < kept; ++r) {
-    const auto item = order[static_cast<std::size_t>(r)].second;
+    const auto item = order[r].second;
     const double value = 1.0 / std::log2(2.0 + static_cast<double>(r));
     out.best.push_back(item);
     if (r < std::ssize(wanted)) best += value;

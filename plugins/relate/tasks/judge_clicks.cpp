@@ -46,9 +46,9 @@ void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, 
   }
   std::string clicks = "record,clicked,probability\n";
   for (std::int64_t r = 0; r < records.size(); ++r)
-    clicks += fmt::format("{},{:g},{}\n", records.place[static_cast<std::size_t>(r)],
-                          records.answers[static_cast<std::size_t>(r)],
-                          number_text(rows.back().value[static_cast<std::size_t>(r)]));
+    clicks += fmt::format("{},{:g},{}\n", records.place[r],
+                          records.answers[r],
+                          number_text(rows.back().value[r]));
   io::on_root(context.comm, [&] {
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), scores);
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "clicks.csv").string(), clicks);

@@ -83,7 +83,7 @@ double LogisticRegression::score(const RecordSet& records, std::int64_t record, 
   for (std::size_t k = 0; k < numbers; ++k)
     out += w[k] * scale_[k] * (records.number[static_cast<std::size_t>(record) * numbers + k] - mean_[k]);
   for (std::size_t c = 0; c < first_.size(); ++c)
-    for (const auto row : records.bag_of(record, c)) out += w[static_cast<std::size_t>(first_[c] + row)];
+    for (const auto row : records.bag_of(record, c)) out += w[first_[c] + row];
   return out;
 }
 
@@ -98,13 +98,13 @@ std::vector<double> LogisticRegression::fit(const RecordSet& records, const std:
       if (punished) value += 0.5 * lambda * w[k] * w[k];
     }
     for (const auto r : chosen) {
-      const double x = score(records, r, w), y = records.answers[static_cast<std::size_t>(r)];
+      const double x = score(records, r, w), y = records.answers[r];
       value += share * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))) - y * x);
       const double by = share * (1.0 / (1.0 + std::exp(-x)) - y);
       for (std::size_t k = 0; k < mean_.size(); ++k)
         g[k] += by * scale_[k] * (records.number[static_cast<std::size_t>(r) * mean_.size() + k] - mean_[k]);
       for (std::size_t c = 0; c < first_.size(); ++c)
-        for (const auto row : records.bag_of(r, c)) g[static_cast<std::size_t>(first_[c] + row)] += by;
+        for (const auto row : records.bag_of(r, c)) g[first_[c] + row] += by;
       g.back() += by;
     }
     return value;
@@ -136,7 +136,7 @@ LogisticRegression::LogisticRegression(const RecordSet& training) {
   }
   double best = -1.0;
   std::vector<double> truth;
-  for (const auto r : rest) truth.push_back(training.answers[static_cast<std::size_t>(r)]);
+  for (const auto r : rest) truth.push_back(training.answers[r]);
   for (const double lambda : {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1}) {
     const auto weights = fit(training, most, lambda);
     std::vector<double> scores;

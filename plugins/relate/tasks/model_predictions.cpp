@@ -54,11 +54,11 @@ ScoresByVectors* TrainedModel::by_vectors(std::span<const train::SamplePtr> samp
 
 std::vector<double> said_of_all(TrainedModel& model, train::Dataset& data, Context& context) {
   constexpr std::int64_t block = 512;
-  std::vector<double> out(static_cast<std::size_t>(data.size()), 0.0);
+  std::vector<double> out(data.size(), 0.0);
   const std::int64_t blocks = (data.size() + block - 1) / block;
   for (std::int64_t turn = 0; turn < blocks; turn += context.comm.size()) {
     const std::int64_t first = (turn + context.comm.rank()) * block, last = std::min(first + block, data.size());
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first)));
+    std::vector<std::int64_t> ids(std::max<std::int64_t>(0, last - first));
     std::iota(ids.begin(), ids.end(), first);
     const auto said = model.of(ids.empty() ? std::vector<train::SamplePtr>{} : data.read(ids));
     if (!said.empty()) std::copy(said.begin(), said.end(), out.begin() + first);

@@ -25,14 +25,14 @@ std::vector<double> neighbour_weights(const std::vector<double>& similarity, std
   for (std::int64_t i = 0; i < n; ++i) {
     const auto from = similarity.begin() + i * n;
     row.assign(from, from + n);
-    row[static_cast<std::size_t>(i)] = 0.0;
+    row[i] = 0.0;
     const auto kept = std::min<std::int64_t>(nearest, n) - 1;
     auto sorted = row;
     std::nth_element(sorted.begin(), sorted.begin() + kept, sorted.end(), std::greater<>());
-    const double least = sorted[static_cast<std::size_t>(kept)];
+    const double least = sorted[kept];
     for (std::int64_t j = 0; j < n; ++j)
-      if (const double s = row[static_cast<std::size_t>(j)]; s >= least)
-        out[static_cast<std::size_t>(i * n + j)] = std::pow(s, 8.0);
+      if (const double s = row[j]; s >= least)
+        out[i * n + j] = std::pow(s, 8.0);
   }
   return out;
 }

@@ -25,13 +25,13 @@ constexpr std::string_view shown_rival = "means + both";
 
 /// Training pairs by which the ridge chooses its keys: those of the validation fold, or a sixth.
 std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& roles) {
-  std::vector<char> out(static_cast<std::size_t>(table.compounds.size() * table.targets.size()), 0);
+  std::vector<char> out(table.compounds.size() * table.targets.size(), 0);
   const bool fold = std::find(roles.begin(), roles.end(), Role::validation) != roles.end();
   for (std::size_t k = 0; k < roles.size(); ++k) {
     if (roles[k] == Role::test) continue;
     const bool drawn = Random4(1, fold_stream, k, 98).uniform(0) < 1.0 / 6.0;
     if (fold ? roles[k] == Role::validation : drawn)
-      out[static_cast<std::size_t>(table.entries[k].compound * table.targets.size() + table.entries[k].target)] = 1;
+      out[table.entries[k].compound * table.targets.size() + table.entries[k].target] = 1;
   }
   return out;
 }
@@ -148,8 +148,8 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
   std::vector<std::int64_t> of_compound(table.compounds.id.size(), 0), of_target(table.targets.id.size(), 0);
   for (std::size_t k = 0; k < pairs.roles().size(); ++k) {
     if (pairs.roles()[k] == Role::test) continue;
-    ++of_compound[static_cast<std::size_t>(table.entries[k].compound)];
-    ++of_target[static_cast<std::size_t>(table.entries[k].target)];
+    ++of_compound[table.entries[k].compound];
+    ++of_target[table.entries[k].target];
   }
   std::vector<std::size_t> order(tested_.size());
   std::iota(order.begin(), order.end(), 0);
@@ -163,10 +163,10 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::size_t k = order[n];
     const auto& entry = table.entries[tested_[k]];
-    const auto& compound = table.compounds.id[static_cast<std::size_t>(entry.compound)];
-    const auto& target = table.targets.id[static_cast<std::size_t>(entry.target)];
-    const auto known_c = of_compound[static_cast<std::size_t>(entry.compound)];
-    const auto known_t = of_target[static_cast<std::size_t>(entry.target)];
+    const auto& compound = table.compounds.id[entry.compound];
+    const auto& target = table.targets.id[entry.target];
+    const auto known_c = of_compound[entry.compound];
+    const auto known_t = of_target[entry.target];
     text +=
         fmt::format("{},{},{},{},{},{},{}\n", io::csv_cell(compound), io::csv_cell(target), number_text(shown.value[k]),
                     number_text(truth_[k]), number_text(neighbours.value[k]), known_c, known_t);

@@ -27,7 +27,7 @@ void Grammar::make_words() {
     if (attempt > 1000000) throw InternalError("grammar: too many words for their letters");
     const Random4 shape(params_.seed, Stream::made_samples, language, 2 * attempt),
         letters(params_.seed, Stream::made_samples, language, 2 * attempt + 1);
-    std::string word(static_cast<std::size_t>(2 + shape.bits[0] % 5), 'a');
+    std::string word(2 + shape.bits[0] % 5, 'a');
     for (std::size_t k = 0; k < word.size(); ++k)
       word[k] = static_cast<char>('a' + (k < 4 ? letters.bits[k] : shape.bits[k - 3]) % 26);
     word += ' ';
@@ -42,11 +42,11 @@ void Grammar::make_chances() {
   double norm = 0.0;
   for (int k = 0; k < params_.words; ++k) norm += 1.0 / (k + 1);
   for (int c = 0; c < classes; ++c) {
-    std::vector<double> of_class(static_cast<std::size_t>(classes), 0.0);
+    std::vector<double> of_class(classes, 0.0);
     const Random4 random(params_.seed, Stream::made_samples, language - 1, static_cast<std::uint64_t>(c));
     const double shares[3] = {0.6, 0.3, 0.1};
     for (int k = 0; k < 3; ++k) of_class[random.bits[k] % static_cast<std::uint32_t>(classes)] += shares[k];
-    std::vector<int> rank(static_cast<std::size_t>(classes), 0);
+    std::vector<int> rank(classes, 0);
     std::vector<double> chance, sums;
     double sum = 0.0;
     for (int number : class_of_) {
@@ -63,7 +63,7 @@ double Grammar::mass(int c, std::size_t w, std::size_t n) const {
   std::size_t first = w, last = w + 1;  // sorted: words with the same beginning are neighbours
   while (first > 0 && same(first - 1)) --first;
   while (last < words_.size() && same(last)) ++last;
-  const auto& sums = sums_[static_cast<std::size_t>(c)];
+  const auto& sums = sums_[c];
   return sums[last - 1] - (first > 0 ? sums[first - 1] : 0.0);
 }
 
@@ -88,7 +88,7 @@ Grammar::Text Grammar::text(std::uint64_t id, std::int64_t length) const {
       add(open.back(), closes);
       open.pop_back();
     } else {
-      const auto& sums = sums_[static_cast<std::size_t>(last_class)];
+      const auto& sums = sums_[last_class];
       auto w = static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end(), random.uniform(1) * sums.back()) -
                                         sums.begin());
       w = std::min(w, words_.size() - 1);

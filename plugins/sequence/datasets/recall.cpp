@@ -89,11 +89,11 @@ class Draws {
 
 /// `count` different numbers below `limit`, in random order.
 std::vector<int> different(Draws& draws, int count, int limit) {
-  std::vector<int> all(static_cast<std::size_t>(limit));
+  std::vector<int> all(limit);
   std::iota(all.begin(), all.end(), 0);
   for (int k = 0; k < count; ++k)
-    std::swap(all[static_cast<std::size_t>(k)], all[static_cast<std::size_t>(k + draws.below(limit - k))]);
-  all.resize(static_cast<std::size_t>(count));
+    std::swap(all[k], all[k + draws.below(limit - k)]);
+  all.resize(count);
   return all;
 }
 
@@ -117,7 +117,7 @@ Text text_of(const RecallSet::Params& p, std::uint64_t id) {
     }
   }
   for (int k = 0; k < p.queries; ++k) {
-    const auto pair = static_cast<std::size_t>(asked[static_cast<std::size_t>(k)]);
+    const auto pair = static_cast<std::size_t>(asked[k]);
     out.add(1 + keys[pair], 1.0 / (p.pairs - k));
     out.add(value_bytes + values[pair], 1.0, true);
   }

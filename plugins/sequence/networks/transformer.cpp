@@ -131,7 +131,7 @@ std::vector<FactorLayer> Transformer::factor_layers() const {
   std::vector<FactorLayer> out;
   const auto add = [&](const Product& w) {
     FactorLayer layer;
-    layer.name = infos[static_cast<std::size_t>(w.first)].name;
+    layer.name = infos[w.first].name;
     if (w.rank > 0) layer.name = layer.name.substr(0, layer.name.rfind('.'));
     layer.inputs = w.n_in, layer.outputs = w.n_out, layer.places = places(), layer.outputs_first = false;
     layer.rank = w.rank;
@@ -248,7 +248,7 @@ static std::vector<double> weighted(std::vector<double> marks, std::int64_t plac
 
 std::vector<std::uint8_t> Transformer::bytes_of(std::span<const SamplePtr> samples) const {
   std::vector<std::uint8_t> out(samples.size() * static_cast<std::size_t>(length_));
-  std::vector<double> row(static_cast<std::size_t>(length_));
+  std::vector<double> row(length_);
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto& field = field_of(*samples[s], params_.input);
     if (field.elements() != length_)

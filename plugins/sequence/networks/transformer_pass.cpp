@@ -26,7 +26,7 @@ Product TransformerShape::matrix(int l, Matrix m) const {
 
 template <class T>
 static T* data_of(std::span<const TensorRef> tensors, int k) {
-  return static_cast<T*>(tensors[static_cast<std::size_t>(k)].data);
+  return static_cast<T*>(tensors[k].data);
 }
 
 template <class T>

@@ -22,7 +22,7 @@ struct TransformerShape {
   int layers, width, heads, hidden, positions;
   std::vector<std::int64_t> ranks = {};  ///< of the four matrices of each block, then of the head; empty: all whole
 
-  int rank(int number) const { return ranks.empty() ? 0 : static_cast<int>(ranks[static_cast<std::size_t>(number)]); }
+  int rank(int number) const { return ranks.empty() ? 0 : static_cast<int>(ranks[number]); }
   /// Parameters of the first `count` matrices.
   int arrays(int count) const;
   int first_of_block(int l) const { return 2 + 2 * l + arrays(4 * l); }
@@ -90,7 +90,7 @@ class TransformerPass {
   /// What enters a product: rounded as the parameters say.
   void enter(std::vector<T>& x, int width, bool inside) const;
   const T* weights_of(int k, bool inside);
-  const T* raw(int k) const { return static_cast<const T*>(weights_[static_cast<std::size_t>(k)].data); }
+  const T* raw(int k) const { return static_cast<const T*>(weights_[k].data); }
 
   TransformerShape shape_;
   const Transformer::Params& params_;

@@ -17,11 +17,11 @@ struct OwnRows {
 };
 
 OwnRows own_rows(const BlockColumns& matrix) {
-  std::vector<double> largest(static_cast<std::size_t>(matrix.layout().blocks()), -1.0);
+  std::vector<double> largest(matrix.layout().blocks(), -1.0);
   for (std::size_t k = 0; k < matrix.columns().size(); ++k) {
     const BlockColumn c = matrix.at(static_cast<int>(k));
     for (std::size_t e = 0; e < c.rows.size(); ++e) {
-      double& norm = largest[static_cast<std::size_t>(c.rows[e])];
+      double& norm = largest[c.rows[e]];
       norm = std::max(norm, c.norms[e]);
     }
   }
@@ -43,10 +43,10 @@ class Multiplier {
     std::vector<int> pattern;
     if (options_.pattern) {
       pattern = options_.pattern(column);
-      for (int row : pattern) wanted_[static_cast<std::size_t>(row)] = 1;
+      for (int row : pattern) wanted_[row] = 1;
     }
     second_product(z, !options_.pattern);
-    for (int row : pattern) wanted_[static_cast<std::size_t>(row)] = 0;
+    for (int row : pattern) wanted_[row] = 0;
     store(column, pattern, out);
   }
 
@@ -80,7 +80,7 @@ class Multiplier {
       const BlockColumn zk = z(k);
       for (std::size_t f = 0; f < zk.rows.size(); ++f) {
         if (zk.norms[f] * norm < options_.prune) continue;
-        if (!everywhere && !wanted_[static_cast<std::size_t>(zk.rows[f])]) continue;
+        if (!everywhere && !wanted_[zk.rows[f]]) continue;
         result_.add_product(zk.rows[f], zk.block(f), k, y_);
         flops_ += 2.0 * layout_.size(zk.rows[f]) * layout_.size(k) * y_.width();
       }

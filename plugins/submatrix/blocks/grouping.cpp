@@ -24,12 +24,12 @@ BlockPattern gathered_pattern(const BlockColumns& matrix, double eps, const Comm
   const auto sizes = comm.all_gather(static_cast<std::int64_t>(mine.size()));
   std::vector<int> counts(sizes.begin(), sizes.end()), first(sizes.size(), 0);
   std::partial_sum(counts.begin(), counts.end() - 1, first.begin() + 1);
-  std::vector<int> all(static_cast<std::size_t>(first.back() + counts.back()));
+  std::vector<int> all(first.back() + counts.back());
   MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_INT, all.data(), counts.data(), first.data(), MPI_INT,
                  comm.handle());
   BlockPattern out(static_cast<std::size_t>(matrix.layout().blocks()));
   for (std::size_t at = 0; at < all.size();) {
-    auto& rows = out[static_cast<std::size_t>(all[at])];
+    auto& rows = out[all[at]];
     const auto count = static_cast<std::ptrdiff_t>(all[at + 1]);
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at) + 2;
     rows.assign(begin, begin + count);
@@ -58,9 +58,9 @@ Grouping finished(std::vector<std::vector<int>> groups, std::string by, const Bl
     double dimension = 0.0, width = 0.0;
     for (int column : groups[g]) {
       double own = 0.0;
-      for (int row : pattern[static_cast<std::size_t>(column)]) {
+      for (int row : pattern[column]) {
         own += layout.size(row);
-        if (std::exchange(seen[static_cast<std::size_t>(row)], static_cast<int>(g)) != static_cast<int>(g))
+        if (std::exchange(seen[row], static_cast<int>(g)) != static_cast<int>(g))
           dimension += layout.size(row);
       }
       width += layout.size(column);
@@ -93,14 +93,14 @@ void bisect(std::vector<int>& columns, const BlockCentres& centres, std::size_t 
   for (std::size_t k = 0; k < 3; ++k) {
     double low = 1e300, high = -1e300;
     for (auto c = begin; c != end; ++c) {
-      const double x = centres[static_cast<std::size_t>(*c)][k];
+      const double x = centres[*c][k];
       low = std::min(low, x), high = std::max(high, x);
     }
     if (high - low > longest) longest = high - low, axis = k;
   }
   std::sort(begin, end, [&](int a, int b) {
-    return std::pair(centres[static_cast<std::size_t>(a)][axis], a) <
-           std::pair(centres[static_cast<std::size_t>(b)][axis], b);
+    return std::pair(centres[a][axis], a) <
+           std::pair(centres[b][axis], b);
   });
   const std::size_t left = parts / 2, middle = from + (to - from) * left / parts;
   bisect(columns, centres, from, middle, left, out);

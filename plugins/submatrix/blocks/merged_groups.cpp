@@ -40,7 +40,7 @@ class Agglomeration {
     double dimension = 0.0, width = 0.0, cost = 0.0;
     bool alive = true;
   };
-  Node& node(int k) { return nodes_[static_cast<std::size_t>(k)]; }
+  Node& node(int k) { return nodes_[k]; }
   bool alive(int k) { return node(k).alive; }
 
   void add_node(std::vector<int> columns, std::vector<int> rows) {
@@ -53,16 +53,16 @@ class Agglomeration {
 
   /// Puts the unions of node `a` with the nodes in its rows into the queue: with all of them, or only with later ones.
   void propose(int a, bool all) {
-    for (int row : node(a).rows) seen_[static_cast<std::size_t>(row)] = a;
+    for (int row : node(a).rows) seen_[row] = a;
     std::vector<int> others;
-    for (int row : node(a).rows) others.push_back(node_of_[static_cast<std::size_t>(row)]);
+    for (int row : node(a).rows) others.push_back(node_of_[row]);
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());
     for (int b : others) {
       if (b == a || (!all && b < a) || (size_ > 0 && node(a).columns.size() + node(b).columns.size() > size_)) continue;
       double dimension = node(a).dimension;
       for (int row : node(b).rows)
-        if (seen_[static_cast<std::size_t>(row)] != a) dimension += layout_.size(row);
+        if (seen_[row] != a) dimension += layout_.size(row);
       const double apart = node(a).cost + node(b).cost, saved = apart - cost_(dimension, node(a).width + node(b).width);
       // Nodes count negatively, so that of equal shares the one with the first nodes is taken.
       if (size_ > 0 || saved > 0.0) queue_.emplace(saved / apart, -std::min(a, b), -std::max(a, b));
@@ -77,7 +77,7 @@ class Agglomeration {
     node(a).alive = node(b).alive = false;
     node(a).rows = node(b).rows = {};
     const int next = static_cast<int>(nodes_.size());
-    for (int column : columns) node_of_[static_cast<std::size_t>(column)] = next;
+    for (int column : columns) node_of_[column] = next;
     add_node(std::move(columns), std::move(rows));
     propose(next, true);
   }

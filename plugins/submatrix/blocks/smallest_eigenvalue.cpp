@@ -32,9 +32,9 @@ class SymmetricProduct {
     for (int column : matrix_.columns()) {
       const BlockColumn c = matrix_.column(column);
       const int width = matrix_.layout().size(column);
-      double* out = to.data() + place_[static_cast<std::size_t>(column)];
+      double* out = to.data() + place_[column];
       for (std::size_t e = 0; e < c.rows.size(); ++e) {
-        const double *block = c.block(e), *in = x.data() + place_[static_cast<std::size_t>(c.rows[e])];
+        const double *block = c.block(e), *in = x.data() + place_[c.rows[e]];
         const int rows = matrix_.layout().size(c.rows[e]);
         for (int i = 0; i < rows; ++i)
           for (int q = 0; q < width; ++q) out[q] += block[i * width + q] * in[i];
@@ -44,7 +44,7 @@ class SymmetricProduct {
 
  private:
   void place(int block) {
-    place_[static_cast<std::size_t>(block)] = static_cast<std::ptrdiff_t>(size_);
+    place_[block] = static_cast<std::ptrdiff_t>(size_);
     size_ += static_cast<std::size_t>(matrix_.layout().size(block));
   }
   /// Elements of the other rows of own columns come from their owners.
@@ -53,7 +53,7 @@ class SymmetricProduct {
     std::vector<int> blocks;
     for (int column : matrix_.columns())
       for (int row : matrix_.column(column).rows)
-        if (place_[static_cast<std::size_t>(row)] < 0) blocks.push_back(row);
+        if (place_[row] < 0) blocks.push_back(row);
     std::sort(blocks.begin(), blocks.end());
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
     std::vector<std::int32_t> wanted;

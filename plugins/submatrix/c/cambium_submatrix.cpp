@@ -56,11 +56,11 @@ DensityOptions options_of(const cambium_density_options& from, bool orthogonal, 
 
 /// Ranges of equal cost: the work on a column grows like the square of its submatrix, which its filled rows predict.
 ColumnRanges balanced(const BlockColumns& matrix, const ColumnRanges& now, const Comm& comm) {
-  std::vector<double> cost(static_cast<std::size_t>(matrix.layout().blocks()), 0.0);
+  std::vector<double> cost(matrix.layout().blocks(), 0.0);
   for (int c = now.begin(comm.rank()); c < now.end(comm.rank()); ++c) {
     double rows = 0.0;
     for (int r : matrix.column(c).rows) rows += matrix.layout().size(r);
-    cost[static_cast<std::size_t>(c)] = rows * rows * matrix.layout().size(c);
+    cost[c] = rows * rows * matrix.layout().size(c);
   }
   comm.sum(cost);
   return ColumnRanges::balanced(cost, comm.size());

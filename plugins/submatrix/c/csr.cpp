@@ -58,7 +58,7 @@ BlockColumns columns_of(const cambium_csr& csr, const CallerBlocks& blocks, int 
     std::set<int> rows = {c};
     const auto begin = csr.row_start[layout.offset(c) - first] - csr.base,
                end = csr.row_start[layout.offset(c) + layout.size(c) - first] - csr.base;
-    for (auto e = begin; e < end; ++e) rows.insert(blocks.block_of[static_cast<std::size_t>(csr.column[e] - csr.base)]);
+    for (auto e = begin; e < end; ++e) rows.insert(blocks.block_of[csr.column[e] - csr.base]);
     out.start_column(c);
     for (int r : rows) {
       double* block = out.add_block(r);
@@ -136,7 +136,7 @@ void to_csr(const BlockColumns& matrix, const cambium_csr& places, const CallerB
             double* out) {
   const BlockLayout& layout = *blocks.layout;
   each_element(places, blocks, comm.rank(), [&](int row, int column, std::int64_t e) {
-    const int c = blocks.block_of[static_cast<std::size_t>(row)], r = blocks.block_of[static_cast<std::size_t>(column)];
+    const int c = blocks.block_of[row], r = blocks.block_of[column];
     const double* block = matrix.block(r, c);
     out[e] = block ? block[(column - layout.offset(r)) * layout.size(c) + (row - layout.offset(c))] : 0.0;
   });

@@ -29,8 +29,8 @@ ColumnRanges ColumnRanges::balanced(std::span<const double> cost, int ranks) {
   const int n = static_cast<int>(cost.size());
   for (int rank = 1; rank < ranks; ++rank) {
     // A column belongs to the range in which its middle lies.
-    while (column < n && sum + 0.5 * cost[static_cast<std::size_t>(column)] < total * rank / ranks)
-      sum += cost[static_cast<std::size_t>(column++)];
+    while (column < n && sum + 0.5 * cost[column] < total * rank / ranks)
+      sum += cost[column++];
     out.first.push_back(column);
   }
   out.first.push_back(n);
@@ -102,14 +102,14 @@ int BlockColumns::find(int column) const {
   // Most sets are one contiguous range.
   if (columns_.empty()) return -1;
   const int guess = column - columns_.front();
-  if (guess >= 0 && guess < static_cast<int>(columns_.size()) && columns_[static_cast<std::size_t>(guess)] == column)
+  if (guess >= 0 && guess < std::ssize(columns_) && columns_[guess] == column)
     return guess;
   const auto at = std::lower_bound(columns_.begin(), columns_.end(), column);
   return at != columns_.end() && *at == column ? static_cast<int>(at - columns_.begin()) : -1;
 }
 
 BlockColumn BlockColumns::at(int position) const {
-  const auto first = static_cast<std::size_t>(begin_[static_cast<std::size_t>(position)]);
+  const auto first = static_cast<std::size_t>(begin_[position]);
   const auto last = static_cast<std::size_t>(begin_[static_cast<std::size_t>(position) + 1]);
   return {{row_.data() + first, last - first}, offset_.data() + first, value_.data(), norm_.data() + first};
 }

@@ -13,8 +13,8 @@ class BlockLayout {
   explicit BlockLayout(std::vector<int> sizes);
 
   int blocks() const { return static_cast<int>(size_.size()); }
-  int size(int block) const { return size_[static_cast<std::size_t>(block)]; }
-  std::int64_t offset(int block) const { return offset_[static_cast<std::size_t>(block)]; }  ///< of its first row
+  int size(int block) const { return size_[block]; }
+  std::int64_t offset(int block) const { return offset_[block]; }  ///< of its first row
   std::int64_t dimension() const { return offset_.back(); }
   int largest() const { return largest_; }
 
@@ -28,7 +28,7 @@ class BlockLayout {
 struct ColumnRanges {
   std::vector<int> first{0};  ///< ranks + 1 entries, ascending
 
-  int begin(int rank) const { return first[static_cast<std::size_t>(rank)]; }
+  int begin(int rank) const { return first[rank]; }
   int end(int rank) const { return first[static_cast<std::size_t>(rank) + 1]; }
   int owner(int column) const;
   /// Ranges whose costs are as equal as contiguous ranges allow: rank r begins where the running sum passes r / ranks.

@@ -43,7 +43,7 @@ struct Parts {
   Layout where;
   explicit Parts(std::size_t ranks) : where(ranks) {}
   std::span<const T> of(std::size_t rank) const {
-    return std::span(values).subspan(static_cast<std::size_t>(where.first[rank]),
+    return std::span(values).subspan(where.first[rank],
                                      static_cast<std::size_t>(where.count[rank]));
   }
 };
@@ -55,7 +55,7 @@ Parts<T> all_to_all(Parts<T> send, const Comm& comm) {
   Parts<T> received(send.where.count.size());
   MPI_Alltoall(send.where.count.data(), 1, MPI_INT, received.where.count.data(), 1, MPI_INT, comm.handle());
   send.where.arrange();
-  received.values.resize(static_cast<std::size_t>(received.where.arrange()));
+  received.values.resize(received.where.arrange());
   MPI_Alltoallv(send.values.data(), send.where.count.data(), send.where.first.data(), type_of(T{}),
                 received.values.data(), received.where.count.data(), received.where.first.data(), type_of(T{}),
                 comm.handle());
@@ -82,7 +82,7 @@ bool among_wanted(WantedRows rows) {
 /// Of each rank: number of columns, their ids, their thresholds, then (when rows are to be among them) all ids that are
 /// wanted.
 Parts<int> requests_of(const Request& request, const ColumnRanges& ranges, const Comm& comm) {
-  std::vector<std::vector<int>> ids(static_cast<std::size_t>(comm.size())), thresholds(ids.size());
+  std::vector<std::vector<int>> ids(comm.size()), thresholds(ids.size());
   for (std::size_t k = 0; k < request.wanted.size(); ++k) {
     const auto owner = static_cast<std::size_t>(ranges.owner(request.wanted[k]));
     if (static_cast<int>(owner) == comm.rank()) continue;
@@ -141,7 +141,7 @@ class Packer {
                allowed = request.subspan(1 + 2 * columns);
     if (rows_ == WantedRows::owned)
       std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(1));
-    for (int row : allowed) is_row_[static_cast<std::size_t>(row)] = 1;
+    for (int row : allowed) is_row_[row] = 1;
     for (std::size_t k = 0; k < columns; ++k) {
       const BlockColumn c = own_.column(ids[k]);
       const double least = std::bit_cast<float>(thresholds[k]);
@@ -151,7 +151,7 @@ class Packer {
       for (std::size_t e = 0; e < c.rows.size(); ++e) {
         const int row = c.rows[e];
         if (rows_ == WantedRows::upper_among_wanted && row > ids[k]) break;
-        if (rows_ != WantedRows::all && !is_row_[static_cast<std::size_t>(row)]) continue;
+        if (rows_ != WantedRows::all && !is_row_[row]) continue;
         if (c.norms[e] < least && row != ids[k]) continue;
         index.push_back(row);
         ++index[count];
@@ -161,7 +161,7 @@ class Packer {
     }
     if (rows_ == WantedRows::owned)
       std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(0));
-    for (int row : allowed) is_row_[static_cast<std::size_t>(row)] = 0;
+    for (int row : allowed) is_row_[row] = 0;
   }
 
   const BlockColumns& own_;

@@ -26,7 +26,7 @@ void BlockLanczos<T>::start(Product product, double flops, int n, int ld, int fi
   first_ = {0, width};
   alpha_.clear();
   beta_.clear();
-  basis_.reserve(static_cast<std::size_t>(9 * width_ * ld_));  // an earlier start may have been narrower
+  basis_.reserve(9 * width_ * ld_);  // an earlier start may have been narrower
   capacity_ = static_cast<int>(basis_.size() / static_cast<std::size_t>(width_ * ld_)) - 1;
   std::fill_n(basis_.data(), static_cast<std::size_t>(width_ * ld_), T(0));
   for (int q = 0; q < width_; ++q) vector(q)[first + q] = T(1);
@@ -37,13 +37,13 @@ void BlockLanczos<T>::extend(int blocks) {
   if (blocks > capacity_) {
     AlignedBuffer<T> larger;
     const int room = blocks + blocks / 2;
-    larger.reserve(static_cast<std::size_t>((room + 1) * width_ * ld_));
+    larger.reserve((room + 1) * width_ * ld_);
     std::copy_n(basis_.data(), static_cast<std::size_t>(first_.back() * ld_), larger.data());
     std::swap(basis_, larger);
     capacity_ = room;
   }
   while (blocks_ < blocks && !exhausted_) {
-    const int newest = first_[static_cast<std::size_t>(blocks_)], all = first_.back();
+    const int newest = first_[blocks_], all = first_.back();
     T* w = vector(all);
     product_(all - newest, vector(newest), w);
     flops_ += product_flops_ * (all - newest);
@@ -57,12 +57,12 @@ void BlockLanczos<T>::extend(int blocks) {
 template <class T>
 void BlockLanczos<T>::project_out(T* w, int rows, int from, int to, bool keep) {
   const int k = to - from;
-  overlaps_.resize(static_cast<std::size_t>(k * rows));
+  overlaps_.resize(k * rows);
   transposed_.resize(overlaps_.size());
   panel_dots(k, rows, n_, vector(from), ld_, w, ld_, overlaps_.data());
   for (int i = 0; i < k; ++i)
     for (int q = 0; q < rows; ++q)
-      transposed_[static_cast<std::size_t>(q * k + i)] = overlaps_[static_cast<std::size_t>(i * rows + q)];
+      transposed_[q * k + i] = overlaps_[i * rows + q];
   panel_product(rows, n_, k, transposed_.data(), k, vector(from), ld_, w, ld_, true);
   flops_ += 4.0 * k * n_ * rows;
   if (keep) alpha_.insert(alpha_.end(), overlaps_.end() - rows * rows, overlaps_.end());
@@ -71,9 +71,9 @@ void BlockLanczos<T>::project_out(T* w, int rows, int from, int to, bool keep) {
 template <class T>
 void BlockLanczos<T>::orthogonalise(T* w, int rows) {
   const int all = first_.back();
-  project_out(w, rows, first_[static_cast<std::size_t>(std::max(0, blocks_ - 2))], all, true);  // three-term recurrence
+  project_out(w, rows, first_[std::max(0, blocks_ - 2)], all, true);  // three-term recurrence
   project_out(w, rows, 0, all, false);  // what rounding brought back
-  std::vector<T> beta(static_cast<std::size_t>(rows * rows), T(0));
+  std::vector<T> beta(rows * rows, T(0));
   const int stayed = normalise(w, rows, beta.data());
   exhausted_ = stayed == 0 || all >= n_;
   if (exhausted_) return;
@@ -151,7 +151,7 @@ void BlockLanczos<T>::projected(double* out) const {
   std::fill_n(out, static_cast<std::size_t>(rows) * static_cast<std::size_t>(rows), 0.0);
   const T *alpha = alpha_.data(), *beta = beta_.data();
   for (int k = 0; k < blocks_; ++k) {
-    const int at = first_[static_cast<std::size_t>(k)], next = first_[static_cast<std::size_t>(k) + 1], w = next - at;
+    const int at = first_[k], next = first_[static_cast<std::size_t>(k) + 1], w = next - at;
     for (int p = 0; p < w; ++p)
       for (int q = 0; q < w; ++q)
         out[(at + p) * rows + at + q] =

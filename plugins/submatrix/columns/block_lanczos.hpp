@@ -26,7 +26,7 @@ class BlockLanczos {
   int blocks() const { return blocks_; }
   int width() const { return width_; }
   /// Rows of the projected matrix, and those of its last block.
-  int projected_rows() const { return first_[static_cast<std::size_t>(blocks_)]; }
+  int projected_rows() const { return first_[blocks_]; }
   int last_rows() const { return projected_rows() - first_[static_cast<std::size_t>(blocks_) - 1]; }
   /// Copies T, square, row-major, into `out`.
   void projected(double* out) const;

@@ -39,7 +39,7 @@ void add_wide(int m, int k, int stride, const double* a, const double* x, double
 }  // namespace
 
 void BlockPanel::clear(int width) {
-  for (int block : blocks_) slot_[static_cast<std::size_t>(block)] = -1;
+  for (int block : blocks_) slot_[block] = -1;
   blocks_.clear();
   used_ = 0;
   width_ = width;
@@ -48,7 +48,7 @@ void BlockPanel::clear(int width) {
 }
 
 double* BlockPanel::at(int block) {
-  auto& slot = slot_[static_cast<std::size_t>(block)];
+  auto& slot = slot_[block];
   if (slot < 0) {
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(layout_.size(block)) * stride_;
     if (used_ + size > static_cast<std::ptrdiff_t>(data_.size())) {

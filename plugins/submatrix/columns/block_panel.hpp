@@ -20,10 +20,10 @@ class BlockPanel {
   std::span<const int> blocks() const { return blocks_; }
   int width() const { return width_; }
   int stride() const { return stride_; }
-  bool has(int block) const { return slot_[static_cast<std::size_t>(block)] >= 0; }
+  bool has(int block) const { return slot_[block] >= 0; }
   /// size(block) x stride, zero when new. The address holds until the next new block.
   double* at(int block);
-  const double* at(int block) const { return data_.data() + slot_[static_cast<std::size_t>(block)]; }
+  const double* at(int block) const { return data_.data() + slot_[block]; }
   double norm(int block) const;
 
   /// This block `row` += A (size(row) x size(k), row-major) times block k of `other`.

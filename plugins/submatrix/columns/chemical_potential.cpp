@@ -32,8 +32,8 @@ ElectronCount::ElectronCount(const std::vector<Spectrum>& columns, double kt, co
 double ElectronCount::step_count(double mu) const {
   ++evaluations_;
   const auto first = std::lower_bound(node_.begin(), node_.end(), mu), last = std::upper_bound(first, node_.end(), mu);
-  const double below = below_[static_cast<std::size_t>(first - node_.begin())],
-               at = below_[static_cast<std::size_t>(last - node_.begin())];
+  const double below = below_[first - node_.begin()],
+               at = below_[last - node_.begin()];
   return 2.0 * comm_.sum(0.5 * (below + at));
 }
 
@@ -49,7 +49,7 @@ ElectronCount::Step ElectronCount::step_at(double x, const Bracket& bracket) con
   ++evaluations_;
   const auto upto = [this](double y) { return std::upper_bound(node_.begin(), node_.end(), y) - node_.begin(); };
   const auto at = upto(x);
-  double sums[3] = {below_[static_cast<std::size_t>(at)], static_cast<double>(at - upto(bracket.low)),
+  double sums[3] = {below_[at], static_cast<double>(at - upto(bracket.low)),
                     static_cast<double>(upto(bracket.high) - at)};
   comm_.sum(sums);
   return {2.0 * sums[0], sums[1], sums[2]};
@@ -95,7 +95,7 @@ std::vector<double> ElectronCount::on_grid(double low, double high, std::size_t 
   std::vector<double> out(points);
   for (std::size_t k = 0; k < points; ++k) {
     const double x = low + (high - low) * static_cast<double>(k) / static_cast<double>(points - 1);
-    out[k] = 2.0 * below_[static_cast<std::size_t>(std::upper_bound(node_.begin(), node_.end(), x) - node_.begin())];
+    out[k] = 2.0 * below_[std::upper_bound(node_.begin(), node_.end(), x) - node_.begin()];
   }
   comm_.sum(std::span<double>(out));
   return out;

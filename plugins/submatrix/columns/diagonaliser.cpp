@@ -35,7 +35,7 @@ class Diagonaliser : public ColumnSolver {
     out.resize(panel.size());
     for (int q = 0; q < width_; ++q)
       for (int i = 0; i < n_; ++i)
-        out[static_cast<std::size_t>(i * width_ + q)] = panel[static_cast<std::size_t>(q * n_ + i)];
+        out[i * width_ + q] = panel[q * n_ + i];
   }
 
   const SolveReport& report() const override { return report_; }

@@ -28,17 +28,17 @@ class Saturated : public Submatrix<double> {
   void gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) override {
     n_ = index.dimension(), ld_ = padded<double>(n_);
     for (std::size_t p = 0; p < index.blocks.size(); ++p)
-      place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
+      place_[index.blocks[p]] = static_cast<int>(p);
     project_edges(index);
     columns_.assign(index.blocks.size(), {});
     for (std::size_t q = 0; q < index.blocks.size(); ++q) {
       const BlockColumn c = columns(index.blocks[q]);
       for (std::size_t e = 0; e < c.rows.size() && c.rows[e] <= index.blocks[q]; ++e) {
-        const int p = place_[static_cast<std::size_t>(c.rows[e])];
+        const int p = place_[c.rows[e]];
         if (p >= 0 && c.norms[e] >= eps && c.norms[e] > 0.0) add_block(static_cast<std::size_t>(p), q, c.block(e));
       }
     }
-    for (int block : index.blocks) place_[static_cast<std::size_t>(block)] = -1;
+    for (int block : index.blocks) place_[block] = -1;
   }
 
   double* a() override {
@@ -90,7 +90,7 @@ class Saturated : public Submatrix<double> {
       outward_.clear();
       const auto atom = static_cast<std::size_t>(index.blocks[p]);
       for (int e = bonds_.first[atom]; e < bonds_.first[atom + 1]; ++e)
-        if (place_[static_cast<std::size_t>(bonds_.other[static_cast<std::size_t>(e)])] < 0)
+        if (place_[bonds_.other[e]] < 0)
           outward_.insert(outward_.end(), bonds_.direction.begin() + 3 * e, bonds_.direction.begin() + 3 * e + 3);
       if (outward_.empty() || index.blocks[p] == index.column) continue;
       edge_[p] = true;

@@ -47,13 +47,13 @@ class LanczosSolver : public ColumnSolver {
     coefficients(f);
     std::vector<T> narrow(coefficients_.begin(), coefficients_.end());
     const int ld = matrix_->ld();
-    T* panel = panel_.reserve(static_cast<std::size_t>(width_ * ld));
+    T* panel = panel_.reserve(width_ * ld);
     lanczos_.combine(narrow.data(), panel);
     report_.flops += 2.0 * n_ * k * width_;
-    out.resize(static_cast<std::size_t>(n_ * width_));
+    out.resize(n_ * width_);
     for (int q = 0; q < width_; ++q)
       for (int i = 0; i < n_; ++i)
-        out[static_cast<std::size_t>(i * width_ + q)] = static_cast<double>(panel[q * ld + i]);
+        out[i * width_ + q] = static_cast<double>(panel[q * ld + i]);
   }
 
   const SolveReport& report() const override { return report_; }
@@ -73,13 +73,13 @@ class LanczosSolver : public ColumnSolver {
     const auto values = exact_.values();
     f_.resize(values.size());
     for (std::size_t j = 0; j < f_.size(); ++j) f_[j] = spectrum_weight(exact_, j) > least_weight ? f(values[j]) : 0.0;
-    std::vector<double> rows(static_cast<std::size_t>(n_ * width_));
+    std::vector<double> rows(n_ * width_);
     exact_.column(f_, rows.data());
     report_.flops += 6.0 * n_ * n_ * width_;
     out.resize(rows.size());
     for (int q = 0; q < width_; ++q)
       for (int i = 0; i < n_; ++i)
-        out[static_cast<std::size_t>(i * width_ + q)] = rows[static_cast<std::size_t>(q * n_ + i)];
+        out[i * width_ + q] = rows[q * n_ + i];
   }
   void diagonalise_projected() {
     const int k = lanczos_.projected_rows();
@@ -111,7 +111,7 @@ class LanczosSolver : public ColumnSolver {
     double sum = 0.0;
     for (int q = 0; q < width_; ++q)
       for (int i = k - lanczos_.last_rows(); i < k; ++i) {
-        const double c = coefficients_[static_cast<std::size_t>(q * k + i)];
+        const double c = coefficients_[q * k + i];
         sum += c * c;
       }
     return std::sqrt(sum);

@@ -67,12 +67,12 @@ PrincipalIndex principal_index(std::vector<int> rows, const BlockLayout& layout,
 }
 
 std::vector<int> columns_needed(const BlockColumns& matrix, double eps) {
-  std::vector<char> needed(static_cast<std::size_t>(matrix.layout().blocks()), 0);
+  std::vector<char> needed(matrix.layout().blocks(), 0);
   for (std::size_t k = 0; k < matrix.columns().size(); ++k) {
     const BlockColumn c = matrix.at(static_cast<int>(k));
-    needed[static_cast<std::size_t>(matrix.columns()[k])] = 1;
+    needed[matrix.columns()[k]] = 1;
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (c.norms[e] >= eps) needed[static_cast<std::size_t>(c.rows[e])] = 1;
+      if (c.norms[e] >= eps) needed[c.rows[e]] = 1;
   }
   std::vector<int> out;
   for (std::size_t b = 0; b < needed.size(); ++b)
@@ -81,12 +81,12 @@ std::vector<int> columns_needed(const BlockColumns& matrix, double eps) {
 }
 
 std::vector<int> rows_of(const std::vector<int>& columns, const ColumnSet& set, int blocks) {
-  std::vector<char> marked(static_cast<std::size_t>(blocks), 0);
+  std::vector<char> marked(blocks, 0);
   for (int column : columns)
-    for (int row : set(column).rows) marked[static_cast<std::size_t>(row)] = 1;
+    for (int row : set(column).rows) marked[row] = 1;
   std::vector<int> out;
   for (int b = 0; b < blocks; ++b)
-    if (marked[static_cast<std::size_t>(b)]) out.push_back(b);
+    if (marked[b]) out.push_back(b);
   return out;
 }
 
@@ -122,12 +122,12 @@ void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, 
   T* a = buffer_.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_));
   std::fill_n(a, static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_), T(0));
   for (std::size_t p = 0; p < index.blocks.size(); ++p)
-    place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
+    place_[index.blocks[p]] = static_cast<int>(p);
   for (std::size_t q = 0; q < index.blocks.size(); ++q) {
     const int column = index.blocks[q];
     const BlockColumn c = columns(column);
     for (std::size_t e = 0; e < c.rows.size() && c.rows[e] <= column; ++e) {
-      const int p = place_[static_cast<std::size_t>(c.rows[e])];
+      const int p = place_[c.rows[e]];
       if (p < 0 || (c.norms[e] < eps && c.rows[e] != column)) continue;
       const auto at = static_cast<std::size_t>(p);
       if (at == q)
@@ -137,7 +137,7 @@ void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, 
                     index.start[at], index.start[q]);
     }
   }
-  for (int block : index.blocks) place_[static_cast<std::size_t>(block)] = -1;
+  for (int block : index.blocks) place_[block] = -1;
 }
 
 template <class T>

@@ -54,7 +54,7 @@ class SignIteration : public ColumnSolver {
     // One point does not do: at an energy of 1 both are 1.
     const auto is_energy = [&f](double x) { return std::abs(f(x) - x) < 1e-12 * std::max(1.0, std::abs(x)); };
     const bool weighted = is_energy(mu_ - 1.0) && is_energy(mu_ - 2.0);
-    out.assign(static_cast<std::size_t>(n_ * width_), 0.0);
+    out.assign(n_ * width_, 0.0);
     for (int i = 0; i < n_; ++i)
       for (int q = 0; q < width_; ++q) {
         double value = density(i, q);
@@ -62,7 +62,7 @@ class SignIteration : public ColumnSolver {
           value = 0.0;
           for (int k = 0; k < n_; ++k) value += static_cast<double>(matrix_.a()[i * matrix_.ld() + k]) * density(k, q);
         }
-        out[static_cast<std::size_t>(i * width_ + q)] = value;
+        out[i * width_ + q] = value;
       }
   }
 
@@ -71,7 +71,7 @@ class SignIteration : public ColumnSolver {
  private:
   double limit() const { return std::sqrt(static_cast<double>(n_)) * (sizeof(T) == 8 ? 1e-8 : 1e-6); }
   double density(int i, int q) const {
-    const double sign = x_[static_cast<std::size_t>(i * n_ + first_ + q)];
+    const double sign = x_[i * n_ + first_ + q];
     return 0.5 * ((i == first_ + q ? 1.0 : 0.0) - sign);
   }
   std::size_t size() const { return static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_); }
@@ -84,7 +84,7 @@ class SignIteration : public ColumnSolver {
       double row = 0.0;
       for (int j = 0; j < n_; ++j) {
         const double value = static_cast<double>(matrix_.a()[i * matrix_.ld() + j]) - (i == j ? mu_ : 0.0);
-        x_[static_cast<std::size_t>(i * n_ + j)] = static_cast<T>(value);
+        x_[i * n_ + j] = static_cast<T>(value);
         squares += value * value;
         row += std::abs(value);
       }
@@ -107,7 +107,7 @@ class SignIteration : public ColumnSolver {
     double sum = 0.0;
     for (int i = 0; i < n_; ++i)
       for (int j = 0; j < n_; ++j) {
-        const double d = static_cast<double>(y_[static_cast<std::size_t>(i * n_ + j)]) - (i == j ? 1.0 : 0.0);
+        const double d = static_cast<double>(y_[i * n_ + j]) - (i == j ? 1.0 : 0.0);
         sum += d * d;
       }
     return std::sqrt(sum);
@@ -116,10 +116,10 @@ class SignIteration : public ColumnSolver {
     if (pade_) {
       multiply(y_, y_, z_);
       for (std::size_t k = 0; k < size(); ++k) y_[k] = T(0.375) * z_[k] - T(1.25) * y_[k];
-      for (int i = 0; i < n_; ++i) y_[static_cast<std::size_t>(i * n_ + i)] += T(1.875);
+      for (int i = 0; i < n_; ++i) y_[i * n_ + i] += T(1.875);
     } else {
       for (auto& value : y_) value *= T(-0.5);
-      for (int i = 0; i < n_; ++i) y_[static_cast<std::size_t>(i * n_ + i)] += T(1.5);
+      for (int i = 0; i < n_; ++i) y_[i * n_ + i] += T(1.5);
     }
     multiply(x_, y_, z_);
     std::swap(x_, z_);

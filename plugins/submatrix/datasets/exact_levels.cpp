@@ -15,7 +15,7 @@ namespace {
 
 /// S^-1/2 H S^-1/2 in place of H.
 void orthogonalise(int n, std::vector<double> overlap, std::vector<double>& h) {
-  std::vector<double> values(static_cast<std::size_t>(n)), root(overlap.size(), 0.0), half(overlap.size());
+  std::vector<double> values(n), root(overlap.size(), 0.0), half(overlap.size());
   symmetric_eigenvectors(n, overlap.data(), values.data());
   if (!(values.front() > 0.0))
     throw InputError(
@@ -52,7 +52,7 @@ DenseLevels::DenseLevels(const MatrixSystem& system)
   std::int64_t bytes = 0;
   vector_ = dense_matrix(system.hamiltonian, system.ranges, alone, bytes);
   if (!system.bonds) orthogonalise(n, dense_matrix(system.overlap, system.ranges, alone, bytes), vector_);
-  value_.resize(static_cast<std::size_t>(n));
+  value_.resize(n);
   symmetric_eigenvectors(n, vector_.data(), value_.data());
 }
 

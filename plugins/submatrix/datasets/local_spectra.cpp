@@ -74,7 +74,7 @@ std::vector<train::FieldInfo> SpectraSet::fields() const {
 
 std::vector<train::SamplePtr> SpectraSet::read(std::span<const std::int64_t> ids) {
   std::vector<train::SamplePtr> out;
-  for (auto id : ids) out.push_back(samples_.at(static_cast<std::size_t>(id)));
+  for (auto id : ids) out.push_back(samples_.at(id));
   return out;
 }
 

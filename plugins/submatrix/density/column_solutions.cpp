@@ -87,14 +87,14 @@ void ColumnSolutions::store(std::size_t group, const PrincipalIndex& index, Colu
             static_cast<std::size_t>(std::find(index.blocks.begin(), index.blocks.end(), block) - index.blocks.begin());
         for (int i = index.start[at]; i < index.start[at + 1]; ++i)
           for (int q = 0; q < width; ++q)
-            cut[m].push_back(panel[m][static_cast<std::size_t>(i * index.width + first + q)]);
+            cut[m].push_back(panel[m][i * index.width + first + q]);
       }
     first += width;
     const int k = patterns_.matrix().find(column);
     if (k >= 0) {
-      values_[static_cast<std::size_t>(k)] = std::move(cut[0]);
-      if (job_.options.energy_weighted) weighted_[static_cast<std::size_t>(k)] = std::move(cut[1]);
-      job_.result.dimensions[static_cast<std::size_t>(k)] = index.dimension();
+      values_[k] = std::move(cut[0]);
+      if (job_.options.energy_weighted) weighted_[k] = std::move(cut[1]);
+      job_.result.dimensions[k] = index.dimension();
       continue;
     }
     auto& message = for_others_[column];
@@ -150,13 +150,13 @@ void ColumnSolutions::return_to_owners() {
   for (const auto& [column, values] : for_others_) {  // ascending columns, so ascending owners
     out.push_back(column), out.push_back(static_cast<double>(values.size()));
     out.insert(out.end(), values.begin(), values.end());
-    sent[static_cast<std::size_t>(job_.system.ranges.owner(column))] += static_cast<int>(values.size()) + 2;
+    sent[job_.system.ranges.owner(column)] += static_cast<int>(values.size()) + 2;
   }
   for_others_.clear();
   MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, comm.handle());
   std::partial_sum(sent.begin(), sent.end() - 1, send_at.begin() + 1);
   std::partial_sum(received.begin(), received.end() - 1, receive_at.begin() + 1);
-  in.resize(static_cast<std::size_t>(receive_at.back() + received.back()));
+  in.resize(receive_at.back() + received.back());
   MPI_Alltoallv(out.data(), sent.data(), send_at.data(), MPI_DOUBLE, in.data(), received.data(), receive_at.data(),
                 MPI_DOUBLE, comm.handle());
   job_.result.bytes += static_cast<std::int64_t>(in.size() * sizeof(double));

@@ -14,17 +14,17 @@ namespace cambium::submatrix {
 std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm,
                                  std::int64_t& bytes) {
   const BlockLayout& layout = matrix.layout();
-  std::vector<int> all(static_cast<std::size_t>(layout.blocks()));
+  std::vector<int> all(layout.blocks());
   std::iota(all.begin(), all.end(), 0);
   const ColumnSet set = fetch_columns(matrix, ranges, all, WantedRows::all, comm, bytes);
   const auto n = layout.dimension();
-  std::vector<double> out(static_cast<std::size_t>(n * n), 0.0);
+  std::vector<double> out(n * n, 0.0);
   for (int column : all) {
     const BlockColumn c = set(column);
     for (std::size_t e = 0; e < c.rows.size(); ++e)
       for (int i = 0; i < layout.size(c.rows[e]); ++i)
         for (int j = 0; j < layout.size(column); ++j)
-          out[static_cast<std::size_t>((layout.offset(c.rows[e]) + i) * n + layout.offset(column) + j)] =
+          out[(layout.offset(c.rows[e]) + i) * n + layout.offset(column) + j] =
               c.block(e)[i * layout.size(column) + j];
   }
   return out;

@@ -86,7 +86,7 @@ void ErrorEstimator::draw() {
   std::vector<int> count, first{0};
   for (auto n : job_.context.comm.all_gather(std::ssize(mine)))
     count.push_back(static_cast<int>(n)), first.push_back(first.back() + count.back());
-  all.resize(static_cast<std::size_t>(first.back()));
+  all.resize(first.back());
   MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
                  MPI_DOUBLE, job_.context.comm.handle());
   std::vector<StratifiedSample::Unit> units;

@@ -26,7 +26,7 @@ PrincipalIndex MuSearch::shorter(int column) const {
   const BondGraph& bonds = *job_.system.bonds;
   const std::vector<int> all = patterns_.of_column(column, job_.options.eps).blocks;
   const auto leaves = [&](int atom) {
-    const auto* first = bonds.other.data() + bonds.first[static_cast<std::size_t>(atom)];
+    const auto* first = bonds.other.data() + bonds.first[atom];
     const auto* last = bonds.other.data() + bonds.first[static_cast<std::size_t>(atom) + 1];
     return std::any_of(first, last, [&](int other) { return !std::binary_search(all.begin(), all.end(), other); });
   };

@@ -50,7 +50,7 @@ void MuSearch::judge(const std::vector<Spectrum>& spectra) {
   std::vector<int> count, first{0};
   for (auto n : comm.all_gather(std::ssize(own)))
     count.push_back(static_cast<int>(n)), first.push_back(first.back() + count.back());
-  all.resize(static_cast<std::size_t>(first.back()));
+  all.resize(first.back());
   MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
                  MPI_DOUBLE, comm.handle());
   for (std::size_t k = 0; k < all.size(); k += 3)

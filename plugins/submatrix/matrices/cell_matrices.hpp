@@ -39,7 +39,7 @@ class CellMatrix {
   };
   CellMatrix(const std::vector<LatticeEntry>& entries, const std::vector<int>& block_of_function,
              const std::vector<int>& place_in_block, const BlockLayout& layout);
-  const std::vector<Term>& column(int block) const { return columns_[static_cast<std::size_t>(block)]; }
+  const std::vector<Term>& column(int block) const { return columns_[block]; }
   const double* values(const Term& term) const { return values_.data() + term.at; }
   /// The largest norm of a block that differs from its mirror image's transpose, and where.
   struct Asymmetry {

@@ -89,7 +89,7 @@ CellBasis read_basis(const io::File& file) {
 void append(const Csr& csr, const Cell& cell, bool mirror, std::vector<LatticeEntry>& out) {
   const Cell opposite{-cell[0], -cell[1], -cell[2]};
   for (int row = 0; row + 1 < std::ssize(csr.indptr); ++row)
-    for (auto k = static_cast<std::size_t>(csr.indptr[static_cast<std::size_t>(row)]);
+    for (auto k = static_cast<std::size_t>(csr.indptr[row]);
          k < static_cast<std::size_t>(csr.indptr[static_cast<std::size_t>(row) + 1]); ++k) {
       out.push_back({cell, row, csr.indices[k], csr.data[k]});
       if (mirror && !(cell == opposite && csr.indices[k] == row))
@@ -100,8 +100,8 @@ void append(const Csr& csr, const Cell& cell, bool mirror, std::vector<LatticeEn
 /// Both triangles, or the upper one only?
 bool only_upper(const Csr& csr) {
   for (int row = 0; row + 1 < std::ssize(csr.indptr); ++row)
-    for (auto k = csr.indptr[static_cast<std::size_t>(row)]; k < csr.indptr[static_cast<std::size_t>(row) + 1]; ++k)
-      if (csr.indices[static_cast<std::size_t>(k)] < row) return false;
+    for (auto k = csr.indptr[row]; k < csr.indptr[static_cast<std::size_t>(row) + 1]; ++k)
+      if (csr.indices[k] < row) return false;
   return true;
 }
 

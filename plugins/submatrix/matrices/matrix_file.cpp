@@ -24,7 +24,7 @@ std::string first_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string out(16, '\0');
   in.read(out.data(), static_cast<std::streamsize>(out.size()));
-  out.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  out.resize(std::max<std::streamsize>(in.gcount(), 0));
   return out;
 }
 

@@ -55,7 +55,7 @@ namespace {
 
 std::unordered_map<std::int64_t, int> numbers(const AllAtoms& atoms) {
   std::unordered_map<std::int64_t, int> out;
-  for (int k = 0; k < atoms.count(); ++k) out.emplace(atoms.tag[static_cast<std::size_t>(k)], k);
+  for (int k = 0; k < atoms.count(); ++k) out.emplace(atoms.tag[k], k);
   return out;
 }
 
@@ -68,7 +68,7 @@ bool Regions::hold(const AllAtoms& atoms, double skin, const Comm& comm) const {
     holds = then != x_.end() && atoms.distance(&atoms.x[3 * k], then->second.data()) < 0.5 * skin;
   }
   for (int k = atoms.ranges.begin(comm.rank()); holds && k < atoms.ranges.end(comm.rank()); ++k)
-    holds = members_.count(atoms.tag[static_cast<std::size_t>(k)]) > 0;
+    holds = members_.count(atoms.tag[k]) > 0;
   return comm.min(holds ? 1.0 : 0.0) > 0.0;
 }
 
@@ -90,7 +90,7 @@ void Regions::keep(const AllAtoms& atoms, const Comm& comm, const Lists& lists) 
   const auto first = static_cast<std::size_t>(atoms.ranges.begin(comm.rank()));
   for (std::size_t i = 0; i < lists.size(); ++i) {
     auto& members = members_[atoms.tag[first + i]];
-    for (int k : lists[i]) members.push_back(atoms.tag[static_cast<std::size_t>(k)]);
+    for (int k : lists[i]) members.push_back(atoms.tag[k]);
   }
 }
 
@@ -99,7 +99,7 @@ Regions::Lists Regions::lists(const AllAtoms& atoms, const Comm& comm) const {
   Lists out;
   for (int k = atoms.ranges.begin(comm.rank()); k < atoms.ranges.end(comm.rank()); ++k) {
     auto& list = out.emplace_back();
-    const auto found = members_.find(atoms.tag[static_cast<std::size_t>(k)]);
+    const auto found = members_.find(atoms.tag[k]);
     if (found == members_.end())
       list.push_back(k);
     else
@@ -140,15 +140,15 @@ Regions::Lists Regions::within(const AllAtoms& atoms, const Comm& comm, double d
 }
 
 std::vector<int> Regions::grown(const BondGraph& bonds, std::vector<int> list, int hops) {
-  std::vector<char> in(static_cast<std::size_t>(bonds.atoms()), 0);
-  for (int k : list) in[static_cast<std::size_t>(k)] = 1;
+  std::vector<char> in(bonds.atoms(), 0);
+  for (int k : list) in[k] = 1;
   for (std::size_t done = 0; hops > 0; --hops) {
     const std::size_t end = list.size();
     for (; done < end; ++done)
-      for (int e = bonds.first[static_cast<std::size_t>(list[done])];
+      for (int e = bonds.first[list[done]];
            e < bonds.first[static_cast<std::size_t>(list[done]) + 1]; ++e)
-        if (char& mark = in[static_cast<std::size_t>(bonds.other[static_cast<std::size_t>(e)])]; !mark)
-          mark = 1, list.push_back(bonds.other[static_cast<std::size_t>(e)]);
+        if (char& mark = in[bonds.other[e]]; !mark)
+          mark = 1, list.push_back(bonds.other[e]);
   }
   std::sort(list.begin(), list.end());
   return list;

@@ -26,7 +26,7 @@ void LocalLevels::Params::describe(deck::Describe<Params>& d) {
 
 static std::vector<double> numbers_of(const train::Sample& sample, const char* field) {
   const auto& tensor = train::field_of(sample, field);
-  std::vector<double> out(static_cast<std::size_t>(tensor.elements()));
+  std::vector<double> out(tensor.elements());
   train::read_numbers(tensor, out.data());
   return out;
 }
@@ -56,7 +56,7 @@ struct Statistics {
 }  // namespace
 
 void LocalLevels::fit_statistics(train::Dataset& training, Context&) {
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(training.size()));
+  std::vector<std::int64_t> ids(training.size());
   std::iota(ids.begin(), ids.end(), 0);
   const auto samples = training.read(ids);
   const auto& shape = train::field_of(*samples.front(), "moments").shape;

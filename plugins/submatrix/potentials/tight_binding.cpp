@@ -28,8 +28,8 @@ void TightBinding::number_atoms(const Particles& particles) {
   const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.tag);
   std::unordered_map<std::int64_t, int> number;
   for (std::size_t k = 0; k < atoms_->tag.size(); ++k) number.emplace(atoms_->tag[k], static_cast<int>(k));
-  block_.resize(static_cast<std::size_t>(particles.total()));
-  for (int i = 0; i < particles.total(); ++i) block_[static_cast<std::size_t>(i)] = number.at(tag(i));
+  block_.resize(particles.total());
+  for (int i = 0; i < particles.total(); ++i) block_[i] = number.at(tag(i));
 }
 
 void TightBinding::find_bonds(const Particles& particles, const NeighborList& list) {
@@ -37,14 +37,14 @@ void TightBinding::find_bonds(const Particles& particles, const NeighborList& li
   const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.offset);
   const auto count = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.count);
   const auto index = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.index);
-  bonds_.assign(static_cast<std::size_t>(particles.nlocal), {});
+  bonds_.assign(particles.nlocal, {});
   for (int i = 0; i < particles.nlocal; ++i) {
-    auto& bonds = bonds_[static_cast<std::size_t>(i)];
+    auto& bonds = bonds_[i];
     for (std::int64_t e = offset(i); e < offset(i) + count(i); ++e) {
       const int j = index(e);
       const std::array<double, 3> d{x(i, 0) - x(j, 0), x(i, 1) - x(j, 1), x(i, 2) - x(j, 2)};
       const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-      if (r < model_->cutoff) bonds.push_back({block_[static_cast<std::size_t>(j)], j, d, r});
+      if (r < model_->cutoff) bonds.push_back({block_[j], j, d, r});
     }
     std::stable_sort(bonds.begin(), bonds.end(), [](const Bond& a, const Bond& b) { return a.row < b.row; });
   }
@@ -52,7 +52,7 @@ void TightBinding::find_bonds(const Particles& particles, const NeighborList& li
 
 MatrixSystem TightBinding::hamiltonian() const {
   const int atoms = atoms_->count();
-  auto layout = std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(atoms), 4));
+  auto layout = std::make_shared<const BlockLayout>(std::vector<int>(atoms, 4));
   MatrixSystem out{layout,
                    atoms_->ranges,
                    BlockColumns(layout),
@@ -102,7 +102,7 @@ void TightBinding::band_forces(double* force, double* virial) const {
       for (int k = 0; k < 3; ++k) {
         force[3 * i + static_cast<std::size_t>(k)] -= slope[k];
         // Each bond is seen from both ends: half of it here.
-        for (int b = 0; b < 3; ++b) virial[3 * k + b] -= 0.5 * slope[k] * bond.d[static_cast<std::size_t>(b)];
+        for (int b = 0; b < 3; ++b) virial[3 * k + b] -= 0.5 * slope[k] * bond.d[b];
       }
     }
 }

@@ -36,7 +36,7 @@ std::vector<double> Couplings::outside() const {
     rows.insert(rows.end(), index.blocks.begin(), index.blocks.end());
   }
   const ColumnSet coupling = of(unique(std::move(rows)));
-  std::vector<double> largest(static_cast<std::size_t>(job_.blocks()), 0.0);
+  std::vector<double> largest(job_.blocks(), 0.0);
   for (std::size_t g = 0; g < groups.size() && largest_ > 0.0; ++g) {
     std::vector<int> reached;
     for (int column : groups[g]) {
@@ -45,15 +45,15 @@ std::vector<double> Couplings::outside() const {
         if (c.rows[e] == column || c.norms[e] < eps) continue;
         const BlockColumn next = coupling(c.rows[e]);
         for (std::size_t k = 0; k < next.rows.size(); ++k) {
-          double& value = largest[static_cast<std::size_t>(next.rows[k])];
+          double& value = largest[next.rows[k]];
           if (value == 0.0) reached.push_back(next.rows[k]);
           value = std::max(value, c.norms[e] * next.norms[k] / largest_);
         }
       }
     }
-    for (int block : patterns_.of_group(g, eps).blocks) largest[static_cast<std::size_t>(block)] = 0.0;
-    for (int row : reached) out[g] += largest[static_cast<std::size_t>(row)] * largest[static_cast<std::size_t>(row)];
-    for (int row : reached) largest[static_cast<std::size_t>(row)] = 0.0;
+    for (int block : patterns_.of_group(g, eps).blocks) largest[block] = 0.0;
+    for (int row : reached) out[g] += largest[row] * largest[row];
+    for (int row : reached) largest[row] = 0.0;
   }
   return out;
 }

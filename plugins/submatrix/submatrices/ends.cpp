@@ -26,20 +26,20 @@ double least_kept(const BlockColumn& c, int column, double eps) {
 
 double squares_across(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                       double eps, std::vector<char>& inside) {
-  for (int block : index.blocks) inside[static_cast<std::size_t>(block)] = 1;
+  for (int block : index.blocks) inside[block] = 1;
   double out = 0.0;
   for (std::size_t p = 0; p < norms.size(); ++p) {
     const BlockColumn c = coupling(index.blocks[p]);
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (c.norms[e] >= eps && !inside[static_cast<std::size_t>(c.rows[e])])
+      if (c.norms[e] >= eps && !inside[c.rows[e]])
         out += norms[p] * norms[p] * c.norms[e] * c.norms[e];
   }
-  for (int block : index.blocks) inside[static_cast<std::size_t>(block)] = 0;
+  for (int block : index.blocks) inside[block] = 0;
   return out;
 }
 
 std::shared_ptr<const BlockLayout> layout_of_blocks(const BlockLayout& layout) {
-  return std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(layout.blocks()), 1));
+  return std::make_shared<const BlockLayout>(std::vector<int>(layout.blocks(), 1));
 }
 
 BlockColumns norms_of(const BlockColumns& matrix, const std::shared_ptr<const BlockLayout>& blocks) {

@@ -195,7 +195,7 @@ bool RootColumns::widen(int round) {
     return false;
   if (!norms_) norms_ = norms_of(overlap_, layout_of_blocks(overlap_.layout()));
   std::vector<std::map<int, double>> fronts(rows_.size());
-  std::vector<char> inside(static_cast<std::size_t>(overlap_.layout().blocks()), 0);
+  std::vector<char> inside(overlap_.layout().blocks(), 0);
   bool grew = false;
   for (int k = 0; k < first_hops + round; ++k) {
     std::vector<int> rows;

@@ -66,8 +66,8 @@ std::vector<double> Reach::weighted_column(ColumnSolver& work) const {
 }
 
 void Reach::mark(const PrincipalIndex& index, bool inside) {
-  inside_.resize(static_cast<std::size_t>(job_.blocks()), 0);
-  for (int block : index.blocks) inside_[static_cast<std::size_t>(block)] = inside ? 1 : 0;
+  inside_.resize(job_.blocks(), 0);
+  for (int block : index.blocks) inside_[block] = inside ? 1 : 0;
 }
 
 double Reach::across_edge(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
@@ -80,7 +80,7 @@ double Reach::across_edge(const PrincipalIndex& index, const std::vector<double>
     const BlockColumn c = coupling(index.blocks[p]);
     double largest = 0.0;
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (c.norms[e] > largest && !inside_[static_cast<std::size_t>(c.rows[e])]) largest = c.norms[e];
+      if (c.norms[e] > largest && !inside_[c.rows[e]]) largest = c.norms[e];
     const double leaves = norms[p] * largest;
     if (leaves < alarm * eps || leaves * leaves < 4.0 * reach.share * eps * strongest(c, index.blocks[p])) continue;
     out = std::max(out, leaves);
@@ -96,7 +96,7 @@ double Reach::edge_bound(const PrincipalIndex& index, const std::vector<double>&
   for (std::size_t p = 0; p < norms.size(); ++p) {
     const BlockColumn c = coupling(index.blocks[p]);
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (!inside_[static_cast<std::size_t>(c.rows[e])]) sum += norms[p] * norms[p] * c.norms[e] * c.norms[e];
+      if (!inside_[c.rows[e]]) sum += norms[p] * norms[p] * c.norms[e] * c.norms[e];
   }
   mark(index, false);
   return 2.0 * sum / excitation;

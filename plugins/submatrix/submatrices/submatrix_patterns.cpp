@@ -38,7 +38,7 @@ void SubmatrixPatterns::choose(int krylov_blocks) {
   result.groups = {all.by, all.ratio};
   const ColumnRanges ranges = ColumnRanges::balanced(all.cost, context.comm.size());
   for (int g = ranges.begin(context.comm.rank()); g < ranges.end(context.comm.rank()); ++g) {
-    const auto& group = all.groups[static_cast<std::size_t>(g)];
+    const auto& group = all.groups[g];
     for (int s = 0; s < system.channels; ++s) {  // channels have nothing in common, but space does not know that
       std::vector<int> own;
       for (int column : group)
@@ -62,10 +62,10 @@ void SubmatrixPatterns::keep_groups() {
 }
 
 std::vector<int> SubmatrixPatterns::needed_columns(const std::vector<int>& tried, const StratifiedSample& drawn) const {
-  std::vector<char> needed(static_cast<std::size_t>(job_.blocks()), 0);
+  std::vector<char> needed(job_.blocks(), 0);
   const auto mark = [&](const BlockColumn& c, int column, double least) {
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (c.norms[e] >= least || c.rows[e] == column) needed[static_cast<std::size_t>(c.rows[e])] = 1;
+      if (c.norms[e] >= least || c.rows[e] == column) needed[c.rows[e]] = 1;
   };
   for (const auto& group : groups_)
     for (int column : group)

@@ -57,7 +57,7 @@ std::vector<Growing> Widening::columns_that_end(const DensityNorms& density) {
   const ColumnSet left_out = fetch_columns(*left_out_, job_.system.ranges, unique(std::move(columns)), WantedRows::all,
                                            job_.context.comm, job_.result.bytes);
   const ColumnSet coupling = couplings_.of(unique(std::move(rows)));
-  std::vector<char> inside(static_cast<std::size_t>(job_.blocks()), 0);
+  std::vector<char> inside(job_.blocks(), 0);
   std::vector<Growing> out;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const PrincipalIndex index = patterns_.of_group(g, eps);
@@ -114,7 +114,7 @@ std::vector<double> Widening::exchanged_rows(const std::vector<Growing>& growing
   const auto ranks = static_cast<std::size_t>(comm.size());
   std::vector<std::vector<double>> to(ranks);
   const auto add = [&](int column, int row, double reach) {
-    auto& list = to[static_cast<std::size_t>(job_.system.ranges.owner(column))];
+    auto& list = to[job_.system.ranges.owner(column)];
     list.insert(list.end(), {static_cast<double>(column), static_cast<double>(row), reach});
   };
   for (const auto& g : growing)
@@ -133,7 +133,7 @@ std::vector<double> Widening::exchanged_rows(const std::vector<Growing>& growing
   }
   MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, comm.handle());
   for (int n : received) receive_at.push_back(receive_at.back() + n);
-  std::vector<double> in(static_cast<std::size_t>(receive_at.back()));
+  std::vector<double> in(receive_at.back());
   MPI_Alltoallv(out.data(), sent.data(), send_at.data(), MPI_DOUBLE, in.data(), received.data(), receive_at.data(),
                 MPI_DOUBLE, comm.handle());
   job_.result.bytes += static_cast<std::int64_t>(in.size() * sizeof(double));

@@ -112,7 +112,7 @@ std::vector<LevelSample> LocalSpectra::compute(const std::vector<Job>& jobs, con
   const auto lengths = context.comm.all_gather(std::ssize(mine));
   for (std::size_t r = 0; r < ranks; ++r)
     count[r] = static_cast<int>(lengths[r]), first[r] = r == 0 ? 0 : first[r - 1] + count[r - 1];
-  all.resize(static_cast<std::size_t>(first.back() + count.back()));
+  all.resize(first.back() + count.back());
   MPI_Gatherv(mine.data(), count[rank], MPI_DOUBLE, all.data(), count.data(), first.data(), MPI_DOUBLE, 0,
               context.comm.handle());
   std::vector<LevelSample> out;

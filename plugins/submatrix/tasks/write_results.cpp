@@ -17,7 +17,7 @@ namespace {
 template <class T>
 std::vector<T> gathered(const std::vector<T>& mine, const Comm& comm) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  std::vector<int> count(static_cast<std::size_t>(comm.size())), first(count.size(), 0);
+  std::vector<int> count(comm.size()), first(count.size(), 0);
   const int own = static_cast<int>(mine.size());
   MPI_Gather(&own, 1, MPI_INT, count.data(), 1, MPI_INT, 0, comm.handle());
   for (std::size_t r = 1; r < count.size(); ++r) first[r] = first[r - 1] + count[r - 1];
@@ -33,7 +33,7 @@ std::vector<double> populations(const MatrixSystem& system, const DensityOptions
   std::vector<double> out;
   for (int column : result.density.columns()) {
     const int width = system.layout->size(column);
-    std::vector<double> sums(static_cast<std::size_t>(width), 0.0);
+    std::vector<double> sums(width, 0.0);
     const BlockColumn d = result.density.column(column);
     for (std::size_t e = 0; e < d.rows.size(); ++e) {
       const double* other = options.orthogonal ? nullptr : system.overlap.block(d.rows[e], column);
@@ -41,7 +41,7 @@ std::vector<double> populations(const MatrixSystem& system, const DensityOptions
       for (int i = 0; i < rows; ++i)
         for (int q = 0; q < width; ++q) {
           const double s = options.orthogonal ? (d.rows[e] == column && i == q) : other ? other[i * width + q] : 0.0;
-          sums[static_cast<std::size_t>(q)] += 2.0 * d.block(e)[i * width + q] * s;
+          sums[q] += 2.0 * d.block(e)[i * width + q] * s;
         }
     }
     out.insert(out.end(), sums.begin(), sums.end());

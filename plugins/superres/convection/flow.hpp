@@ -50,7 +50,7 @@ struct Flow {
   int nx() const { return slab.grid.nx; }
   int rows() const { return slab.rows; }
   int carried() const { return 3 + static_cast<int>(fluid.scalars.size()); }  ///< slots: u, w, b, scalars
-  const Scalar& scalar(int field) const { return fluid.scalars[static_cast<std::size_t>(field - first_scalar)]; }
+  const Scalar& scalar(int field) const { return fluid.scalars[field - first_scalar]; }
   /// Owned rows, interior columns.
   TensorRef tensor(int index) const;
 

@@ -26,7 +26,7 @@ static Join join_of(int rank, int first, int middle, int last, int ranks) {
 }
 
 std::vector<Join> joins_of(int rank, int ranks) {
-  std::vector<Join> out(static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(ranks) - 1u)));
+  std::vector<Join> out(std::bit_width(static_cast<unsigned>(ranks) - 1u));
   int first = 0, last = ranks;
   for (auto join = out.rbegin(); join != out.rend() && last - first > 1; ++join) {
     const int middle = first + (last - first + 1) / 2;

@@ -20,13 +20,13 @@ WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, con
 bool WallNormalDiffusion::fixed_on_plates(int field) const {
   if (field == field_u) return fluid_.plates == Wall::no_slip;
   return field == field_b ? fluid_.plates_conduct
-                          : fluid_.scalars[static_cast<std::size_t>(field - first_scalar)].plates_fix;
+                          : fluid_.scalars[field - first_scalar].plates_fix;
 }
 
 double WallNormalDiffusion::diffusivity(int field) const {
   if (field == field_b) return fluid_.diffusivity;
   return field < field_p ? fluid_.viscosity
-                         : fluid_.scalars[static_cast<std::size_t>(field - first_scalar)].diffusivity;
+                         : fluid_.scalars[field - first_scalar].diffusivity;
 }
 
 /// Step k of -behind x(k-1) + diagonal x(k) - ahead x(k+1), k = 0..m-1.

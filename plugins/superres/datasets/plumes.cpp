@@ -60,7 +60,7 @@ void Plumes::add(const std::string& path, Context&) {
     };
     for (const auto& name : params_.fields) {
       const auto [first, last] =
-          part(data.values[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())]);
+          part(data.values[std::find(names.begin(), names.end(), name) - names.begin()]);
       image->fields.emplace_back(first, last);
     }
     const auto [first, last] = part(classes);
@@ -81,7 +81,7 @@ std::vector<train::FieldInfo> Plumes::fields() const {
 std::vector<train::SamplePtr> Plumes::read(std::span<const std::int64_t> ids) {
   std::vector<train::SamplePtr> out;
   for (const auto id : ids) {
-    const auto& image = images_[static_cast<std::size_t>(id)];
+    const auto& image = images_[id];
     auto sample = std::make_shared<train::Sample>();
     sample->id = id;
     for (std::size_t f = 0; f < params_.fields.size(); ++f)
@@ -96,10 +96,10 @@ std::vector<train::SamplePtr> Plumes::read(std::span<const std::int64_t> ids) {
 }
 
 PlumeImage Plumes::image(std::int64_t id) const {
-  const auto& image = *images_[static_cast<std::size_t>(id)];
+  const auto& image = *images_[id];
   PlumeImage out{nx_, nz_, image.wraps != 0.0, {}, image.classes};
   const auto b = std::find(params_.fields.begin(), params_.fields.end(), "b");
-  if (b != params_.fields.end()) out.temperature = image.fields[static_cast<std::size_t>(b - params_.fields.begin())];
+  if (b != params_.fields.end()) out.temperature = image.fields[b - params_.fields.begin()];
   return out;
 }
 

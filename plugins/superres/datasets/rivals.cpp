@@ -23,9 +23,9 @@ std::vector<double> box_mean(const std::vector<double>& a, const PlumeImage& ima
         if (!image.wraps && (i < 0 || i >= image.nx)) continue;
         const std::int64_t column = (i % image.nx + image.nx) % image.nx * image.nz;
         for (std::int64_t j = std::max<std::int64_t>(0, z - v); j <= std::min(image.nz - 1, z + v); ++j)
-          sum += a[static_cast<std::size_t>(column + j)], count += 1.0;
+          sum += a[column + j], count += 1.0;
       }
-      out[static_cast<std::size_t>(x * image.nz + z)] = sum / count;
+      out[x * image.nz + z] = sum / count;
     }
   return out;
 }

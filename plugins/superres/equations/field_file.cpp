@@ -39,7 +39,7 @@ std::vector<double> block_of(const io::Dataset& set, const std::vector<std::int6
   TensorRef out;
   for (auto extent : block) out.shape[out.rank++] = extent;
   for (std::int64_t stride = 1, k = out.rank - 1; k >= 0; stride *= out.shape[k--]) out.stride[k] = stride;
-  std::vector<double> values(static_cast<std::size_t>(out.elements()));
+  std::vector<double> values(out.elements());
   out.data = values.data();
   out.dtype = DType::f64;
   set.read_block(start, out);
@@ -184,12 +184,12 @@ void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole,
     for (std::int64_t x = 0; x < whole[1]; ++x)
       for (std::int64_t z = 0; z < whole[2]; ++z, ++n) {
         const std::int64_t at = (mask.by_frame ? t * slow * fast : 0) + (mask.z_first ? z * fast + x : x * fast + z);
-        if (values[static_cast<std::size_t>(at)] != 0.0) out[static_cast<std::size_t>(n)] = 1;
+        if (values[at] != 0.0) out[n] = 1;
       }
 }
 
 std::vector<char> FieldFile::hidden(const std::array<std::int64_t, 3>& whole, std::int64_t first) const {
-  std::vector<char> out(static_cast<std::size_t>((whole[0] - first) * whole[1] * whole[2]), 0);
+  std::vector<char> out((whole[0] - first) * whole[1] * whole[2], 0);
   for (const auto& mask : masks()) hide(mask, whole, first, out);
   if (std::find(out.begin(), out.end(), 1) == out.end()) out.clear();
   return out;

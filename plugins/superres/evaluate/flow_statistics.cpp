@@ -89,7 +89,7 @@ Side side_of(const FieldData& data, int field, bool end_of_x, bool last) {
     for (std::size_t n = 0; n < along; ++n) {
       const std::size_t i = end_of_x ? at : n, k = end_of_x ? n : at;
       if (data.is_hidden(t, i, k)) continue;
-      const double value = data.at(static_cast<std::size_t>(field), t, i, k), off = value - out.mean;
+      const double value = data.at(field, t, i, k), off = value - out.mean;
       out.mean += off / ++out.count, squares += off * (value - out.mean);
     }
   out.variance = out.count > 0.0 ? squares / out.count : 0.0;

@@ -95,7 +95,7 @@ void enlarge(const torch::Tensor& from, torch::Tensor& to) {
         if (i == before)
           std::copy(y - fine, y, y);
         else
-          for (std::int64_t k = 0; k < fine; ++k) y[k] = row[places[2][static_cast<std::size_t>(k)]];
+          for (std::int64_t k = 0; k < fine; ++k) y[k] = row[places[2][k]];
         y += fine, before = i;
       }
     }
@@ -111,7 +111,7 @@ void pool(const torch::Tensor& from, torch::Tensor& to, const std::vector<std::i
   const std::int64_t nt = from.size(2), nx = from.size(3), nz = from.size(4), coarse = to.size(4);
   const T* x = from.data_ptr<T>();
   T* y = to.data_ptr<T>();
-  std::vector<T> row(static_cast<std::size_t>(nz));
+  std::vector<T> row(nz);
   for (std::int64_t image = 0; image < from.size(0) * from.size(1); ++image, x += nt * nx * nz)
     for (std::int64_t t = 0; t < to.size(2); ++t)
       for (std::int64_t i = 0; i < to.size(3); ++i, y += coarse) {
@@ -120,7 +120,7 @@ void pool(const torch::Tensor& from, torch::Tensor& to, const std::vector<std::i
           for (std::int64_t j = i * step[1]; j < std::min(nx, (i + 1) * step[1]); ++j, first = false) {
             const T* in = x + (s * nx + j) * nz;
             for (std::int64_t k = 0; k < nz; ++k)
-              row[static_cast<std::size_t>(k)] = first ? in[k] : larger(row[static_cast<std::size_t>(k)], in[k]);
+              row[k] = first ? in[k] : larger(row[k], in[k]);
           }
         for (std::int64_t k = 0; k < coarse; ++k) {
           const auto a = static_cast<std::size_t>(k * step[2]);
@@ -138,8 +138,8 @@ void interpolate(const DecoderQuery<double>& q, const torch::Tensor& nodes, torc
     for (std::int64_t f = 0; f < fields; ++f) {
       double sum = 0.0;
       for (std::int64_t c = 8 * p; c < 8 * (p + 1); ++c)
-        sum += q.weight[static_cast<std::size_t>(c)] *
-               static_cast<double>(x[f * of_field + q.node[static_cast<std::size_t>(c)]]);
+        sum += q.weight[c] *
+               static_cast<double>(x[f * of_field + q.node[c]]);
       *y++ = static_cast<T>(sum);
     }
 }

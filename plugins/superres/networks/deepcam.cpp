@@ -76,7 +76,7 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
     }
     const Tensor classes = batch.integers("classes");
     for (std::int64_t c = 0; c < plume_classes; ++c)
-      count[static_cast<std::size_t>(c)] += (classes == c).sum().item<double>();
+      count[c] += (classes == c).sum().item<double>();
   }
   const auto n = static_cast<double>(training.size());
   mean_.clear(), deviation_.clear(), class_weights_.clear(), shares_.clear();
@@ -126,7 +126,7 @@ void Deepcam::mirror(Tensor& images, Tensor& classes, const train::TorchBatch& b
   const auto ids = batch.ids();
   std::vector<Tensor> seen, right;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
-    const Mirror m = mirror_of(seed_, ids[static_cast<std::size_t>(b)], step_, nx_);
+    const Mirror m = mirror_of(seed_, ids[b], step_, nx_);
     Tensor x = images[b].clone(), y = classes[b];
     for (std::size_t f = 0; f < params_.inputs.size(); ++f) {
       const auto& name = params_.inputs[f];

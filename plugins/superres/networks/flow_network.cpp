@@ -31,7 +31,7 @@ void FlowNetwork::fit_statistics(train::Dataset& training, Context&) {
   double count = 0.0;
   for (const auto& sample : training.read(ids)) {
     const auto& values = sample->fields.at("values");
-    std::vector<double> numbers(static_cast<std::size_t>(values.elements()));
+    std::vector<double> numbers(values.elements());
     train::copy_numbers<double>(values, std::span(numbers));
     for (std::size_t k = 0; k < numbers.size(); ++k)
       sum[k % fields] += numbers[k], squares[k % fields] += numbers[k] * numbers[k];

@@ -48,7 +48,7 @@ inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells
   for (std::int64_t p = 0; p < n; ++p)
     for (int a = 0; a < 3; ++a) {
       const auto& x = cells.axis[a];
-      while (low[a][p] + 2 < static_cast<std::int64_t>(x.size()) &&
+      while (low[a][p] + 2 < std::ssize(x) &&
              plain.data_ptr<double>()[3 * p + a] >= x[low[a][p] + 1])
         ++low[a][p];
     }

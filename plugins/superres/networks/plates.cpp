@@ -55,7 +55,7 @@ std::vector<double> spline_jets(const LatentCells& cells, const std::vector<doub
   const std::array<SplineAxis, 3> axes{SplineAxis(cells.axis[0], false), SplineAxis(cells.axis[1], cells.wraps),
                                        SplineAxis(z, false)};
   const auto c = spline_coefficients(axes, std::move(nodes));
-  std::vector<double> out(static_cast<std::size_t>(basis.size() * count), 0.0);
+  std::vector<double> out(basis.size() * count, 0.0);
   for (std::int64_t n = 0; n < count; ++n) {
     const SplineAxis::At at[3] = {axes[0].at(points[3 * n]), axes[1].at(points[3 * n + 1]),
                                   axes[2].at(points[3 * n + 2])};

@@ -91,9 +91,9 @@ FindPlumes::Row FindPlumes::network(const std::string& model, Plumes& test, Cont
       params_.test.node, context.registry->find(train::Dataset::kind, params_.test.type)->schema, *context.registry);
   if (const auto words = train::met_before(loaded.info, model, keys); !words.empty()) context.log.warn(words);
   const std::int64_t points = truth.nx * truth.nz, count = test.size(), ranks = context.comm.size();
-  std::vector<double> all(static_cast<std::size_t>(count * points), 0.0);
+  std::vector<double> all(count * points, 0.0);
   for (std::int64_t from = context.comm.rank() * params_.batch; from < count; from += ranks * params_.batch) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(params_.batch, count - from)));
+    std::vector<std::int64_t> ids(std::min(params_.batch, count - from));
     std::iota(ids.begin(), ids.end(), from);
     TensorRef to = io::tensor_of(all.data() + from * points, {std::ssize(ids), truth.nx, truth.nz});
     to.is_const = false;

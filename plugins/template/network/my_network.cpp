@@ -22,7 +22,7 @@ double* numbers(std::span<const TensorRef> tensors, Tensor which) { return stati
 
 std::vector<double> field(const train::Sample& sample, const std::string& name) {
   const auto& tensor = train::field_of(sample, name);
-  std::vector<double> out(static_cast<std::size_t>(tensor.elements()));
+  std::vector<double> out(tensor.elements());
   train::read_numbers(tensor, out.data());
   return out;
 }

@@ -34,7 +34,7 @@ void MyWriter::observe(const State& state, std::int64_t, double) {
     double s[3];
     p.box.to_fractional(at, s);
     const double inside = s[axis_] - std::floor(s[axis_]);
-    count[static_cast<std::size_t>(std::min(last, static_cast<int>(inside * params_.bins)))] += 1.0;
+    count[std::min(last, static_cast<int>(inside * params_.bins))] += 1.0;
   }
   context_.comm.sum(std::span<double>(count));
   for (std::size_t k = 0; k < count.size(); ++k) sum_[k] += count[k] * params_.bins / p.box.volume();

@@ -84,7 +84,7 @@ TEST_CASE("ranges with equal entries") {
   CHECK(first.front() == 0);
   CHECK(first.back() == 300);
   for (std::size_t r = 0; r < 7; ++r) {
-    const auto entries = a.start[static_cast<std::size_t>(first[r + 1])] - a.start[static_cast<std::size_t>(first[r])];
+    const auto entries = a.start[first[r + 1]] - a.start[first[r]];
     CHECK(std::abs(static_cast<double>(entries) - static_cast<double>(a.entries()) / 7) < 12.0);
   }
 }

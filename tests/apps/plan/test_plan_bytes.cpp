@@ -37,7 +37,7 @@ class Ones : public Network {
     for (int l = 3; l-- > 0;) {
       ready.backward(l);
       for (int k : {2 * l + 1, 2 * l}) {
-        const auto& g = gradients[static_cast<std::size_t>(k)];
+        const auto& g = gradients[k];
         for (std::int64_t i = 0; i < g.elements(); ++i) static_cast<float*>(g.data)[i] += 1.0f;
         ready(k);
       }

@@ -17,7 +17,7 @@ class Blocks {
   explicit Blocks(int rank) : rank_(rank) {}
   bool operator()(io::Block& block) {
     if (sent_ == 2 * (rank_ % 3)) return false;
-    memory_.resize(static_cast<std::size_t>(2 * (rank_ + 1)));
+    memory_.resize(2 * (rank_ + 1));
     std::iota(memory_.begin(), memory_.end(), 1000.0 * rank_ + 100.0 * sent_);
     block = {sent_ % 2, {2 * (sent_ / 2), 10 * rank_}, io::tensor_of(memory_.data(), {2, rank_ + 1})};
     ++sent_;
@@ -53,7 +53,7 @@ TEST_CASE("blocks of all ranks come to rank 0, rank after rank") {
       REQUIRE(k < found.size());
       CHECK(arrays[k] == sent % 2);
       CHECK(starts[k] == std::vector<std::int64_t>{2 * (sent / 2), 10 * rank});
-      std::vector<double> wanted(static_cast<std::size_t>(2 * (rank + 1)));
+      std::vector<double> wanted(2 * (rank + 1));
       std::iota(wanted.begin(), wanted.end(), 1000.0 * rank + 100.0 * sent);
       CHECK(found[k] == wanted);
     }

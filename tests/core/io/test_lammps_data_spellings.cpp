@@ -66,7 +66,7 @@ class DataSpelling {
     if (s_.once_in(4)) id_ = {2, 5, 6, 90};
     labels_ = s_.once_in(5);
     chosen_ = s_.below(static_cast<int>(styles().size()));
-    bonds_ = styles()[static_cast<std::size_t>(chosen_)].molecule && s_.once_in(2);
+    bonds_ = styles()[chosen_].molecule && s_.once_in(2);
   }
 
   std::string text() {
@@ -147,7 +147,7 @@ class DataSpelling {
   }
 
   std::string atoms() {
-    const Style& style = styles()[static_cast<std::size_t>(chosen_)];
+    const Style& style = styles()[chosen_];
     const std::string suffix = s_.one_of({"", "", "/kk", "/omp", "/gpu"});
     std::string name = "Atoms";
     if (chosen_ > 3 || s_.once_in(2))
@@ -157,7 +157,7 @@ class DataSpelling {
     std::vector<std::string> lines;
     for (int k = 0; k < 4; ++k) {
       const Row& r = rows[k];
-      std::vector<std::string> words = {std::to_string(id_[static_cast<std::size_t>(k)])};
+      std::vector<std::string> words = {std::to_string(id_[k])};
       if (style.molecule) words.emplace_back("17");  // no type: the file may be without its style
       words.push_back(type(r.type - 1));
       words.insert(words.end(), style.before.begin(), style.before.end());
@@ -172,7 +172,7 @@ class DataSpelling {
   std::string velocities() {
     std::vector<std::string> lines;
     for (int k = 0; k < 4; ++k) {
-      std::vector<std::string> words = {std::to_string(id_[static_cast<std::size_t>(k)])};
+      std::vector<std::string> words = {std::to_string(id_[k])};
       for (const double v : rows[k].v) words.push_back(number(v / u_.velocity));
       lines.push_back(joined(words));
     }

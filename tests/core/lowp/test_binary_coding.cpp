@@ -13,7 +13,7 @@ using namespace cambium::lowp;
 namespace {
 
 std::vector<float> normal(std::int64_t n, std::uint64_t id) {
-  std::vector<float> x(static_cast<std::size_t>(n));
+  std::vector<float> x(n);
   for (std::int64_t k = 0; k < n; ++k) x[k] = static_cast<float>(Random4(8, Stream::test, k, id).normal(0));
   return x;
 }
@@ -27,7 +27,7 @@ double squared_error(const std::vector<float>& a, const std::vector<float>& b) {
 /// Largest difference to three plain loops over dense(), in double, relative to what the terms add up to.
 double worst_product(const BinaryCodedMatrix& m, std::int64_t batch) {
   const auto x = normal(batch * m.columns, 5), w = m.dense();
-  std::vector<float> y(static_cast<std::size_t>(batch * m.rows + 1), 123.0f);
+  std::vector<float> y(batch * m.rows + 1, 123.0f);
   multiply(m, x.data(), batch, y.data());
   double worst = y.back() == 123.0f ? 0.0 : INFINITY;  // nothing is written behind the result
   for (std::int64_t k = 0; k < batch; ++k)
@@ -61,7 +61,7 @@ TEST_CASE("products with the transpose agree with plain sums over the same matri
       const auto m = bits == 0 ? ternary_coded(normal(rows * columns, 1), rows, columns)
                                : binary_coded(normal(rows * columns, bits), rows, columns, bits, 2);
       const auto y = normal(3 * rows, 6), w = m.dense();
-      std::vector<float> x(static_cast<std::size_t>(3 * columns), 7.0f);
+      std::vector<float> x(3 * columns, 7.0f);
       multiply_transposed(m, transposed_planes(m), {y.data(), rows}, 3, false, {x.data(), columns});
       double worst = 0;
       for (std::int64_t k = 0; k < 3; ++k)
@@ -128,9 +128,9 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
   const auto noise = normal(samples * columns, 33);
   for (std::int64_t k = 0; k < samples; ++k)
     for (std::int64_t c = 0; c < columns; ++c) {
-      float& v = x[static_cast<std::size_t>(k * columns + c)];
+      float& v = x[k * columns + c];
       v = v * (c % 5 == 0 ? 3.0f : 0.3f) + 0.7f +
-          (c > 0 ? 0.5f * x[static_cast<std::size_t>(k * columns + c - 1)] : 0.0f);
+          (c > 0 ? 0.5f * x[k * columns + c - 1] : 0.0f);
     }
   auto seen = x;
   for (std::size_t k = 0; k < seen.size(); ++k) seen[k] += 0.05f * noise[k] + 0.1f;
@@ -140,8 +140,8 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
     const auto meant = m.dense();
     double square = 0.0, off = 0.0;
     for (std::int64_t r = 0; r < rows; ++r) {
-      std::vector<double> d(static_cast<std::size_t>(samples),
-                            shift.empty() ? 0.0 : shift[static_cast<std::size_t>(r)]);
+      std::vector<double> d(samples,
+                            shift.empty() ? 0.0 : shift[r]);
       double mean = 0.0;
       for (std::int64_t k = 0; k < samples; ++k) {
         for (std::int64_t c = 0; c < columns; ++c)
@@ -173,7 +173,7 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
   const float s = plain.scale(0, 0);
   for (float v : better.matrix.dense()) CHECK((v == 0.0f || std::abs(std::abs(v) - 2 * s) < 1e-6f));
   // Without rounded layers before it and with all the bits it needs, a matrix stays what it is.
-  std::vector<float> exact(static_cast<std::size_t>(columns));
+  std::vector<float> exact(columns);
   for (std::int64_t c = 0; c < columns; ++c) exact[c] = (c % 2 ? 1.0f : -1.0f) + (c % 3 ? 0.25f : -0.25f);
   const auto kept = calibrated(binary_coded(exact, 1, columns, 2), false, exact, input_moments(x, x, columns));
   CHECK(squared_error(exact, kept.matrix.dense()) < 1e-9);

@@ -16,13 +16,13 @@ using namespace cambium::lowp;
 namespace {
 
 std::vector<float> normal(std::int64_t n, std::uint64_t id) {
-  std::vector<float> x(static_cast<std::size_t>(n));
+  std::vector<float> x(n);
   for (std::int64_t k = 0; k < n; ++k) x[k] = static_cast<float>(Random4(21, Stream::test, k, id).normal(0));
   return x;
 }
 
 std::vector<float> through(GroupFormat format, const std::vector<float>& x, const RoundingAddress& address) {
-  std::vector<std::byte> message(static_cast<std::size_t>(format.bytes(std::ssize(x))));
+  std::vector<std::byte> message(format.bytes(std::ssize(x)));
   encode_groups(format, x, address, message);
   std::vector<float> y(x.size());
   decode_groups(format, message, y);
@@ -129,7 +129,7 @@ TEST_CASE("groups: what is decoded is, on average, what was encoded, and can be 
     }
     CHECK(chi < 1 + 4 * std::sqrt(2.0 / n));
   }
-  std::vector<std::byte> message(static_cast<std::size_t>(int8_groups.bytes(n)));
+  std::vector<std::byte> message(int8_groups.bytes(n));
   encode_groups(int8_groups, x, {}, message);
   std::vector<float> once(n), twice(n, 1.0f);
   decode_groups(int8_groups, message, once);

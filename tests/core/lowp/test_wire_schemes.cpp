@@ -43,7 +43,7 @@ double relative_error(const Numbers& found, const Numbers& exact) {
 }
 
 Numbers sent_through(GroupFormat format, const Numbers& x, const RoundingAddress& address) {
-  std::vector<std::byte> message(static_cast<std::size_t>(format.bytes(std::ssize(x))));
+  std::vector<std::byte> message(format.bytes(std::ssize(x)));
   encode_groups(format, x, address, message);
   Numbers y(x.size());
   decode_groups(format, message, y);
@@ -129,7 +129,7 @@ TEST_CASE("weights sent as differences follow the owner's; sent themselves they 
     const auto change = normal_numbers(n, 100 + step);
     Numbers difference(owner.size());
     for (std::int64_t k = 0; k < n; ++k) owner[k] += 3e-4f * change[k], difference[k] = owner[k] - model[k];
-    std::vector<std::byte> message(static_cast<std::size_t>(int4_differences.bytes(n)));
+    std::vector<std::byte> message(int4_differences.bytes(n));
     encode_groups(int4_differences, difference, {3, 0, step, 0}, message);
     add_groups(int4_differences, message, model);
     direct = sent_through(int4_differences, owner, {3, 0, step, 0});

@@ -28,15 +28,15 @@ TEST_CASE("products of bytes are plain sums, to the last unit") {
         for (std::int64_t c = 0; c < columns; ++c) row.push_back(random_byte(r, c));
         bytes.set_row(r, row);
       }
-      std::vector<std::int8_t> by(static_cast<std::size_t>(bytes.padded_columns()), 0);
-      for (std::int64_t c = 0; c < columns; ++c) by[static_cast<std::size_t>(c)] = random_byte(-1, c);
+      std::vector<std::int8_t> by(bytes.padded_columns(), 0);
+      for (std::int64_t c = 0; c < columns; ++c) by[c] = random_byte(-1, c);
       const ByteRows copy(rows, columns, bytes.values());
       const std::int64_t first = rows > 100 ? 32 : 0;
-      std::vector<std::int32_t> out(static_cast<std::size_t>(rows - first + 15));
+      std::vector<std::int32_t> out(rows - first + 15);
       copy.dots(first, rows, by.data(), out.data());
       for (std::int64_t r = first; r < rows; ++r)
-        REQUIRE(out[static_cast<std::size_t>(r - first)] ==
-                std::inner_product(plain[static_cast<std::size_t>(r)].begin(), plain[static_cast<std::size_t>(r)].end(),
+        REQUIRE(out[r - first] ==
+                std::inner_product(plain[r].begin(), plain[r].end(),
                                    by.begin(), 0));
     }
 }

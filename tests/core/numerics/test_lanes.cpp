@@ -12,15 +12,15 @@ static void there_and_back() {
   for (const int n : {0, 1, w - 1, w, w + 1, 2 * w + 3})
     for (int count = 1; count <= w; ++count) {
       const int stride = n + 2;
-      std::vector<T> rows(static_cast<std::size_t>(w * stride)), lanes(static_cast<std::size_t>(w * (n + 1)), T(-1));
+      std::vector<T> rows(w * stride), lanes(static_cast<std::size_t>(w * (n + 1)), T(-1));
       for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = static_cast<T>(k + 1);
       to_lanes(rows.data(), stride, count, n, lanes.data());
       int wrong = 0;
       for (int k = 0; k < n; ++k)
         for (int l = 0; l < w; ++l)
           wrong +=
-              lanes[static_cast<std::size_t>(k * w + l)] != (l < count ? static_cast<T>(l * stride + k + 1) : T(0));
-      for (int l = 0; l < w; ++l) wrong += lanes[static_cast<std::size_t>(n * w + l)] != T(-1);
+              lanes[k * w + l] != (l < count ? static_cast<T>(l * stride + k + 1) : T(0));
+      for (int l = 0; l < w; ++l) wrong += lanes[n * w + l] != T(-1);
       auto twice = rows, once = std::vector<T>(rows.size(), T(-1));
       from_lanes(lanes.data(), count, n, true, twice.data(), stride);
       from_lanes(lanes.data(), count, n, false, once.data(), stride);

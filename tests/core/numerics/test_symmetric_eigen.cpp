@@ -21,17 +21,17 @@ TEST_CASE("a block column of a function of a symmetric matrix") {
     double values = 0.0, worst = 0.0, trace = 0.0, exact_trace = 0.0, scale = 0.0;
     for (int j = 0; j < n; ++j)
       values =
-          std::max(values, std::abs(sorted[static_cast<std::size_t>(j)] - exact.value[static_cast<std::size_t>(j)]));
+          std::max(values, std::abs(sorted[j] - exact.value[j]));
     for (int q = 0; q < width; ++q)
       for (int i = 0; i < n; ++i) {
         double sum = 0.0;
         for (int j = 0; j < n; ++j) {
-          const double e = exact.value[static_cast<std::size_t>(j)];
-          sum += exact.vector[static_cast<std::size_t>(i * n + j)] *
-                 exact.vector[static_cast<std::size_t>((first + q) * n + j)] * (std::exp(e) + e * (e < 0.0));
+          const double e = exact.value[j];
+          sum += exact.vector[i * n + j] *
+                 exact.vector[(first + q) * n + j] * (std::exp(e) + e * (e < 0.0));
         }
         scale = std::max(scale, std::abs(sum));
-        worst = std::max(worst, std::abs(sum - out[static_cast<std::size_t>(q * n + i)]));
+        worst = std::max(worst, std::abs(sum - out[q * n + i]));
         if (i == first + q) exact_trace += sum;
       }
     for (std::size_t j = 0; j < f.size(); ++j)
@@ -51,7 +51,7 @@ TEST_CASE("tridiagonal QL on matrices that split and with equal eigenvalues") {
   REQUIRE(eigen.compute(5, d.data(), e.data()));
   std::sort(d.begin(), d.end());
   CHECK(d[0] == Approx(0.0).margin(1e-15));
-  for (int k = 1; k < 5; ++k) CHECK(d[static_cast<std::size_t>(k)] == Approx(2.0));
+  for (int k = 1; k < 5; ++k) CHECK(d[k] == Approx(2.0));
 }
 
 TEST_CASE("eigenvectors of a tridiagonal matrix are applied, and applied backwards") {

@@ -26,9 +26,9 @@ TEST_CASE("every part is worked on once, whoever asks from where") {
   for (int parts : {0, 1, 2, 3, 7, 64}) {
     std::vector<std::atomic<int>> times(64);
     on_threads(parts, [&](int part) {
-      on_threads(2, [&](int) { ++times[static_cast<std::size_t>(part)]; });  // from inside of another
+      on_threads(2, [&](int) { ++times[part]; });  // from inside of another
     });
-    for (int k = 0; k < 64; ++k) REQUIRE(times[static_cast<std::size_t>(k)] == (k < parts ? 2 : 0));
+    for (int k = 0; k < 64; ++k) REQUIRE(times[k] == (k < parts ? 2 : 0));
   }
   std::atomic<int> sum{0};
   std::thread other([&] {
@@ -45,7 +45,7 @@ TEST_CASE("parts run side by side where there are threads") {
   std::atomic<int> there{0};
   std::vector<std::thread::id> who(2);
   on_threads(2, [&](int part) {
-    who[static_cast<std::size_t>(part)] = std::this_thread::get_id();
+    who[part] = std::this_thread::get_id();
     ++there;
     while (there < 2) std::this_thread::yield();  // ends only if both run at one time
   });
@@ -69,19 +69,19 @@ TEST_CASE("shares make up the whole, at ends of cache lines, none too short to b
     const AsIfThreads as_if(threads);
     for (std::int64_t n : {0, 1, 15, 16, 17, 100, 1000, 4096})
       for (std::int64_t least : {1, 16, 300}) {
-        std::vector<int> times(static_cast<std::size_t>(n), 0);
+        std::vector<int> times(n, 0);
         std::vector<std::pair<std::int64_t, std::int64_t>> ranges(64, {-1, -1});
         std::atomic<int> calls{0};
         in_shares(n, least, [&](std::int64_t first, std::int64_t last) {
-          ranges[static_cast<std::size_t>(calls++)] = {first, last};
-          for (auto k = first; k < last; ++k) ++times[static_cast<std::size_t>(k)];
+          ranges[calls++] = {first, last};
+          for (auto k = first; k < last; ++k) ++times[k];
         });
         for (int once : times) REQUIRE(once == 1);
         REQUIRE(calls >= 1);
         REQUIRE(calls <= threads);
         if (n >= threads * std::max<std::int64_t>(least, 16)) REQUIRE(calls == threads);
         for (int k = 0; k < calls && calls > 1; ++k) {
-          const auto [first, last] = ranges[static_cast<std::size_t>(k)];
+          const auto [first, last] = ranges[k];
           REQUIRE(first % 16 == 0);
           REQUIRE(last - first >= std::max<std::int64_t>(least, 16) - 15);
         }

@@ -38,7 +38,7 @@ constexpr int numbers = 250000;  // 2 MB: 100 ms
 
 std::vector<double> sent(int rank) {
   std::vector<double> out(numbers);
-  for (int k = 0; k < numbers; ++k) out[static_cast<std::size_t>(k)] = rank + 0.5 * k;
+  for (int k = 0; k < numbers; ++k) out[k] = rank + 0.5 * k;
   return out;
 }
 

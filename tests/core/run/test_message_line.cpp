@@ -82,13 +82,13 @@ TEST_CASE("collectives: a rank's own share, and what the others give") {
   check(counted([&] { comm.all_gather(3); }), 0, 1, 8.0, 8.0 * (ranks - 1));
   std::vector<double> numbers(6);
   check(counted([&] { comm.broadcast(numbers); }), 0, 1, comm.root() ? 48.0 : 0.0, comm.root() ? 0.0 : 48.0);
-  std::vector<int> out(static_cast<std::size_t>(ranks)), in(out);
+  std::vector<int> out(ranks), in(out);
   check(counted([&] { MPI_Alltoall(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, comm.handle()); }), 0, 1,
         4.0 * (ranks - 1), 4.0 * (ranks - 1));
   std::vector<int> counts(out.size()), places(out.size());
-  for (int k = 0; k < ranks; ++k) counts[static_cast<std::size_t>(k)] = k + 1;
-  for (int k = 1; k < ranks; ++k) places[static_cast<std::size_t>(k)] = places[static_cast<std::size_t>(k - 1)] + k;
-  std::vector<double> all(static_cast<std::size_t>(ranks * (ranks + 1) / 2));
+  for (int k = 0; k < ranks; ++k) counts[k] = k + 1;
+  for (int k = 1; k < ranks; ++k) places[k] = places[k - 1] + k;
+  std::vector<double> all(ranks * (ranks + 1) / 2);
   const double mine = comm.rank() + 1.0;
   check(counted([&] {
           MPI_Allgatherv(numbers.data(), comm.rank() + 1, MPI_DOUBLE, all.data(), counts.data(), places.data(),

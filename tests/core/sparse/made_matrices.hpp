@@ -65,9 +65,9 @@ struct Filled {
         at(i, k) = static_cast<T>(
             static_cast<float>(number(seed, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k))));
   }
-  T& at(std::int64_t i, std::int64_t k) { return values[static_cast<std::size_t>(i * stride + k)]; }
+  T& at(std::int64_t i, std::int64_t k) { return values[i * stride + k]; }
   double number_at(std::int64_t i, std::int64_t k) const {
-    const T& x = values[static_cast<std::size_t>(i * stride + k)];
+    const T& x = values[i * stride + k];
     if constexpr (std::is_same_v<T, double>)
       return x;
     else

@@ -65,7 +65,7 @@ TEST_CASE("a permuted matrix has its rows and columns in the new order, and goes
   const auto a = random_matrix(31, 31, 5.0, 2);
   std::vector<std::int32_t> order, back(31);
   for (std::int32_t k = 0; k < 31; ++k) order.push_back((k * 7 + 3) % 31);
-  for (std::int32_t k = 0; k < 31; ++k) back[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])] = k;
+  for (std::int32_t k = 0; k < 31; ++k) back[order[k]] = k;
   const auto b = permuted(a, order), c = permuted(b, back);
   CHECK(b.column != a.column);
   CHECK(c.start == a.start);

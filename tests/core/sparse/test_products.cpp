@@ -74,10 +74,10 @@ void check_products(const Csr<double>& exact, std::int64_t width, std::int64_t g
   sampled_products<T>(a, g.all(), h.all(), dots.values);
   double worst = 0.0;
   for (std::int64_t i = 0; i < a.rows; ++i)
-    for (auto e = a.start[static_cast<std::size_t>(i)]; e < a.start[static_cast<std::size_t>(i) + 1]; ++e) {
+    for (auto e = a.start[i]; e < a.start[static_cast<std::size_t>(i) + 1]; ++e) {
       double sum = 0.0, size = 1e-300;
       for (std::int64_t k = 0; k < width; ++k) {
-        const double term = g.number_at(i, k) * h.number_at(a.column[static_cast<std::size_t>(e)], k);
+        const double term = g.number_at(i, k) * h.number_at(a.column[e], k);
         sum += term, size += std::abs(term);
       }
       worst = std::max(worst, std::abs(sum - dots.number_at(0, e)) / size);

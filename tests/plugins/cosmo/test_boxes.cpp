@@ -112,7 +112,7 @@ TEST_CASE("moments at scales are those of means over cubes, as far as cubes divi
     for (int y = 0; y < 4; ++y)
       for (int z = 0; z < 4; ++z) {
         counts.push_back(std::exp(std::sin(x + 2.3 * y + 4.9 * z)));
-        means[static_cast<std::size_t>(x / 2 * 4 + y / 2 * 2 + z / 2)] += counts.back() / 8.0;
+        means[x / 2 * 4 + y / 2 * 2 + z / 2] += counts.back() / 8.0;
       }
   const auto found = moments_at_scales(counts, 4);
   const auto fine = moments_of(counts), coarse = moments_of(means);

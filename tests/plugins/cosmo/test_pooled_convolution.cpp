@@ -39,13 +39,13 @@ struct Case {
     const auto n = shape.cells;
     double best = -1e300;
     for (int p = 0; p < 8; ++p) {
-      double sum = static_cast<double>(bias[static_cast<std::size_t>(o)]);
+      double sum = static_cast<double>(bias[o]);
       for (int t = 0; t < 27; ++t)
         for (std::int64_t c = 0; c < shape.inputs; ++c) {
           const auto a = (2 * i + p / 4 + t / 9 - 1 + n) % n, b = (2 * j + p / 2 % 2 + t / 3 % 3 - 1 + n) % n,
                      d = (2 * k + p % 2 + t % 3 - 1 + n) % n;
-          sum += static_cast<double>(x[static_cast<std::size_t>(((a * n + b) * n + d) * shape.inputs + c)]) *
-                 static_cast<double>(weight[static_cast<std::size_t>((o * shape.inputs + c) * 27 + t)]);
+          sum += static_cast<double>(x[((a * n + b) * n + d) * shape.inputs + c]) *
+                 static_cast<double>(weight[(o * shape.inputs + c) * 27 + t]);
         }
       best = std::max(best, sum);
     }
@@ -61,7 +61,7 @@ struct Case {
       for (std::int64_t o = 0; o < shape.outputs; ++o) {
         const double right = plain(cell / (half * half), cell / half % half, cell % half, o);
         most = std::max(most,
-                        std::abs(right - static_cast<double>(y[static_cast<std::size_t>(cell * shape.outputs + o)])));
+                        std::abs(right - static_cast<double>(y[cell * shape.outputs + o])));
       }
     return most;
   }

@@ -45,7 +45,7 @@ struct Spread {
   Spread(Stages& stages, const std::vector<std::string>& models, const std::string& trajectory, std::int64_t frame) {
     const Structure s = io::read_extxyz(trajectory, frame, stages.comm);
     std::vector<int> types;
-    for (int t : s.type) types.push_back(s.species[static_cast<std::size_t>(t)].symbol == "H" ? 1 : 0);
+    for (int t : s.type) types.push_back(s.species[t].symbol == "H" ? 1 : 0);
     std::vector<Evaluation> all;
     for (const auto& path : models)
       all.push_back(evaluate(*make_engine(DeepPotentialModel::load(path), {}), s.x, types, s.box));

@@ -55,7 +55,7 @@ Configuration strained(const Configuration& c, int a, int b, double e) {
   out.box = Box::from_vectors(rows, q);
   for (std::size_t i = 0; i < c.x.size(); ++i) {
     Position x = c.x[i];
-    x[static_cast<std::size_t>(a)] += e * c.x[i][static_cast<std::size_t>(b)];
+    x[a] += e * c.x[i][b];
     for (std::size_t k = 0; k < 3; ++k) out.x[i][k] = x[0] * q[0][k] + x[1] * q[1][k] + x[2] * q[2][k];
   }
   return out;

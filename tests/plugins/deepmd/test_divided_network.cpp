@@ -85,14 +85,14 @@ struct Visitor {
       for (auto& view : *views) view.data = nullptr;
   }
   void show(int module, const std::vector<TensorRef>& from, std::vector<TensorRef>& to) const {
-    for (auto k = static_cast<std::size_t>(first[static_cast<std::size_t>(module)]);
+    for (auto k = static_cast<std::size_t>(first[module]);
          k < static_cast<std::size_t>(first[static_cast<std::size_t>(module) + 1]); ++k)
       to[k].data = from.empty() ? nullptr : from[k].data;
   }
   train::ReadyCallback callback() {
     return {[this](int k) {
               ready.push_back(k);
-              open_gradients[static_cast<std::size_t>(k)].data = nullptr;
+              open_gradients[k].data = nullptr;
             },
             [this](int m) { forward.push_back(m), show(m, weight_views, open_weights); },
             [this](int m) {

@@ -39,7 +39,7 @@ Errors errors_of(Setup& s, const EmbeddingTable& table, std::span<const int> cel
   Errors out;
   double scale = 0.0;
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    for (int k = 0; k < n; ++k) x[static_cast<std::size_t>(k)] = (cells[c] + (k + 0.5) / n) * EmbeddingTable::cell;
+    for (int k = 0; k < n; ++k) x[k] = (cells[c] + (k + 0.5) / n) * EmbeddingTable::cell;
     pass.forward(s.net, x.data(), 0, n);
     for (int k = 0; k < n; ++k) {
       const double along = (k + 0.5) / n * table.parts(c);
@@ -68,10 +68,10 @@ TEST_CASE("Hermite interpolation repeats polynomials of degree 7") {
     for (int j = 0; j < Hermite::terms; ++j) {
       double found = 0.0;
       for (int i = 0; i < Hermite::nodes; ++i) {
-        const double t = Hermite::node[static_cast<std::size_t>(i)];
-        found += matrix[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)] * std::pow(t, degree);
+        const double t = Hermite::node[i];
+        found += matrix[j][i] * std::pow(t, degree);
         if (degree > 0)
-          found += matrix[static_cast<std::size_t>(j)][static_cast<std::size_t>(Hermite::nodes + i)] * degree *
+          found += matrix[j][Hermite::nodes + i] * degree *
                    std::pow(t, degree - 1);
       }
       REQUIRE(std::abs(found - (degree == j ? 1.0 : 0.0)) < 1e-12);

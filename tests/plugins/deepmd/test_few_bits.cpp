@@ -32,7 +32,7 @@ TEST_CASE("a Deep Potential in few bits is the one that these bits mean, its for
       auto& ref = flat->refs[k];
       ref.rank = static_cast<int>(infos[k].shape.size());
       for (int axis = ref.rank; axis-- > 0;) {
-        ref.shape[axis] = infos[k].shape[static_cast<std::size_t>(axis)];
+        ref.shape[axis] = infos[k].shape[axis];
         ref.stride[axis] = axis + 1 == ref.rank ? 1 : ref.shape[axis + 1] * ref.stride[axis + 1];
       }
     }

@@ -112,7 +112,7 @@ TEST_CASE("calibration keeps the mean energy of every species and brings forces 
       const Configuration c = water(2, seed);
       const Evaluation a = evaluate(*full, c), b = evaluate(*fitted, c);
       for (std::size_t i = 0; i < c.x.size(); ++i)
-        off[static_cast<std::size_t>(c.types[i])] += b.atom_energy[i] - a.atom_energy[i];
+        off[c.types[i]] += b.atom_energy[i] - a.atom_energy[i];
     }
     CHECK(std::abs(off[0]) / 24 < 1e-5);
     CHECK(std::abs(off[1]) / 48 < 1e-5);

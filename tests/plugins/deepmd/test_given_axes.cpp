@@ -96,7 +96,7 @@ std::string saved(Stages& stages, const std::string& name, const Given& given) {
 double energy_of(Stages& stages, Engine& engine, const Given& given) {
   const Structure s = io::read_extxyz(saved(stages, "moved", given), 0, stages.comm);
   std::vector<int> types;
-  for (int t : s.type) types.push_back(s.species[static_cast<std::size_t>(t)].symbol == "H" ? 1 : 0);
+  for (int t : s.type) types.push_back(s.species[t].symbol == "H" ? 1 : 0);
   return evaluate(engine, s.x, types, s.box).energy;
 }
 

@@ -85,7 +85,7 @@ std::vector<double> errors_together(const train::FlatBuffer& gradients, std::int
     std::copy(from.begin(), from.end(), placed.values<float>(k).begin());
   }
   auto x = placed.values<float>();
-  std::vector<std::byte> message(static_cast<std::size_t>(lowp::int4_groups.bytes(std::ssize(x))));
+  std::vector<std::byte> message(lowp::int4_groups.bytes(std::ssize(x)));
   lowp::randomised_hadamard(x);
   lowp::encode_groups(lowp::int4_groups, x, {1, 2, 3, 0}, message);
   lowp::decode_groups(lowp::int4_groups, message, x);

@@ -75,10 +75,10 @@ TEST_CASE("labels are energies with their own derivatives") {
   constexpr double h = 1e-4;
   for (int k = 0; k < 3; ++k) {
     Configuration up = c, down = c;
-    up.x[5][static_cast<std::size_t>(k)] += h, down.x[5][static_cast<std::size_t>(k)] -= h;
+    up.x[5][k] += h, down.x[5][k] -= h;
     const double slope =
         (*single_point(*potential, up, alone).energy - *single_point(*potential, down, alone).energy) / (2 * h);
-    REQUIRE(f.force[5][static_cast<std::size_t>(k)] == Approx(-slope).margin(1e-6));
+    REQUIRE(f.force[5][k] == Approx(-slope).margin(1e-6));
   }
   const auto stretched = [&](double s) {
     Configuration out = c;

@@ -44,11 +44,11 @@ void compare_with_engine(const RandomModel& spec, double interpolation, double t
   c.pass.evaluate(c.batch, c.bound());
   auto engine = make_engine(c.model, {});
   for (int f = 0; f < 2; ++f) {
-    const Configuration& x = c.configurations[static_cast<std::size_t>(f)];
+    const Configuration& x = c.configurations[f];
     const Evaluation expected = evaluate(*engine, x);
     REQUIRE(c.pass.energy(f) == Approx(expected.energy).epsilon(0.1 * tolerance));
     std::vector<double> force, virial(c.pass.virial(f).begin(), c.pass.virial(f).end());
-    for (int i = 0; i < static_cast<int>(x.x.size()); ++i)
+    for (int i = 0; i < std::ssize(x.x); ++i)
       force.insert(force.end(), c.pass.force(c.batch.place(f, i)), c.pass.force(c.batch.place(f, i)) + 3);
     REQUIRE(relative_error(force, flat(expected.force)) < tolerance);
     REQUIRE(relative_error(virial, std::vector<double>(expected.virial, expected.virial + 9)) < tolerance);
@@ -75,7 +75,7 @@ struct Functional {
       for (std::size_t q = 0; q < 9; ++q) sum += adjoint.virial[k][q] * pass.virial(f)[q];
     }
     for (int i = 0; i < batch.atoms(); ++i)
-      for (int k = 0; k < 3; ++k) sum += adjoint.force[static_cast<std::size_t>(3 * i + k)] * pass.force(i)[k];
+      for (int k = 0; k < 3; ++k) sum += adjoint.force[3 * i + k] * pass.force(i)[k];
     return sum;
   }
 };

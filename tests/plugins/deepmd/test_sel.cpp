@@ -19,14 +19,14 @@ namespace {
 std::vector<double> through(const deepmd::Network& net, std::vector<double> x) {
   for (const Layer& layer : net.layers) {
     std::vector<double> y = layer.b;
-    y.resize(static_cast<std::size_t>(layer.out), 0.0);
+    y.resize(layer.out, 0.0);
     for (int o = 0; o < layer.out; ++o) {
       const auto k = static_cast<std::size_t>(o);
       for (int i = 0; i < layer.in; ++i)
-        y[k] += x[static_cast<std::size_t>(i)] * layer.w[static_cast<std::size_t>(i * layer.out + o)];
+        y[k] += x[i] * layer.w[i * layer.out + o];
       if (layer.activation.kind == Activation::Kind::tanh) y[k] = std::tanh(y[k]);
       if (!layer.idt.empty()) y[k] *= layer.idt[k];
-      if (layer.copies() > 0) y[k] += x[static_cast<std::size_t>(o % layer.in)];
+      if (layer.copies() > 0) y[k] += x[o % layer.in];
     }
     x = std::move(y);
   }
@@ -40,7 +40,7 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
   double energy = 0.0;
   const int nt = m.ntypes(), width = m.embedding[0].out();
   for (std::size_t i = 0; i < c.x.size(); ++i) {
-    std::vector<double> a(static_cast<std::size_t>(4 * width), 0.0);
+    std::vector<double> a(4 * width, 0.0);
     for (int t = 0; t < nt; ++t) {
       std::vector<std::array<double, 4>> found;  // distance and difference
       for (std::size_t j = 0; j < c.x.size(); ++j)
@@ -55,8 +55,8 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
           if (d[0] > 0.0 && d[0] < m.rcut) found.push_back(d);
         }
       std::sort(found.begin(), found.end());
-      found.resize(static_cast<std::size_t>(
-          m.sel[static_cast<std::size_t>(t)]));  // drops the farthest, or adds empty slots of distance 0
+      found.resize(
+          m.sel[t]);  // drops the farthest, or adds empty slots of distance 0
       const auto k = static_cast<std::size_t>(c.types[i] * nt + t);
       for (const auto& d : found) {
         const double r = d[0], u = std::clamp((r - m.rcut_smth) / (m.rcut - m.rcut_smth), 0.0, 1.0);
@@ -64,7 +64,7 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
         double row[4] = {r > 0.0 ? w / r : 0.0, 0.0, 0.0, 0.0};
         for (std::size_t q = 1; q < 4; ++q) row[q] = r > 0.0 ? w * d[q] / (r * r) : 0.0;
         for (std::size_t q = 0; q < 4; ++q) row[q] = (row[q] - m.mean[k][q]) / m.deviation[k][q];
-        const auto g = through(m.embedding[static_cast<std::size_t>(m.embedding_index(c.types[i], t))], {row[0]});
+        const auto g = through(m.embedding[m.embedding_index(c.types[i], t)], {row[0]});
         for (std::size_t q = 0; q < 4; ++q)
           for (std::size_t e = 0; e < g.size(); ++e) a[4 * e + q] += g[e] * row[q] / m.neighbours();
       }
@@ -74,7 +74,7 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
       for (int f = 0; f < m.axis_neuron; ++f) {
         double sum = 0.0;
         for (int q = 0; q < 4; ++q)
-          sum += a[static_cast<std::size_t>(4 * e + q)] * a[static_cast<std::size_t>(4 * f + q)];
+          sum += a[4 * e + q] * a[4 * f + q];
         descriptor.push_back(sum);
       }
     const auto t = static_cast<std::size_t>(c.types[i]);

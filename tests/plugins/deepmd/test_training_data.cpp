@@ -54,11 +54,11 @@ TEST_CASE("statistics agree with plain sums over all slots") {
   for (int t = 0; t < 2; ++t) {
     std::vector<double> radial, angular;
     for (int i = 0; i < frame.atoms(); ++i) {
-      if (c.types[static_cast<std::size_t>(i)] != t) continue;
-      const int n = frame.first[static_cast<std::size_t>(i) + 1] - frame.first[static_cast<std::size_t>(i)];
+      if (c.types[i] != t) continue;
+      const int n = frame.first[static_cast<std::size_t>(i) + 1] - frame.first[i];
       for (int slot = 0; slot < 140; ++slot) {
         const double* d = slot < n
-                              ? &frame.d[3 * static_cast<std::size_t>(frame.first[static_cast<std::size_t>(i)] + slot)]
+                              ? &frame.d[3 * static_cast<std::size_t>(frame.first[i] + slot)]
                               : nullptr;
         const double r = d ? std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) : 1.0;
         const double u = std::clamp((r - 0.5) / 4.5, 0.0, 1.0),
@@ -71,9 +71,9 @@ TEST_CASE("statistics agree with plain sums over all slots") {
     for (double v : radial) mean += v / static_cast<double>(radial.size());
     for (double v : radial) square += (v - mean) * (v - mean) / static_cast<double>(radial.size());
     for (double v : angular) angles += v * v / static_cast<double>(angular.size());
-    REQUIRE(s.mean[static_cast<std::size_t>(t)] == Approx(mean));
-    REQUIRE(s.radial[static_cast<std::size_t>(t)] == Approx(std::sqrt(square)));
-    REQUIRE(s.angular[static_cast<std::size_t>(t)] == Approx(std::sqrt(angles)));
+    REQUIRE(s.mean[t] == Approx(mean));
+    REQUIRE(s.radial[t] == Approx(std::sqrt(square)));
+    REQUIRE(s.angular[t] == Approx(std::sqrt(angles)));
   }
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("an exported model gives what the training graph gives, and training g
     REQUIRE(e.energy == Approx(pass.energy(0)).epsilon(1e-12));
     for (int i = 0; i < frame.atoms(); ++i)
       for (std::size_t k = 0; k < 3; ++k)
-        REQUIRE(e.force[static_cast<std::size_t>(i)][k] == Approx(pass.force(batch.place(0, i))[k]).margin(1e-10));
+        REQUIRE(e.force[i][k] == Approx(pass.force(batch.place(0, i))[k]).margin(1e-10));
   }
   DeepPotentialNetwork::Params params = small_network();
   params.init = scratch.file("model.dp");
@@ -243,7 +243,7 @@ TEST_CASE("extended XYZ frames with labels are read in their own units") {
   const std::vector<std::int64_t> ids = {0, 1};
   const auto samples = data.read(ids);
   const auto field = [&](int s, const char* name) {
-    return static_cast<const double*>(samples[static_cast<std::size_t>(s)]->fields.at(name).data);
+    return static_cast<const double*>(samples[s]->fields.at(name).data);
   };
   REQUIRE(species_of(*samples[0]) == std::vector<std::string>{"Cu", "Au"});
   REQUIRE(field(0, "energy")[0] == 2.0);

@@ -41,7 +41,7 @@ inline DeepPotentialModel uneven_model(RandomModel spec) {
       m.mean[k][0] += 0.013 * ti;
       m.deviation[k] = {0.13 + 0.02 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti};
     }
-  for (int t = 0; t < nt; ++t) m.fitting_bias[static_cast<std::size_t>(t)] = -1.5 - t;
+  for (int t = 0; t < nt; ++t) m.fitting_bias[t] = -1.5 - t;
   return m;
 }
 

@@ -180,7 +180,7 @@ TEST_CASE("steps that nobody chose follow a spot on all its modes, and keep it p
       double exact = 0.0;
       for (int m = 0; m < n; ++m)
         exact += std::exp(-scale * (2.0 - 2.0 * std::cos(2.0 * pi * m / n))) * std::cos(2.0 * pi * m * i / n) / n;
-      const double u = run.own()[static_cast<std::size_t>(i)];
+      const double u = run.own()[i];
       CHECK(u == Approx(exact).margin(2e-3));
       CHECK(u >= 0.0);
     }

@@ -74,7 +74,7 @@ EdgeList power_law(std::int64_t nodes) {
     std::vector<std::int32_t> chosen;
     for (std::uint64_t draw = 0; std::ssize(chosen) < std::min(i, 4); ++draw) {
       const auto bits = Random4(7, Stream::test, static_cast<std::uint64_t>(i), draw).uniform(0);
-      const auto j = ends[static_cast<std::size_t>(bits * static_cast<double>(ends.size()))];
+      const auto j = ends[bits * static_cast<double>(ends.size())];
       if (std::find(chosen.begin(), chosen.end(), j) == chosen.end()) chosen.push_back(j);
     }
     for (const auto j : chosen) out.edges.push_back({i, j, 1.0}), ends.push_back(i), ends.push_back(j);
@@ -87,8 +87,8 @@ double imbalance(const sparse::Csr<double>& pattern, const std::vector<std::int6
   std::int64_t most = 0;
   for (std::size_t r = 0; r + 1 < first.size(); ++r) {
     CHECK(first[r] < first[r + 1]);
-    most = std::max(most, pattern.start[static_cast<std::size_t>(first[r + 1])] -
-                              pattern.start[static_cast<std::size_t>(first[r])] +
+    most = std::max(most, pattern.start[first[r + 1]] -
+                              pattern.start[first[r]] +
                               work_of_a_node * (first[r + 1] - first[r]));
   }
   const auto all = static_cast<double>(pattern.entries() + work_of_a_node * pattern.rows);
@@ -134,7 +134,7 @@ const char* refined_wall = "{rectangle: {cells: [20, 10], size: [2, 1]}, refine:
 
 /// Triangles of the busiest of as many strips of equal width, across x or y, over the mean.
 double imbalance_of_strips(const Triangles& mesh, int strips, int axis) {
-  std::vector<double> count(static_cast<std::size_t>(strips));
+  std::vector<double> count(strips);
   for (const auto& c : mesh.corner) {
     const double middle = (mesh.point[c[0]][axis] + mesh.point[c[1]][axis] + mesh.point[c[2]][axis]) / 3.0;
     ++count[static_cast<std::size_t>(middle / (axis == 0 ? 2.0 : 1.0) * strips)];
@@ -183,7 +183,7 @@ TEST_CASE("neighbours' rows arrive where they belong") {
   keys.random.emplace(300, 9.0, "1");
   const auto weight = make_network(keys, 1, silent).weight;
   NodeRange range(weight, comm);
-  std::vector<double> values(static_cast<std::size_t>(2 * range.local()), -1.0);
+  std::vector<double> values(2 * range.local(), -1.0);
   for (std::int64_t i = 0; i < range.owned(); ++i)
     for (int k = 0; k < 2; ++k) values[2 * (range.begin() + i) + k] = 10.0 * static_cast<double>(range.first() + i) + k;
   range.exchange(values, 2);

@@ -43,7 +43,7 @@ struct SampleSet : train::Dataset {
   std::vector<train::FieldInfo> fields() const override { return {}; }
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override {
     std::vector<SamplePtr> out;
-    for (auto id : ids) out.push_back(samples[static_cast<std::size_t>(id)]);
+    for (auto id : ids) out.push_back(samples[id]);
     return out;
   }
   void add(const std::array<double, 7>& numbers) {

@@ -30,7 +30,7 @@ char value(int rank, bool up, int pass, std::int64_t byte) {
 /// Fills or compares one slab of a face; what a slab leaves out is not touched.
 template <class F>
 void for_bytes(int slab, F&& f) {
-  const auto part = some_rows().parts[static_cast<std::size_t>(slab)];
+  const auto part = some_rows().parts[slab];
   for (int row = 0; row < rows; ++row)
     for (std::int64_t b = part.first; b < part.last; ++b) f(row * stride + b);
 }

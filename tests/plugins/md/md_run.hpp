@@ -119,7 +119,7 @@ class MdRun {
 
 inline std::vector<double> column(const std::vector<std::vector<double>>& rows, int quantity) {
   std::vector<double> out;
-  for (const auto& row : rows) out.push_back(row[static_cast<std::size_t>(quantity)]);
+  for (const auto& row : rows) out.push_back(row[quantity]);
   return out;
 }
 

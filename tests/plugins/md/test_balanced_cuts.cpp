@@ -249,7 +249,7 @@ TEST_CASE("layers of a crystal are cut between them, and few atoms are enough") 
     Kokkos::deep_copy(p.x, x);
   };
   place_in_layers(24);
-  const std::vector<double> ones(static_cast<std::size_t>(p.nlocal), 1.0);
+  const std::vector<double> ones(p.nlocal, 1.0);
   const auto found = balanced_cuts(p, ones, 2.0, comm);
   if (24 % comm.size() == 0) CHECK(found.largest == found.mean);
   for (int k = 1; k < comm.size(); ++k) {
@@ -263,7 +263,7 @@ TEST_CASE("layers of a crystal are cut between them, and few atoms are enough") 
     for (int i = 0; i < few.nlocal; ++i) x(i, 0) = x(i, 1) = x(i, 2) = 0.0;
     Kokkos::deep_copy(few.x, x);
     Domain domain(comm, box);
-    domain.cut(balanced_cuts(few, std::vector<double>(static_cast<std::size_t>(few.nlocal), 1.0), 2.0, comm).cuts);
+    domain.cut(balanced_cuts(few, std::vector<double>(few.nlocal, 1.0), 2.0, comm).cuts);
     domain.migrate(few);
     domain.borders(few, 2.0);
     CHECK(comm.sum(static_cast<std::int64_t>(few.nlocal)) == atoms);

@@ -43,9 +43,9 @@ TEST_CASE("kernels bring rows into the order of the host, with all that belongs 
     const auto moved = host(carried);
     int wrong = 0;
     for (int i = 0; i < p.nlocal; ++i) {
-      const auto t = expected[static_cast<std::size_t>(i)];
+      const auto t = expected[i];
       const Vec at = start(box, t, 2);
-      for (int d = 0; d < 3; ++d) wrong += x(i, d) != at[static_cast<std::size_t>(d)];
+      for (int d = 0; d < 3; ++d) wrong += x(i, d) != at[d];
       wrong +=
           velocity(i, 1) != static_cast<double>(t) + 0.1 || group(i) != 5 * t || moved(i, 1) != -static_cast<double>(t);
     }

@@ -37,7 +37,7 @@ struct Bad : Stage {
 
 TEST_CASE("numbers that are not there", "[messages]") {
   Bad bad;
-  for (int t = 0; t < 4; ++t) bad.q[static_cast<std::size_t>(6 * t + 4)] = std::nan("");
+  for (int t = 0; t < 4; ++t) bad.q[6 * t + 4] = std::nan("");
   CHECK(bad.says("}, modes: 1}") ==
         "'q' is NaN or missing in 4 of 4 snapshots at lat 30, lon 120 (first in snapshot 0) and no mask leaves that "
         "cell out; name a mask, or say missing: land");

@@ -55,9 +55,9 @@ std::vector<double> oracle_energies(const Sample& s, bool weighted) {
     for (int c = 0; c < n_lat * n_lon; ++c) {
       if (c == 5 || c == 40) continue;
       double mean = 0.0;
-      for (int u = 0; u < training; ++u) mean += s.q[static_cast<std::size_t>(u * n_lat * n_lon + c)] / training;
-      const double w = weighted ? std::cos(s.lat[static_cast<std::size_t>(c / n_lon)] * M_PI / 180.0) : 1.0;
-      rows.back().push_back(std::sqrt(w) * (s.q[static_cast<std::size_t>(t * n_lat * n_lon + c)] - mean));
+      for (int u = 0; u < training; ++u) mean += s.q[u * n_lat * n_lon + c] / training;
+      const double w = weighted ? std::cos(s.lat[c / n_lon] * M_PI / 180.0) : 1.0;
+      rows.back().push_back(std::sqrt(w) * (s.q[t * n_lat * n_lon + c] - mean));
     }
   }
   auto dot = [](const auto& a, const auto& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); };
@@ -115,10 +115,10 @@ TEST_CASE("mean, modes and coefficients give the field back", "[pod]") {
   double worst = 0.0, beyond = 0.0;
   for (int t = 0; t < n_time; ++t)
     for (std::int64_t i = 0; i < std::ssize(b.index); ++i) {
-      double q = b.mean[static_cast<std::size_t>(i)];
+      double q = b.mean[i];
       for (std::int64_t k = 0; k < b.modes.rows; ++k) q += b.coefficients(t, k) * b.modes(k, i);
       const double error =
-          std::abs(q - s.q[static_cast<std::size_t>(t * n_lat * n_lon + b.index[static_cast<std::size_t>(i)])]);
+          std::abs(q - s.q[t * n_lat * n_lon + b.index[i]]);
       (t < training ? worst : beyond) = std::max(t < training ? worst : beyond, error);
     }
   CHECK(stage.comm.max(worst) < 1e-9);   // all training fluctuations are spanned

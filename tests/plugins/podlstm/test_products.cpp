@@ -37,11 +37,11 @@ TEST_CASE("products are those of plain loops on any number of threads, and a pro
         CHECK(flops == 2.0 * m * n * k);
         for (std::int64_t i = 0; i < m; ++i)
           for (std::int64_t j = 0; j < n; ++j) {
-            double sum = 0.5 * static_cast<double>(before[static_cast<std::size_t>(i * n + j)]);
+            double sum = 0.5 * static_cast<double>(before[i * n + j]);
             for (std::int64_t p = 0; p < k; ++p)
               sum += static_cast<double>(a[static_cast<std::size_t>(op_a == Op::none ? i * k + p : p * m + i)]) *
                      static_cast<double>(b[static_cast<std::size_t>(op_b == Op::none ? p * n + j : j * k + p)]);
-            worst = std::max(worst, std::abs(sum - static_cast<double>(c[static_cast<std::size_t>(i * n + j)])));
+            worst = std::max(worst, std::abs(sum - static_cast<double>(c[i * n + j])));
           }
         CHECK(worst < 1e-4);
       }

@@ -16,13 +16,13 @@ const FieldShape shape{2, {6, 4}, {1, 0}};
 const std::vector<double> deviation{1.0, 2.0};
 
 std::vector<float> numbered() {
-  std::vector<float> out(static_cast<std::size_t>(shape.numbers()));
+  std::vector<float> out(shape.numbers());
   std::iota(out.begin(), out.end(), 1.0f);
   return out;
 }
 
 float at(const std::vector<float>& field, std::int64_t c, std::int64_t i, std::int64_t j) {
-  return field[static_cast<std::size_t>((c * 6 + i) * 4 + j)];
+  return field[(c * 6 + i) * 4 + j];
 }
 
 AugmentKeys with(std::vector<std::int64_t> shift, std::vector<Reflection> reflect = {}, double noise = 0.0,
@@ -39,7 +39,7 @@ TEST_CASE("a shift moves all channels round a periodic axis by one number of cel
     const auto moved = augmented(field, shape, with({0}), deviation, {1, sample, 0, 0});
     std::int64_t by = 0;
     while (at(field, 0, by, 0) != at(moved, 0, 0, 0)) ++by;
-    seen[static_cast<std::size_t>(by)] = true;
+    seen[by] = true;
     for (std::int64_t c = 0; c < 2; ++c)
       for (std::int64_t i = 0; i < 6; ++i)
         for (std::int64_t j = 0; j < 4; ++j) REQUIRE(at(moved, c, i, j) == at(field, c, (i + by) % 6, j));
@@ -130,7 +130,7 @@ std::vector<float> spot(double row, double column) {
 std::pair<double, double> place(const std::vector<float>& field) {
   double sum = 0.0, row = 0.0, column = 0.0;
   for (int k = 0; k < 441; ++k) {
-    const double x = field[static_cast<std::size_t>(k)];
+    const double x = field[k];
     sum += x, row += x * (k / 21), column += x * (k % 21);
   }
   return {row / sum, column / sum};

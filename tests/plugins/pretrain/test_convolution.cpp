@@ -18,7 +18,7 @@ std::int64_t one_of(std::int64_t n) { return static_cast<std::int64_t>(random_bi
 template <class T>
 std::vector<T> random_numbers(std::int64_t n) {
   std::normal_distribution<double> normal;
-  std::vector<T> out(static_cast<std::size_t>(n));
+  std::vector<T> out(n);
   for (T& x : out) x = static_cast<T>(normal(random_bits));
   return out;
 }
@@ -87,8 +87,8 @@ struct Case {
     for (std::size_t k = 0; k < dx.size(); ++k) worst = std::max(worst, std::abs(by_input[k] - dx[k]));
     for (std::int64_t k = 0; k < std::ssize(dw); ++k) {
       const auto o = k / shape.taps() / in, c = k / shape.taps() % in, t = k % shape.taps();
-      worst = std::max(worst, std::abs(by_weight[static_cast<std::size_t>((t * in + c) * all + o)] -
-                                       2.0 * dw[static_cast<std::size_t>(k)]));
+      worst = std::max(worst, std::abs(by_weight[(t * in + c) * all + o] -
+                                       2.0 * dw[k]));
     }
     INFO("axes " << shape.cells.size() << " inputs " << in << " outputs " << all << " stride " << shape.stride);
     CHECK(worst < near);

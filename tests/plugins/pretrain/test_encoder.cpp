@@ -102,7 +102,7 @@ void check_gradient(Fitted& fitted) {
 std::vector<double> vectors(Fitted& fitted, std::span<const train::SamplePtr> samples) {
   const auto outputs = fitted.network.outputs();
   const auto n = std::ssize(samples), width = fitted.network.width();
-  std::vector<double> first(static_cast<std::size_t>(n * width)), second = first;
+  std::vector<double> first(n * width), second = first;
   std::vector<TensorRef> targets{io::tensor_of(first.data(), {n, width})};
   if (outputs.size() > 1) targets.push_back(io::tensor_of(second.data(), {n, width}));
   fitted.network.infer(samples, fitted.weights.views, targets);
@@ -147,10 +147,10 @@ double moved(Fitted& fitted, const std::function<int(int, int)>& from) {
   auto other = std::make_shared<train::Sample>(*fitted.samples[0]);
   const auto& field = fitted.samples[0]->fields.at("field");
   const auto* values = static_cast<const float*>(field.data);
-  std::vector<float> copy(static_cast<std::size_t>(field.elements()));
+  std::vector<float> copy(field.elements());
   for (int c = 0; c < 3; ++c)
     for (int i = 0; i < 8; ++i)
-      for (int j = 0; j < 8; ++j) copy[static_cast<std::size_t>((c * 8 + i) * 8 + j)] = values[c * 64 + from(i, j)];
+      for (int j = 0; j < 8; ++j) copy[(c * 8 + i) * 8 + j] = values[c * 64 + from(i, j)];
   other->fields.at("field").data = copy.data();
   const std::vector<train::SamplePtr> one{fitted.samples[0]}, two{other};
   const auto a = vectors(fitted, one), b = vectors(fitted, two);

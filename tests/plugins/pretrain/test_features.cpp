@@ -43,13 +43,13 @@ TEST_CASE("the search gives every cosine, and the largest in order") {
       for (std::int64_t c = 0; c < 7; ++c)
         ab += archive(k, c) * queries(query, c), aa += archive(k, c) * archive(k, c),
             bb += queries(query, c) * queries(query, c);
-      CHECK(similar[static_cast<std::size_t>(k)] == Approx(ab / std::sqrt(aa * bb)).margin(1e-14));
+      CHECK(similar[k] == Approx(ab / std::sqrt(aa * bb)).margin(1e-14));
     }
     const auto found = largest(similar, 5);
     REQUIRE(found.size() == 5);
-    CHECK(similar[static_cast<std::size_t>(found[0])] == *std::max_element(similar.begin(), similar.end()));
+    CHECK(similar[found[0]] == *std::max_element(similar.begin(), similar.end()));
     for (std::size_t k = 1; k < 5; ++k)
-      CHECK(similar[static_cast<std::size_t>(found[k - 1])] >= similar[static_cast<std::size_t>(found[k])]);
+      CHECK(similar[found[k - 1]] >= similar[found[k]]);
   });
   CHECK(asked == 14);
   const double equal[] = {1.0, 2.0, 2.0};
@@ -99,7 +99,7 @@ TEST_CASE("relevant components tell runs apart by what does not change within th
   for (Table* t : {&archive, &asked}) t->shape = {1, {23, 2}, {0, 0}};
   const auto field = [&](std::int64_t run, std::int64_t moment, std::span<double> to) {
     for (std::int64_t k = 0; k < quiet + loud; ++k)
-      to[static_cast<std::size_t>(k)] = k < quiet
+      to[k] = k < quiet
                                             ? 0.3 * normal(run, k, 8) + 0.01 * normal(run * moments + moment, k, 9)
                                             : 3.0 * normal(run * 7 + moment, k, 10);
   };
@@ -117,7 +117,7 @@ TEST_CASE("relevant components tell runs apart by what does not change within th
     REQUIRE(found != methods.end());
     std::int64_t count = 0;
     for_each_query(found->archive, found->queries, 0, runs, [&](std::int64_t query, std::span<const double> similar) {
-      count += archive.simulation[static_cast<std::size_t>(largest(similar, 1)[0])] == query;
+      count += archive.simulation[largest(similar, 1)[0]] == query;
     });
     return count;
   };
@@ -160,13 +160,13 @@ TEST_CASE("neighbours and linear fits tell classes apart, with all labels and wi
   REQUIRE(few.size() == 12);
   CHECK(few != few_of_each(classes, 4, 1, 1));
   std::vector<std::int64_t> some;
-  for (const auto k : few) some.push_back(classes[static_cast<std::size_t>(k)]);
+  for (const auto k : few) some.push_back(classes[k]);
   CHECK(std::count(some.begin(), some.end(), 2) == 4);
   CHECK(share_right(nearest_classes(rows_of(known, few), some, asked, 1), truth) > 0.9);
   // More numbers than rows: the other normal equations, the same fit.
   Matrix wide(12, 40);
   for (std::int64_t r = 0; r < 12; ++r)
-    for (std::int64_t c = 0; c < 40; ++c) wide(r, c) = known(few[static_cast<std::size_t>(r)], c % 5);
+    for (std::int64_t c = 0; c < 40; ++c) wide(r, c) = known(few[r], c % 5);
   CHECK(share_right(linear_classes(wide, some, wide, 1e-3), some) == 1.0);
   REQUIRE_THROWS_WITH(few_of_each(classes, 101, 1, 0), "few is 101, but class 0 has 100 samples; take fewer");
 }
@@ -200,7 +200,7 @@ TEST_CASE("an archive of one run, or of fields that do not differ, is compared b
   const Table several = read_table(data);
   Table one = several, same = several;
   std::fill(one.simulation.begin(), one.simulation.end(), 0);
-  for (std::int64_t k = 0; k < one.rows(); ++k) one.moment[static_cast<std::size_t>(k)] = k;
+  for (std::int64_t k = 0; k < one.rows(); ++k) one.moment[k] = k;
   std::fill(same.field.values.begin(), same.field.values.end(), 2.0);
   const auto names = [](const std::vector<Method>& methods) {
     std::vector<std::string> out;

@@ -128,7 +128,7 @@ TEST_CASE("made-up runs have their parameters whatever the seed, drift as they s
   const auto& v = one.simulations[2].values;
   for (std::int64_t j = 0; j < 16; ++j) {
     double sum = 0.0;
-    for (std::int64_t i = 0; i < 32; ++i) sum += v[static_cast<std::size_t>((2 * 32 + i) * 16 + j)];
+    for (std::int64_t i = 0; i < 32; ++i) sum += v[(2 * 32 + i) * 16 + j];
     CHECK(std::abs(sum) < 1e-3);
   }
   FieldArchive::Params keys;

@@ -65,7 +65,7 @@ void require_nearest(const FloatRows& rows, const FloatRows& queries, std::int64
         continue;
       }
       REQUIRE(once.insert(found.number[at]).second);
-      const double truth = product_of(rows, plain[static_cast<std::size_t>(k)], query);
+      const double truth = product_of(rows, plain[k], query);
       REQUIRE(product_of(rows, found.number[at], query) == Approx(truth).margin(1e-6));
       REQUIRE(static_cast<double>(found.similarity[at]) == Approx(truth).margin(1e-6));
     }

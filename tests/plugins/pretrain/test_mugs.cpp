@@ -135,12 +135,12 @@ TEST_CASE("Mugs takes patches for its trunk, and its projections as the vector o
     Mugs projected(others);
     const auto width = projected.network.width(), n = std::ssize(projected.samples);
     CHECK(width == (group > 0.0 ? 15 : 10));
-    std::vector<double> vectors(static_cast<std::size_t>(n * width));
+    std::vector<double> vectors(n * width);
     const std::vector<TensorRef> targets{io::tensor_of(vectors.data(), {n, width})};
     projected.network.infer(projected.samples, projected.weights, targets);
     for (std::int64_t k = 0; k < n; ++k) {  // parts are of equal length, the whole is 1 long
       double part = 0.0;
-      for (int j = 0; j < 5; ++j) part += std::pow(vectors[static_cast<std::size_t>(k * width + j)], 2);
+      for (int j = 0; j < 5; ++j) part += std::pow(vectors[k * width + j], 2);
       CHECK(part == Approx(5.0 / static_cast<double>(width)));
     }
   }
@@ -227,7 +227,7 @@ struct Trained {
   std::vector<double> vectors() {
     std::vector<std::int64_t> all;
     for (std::int64_t j = 0; j < 60; ++j) all.push_back(j);
-    std::vector<double> out(static_cast<std::size_t>(60 * 16));
+    std::vector<double> out(60 * 16);
     const std::vector<TensorRef> targets{io::tensor_of(out.data(), {60, 16})};
     mugs.network.infer(data->read(all), mugs.weights, targets);
     return out;

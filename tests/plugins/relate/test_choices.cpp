@@ -117,7 +117,7 @@ TEST_CASE("made-up parts share nothing, and new items stand in tests alone") {
     chosen += all.size();
   }
   CHECK(chosen == 300 * 15);
-  CHECK(std::any_of(tested.begin(), tested.end(), [&](auto i) { return popular[static_cast<std::size_t>(i)] == 0.0; }));
+  CHECK(std::any_of(tested.begin(), tested.end(), [&](auto i) { return popular[i] == 0.0; }));
 }
 
 TEST_CASE("drawn records are of items that a user did not choose, and know nothing of tests") {
@@ -128,12 +128,12 @@ TEST_CASE("drawn records are of items that a user did not choose, and know nothi
   std::int64_t yes = 0;
   for (std::int64_t r = 0; r < records.size(); ++r) {
     const auto user = records.bag_of(r, 0)[0], item = records.bag_of(r, 1)[0];
-    const bool answer = records.answers[static_cast<std::size_t>(r)] == 1.0;
+    const bool answer = records.answers[r] == 1.0;
     CHECK(table->chose(Role::training, user, item) == answer);
     of_tests = of_tests || (!answer && table->chose(Role::test, user, item));
     yes += answer ? 1 : 0;
     const auto tags = records.bag_of(r, 2);
-    CHECK(std::equal(tags.begin(), tags.end(), table->tags_of[static_cast<std::size_t>(item)].begin()));
+    CHECK(std::equal(tags.begin(), tags.end(), table->tags_of[item].begin()));
   }
   CHECK(records.size() == 4 * yes);
   CHECK(of_tests);
@@ -157,14 +157,14 @@ TEST_CASE("cosines of items are those of the columns of the table of choices") {
     const auto found = rivals[1].scores(user);
     for (std::int32_t i = 0; i < table->items; i += 7) {
       double expected = 0.0;
-      for (const auto j : table->training[static_cast<std::size_t>(user)]) {
+      for (const auto j : table->training[user]) {
         double both = 0.0;
         for (std::int32_t u = 0; u < table->users; ++u)
           if (table->chose(Role::training, u, i) && table->chose(Role::training, u, j)) both += 1.0;
-        const double root = std::sqrt(popular[static_cast<std::size_t>(i)] * popular[static_cast<std::size_t>(j)]);
+        const double root = std::sqrt(popular[i] * popular[j]);
         if (both > 0.0) expected += both / root;
       }
-      CHECK(found[static_cast<std::size_t>(i)] == Approx(expected).margin(1e-12));
+      CHECK(found[i] == Approx(expected).margin(1e-12));
     }
   }
 }

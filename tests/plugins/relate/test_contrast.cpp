@@ -30,7 +30,7 @@ struct Batch {
   double cosine(const std::vector<double>& a, int i, const std::vector<double>& b, int j) const {
     double ab = 0.0, aa = 0.0, bb = 0.0;
     for (int k = 0; k < width; ++k) {
-      const double x = a[static_cast<std::size_t>(i * width + k)], y = b[static_cast<std::size_t>(j * width + k)];
+      const double x = a[i * width + k], y = b[j * width + k];
       ab += x * y, aa += x * x, bb += y * y;
     }
     return ab / std::sqrt(aa * bb);
@@ -42,7 +42,7 @@ struct Batch {
       const double right = cosine(users, s, chosen, s);
       double over = 0.0, exps = 0.0, above = 0.0, counted = 0.0;
       for (int j = 0; j < drawn; ++j) {
-        const auto& skip = known[static_cast<std::size_t>(s)];
+        const auto& skip = known[s];
         if (std::find(skip.begin(), skip.end(), j) != skip.end()) continue;
         const double other = cosine(users, s, others, j);
         over += std::max(0.0, other - loss.margin), exps += std::exp((other - right) / loss.temperature);
@@ -107,7 +107,7 @@ TEST_CASE("a row of zeros has no direction, no derivative, and breaks nothing") 
   CHECK(std::isfinite(sums.loss));
   std::vector<double> by_users(8), by_chosen(8), by_others(12);
   kernel.backward(1.0, by_users.data(), by_chosen.data(), by_others.data());
-  for (int k = 0; k < 4; ++k) CHECK(by_users[static_cast<std::size_t>(k)] == 0.0);
+  for (int k = 0; k < 4; ++k) CHECK(by_users[k] == 0.0);
   for (const double x : by_others) CHECK(std::isfinite(x));
 }
 
@@ -170,10 +170,10 @@ TEST_CASE("a choice is told from as many drawn items as are picked for it alone,
     for (std::size_t s = 0; s < samples.size(); ++s) {
       std::vector<bool> left(16);
       for (const int j : out[s]) {
-        CHECK_FALSE(left[static_cast<std::size_t>(j)]);
-        left[static_cast<std::size_t>(j)] = true;
+        CHECK_FALSE(left[j]);
+        left[j] = true;
       }
-      for (const int j : known[s]) CHECK(left[static_cast<std::size_t>(j)]);
+      for (const int j : known[s]) CHECK(left[j]);
       if (!known[s].empty()) continue;
       CHECK(out[s].size() == 11);
       for (std::size_t j = 0; j < 16; ++j) often[j] += !left[j];

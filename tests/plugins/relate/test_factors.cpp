@@ -105,7 +105,7 @@ TEST_CASE("the trick of sums and squares is the sum over all pairs of rows and n
       network.fit_statistics(data, world.context);
       Drawn drawn(network, static_cast<std::size_t>(width));
       const auto records = make_clicks(*keys.made_up);
-      std::vector<double> mean(static_cast<std::size_t>(numbers), 0.0), squares = mean;
+      std::vector<double> mean(numbers, 0.0), squares = mean;
       for (std::size_t n = 0; n < records.number.size(); ++n)
         mean[n % mean.size()] += records.number[n] / 30.0,
             squares[n % mean.size()] += std::pow(records.number[n], 2) / 30.0;

@@ -71,15 +71,15 @@ TEST_CASE("a smaller batch after a larger one") {
   for (const int samples : {40, 3}) {
     std::vector<Interactions<double>::Source> z;
     for (int v = 0; v < 3; ++v) z.push_back({made.z.data() + made.at(0, v, 0), 6});
-    std::vector<double> found(static_cast<std::size_t>(3 * samples));
+    std::vector<double> found(3 * samples);
     kernel.forward(z, samples, found.data(), 3);
     const auto dot = [&](int s, int i, int j) {
       return made.z[made.at(s, i, 0)] * made.z[made.at(s, j, 0)] + made.z[made.at(s, i, 1)] * made.z[made.at(s, j, 1)];
     };
     for (int s = 0; s < samples; ++s) {
-      CHECK(found[static_cast<std::size_t>(3 * s)] == Approx(dot(s, 1, 0)));
-      CHECK(found[static_cast<std::size_t>(3 * s + 1)] == Approx(dot(s, 2, 0)));
-      CHECK(found[static_cast<std::size_t>(3 * s + 2)] == Approx(dot(s, 2, 1)));
+      CHECK(found[3 * s] == Approx(dot(s, 1, 0)));
+      CHECK(found[3 * s + 1] == Approx(dot(s, 2, 0)));
+      CHECK(found[3 * s + 2] == Approx(dot(s, 2, 1)));
     }
   }
 }

@@ -76,8 +76,8 @@ struct Known {
     for (std::size_t l = 0; l < layer_count; ++l) {
       const auto w = use->weights.values<double>(2 * l), b = use->weights.values<double>(2 * l + 1);
       for (int o = 0; o < outputs[l]; ++o)
-        for (int i = 0; i < inputs[l]; ++i) w[static_cast<std::size_t>(i * outputs[l] + o)] = s[at++];
-      for (int o = 0; o < outputs[l]; ++o) b[static_cast<std::size_t>(o)] = s[at++];
+        for (int i = 0; i < inputs[l]; ++i) w[i * outputs[l] + o] = s[at++];
+      for (int o = 0; o < outputs[l]; ++o) b[o] = s[at++];
     }
     REQUIRE(at == 172);
   }
@@ -105,7 +105,7 @@ std::vector<double> turned(const std::vector<double>& values, std::size_t layer)
   std::vector<double> out(values.size());
   for (int o = 0; o < outputs[layer]; ++o)
     for (int i = 0; i < inputs[layer]; ++i)
-      out[static_cast<std::size_t>(i * outputs[layer] + o)] = values[static_cast<std::size_t>(o * inputs[layer] + i)];
+      out[i * outputs[layer] + o] = values[o * inputs[layer] + i];
   return out;
 }
 

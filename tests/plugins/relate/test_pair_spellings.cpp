@@ -103,10 +103,10 @@ TEST_CASE("five hundred ways to write a table of pairs are one table") {
     REQUIRE(table.entries.size() == pair_rows.size());
     for (std::size_t k = 0; k < pair_rows.size(); ++k) {
       const auto& entry = table.entries[k];
-      REQUIRE(table.compounds.id[static_cast<std::size_t>(entry.compound)] == pair_rows[k].compound);
-      REQUIRE(table.compounds.text[static_cast<std::size_t>(entry.compound)] == pair_rows[k].smiles);
-      REQUIRE(table.targets.id[static_cast<std::size_t>(entry.target)] == pair_rows[k].target);
-      REQUIRE(table.targets.text[static_cast<std::size_t>(entry.target)] == pair_rows[k].sequence);
+      REQUIRE(table.compounds.id[entry.compound] == pair_rows[k].compound);
+      REQUIRE(table.compounds.text[entry.compound] == pair_rows[k].smiles);
+      REQUIRE(table.targets.id[entry.target] == pair_rows[k].target);
+      REQUIRE(table.targets.text[entry.target] == pair_rows[k].sequence);
       REQUIRE(entry.value == Approx(pair_rows[k].value).epsilon(1e-12));
     }
   }

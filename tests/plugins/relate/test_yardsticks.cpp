@@ -39,7 +39,7 @@ void compare(const std::string& path, const std::vector<Figure>& expected) {
     for (std::size_t k = 0; k < roles.size(); ++k)
       if (roles[k] == Role::test)
         predicted.push_back(
-            rival.value[static_cast<std::size_t>(table.entries[k].compound * m.targets + table.entries[k].target)]);
+            rival.value[table.entries[k].compound * m.targets + table.entries[k].target]);
     const double order = concordance(truth, predicted), error = mean_squared_error(truth, predicted);
     std::printf("%-50s %.4f %.4f\n", rival.method.c_str(), order, error);
     for (const auto& figure : expected)

@@ -26,7 +26,7 @@ RecallSet::Params small_set() {
 
 std::vector<double> numbers(const SamplePtr& sample, const char* name) {
   const auto& field = field_of(*sample, name);
-  std::vector<double> out(static_cast<std::size_t>(field.elements()));
+  std::vector<double> out(field.elements());
   read_numbers(field, out.data());
   return out;
 }
@@ -85,7 +85,7 @@ TEST_CASE("texts hold their pairs, ask for them, and are all as surprising as th
     REQUIRE(answer.size() == 13);
     std::map<int, int> value_of;
     for (int k = 0; k < 10; ++k) {
-      const int byte = static_cast<int>(text[static_cast<std::size_t>(k)]);
+      const int byte = static_cast<int>(text[k]);
       if (byte == 0) continue;
       REQUIRE(byte >= 1 + 5 + 4);
       REQUIRE(byte < 1 + 5 + 4 + 20);

@@ -125,7 +125,7 @@ TEST_CASE(
     REQUIRE(std::ssize(text.bytes) == length);
     double surprise = 0.0;
     for (std::int64_t i = 1; i < length; ++i)
-      surprise += static_cast<double>(text.surprise[static_cast<std::size_t>(i)]);
+      surprise += static_cast<double>(text.surprise[i]);
     surprise /= static_cast<double>(length - 1);
     sum += surprise, square += surprise * surprise;
     for (auto byte : text.bytes) ++brackets[byte];

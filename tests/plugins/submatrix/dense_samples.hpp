@@ -56,7 +56,7 @@ struct DensePair {
     bool zero = true;
     for (int i = 0; i < layout.size(row); ++i)
       for (int j = 0; j < layout.size(column); ++j) {
-        block.push_back(from[static_cast<std::size_t>((layout.offset(row) + i) * all + layout.offset(column) + j)]);
+        block.push_back(from[(layout.offset(row) + i) * all + layout.offset(column) + j]);
         zero = zero && block.back() == 0.0;
       }
     if (!zero) to.add_block(row, block.data());

@@ -9,7 +9,7 @@ namespace cambium::submatrix::test {
 
 /// Levels of H c = e S c; all of H and S row-major. Empty when S is not positive definite.
 inline std::vector<double> generalised_levels(std::vector<double> h, std::vector<double> s, int n) {
-  std::vector<double> value(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(40 * n));
+  std::vector<double> value(n), work(static_cast<std::size_t>(40 * n));
   const int type = 1, size = static_cast<int>(work.size());
   int info = 0;
   dsygv_(&type, "N", "L", &n, h.data(), &n, s.data(), &n, value.data(), work.data(), &size, &info);
@@ -52,7 +52,7 @@ class RandomSystem {
 
   MatrixSystem system(const Comm& comm) const {
     MatrixSystem out{layout_,
-                     ColumnRanges::balanced(std::vector<double>(static_cast<std::size_t>(blocks()), 1.0), comm.size()),
+                     ColumnRanges::balanced(std::vector<double>(blocks(), 1.0), comm.size()),
                      BlockColumns(layout_),
                      BlockColumns(layout_),
                      blocks(),
@@ -71,7 +71,7 @@ class RandomSystem {
           for (int i = 0; i < layout_->size(a); ++i)
             for (int j = 0; j < layout_->size(b); ++j)
               block[i * layout_->size(b) + j] =
-                  dense[static_cast<std::size_t>((layout_->offset(a) + i) * n + layout_->offset(b) + j)];
+                  dense[(layout_->offset(a) + i) * n + layout_->offset(b) + j];
         }
       }
       matrix.finish();
@@ -85,8 +85,8 @@ class RandomSystem {
   double distance(int a, int b) const {
     double sum = 0.0;
     for (std::size_t k = 0; k < 3; ++k)
-      sum += (x_[static_cast<std::size_t>(a)][k] - x_[static_cast<std::size_t>(b)][k]) *
-             (x_[static_cast<std::size_t>(a)][k] - x_[static_cast<std::size_t>(b)][k]);
+      sum += (x_[a][k] - x_[b][k]) *
+             (x_[a][k] - x_[b][k]);
     return std::sqrt(sum);
   }
   void make() {
@@ -120,8 +120,8 @@ class RandomSystem {
       for (int b = 0; b <= a; ++b) {
         if (a != b && distance(a, b) > range_) continue;
         const double fall = a == b ? 1.0 : std::exp(-(distance(a, b) - 1.0) / decay);
-        for (int i = 0; i < sizes[static_cast<std::size_t>(a)]; ++i)
-          for (int j = 0; j < sizes[static_cast<std::size_t>(b)]; ++j) {
+        for (int i = 0; i < sizes[a]; ++i)
+          for (int j = 0; j < sizes[b]; ++j) {
             const auto row = static_cast<std::size_t>(layout_->offset(a) + i),
                        column = static_cast<std::size_t>(layout_->offset(b) + j);
             if (column > row) continue;
@@ -129,7 +129,7 @@ class RandomSystem {
             double h = coupling * fall * draw(element, -1.0, 1.0),
                    s = a == b ? 0.0 : overlap * fall * draw(element + 1, -1.0, 1.0);
             if (row == column) {
-              const bool occupied = sizes[static_cast<std::size_t>(a)] == 1 ? a % 2 == 0 : i == 0;
+              const bool occupied = sizes[a] == 1 ? a % 2 == 0 : i == 0;
               pairs_ += occupied ? 1 : 0;
               h = (occupied ? -0.5 : 0.3 + 0.2 * i) + disorder * draw(element, -1.0, 1.0), s = 1.0;
             }

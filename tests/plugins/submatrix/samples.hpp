@@ -28,10 +28,10 @@ struct World {
 inline std::vector<double> random_symmetric(int n, unsigned seed) {
   std::mt19937 engine(seed);
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-  std::vector<double> a(static_cast<std::size_t>(n * n));
+  std::vector<double> a(n * n);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j <= i; ++j)
-      a[static_cast<std::size_t>(i * n + j)] = a[static_cast<std::size_t>(j * n + i)] = uniform(engine);
+      a[i * n + j] = a[j * n + i] = uniform(engine);
   return a;
 }
 
@@ -41,15 +41,15 @@ struct Dense {
 };
 inline Dense dense_eigen(std::vector<double> a, int n) {
   Dense out;
-  out.value.resize(static_cast<std::size_t>(n));
-  std::vector<double> work(static_cast<std::size_t>(40 * n));
+  out.value.resize(n);
+  std::vector<double> work(40 * n);
   const int size = static_cast<int>(work.size());
   int info = 0;
   dsyev_("V", "L", &n, a.data(), &n, out.value.data(), work.data(), &size, &info);
   out.vector.resize(a.size());
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-      out.vector[static_cast<std::size_t>(i * n + j)] = a[static_cast<std::size_t>(j * n + i)];
+      out.vector[i * n + j] = a[j * n + i];
   return out;
 }
 
@@ -60,7 +60,7 @@ class Chain {
   explicit Chain(int blocks) : blocks_(blocks) {
     for (int b = 0; b < blocks; ++b) sizes_.push_back(b % 3 == 1 ? 3 : 2);
   }
-  int size(int b) const { return sizes_[static_cast<std::size_t>(b)]; }
+  int size(int b) const { return sizes_[b]; }
   /// Element of S or H between function i of block a and j of block b of an open chain.
   double overlap(int a, int i, int b, int j) const {
     if (a == b) return i == j ? 1.0 : 0.05;
@@ -74,7 +74,7 @@ class Chain {
 
   MatrixSystem system(const Comm& comm) const {
     auto layout = std::make_shared<const BlockLayout>(sizes_);
-    const std::vector<double> cost(static_cast<std::size_t>(blocks_), 1.0);
+    const std::vector<double> cost(blocks_, 1.0);
     MatrixSystem out{layout,
                      ColumnRanges::balanced(cost, comm.size()),
                      BlockColumns(layout),
@@ -106,7 +106,7 @@ class Chain {
     std::vector<double> h, s;
     int n = 0;
     for (int b : sizes_) n += b;
-    h.reserve(static_cast<std::size_t>(n * n));
+    h.reserve(n * n);
     for (int a = 0; a < blocks_; ++a)
       for (int i = 0; i < size(a); ++i)
         for (int b = 0; b < blocks_; ++b)
@@ -115,7 +115,7 @@ class Chain {
             h.push_back(far ? 0.0 : hamiltonian(a, i, b, j));
             s.push_back(far ? 0.0 : overlap(a, i, b, j));
           }
-    std::vector<double> value(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(40 * n));
+    std::vector<double> value(n), work(static_cast<std::size_t>(40 * n));
     const int type = 1, size = static_cast<int>(work.size());
     int info = 0;
     dsygv_(&type, "N", "L", &n, h.data(), &n, s.data(), &n, value.data(), work.data(), &size, &info);

@@ -85,7 +85,7 @@ TEST_CASE("blocks below the threshold of their column are not sent, diagonal blo
     std::vector<int> expected;
     const BlockColumn whole = all.column(b), c = set(b);
     for (std::size_t e = 0; e < whole.rows.size(); ++e)
-      if (whole.norms[e] >= least[static_cast<std::size_t>(b)] || whole.rows[e] == b) expected.push_back(whole.rows[e]);
+      if (whole.norms[e] >= least[b] || whole.rows[e] == b) expected.push_back(whole.rows[e]);
     CHECK(std::vector<int>(c.rows.begin(), c.rows.end()) == expected);
     CHECK(right_values(c, b, *layout));
   }

@@ -18,9 +18,9 @@ void check_panels(int rows, int n, int k, double tolerance) {
   AlignedBuffer<T> a(static_cast<std::size_t>(k * ld)), c(static_cast<std::size_t>(rows * ld));
   std::fill_n(a.data(), k * ld, T(0));
   std::fill_n(c.data(), rows * ld, T(0));
-  std::vector<T> x(static_cast<std::size_t>(rows * k));
+  std::vector<T> x(rows * k);
   for (int p = 0; p < k; ++p)
-    for (int j = 0; j < n; ++j) a[static_cast<std::size_t>(p * ld + j)] = static_cast<T>(uniform(engine));
+    for (int j = 0; j < n; ++j) a[p * ld + j] = static_cast<T>(uniform(engine));
   for (auto& value : x) value = static_cast<T>(uniform(engine));
   panel_product(rows, n, k, x.data(), k, a.data(), ld, c.data(), ld);
   double worst = 0.0;
@@ -28,21 +28,21 @@ void check_panels(int rows, int n, int k, double tolerance) {
     for (int j = 0; j < n; ++j) {
       double sum = 0.0;
       for (int p = 0; p < k; ++p)
-        sum += static_cast<double>(x[static_cast<std::size_t>(r * k + p)]) *
-               static_cast<double>(a[static_cast<std::size_t>(p * ld + j)]);
-      worst = std::max(worst, std::abs(sum - static_cast<double>(c[static_cast<std::size_t>(r * ld + j)])));
+        sum += static_cast<double>(x[r * k + p]) *
+               static_cast<double>(a[p * ld + j]);
+      worst = std::max(worst, std::abs(sum - static_cast<double>(c[r * ld + j])));
     }
   CHECK(worst < tolerance * k);
-  std::vector<T> g(static_cast<std::size_t>(k * rows));
+  std::vector<T> g(k * rows);
   panel_dots(k, rows, n, a.data(), ld, c.data(), ld, g.data());
   worst = 0.0;
   for (int p = 0; p < k; ++p)
     for (int r = 0; r < rows; ++r) {
       double sum = 0.0;
       for (int j = 0; j < n; ++j)
-        sum += static_cast<double>(a[static_cast<std::size_t>(p * ld + j)]) *
-               static_cast<double>(c[static_cast<std::size_t>(r * ld + j)]);
-      worst = std::max(worst, std::abs(sum - static_cast<double>(g[static_cast<std::size_t>(p * rows + r)])));
+        sum += static_cast<double>(a[p * ld + j]) *
+               static_cast<double>(c[r * ld + j]);
+      worst = std::max(worst, std::abs(sum - static_cast<double>(g[p * rows + r])));
     }
   CHECK(worst < tolerance * n * k);
 }

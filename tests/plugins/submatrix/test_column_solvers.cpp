@@ -24,12 +24,12 @@ struct Gapped {
   /// `one_path`: blocks see their neighbours through one function each, so that most directions of a Krylov block
   /// vanish.
   explicit Gapped(int blocks, double coupling = 0.15, bool one_path = false)
-      : layout(std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(blocks), 4))),
+      : layout(std::make_shared<const BlockLayout>(std::vector<int>(blocks, 4))),
         matrix(layout), n(4 * blocks) {
     dense = random_symmetric(n, 5);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
-        auto& x = dense[static_cast<std::size_t>(i * n + j)];
+        auto& x = dense[i * n + j];
         x *= coupling * std::exp(-0.4 * std::abs(i / 4 - j / 4));
         if (one_path && i / 4 != j / 4) x = std::abs(i / 4 - j / 4) == 1 && i % 4 == 0 && j % 4 == 0 ? 0.7 : 0.0;
         if (i == j) x += i % 4 < 2 ? -1.0 : 1.0;
@@ -39,7 +39,7 @@ struct Gapped {
       for (int r = 0; r < blocks; ++r) {
         double* block = matrix.add_block(r);
         for (int i = 0; i < 4; ++i)
-          for (int j = 0; j < 4; ++j) block[i * 4 + j] = dense[static_cast<std::size_t>((4 * r + i) * n + 4 * c + j)];
+          for (int j = 0; j < 4; ++j) block[i * 4 + j] = dense[(4 * r + i) * n + 4 * c + j];
       }
     }
     matrix.finish();
@@ -59,10 +59,10 @@ struct Gapped {
       for (int q = 0; q < 4; ++q) {
         double sum = 0.0;
         for (int j = 0; j < n; ++j)
-          sum += exact.vector[static_cast<std::size_t>(i * n + j)] *
-                 exact.vector[static_cast<std::size_t>((4 * column + q) * n + j)] *
-                 f(exact.value[static_cast<std::size_t>(j)]);
-        difference = std::max(difference, std::abs(sum - out[static_cast<std::size_t>(i * 4 + q)]));
+          sum += exact.vector[i * n + j] *
+                 exact.vector[(4 * column + q) * n + j] *
+                 f(exact.value[j]);
+        difference = std::max(difference, std::abs(sum - out[i * 4 + q]));
         if (i == 4 * column + q) exact_trace += sum;
       }
     return std::max(difference, std::abs(trace - exact_trace));
@@ -147,7 +147,7 @@ TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal ba
         auto dense = random_symmetric(n, static_cast<unsigned>(n + 100 * width));
         for (int i = 0; i < n; ++i)
           for (int j = 0; j < n; ++j) {
-            auto& x = dense[static_cast<std::size_t>(i * n + j)];
+            auto& x = dense[i * n + j];
             x = 0.3 * x * std::exp(-fall * std::abs(i - j)) + (i == j ? (i % 2 == 0 ? -1.0 : 1.0) : 0.0);
           }
         const int ld = 48, centre = (n - width) / 2;
@@ -159,12 +159,12 @@ TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal ba
         lanczos.extend(60);
         REQUIRE(lanczos.exhausted());
         const int k = lanczos.projected_rows();
-        std::vector<double> t(static_cast<std::size_t>(k * k)), unit(static_cast<std::size_t>(width * k)),
+        std::vector<double> t(k * k), unit(static_cast<std::size_t>(width * k)),
             basis(static_cast<std::size_t>(k * ld));
         for (int p = 0; p < k; p += width) {
           std::fill(unit.begin(), unit.end(), 0.0);
           const int here = std::min(width, k - p);
-          for (int q = 0; q < here; ++q) unit[static_cast<std::size_t>(q * k + p + q)] = 1.0;
+          for (int q = 0; q < here; ++q) unit[q * k + p + q] = 1.0;
           AlignedBuffer<double> rows(static_cast<std::size_t>(width * ld));
           lanczos.combine(unit.data(), rows.data());
           std::copy_n(rows.data(), here * ld, basis.data() + p * ld);
@@ -173,7 +173,7 @@ TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal ba
           for (int q = 0; q < p; ++q) {
             double dot = 0.0;
             for (int i = 0; i < n; ++i)
-              dot += basis[static_cast<std::size_t>(p * ld + i)] * basis[static_cast<std::size_t>(q * ld + i)];
+              dot += basis[p * ld + i] * basis[q * ld + i];
             orthogonal = std::max(orthogonal, std::abs(dot));
           }
         lanczos.projected(t.data());
@@ -181,11 +181,11 @@ TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal ba
         double found = 0.0, wanted = 0.0;
         for (int q = 0; q < width; ++q) {
           for (int j = 0; j < k; ++j)
-            found += std::pow(krylov.vector[static_cast<std::size_t>(q * k + j)], 2) *
-                     step(krylov.value[static_cast<std::size_t>(j)]);
+            found += std::pow(krylov.vector[q * k + j], 2) *
+                     step(krylov.value[j]);
           for (int j = 0; j < n; ++j)
-            wanted += std::pow(exact.vector[static_cast<std::size_t>((centre + q) * n + j)], 2) *
-                      step(exact.value[static_cast<std::size_t>(j)]);
+            wanted += std::pow(exact.vector[(centre + q) * n + j], 2) *
+                      step(exact.value[j]);
         }
         trace_error = std::max(trace_error, std::abs(found - wanted));
       }
@@ -226,11 +226,11 @@ TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
   lanczos.extend(14);
   const int k = lanczos.projected_rows();
   REQUIRE(k == 56);
-  std::vector<double> basis(static_cast<std::size_t>(k * ld)), t(static_cast<std::size_t>(k * k)),
+  std::vector<double> basis(k * ld), t(static_cast<std::size_t>(k * k)),
       unit(static_cast<std::size_t>(4 * k), 0.0);
   for (int p = 0; p < k; p += 4) {
     std::fill(unit.begin(), unit.end(), 0.0);
-    for (int q = 0; q < 4; ++q) unit[static_cast<std::size_t>(q * k + p + q)] = 1.0;
+    for (int q = 0; q < 4; ++q) unit[q * k + p + q] = 1.0;
     AlignedBuffer<double> rows(static_cast<std::size_t>(4 * ld));
     lanczos.combine(unit.data(), rows.data());
     std::copy_n(rows.data(), 4 * ld, basis.data() + p * ld);
@@ -241,13 +241,13 @@ TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
     for (int q = 0; q < k; ++q) {
       double dot = 0.0, form = 0.0;
       for (int i = 0; i < n; ++i) {
-        dot += basis[static_cast<std::size_t>(p * ld + i)] * basis[static_cast<std::size_t>(q * ld + i)];
+        dot += basis[p * ld + i] * basis[q * ld + i];
         for (int j = 0; j < n; ++j)
-          form += basis[static_cast<std::size_t>(p * ld + i)] * a[static_cast<std::size_t>(i * ld + j)] *
-                  basis[static_cast<std::size_t>(q * ld + j)];
+          form += basis[p * ld + i] * a[i * ld + j] *
+                  basis[q * ld + j];
       }
       orthogonal = std::max(orthogonal, std::abs(dot - (p == q)));
-      projected = std::max(projected, std::abs(form - t[static_cast<std::size_t>(p * k + q)]));
+      projected = std::max(projected, std::abs(form - t[p * k + q]));
     }
   CHECK(orthogonal < 1e-13);
   CHECK(projected < 1e-12);

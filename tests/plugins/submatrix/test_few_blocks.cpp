@@ -29,7 +29,7 @@ DensePair chain(const std::vector<int>& sizes, double overlap) {
 double energy(const DensePair& pair, int electrons) {
   double sum = 0.0;
   const auto levels = pair.levels();
-  for (int k = 0; k < electrons / 2; ++k) sum += 2.0 * levels[static_cast<std::size_t>(k)];
+  for (int k = 0; k < electrons / 2; ++k) sum += 2.0 * levels[k];
   return sum;
 }
 

@@ -24,8 +24,8 @@ struct Isolated {
   double upper(int b) const { return 0.3 + 0.2 * fraction(b, 0.7548776662466927); }
 
   MatrixSystem system(const Comm& comm) const {
-    auto layout = std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(blocks), 2));
-    const std::vector<double> cost(static_cast<std::size_t>(blocks), 1.0);
+    auto layout = std::make_shared<const BlockLayout>(std::vector<int>(blocks, 2));
+    const std::vector<double> cost(blocks, 1.0);
     MatrixSystem out{layout,
                      ColumnRanges::balanced(cost, comm.size()),
                      BlockColumns(layout),

@@ -36,8 +36,8 @@ MatrixSystem placed(const Chain& chain, const Comm& comm) {
 BlockPattern ring(int columns, int reach) {
   BlockPattern out(static_cast<std::size_t>(columns));
   for (int c = 0; c < columns; ++c) {
-    for (int k = -reach; k <= reach; ++k) out[static_cast<std::size_t>(c)].push_back((c + k + columns) % columns);
-    std::sort(out[static_cast<std::size_t>(c)].begin(), out[static_cast<std::size_t>(c)].end());
+    for (int k = -reach; k <= reach; ++k) out[c].push_back((c + k + columns) % columns);
+    std::sort(out[c].begin(), out[c].end());
   }
   return out;
 }
@@ -48,7 +48,7 @@ void check_partition(const std::vector<std::vector<int>>& groups, int columns) {
   std::vector<int> all;
   for (const auto& g : groups) all.insert(all.end(), g.begin(), g.end());
   std::sort(all.begin(), all.end());
-  std::vector<int> expected(static_cast<std::size_t>(columns));
+  std::vector<int> expected(columns);
   std::iota(expected.begin(), expected.end(), 0);
   CHECK(all == expected);
 }
@@ -69,7 +69,7 @@ TEST_CASE("a ring is cut into arcs of the length that costs least") {
   for (const auto& g : found.groups) {
     std::vector<int> rows;
     for (int c : g)
-      rows.insert(rows.end(), pattern[static_cast<std::size_t>(c)].begin(), pattern[static_cast<std::size_t>(c)].end());
+      rows.insert(rows.end(), pattern[c].begin(), pattern[c].end());
     std::sort(rows.begin(), rows.end());
     by_hand += std::pow(2.0 * static_cast<double>(std::unique(rows.begin(), rows.end()) - rows.begin()), 3);
   }
@@ -94,8 +94,8 @@ TEST_CASE("bisection in space gives compact groups of the size that was asked fo
     for (std::size_t axis = 0; axis < 3; ++axis) {
       double low = 1e9, high = -1e9;
       for (int c : g)
-        low = std::min(low, centres[static_cast<std::size_t>(c)][axis]),
-        high = std::max(high, centres[static_cast<std::size_t>(c)][axis]);
+        low = std::min(low, centres[c][axis]),
+        high = std::max(high, centres[c][axis]);
       CHECK(high - low == Approx(3.0));
     }
   }

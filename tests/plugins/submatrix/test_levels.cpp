@@ -50,7 +50,7 @@ class Oracle : public LevelPredictor {
     CHECK(functions == 4);
     CHECK(local.size() == system_.hamiltonian.columns().size());
     LevelPrediction out{exact_.homo + off_, exact_.lumo + off_, {}};
-    for (int c : system_.hamiltonian.columns()) out.energy.push_back(exact_.energy[static_cast<std::size_t>(c)]);
+    for (int c : system_.hamiltonian.columns()) out.energy.push_back(exact_.energy[c]);
     (void)comm;
     return out;
   }
@@ -124,7 +124,7 @@ TEST_CASE("moments are traces of Chebyshev polynomials, exact below twice the Kr
       double* block = blocks.add_block(r);
       for (int i = 0; i < width; ++i)
         for (int j = 0; j < width; ++j)
-          block[i * width + j] = h[static_cast<std::size_t>((r * width + i) * n + c * width + j)];
+          block[i * width + j] = h[(r * width + i) * n + c * width + j];
     }
   }
   blocks.finish();

@@ -22,7 +22,7 @@ std::string text(bool upper, const std::string& header) {
   for (int i = 0; i < 3; ++i)
     for (int j = upper ? i : 0; j < 3; ++j)
       out += "       " + std::to_string(i + 1) + "       " + std::to_string(j + 1) + "  " +
-             std::to_string(h[static_cast<std::size_t>(3 * i + j)]) + "E+000\n";
+             std::to_string(h[3 * i + j]) + "E+000\n";
   return out;
 }
 
@@ -32,7 +32,7 @@ std::string binary() {
   const auto add = [&](const void* p, std::size_t n) { out.append(static_cast<const char*>(p), n); };
   for (std::int32_t i = 1; i <= 3; ++i)
     for (std::int32_t j = i; j <= 3; ++j) {
-      add(&marker, 4), add(&i, 4), add(&j, 4), add(&h[static_cast<std::size_t>(3 * (i - 1) + j - 1)], 8),
+      add(&marker, 4), add(&i, 4), add(&j, 4), add(&h[3 * (i - 1) + j - 1], 8),
           add(&marker, 4);
     }
   return out;

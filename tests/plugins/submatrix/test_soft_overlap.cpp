@@ -42,7 +42,7 @@ struct Soft {
     std::size_t first = 0;
     std::vector<int> block;
     for (int b = 0; b < blocks; ++b)
-      for (int i = 0; i < pair.sizes[static_cast<std::size_t>(b)]; ++i) block.push_back(b);
+      for (int i = 0; i < pair.sizes[b]; ++i) block.push_back(b);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j <= i; ++j) {
         const double fall = std::exp(-1.5 * std::abs(block[i] - block[j]));
@@ -50,7 +50,7 @@ struct Soft {
         t[i * n + j] = t[j * n + i] = 0.05 * fall * uniform(engine);
       }
     for (int b = 0; b < blocks; ++b) {
-      const auto size = static_cast<std::size_t>(pair.sizes[static_cast<std::size_t>(b)]);
+      const auto size = static_cast<std::size_t>(pair.sizes[b]);
       for (std::size_t i = 0; i < size; ++i)
         h[(first + i) * n + first + i] = i < 1 ? -0.6 + 0.1 * uniform(engine) : 0.5 + 0.2 * uniform(engine),
                                     t[(first + i) * n + first + i] = 1.0;
@@ -172,7 +172,7 @@ namespace {
 /// that eigenvalue where it is.
 DensePair diffuse(int blocks, double smallest, double weak) {
   DensePair out;
-  out.sizes.assign(static_cast<std::size_t>(blocks), 2);
+  out.sizes.assign(blocks, 2);
   const auto n = static_cast<std::size_t>(out.n());
   out.h.assign(n * n, 0.0), out.s.assign(n * n, 0.0);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks); ++b) {

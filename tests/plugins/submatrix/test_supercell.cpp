@@ -86,14 +86,14 @@ TEST_CASE("the spectrum of a supercell is that of the k points it holds") {
   const Cell n{3, 4, 2};
   const MatrixSystem system = supercell(crystal(), n, world.comm);
   const int size = static_cast<int>(system.layout->dimension());
-  std::vector<double> a(static_cast<std::size_t>(size * size), 0.0);
+  std::vector<double> a(size * size, 0.0);
   for (int column : system.hamiltonian.columns()) {
     const BlockColumn c = system.hamiltonian.column(column);
     for (std::size_t e = 0; e < c.rows.size(); ++e)
       for (int i = 0; i < system.layout->size(c.rows[e]); ++i)
         for (int j = 0; j < system.layout->size(column); ++j)
-          a[static_cast<std::size_t>((system.layout->offset(c.rows[e]) + i) * size + system.layout->offset(column) +
-                                     j)] = c.block(e)[i * system.layout->size(column) + j];
+          a[(system.layout->offset(c.rows[e]) + i) * size + system.layout->offset(column) +
+                                     j] = c.block(e)[i * system.layout->size(column) + j];
   }
   const Dense dense = dense_eigen(a, size);
   // A Hermitian matrix as a real one of twice the size: every eigenvalue twice.
@@ -111,10 +111,10 @@ TEST_CASE("the spectrum of a supercell is that of the k points it holds") {
                   std::polar(1.0, 2.0 * M_PI *
                                       (1.0 * x * cell[0] / n[0] + 1.0 * y * cell[1] / n[1] + 1.0 * z * cell[2] / n[2]));
             const int w = 2 * functions;
-            m[static_cast<std::size_t>(i * w + j)] = m[static_cast<std::size_t>((i + functions) * w + j + functions)] =
+            m[i * w + j] = m[(i + functions) * w + j + functions] =
                 sum.real();
-            m[static_cast<std::size_t>(i * w + j + functions)] = -sum.imag();
-            m[static_cast<std::size_t>((i + functions) * w + j)] = sum.imag();
+            m[i * w + j + functions] = -sum.imag();
+            m[(i + functions) * w + j] = sum.imag();
           }
         const Dense k = dense_eigen(m, 2 * functions);
         for (std::size_t l = 0; l < k.value.size(); l += 2) levels.push_back(k.value[l]);

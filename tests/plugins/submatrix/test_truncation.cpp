@@ -99,7 +99,7 @@ TEST_CASE("a cut bond leaves no state behind") {
   for (const auto& direction : {std::array<double, 3>{d, d, d}, {d, -d, -d}})
     for (int i = 0; i < 4; ++i) {
       double sum = 0.5 * out[4 * i];
-      for (int k = 0; k < 3; ++k) sum += p * direction[static_cast<std::size_t>(k)] * out[4 * i + k + 1];
+      for (int k = 0; k < 3; ++k) sum += p * direction[k] * out[4 * i + k + 1];
       CHECK(std::abs(sum) < 1e-14);
     }
   for (int i = 0; i < 4; ++i) {  // the two other hybrids stay as they are
@@ -136,12 +136,12 @@ TEST_CASE(
   const Regions::Lists chosen = truncated.potential.regions();
   const auto missing = [&] {
     int out = 0;
-    for (int i = 0; i < static_cast<int>(chosen.size()); ++i)
-      for (int j = 0; j < static_cast<int>(chosen.size()); ++j) {
+    for (int i = 0; i < std::ssize(chosen); ++i)
+      for (int j = 0; j < std::ssize(chosen); ++j) {
         const double* d = exact.potential.last()->density.block(j, i);
         double norm = 0.0;
         for (int k = 0; k < 16; ++k) norm += d[k] * d[k];
-        const auto& list = chosen[static_cast<std::size_t>(i)];
+        const auto& list = chosen[i];
         out += 4.0 * norm >= eps && !std::binary_search(list.begin(), list.end(), j);
       }
     return out;

@@ -12,18 +12,18 @@ namespace {
 /// which side a level lies.
 DensePair narrow(int blocks, int size, double gap, unsigned seed) {
   DensePair out;
-  out.sizes.assign(static_cast<std::size_t>(blocks), size);
+  out.sizes.assign(blocks, size);
   const int n = blocks * size;
   const Dense eigen = dense_eigen(random_symmetric(n, seed), n);
-  out.h.assign(static_cast<std::size_t>(n * n), 0.0), out.s.assign(static_cast<std::size_t>(n * n), 0.0);
+  out.h.assign(n * n, 0.0), out.s.assign(n * n, 0.0);
   for (int k = 0; k < n; ++k) {
     const double level = (k < n / 2 ? -0.5 * gap : 0.5 * gap) + 0.8 * (2 * k + 1 - n) / n;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j)
-        out.h[static_cast<std::size_t>(i * n + j)] += level * eigen.vector[static_cast<std::size_t>(i * n + k)] *
-                                                      eigen.vector[static_cast<std::size_t>(j * n + k)];
+        out.h[i * n + j] += level * eigen.vector[i * n + k] *
+                                                      eigen.vector[j * n + k];
   }
-  for (int i = 0; i < n; ++i) out.s[static_cast<std::size_t>(i * n + i)] = 1.0;
+  for (int i = 0; i < n; ++i) out.s[i * n + i] = 1.0;
   return out;
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("a submatrix that block Lanczos does not solve is diagonalised, and th
     CHECK(std::abs(result.electrons - n) < accuracy * n);
     CHECK(std::abs(result.energy - exact) < accuracy * n);
     CHECK(result.mu > levels[static_cast<std::size_t>(n / 2) - 1]);
-    CHECK(result.mu < levels[static_cast<std::size_t>(n / 2)]);
+    CHECK(result.mu < levels[n / 2]);
     CHECK(result.columns.diagonalised > blocks / 2);
     CHECK(result.columns.largest_diagonalised == n);
     CHECK(result.columns.worst_residual <= 1e-4);

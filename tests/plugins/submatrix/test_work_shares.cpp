@@ -43,9 +43,9 @@ struct Uneven {
       out.hamiltonian.start_column(b);
       for (int a = std::max(0, b - 60); a <= std::min(blocks - 1, b + 60); ++a) {
         double* h = out.hamiltonian.add_block(a);
-        for (int i = 0; i < sizes[static_cast<std::size_t>(a)]; ++i)
-          for (int j = 0; j < sizes[static_cast<std::size_t>(b)]; ++j)
-            h[i * sizes[static_cast<std::size_t>(b)] + j] = coupling(a, i, b, j);
+        for (int i = 0; i < sizes[a]; ++i)
+          for (int j = 0; j < sizes[b]; ++j)
+            h[i * sizes[b] + j] = coupling(a, i, b, j);
       }
     }
     out.hamiltonian.finish();
@@ -88,7 +88,7 @@ double of_even_blocks(const std::vector<int>& dimensions, const Uneven& which, c
   for (int r = 0; r < ranks; ++r) {
     double sum = 0.0;
     for (int b = blocks * r / ranks; b < blocks * (r + 1) / ranks; ++b)
-      sum += cost(dimensions[static_cast<std::size_t>(b)], which.functions(b));
+      sum += cost(dimensions[b], which.functions(b));
     all += sum, most = std::max(most, sum);
   }
   return all / (ranks * most);
@@ -126,14 +126,14 @@ TEST_CASE("unequal submatrices keep all ranks busy, by counted operations, and g
       REQUIRE(together.density.columns().size() ==
               static_cast<std::size_t>(system.ranges.end(world.comm.rank()) - system.ranges.begin(world.comm.rank())));
       for (std::size_t k = 0; k < together.dimensions.size(); ++k)
-        CHECK(together.dimensions[k] == single.dimensions[static_cast<std::size_t>(together.density.columns()[k])]);
+        CHECK(together.dimensions[k] == single.dimensions[together.density.columns()[k]]);
     }
 }
 
 TEST_CASE("equal submatrices stay with their owners and nothing is sent back") {
   World world;
   const Uneven even{"even", [](int) { return 0.5; }, [](int) { return 2; }};
-  const std::vector<double> same(static_cast<std::size_t>(even.system(world.comm).hamiltonian.columns().size()), 3.0);
+  const std::vector<double> same(even.system(world.comm).hamiltonian.columns().size(), 3.0);
   const ColumnRanges owned = even.system(world.comm).ranges;
   const WorkShares kept = work_shares(same, owned, world.comm);
   CHECK(kept.ranges.first == owned.first);
@@ -143,12 +143,12 @@ TEST_CASE("equal submatrices stay with their owners and nothing is sent back") {
 TEST_CASE("columns are dealt by cost wherever the dear ones lie") {
   World world;
   const int ranks = world.comm.size(), columns = 60 * ranks;
-  const ColumnRanges owned = ColumnRanges::balanced(std::vector<double>(static_cast<std::size_t>(columns), 1.0), ranks);
+  const ColumnRanges owned = ColumnRanges::balanced(std::vector<double>(columns, 1.0), ranks);
   for (int dear : {0, columns / 2, columns - 30}) {
     std::vector<double> all, own;
     for (int c = 0; c < columns; ++c) all.push_back(c >= dear && c < dear + 30 ? 20.0 : 1.0);
     for (int c = owned.begin(world.comm.rank()); c < owned.end(world.comm.rank()); ++c)
-      own.push_back(all[static_cast<std::size_t>(c)]);
+      own.push_back(all[c]);
     const WorkShares shares = work_shares(own, owned, world.comm);
     INFO("dear columns from " << dear << " on " << ranks << " ranks");
     if (ranks > 1 && shares.owned < good_efficiency)

@@ -139,7 +139,7 @@ TEST_CASE("a network begins with the shares of the classes") {
     if (net.layout->tensors()[k].info.name != "answer.bias") continue;
     const auto bias = fresh.values<double>(k);
     for (const double share : {0.4, 0.35, 0.25})
-      CHECK(bias[static_cast<std::size_t>(found++)] == Approx(std::log(share)));
+      CHECK(bias[found++] == Approx(std::log(share)));
   }
   CHECK(found == 3);
 }
@@ -149,7 +149,7 @@ TEST_CASE("plumes move with the flow: around a periodic x, by what a halving tak
   const auto here = net.classes(image(0, 0, uneven)), moved = net.classes(image(0, 2, uneven));
   for (std::int64_t x = 0; x < nx; ++x)
     for (std::int64_t z = 0; z < nz; ++z)
-      CHECK(moved[static_cast<std::size_t>(x * nz + z)] == here[static_cast<std::size_t>((x + 2) % nx * nz + z)]);
+      CHECK(moved[x * nz + z] == here[(x + 2) % nx * nz + z]);
   CHECK(*std::max_element(here.begin(), here.end()) > *std::min_element(here.begin(), here.end()));
 }
 

@@ -275,7 +275,7 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
   const std::vector<Equation> laws{parse_equation("dx(u) + dz(w) = 0", {flow_fields, {}}, 1)};
   const auto answer = [&](const Refinement* how) {
     net.refine(how, laws);
-    std::vector<double> out(static_cast<std::size_t>(4 * count));
+    std::vector<double> out(4 * count);
     auto view = io::tensor_of(out.data(), {1, count, 4});
     net.infer(std::span(&sample, 1), weights.views, std::span(&view, 1));
     return out;

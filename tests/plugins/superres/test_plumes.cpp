@@ -88,7 +88,7 @@ TEST_CASE("symmetries: all places and both mirrors come about equally often, and
   constexpr int draws = 4000;
   for (int k = 0; k < draws; ++k) {
     const auto m = mirror_of(3, k % 50, k / 50, 8);
-    ++moved[static_cast<std::size_t>(m.moved)], x += m.x, z += m.z;
+    ++moved[m.moved], x += m.x, z += m.z;
     const auto again = mirror_of(3, k % 50, k / 50, 8);
     REQUIRE((again.moved == m.moved && again.x == m.x && again.z == m.z));
   }

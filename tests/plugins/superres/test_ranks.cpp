@@ -65,28 +65,28 @@ TEST_CASE("ranks become one group by as many messages as the logarithm of their 
     REQUIRE((std::size_t{1} << levels) < 2 * static_cast<std::size_t>(ranks));
     for (std::size_t level = 0; level < levels; ++level) {
       auto next = group;
-      std::vector<int> taken(static_cast<std::size_t>(ranks), 0);
+      std::vector<int> taken(ranks, 0);
       for (int rank = 0; rank < ranks; ++rank) {
-        const auto& mine = joins[static_cast<std::size_t>(rank)];
+        const auto& mine = joins[rank];
         REQUIRE(mine.size() == levels);
         const Join& join = mine[level];
         if (!join.there) continue;
         REQUIRE(join.to.size() <= 2);
-        for (const int to : join.to) ++taken[static_cast<std::size_t>(to)];
-        const auto &own = group[static_cast<std::size_t>(rank)], &other = group[static_cast<std::size_t>(join.from)];
-        const Join& sender = joins[static_cast<std::size_t>(join.from)][level];
+        for (const int to : join.to) ++taken[to];
+        const auto &own = group[rank], &other = group[join.from];
+        const Join& sender = joins[join.from][level];
         REQUIRE(std::count(sender.to.begin(), sender.to.end(), rank) == 1);
         REQUIRE((join.lower ? own.second == other.first : other.second == own.first));
-        next[static_cast<std::size_t>(rank)] = {std::min(own.first, other.first), std::max(own.second, other.second)};
-        REQUIRE(join.ends_low == (next[static_cast<std::size_t>(rank)].first == 0));
-        REQUIRE(join.ends_high == (next[static_cast<std::size_t>(rank)].second == ranks));
+        next[rank] = {std::min(own.first, other.first), std::max(own.second, other.second)};
+        REQUIRE(join.ends_low == (next[rank].first == 0));
+        REQUIRE(join.ends_high == (next[rank].second == ranks));
         // What the sender takes along is what is expected here, and the row next to this group is always of it.
         REQUIRE(sender.first(true) == join.first(false));
         REQUIRE(sender.last(true) == join.last(false));
         REQUIRE((join.lower ? join.first(false) : join.last(false)));
       }
       for (int rank = 0; rank < ranks; ++rank)
-        REQUIRE(taken[static_cast<std::size_t>(rank)] == joins[static_cast<std::size_t>(rank)][level].there);
+        REQUIRE(taken[rank] == joins[rank][level].there);
       group = next;
     }
     for (const auto& all : group) REQUIRE(all == std::pair(0, ranks));

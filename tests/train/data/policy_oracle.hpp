@@ -40,7 +40,7 @@ struct PolicyOracle {
   }
 
   std::vector<Rank> advance(std::int64_t step) {
-    const auto& order = epochs[static_cast<std::size_t>(plan.epoch_of(step))];
+    const auto& order = epochs[plan.epoch_of(step)];
     const auto batch = batch_of(plan, order, step);
     std::vector<Rank> ranks(buffers.size());
     std::vector<std::int64_t> missing;

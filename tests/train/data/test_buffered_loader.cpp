@@ -107,7 +107,7 @@ TEST_CASE("reading ahead hands out the same batches") {
       if (ahead == 0)
         first.push_back(ids_of(batch));
       else
-        REQUIRE(ids_of(batch) == first[static_cast<std::size_t>(step)]);
+        REQUIRE(ids_of(batch) == first[step]);
     }
   }
 }
@@ -152,8 +152,8 @@ TEST_CASE("global batches are the same sets as the shuffled loader's, and with a
       for (std::size_t k = 0; k < a.slices.size(); ++k) CHECK(a.slices[k].size() == b.slices[k].size());
     }
     std::vector<double> sums(600, 0.0);
-    for (const auto id : ids_of(a)) sums[static_cast<std::size_t>(id)] += 1;
-    for (const auto id : ids_of(b)) sums[static_cast<std::size_t>(id)] -= 1;
+    for (const auto id : ids_of(a)) sums[id] += 1;
+    for (const auto id : ids_of(b)) sums[id] -= 1;
     set.world.comm.sum(sums);
     CHECK(std::all_of(sums.begin(), sums.end(), [](double x) { return x == 0; }));
   }

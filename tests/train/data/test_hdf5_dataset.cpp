@@ -28,7 +28,7 @@ std::vector<std::string> three_shards(const SharedScratch& scratch, std::int64_t
 }
 
 std::vector<std::int64_t> range(std::int64_t first, std::int64_t last) {
-  std::vector<std::int64_t> out(static_cast<std::size_t>(last - first));
+  std::vector<std::int64_t> out(last - first);
   std::iota(out.begin(), out.end(), first);
   return out;
 }

@@ -109,7 +109,7 @@ TEST_CASE("layers of a transformer have the sizes of its products") {
   CHECK(layers[1].name == "blocks.0.attention.out");
   CHECK(layers[8].name == "head.w");
   for (const auto& layer : layers) {
-    const auto shape = [&](int k) { return infos[static_cast<std::size_t>(k)].shape; };
+    const auto shape = [&](int k) { return infos[k].shape; };
     CHECK(layer.places == 13);
     if (layer.rank == 0) {
       CHECK(shape(layer.core) == std::vector{layer.inputs, layer.outputs});

@@ -134,7 +134,7 @@ TEST_CASE("what a session refuses") {
 namespace {
 
 std::vector<double> answers(Session& session, const Points& points) {
-  std::vector<double> out(static_cast<std::size_t>(points.rows), -1.0);
+  std::vector<double> out(points.rows, -1.0);
   session.infer(points.arrays(), std::vector<HostArray>{{"output", io::tensor_of(out.data(), {points.rows, 1}), "eV"}});
   return out;
 }

@@ -147,7 +147,7 @@ TEST_CASE("terms that count different things: a session does as the stage train"
   Session session(world.handle(), "{" + keys + "}", add_types);
   const Frames mine(frames * world.rank() / world.size(), frames * (world.rank() + 1) / world.size());
   for (int k = 0; k < steps; ++k)
-    CHECK(session.step(mine.arrays()) == Approx(losses[static_cast<std::size_t>(k)]).epsilon(1e-12));
+    CHECK(session.step(mine.arrays()) == Approx(losses[k]).epsilon(1e-12));
   session.write_model(scratch.file("session.h5"));
   world.barrier();
   const auto found = weights_in(scratch.file("session.h5"));

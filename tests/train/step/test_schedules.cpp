@@ -79,7 +79,7 @@ TEST_CASE("an epoch's order is a permutation that only the seed and the epoch de
   REQUIRE(a != epoch_order(6, 2, 1000));
   auto sorted = a;
   std::sort(sorted.begin(), sorted.end());
-  for (std::int64_t k = 0; k < 1000; ++k) REQUIRE(sorted[static_cast<std::size_t>(k)] == k);
+  for (std::int64_t k = 0; k < 1000; ++k) REQUIRE(sorted[k] == k);
 }
 
 TEST_CASE("ranks' slices are the global batch, cut alike for any number of ranks when ordered") {
@@ -107,5 +107,5 @@ TEST_CASE("held-out samples and the others are the whole") {
   auto all = held;
   all.insert(all.end(), rest.begin(), rest.end());
   std::sort(all.begin(), all.end());
-  for (std::int64_t k = 0; k < 200; ++k) REQUIRE(all[static_cast<std::size_t>(k)] == k);
+  for (std::int64_t k = 0; k < 200; ++k) REQUIRE(all[k] == k);
 }

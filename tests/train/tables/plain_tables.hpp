@@ -25,7 +25,7 @@ struct MadeStep {
   std::int64_t samples(int slice) const { return slice == 5 ? 0 : 1 + slice % 3; }
   Bags bags(int slice, int table) const {
     Bags out;
-    const double rows = static_cast<double>(infos[static_cast<std::size_t>(table)].rows);
+    const double rows = static_cast<double>(infos[table].rows);
     for (std::int64_t b = 0; b < samples(slice); ++b) {
       const auto length = static_cast<std::int64_t>(4.0 * random(1, slice, table, b));
       std::vector<std::int32_t> ids;
@@ -57,7 +57,7 @@ struct PlainTables {
     for (std::size_t b = 0; b + 1 < bags.first.size(); ++b)
       for (auto k = bags.first[b]; k < bags.first[b + 1]; ++k)
         for (std::size_t j = 0; j < width; ++j)
-          out[b * width + j] += rows[t][static_cast<std::size_t>(bags.ids[static_cast<std::size_t>(k)]) * width + j];
+          out[b * width + j] += rows[t][static_cast<std::size_t>(bags.ids[k]) * width + j];
     return out;
   }
   void step(const MadeStep& made, double factor, double rate) {
@@ -68,10 +68,10 @@ struct PlainTables {
         const Bags bags = made.bags(s, static_cast<int>(t));
         for (std::size_t b = 0; b + 1 < bags.first.size(); ++b)
           for (auto k = bags.first[b]; k < bags.first[b + 1]; ++k) {
-            auto& sum = sums[bags.ids[static_cast<std::size_t>(k)]];
-            sum.resize(static_cast<std::size_t>(width), T(0));
+            auto& sum = sums[bags.ids[k]];
+            sum.resize(width, T(0));
             for (std::int64_t j = 0; j < width; ++j)
-              sum[static_cast<std::size_t>(j)] +=
+              sum[j] +=
                   static_cast<T>(made.gradient(s, static_cast<int>(t), static_cast<std::int64_t>(b) * width + j));
           }
       }

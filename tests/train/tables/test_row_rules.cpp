@@ -35,7 +35,7 @@ TEST_CASE("sgd, adagrad and row-wise adam follow their formulas") {
   std::vector<double> m(3, 0.0), expected = w;
   double v = 0.0;
   for (int t = 1; t <= 2; ++t) {
-    const auto& g = gradients[static_cast<std::size_t>(t - 1)];
+    const auto& g = gradients[t - 1];
     v = 0.999 * v + 0.001 * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / 3.0;
     for (std::size_t k = 0; k < 3; ++k) {
       m[k] = 0.9 * m[k] + 0.1 * g[k];
@@ -53,7 +53,7 @@ TEST_CASE("decay shrinks a row before each rule, by its rate") {
     TableKeys keys;
     keys.optimizer = rule;
     std::vector<double> plain{0.75 * 1.0, 0.75 * 2.0, 0.75 * 3.0}, shrunk{1.0, 2.0, 3.0};
-    std::vector<double> a(static_cast<std::size_t>(state_width(rule, 3)), 0.0), b = a;
+    std::vector<double> a(state_width(rule, 3), 0.0), b = a;
     update_row<double>(keys, 0.05, 3, g.data(), plain.data(), a.data());
     keys.decay = 5.0;  // 1 - 0.05 x 5
     update_row<double>(keys, 0.05, 3, g.data(), shrunk.data(), b.data());

@@ -62,7 +62,7 @@ void step(Tables& tables, const MadeStep& made, const Ranks& ranks, double rate,
   std::vector<std::int64_t> numbers;
   for (int s = ranks.first(); s < ranks.first() + ranks.slices(); ++s) {
     slices.emplace_back();
-    for (int t = 0; t < static_cast<int>(infos.size()); ++t) slices.back().push_back(made.bags(s, t));
+    for (int t = 0; t < std::ssize(infos); ++t) slices.back().push_back(made.bags(s, t));
     numbers.push_back(s);
   }
   tables.fetch(slices, numbers);
@@ -70,7 +70,7 @@ void step(Tables& tables, const MadeStep& made, const Ranks& ranks, double rate,
     const int s = ranks.first() + k;
     if (made.samples(s) == 0) continue;
     TableRows& rows = tables.rows(k);
-    for (int t = 0; t < static_cast<int>(infos.size()); ++t) {
+    for (int t = 0; t < std::ssize(infos); ++t) {
       const TensorRef sums = rows.pooled(t), gradient = rows.gradient(t);
       const T* begin = static_cast<const T*>(sums.data);
       seen(s, static_cast<std::size_t>(t), {begin, begin + sums.elements()});
@@ -196,9 +196,9 @@ TEST_CASE("bytes are those of the rows and sums that others hold", "[ranks]") {
     std::int64_t asked = 0, given = 0;
     for (int s = 0; s < MadeStep::slices; ++s) {
       const int asks = s / ranks.slices(), me = ranks.comm.rank();
-      for (int t = 0; t < static_cast<int>(infos.size()); ++t) {
+      for (int t = 0; t < std::ssize(infos); ++t) {
         const Bags bags = made.bags(s, t);
-        const std::int64_t bytes = 4 * infos[static_cast<std::size_t>(t)].width;
+        const std::int64_t bytes = 4 * infos[t].width;
         const auto count = [&](int owner, std::int64_t sums) {
           if (asks == me && owner != me) asked += sums * bytes;
           if (asks != me && owner == me) given += sums * bytes;
@@ -226,7 +226,7 @@ TEST_CASE("by rows every rank holds its share to within a row", "[ranks]") {
     for (const auto& info : infos) all += info.rows;
     for (int rank = 0; rank < ranks; ++rank) {
       std::int64_t held = 0;
-      for (int t = 0; t < static_cast<int>(infos.size()); ++t) {
+      for (int t = 0; t < std::ssize(infos); ++t) {
         held += places.held(t, rank);
         for (std::int64_t i = 0; i < places.held(t, rank); ++i) {
           const std::int64_t row = places.first(t, rank) + i * places.stride();

@@ -47,7 +47,7 @@ TEST_CASE(
   for (int limit : {1, 127}) {
     const Grid grid{limit, 0.5f};
     const std::size_t n = 40001;
-    std::vector<std::byte> packed(static_cast<std::size_t>(grid.bytes(static_cast<std::int64_t>(n))));
+    std::vector<std::byte> packed(grid.bytes(static_cast<std::int64_t>(n)));
     CHECK(packed.size() == (limit == 1 ? 10001u : n));
     std::vector<float> values(n, 0.11f), found(n);
     round_onto_grid(grid, values, {1, 2, 3, 0}, false, packed);

@@ -49,7 +49,7 @@ void SoftmaxAttention<T>::backward(const HeadRows<const T>& in, const T* kept, c
                                    const HeadRows<T>& by_in) {
   const int p = shape_.positions, n = shape_.width;
   const T scale = static_cast<T>(1.0 / std::sqrt(static_cast<double>(n)));
-  by_weights_.resize(static_cast<std::size_t>(this->kept()));
+  by_weights_.resize(this->kept());
   T* by_a = by_weights_.data();
   host_gemm<T>(true, false, p, n, p, T(1), kept, p, by_out, out_stride, T(0), by_in.value, by_in.stride);
   host_gemm<T>(false, true, p, p, n, T(1), by_out, out_stride, in.value, in.stride, T(0), by_a, p);

@@ -52,7 +52,7 @@ void CodedWeights::calibrate(Network& network, std::span<const TensorRef> weight
   const Watch full = pass({.all = true});
   for (const int k : full.order) {
     Watch here = pass({.layer = k});
-    calibrate_layer(k, weights[static_cast<std::size_t>(k)], full.inputs.at(k), here.inputs.at(k));
+    calibrate_layer(k, weights[k], full.inputs.at(k), here.inputs.at(k));
   }
   for (const auto& [k, shift] : shift_) bytes_ += static_cast<std::int64_t>(4 * shift.size());
 }

@@ -142,9 +142,9 @@ std::vector<FactorLayer> Mlp::factor_layers() const {
   for (int l = 0, at = 0; l + 1 < std::ssize(all); ++l, ++at) {
     FactorLayer layer;
     layer.name = fmt::format("{}", l);
-    layer.inputs = all[static_cast<std::size_t>(l)], layer.outputs = all[static_cast<std::size_t>(l) + 1];
+    layer.inputs = all[l], layer.outputs = all[static_cast<std::size_t>(l) + 1];
     layer.outputs_first = false;
-    layer.rank = l < std::ssize(params_.ranks) ? params_.ranks[static_cast<std::size_t>(l)] : 0;
+    layer.rank = l < std::ssize(params_.ranks) ? params_.ranks[l] : 0;
     if (layer.rank > 0) layer.enter = 2 * at, layer.between = 2 * at + 1, layer.leave = 2 * ++at;
     if (layer.rank == 0) layer.core = 2 * at;
     layer.bias = 2 * at + 1;
@@ -267,7 +267,7 @@ void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> w
   for (std::int64_t s = 0; s < out.shape[0]; ++s)
     for (std::int64_t k = 0; k < out.shape[1]; ++k)
       static_cast<double*>(out.data)[s * out.stride[0] + k * out.stride[1]] =
-          values[static_cast<std::size_t>(s * out.shape[1] + k)];
+          values[s * out.shape[1] + k];
 }
 
 std::vector<io::ParityQuantity> Mlp::parity_quantities() const {
@@ -307,7 +307,7 @@ void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef
       const auto label = class_of(*samples[s], params_.target, std::ssize(row));
       const auto chosen = std::max_element(row.begin(), row.end()) - row.begin();
       metrics[0].sum += chosen == label ? 0.0 : 1.0;
-      metrics[1].sum -= std::log(std::max(row[static_cast<std::size_t>(label)], 1e-300));
+      metrics[1].sum -= std::log(std::max(row[label], 1e-300));
       for (auto& metric : metrics) metric.count += 1.0;
     }
   }

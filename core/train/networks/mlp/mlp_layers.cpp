@@ -25,7 +25,7 @@ constexpr std::int64_t enough_numbers = 4096, enough_activations = 512;
 template <class T>
 void round_to_bfloat16(std::span<T> values) {
   in_shares(std::ssize(values), enough_numbers, [&](std::int64_t first, std::int64_t last) {
-    for (T& value : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)))
+    for (T& value : values.subspan(first, static_cast<std::size_t>(last - first)))
       value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
   });
 }
@@ -114,7 +114,7 @@ template <class T>
 void MlpLayers<T>::apply_activation(std::size_t l) {
   const std::int64_t n = std::int64_t{rows_} * out(l);
   const T* const sum = sums_[l].data();
-  T* const value = inputs_[l + 1].reserve(static_cast<std::size_t>(n));
+  T* const value = inputs_[l + 1].reserve(n);
   const KernelRegion region("activation", WorkKind::transcendental);
   in_shares(n, enough_activations, [&](std::int64_t first, std::int64_t last) {
     if (is_plain(l))

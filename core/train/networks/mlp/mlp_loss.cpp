@@ -92,7 +92,7 @@ std::int64_t classes_in(Dataset& training, const std::string& field, Log& log) {
   std::int64_t classes = 0;
   std::set<std::int64_t> found;
   for (std::int64_t at = 0; at < training.size(); at += at_once) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(at_once, training.size() - at)));
+    std::vector<std::int64_t> ids(std::min(at_once, training.size() - at));
     std::iota(ids.begin(), ids.end(), at);
     for (const auto& sample : training.read(ids)) found.insert(class_of(*sample, field, 0));
     classes = std::max(classes, *found.rbegin() + 1);

@@ -44,7 +44,7 @@ bool TrainedMlp::bring_samples(Dataset& data, double most_bytes) {
   device_->samples = std::make_unique<ResidentRows>(dtype(), data.size(), std::vector<std::int64_t>{inputs, targets});
   constexpr std::int64_t at_once = 1024;
   for (std::int64_t at = 0; at < data.size(); at += at_once) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(at_once, data.size() - at)));
+    std::vector<std::int64_t> ids(std::min(at_once, data.size() - at));
     std::iota(ids.begin(), ids.end(), at);
     const auto samples = data.read(ids);
     with_real(dtype(), [&]<class T>() {

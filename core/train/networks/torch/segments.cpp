@@ -83,7 +83,7 @@ void Segments::enter(int segment) {
   if (segment < now_ || segment >= count())
     throw InternalError(
         fmt::format("a network enters its segment {} after '{}'; segments come in the order of segments()", segment,
-                    names_[static_cast<std::size_t>(std::max(now_, 0))]));
+                    names_[std::max(now_, 0)]));
   while (now_ < segment) {
     if (now_ >= 0) close(now_);
     ready_->forward(++now_);
@@ -132,7 +132,7 @@ void Segments::finish(int segment) {
 void Segments::reach(int segment) {
   if (segment > now_)
     throw InternalError(
-        fmt::format("the backward pass comes back to the segment '{}'", names_[static_cast<std::size_t>(segment)]));
+        fmt::format("the backward pass comes back to the segment '{}'", names_[segment]));
   while (now_ > segment) {
     if (now_ < count()) finish(now_);
     ready_->backward(--now_);

@@ -68,7 +68,7 @@ void DividedStep::hand_out_in_few_bits(const DividedGroup& g) {
   const auto codec = parts_.partition.codecs.update;
   const DType kept = parts_.form.kept;
   const Interval copies = parts_.share(g, g.weights_depth);
-  std::vector<float> own(static_cast<std::size_t>(parts_.stepped(g).size())), held(own.size());
+  std::vector<float> own(parts_.stepped(g).size()), held(own.size());
   with_kept(kept, [&]<class T>() {
     const T* exact = reinterpret_cast<const T*>(parts_.state_of(g, parts_.states.size() - 1));
     const T* copy = reinterpret_cast<const T*>(parts_.stepped_weights_of(g));

@@ -49,8 +49,8 @@ void GradientSum::backward(int module) {
 }
 
 bool GradientSum::ready(int tensor) {
-  if (std::exchange(tensor_done_[static_cast<std::size_t>(tensor)], 1)) return false;
-  --sums_[static_cast<std::size_t>(parts_.group_of[static_cast<std::size_t>(tensor)])].missing;
+  if (std::exchange(tensor_done_[tensor], 1)) return false;
+  --sums_[parts_.group_of[tensor]].missing;
   const auto before = next_;
   // Groups are sent in one order on every rank.
   while (next_ < parts_.groups.size() && sums_[next_].missing == 0) group_final(parts_.groups[next_++]);
@@ -60,7 +60,7 @@ bool GradientSum::ready(int tensor) {
 void GradientSum::end_slice() {
   if (next_ == parts_.groups.size()) return;
   for (std::size_t k = tensor_done_.size(); k-- > 0;) {
-    if (tensor_done_[k] == 0 && parts_.groups[static_cast<std::size_t>(parts_.group_of[k])].module >= 0)
+    if (tensor_done_[k] == 0 && parts_.groups[parts_.group_of[k]].module >= 0)
       throw InternalError("a network did not go backward through one of its modules");
     ready(static_cast<int>(k));
   }

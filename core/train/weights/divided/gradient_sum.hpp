@@ -38,7 +38,7 @@ class GradientSum {
     Block kept;     ///< the gradient in the kept precision, while its parts travel
     int slice = 0;  ///< to which it belongs: its parts may arrive when the next one is under way
   };
-  Sum& sum_of(const DividedGroup& g) { return sums_[static_cast<std::size_t>(g.number)]; }
+  Sum& sum_of(const DividedGroup& g) { return sums_[g.number]; }
   bool in_place() const;
   bool last_slice() const { return slice_ == slices_ - 1; }
   void open(DividedGroup& g);

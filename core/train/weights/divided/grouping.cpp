@@ -28,7 +28,7 @@ Grouping group_tensors(const std::vector<ParameterInfo>& parameters, const std::
     std::vector<int> large;
     for (int k = modules[m]; k < end; ++k) {
       std::int64_t elements = 1;
-      for (auto extent : parameters[static_cast<std::size_t>(k)].shape) elements *= extent;
+      for (auto extent : parameters[k].shape) elements *= extent;
       (elements < whole_below ? small : large).push_back(k);
     }
     if (!large.empty()) out.tensors.push_back(std::move(large)), out.modules.push_back(static_cast<int>(m));

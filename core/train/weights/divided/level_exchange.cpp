@@ -13,7 +13,7 @@ static MPI_Datatype mpi_type(DType dtype) {
 
 std::int64_t parts_of(const Mesh& mesh, int depth) {
   std::int64_t parts = 1;
-  for (int k = 0; k < depth; ++k) parts *= mesh.levels()[static_cast<std::size_t>(k)].ranks;
+  for (int k = 0; k < depth; ++k) parts *= mesh.levels()[k].ranks;
   return parts;
 }
 
@@ -30,7 +30,7 @@ void gather_levels(std::byte* values, Interval whole, int from, int to, DType dt
                    std::string_view what) {
   const std::int64_t base = share_of(wires.mesh, whole, to).begin;
   for (int level = from - 1; level >= to; --level) {
-    const auto& here = wires.mesh.levels()[static_cast<std::size_t>(level)];
+    const auto& here = wires.mesh.levels()[level];
     if (here.ranks == 1) continue;
     const Interval outer = share_of(wires.mesh, whole, level);
     const std::int64_t own = outer.size() / here.ranks;
@@ -64,7 +64,7 @@ void LevelGather::start(std::byte* values, Interval whole, int from, int to, DTy
 /// The outermost level that is left.
 void LevelGather::post() {
   const auto& mesh = wires_->mesh;
-  while (level_ > to_ && mesh.levels()[static_cast<std::size_t>(level_ - 1)].ranks == 1) --level_;
+  while (level_ > to_ && mesh.levels()[level_ - 1].ranks == 1) --level_;
   if (level_ == to_) return;
   const auto level = static_cast<std::size_t>(--level_);
   const auto& here = mesh.levels()[level];
@@ -89,7 +89,7 @@ void LevelGather::post_packed(const Mesh::Level& here, std::size_t level, Interv
                   wires_->mesh.along(level).handle(), &request_);
   wires_->traffic.count(
       what_, here.name,
-      static_cast<std::int64_t>(counts_[static_cast<std::size_t>(wires_->mesh.coordinate(level))]) * (here.ranks - 1));
+      static_cast<std::int64_t>(counts_[wires_->mesh.coordinate(level)]) * (here.ranks - 1));
 }
 
 bool LevelGather::advance(bool wait) {
@@ -114,7 +114,7 @@ void LevelReduce::start(std::byte* values, Interval whole, int from, int to, DTy
 /// Sends every other rank of the level its part and asks for this rank's.
 void LevelReduce::post() {
   const auto& mesh = wires_->mesh;
-  const auto& here = mesh.levels()[static_cast<std::size_t>(level_)];
+  const auto& here = mesh.levels()[level_];
   const Interval mine = share_of(mesh, whole_, level_);
   const std::int64_t part = mine.size() / here.ranks, bytes = part * size_of(dtype_);
   const int me = mesh.coordinate(static_cast<std::size_t>(level_));
@@ -145,7 +145,7 @@ bool LevelReduce::arrived(bool wait) {
 
 void LevelReduce::add() {
   const auto& mesh = wires_->mesh;
-  const int ranks = mesh.levels()[static_cast<std::size_t>(level_)].ranks,
+  const int ranks = mesh.levels()[level_].ranks,
             me = mesh.coordinate(static_cast<std::size_t>(level_));
   if (ranks == 1) return;
   const Interval own = share_of(mesh, whole_, level_ + 1);

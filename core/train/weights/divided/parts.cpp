@@ -66,14 +66,14 @@ void DividedParts::make_groups(const Network& network) {
   else
     layout = std::make_unique<FlatLayout>(parameters, lists, group_padding(settings.direct ? 4 * parts : parts));
   if (settings.direct) form.packed = std::make_unique<PackedWeights>(*layout, settings.direct->grid());
-  group_of.assign(static_cast<std::size_t>(n), 0);
+  group_of.assign(n, 0);
   for (std::size_t g = 0; g < lists.size(); ++g) {
     DividedGroup group;
     group.number = static_cast<int>(g);
     group.whole = {layout->groups()[g].begin, layout->groups()[g].end};
     group.module = modules[g];
     group.weights_depth = group.module < 0 ? 0 : partition.weights;
-    for (int k : lists[g]) group_of[static_cast<std::size_t>(k)] = static_cast<int>(g);
+    for (int k : lists[g]) group_of[k] = static_cast<int>(g);
     group.tensors = std::move(lists[g]);
     groups.push_back(std::move(group));
   }

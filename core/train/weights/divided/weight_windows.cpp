@@ -47,7 +47,7 @@ void WeightWindows::open(DividedGroup& g, std::string_view what) {
   if (seen_in_place(g)) {
     data = parts_.weights_of(g);
   } else if (g.weights_depth == 0) {
-    auto& window = windows_[static_cast<std::size_t>(g.number)];
+    auto& window = windows_[g.number];
     window = Block(parts_.memory, Held::windows, g.whole.size() * size_of(parts_.form.real));
     data = window.data();
     parts_.form.to_real(parts_.weights_of(g), g.whole, data);
@@ -58,7 +58,7 @@ void WeightWindows::open(DividedGroup& g, std::string_view what) {
 }
 
 void WeightWindows::close(DividedGroup& g) {
-  windows_[static_cast<std::size_t>(g.number)] = {};
+  windows_[g.number] = {};
   if (!seen_in_place(g)) parts_.place(views_, g, nullptr);
 }
 
@@ -69,7 +69,7 @@ std::byte* WeightWindows::gathered(DividedGroup& g, std::string_view what) {
   prefetched_.gather.advance(true);
   auto together = std::exchange(prefetched_, {}).window;
   parts_.exchanges.waited_since(start);
-  auto& window = windows_[static_cast<std::size_t>(g.number)];
+  auto& window = windows_[g.number];
   if (parts_.form.plain()) {
     window = std::move(together);
   } else {
@@ -96,7 +96,7 @@ void WeightWindows::start_gather(DividedGroup& g, std::string_view what) {
 /// part.
 void WeightWindows::gather_in_few_bits(DividedGroup& g, std::byte* together, std::string_view what) {
   const DType kept = parts_.form.kept;
-  std::vector<float> own(static_cast<std::size_t>(parts_.share(g, g.weights_depth).size()));
+  std::vector<float> own(parts_.share(g, g.weights_depth).size());
   to_floats(parts_.weights_of(g), kept, own);
   gather_coded(own, g.whole, g.weights_depth, 0, parts_.partition.codecs.gather, parts_.exchanges.address(g.number, 2),
                parts_.wires, what, [&](Interval part, std::span<const float> numbers) {
@@ -114,9 +114,9 @@ void WeightWindows::prefetch_after(const DividedGroup& g, bool released) {
   if (next_slice)
     start_gather(*divided_.front(), "gather forward");
   else if (uses_ < n)
-    start_gather(*divided_[static_cast<std::size_t>(uses_)], "gather forward");
+    start_gather(*divided_[uses_], "gather forward");
   else if (uses_ < 2 * n)
-    start_gather(*divided_[static_cast<std::size_t>(2 * n - 1 - uses_)], "gather backward");
+    start_gather(*divided_[2 * n - 1 - uses_], "gather backward");
 }
 
 }  // namespace cambium::train

@@ -34,7 +34,7 @@ State state_of(const std::vector<double>& fractions, const Comm& comm) {
   s.nglobal = std::ssize(fractions);
   const auto [begin, end] = even_share(s.nglobal, comm.rank(), comm.size());
   for (auto i = begin; i < end; ++i) {
-    const double at[3] = {0.3, 0.9, fractions[static_cast<std::size_t>(i)]};
+    const double at[3] = {0.3, 0.9, fractions[i]};
     std::array<double, 3> x;
     s.box.to_cartesian(at, x.data());
     s.x.push_back(x), s.tag.push_back(i + 1), s.type.push_back(0);

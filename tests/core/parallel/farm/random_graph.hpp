@@ -15,17 +15,17 @@ class RandomGraph : public TaskGraph {
   RandomGraph(unsigned seed, int count, int most_inputs, int most_bytes, bool with_homes) : homes_(with_homes) {
     std::mt19937 engine(seed);
     const auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine); };
-    std::vector<std::int64_t> number(static_cast<std::size_t>(count));
-    for (int k = 0; k < count; ++k) number[static_cast<std::size_t>(k)] = k;
+    std::vector<std::int64_t> number(count);
+    for (int k = 0; k < count; ++k) number[k] = k;
     std::shuffle(number.begin(), number.end(), engine);
     tasks_.resize(number.size());
     for (int k = 0; k < count; ++k) {
-      Made& made = tasks_[static_cast<std::size_t>(number[static_cast<std::size_t>(k)])];
+      Made& made = tasks_[number[k]];
       made.bytes = static_cast<std::size_t>(draw(1, 8) == 1 ? draw(0, most_bytes) : draw(0, 64));
       made.cost = draw(1, 100);
       made.home = draw(0, 1000);
       for (int i = k == 0 ? 0 : draw(0, most_inputs); i > 0; --i)  // some are read twice
-        made.inputs.push_back(number[static_cast<std::size_t>(draw(std::max(0, k - 50), k - 1))]);
+        made.inputs.push_back(number[draw(std::max(0, k - 50), k - 1)]);
     }
   }
 
@@ -49,18 +49,18 @@ class RandomGraph : public TaskGraph {
     std::size_t bytes = 0;
     int cost = 1, home = 0;
   };
-  const Made& of(std::int64_t t) const { return tasks_[static_cast<std::size_t>(t)]; }
+  const Made& of(std::int64_t t) const { return tasks_[t]; }
   std::vector<Made> tasks_;
   bool homes_;
 };
 
 /// Which tasks no other reads.
 inline std::vector<bool> is_last(const TaskGraph& graph) {
-  std::vector<bool> out(static_cast<std::size_t>(graph.size()), true);
+  std::vector<bool> out(graph.size(), true);
   std::vector<std::int64_t> inputs;
   for (std::int64_t t = 0; t < graph.size(); ++t) {
     graph.inputs(t, inputs);
-    for (const std::int64_t i : inputs) out[static_cast<std::size_t>(i)] = false;
+    for (const std::int64_t i : inputs) out[i] = false;
   }
   return out;
 }

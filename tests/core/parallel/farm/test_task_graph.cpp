@@ -16,10 +16,10 @@ struct ListedGraph : TaskGraph {
   int at = -1;
   std::int64_t size() const override { return std::ssize(read); }
   void inputs(std::int64_t t, std::vector<std::int64_t>& out) const override {
-    out = read[static_cast<std::size_t>(t)];
+    out = read[t];
   }
   std::size_t output_bytes(std::int64_t) const override { return 1; }
-  double cost(std::int64_t t) const override { return costs.empty() ? 1.0 : costs[static_cast<std::size_t>(t)]; }
+  double cost(std::int64_t t) const override { return costs.empty() ? 1.0 : costs[t]; }
   int home(std::int64_t, int) const override { return at; }
   void run(std::int64_t, std::span<const Input>, std::span<std::byte>) const override {}
 };
@@ -41,11 +41,11 @@ TEST_CASE("in the order of a graph every task follows its inputs") {
     const auto order = order_of(graph);
     REQUIRE(std::ssize(order) == graph.size());
     std::vector<std::size_t> place(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k) place[static_cast<std::size_t>(order[k])] = k;
+    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = k;
     std::vector<std::int64_t> inputs;
     for (std::int64_t t = 0; t < graph.size(); ++t) {
       graph.inputs(t, inputs);
-      for (const auto i : inputs) CHECK(place[static_cast<std::size_t>(i)] < place[static_cast<std::size_t>(t)]);
+      for (const auto i : inputs) CHECK(place[i] < place[t]);
     }
   }
 }

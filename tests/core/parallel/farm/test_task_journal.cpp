@@ -13,7 +13,7 @@ using namespace cambium::tasks;
 namespace {
 
 std::vector<std::byte> value(std::int64_t task) {
-  return std::vector<std::byte>(static_cast<std::size_t>(10 * task), static_cast<std::byte>(task + 1));
+  return std::vector<std::byte>(10 * task, static_cast<std::byte>(task + 1));
 }
 
 /// A journal with tasks 0 to 4.

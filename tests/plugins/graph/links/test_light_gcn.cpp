@@ -51,8 +51,8 @@ struct Case {
     train::TermSum sums[2];
     const auto factors = network->term_weights(0, 1.0);
     const auto half = std::ssize(samples) / 2;
-    for (const auto& part : {std::span(samples).first(static_cast<std::size_t>(half)),
-                             std::span(samples).subspan(static_cast<std::size_t>(half))})
+    for (const auto& part : {std::span(samples).first(half),
+                             std::span(samples).subspan(half)})
       network->gradient(part, weights.views(), factors, gradients.views(), sums, [](int) {});
     CHECK(sums[0].count == static_cast<double>(samples.size()));
     return factors[0] * sums[0].sum + factors[1] * sums[1].sum;

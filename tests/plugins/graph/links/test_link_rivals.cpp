@@ -57,7 +57,7 @@ TEST_CASE("a low pass of all vectors gives the known links back", "[links]") {
     linear_filter(*graph)->scores({&user, 1}, plain.data());
     low_pass_filter(*graph, 2.0, 3)->scores({&user, 1}, passed.data());
     for (std::int32_t item = 0; item < 4; ++item)
-      CHECK_THAT(passed[static_cast<std::size_t>(item)] - plain[static_cast<std::size_t>(item)],
+      CHECK_THAT(passed[item] - plain[item],
                  Catch::Matchers::WithinAbs(linked(graph->training, user, item) ? 2.0 : 0.0, 1e-5));
   }
 }
@@ -74,10 +74,10 @@ TEST_CASE("leading singular vectors", "[links]") {
     for (std::int64_t user = 0; user < 3; ++user) {
       double sum = 0.0;
       for (std::size_t e = 0; e < n.length(user); ++e)
-        sum += n.values_of(user)[e] * s.right[static_cast<std::size_t>(n.columns_of(user)[e] * 2 + j)];
+        sum += n.values_of(user)[e] * s.right[n.columns_of(user)[e] * 2 + j];
       CHECK_THAT(sum,
                  Catch::Matchers::WithinAbs(
-                     s.values[static_cast<std::size_t>(j)] * s.left[static_cast<std::size_t>(user * 2 + j)], 1e-10));
+                     s.values[j] * s.left[user * 2 + j], 1e-10));
     }
 }
 

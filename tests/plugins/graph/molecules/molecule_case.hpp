@@ -46,7 +46,7 @@ struct HeldSet : train::Dataset {
   std::vector<train::FieldInfo> fields() const override { return molecule_fields(table); }
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override {
     std::vector<train::SamplePtr> out;
-    for (const auto id : ids) out.push_back(samples[static_cast<std::size_t>(id)]);
+    for (const auto id : ids) out.push_back(samples[id]);
     return out;
   }
 };

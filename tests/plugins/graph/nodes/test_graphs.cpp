@@ -205,7 +205,7 @@ TEST_CASE("made-up graphs are functions of their keys", "[graph]") {
   double inside = 0.0;
   for (std::int64_t i = 0; i < one->nodes(); ++i)
     for (const auto j : one->weights.columns_of(i))
-      inside += one->labels[static_cast<std::size_t>(i)] == one->labels[static_cast<std::size_t>(j)];
+      inside += one->labels[i] == one->labels[j];
   const auto entries = static_cast<double>(one->weights.entries());
   CHECK(inside / entries == Approx(keys.inside).margin(0.02));
   CHECK(entries / 3000.0 == Approx(keys.degree).margin(0.1));
@@ -226,7 +226,7 @@ TEST_CASE("drawn neighbours have the mean of all, and depend on node and step al
     const auto columns = blocks.spreads[0]->rows().columns_of(static_cast<std::int64_t>(which));
     const auto values = blocks.spreads[0]->rows().values_of(static_cast<std::int64_t>(which));
     for (std::size_t e = 0; e < columns.size(); ++e)
-      out[static_cast<std::size_t>(blocks.nodes[static_cast<std::size_t>(columns[e])])] += values[e];
+      out[blocks.nodes[columns[e]]] += values[e];
     return out;
   };
   CHECK(row(nodes, 2, 4) == row(other, 0, 4));
@@ -240,7 +240,7 @@ TEST_CASE("drawn neighbours have the mean of all, and depend on node and step al
   }
   const auto columns = a.columns_of(3);
   for (std::size_t e = 0; e < columns.size(); ++e)
-    CHECK(mean[static_cast<std::size_t>(columns[e])] == Approx(a.values_of(3)[e]).epsilon(0.15));
+    CHECK(mean[columns[e]] == Approx(a.values_of(3)[e]).epsilon(0.15));
 }
 
 TEST_CASE("features are divided by their sum where they are counts, and taken as they are where they are not") {

@@ -151,7 +151,7 @@ TEST_CASE("all ranks together judge as one does, bit for bit", "[ranks]") {
     }
     // Sample by sample on one rank, as another program asks: the same up to rounding.
     std::vector<train::TermSum> one(2);
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(alone.validation->size()));
+    std::vector<std::int64_t> ids(alone.validation->size());
     for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
     alone.network->evaluate(alone.validation->read(ids), alone.weights.views(), one);
     CHECK(one[0].sum == alone.metrics[0].sum);

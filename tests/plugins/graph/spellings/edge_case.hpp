@@ -39,7 +39,7 @@ inline Content content_of(const Graph& graph) {
 
 inline Content content_of(const Network& network) {
   Content out;
-  const auto name = [&](std::int64_t i) { return network.names.number(network.number[static_cast<std::size_t>(i)]); };
+  const auto name = [&](std::int64_t i) { return network.names.number(network.number[i]); };
   for (std::int64_t i = 0; i < network.nodes(); ++i) {
     out.nodes.insert(name(i));
     const auto columns = network.weight.columns_of(i);

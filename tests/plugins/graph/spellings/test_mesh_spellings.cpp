@@ -86,7 +86,7 @@ class MeshSpeller {
     if (N == 3) std::rotate(c.begin(), c.begin() + static_cast<int>(draw_() % 3), c.end());
     if (N == 2 && yes()) std::swap(c[0], c[1]);
     std::string out;
-    for (const int k : c) out += fmt::format(" {}", numbers_[static_cast<std::size_t>(k)]);
+    for (const int k : c) out += fmt::format(" {}", numbers_[k]);
     return out;
   }
 

@@ -34,7 +34,7 @@ struct Steps : train::Dataset {
   std::vector<train::FieldInfo> fields() const override { return step_fields(1); }
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override {
     std::vector<train::SamplePtr> out;
-    for (const auto id : ids) out.push_back(samples[static_cast<std::size_t>(id)]);
+    for (const auto id : ids) out.push_back(samples[id]);
     return out;
   }
 };

@@ -46,7 +46,7 @@ class PlainContrastive {
     seen_ += static_cast<std::int64_t>(n_);
     return out;
   }
-  const PlainState& state(std::int64_t id, int view) { return states_[id][static_cast<std::size_t>(view)]; }
+  const PlainState& state(std::int64_t id, int view) { return states_[id][view]; }
 
  private:
   void anchor(const Rows& x, const Rows& y, std::size_t i, PlainState& s, double tau, std::int64_t epoch,

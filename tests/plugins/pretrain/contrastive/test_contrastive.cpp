@@ -68,8 +68,8 @@ struct Own {
     const auto [from, to] = share(comm);
     for (std::size_t k = from; k < to; ++k) {
       for (std::int64_t c = 0; c < width; ++c)
-        a.push_back(static_cast<T>(step.a[k][static_cast<std::size_t>(c)])),
-            b.push_back(static_cast<T>(step.b[k][static_cast<std::size_t>(c)]));
+        a.push_back(static_cast<T>(step.a[k][c])),
+            b.push_back(static_cast<T>(step.b[k][c]));
       ids.push_back(step.ids[k]);
     }
   }

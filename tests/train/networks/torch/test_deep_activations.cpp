@@ -74,7 +74,7 @@ Passed pass(const std::string& activations) {
     for (std::size_t k = 0; k < infos.size(); ++k) {
       std::int64_t elements = 1;
       for (auto m : infos[k].shape) elements *= m;
-      memory[k].resize(static_cast<std::size_t>(elements));
+      memory[k].resize(elements);
       TensorRef view;
       view.data = memory[k].data(), view.dtype = DType::f32, view.rank = static_cast<int>(infos[k].shape.size());
       std::int64_t stride = 1;

@@ -158,7 +158,7 @@ TEST_CASE("each gradient is announced once, when it is final, the last layer's f
     std::vector<std::vector<double>> seen(gradients.memory.size());
     net.gradient(samples(0, 4), weights.views, both, gradients.views, terms, [&](int k) {
       order.push_back(k);
-      seen[static_cast<std::size_t>(k)] = gradients.memory[static_cast<std::size_t>(k)];
+      seen[k] = gradients.memory[k];
     });
     REQUIRE(order.size() == 6);
     CHECK(seen == gradients.memory);

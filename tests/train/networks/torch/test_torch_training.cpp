@@ -119,7 +119,7 @@ TEST_CASE("a host program gets a Torch network's outputs in its own memory, any 
   REQUIRE(session.outputs().size() == 1);
   CHECK(session.outputs()[0].shape == std::vector<std::int64_t>{2});
   // Columns of a matrix with a row to spare, which must stay as it was.
-  std::vector<double> memory(static_cast<std::size_t>(2 * (n + 1)), -7.0);
+  std::vector<double> memory(2 * (n + 1), -7.0);
   TensorRef columns = io::tensor_of(memory.data(), {n, 2});
   columns.stride[0] = 1, columns.stride[1] = n + 1;
   session.infer(arrays, std::vector<HostArray>{{"output", columns, ""}});
@@ -133,6 +133,6 @@ TEST_CASE("a host program gets a Torch network's outputs in its own memory, any 
   const auto judged = session.evaluate(arrays);
   CHECK(wrong == Approx(judged[0]));
   CHECK(entropy == Approx(judged[1]).epsilon(1e-5));
-  CHECK(memory[static_cast<std::size_t>(n)] == -7.0);
+  CHECK(memory[n] == -7.0);
   CHECK(memory.back() == -7.0);
 }

@@ -21,8 +21,8 @@ struct Slices {
     std::vector<SamplePtr> batch;
     const auto n = std::ssize(samples);
     if (number >= skip)
-      batch = {samples[static_cast<std::size_t>(2 * number % n)],
-               samples[static_cast<std::size_t>((2 * number + 1) % n)]};
+      batch = {samples[2 * number % n],
+               samples[(2 * number + 1) % n]};
     std::vector<TermSum> terms(term_weights.size());
     network.gradient(batch, weights, term_weights, gradients, terms, ready);
     return true;

@@ -51,15 +51,15 @@ class Layers : public Network {
     double read = 0.0;
     for (int l = 0; l < layers_; ++l) {
       ready.forward(l);
-      const auto& w = weights[static_cast<std::size_t>(2 * l)];
+      const auto& w = weights[2 * l];
       read += static_cast<const float*>(w.data)[0] + static_cast<const float*>(w.data)[w.elements() - 1];
       ready.release(l);
     }
     for (int l = layers_; l-- > 0;) {
       ready.backward(l);
       for (int k : {2 * l + 1, 2 * l}) {
-        const auto& w = weights[static_cast<std::size_t>(k)];
-        const auto& g = gradients[static_cast<std::size_t>(k)];
+        const auto& w = weights[k];
+        const auto& g = gradients[k];
         for (std::int64_t i = 0; i < w.elements(); ++i) {
           const auto noise = static_cast<float>(
               Random4(number, Stream::test, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k)).uniform(0));

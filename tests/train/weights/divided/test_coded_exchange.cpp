@@ -50,7 +50,7 @@ TEST_CASE("coded sums are the plain ones within what their bits allow") {
   };
   for (const auto& arm : {Arm{WireCodec::none, WireCodec::none, 1e-6}, Arm{WireCodec::bf16, WireCodec::bf16, 4e-3},
                           Arm{WireCodec::int8, WireCodec::int8, 0.02}, Arm{WireCodec::int8, WireCodec::int4, 0.25}}) {
-    std::vector<WireCodec> codecs(static_cast<std::size_t>(g.depth), arm.inner);
+    std::vector<WireCodec> codecs(g.depth, arm.inner);
     codecs.back() = arm.outer;
     std::vector<float> values;
     for (std::int64_t k = 0; k < g.whole.size(); ++k) values.push_back(g.number(g.comm.rank(), k));
@@ -61,7 +61,7 @@ TEST_CASE("coded sums are the plain ones within what their bits allow") {
     for (std::int64_t k = mine.begin; k < mine.end; ++k) {
       double sum = 0.0;
       for (int rank = 0; rank < g.comm.size(); ++rank) sum += g.number(rank, k);
-      const double off = static_cast<double>(values[static_cast<std::size_t>(k)]) - sum;
+      const double off = static_cast<double>(values[k]) - sum;
       error += off * off, mean += off;
     }
     const double n = static_cast<double>(mine.size());
@@ -76,7 +76,7 @@ TEST_CASE("coded sums are the plain ones within what their bits allow") {
 TEST_CASE("two levels send 8.25 bits of every number within a node and 4.25 bits of what is left between them") {
   Ground g;
   if (g.depth != 2) return;
-  std::vector<float> values(static_cast<std::size_t>(g.whole.size()), 1.0f);
+  std::vector<float> values(g.whole.size(), 1.0f);
   const WireCodec codecs[] = {WireCodec::int8, WireCodec::int4};
   reduce_coded(reinterpret_cast<std::byte*>(values.data()), g.whole, 0, 2, DType::f32, codecs, {}, g.wires);
   const std::int64_t n = g.whole.size(), nodes = g.mesh.levels()[1].ranks;
@@ -84,7 +84,7 @@ TEST_CASE("two levels send 8.25 bits of every number within a node and 4.25 bits
   CHECK(g.bytes("reduce-scatter", "world") * 8 * 4 == n / 2 * (nodes - 1) / nodes * 17);
   const Interval mine = share_of(g.mesh, g.whole, 2);
   for (std::int64_t k = mine.begin; k < mine.end; ++k)  // a constant is one number of 32 after the transform, and exact
-    REQUIRE(values[static_cast<std::size_t>(k)] == Approx(g.comm.size()).epsilon(0.2));
+    REQUIRE(values[k] == Approx(g.comm.size()).epsilon(0.2));
 }
 
 TEST_CASE("gathered weights are the same on every rank, their owner included") {
@@ -100,7 +100,7 @@ TEST_CASE("gathered weights are the same on every rank, their owner included") {
                  });
     double error = 0.0;
     for (std::int64_t k = 0; k < g.whole.size(); ++k) {
-      const double off = static_cast<double>(all[static_cast<std::size_t>(k)]) - static_cast<double>(g.number(0, k));
+      const double off = static_cast<double>(all[k]) - static_cast<double>(g.number(0, k));
       error += off * off / static_cast<double>(g.whole.size());
     }
     CHECK(std::sqrt(error) < (codec == WeightCodec::none   ? 1e-12

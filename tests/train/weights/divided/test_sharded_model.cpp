@@ -119,7 +119,7 @@ TEST_CASE("a bounded norm gives the same bits undivided and however divided, in 
       INFO("stage " << stage << ", whole below " << whole_below);
       for (int step = 0; step < 100; ++step) {
         run.step(network, 8, clip);
-        REQUIRE(run.last_norm == norms[static_cast<std::size_t>(step)]);
+        REQUIRE(run.last_norm == norms[step]);
         REQUIRE(run.last_norm > 0.05);
       }
       CHECK(same_bits(run.weights(), expected));
