@@ -50,13 +50,15 @@ struct Sample {
     Particles& p = particles;
     p.box = Box::orthogonal(cells * a, cells * a, cells * a);
     p.species = {{symbol, 1.0}};
-    p.nlocal = static_cast<int>(positions.size()), p.nglobal = p.nlocal;
+    p.nlocal = static_cast<int>(positions.size());
+    p.nglobal = p.nlocal;
     p.reserve(p.nlocal);
     auto x = Kokkos::create_mirror_view(p.x);
     auto tag = Kokkos::create_mirror_view(p.tag);
     for (int i = 0; i < p.nlocal; ++i) {
       for (int k = 0; k < 3; ++k) x(i, k) = positions[i][k];
-      x(i, 3) = 0.0, tag(i) = i + 1;
+      x(i, 3) = 0.0;
+      tag(i) = i + 1;
     }
     Kokkos::deep_copy(p.x, x);
     Kokkos::deep_copy(p.tag, tag);
@@ -97,7 +99,9 @@ void run_all() {
   const double sigma = 3.405, spacing = sigma * std::cbrt(4.0 / 0.8442);
   auto argon = [&] { return Sample(comm, spacing, 20, fcc_basis, 0.15 * sigma, "Ar"); };
   md::LennardJones::Params lj;
-  lj.epsilon = 0.0103, lj.sigma = sigma, lj.cutoff = 2.5 * sigma;
+  lj.epsilon = 0.0103;
+  lj.sigma = sigma;
+  lj.cutoff = 2.5 * sigma;
   md::LennardJones plain(lj, context);
   bench("argon plain", argon(), plain, 0.3 * sigma, context);
   lj.truncation = Truncation::smooth;

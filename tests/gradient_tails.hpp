@@ -25,7 +25,10 @@ constexpr double heavy_tail = 30.0;
 
 inline double kurtosis(std::span<const float> x) {
   double two = 0, four = 0;
-  for (float v : x) two += std::pow(v, 2), four += std::pow(v, 4);
+  for (float v : x) {
+    two += std::pow(v, 2);
+    four += std::pow(v, 4);
+  }
   return two > 0 ? four * static_cast<double>(x.size()) / (two * two) : 0.0;
 }
 
@@ -67,8 +70,10 @@ inline double error_of_4_bits(const std::vector<float>& exact, Transform transfo
     lowp::encode_groups(lowp::int4_groups, x, {1, 2, 3 + static_cast<std::uint64_t>(draw), 0}, message);
     lowp::decode_groups(lowp::int4_groups, message, x);
     backward(transform, x);
-    for (std::size_t k = 0; k < x.size(); ++k)
-      error += std::pow(double(x[k]) - exact[k], 2), size += std::pow(exact[k], 2);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      error += std::pow(double(x[k]) - exact[k], 2);
+      size += std::pow(exact[k], 2);
+    }
   }
   return size > 0 ? std::sqrt(error / size) : 0.0;
 }

@@ -52,10 +52,15 @@ class PeriodicSystem : public GhostExchange {
               const double s = fractional[i][k] + image[k], margin = range / height[k];
               inside = inside && s >= -margin && s <= 1.0 + margin;
             }
-            if (inside) owner.push_back(i), shift.push_back(t);
+            if (inside) {
+              owner.push_back(i);
+              shift.push_back(t);
+            }
           }
         }
-    particles.nlocal = n, particles.nghost = static_cast<int>(owner.size()), particles.nglobal = n;
+    particles.nlocal = n;
+    particles.nghost = static_cast<int>(owner.size());
+    particles.nglobal = n;
     particles.reserve(particles.total());
     set(positions, types);
     auto tag = Kokkos::create_mirror_view(particles.tag);

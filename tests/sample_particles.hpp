@@ -21,7 +21,8 @@ inline Box sample_box(bool triclinic) {
   const double rows[3][3] = {
       {8.0, 0, 0}, {triclinic ? 1.5 : 0.0, 9.0, 0}, {triclinic ? -0.75 : 0.0, triclinic ? 0.5 : 0.0, 10.0}};
   Box box = Box::from_vectors(rows);
-  box.origin[0] = -1.0, box.origin[2] = 2.0;
+  box.origin[0] = -1.0;
+  box.origin[2] = 2.0;
   return box;
 }
 
@@ -63,7 +64,9 @@ inline State sample_state(const Comm& comm, std::int64_t step, bool triclinic) {
     if (id % comm.size() != comm.rank()) continue;
     const SampleParticle particle = sample_particle(p.box, id, step);
     for (int k = 0; k < 3; ++k) {
-      x(row, k) = particle.x[k], v(row, k) = particle.v[k], f(row, k) = particle.f[k];
+      x(row, k) = particle.x[k];
+      v(row, k) = particle.v[k];
+      f(row, k) = particle.f[k];
       image(row, k) = particle.image[k];
     }
     x(row, 3) = particle.type;

@@ -58,8 +58,10 @@ std::vector<HostArray> arrays_of(const cambium_array* arrays, int count) {
     to.values.data = from.data;
     to.values.dtype = static_cast<DType>(from.type);
     to.values.rank = from.rank;
-    for (int axis = 0; axis < from.rank; ++axis)
-      to.values.shape[axis] = from.shape[axis], to.values.stride[axis] = from.stride[axis];
+    for (int axis = 0; axis < from.rank; ++axis) {
+      to.values.shape[axis] = from.shape[axis];
+      to.values.stride[axis] = from.stride[axis];
+    }
     out.push_back(std::move(to));
   }
   return out;
@@ -98,8 +100,7 @@ int cambium_train_evaluate(cambium_train_session* session, const cambium_array* 
                            int room) {
   return guarded([&] {
     const auto values = of(session).evaluate(arrays_of(arrays, count));
-    for (int k = 0; k < room && k < std::ssize(values); ++k)
-      metrics[k] = values[k];
+    for (int k = 0; k < room && k < std::ssize(values); ++k) metrics[k] = values[k];
   });
 }
 

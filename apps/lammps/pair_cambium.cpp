@@ -112,8 +112,7 @@ void PairCambium::coeff(int count, char** words) {
   int set = 0;
   for (int i = 1; i <= types; ++i)
     for (int j = i; j <= types; ++j) {
-      setflag[i][j] =
-          !symbols_[i - 1].empty() && !symbols_[j - 1].empty();
+      setflag[i][j] = !symbols_[i - 1].empty() && !symbols_[j - 1].empty();
       set += setflag[i][j];
     }
   if (set == 0) refuse("pair_coeff for cambium: every type is NULL; name the species of at least one");
@@ -256,11 +255,13 @@ void PairCambium::compute(int eflag, int vflag) {
 
   HostExchange exchange;
   exchange.forward = [this](double* values) {
-    exchanged_ = values, width_ = 1;
+    exchanged_ = values;
+    width_ = 1;
     comm->forward_comm_pair(this);
   };
   exchange.reverse = [this](double* values, int width) {
-    exchanged_ = values, width_ = width;
+    exchanged_ = values;
+    width_ = width;
     comm->reverse_comm_pair(this);
   };
   HostResults out;

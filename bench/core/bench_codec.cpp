@@ -45,14 +45,16 @@ Coded plain(const MeasuredField& f, LossyBound bound, LossyPredictor predictor, 
       least_seconds(repeats, [&] { stream = lowp::lossy_encode<float>(f.values, f.shape, bound, predictor); });
   const double from = least_seconds(repeats, [&] { lowp::lossy_decode<float>(stream, back); });
   auto out = judged(f, stream, back, lowp::lossy_info(stream).bound);
-  out.encode_mbs = megabytes / in, out.decode_mbs = megabytes / from;
+  out.encode_mbs = megabytes / in;
+  out.decode_mbs = megabytes / from;
   return out;
 }
 
 Coded learned(const MeasuredField& f, LossyBound bound, Network network, double seconds, int repeats) {
   const double megabytes = 4e-6 * static_cast<double>(f.values.size());
   lowp::EnhancedCoding coding;
-  coding.fit.network = network, coding.fit.seconds = seconds;
+  coding.fit.network = network;
+  coding.fit.seconds = seconds;
   lowp::EnhancedReport report;
   std::vector<float> back(f.values.size());
   std::vector<std::byte> stream;
@@ -65,7 +67,9 @@ Coded learned(const MeasuredField& f, LossyBound bound, Network network, double 
   });
   auto out =
       judged(f, stream, back, enhanced ? lowp::enhanced_info(stream).plain.bound : lowp::lossy_info(stream).bound);
-  out.report = report, out.encode_mbs = megabytes / in, out.decode_mbs = megabytes / from;
+  out.report = report;
+  out.encode_mbs = megabytes / in;
+  out.decode_mbs = megabytes / from;
   return out;
 }
 
@@ -80,7 +84,8 @@ double psnr_at_ratio(const MeasuredField& f, double bound, double ratio) {
       low = middle;
       continue;
     }
-    high = middle, best = std::max(best, c.psnr);
+    high = middle;
+    best = std::max(best, c.psnr);
   }
   return best;
 }
@@ -100,8 +105,10 @@ void cell(const MeasuredField& f, const Rival& rival, double seconds, int repeat
   const auto l = learned(f, bound, Network::linear, seconds, repeats);
   const auto n = learned(f, bound, Network::convolution, seconds, 1);
   if (std::max({p.worst, l.worst, n.worst}) > 1.0) totals.faults.push_back(key + " misses its bound");
-  out[key + "_ratio"] = p.ratio, out[key + "_psnr"] = p.psnr;
-  out[key + "_sz3_ratio"] = rival.ratio, out[key + "_sz3_psnr"] = rival.psnr;
+  out[key + "_ratio"] = p.ratio;
+  out[key + "_psnr"] = p.psnr;
+  out[key + "_sz3_ratio"] = rival.ratio;
+  out[key + "_sz3_psnr"] = rival.psnr;
   totals.over_sz3 = std::min(totals.over_sz3, p.ratio / rival.ratio);
   // In decibels: linear corrections, networks behind them, and the plain codec with a stream as long.
   out[key + "_linear_gain_db"] = l.report.kept ? l.report.gain : 0.0;
@@ -109,8 +116,10 @@ void cell(const MeasuredField& f, const Rival& rival, double seconds, int repeat
   out[key + "_network_kept"] = n.report.kept && n.report.fit.kept_hidden;
   out[key + "_plain_gain_db"] = l.report.kept ? l.report.plain_gain : 0.0;
   out[key + "_learned_ratio"] = l.ratio;
-  out[key + "_encode_mbs"] = p.encode_mbs, out[key + "_decode_mbs"] = p.decode_mbs;
-  out[key + "_learned_encode_mbs"] = l.encode_mbs, out[key + "_learned_decode_mbs"] = l.decode_mbs;
+  out[key + "_encode_mbs"] = p.encode_mbs;
+  out[key + "_decode_mbs"] = p.decode_mbs;
+  out[key + "_learned_encode_mbs"] = l.encode_mbs;
+  out[key + "_learned_decode_mbs"] = l.decode_mbs;
   const double same_size = psnr_at_ratio(f, rival.bound, rival.ratio) - rival.psnr;
   out[key + "_over_sz3_at_its_size_db"] = same_size;
   double at_psnr = 0.0, zfp = 0.0, tuned = 0.0;
@@ -118,9 +127,11 @@ void cell(const MeasuredField& f, const Rival& rival, double seconds, int repeat
     at_psnr = plain(f, as_good, LossyPredictor::automatic, 1).ratio;
     tuned = learned(f, as_good, Network::linear, seconds, 1).ratio;
     zfp = plain(f, as_good, LossyPredictor::zfp, 1).ratio;
-    out[key + "_ratio_at_sz3_psnr"] = at_psnr, out[key + "_learned_ratio_at_sz3_psnr"] = tuned;
+    out[key + "_ratio_at_sz3_psnr"] = at_psnr;
+    out[key + "_learned_ratio_at_sz3_psnr"] = tuned;
     out[key + "_zfp_ratio_at_sz3_psnr"] = zfp;
-    totals.log_zfp += std::log(at_psnr / zfp), totals.least_zfp = std::min(totals.least_zfp, at_psnr / zfp);
+    totals.log_zfp += std::log(at_psnr / zfp);
+    totals.least_zfp = std::min(totals.least_zfp, at_psnr / zfp);
   }
   ++totals.cells;
   log.info(fmt::format("{:<28}{:>7.0e}{:>9.4g}{:>8.1f}{:>9.4g}{:>8.1f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.4g}{:>9.4g}{:>9.4g}",

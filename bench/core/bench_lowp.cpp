@@ -26,7 +26,8 @@ std::pair<double, double> least_seconds(int repeats, const std::function<void()>
     one();
     const double middle = core_seconds();
     other();
-    a = std::min(a, middle - begin), b = std::min(b, core_seconds() - middle);
+    a = std::min(a, middle - begin);
+    b = std::min(b, core_seconds() - middle);
   }
   return {a, b};
 }

@@ -47,8 +47,10 @@ struct Dense {
 
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b, std::size_t n) {
   double difference = 0, size = 0;
-  for (std::size_t k = 0; k < n; ++k)
-    difference = std::max<double>(difference, std::abs(a[k] - b[k])), size = std::max<double>(size, std::abs(b[k]));
+  for (std::size_t k = 0; k < n; ++k) {
+    difference = std::max<double>(difference, std::abs(a[k] - b[k]));
+    size = std::max<double>(size, std::abs(b[k]));
+  }
   return difference / size;
 }
 
@@ -72,7 +74,10 @@ std::string products(const lowp::BinaryCodedMatrix& m, const std::string& name, 
     if (const double error = largest_difference(y, z, compared); error > 1e-5)
       fault = fmt::format("{} differs from the BLAS by {:.1e}", name, error);
     out[fmt::format("{}_ratio_b{}", name, batch)] = peer / ours;
-    if (batch == 1) out[name + "_ms"] = 1e3 * ours, out[name + "_sgemv_ms"] = 1e3 * peer;
+    if (batch == 1) {
+      out[name + "_ms"] = 1e3 * ours;
+      out[name + "_sgemv_ms"] = 1e3 * peer;
+    }
     if (crossover == 0 && peer < ours) crossover = batch;
   }
   out[name + "_crossover_batch"] = crossover ? fmt::format("{}", crossover) : fmt::format("above {}", most);
@@ -104,8 +109,10 @@ std::string softmaxes(nlohmann::json& out) {
         [&] { lowp::softmax_three_passes(x.data(), count, z.data()); });
     worst = std::max(worst, worst_ulp(x, y));
     out[fmt::format("softmax_ratio_2e{}", power)] = three / two;
-    if (power == 26)
-      out["softmax_ratio"] = three / two, out["softmax_ns_per_number"] = 1e9 * two / static_cast<double>(n);
+    if (power == 26) {
+      out["softmax_ratio"] = three / two;
+      out["softmax_ns_per_number"] = 1e9 * two / static_cast<double>(n);
+    }
   }
   out["softmax_ulp"] = worst;
   return worst <= 2.0 ? "" : fmt::format("softmax is off by {:.2f} ulp", worst);

@@ -86,7 +86,10 @@ std::string lossy(const std::string& path, nlohmann::json& out) {
   double bytes = 0, encode = 0, decode = 0;
   for (const auto& f : fields_of(path)) {
     double low = f.values[0], high = f.values[0];
-    for (float v : f.values) low = std::min<double>(low, v), high = std::max<double>(high, v);
+    for (float v : f.values) {
+      low = std::min<double>(low, v);
+      high = std::max<double>(high, v);
+    }
     for (const auto& [bound, label] : {std::pair{1e-2, "1e-2"}, {1e-3, "1e-3"}, {1e-4, "1e-4"}}) {
       std::vector<std::byte> stream;
       std::vector<float> back(f.values.size());
@@ -97,14 +100,17 @@ std::string lossy(const std::string& path, nlohmann::json& out) {
       double worst = 0, sum = 0;
       for (std::size_t k = 0; k < back.size(); ++k) {
         const double d = std::abs(static_cast<double>(back[k]) - f.values[k]);
-        worst = std::max(worst, d), sum += d * d;
+        worst = std::max(worst, d);
+        sum += d * d;
       }
       if (worst > bound * (high - low)) fault = fmt::format("{} at {} misses its bound", f.name, label);
       const auto key = fmt::format("lossy_{}_{}", f.name, label);
       out[key + "_ratio"] = 4.0 * static_cast<double>(back.size()) / static_cast<double>(stream.size());
       out[key + "_psnr"] = 20 * std::log10((high - low) / std::sqrt(sum / static_cast<double>(back.size())));
       if (bound != 1e-3) continue;
-      bytes += 4.0 * static_cast<double>(back.size()), encode += in, decode += from;
+      bytes += 4.0 * static_cast<double>(back.size());
+      encode += in;
+      decode += from;
       out[key + "_encode_mbs"] = 4e-6 * static_cast<double>(back.size()) / in;
       out[key + "_decode_mbs"] = 4e-6 * static_cast<double>(back.size()) / from;
       beside(f, out[key + "_psnr"].get<double>(), key, out);

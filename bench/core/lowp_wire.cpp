@@ -46,7 +46,10 @@ std::string wire(nlohmann::json& out) {
       if (hadamard) lowp::inverse_randomised_hadamard(y);
     });
     double error = 0, size = 0;
-    for (std::size_t k = 0; k < count; ++k) error += std::pow(double(x[k]) - y[k], 2), size += std::pow(x[k], 2);
+    for (std::size_t k = 0; k < count; ++k) {
+      error += std::pow(double(x[k]) - y[k], 2);
+      size += std::pow(x[k], 2);
+    }
     out[std::string(name) + "_relative_error"] = std::sqrt(error / size);
     if (std::sqrt(error / size) > (format.bits == 8 ? 0.01 : 0.22))
       fault = fmt::format("{} loses {:.2g}", name, std::sqrt(error / size));

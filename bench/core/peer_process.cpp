@@ -18,7 +18,8 @@ PeerProcess::PeerProcess(const std::vector<std::string>& words) {
   // Closed in whatever is started next: a second peer that held this one's input open would let it wait for ever.
   if (pipe2(in.data(), O_CLOEXEC) != 0) return;
   if (pipe2(out.data(), O_CLOEXEC) != 0) {
-    close(in[0]), close(in[1]);
+    close(in[0]);
+    close(in[1]);
     return;
   }
   std::vector<std::string> arguments = words, variables = environment_of_no_rank();
@@ -32,8 +33,10 @@ PeerProcess::PeerProcess(const std::vector<std::string>& words) {
                    null_ended(variables).data()) != 0)
     child_ = 0;
   posix_spawn_file_actions_destroy(&actions);
-  close(in[0]), close(out[1]);
-  to_ = in[1], from_ = out[0];
+  close(in[0]);
+  close(out[1]);
+  to_ = in[1];
+  from_ = out[0];
 }
 
 PeerProcess::~PeerProcess() {

@@ -42,7 +42,8 @@ template <class T>
 double gemm_peak() {
   constexpr int n = device_is_host ? 768 : 8192;
   Kokkos::View<T*, MemSpace> a("bench: a", n * n), b("bench: b", n * n), c("bench: c", n * n);
-  Kokkos::deep_copy(a, T(1)), Kokkos::deep_copy(b, T(1));
+  Kokkos::deep_copy(a, T(1));
+  Kokkos::deep_copy(b, T(1));
   const double seconds = fastest(0.3, [&] { gemm<T>(false, n, n, n, a.data(), n, b.data(), n, T(0), c.data(), n); });
   return 2.0 * n * n * n / seconds;
 }
@@ -52,7 +53,8 @@ template <class T>
 double packed_ratio() {
   constexpr int m = 128, k = 1480, n = 240;
   Kokkos::View<T*, MemSpace> a("bench: a", m * k), b("bench: b", k * n), c("bench: c", m * n);
-  Kokkos::deep_copy(a, T(1)), Kokkos::deep_copy(b, T(1));
+  Kokkos::deep_copy(a, T(1));
+  Kokkos::deep_copy(b, T(1));
   const std::vector<T> ones(static_cast<std::size_t>(k) * n, T(1));
   const PackedMatrix<T> packed(false, k, n, ones.data(), n);
   const double blas = fastest(0.2, [&] { gemm<T>(false, m, n, k, a.data(), k, b.data(), n, T(0), c.data(), n); });
@@ -91,7 +93,8 @@ Water water(int n) {
         const Random4 jitter(1, Stream::lattice_noise, id, 0);
         const Position o = {(a + 0.1 * jitter.uniform(0)) * edge, (b + 0.1 * jitter.uniform(1)) * edge,
                             (c + 0.1 * jitter.uniform(2)) * edge};
-        w.x.push_back(o), w.types.push_back(0);
+        w.x.push_back(o);
+        w.types.push_back(0);
         double length = 0.96;
         for (const Position& bond : bond_directions(Random4(1, Stream::lattice_noise, id, 1))) {
           w.x.push_back({o[0] + length * bond[0], o[1] + length * bond[1], o[2] + length * bond[2]});
@@ -111,7 +114,8 @@ struct Timed {
 Timed time_engine(Engine& engine, const ImageSystem& system, double seconds) {
   View<int*> types("bench: types", 2);
   auto host = Kokkos::create_mirror_view(types);
-  host(0) = 0, host(1) = 1;
+  host(0) = 0;
+  host(1) = 1;
   Kokkos::deep_copy(types, host);
   EngineOutput out;
   out.f = View<double* [3]>("bench: forces", static_cast<std::size_t>(system.particles().total()));

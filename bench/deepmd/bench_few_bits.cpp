@@ -24,7 +24,8 @@ Network random_network(int inputs, int width) {
   const int sizes[] = {inputs, width, width, width, 1};
   for (std::uint64_t k = 0; k < 4; ++k) {
     Layer layer;
-    layer.in = sizes[k], layer.out = sizes[k + 1];
+    layer.in = sizes[k];
+    layer.out = sizes[k + 1];
     const double deviation = 1.0 / std::sqrt(layer.in + layer.out);
     for (std::uint64_t at = 0; at < static_cast<std::uint64_t>(layer.in) * static_cast<std::uint64_t>(layer.out); ++at)
       layer.w.push_back(deviation * Random4(7, Stream::test, at, k).normal(0));
@@ -44,7 +45,8 @@ struct Rows {
   FittingWorkspace<float> work;
 
   Rows(int atoms_, int inputs) : atoms(atoms_), energy("bench: energy", static_cast<std::size_t>(atoms_)) {
-    reserve(x, "bench: x", atoms, inputs), reserve(gradient, "bench: gradient", atoms, inputs);
+    reserve(x, "bench: x", atoms, inputs);
+    reserve(gradient, "bench: gradient", atoms, inputs);
     auto host = Kokkos::create_mirror_view(x);
     for (int row = 0; row < atoms; ++row)
       for (int c = 0; c < inputs; ++c)
@@ -81,9 +83,10 @@ std::array<double, 2> least_seconds(double seconds, const FittingNet<float>& a, 
 
 double largest_relative(const std::vector<float>& found, const std::vector<float>& expected) {
   double worst = 0.0, scale = 1e-30;
-  for (std::size_t k = 0; k < found.size(); ++k)
-    worst = std::max(worst, std::abs(static_cast<double>(found[k]) - static_cast<double>(expected[k]))),
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    worst = std::max(worst, std::abs(static_cast<double>(found[k]) - static_cast<double>(expected[k])));
     scale = std::max(scale, std::abs(static_cast<double>(expected[k])));
+  }
   return worst / scale;
 }
 

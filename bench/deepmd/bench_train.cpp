@@ -42,9 +42,11 @@ class Stepper {
     network_.fit_statistics(data, context);
     layout_ = std::make_unique<train::FlatLayout>(network_.parameters(), 1000000);
     train::ReduceParams reduce;
-    reduce.overlap = overlap, reduce.shared_memory = settings.shared_memory;
+    reduce.overlap = overlap;
+    reduce.shared_memory = settings.shared_memory;
     reducer_ = train::make_reducer(reduce, mesh_, *layout_, precision);
-    weights_ = train::FlatBuffer(*layout_, precision), gradients_ = reducer_->make_buffer(*layout_, precision);
+    weights_ = train::FlatBuffer(*layout_, precision);
+    gradients_ = reducer_->make_buffer(*layout_, precision);
     states_ = train::make_states(adam_, *layout_, precision);
     network_.initialise(weights_.views(), 1);
     samples_ = data.read(std::span(&settings.frame, 1));
@@ -75,7 +77,8 @@ class Stepper {
       double slowest[] = {step(), computed_};  // the sum has brought the ranks together at the start of a step
       mesh_.world().max(slowest);
       best = std::min(best, slowest[0]);
-      all_ += slowest[0], late_ += slowest[1] - computed_;
+      all_ += slowest[0];
+      late_ += slowest[1] - computed_;
     }
     return best;
   }
@@ -93,7 +96,10 @@ class Stepper {
   static DeepPotentialNetwork::Params params(const TrainSettings& settings, DType precision) {
     DeepPotentialNetwork::Params p;
     p.interpolation = settings.interpolation;
-    p.type_map = {"O", "H"}, p.sel = {46, 92}, p.precision = precision, p.statistics_frames = 20;
+    p.type_map = {"O", "H"};
+    p.sel = {46, 92};
+    p.precision = precision;
+    p.statistics_frames = 20;
     return p;
   }
   DeepPotentialNetwork network_;
@@ -152,13 +158,17 @@ void single_rank(const TrainSettings& s, train::Dataset& data, Context& alone, J
   double ms32 = 1e9, ms64 = 1e9;
   Json peer = Json::object();
   for (int turn = 0; turn < s.turns; ++turn) {  // a machine that other work slows for a while slows both
-    ms32 = std::min(ms32, 1e3 * single.fastest(s.seconds)), ms64 = std::min(ms64, 1e3 * exact.fastest(s.seconds));
+    ms32 = std::min(ms32, 1e3 * single.fastest(s.seconds));
+    ms64 = std::min(ms64, 1e3 * exact.fastest(s.seconds));
     keep_least(peer, run_peer(folder + "/model.dp", s));
   }
   out["turns"] = s.turns;
-  out["ms_float32"] = ms32, out["ms_float64"] = ms64;
-  out["cpu_ms_float32"] = 1e3 * single.cpu_seconds(), out["cpu_ms_float64"] = 1e3 * exact.cpu_seconds();
-  out["frames_per_s_float32"] = 1e3 / ms32, out["frames_per_s_float64"] = 1e3 / ms64;
+  out["ms_float32"] = ms32;
+  out["ms_float64"] = ms64;
+  out["cpu_ms_float32"] = 1e3 * single.cpu_seconds();
+  out["cpu_ms_float64"] = 1e3 * exact.cpu_seconds();
+  out["frames_per_s_float32"] = 1e3 / ms32;
+  out["frames_per_s_float64"] = 1e3 / ms64;
   std::filesystem::remove_all(folder);
   if (peer.empty()) {
     out["check"] = "no peer: studies/train_pytorch.py, or a python3 with torch and h5py, was not found";
@@ -203,8 +213,10 @@ static Json measure_train(const BenchOptions& options, Context& context) {
     const double ratio = ranks / with * 1e-3 * out["ms_float32"].get<double>();
     out[ranks == 2 ? "two_rank_ratio" : fmt::format("ratio_{}_ranks", ranks)] = ratio;
     out["no_overlap_ratio"] = without / with;
-    out["exposed_share"] = exposed[0], out["exposed_share_no_overlap"] = exposed[1];
-    out["late_rank_share"] = exposed[2], out["late_rank_share_no_overlap"] = exposed[3];
+    out["exposed_share"] = exposed[0];
+    out["exposed_share_no_overlap"] = exposed[1];
+    out["late_rank_share"] = exposed[2];
+    out["late_rank_share_no_overlap"] = exposed[3];
   }
   return out;
 }

@@ -133,7 +133,9 @@ Json measure_graph(const BenchOptions& options, Context& context) {
   for (const auto& name : names) {
     const BenchMatrix m = bench_matrix(name, data ? data : "", nodes);
     context.log.info(fmt::format("{}: {}, {} rows, {} entries", name, m.source, m.matrix.rows, m.matrix.entries()));
-    out[name + "_source"] = m.source, out[name + "_rows"] = m.matrix.rows, out[name + "_entries"] = m.matrix.entries();
+    out[name + "_source"] = m.source;
+    out[name + "_rows"] = m.matrix.rows;
+    out[name + "_entries"] = m.matrix.entries();
     hand_over(m, stem, peers);
     for (std::int64_t width : widths)
       for (const char* type : {"f64", "f32"}) {

@@ -24,8 +24,10 @@ double drawn(std::uint64_t i, std::uint64_t k) { return Random4(1, Stream::examp
 /// D^-1/2 A D^-1/2, A with both directions of every edge and, where `loops`, the identity added.
 Csr<double> normalised(std::int64_t nodes, const Edges& edges, bool loops) {
   std::vector<Entry> entries;
-  for (std::size_t e = 0; e + 1 < edges.size(); e += 2)
-    entries.push_back({edges[e], edges[e + 1], 1.0}), entries.push_back({edges[e + 1], edges[e], 1.0});
+  for (std::size_t e = 0; e + 1 < edges.size(); e += 2) {
+    entries.push_back({edges[e], edges[e + 1], 1.0});
+    entries.push_back({edges[e + 1], edges[e], 1.0});
+  }
   for (std::int32_t i = 0; loops && i < nodes; ++i) entries.push_back({i, i, 1.0});
   auto a = sparse::csr_from_entries(nodes, nodes, entries).matrix;
   for (double& x : a.value) x = 1.0;
@@ -45,7 +47,10 @@ Edges random_edges(std::int64_t left, std::int64_t right, std::int64_t shift, st
       return static_cast<std::int32_t>(rank * 7919 % n);  // so that neighbours in rank are none in number
     };
     const std::int32_t u = pick(left, 0), v = static_cast<std::int32_t>(shift + pick(right, 1));
-    if (u != v) out.push_back(u), out.push_back(v);
+    if (u != v) {
+      out.push_back(u);
+      out.push_back(v);
+    }
   }
   return out;
 }
@@ -74,8 +79,10 @@ BenchMatrix gowalla(const std::string& file) {
     const auto start = h5.read<std::vector<std::int32_t>>("train/indptr");
     const auto item = h5.read<std::vector<std::int32_t>>("train/items");
     for (std::int32_t u = 0; u < users; ++u)
-      for (auto k = start[at(u)]; k < start[at(u) + 1]; ++k)
-        edges.push_back(u), edges.push_back(static_cast<std::int32_t>(users) + item[at(k)]);
+      for (auto k = start[at(u)]; k < start[at(u) + 1]; ++k) {
+        edges.push_back(u);
+        edges.push_back(static_cast<std::int32_t>(users) + item[at(k)]);
+      }
   } else {
     edges = random_edges(users, items, users, visits, 2.0);
   }

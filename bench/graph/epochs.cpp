@@ -16,7 +16,9 @@ namespace {
 
 Gcn::Params params(std::int64_t hidden, double dropout) {
   Gcn::Params out;
-  out.layers = {hidden}, out.dropout = dropout, out.bias = false;
+  out.layers = {hidden};
+  out.dropout = dropout;
+  out.bias = false;
   return out;
 }
 
@@ -36,7 +38,8 @@ GraphPtr mesh_graph(std::int64_t nodes) {
   constexpr std::int64_t width = 16;
   const auto side = static_cast<std::int32_t>(std::llround(std::sqrt(static_cast<double>(nodes))));
   GraphParts parts;
-  parts.source = fmt::format("a square of {0} x {0} nodes in triangles", side), parts.nodes = std::int64_t{side} * side;
+  parts.source = fmt::format("a square of {0} x {0} nodes in triangles", side);
+  parts.nodes = std::int64_t{side} * side;
   for (std::int32_t y = 0; y < side; ++y)
     for (std::int32_t x = 0; x < side; ++x) {
       const std::int32_t k = x + side * y;
@@ -46,13 +49,13 @@ GraphPtr mesh_graph(std::int64_t nodes) {
       parts.labels.push_back((2 * x >= side ? 1 : 0) + (2 * y >= side ? 2 : 0));
     }
   parts.roles.assign(parts.nodes, Role::training);
-  parts.features.rows = parts.nodes, parts.features.columns = width;
+  parts.features.rows = parts.nodes;
+  parts.features.columns = width;
   for (std::int64_t i = 0; i < parts.nodes; ++i) {
     for (std::int32_t f = 0; f < width; ++f) {
       parts.features.column.push_back(f);
       const Random4 draw(1, made_graph_stream, static_cast<std::uint64_t>(i * width + f), 4);
-      parts.features.value.push_back(
-          static_cast<float>(draw.uniform(0) + (f % 4 == parts.labels[i] ? 0.5 : 0.0)));
+      parts.features.value.push_back(static_cast<float>(draw.uniform(0) + (f % 4 == parts.labels[i] ? 0.5 : 0.0)));
     }
     parts.features.start.push_back(std::ssize(parts.features.column));
   }
@@ -64,7 +67,8 @@ Epochs::Epochs(const GraphPtr& graph, std::int64_t hidden, double dropout, Conte
       training_(graph, nodes_with(*graph, Role::training)), adam_(decayed(), context) {
   network_.fit_statistics(training_, context);
   layout_ = std::make_unique<train::FlatLayout>(network_.parameters(), std::int64_t{1} << 40);
-  weights_ = train::FlatBuffer(*layout_, DType::f32), gradients_ = train::FlatBuffer(*layout_, DType::f32);
+  weights_ = train::FlatBuffer(*layout_, DType::f32);
+  gradients_ = train::FlatBuffer(*layout_, DType::f32);
   states_ = train::make_states(adam_, *layout_, DType::f32);
   network_.initialise(weights_.views(), 1);
   auto slice = std::make_shared<train::Sample>();

@@ -28,7 +28,9 @@ constexpr int checked_epochs = 10;
 template <class T>
 void write_matrix(io::File& file, const std::string& name, const sparse::Csr<T>& a) {
   auto group = file.create_group(name);
-  group.write("start", a.start), group.write("column", a.column), group.write("value", a.value);
+  group.write("start", a.start);
+  group.write("column", a.column);
+  group.write("value", a.value);
   group.set_attribute("columns", a.columns);
 }
 
@@ -61,7 +63,11 @@ Json run_peer(const std::string& script, const std::string& file, double seconds
 GraphPtr graph_of(const std::string& name) {
   if (name != "made") return read_graph(name);
   MadeGraph keys;  // of Cora's size
-  keys.nodes = 2708, keys.classes = 7, keys.degree = 3.9, keys.width = 1433, keys.words = 18;
+  keys.nodes = 2708;
+  keys.classes = 7;
+  keys.degree = 3.9;
+  keys.width = 1433;
+  keys.words = 18;
   return make_graph(keys);
 }
 
@@ -102,7 +108,8 @@ Json measure(const BenchOptions& options, Context& context) {
     ours = std::min(ours, 1e3 * timed.fastest(seconds));
     const Json found = run_peer(options.text("peer"), path, seconds, context);
     if (found.is_null()) break;
-    peer = found, theirs = std::min(theirs, found["ms"].get<double>());
+    peer = found;
+    theirs = std::min(theirs, found["ms"].get<double>());
   }
   std::filesystem::remove(path);
   Json out = {{"graph", graph->source}, {"nodes", graph->nodes()}, {"edges", graph->edges}, {"hidden", hidden},
@@ -111,8 +118,10 @@ Json measure(const BenchOptions& options, Context& context) {
   double worst = 0.0;
   for (std::size_t k = 0; k < losses.size(); ++k)
     worst = std::max(worst, std::abs(peer["losses"][k].get<double>() / losses[k] - 1.0));
-  out["pytorch_ms_epoch"] = theirs, out["ratio_pytorch"] = theirs / ours;
-  out["pytorch"] = peer["torch"], out["pytorch_layouts"] = peer["layouts"];
+  out["pytorch_ms_epoch"] = theirs;
+  out["ratio_pytorch"] = theirs / ours;
+  out["pytorch"] = peer["torch"];
+  out["pytorch_layouts"] = peer["layouts"];
   out["check"] = fmt::format("{}: losses of {} epochs from the same weights differ from PyTorch's by {:.1e}",
                              worst < 1e-4 ? "ok" : "WRONG", checked_epochs, worst);
   return out;

@@ -50,7 +50,8 @@ Projection plain_projection(const Csr<T>& a, std::int64_t width) {
                       static_cast<double>(static_cast<T>(factor_number(a.columns_of(i)[e], k)));
     for (std::int64_t k = 0; k < width; ++k) {
       const double term = row_weight(i) * column_weight(k) * row[at(k)];
-      out.value += term, out.size += std::abs(term);
+      out.value += term;
+      out.size += std::abs(term);
     }
   }
   return out;
@@ -176,9 +177,13 @@ void report(const Ours<T>& ours, const std::vector<Contestant>& all, double copy
   for (std::size_t k = 2; k < all.size(); ++k) {
     out[prefix + all[k].name + "_ms"] = 1e3 * median(all[k].seconds);
     out[prefix + all[k].name + "_turns"] = all[k].seconds.size();
-    best = std::fmin(best, ratio(all[k], chosen)), best_rows = std::fmin(best_rows, ratio(all[k], rows));
+    best = std::fmin(best, ratio(all[k], chosen));
+    best_rows = std::fmin(best_rows, ratio(all[k], rows));
   }
-  if (all.size() > 2) out[prefix + "ratio"] = best, out[prefix + "rows_ratio"] = best_rows;
+  if (all.size() > 2) {
+    out[prefix + "ratio"] = best;
+    out[prefix + "rows_ratio"] = best_rows;
+  }
 }
 
 }  // namespace

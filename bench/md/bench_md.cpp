@@ -45,7 +45,8 @@ static nlohmann::json measure_md(const BenchOptions& options, Context& context) 
   const std::string folder = (fs::temp_directory_path() / fmt::format("cambium-bench-{}", ::getpid())).string();
   if (context.comm.root()) fs::create_directories(folder);
   nlohmann::json out;
-  out["ranks"] = context.comm.size(), out["turns"] = options.integer("turns");
+  out["ranks"] = context.comm.size();
+  out["turns"] = options.integer("turns");
   const bool peer_wanted = options.yes("peer");
   const int edge = options.integer("edge");
   if (edge < 1) throw InputError(fmt::format("edge is {}; give how many times as long as usual, 1 or more", edge));

@@ -10,8 +10,8 @@
 #include "bench/md/outside_forms.hpp"
 #include "core/parallel/context.hpp"
 #include "core/parallel/ghost_exchange.hpp"
-#include "core/particles/neighbors.hpp"
 #include "core/particles/lattice.hpp"
+#include "core/particles/neighbors.hpp"
 #include "plugins/md/potentials/lennard_jones.hpp"
 
 namespace cambium::md {
@@ -38,8 +38,10 @@ struct Cluster {
 
   Cluster(int cells, Context& context) {
     LatticeSpec spec;
-    spec.a = sigma * std::cbrt(4.0 / 0.8442), spec.cells = {cells, cells, cells};
-    spec.species = {"Ar"}, spec.displacement = 0.15 * sigma;
+    spec.a = sigma * std::cbrt(4.0 / 0.8442);
+    spec.cells = {cells, cells, cells};
+    spec.species = {"Ar"};
+    spec.displacement = 0.15 * sigma;
     particles = particles_of(make_lattice(spec, context.comm, 1));
     particles.place_sentinel();
     build_neighbors(particles, range, skin, list);
@@ -103,7 +105,10 @@ double plain_energy(const Cluster& c) {
 nlohmann::json measure_pair(const BenchOptions& options, Context& context) {
   const Cluster cluster(options.integer("cells"), context);
   LennardJones::Params params;
-  params.epsilon = epsilon, params.sigma = sigma, params.cutoff = range, params.truncation = Truncation::shift;
+  params.epsilon = epsilon;
+  params.sigma = sigma;
+  params.cutoff = range;
+  params.truncation = Truncation::shift;
   LennardJones lennard_jones(params, context);
   PairPotential<OutsideForm<TwelveSixFormula>> twin({epsilon, sigma, range}, context);
   PairPotential<OutsideForm<MorseFormula>> exponential(morse, context);
@@ -112,20 +117,29 @@ nlohmann::json measure_pair(const BenchOptions& options, Context& context) {
   PairPotential<OutsideForm<MorseFormula>> tabulated(with_table, context);
   Timed built_in(lennard_jones, cluster, context), outside(twin, cluster, context),
       other(exponential, cluster, context), looked_up(tabulated, cluster, context);
-  for (int turn = 0; turn < std::max(1, options.integer("turns")); ++turn)
-    built_in.turn(), outside.turn(), other.turn(), looked_up.turn();
+  for (int turn = 0; turn < std::max(1, options.integer("turns")); ++turn) {
+    built_in.turn();
+    outside.turn();
+    other.turn();
+    looked_up.turn();
+  }
 
   nlohmann::json out;
   out["pairs"] = cluster.list.pairs;
   const auto report = [&](const std::string& name, const Timed& timed) {
-    out[name + "_ns"] = timed.forces, out[name + "_totals_ns"] = timed.totals;
+    out[name + "_ns"] = timed.forces;
+    out[name + "_totals_ns"] = timed.totals;
     context.log.info(fmt::format("{:<16} {:.3f} ns per listed pair, {:.3f} with energy and virial", name, timed.forces,
                                  timed.totals));
   };
-  report("lennard_jones", built_in), report("outside", outside), report("morse", other);
+  report("lennard_jones", built_in);
+  report("outside", outside);
+  report("morse", other);
   report("morse_table", looked_up);
-  out["ratio"] = outside.forces / built_in.forces, out["totals_ratio"] = outside.totals / built_in.totals;
-  out["morse_ratio"] = other.forces / built_in.forces, out["morse_totals_ratio"] = other.totals / built_in.totals;
+  out["ratio"] = outside.forces / built_in.forces;
+  out["totals_ratio"] = outside.totals / built_in.totals;
+  out["morse_ratio"] = other.forces / built_in.forces;
+  out["morse_totals_ratio"] = other.totals / built_in.totals;
   out["morse_table_ratio"] = looked_up.forces / built_in.forces;
   out["morse_table_totals_ratio"] = looked_up.totals / built_in.totals;
   context.log.info(tabulated.summary());

@@ -62,7 +62,11 @@ MdTimes run_lammps(const MdCase& c, const std::string& folder, const std::string
     std::istringstream row(line);
     std::string rest;
     if (!(row >> step >> energy >> total >> pressure) || (row >> rest)) continue;
-    if (first) out.start_energy = energy, out.start_total = total, out.start_pressure = pressure;
+    if (first) {
+      out.start_energy = energy;
+      out.start_total = total;
+      out.start_pressure = pressure;
+    }
     first = false;
     out.end_energy = total;
   }

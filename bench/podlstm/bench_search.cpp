@@ -98,8 +98,7 @@ Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, 
     loss = {};
     for (std::int64_t first = 0; first < windows; first += batch) {
       std::vector<train::SamplePtr> part;
-      for (std::int64_t i = first; i < std::min(windows, first + batch); ++i)
-        part.push_back(all[order[i]]);
+      for (std::int64_t i = first; i < std::min(windows, first + batch); ++i) part.push_back(all[order[i]]);
       gradients.zero();
       const double weight = 1.0 / static_cast<double>(part.size());
       net.gradient(part, weights.views(), {&weight, 1}, gradients.views(), {&loss, 1}, {});
@@ -172,7 +171,9 @@ double utilisation(bool synchronous, double mean_seconds, Context& context) {
   space.choices.assign(14, 7);
   space.canonical = [](const Genome& g) { return genome_text(g); };
   SearchOptions o;
-  o.strategy.strategy = Strategy::random, o.trials = 60 * (context.comm.size() - 1), o.root_evaluates = false,
+  o.strategy.strategy = Strategy::random;
+  o.trials = 60 * (context.comm.size() - 1);
+  o.root_evaluates = false;
   o.synchronous = synchronous;
   o.log_every = 1 << 20;
   const std::string path =

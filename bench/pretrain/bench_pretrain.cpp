@@ -40,8 +40,10 @@ nlohmann::json measure(const BenchOptions& options, Context& context) {
   const auto has = [&](const char* part) { return std::find(parts.begin(), parts.end(), part) != parts.end(); };
   const int turns = at_least(1, options, "turns");
   SearchSettings search;
-  search.rows = at_least(1000, options, "rows"), search.queries = at_least(100, options, "queries");
-  search.recall = options.number("recall"), search.turns = turns;
+  search.rows = at_least(1000, options, "rows");
+  search.queries = at_least(100, options, "queries");
+  search.recall = options.number("recall");
+  search.turns = turns;
   if (!(search.recall > 0.0 && search.recall <= 1.0))
     throw InputError(fmt::format("bench pretrain: recall is {:g}; give a share above 0, at most 1", search.recall));
   nlohmann::json out;

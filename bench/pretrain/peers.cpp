@@ -28,7 +28,10 @@ Peers::Peers(const std::string& script, bool wanted, nlohmann::json& out, Contex
   process_ = std::make_unique<PeerProcess>(std::vector<std::string>{*python, script});
   const auto names = ask("names");
   if (!names.is_object()) return;
-  for (const auto& [name, version] : names.items()) names_.push_back(name), out["peer_" + name] = version;
+  for (const auto& [name, version] : names.items()) {
+    names_.push_back(name);
+    out["peer_" + name] = version;
+  }
 }
 
 Peers::~Peers() {

@@ -150,8 +150,10 @@ std::string time_search(const std::string& kind, const SearchSettings& s, Peers&
   }
   add_ratios(c, rate, out);
   const double again = mean_recall(head_of(last.found, last.exact.queries), last.exact);
-  out[mark + "recall"] = stated.recall, out[mark + "recall_again"] = again;
-  out[mark + "compared_share"] = stated.compared, out[mark + "lists"] = index->lists();
+  out[mark + "recall"] = stated.recall;
+  out[mark + "recall_again"] = again;
+  out[mark + "compared_share"] = stated.compared;
+  out[mark + "lists"] = index->lists();
   out[mark + "probes"] = stated.effort.probes;
   if (again < s.recall - 0.01) return fmt::format("{}: {:.4f} found, {:.4f} stated", kind, again, stated.recall);
   if (!peer) return "";

@@ -34,7 +34,8 @@ class Steps {
     network_->fit_statistics(*data_, context);
     layout_ = std::make_unique<train::FlatLayout>(network_->parameters(), 1000000);
     reducer_ = train::make_reducer({}, mesh_, *layout_, DType::f32);
-    weights_ = train::FlatBuffer(*layout_, DType::f32), gradients_ = reducer_->make_buffer(*layout_, DType::f32);
+    weights_ = train::FlatBuffer(*layout_, DType::f32);
+    gradients_ = reducer_->make_buffer(*layout_, DType::f32);
     states_ = train::make_states(adam_, *layout_, DType::f32);
     network_->initialise(weights_.views(), 1);
     const std::int64_t rank = context.comm.rank(), ranks = context.comm.size();
@@ -107,7 +108,8 @@ std::string time_alone(const StepSettings& s, Peers& peers, Json& out, Context& 
   const std::string problem = peers.has("torch") ? checked.handed_over(peers) : "";
   std::vector<double> losses;
   for (int k = 0; k < checked_steps; ++k) losses.push_back(checked.step());
-  out["loss_first"] = losses.front(), out["loss_last"] = losses.back();
+  out["loss_first"] = losses.front();
+  out["loss_last"] = losses.back();
   const Json ready = problem.empty() ? Json() : peers.ask(fmt::format("step {} {}", problem, checked_steps));
   timed.step();
   for (int turn = 0; turn < s.turns; ++turn) {

@@ -128,7 +128,8 @@ void measure_lookups(const Sizes& sizes, Json& out, Context& context) {
   out["lookup_rows_per_s"] = rows * context.comm.size() / seconds;
   out["lookup_plain_rows_per_s"] = rows * context.comm.size() / median(plain);
   out["lookup_plain_ratio"] = median(plain) / seconds;
-  out["lookup_gb_per_s"] = 1e-9 * moved, out["copy_gb_per_s"] = 1e-9 * copied;
+  out["lookup_gb_per_s"] = 1e-9 * moved;
+  out["copy_gb_per_s"] = 1e-9 * copied;
   out["lookup_share_of_copy"] = moved / copied;
   context.log.info(fmt::format("lookups: {:.3g} million rows/s, a plain loop {:.3g}; {:.2f} of what copying moves",
                                1e-6 * out["lookup_rows_per_s"].get<double>(),
@@ -247,7 +248,8 @@ double measure_steps(const std::string& name, TableNetwork& network, Clicks& dat
   const double ranks = context.comm.size(), seconds = median(ours);
   double dense_numbers = 0.0;
   for (const auto& info : steps.tables().infos()) dense_numbers += static_cast<double>(info.rows * info.width);
-  out[name + "_step_ms"] = 1e3 * seconds, out[name + "_dense_step_ms"] = 1e3 * median(plain);
+  out[name + "_step_ms"] = 1e3 * seconds;
+  out[name + "_dense_step_ms"] = 1e3 * median(plain);
   out[name + "_dense_ratio"] = median(plain) / seconds;
   out[name + "_network_ms"] = 1e3 * steps.network_seconds();
   out[name + "_samples_per_s"] = static_cast<double>(sizes.batch) * ranks / seconds;
@@ -270,7 +272,8 @@ void add_peer(const std::string& script, const Sizes& sizes, Json& out, Context&
   if (!said) return;
   const Json& peer = *said;
   out["pytorch"] = peer["version"];
-  out["pytorch_lookup_rows_per_s"] = peer["lookup_rows_per_s"], out["pytorch_dlrm_step_ms"] = peer["dlrm_step_ms"];
+  out["pytorch_lookup_rows_per_s"] = peer["lookup_rows_per_s"];
+  out["pytorch_dlrm_step_ms"] = peer["dlrm_step_ms"];
   out["lookup_ratio_pytorch"] = out["lookup_rows_per_s"].get<double>() / peer["lookup_rows_per_s"].get<double>();
   out["dlrm_ratio_pytorch"] = peer["dlrm_step_ms"].get<double>() / out["dlrm_step_ms"].get<double>();
 }
@@ -283,14 +286,17 @@ Json measure_relate(const BenchOptions& options, Context& context) {
   Clicks::Params clicks;
   clicks.made_up.emplace();
   clicks.made_up->records = batches * sizes.batch * context.comm.size();
-  clicks.made_up->columns = sizes.columns, clicks.made_up->rows = sizes.rows, clicks.made_up->numbers = 13;
+  clicks.made_up->columns = sizes.columns;
+  clicks.made_up->rows = sizes.rows;
+  clicks.made_up->numbers = 13;
   Clicks data(clicks, context);
   data.open(context);
   Factors::Params factors;
   factors.width = sizes.width;
   Factors machine(factors, context);
   Dlrm::Params dlrm;
-  dlrm.width = sizes.width, dlrm.bottom = dlrm.top = {64};
+  dlrm.width = sizes.width;
+  dlrm.bottom = dlrm.top = {64};
   Dlrm layers(dlrm, context);
   const double worst = std::max(measure_steps("factors", machine, data, sizes, out, context),
                                 measure_steps("dlrm", layers, data, sizes, out, context));

@@ -36,7 +36,9 @@ CosineSizes cosine_sizes_of(const BenchOptions& options) {
 /// Choices drawn evenly, as many as all steps need.
 std::shared_ptr<const ChoiceTable> drawn_choices(const CosineSizes& sizes, std::int64_t count) {
   auto out = std::make_shared<ChoiceTable>();
-  out->source = "made choices", out->users = sizes.users, out->items = sizes.items;
+  out->source = "made choices";
+  out->users = sizes.users;
+  out->items = sizes.items;
   out->training.resize(sizes.users);
   for (std::int64_t k = 0; k < count; ++k) {
     const Random4 draw(3, Stream::test, static_cast<std::uint64_t>(k), 0);
@@ -75,7 +77,8 @@ class PlainSteps {
   /// Of choices (user, item) beside drawn items, those that a user chose left out.
   void step(const ChoiceTable& table, const std::vector<std::array<std::int32_t, 2>>& choices,
             const std::vector<std::int32_t>& drawn) {
-    by_users_.assign(users_.size(), 0.0), by_items_.assign(items_.size(), 0.0);
+    by_users_.assign(users_.size(), 0.0);
+    by_items_.assign(items_.size(), 0.0);
     for (const auto& [user, item] : choices) {
       std::vector<std::int32_t> others;
       for (const auto other : drawn)
@@ -95,7 +98,11 @@ class PlainSteps {
   void pair(std::int32_t user, std::int32_t item, double factor, bool above) {
     const double *u = &users_[at(user)], *i = &items_[at(item)];
     double uu = 0.0, ii = 0.0, ui = 0.0;
-    for (std::int64_t k = 0; k < width_; ++k) uu += u[k] * u[k], ii += i[k] * i[k], ui += u[k] * i[k];
+    for (std::int64_t k = 0; k < width_; ++k) {
+      uu += u[k] * u[k];
+      ii += i[k] * i[k];
+      ui += u[k] * i[k];
+    }
     const double lengths = std::sqrt(uu * ii), cosine = ui / lengths;
     if (above && cosine <= margin_) return;
     for (std::int64_t k = 0; k < width_; ++k) {
@@ -183,8 +190,11 @@ class CosineSteps {
  private:
   static CosineFactors::Params params(const CosineSizes& sizes) {
     CosineFactors::Params out;
-    out.width = sizes.width, out.drawn = sizes.drawn, out.reach = 1.0;
-    out.loss.kind = ContrastLoss::Kind::margin, out.loss.margin = margin;
+    out.width = sizes.width;
+    out.drawn = sizes.drawn;
+    out.reach = 1.0;
+    out.loss.kind = ContrastLoss::Kind::margin;
+    out.loss.margin = margin;
     return out;
   }
 
@@ -204,8 +214,10 @@ double median_ms(std::vector<double> seconds) {
 
 double difference(const std::vector<double>& ours, const std::vector<double>& plain) {
   double worst = 0.0, largest = 1e-30;
-  for (std::size_t k = 0; k < ours.size(); ++k)
-    worst = std::max(worst, std::abs(ours[k] - plain[k])), largest = std::max(largest, std::abs(plain[k]));
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    worst = std::max(worst, std::abs(ours[k] - plain[k]));
+    largest = std::max(largest, std::abs(plain[k]));
+  }
   return worst / largest;
 }
 
@@ -214,8 +226,10 @@ void add_cosine_peer(const BenchOptions& options, const CosineSizes& sizes, nloh
                              {sizes.users, sizes.items, sizes.width, sizes.batch, sizes.drawn, sizes.turns}, context);
   if (!peer) return;
   const double bmm = peer->at("bmm_step_ms"), shared = peer->at("shared_step_ms"), ours = out["cosines_step_ms"];
-  out["pytorch_cosines_bmm_step_ms"] = bmm, out["cosines_ratio_pytorch"] = bmm / ours;
-  out["pytorch_cosines_shared_step_ms"] = shared, out["cosines_ratio_pytorch_shared"] = shared / ours;
+  out["pytorch_cosines_bmm_step_ms"] = bmm;
+  out["cosines_ratio_pytorch"] = bmm / ours;
+  out["pytorch_cosines_shared_step_ms"] = shared;
+  out["cosines_ratio_pytorch_shared"] = shared / ours;
 }
 
 }  // namespace

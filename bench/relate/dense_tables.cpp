@@ -26,8 +26,7 @@ DenseTables::DenseTables(std::span<const train::TableInfo> tables, std::vector<s
     table.width = tables[t].width;
     table.weights = std::move(rows[t]);
     table.gradients.assign(table.weights.size(), 0.0f);
-    table.states.assign(tables[t].rows * train::state_width(keys.optimizer, tables[t].width),
-                        0.0f);
+    table.states.assign(tables[t].rows * train::state_width(keys.optimizer, tables[t].width), 0.0f);
   }
 }
 
@@ -42,9 +41,13 @@ void DenseTables::take(std::vector<train::Bags> bags) {
 
 TensorRef DenseTables::view(std::vector<float>& values, const Table& table) const {
   TensorRef out;
-  out.data = values.data(), out.rank = 2, out.dtype = DType::f32;
-  out.shape[0] = table.bags.size(), out.shape[1] = table.width;
-  out.stride[0] = table.width, out.stride[1] = 1;
+  out.data = values.data();
+  out.rank = 2;
+  out.dtype = DType::f32;
+  out.shape[0] = table.bags.size();
+  out.shape[1] = table.width;
+  out.stride[0] = table.width;
+  out.stride[1] = 1;
   return out;
 }
 

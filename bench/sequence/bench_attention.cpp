@@ -75,15 +75,18 @@ double least_seconds(int repeats, const F& call) {
     const double start = wall_seconds();
     call();
     const double took = wall_seconds() - start;
-    least = std::min(least, took), all += took;
+    least = std::min(least, took);
+    all += took;
   }
   return least;
 }
 
 double relative_error(const std::vector<double>& said, const std::vector<double>& exact) {
   double error = 0.0, square = 0.0;
-  for (std::size_t k = 0; k < exact.size(); ++k)
-    error += std::pow(said[k] - exact[k], 2), square += exact[k] * exact[k];
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    error += std::pow(said[k] - exact[k], 2);
+    square += exact[k] * exact[k];
+  }
   return std::sqrt(error / square);
 }
 
@@ -98,7 +101,11 @@ double exponent(const std::vector<Point>& points) {
   for (const auto& p : points) {
     if (p.length < 512) continue;
     const double a = std::log(p.length), b = std::log(p.seconds);
-    n += 1.0, x += a, y += b, xx += a * a, xy += a * b;
+    n += 1.0;
+    x += a;
+    y += b;
+    xx += a * a;
+    xy += a * b;
   }
   return (n * xy - x * y) / (n * xx - x * x);
 }
@@ -128,7 +135,8 @@ std::vector<Point> over_lengths(Type type, const char* name, const Settings& s, 
     const double forward = least_seconds(s.repeats, [&] { head.forward(); });
     const double backward = least_seconds(s.repeats, [&] { head.backward(); });
     const auto key = fmt::format("{}_{}", name, length);
-    out[key + "_forward_ms"] = 1e3 * forward, out[key + "_backward_ms"] = 1e3 * backward;
+    out[key + "_forward_ms"] = 1e3 * forward;
+    out[key + "_backward_ms"] = 1e3 * backward;
     out[key + "_mib"] = head.bytes() / 1048576.0;
     log.info(fmt::format("{:<10}{:>8}{:>12.4g}{:>12.4g}{:>12.4g}", name, length, 1e3 * forward, 1e3 * backward,
                          head.bytes() / 1048576.0));
@@ -166,7 +174,10 @@ std::string check(const Settings& s) {
   for (const bool causal : {true, false}) {
     Head<double> full(Type::softmax, {512, s.width, causal}, {}, 1.0, 3);
     Head<double> blocks(Type::two_pass, {512, s.width, causal}, {}, 1.0, 3);
-    full.forward(), blocks.forward(), full.backward(), blocks.backward();
+    full.forward();
+    blocks.forward();
+    full.backward();
+    blocks.backward();
     worst = std::max({worst, relative_error(blocks.out, full.out), relative_error(blocks.by_rows, full.by_rows)});
   }
   return fmt::format("{}: two_pass differs from softmax by {:.1e}", worst < 1e-12 ? "ok" : "FAILED", worst);

@@ -85,7 +85,10 @@ Cp2kTimes run_cp2k(const Cp2kCell& cell, int copies, double eps, bool submatrix,
   sleeping_barrier(comm);
   double values[4] = {out.ran ? 1.0 : 0.0, out.sign_seconds, out.density_seconds, out.energy};
   comm.broadcast(values);
-  out.ran = values[0] > 0.0, out.sign_seconds = values[1], out.density_seconds = values[2], out.energy = values[3];
+  out.ran = values[0] > 0.0;
+  out.sign_seconds = values[1];
+  out.density_seconds = values[2];
+  out.energy = values[3];
   return out;
 }
 

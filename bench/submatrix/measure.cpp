@@ -33,10 +33,13 @@ Measured measure(const MatrixSystem& system, const DensityOptions& options, int 
     out.electrons = result.electrons - options.electrons;
     out.grand_mev = out.error_mev - 0.5 * (system.reference.homo.value_or(0.0) + system.reference.lumo.value_or(0.0)) *
                                         out.electrons * per_atom;
-    out.dimension = result.columns.mean_dimension, out.steps = result.columns.mean_steps,
+    out.dimension = result.columns.mean_dimension;
+    out.steps = result.columns.mean_steps;
     out.residual = result.columns.worst_residual;
-    out.gflops = 1e-9 * flops / seconds, out.column_gflops = 1e-9 * column_flops / out.column_seconds;
-    out.megabytes = received / 1048576.0, out.own_megabytes = own / 1048576.0;
+    out.gflops = 1e-9 * flops / seconds;
+    out.column_gflops = 1e-9 * column_flops / out.column_seconds;
+    out.megabytes = received / 1048576.0;
+    out.own_megabytes = own / 1048576.0;
   }
   return out;
 }

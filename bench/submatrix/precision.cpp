@@ -52,7 +52,8 @@ static nlohmann::json measure_precision(const BenchOptions& options, Context& co
   nlohmann::json out;
   out["ranks"] = context.comm.size();
   const double speed64 = product_speed<double>(context.comm), speed32 = product_speed<float>(context.comm);
-  out["gemm_gflops_float64"] = speed64, out["gemm_gflops_float32"] = speed32;
+  out["gemm_gflops_float64"] = speed64;
+  out["gemm_gflops_float32"] = speed32;
   double worst = 0.0;
   for (const char* set : {"iter1", "scf"}) {
     const MatrixSystem system =

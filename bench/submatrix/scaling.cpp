@@ -35,7 +35,8 @@ double alone(const std::string& file, int copies, double eps, int repeat, std::m
     Context inner{self, context.log, context.timing};
     const MatrixSystem system = load_water(file, copies, self);
     const Measured m = measure(system, bench_options(system, eps, SolverKind::lanczos), repeat, inner);
-    seconds = m.seconds, phases = m.phases;
+    seconds = m.seconds;
+    phases = m.phases;
   }
   sleeping_barrier(context.comm);
   return context.comm.sum(seconds);
@@ -76,7 +77,8 @@ static nlohmann::json measure_scaling(const BenchOptions& options, Context& cont
     const Measured m = measure(system, bench_options(system, eps, SolverKind::lanczos), repeat, context);
     const double molecules = system.layout->blocks(), each = 1e3 * m.seconds / molecules,
                  peak = peak_megabytes(context.comm);
-    least = std::min(least, each), most = std::max(most, each);
+    least = std::min(least, each);
+    most = std::max(most, each);
     rows.push_back({{"molecules", molecules},
                     {"seconds", m.seconds},
                     {"ms_per_molecule", each},
@@ -98,7 +100,9 @@ static nlohmann::json measure_scaling(const BenchOptions& options, Context& cont
   if (context.comm.size() > 1) {
     std::map<std::string, double> phases;
     const double one = alone(file, from, eps, repeat, phases, context), all = rows[0]["seconds"].get<double>();
-    out["seconds_one_rank"] = one, out["speedup"] = one / all, out["phases_one_rank"] = phases;
+    out["seconds_one_rank"] = one;
+    out["speedup"] = one / all;
+    out["phases_one_rank"] = phases;
     for (const auto& [name, seconds] : phases)
       context.log.info(fmt::format("  {:<12}{:8.3f} s alone,{:8.3f} s on {} ranks", name, seconds,
                                    rows[0]["phases"].value(name, 0.0), context.comm.size()));

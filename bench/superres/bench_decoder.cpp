@@ -120,11 +120,14 @@ static nlohmann::json measure_decoder(const BenchOptions& options, Context& cont
   result["gflop"] = flop / 1e9;
   result["gflop_of_the_value_alone"] =
       2.0 * 8.0 * static_cast<double>(count) * static_cast<double>(step.shape.multiplications(1)) / 1e9;
-  result["seconds_of_products"] = products, result["seconds_with_jets"] = jets, result["seconds_of_the_value"] = value;
+  result["seconds_of_products"] = products;
+  result["seconds_with_jets"] = jets;
+  result["seconds_of_the_value"] = value;
   result["over_flop_floor"] = jets / products;
   result["over_value_times_flops"] =
       jets / value * step.shape.multiplications(1) / step.shape.multiplications(step.basis.size());
-  result["step_seconds_jets"] = with_jets, result["step_seconds_nested"] = with_nested;
+  result["step_seconds_jets"] = with_jets;
+  result["step_seconds_nested"] = with_nested;
   result["step_speedup"] = with_nested / with_jets;
   result["check"] = fmt::format("{}residuals of both ways differ by {:.1e}", good ? "ok: " : "WRONG: ", apart);
   context.log.info(

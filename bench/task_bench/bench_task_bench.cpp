@@ -76,7 +76,8 @@ Work work_of(const std::string& pattern, const Sizes& sizes, const BenchOptions&
   Pattern p;
   for (const auto& known : dependence_names())
     if (pattern == known.name) p.dependence = known.dependence;
-  p.width = sizes.width, p.steps = sizes.steps;
+  p.width = sizes.width;
+  p.steps = sizes.steps;
   p.radix = std::min<std::int64_t>(options.integer("radix"), p.width);
   p.period = p.dependence == Dependence::spread
                  ? std::min<std::int64_t>(options.integer("period"),
@@ -181,7 +182,10 @@ Json measure(const BenchOptions& options, Context& context) {
       out["kernel_peak_gflops"] = 1e-9 * peak * work.kernel.flops_of(1'000'000) / 1e6;
     }
     measure_pattern(pattern, back_ends, work, sizes, peak, context, out);
-    for (const Pattern& p : work.graphs) tasks += p.tasks(), checked += p.dependencies();
+    for (const Pattern& p : work.graphs) {
+      tasks += p.tasks();
+      checked += p.dependencies();
+    }
   }
   if (options.integer("hide_bytes") != 0 && peak > 0.0) measure_large(back_ends, sizes, options, peak, context, out);
   out["check"] =

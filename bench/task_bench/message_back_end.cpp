@@ -105,13 +105,12 @@ class MessageBackEnd : public BackEnd {
     for (int rank = 0; rank < comm_.size(); ++rank)
       for (const auto& e : traffic.out[rank])
         if (needed(e))
-          mpi_.send(g.before[e.from - g.own.first].data(), bytes, MPI_BYTE, rank, tag(g, e),
-                    comm_.handle(), &requests_.emplace_back());
+          mpi_.send(g.before[e.from - g.own.first].data(), bytes, MPI_BYTE, rank, tag(g, e), comm_.handle(),
+                    &requests_.emplace_back());
     for (std::int64_t p = g.own.first; p < g.own.end; ++p) {
       Reads& r = g.reads[set][p - g.own.first];
       for (std::size_t k = 0; k < r.from.size(); ++k)
-        if (r.from[k] >= g.own.first && r.from[k] < g.own.end)
-          r.value[k] = g.before[r.from[k] - g.own.first];
+        if (r.from[k] >= g.own.first && r.from[k] < g.own.end) r.value[k] = g.before[r.from[k] - g.own.first];
     }
     mpi_.wait(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
@@ -120,7 +119,8 @@ class MessageBackEnd : public BackEnd {
     for (std::int64_t p = g.own.first; p < g.own.end; ++p) {
       if (!g.pattern.exists(step, p)) continue;
       const auto k = static_cast<std::size_t>(p - g.own.first);
-      from_.clear(), inputs_.clear();
+      from_.clear();
+      inputs_.clear();
       if (step > 0) {
         const Reads& r = g.reads[g.pattern.set_at(step)][k];
         for (std::size_t i = 0; i < r.from.size(); ++i)

@@ -42,7 +42,8 @@ struct Rows {
       if (out.empty() && in.empty()) continue;
       PeerExchange::Peer peer;
       peer.rank = static_cast<int>(rank);
-      peer.near_first = static_cast<int>(near.size()), peer.near_count = static_cast<int>(out.size());
+      peer.near_first = static_cast<int>(near.size());
+      peer.near_count = static_cast<int>(out.size());
       peers.push_back(peer);
       near.insert(near.end(), out.begin(), out.end());
       far.insert(far.end(), in.begin(), in.end());
@@ -139,9 +140,7 @@ class PatternPhysics : public Physics {
     rows.exchange.begin_out(rows.near_values.data(), rows.far_values.data(), words_);
   }
 
-  static Rows& rows_at(const Graph& g, std::int64_t step) {
-    return *g.rows[g.pattern.set_at(step)];
-  }
+  static Rows& rows_at(const Graph& g, std::int64_t step) { return *g.rows[g.pattern.set_at(step)]; }
 
   Bytes value(const Graph& g, const Rows& rows, std::int64_t place) const {
     if (place >= 0) return g.before[place];
@@ -153,11 +152,14 @@ class PatternPhysics : public Physics {
     for (std::int64_t p = g.own.first; p < g.own.end; ++p) {
       if (!g.pattern.exists(step, p)) continue;
       const auto k = static_cast<std::size_t>(p - g.own.first);
-      from_.clear(), inputs_.clear();
+      from_.clear();
+      inputs_.clear();
       if (step > 0)
         for (const Read& read : rows.reads[k])
-          if (g.pattern.exists(step - 1, read.from))
-            from_.push_back(read.from), inputs_.push_back(value(g, rows, read.place));
+          if (g.pattern.exists(step - 1, read.from)) {
+            from_.push_back(read.from);
+            inputs_.push_back(value(g, rows, read.place));
+          }
       run_task(work_, g.pattern, step, p, from_, inputs_, g.now[k], g.scratch[k]);
     }
   }

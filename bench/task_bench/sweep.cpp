@@ -74,7 +74,10 @@ class MessagesAlone : public BackEnd {
     std::size_t most = 0;
     for (const Traffic& t : traffic_) {
       std::size_t in = 0, out = 0;
-      for (std::size_t rank = 0; rank < t.in.size(); ++rank) in += t.in[rank].size(), out += t.out[rank].size();
+      for (std::size_t rank = 0; rank < t.in.size(); ++rank) {
+        in += t.in[rank].size();
+        out += t.out[rank].size();
+      }
       most = std::max({most, in, out});
     }
     in_.resize(most * static_cast<std::size_t>(work_.output_bytes));

@@ -40,7 +40,8 @@ void TaskRun::begin() {
     if (states_[v].data) heap_.give(const_cast<std::byte*>(states_[v].data), plan_.value(v).bytes);
   for (std::uint32_t v = 0; v < plan_.values(); ++v)
     states_[v] = {nullptr, plan_.value(v).readers + plan_.value(v).ranks, false};
-  urgent_.clear(), others_.clear();
+  urgent_.clear();
+  others_.clear();
   urgent_taken_ = others_taken_ = 0;
   missing_.resize(plan_.own_tasks());
   for (std::uint32_t k = 0; k < plan_.own_tasks(); ++k) {
@@ -48,7 +49,8 @@ void TaskRun::begin() {
     if (missing_[k] == 0) ready(k);
   }
   left_ = plan_.own_tasks();
-  lent_ = 0, running_ = 0;
+  lent_ = 0;
+  running_ = 0;
   ended_ = false;
   failure_ = nullptr;
   comm_.barrier();

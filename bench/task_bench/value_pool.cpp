@@ -28,7 +28,8 @@ std::byte* ValuePool::take(std::size_t bytes) {
     chunks_.emplace_back(next_);
   }
   std::byte* const value = next_;
-  next_ += rounded, left_ -= rounded;
+  next_ += rounded;
+  left_ -= rounded;
   return value;
 }
 

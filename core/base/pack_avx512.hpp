@@ -154,9 +154,9 @@ struct PackOps<float, 16> {
   }
   CAMBIUM_HF static void gather_rows(const float* x, const int* index, Values& a, Values& b, Values& c, Values& d) {
     const __m512i row = _mm512_maskz_slli_epi32(0xffff, _mm512_loadu_si512(index), 2);
-    a = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x, 4),
+    a = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x, 4);
     b = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 1, 4);
-    c = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 2, 4),
+    c = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 2, 4);
     d = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 3, 4);
   }
 };

@@ -62,7 +62,10 @@ struct InverseFactorials {
   T value[16];
   constexpr InverseFactorials() : value{} {
     double term = 1.0;
-    for (int k = 0; k < 16; ++k) value[k] = static_cast<T>(term), term /= k + 1;
+    for (int k = 0; k < 16; ++k) {
+      value[k] = static_cast<T>(term);
+      term /= k + 1;
+    }
   }
 };
 template <class T>

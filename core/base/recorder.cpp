@@ -49,7 +49,8 @@ Recorder::~Recorder() {
 
 void Recorder::begin() {
   if (at_work) throw std::logic_error("two recorders at once");
-  at_work = this, recorded_thread = true;
+  at_work = this;
+  recorded_thread = true;
   for (const auto& source : sources()) source(true);
   began_ = since_ = now_seconds();
 }
@@ -57,7 +58,8 @@ void Recorder::begin() {
 void Recorder::end() {
   ended_ = charge();
   for (const auto& source : sources()) source(false);
-  at_work = nullptr, recorded_thread = false;
+  at_work = nullptr;
+  recorded_thread = false;
 }
 
 /// The time since the last change belongs to the innermost region.
@@ -74,9 +76,7 @@ std::size_t Recorder::row_of(std::string_view name, WorkKind kind, int word) {
   std::size_t& recent = recent_[(address / 8 + static_cast<std::size_t>(section_) * 67) % recent_.size()];
   if (recent > 0) {
     const Row& row = rows_[recent - 1];
-    if (row.name == name && (row.word < 8) == (word < 8) &&
-        row.section == sections_[section_])
-      return recent - 1;
+    if (row.name == name && (row.word < 8) == (word < 8) && row.section == sections_[section_]) return recent - 1;
   }
   const std::size_t row = found_row(name, kind, word);
   recent = row + 1;

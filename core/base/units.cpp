@@ -136,7 +136,10 @@ class UnitParser {
 
   std::optional<Unit> parse(std::string& problem) {
     auto result = product();
-    if (result && at_ < text_.size()) fail(fmt::format("'{}' is not a unit", text_)), result.reset();
+    if (result && at_ < text_.size()) {
+      fail(fmt::format("'{}' is not a unit", text_));
+      result.reset();
+    }
     if (!result) problem = problem_;
     return result;
   }
@@ -171,8 +174,10 @@ class UnitParser {
     if (at_ < text_.size() && text_[at_] == '(') {
       ++at_;
       base = product();
-      if (base && (at_ == text_.size() || text_[at_++] != ')'))
-        fail(fmt::format("'{}' lacks a ')'", text_)), base.reset();
+      if (base && (at_ == text_.size() || text_[at_++] != ')')) {
+        fail(fmt::format("'{}' lacks a ')'", text_));
+        base.reset();
+      }
     } else if (at_ < text_.size() && text_[at_] == '1') {
       ++at_;
       base = Unit{};

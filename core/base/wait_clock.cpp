@@ -23,7 +23,10 @@ WaitClock::~WaitClock() { --clocks, --own_clocks; }
 double WaitClock::seconds() const { return waited - start_; }
 
 Waiting::Waiting() {
-  if (waits_are_counted() && !in_a_wait) in_a_wait = true, start_ = steady_seconds();
+  if (waits_are_counted() && !in_a_wait) {
+    in_a_wait = true;
+    start_ = steady_seconds();
+  }
 }
 Waiting::~Waiting() {
   if (start_ < 0.0) return;

@@ -223,8 +223,10 @@ std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const s
   const auto whole_header = header<T>(shape, bound, method, 0).size();
   auto instead = [&](Method other, double factor) {
     auto others = packed(other);
-    if (static_cast<double>(others.size() - whole_header) < factor * static_cast<double>(out.size() - whole_header))
-      out = std::move(others), method = other;
+    if (static_cast<double>(others.size() - whole_header) < factor * static_cast<double>(out.size() - whole_header)) {
+      out = std::move(others);
+      method = other;
+    }
   };
   if (method == interpolation && predictor == LossyPredictor::automatic) instead(lorenzo, 0.95);
   if (method != exact && out.size() > values.size_bytes() + whole_header) instead(exact, 1.0);

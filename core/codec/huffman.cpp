@@ -84,7 +84,8 @@ struct Canonical {
     std::uint32_t index = 0;
     for (int n = 1; n <= longest; ++n) {
       code = (code + count[n - 1]) << 1;
-      first_code[n] = static_cast<std::uint32_t>(code), first_index[n] = index;
+      first_code[n] = static_cast<std::uint32_t>(code);
+      first_index[n] = index;
       index += count[n];
       if (code + count[n] > (std::uint64_t{1} << n)) throw DamagedStream{};
     }
@@ -128,7 +129,9 @@ std::vector<std::uint8_t> write_bits(std::span<const std::uint16_t> symbols, con
     if (free > 32) continue;
     const auto word = static_cast<std::uint32_t>(held >> 32);
     for (int k = 0; k < 4; ++k) at[k] = static_cast<std::uint8_t>(word >> (24 - 8 * k));
-    at += 4, held <<= 32, free += 32;
+    at += 4;
+    held <<= 32;
+    free += 32;
   }
   for (int k = 0; k < 8; ++k) at[k] = static_cast<std::uint8_t>(held >> (56 - 8 * k));
   out.resize((bits + 7) / 8);
@@ -148,12 +151,14 @@ struct BitReader {
       if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
       held |= word >> count;
       const int taken = (63 - count) >> 3;
-      at += taken, count += 8 * taken;
+      at += taken;
+      count += 8 * taken;
       return;
     }
     while (count <= 56) {
       held |= static_cast<std::uint64_t>(at < end ? *at : 0) << (56 - count);
-      at += at < end, count += 8;
+      at += at < end;
+      count += 8;
     }
   }
   void drop(int n) { held <<= n, count -= n; }
@@ -226,7 +231,8 @@ void huffman_decode(ByteReader& in, std::span<std::uint16_t> symbols) {
     bytes[k] = in.get_list<std::uint8_t>();
     reader[k] = {bytes[k].data(), bytes[k].data() + bytes[k].size()};
     const auto p = part(symbols, k);
-    to[k] = symbols.data() + (p.data() - symbols.data()), left[k] = p.size();
+    to[k] = symbols.data() + (p.data() - symbols.data());
+    left[k] = p.size();
   }
   if (!symbols.empty() && decoder.canonical.order.empty()) throw DamagedStream{};
   // Two symbols of up to 24 bits fit what a reader holds after fill(): at least 56 bits.

@@ -50,7 +50,8 @@ void lorenzo_encode(const T* field, const FieldShape& shape, double bound, ByteW
       w[k] = static_cast<Whole>(static_cast<std::int32_t>(q));
     } else {
       w[k] = k > 0 ? w[k - 1] : 0;
-      places.push_back(k), values.push_back(field[k]);
+      places.push_back(k);
+      values.push_back(field[k]);
     }
   }
   for (std::size_t k = places.size(); k-- > 1;) places[k] -= places[k - 1];

@@ -78,7 +78,9 @@ Coded<T> code(const T* field, std::vector<T>& finite, double bound, double toler
     const T x = field[k];
     if (std::abs(static_cast<long double>(x) - static_cast<long double>(back[k])) <= static_cast<long double>(bound))
       continue;
-    out.places.push_back(k - last), out.values.push_back(x), last = k;
+    out.places.push_back(k - last);
+    out.values.push_back(x);
+    last = k;
   }
   return out;
 }

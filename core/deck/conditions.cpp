@@ -25,7 +25,8 @@ ExpressionParser::Value ExpressionParser::formula() {
   Value left = both();
   while (take_word("or")) {
     const Value right = both();
-    require_truth(left, "or"), require_truth(right, "or");
+    require_truth(left, "or");
+    require_truth(right, "or");
     left = combined(condition::either, std::move(left), right, Dimension{});
   }
   return left;
@@ -35,7 +36,8 @@ ExpressionParser::Value ExpressionParser::both() {
   Value left = negation();
   while (take_word("and")) {
     const Value right = negation();
-    require_truth(left, "and"), require_truth(right, "and");
+    require_truth(left, "and");
+    require_truth(right, "and");
     left = combined(condition::both, std::move(left), right, Dimension{});
   }
   return left;

@@ -194,7 +194,10 @@ class Describe {
     if (!good) return false;
     for (const auto& condition : checks_) {
       const std::string problem = condition(out);
-      if (!problem.empty()) reader.problems.add(map, problem), good = false;
+      if (!problem.empty()) {
+        reader.problems.add(map, problem);
+        good = false;
+      }
     }
     return good;
   }

@@ -35,7 +35,10 @@ std::string allowed_text(const KeySpec& key) {
 
 std::string type_text(const KeySpec& key) {
   KeySpec plain = key;
-  if (plain.leaf == Leaf::option) plain.options.clear(), plain.leaf = Leaf::text;
+  if (plain.leaf == Leaf::option) {
+    plain.options.clear();
+    plain.leaf = Leaf::text;
+  }
   if (plain.leaf != Leaf::choice) return plain.type_text();
   // A kind is a section of its own.
   return fmt::format("[{}](#{})", plain.type_text(), plain.choice_kind);

@@ -118,7 +118,8 @@ Node Node::with(std::string_view key, Node value) const {
       // A value of the same source has moved within it, and its key stands where it stood; another is from the command
       // line.
       if (place.line > 0 && place.source == old.mark.source) entry.mark = old.mark;
-      old = entry, found = true;
+      old = entry;
+      found = true;
     }
   if (!found) changed.push_back(std::move(entry));
   return map(std::move(changed), mark()).at_path(path());

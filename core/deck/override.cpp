@@ -87,7 +87,8 @@ std::string with_quoted_places(std::string_view text) {
       out += '\'';
       for (const char letter : trim(rest.substr(0, end))) out += letter == '\'' ? "''" : std::string(1, letter);
       out += '\'';
-      k += end - 1, before = '\'';
+      k += end - 1;
+      before = '\'';
       continue;
     }
     if (quote && c == quote)

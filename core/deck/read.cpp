@@ -181,7 +181,8 @@ bool read_expression(const Node& node, const KeySpec& spec, Reader& reader, Expr
     Mark mark = node.mark();
     if (mark.line > 0) {
       const auto place = place_in_file(mark.source, {mark.line, mark.column}, node.quoted(), node.text(), e.column);
-      mark.line = place.line, mark.column = place.column;
+      mark.line = place.line;
+      mark.column = place.column;
     }
     const std::string caret(e.column - 1, ' ');
     reader.problems.add(mark, node.path(), fmt::format("{}\n    {}\n    {}^", e.problem, node.text(), caret));

@@ -120,7 +120,8 @@ class Builder : public YAML::EventHandler {
       return;
     }
     Open& into = open_.back();
-    into.size.values += size.values, into.size.bytes += size.bytes;
+    into.size.values += size.values;
+    into.size.bytes += size.bytes;
     if (into.size.values > most_values)
       throw InputError(fmt::format("{}: more than {} values, aliases unfolded", into.mark.text(), most_values));
     if (into.size.bytes > most_bytes)

@@ -77,7 +77,10 @@ void write_head(File& file, const State& state, const Provenance& provenance) {
   file.write("/box/origin", tensor_of(&box.origin[0], {3}));
   std::vector<std::string> symbols;
   std::vector<double> masses;
-  for (const auto& species : state.particles.species) symbols.push_back(species.symbol), masses.push_back(species.mass);
+  for (const auto& species : state.particles.species) {
+    symbols.push_back(species.symbol);
+    masses.push_back(species.mass);
+  }
   if (symbols.empty()) return;
   file.write("/species/symbol", symbols);
   file.write("/species/mass", masses).set_attribute("unit", "g/mol");

@@ -29,8 +29,10 @@ Block block_of(const Head& head, std::vector<char>& bytes) {
   out.values.rank = static_cast<int>(head.rank);
   out.values.dtype = static_cast<DType>(head.dtype);
   std::int64_t stride = 1;
-  for (int k = out.values.rank; k-- > 0; stride *= head.shape[k])
-    out.values.shape[k] = head.shape[k], out.values.stride[k] = stride;
+  for (int k = out.values.rank; k-- > 0; stride *= head.shape[k]) {
+    out.values.shape[k] = head.shape[k];
+    out.values.stride[k] = stride;
+  }
   bytes.resize(stride * size_of(out.values.dtype));
   out.values.data = bytes.data();
   return out;

@@ -267,7 +267,10 @@ void RunLock::watch() {
   Clock::time_point lost_at;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, seconds(limits_.look), [this] { return closing_; })) {
-    if (!lost_ && !mine()) lost_ = true, lost_at = Clock::now();
+    if (!lost_ && !mine()) {
+      lost_ = true;
+      lost_at = Clock::now();
+    }
     if (lost_ && Clock::now() - lost_at > seconds(limits_.leave)) {
       // Whatever the run is doing, it may not write: files appear under their names complete or not at all.
       std::fprintf(stderr, "cambium: %s\n", lost(false).c_str());

@@ -74,7 +74,8 @@ bool TextLines::fill() {
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
             buffer_.begin());
   offset_ += static_cast<std::streamoff>(at_);
-  end_ -= at_, at_ = 0;
+  end_ -= at_;
+  at_ = 0;
   if (buffer_.size() < end_ + read_at_once) buffer_.resize(std::max(2 * end_, read_at_once) + read_at_once);
   file_.read(buffer_.data() + end_, static_cast<std::streamsize>(buffer_.size() - end_));
   const auto more = static_cast<std::size_t>(file_.gcount());

@@ -27,7 +27,10 @@ std::vector<std::int64_t> beginnings(std::int64_t at, const std::vector<std::int
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
   std::vector<std::int64_t> out(sizes.size());
-  for (const auto rank : order) out[rank] = at, at += sizes[rank];
+  for (const auto rank : order) {
+    out[rank] = at;
+    at += sizes[rank];
+  }
   return out;
 }
 
@@ -44,7 +47,11 @@ class Places {
     while (fault_ == 0 && count > 0) {
       const ssize_t put = ::pwrite(descriptor_, bytes, static_cast<std::size_t>(count), at);
       if (put < 0 && errno != EINTR) fault_ = errno;
-      if (put > 0) bytes += put, count -= put, at += put;
+      if (put > 0) {
+        bytes += put;
+        count -= put;
+        at += put;
+      }
     }
   }
   int close() {
@@ -66,7 +73,10 @@ void write_text_parts(const std::string& path, std::string_view head, std::strin
   const auto sizes = comm.all_gather(size), at = beginnings(std::ssize(head), sizes, comm.all_gather(place));
   std::unique_ptr<AtomicFile> target;
   std::unique_ptr<Places> file;
-  if (comm.root()) target = std::make_unique<AtomicFile>(path), file = std::make_unique<Places>(target->part());
+  if (comm.root()) {
+    target = std::make_unique<AtomicFile>(path);
+    file = std::make_unique<Places>(target->part());
+  }
   if (file) file->write(head.data(), std::ssize(head), 0);
   std::size_t rank = 0;
   std::int64_t before = 0;  // bytes of lower ranks

@@ -15,7 +15,9 @@ constexpr int most_bits = 4;
 
 BinaryCodedMatrix empty_matrix(std::int64_t rows, std::int64_t columns, int bits) {
   BinaryCodedMatrix m;
-  m.rows = rows, m.columns = columns, m.bits = bits;
+  m.rows = rows;
+  m.columns = columns;
+  m.bits = bits;
   m.signs.assign(bits * m.row_blocks() * m.column_blocks() * 16, 0u);
   m.scales.assign(bits * m.row_blocks() * 16, 0.0f);
   return m;
@@ -119,7 +121,10 @@ BinaryCodedMatrix binary_coded(std::span<const float> weights, std::int64_t rows
   for (std::int64_t r = 0; r < rows; ++r) {
     const auto w = weights.subspan(r * columns, columns);
     auto code = greedy(w, bits);
-    for (int k = 0; k < rounds; ++k) fit_scales(w, bits, code), fit_signs(w, bits, code);
+    for (int k = 0; k < rounds; ++k) {
+      fit_scales(w, bits, code);
+      fit_signs(w, bits, code);
+    }
     store_row(code, r, m);
   }
   return m;

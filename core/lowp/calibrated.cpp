@@ -128,10 +128,12 @@ InputMoments input_moments(std::span<const float> full, std::span<const float> r
     throw InternalError("input_moments: rows of different samples");
   InputMoments out;
   out.columns = columns;
-  out.full_mean = means(full, columns), out.mean = means(rounded, columns);
+  out.full_mean = means(full, columns);
+  out.mean = means(rounded, columns);
   const auto x = centred(full, out.full_mean), seen = centred(rounded, out.mean);
   const int rows = static_cast<int>(full.size() / n), m = static_cast<int>(n);
-  out.own.assign(n * n, 0.0), out.cross = out.own;
+  out.own.assign(n * n, 0.0);
+  out.cross = out.own;
   host_gemm<double>(true, false, m, m, rows, 1.0 / rows, seen.data(), m, seen.data(), m, 0.0, out.own.data(), m);
   host_gemm<double>(true, false, m, m, rows, 1.0 / rows, x.data(), m, seen.data(), m, 0.0, out.cross.data(), m);
   return out;

@@ -16,14 +16,18 @@ struct Counters {
 
   Counters(std::uint64_t first, std::uint64_t step) {
     const Words id = first + Words{0, 1, 2, 3, 4, 5, 6, 7};
-    c0 = id & 0xffffffffull, c1 = id >> 32;
-    c2 = Words{} + (step & 0xffffffffull), c3 = Words{} + (step >> 32);
+    c0 = id & 0xffffffffull;
+    c1 = id >> 32;
+    c2 = Words{} + (step & 0xffffffffull);
+    c3 = Words{} + (step >> 32);
   }
   /// One round of Philox 4x32.
   void mix(std::uint32_t key0, std::uint32_t key1) {
     const Words a = c0 * 0xD2511F53ull, b = c2 * 0xCD9E8D57ull;
-    c0 = (b >> 32) ^ c1 ^ key0, c1 = b & 0xffffffffull;
-    c2 = (a >> 32) ^ c3 ^ key1, c3 = a & 0xffffffffull;
+    c0 = (b >> 32) ^ c1 ^ key0;
+    c1 = b & 0xffffffffull;
+    c2 = (a >> 32) ^ c3 ^ key1;
+    c3 = a & 0xffffffffull;
   }
 };
 

@@ -40,7 +40,8 @@ struct Block {
       for (int k = 0; k < N; ++k) {
         if (k & distance) continue;
         const Sixteen sum = part[k] + part[k + distance];
-        part[k + distance] = part[k] - part[k + distance], part[k] = sum;
+        part[k + distance] = part[k] - part[k + distance];
+        part[k] = sum;
       }
   }
 };

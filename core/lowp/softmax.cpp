@@ -29,7 +29,8 @@ Numbers nearest(Numbers x) {
 }
 Numbers times_power(Numbers x, Numbers k) {
   float values[width], powers[width];
-  x.store(values), k.store(powers);
+  x.store(values);
+  k.store(powers);
   for (int j = 0; j < width; ++j) values[j] = std::ldexp(values[j], static_cast<int>(std::max(powers[j], -300.0f)));
   return Numbers::load(values);
 }

@@ -10,7 +10,9 @@ static std::int64_t padded_rows(const BinaryCodedMatrix& w) {
 BinaryCodedMatrix transposed_planes(const BinaryCodedMatrix& w) {
   constexpr std::int64_t block_rows = BinaryCodedMatrix::block_rows;
   BinaryCodedMatrix t;
-  t.rows = w.columns, t.columns = w.bits * padded_rows(w), t.bits = 1;
+  t.rows = w.columns;
+  t.columns = w.bits * padded_rows(w);
+  t.bits = 1;
   t.signs.assign(t.row_blocks() * t.column_blocks() * block_rows, 0u);
   t.scales.assign(t.row_blocks() * block_rows, 1.0f);
   for (int plane = 0; plane < w.bits; ++plane)

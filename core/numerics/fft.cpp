@@ -23,7 +23,10 @@ class CudaFft : public VendorFft {
  public:
   explicit CudaFft(int n) : n_(n) {}
   ~CudaFft() override {
-    for (const auto& [rows, plans] : plans_) cufftDestroy(plans.forward), cufftDestroy(plans.backward);
+    for (const auto& [rows, plans] : plans_) {
+      cufftDestroy(plans.forward);
+      cufftDestroy(plans.backward);
+    }
   }
   void forward(const View<const double**>& in, int first, const View<double**>& out, int imaginary, int rows) override;
   void backward(const View<const double**>& in, int imaginary, const View<double**>& out, int first, int rows) override;

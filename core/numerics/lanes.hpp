@@ -14,7 +14,8 @@ CAMBIUM_HF auto in_turns(Pack<T, static_cast<int>(sizeof...(I))> a, Pack<T, stat
   constexpr std::size_t w = sizeof...(I), from = Upper ? w / 2 : 0;
 #if defined(CAMBIUM_DEVICE_COMPILER)  // whose front end does not know shuffles
   T first[w], second[w], turned[w];
-  a.store(first), b.store(second);
+  a.store(first);
+  b.store(second);
   for (std::size_t k = 0; k < w; ++k) turned[k] = (k % 2 ? second : first)[from + k / 2];
   return Pack<T, static_cast<int>(w)>::load(turned);
 #else

@@ -51,7 +51,10 @@ CAMBIUM_HF void turn(Q* block) {
   for (int h = w / 2; h >= 1; h /= 2) {
     Ints first{}, second{};
 #pragma GCC unroll 8
-    for (int l = 0; l < w; ++l) first[l] = l & h ? w + l - h : l, second[l] = l & h ? w + l : l + h;
+    for (int l = 0; l < w; ++l) {
+      first[l] = l & h ? w + l - h : l;
+      second[l] = l & h ? w + l : l + h;
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < w; ++i) {
       if (i & h) continue;
@@ -145,7 +148,8 @@ CAMBIUM_FN Complex* run_passes(const View<RealFft::Pass*>& passes, Complex* x, C
   for (std::size_t k = 0; k < passes.extent(0); ++k) {
     run_pass<Sign>(passes(k), x, y, table, n);
     Complex* const swap = x;
-    x = y, y = swap;
+    x = y;
+    y = swap;
   }
   return x;
 }
@@ -195,7 +199,8 @@ RealFft::RealFft(int n) : n_(n) {
   for (std::size_t k = 0; k < passes_.size(); ++k) passes(k) = passes_[k];
   for (int k = 0; k < n; ++k) {
     const double angle = -2.0 * constants::pi * k / n;
-    twiddle(2 * k) = std::cos(angle), twiddle(2 * k + 1) = std::sin(angle);
+    twiddle(2 * k) = std::cos(angle);
+    twiddle(2 * k + 1) = std::sin(angle);
   }
   Kokkos::deep_copy(device_passes_, passes);
   Kokkos::deep_copy(twiddle_, twiddle);
@@ -224,12 +229,15 @@ void RealFft::forward(const View<const double**>& in, int first, const View<doub
         Complex* const other = z == work.a ? work.b : work.a;
         P* const im = reinterpret_cast<P*>(other);
         const P zero(0.0), part(0.5);
-        re[0] = z[0].re + z[0].im, im[0] = zero;
-        re[half] = z[0].re - z[0].im, im[half] = zero;
+        re[0] = z[0].re + z[0].im;
+        im[0] = zero;
+        re[half] = z[0].re - z[0].im;
+        im[half] = zero;
         for (int k = 1; k < half; ++k) {
           const Complex a = z[k], b{z[half - k].re, -z[half - k].im};
           const Complex even = a + b, odd = twiddled<-1>(times_i<-1>(a - b), table, k);
-          re[k] = part * (even.re + odd.re), im[k] = part * (even.im + odd.im);
+          re[k] = part * (even.re + odd.re);
+          im[k] = part * (even.im + odd.im);
         }
         store_columns(re, &out(row, 0), out.stride(0), lanes, half + 1);
         store_columns(im, &out(row, imaginary), out.stride(0), lanes, half + 1);

@@ -94,7 +94,10 @@ void TridiagonalEigen::step(int l, int m, double* d, double* e) {
     *cosine++ = c;
     *sine++ = s;
   }
-  if (low == l) d[l] -= p, e[l] = g;
+  if (low == l) {
+    d[l] -= p;
+    e[l] = g;
+  }
   e[m] = 0.0;
   cosine_.resize(first + static_cast<std::size_t>(m - low));
   sine_.resize(cosine_.size());
@@ -147,7 +150,10 @@ void TridiagonalEigen::from_eigenvectors(double* x) const {
 }
 
 void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width) {
-  a_ = a, n_ = n, lda_ = lda, width_ = width;
+  a_ = a;
+  n_ = n;
+  lda_ = lda;
+  width_ = width;
   reduce();
   // H^T E, n x width, column-major.
   columns_.assign(n * width, 0.0);
@@ -164,8 +170,7 @@ void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width)
     put_slice(slice, columns_.data());
   }
   for (int q = 0; q < width_; ++q)
-    for (int j = 0; j < n_; ++j)
-      component_[j * width_ + q] = columns_[q * n_ + j];
+    for (int j = 0; j < n_; ++j) component_[j * width_ + q] = columns_[q * n_ + j];
 }
 
 void SymmetricSpectrum::reduce() {
@@ -206,15 +211,12 @@ void SymmetricSpectrum::take_slice(int slice, const double* columns) {
 void SymmetricSpectrum::put_slice(int slice, double* columns) const {
   constexpr int w = TridiagonalEigen::row_width;
   for (int k = 0; k < w && slice * w + k < width_; ++k)
-    for (int j = 0; j < n_; ++j)
-      columns[static_cast<std::ptrdiff_t>(slice * w + k) * n_ + j] = panel_[j * w + k];
+    for (int j = 0; j < n_; ++j) columns[static_cast<std::ptrdiff_t>(slice * w + k) * n_ + j] = panel_[j * w + k];
 }
 
 void SymmetricSpectrum::column(std::span<const double> f, double* out) {
   for (int q = 0; q < width_; ++q)
-    for (int j = 0; j < n_; ++j)
-      out[static_cast<std::ptrdiff_t>(q) * n_ + j] =
-          f[j] * component_[j * width_ + q];
+    for (int j = 0; j < n_; ++j) out[static_cast<std::ptrdiff_t>(q) * n_ + j] = f[j] * component_[j * width_ + q];
   for (int slice = 0; slice < slices(); ++slice) {
     take_slice(slice, out);
     tridiagonal_.from_eigenvectors(panel_.data());

@@ -35,9 +35,15 @@ CAMBIUM_FN void add_to(double* p, double value) {
 
 /// Adds the symmetric tensor (xx, yy, zz, xy, xz, yz) to nine numbers in row-major order.
 CAMBIUM_FN void add_symmetric(double* to, const double* w) {
-  to[0] += w[0], to[1] += w[3], to[2] += w[4];
-  to[3] += w[3], to[4] += w[1], to[5] += w[5];
-  to[6] += w[4], to[7] += w[5], to[8] += w[2];
+  to[0] += w[0];
+  to[1] += w[3];
+  to[2] += w[4];
+  to[3] += w[3];
+  to[4] += w[1];
+  to[5] += w[5];
+  to[6] += w[4];
+  to[7] += w[5];
+  to[8] += w[2];
 }
 
 /// Calls run.operator()<outputs>() for what the request asks.

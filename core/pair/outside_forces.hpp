@@ -21,7 +21,8 @@ class OutsideForces {
   /// Parts of atoms 0..n-1 in whole blocks, one for each thread that is worth starting; their lists are emptied.
   void begin(int n, int block) {
     constexpr int enough = 16;  // atoms
-    n_ = n, block_ = block;
+    n_ = n;
+    block_ = block;
     given_.resize(thread_shares(n, enough));
     for (auto& list : given_) list.clear();
   }

@@ -23,7 +23,8 @@ class PairForces {
   /// cannot be.
   template <class Terms>
   void bind(int types, Truncation truncation, const Terms& terms, const std::optional<PairTableParams>& table = {}) {
-    types_ = types, truncation_ = truncation;
+    types_ = types;
+    truncation_ = truncation;
     table_ = View<double**>("pair_table", first_coefficient + pair_coefficients<Model>, types * types);
     const auto host = Kokkos::create_mirror_view(table_);
     std::vector<PairTable::Formula> formulas;

@@ -46,15 +46,23 @@ struct PairKernel {
       P s, energy;
       model.template pair<outputs != Outputs::forces>(center, r2, j, other.type, s, energy);
       const P sx = s * dx, sy = s * dy, sz = s * dz;
-      fx += sx, fy += sy, fz += sz;
+      fx += sx;
+      fy += sy;
+      fz += sz;
       if constexpr (outputs != Outputs::forces) {
         e += energy;
-        v[0] = fma(sx, dx, v[0]), v[1] = fma(sy, dy, v[1]), v[2] = fma(sz, dz, v[2]);
-        v[3] = fma(sx, dy, v[3]), v[4] = fma(sx, dz, v[4]), v[5] = fma(sy, dz, v[5]);
+        v[0] = fma(sx, dx, v[0]);
+        v[1] = fma(sy, dy, v[1]);
+        v[2] = fma(sz, dz, v[2]);
+        v[3] = fma(sx, dy, v[3]);
+        v[4] = fma(sx, dz, v[4]);
+        v[5] = fma(sy, dz, v[5]);
       }
     }
     double* fi = f + 3 * static_cast<std::int64_t>(i);
-    fi[0] += sum(fx), fi[1] += sum(fy), fi[2] += sum(fz);
+    fi[0] += sum(fx);
+    fi[1] += sum(fy);
+    fi[2] += sum(fz);
     if constexpr (outputs != Outputs::forces) add_sums(i, e, v, sums);
   }
 
@@ -62,7 +70,10 @@ struct PairKernel {
     const double energy = 0.5 * sum(e);  // the other half belongs to the neighbour's row
     sums.v[0] += energy;
     double w[6];
-    for (int k = 0; k < 6; ++k) w[k] = 0.5 * sum(v[k]), sums.v[1 + k] += w[k];
+    for (int k = 0; k < 6; ++k) {
+      w[k] = 0.5 * sum(v[k]);
+      sums.v[1 + k] += w[k];
+    }
     if constexpr (outputs == Outputs::per_atom) {
       atom_energy[i] += energy;
       add_symmetric(atom_virial + 9 * static_cast<std::int64_t>(i), w);

@@ -24,7 +24,8 @@ void PairTableParams::describe(deck::Describe<PairTableParams>& d) {
 
 /// Coefficients of the cubic in t from 0 to `width` with these values and slopes (per interval) at both ends.
 static void hermite(double v0, double s0, double v1, double s1, double width, double* c) {
-  c[0] = v0, c[1] = s0 / width;
+  c[0] = v0;
+  c[1] = s0 / width;
   c[2] = (3.0 * (v1 - v0) - 2.0 * s0 - s1) / (width * width);
   c[3] = (2.0 * (v0 - v1) + s0 + s1) / (width * width * width);
 }
@@ -77,7 +78,8 @@ PairTable::PairTable(std::span<const Formula> pairs, double cutoff, const PairTa
     grid_.first = grid_.interval(from_ * from_);
     intervals_ = static_cast<int>(grid_.interval(cutoff * cutoff)) + 1;
     const std::size_t numbers = 4 * static_cast<std::size_t>(intervals_);
-    energies.resize(numbers * pairs.size()), forces.resize(numbers * pairs.size());
+    energies.resize(numbers * pairs.size());
+    forces.resize(numbers * pairs.size());
     error_ = 0.0;
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       const double error = fill(pairs[p], &energies[numbers * p], &forces[numbers * p]);
@@ -96,7 +98,8 @@ PairTable::PairTable(std::span<const Formula> pairs, double cutoff, const PairTa
     Kokkos::deep_copy(to, host);
     return to;
   };
-  energies_ = move(energies, "pair_energies"), forces_ = move(forces, "pair_forces");
+  energies_ = move(energies, "pair_energies");
+  forces_ = move(forces, "pair_forces");
 }
 
 std::string PairTable::summary() const {

@@ -82,14 +82,17 @@ void require_readable_network() {
 
 void EmulatedNetwork::post_receive(MPI_Request request, MPI_Datatype type, MPI_Comm comm) {
   Pending p;
-  p.type = type, p.since = wall_seconds();
+  p.type = type;
+  p.since = wall_seconds();
   PMPI_Comm_rank(comm, &p.self);
   pending_[request] = p;
 }
 
 void EmulatedNetwork::post_collective(MPI_Request request, double cost) {
   Pending p;
-  p.receive = false, p.cost = cost, p.since = wall_seconds();
+  p.receive = false;
+  p.cost = cost;
+  p.since = wall_seconds();
   pending_[request] = p;
 }
 

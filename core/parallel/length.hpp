@@ -26,7 +26,8 @@ class MessageLength {
     const MPI_Datatype types[] = {all, type};
     MPI_Type_create_struct(2, blocks, places, types, &type_);
     MPI_Type_commit(&type_);
-    MPI_Type_free(&stretch), MPI_Type_free(&all);
+    MPI_Type_free(&stretch);
+    MPI_Type_free(&all);
     made_ = true;
   }
   ~MessageLength() {

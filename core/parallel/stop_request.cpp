@@ -63,9 +63,11 @@ void StopRequest::require_directory(bool look) const {
 }
 
 bool StopRequest::agreed_before_stage() {
-  last_step_ = 0, interval_ = 1;
+  last_step_ = 0;
+  interval_ = 1;
   const bool stop = agreed(1);
-  last_step_ = 0, interval_ = 1;
+  last_step_ = 0;
+  interval_ = 1;
   return stop;
 }
 

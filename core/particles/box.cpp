@@ -39,7 +39,8 @@ Box Box::from_vectors(const double m[3][3], double rotation[3][3]) {
   e[2][2] = e[0][0] * e[1][1] - e[0][1] * e[1][0];
   Box box;
   box.h[0][0] = la;
-  box.h[1][0] = bx, box.h[1][1] = by;
+  box.h[1][0] = bx;
+  box.h[1][1] = by;
   for (int k = 0; k < 3; ++k) box.h[2][k] = dot(m[2], e[k]);
   // Cells given in lower-triangular form keep their numbers to the last bit.
   if (m[0][1] == 0.0 && m[0][2] == 0.0 && m[1][2] == 0.0 && m[0][0] > 0.0 && m[1][1] > 0.0)

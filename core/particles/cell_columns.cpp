@@ -89,7 +89,10 @@ void CellColumns::bin(const double* positions, int n, double range) {
     for (int i = c * chunk_size; i < last; ++i) {
       const int s = counts_[slots * c + bin_of_particle_[i]]++;
       const double* r = positions + 4 * static_cast<std::int64_t>(i);
-      x(s) = in_units(r[0], 0), y(s) = in_units(r[1], 1), z(s) = in_units(r[2], 2), id(s) = i;
+      x(s) = in_units(r[0], 0);
+      y(s) = in_units(r[1], 1);
+      z(s) = in_units(r[2], 2);
+      id(s) = i;
     }
   });
 }
@@ -119,7 +122,10 @@ void CellColumns::lay_out_columns(int chunks) {
   }
   for (int column = 0; column < columns; ++column) {
     const int end = start[static_cast<std::size_t>(column) * (bins + 1) + bins];
-    for (int s = end; s < (end + lanes - 1) / lanes * lanes; ++s) x(s) = y(s) = z(s) = nowhere, id(s) = -1;
+    for (int s = end; s < (end + lanes - 1) / lanes * lanes; ++s) {
+      x(s) = y(s) = z(s) = nowhere;
+      id(s) = -1;
+    }
   }
 }
 

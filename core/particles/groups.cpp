@@ -111,7 +111,10 @@ Selection selection_of(const std::string& name, const GroupSpec& spec, const Par
   out.any_tag = spec.tags.empty();
   out.ranges = View<std::int64_t* [2]>("group: tags", spec.tags.size());
   const auto ranges = Kokkos::create_mirror_view(out.ranges);
-  for (std::size_t k = 0; k < spec.tags.size(); ++k) ranges(k, 0) = spec.tags[k][0], ranges(k, 1) = spec.tags[k][1];
+  for (std::size_t k = 0; k < spec.tags.size(); ++k) {
+    ranges(k, 0) = spec.tags[k][0];
+    ranges(k, 1) = spec.tags[k][1];
+  }
   Kokkos::deep_copy(out.ranges, ranges);
   select_block(out, name, spec);
   if (spec.sphere) {

@@ -55,11 +55,15 @@ RowGroup next_group(const double* x, int first, int end, double range) {
     double lo[3], hi[3];
     bool compact = true;
     for (int k = 0; k < 3; ++k) {
-      lo[k] = std::min(g.lo[k], r[k]), hi[k] = std::max(g.hi[k], r[k]);
+      lo[k] = std::min(g.lo[k], r[k]);
+      hi[k] = std::max(g.hi[k], r[k]);
       compact = compact && hi[k] - lo[k] <= RowGroup::max_extent * range;
     }
     if (!compact) break;
-    for (int k = 0; k < 3; ++k) g.lo[k] = lo[k], g.hi[k] = hi[k];
+    for (int k = 0; k < 3; ++k) {
+      g.lo[k] = lo[k];
+      g.hi[k] = hi[k];
+    }
   }
   return g;
 }
@@ -107,7 +111,11 @@ struct Candidates {
   }
 
   void fill() {
-    for (int k = 0; k < F::width; ++k) x[count + k] = 1e15f, y[count + k] = z[count + k] = 0.0f, id[count + k] = -1;
+    for (int k = 0; k < F::width; ++k) {
+      x[count + k] = 1e15f;
+      y[count + k] = z[count + k] = 0.0f;
+      id[count + k] = -1;
+    }
   }
 };
 

@@ -75,7 +75,10 @@ void fill_cells(const CellGrid& grid, const View<double* [4]>& x, int count, Dev
   Kokkos::parallel_scan(
       "neighbor_cell_starts", Range(0, grid.total() + 1), KOKKOS_LAMBDA(int c, int& sum, bool last) {
         const int mine = filled(c);
-        if (last) start(c) = sum, filled(c) = 0;
+        if (last) {
+          start(c) = sum;
+          filled(c) = 0;
+        }
         sum += mine;
       });
   Kokkos::parallel_for(
@@ -134,7 +137,8 @@ bool fill_equal_rows(const RowSearch& search, int n, int sentinel, int pitch, Ne
         int* row = &index(begin);
         const int found = search(i, row, pitch);
         for (int k = found; k < padded_row(found) && k < pitch; ++k) row[k] = sentinel;
-        offset(i) = begin, count(i) = found;
+        offset(i) = begin;
+        count(i) = found;
         if (i == n - 1) offset(n) = begin + pitch;
         pairs += found;
         most = found > most ? found : most;

@@ -61,7 +61,8 @@ void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& im
   for (int k = 0; k < 3; ++k) s.box.origin[k] = numbers[9 + k];
   for (int k = 0; k < 9; ++k) s.axes.q[k / 3][k % 3] = numbers[12 + k];
   s.nglobal = static_cast<std::int64_t>(numbers[21]);
-  velocities = numbers[22] != 0.0, images = numbers[23] != 0.0;
+  velocities = numbers[22] != 0.0;
+  images = numbers[23] != 0.0;
   for (std::size_t k = 0; k < s.species.size(); ++k) s.species[k].mass = numbers[24 + k];
 }
 
@@ -108,7 +109,10 @@ std::vector<std::string> doubtful_masses(std::span<const Species> species) {
     double least = off;
     const auto consider = [&](std::string_view symbol, double within) {
       const double mass = standard_mass(symbol), distance = std::abs(s.mass - mass);
-      if (symbol != s.symbol && mass > 0.0 && distance < least && distance <= within) other = symbol, least = distance;
+      if (symbol != s.symbol && mass > 0.0 && distance < least && distance <= within) {
+        other = symbol;
+        least = distance;
+      }
     };
     for (const Species& o : species) consider(o.symbol, off);
     for (int z = 1; other.empty() && s.symbol != "H" && !element_symbol(z).empty(); ++z)  // H is made heavy on purpose

@@ -12,7 +12,10 @@ TensorRef tensor_of(const V& view, std::int64_t rows = -1) {
   TensorRef t;
   t.data = const_cast<std::remove_const_t<typename V::value_type>*>(view.data());
   t.rank = static_cast<int>(V::rank);
-  for (int k = 0; k < t.rank; ++k) t.shape[k] = view.extent(k), t.stride[k] = view.stride(k);
+  for (int k = 0; k < t.rank; ++k) {
+    t.shape[k] = view.extent(k);
+    t.stride[k] = view.stride(k);
+  }
   if (rows >= 0) t.shape[0] = rows;
   t.dtype = dtype_of<typename V::value_type>();
   t.space =

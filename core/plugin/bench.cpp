@@ -51,8 +51,10 @@ std::optional<Value> read(const std::string& word, const BenchOption& option) {
 std::string unknown(const std::string& bench, const std::string& name, std::span<const BenchOption> known) {
   if (known.empty()) return fmt::format("bench {} takes no options, but '{}' is given", bench, name);
   std::vector<std::string> names, all;
-  for (const auto& option : known)
-    names.push_back(option.name), all.push_back(option.name + "=" + text_of(option.standard));
+  for (const auto& option : known) {
+    names.push_back(option.name);
+    all.push_back(option.name + "=" + text_of(option.standard));
+  }
   const auto near = nearest(name, names);
   return fmt::format("bench {} has no option '{}'{} It takes {} (`cambium bench {} --help`)", bench, name,
                      near ? fmt::format("; did you mean '{}'?", *near) : std::string("."), join(all), bench);

@@ -21,7 +21,10 @@ struct Match {
   int score = 0;
   deck::Node node;
   void offer(int s, const deck::Node& n) {
-    if (s > score) score = s, node = n;
+    if (s > score) {
+      score = s;
+      node = n;
+    }
   }
 };
 

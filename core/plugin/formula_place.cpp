@@ -31,7 +31,8 @@ std::optional<std::string> placed_formula(std::string_view message, const deck::
   if (mark.line > 0) {
     const auto place =
         deck::place_in_file(mark.source, {mark.line, mark.column}, formula.quoted(), formula.text(), caret.size());
-    mark.line = place.line, mark.column = place.column;
+    mark.line = place.line;
+    mark.column = place.column;
   }
   return fmt::format("{}: {}: {}", mark.text(), formula.path(), message);
 }

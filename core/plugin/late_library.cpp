@@ -48,7 +48,9 @@ void Registry::add_later(LateLibrary library) {
   late_.push_back(std::make_unique<Late>(Late{*this, std::move(library), benches_->size()}));
   for (const auto& [kind, name] : late_.back()->library.types) {
     deck::TypeEntry entry;
-    entry.kind = kind, entry.name = name, entry.plugin = late_.back()->library.plugin;
+    entry.kind = kind;
+    entry.name = name;
+    entry.plugin = late_.back()->library.plugin;
     insert(std::move(entry), {});
     types_.back()->later = late_.back().get();
   }

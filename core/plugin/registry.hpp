@@ -135,7 +135,10 @@ Registry::Added Registry::add(std::string_view name, std::string_view doc) {
   using Params = typename T::Params;
   static_assert(std::is_base_of_v<Kind, T>);
   deck::TypeEntry entry;
-  entry.kind = Kind::kind, entry.name = name, entry.plugin = plugin_, entry.doc = doc;
+  entry.kind = Kind::kind;
+  entry.name = name;
+  entry.plugin = plugin_;
+  entry.doc = doc;
   entry.schema = deck::schema_of<Params>();
   entry.validate = [this](const deck::Node& keys, deck::Problems& problems) {
     deck::read<Params>(keys, problems, this);

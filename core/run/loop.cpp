@@ -170,7 +170,9 @@ Task::Outcome Loop::run() {
   try {
     outcome = advance_all(cadence);
     wait_for_disk();
-    seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step), waited_ = waits.seconds();
+    seconds_ = cadence.seconds();
+    steps_ = cadence.steps_at(state_.step);
+    waited_ = waits.seconds();
     messages_ = messages.totals();
     if (outcome == Task::Outcome::done) end(cadence);
   } catch (const NumericalError& error) {
@@ -307,7 +309,10 @@ void Loop::resume(const std::string& path) {
 
 /// What there is of a step that could not be completed, under its number.
 void Loop::dump_and_rethrow(const NumericalError& error, std::int64_t step) {
-  if (step > state_.step) state_.time += physics_->timestep(state_), state_.step = step;
+  if (step > state_.step) {
+    state_.time += physics_->timestep(state_);
+    state_.step = step;
+  }
   const auto path = (std::filesystem::path(context_.run_directory) / fmt::format("failed.{}.h5", step)).string();
   io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [&](io::Group& root) {
     auto group = root.create_group("physics");

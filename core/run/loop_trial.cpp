@@ -30,8 +30,10 @@ Promise Loop::promise_of(const std::string& file, std::size_t k) const {
   const auto from = file.find('<'), to = file.find('>');
   if (from == std::string::npos || to == std::string::npos) return out;
   out.name = file.substr(0, from) + "*" + file.substr(to + 1);
-  if (file.substr(from, to + 1 - from) == "<step>")
-    out.every = writers_[k]->every(), out.last = params_.steps.value_or(0);
+  if (file.substr(from, to + 1 - from) == "<step>") {
+    out.every = writers_[k]->every();
+    out.last = params_.steps.value_or(0);
+  }
   return out;
 }
 

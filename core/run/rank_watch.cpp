@@ -62,7 +62,8 @@ RankWatch::RankWatch(const Comm& comm, std::function<std::string()> resume, Limi
   MPI_Comm machine = one_machine(comm);
   const Comm here(machine);
   MPI_Comm_free(&machine);
-  rank_ = here.rank(), next_ = (here.rank() + 1) % here.size();
+  rank_ = here.rank();
+  next_ = (here.rank() + 1) % here.size();
   const auto own = io::this_process();
   const auto pids = here.all_gather(own.pid), started = here.all_gather(own.started),
              ranks = here.all_gather(comm.rank());

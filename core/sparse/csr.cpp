@@ -81,9 +81,11 @@ Gathered csr_from_entries(std::int64_t rows, std::int64_t columns, std::span<con
 
   Gathered out;
   auto& m = out.matrix;
-  m.rows = rows, m.columns = columns;
+  m.rows = rows;
+  m.columns = columns;
   m.start.assign(at(rows) + 1, 0);
-  m.column.reserve(entries.size()), m.value.reserve(entries.size());
+  m.column.reserve(entries.size());
+  m.value.reserve(entries.size());
   const Entry* before = nullptr;
   for (std::int64_t k : order) {
     const Entry& e = entries[at(k)];
@@ -91,7 +93,8 @@ Gathered csr_from_entries(std::int64_t rows, std::int64_t columns, std::span<con
       m.value.back() += e.value;
       ++out.duplicates;
     } else {
-      m.column.push_back(e.column), m.value.push_back(e.value);
+      m.column.push_back(e.column);
+      m.value.push_back(e.value);
       ++m.start[at(e.row) + 1];
     }
     before = &e;
@@ -103,9 +106,11 @@ Gathered csr_from_entries(std::int64_t rows, std::int64_t columns, std::span<con
 template <class T>
 Csr<T> transposed(const Csr<T>& a) {
   Csr<T> out;
-  out.rows = a.columns, out.columns = a.rows;
+  out.rows = a.columns;
+  out.columns = a.rows;
   out.start.assign(at(out.rows) + 1, 0);
-  out.column.resize(a.column.size()), out.value.resize(a.value.size());
+  out.column.resize(a.column.size());
+  out.value.resize(a.value.size());
   for (std::int32_t j : a.column) ++out.start[at(j) + 1];
   std::partial_sum(out.start.begin(), out.start.end(), out.start.begin());
   std::vector<std::int64_t> next(out.start.begin(), out.start.end() - 1);
@@ -129,15 +134,20 @@ Csr<T> permuted(const Csr<T>& a, std::span<const std::int32_t> order) {
     place[at(order[k])] = static_cast<std::int32_t>(k);
   }
   Csr<T> out;
-  out.rows = a.rows, out.columns = a.columns;
+  out.rows = a.rows;
+  out.columns = a.columns;
   out.start.reserve(a.start.size());
-  out.column.reserve(a.column.size()), out.value.reserve(a.value.size());
+  out.column.reserve(a.column.size());
+  out.value.reserve(a.value.size());
   std::vector<std::pair<std::int32_t, std::int64_t>> row;  // new column, old entry
   for (std::int32_t old : order) {
     row.clear();
     for (auto e = a.start[at(old)]; e < a.start[at(old) + 1]; ++e) row.emplace_back(place[at(a.column[at(e)])], e);
     std::sort(row.begin(), row.end());
-    for (const auto& [column, entry] : row) out.column.push_back(column), out.value.push_back(a.value[at(entry)]);
+    for (const auto& [column, entry] : row) {
+      out.column.push_back(column);
+      out.value.push_back(a.value[at(entry)]);
+    }
     out.start.push_back(static_cast<std::int64_t>(out.column.size()));
   }
   return out;
@@ -146,7 +156,10 @@ Csr<T> permuted(const Csr<T>& a, std::span<const std::int32_t> order) {
 template <class To, class From>
 Csr<To> converted(const Csr<From>& a) {
   Csr<To> out;
-  out.rows = a.rows, out.columns = a.columns, out.start = a.start, out.column = a.column;
+  out.rows = a.rows;
+  out.columns = a.columns;
+  out.start = a.start;
+  out.column = a.column;
   out.value.reserve(a.value.size());
   for (From x : a.value) out.value.push_back(rounded<To>(x));
   return out;

@@ -128,7 +128,10 @@ void log_softmax(Product<T>& product, std::int64_t width, Rows<T> z) {
   product.max_parts(of_rows);
   for (std::int64_t i = 0; i < z.rows; ++i) {
     T sum = 0;
-    for (std::int64_t k = 0; k < z.width; ++k) z.row(i)[k] -= of_rows[at(i)], sum += std::exp(z.row(i)[k]);
+    for (std::int64_t k = 0; k < z.width; ++k) {
+      z.row(i)[k] -= of_rows[at(i)];
+      sum += std::exp(z.row(i)[k]);
+    }
     of_rows[at(i)] = sum;
   }
   product.sum_parts(of_rows);

@@ -42,7 +42,9 @@ struct Grid {
     const auto ranks = static_cast<double>(of_ranks.size() - 1);
     side = static_cast<int>(std::lround(scheme == Scheme::grid_2d ? std::sqrt(ranks) : std::cbrt(ranks)));
     layers = scheme == Scheme::grid_2d ? 1 : side;
-    j = rank % side, k = rank / side % layers, i = rank / side / layers;
+    j = rank % side;
+    k = rank / side % layers;
+    i = rank / side / layers;
     for (int p = 0; p <= side * layers; ++p) first.push_back(of_ranks[p * side]);
   }
   Range piece(int block, int layer) const {

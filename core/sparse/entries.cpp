@@ -24,13 +24,17 @@ std::vector<Entry> sent_to_owners(std::span<const Entry> own, const OwnerOf& own
   std::vector<int> sends(ranks), receives(ranks), sends_at(ranks), receives_at(ranks);
   std::vector<Entry> sent;
   for (std::size_t r = 0; r < ranks; ++r) {
-    sends_at[r] = static_cast<int>(sent.size()), sends[r] = static_cast<int>(to[r].size());
+    sends_at[r] = static_cast<int>(sent.size());
+    sends[r] = static_cast<int>(to[r].size());
     sent.insert(sent.end(), to[r].begin(), to[r].end());
     std::vector<Entry>().swap(to[r]);
   }
   MPI_Alltoall(sends.data(), 1, MPI_INT, receives.data(), 1, MPI_INT, comm.handle());
   int all = 0;
-  for (std::size_t r = 0; r < ranks; ++r) receives_at[r] = all, all += receives[r];
+  for (std::size_t r = 0; r < ranks; ++r) {
+    receives_at[r] = all;
+    all += receives[r];
+  }
   std::vector<Entry> received(all);
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(sizeof(Entry), MPI_BYTE, &type);

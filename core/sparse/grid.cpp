@@ -66,7 +66,8 @@ class GridProduct : public ProductBase<T> {
     for (int m = 0; m < grid_.side; ++m) {
       Stage& here = stages_[m % 2];
       if (m + 1 < grid_.side) start(blocks, m + 1, h, stages_[(m + 1) % 2]);
-      here.block.wait(), here.dense.wait();
+      here.block.wait();
+      here.dense.wait();
       multiply_block<T>(blocks.received(m, grid_.piece(m, grid_.k).size(), here.block_bytes, block_),
                         m == grid_.i ? h : decoded(m, columns.size(), here), sums, m > 0);
     }

@@ -44,8 +44,10 @@ const Csr<T>& GridBlocks<T>::received(int m, std::int64_t columns, const std::ve
                                       Csr<T>& into) const {
   if (m == row_.rank()) return own_;
   std::vector<std::int32_t> lengths(at(own_.rows), 0);
-  into.rows = own_.rows, into.columns = columns;
-  into.column.resize(at(entries_[at(m)])), into.value.resize(at(entries_[at(m)]));
+  into.rows = own_.rows;
+  into.columns = columns;
+  into.column.resize(at(entries_[at(m)]));
+  into.value.resize(at(entries_[at(m)]));
   if (!bytes.empty()) read(read(read(bytes.data(), lengths), into.column), into.value);
   into.start.assign(1, 0);
   for (std::int32_t length : lengths) into.start.push_back(into.start.back() + length);

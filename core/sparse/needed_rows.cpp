@@ -29,7 +29,8 @@ struct CutRows {
 
   static Csr<T> columns_of(const Csr<T>& rows, Range columns) {
     Csr<T> out;
-    out.rows = rows.rows, out.columns = columns.size();
+    out.rows = rows.rows;
+    out.columns = columns.size();
     for (std::int64_t i = 0; i < rows.rows; ++i) {
       for (std::size_t e = 0; e < rows.length(i); ++e)
         if (columns.holds(rows.columns_of(i)[e])) {

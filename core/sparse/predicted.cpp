@@ -43,7 +43,8 @@ std::vector<Load> needed_rows(const Csr<double>& a, std::span<const std::int64_t
     }
     Load& load = out[at(rank)];
     for (std::int64_t rows : wanted) add_message(load.received, rows * width);
-    load.multiplied = (a.start[at(own.end)] - a.start[at(own.begin)]) * width, load.rows = own.size();
+    load.multiplied = (a.start[at(own.end)] - a.start[at(own.begin)]) * width;
+    load.rows = own.size();
   }
   return out;
 }

@@ -47,7 +47,8 @@ template std::unique_ptr<Product<float>> make_product(const Csr<double>&, std::s
 Csr<double> own_rows(const Csr<double>& whole, std::span<const std::int64_t> first, int rank) {
   const std::int64_t begin = first[at(rank)], end = first[at(rank) + 1];
   Csr<double> out;
-  out.rows = end - begin, out.columns = whole.columns;
+  out.rows = end - begin;
+  out.columns = whole.columns;
   for (std::int64_t i = begin; i < end; ++i) out.start.push_back(whole.start[at(i) + 1] - whole.start[at(begin)]);
   out.column.assign(whole.column.begin() + whole.start[at(begin)], whole.column.begin() + whole.start[at(end)]);
   out.value.assign(whole.value.begin() + whole.start[at(begin)], whole.value.begin() + whole.start[at(end)]);

@@ -73,8 +73,12 @@ struct RowExchange<T>::Work {
     if (wants[at(comm.rank())] > 0) throw InternalError("row exchange: a rank wants a row of its own");
     MPI_Alltoall(wants.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, comm.handle());
     int before = 0, all = 0;
-    for (std::size_t r = 0; r < ranks; ++r)
-      wants_at[r] = before, before += wants[r], asked_at[r] = all, all += asked[r];
+    for (std::size_t r = 0; r < ranks; ++r) {
+      wants_at[r] = before;
+      before += wants[r];
+      asked_at[r] = all;
+      all += asked[r];
+    }
     std::vector<std::int32_t> rows(at(all));
     MPI_Alltoallv(wanted.data(), wants.data(), wants_at.data(), MPI_INT32_T, rows.data(), asked.data(), asked_at.data(),
                   MPI_INT32_T, comm.handle());

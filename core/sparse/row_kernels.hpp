@@ -107,7 +107,10 @@ CAMBIUM_HF SumOf<T> dot(const T* u, const T* v, std::int64_t width) {
     even = fused(L::load(u + k), L::load(v + k), even);
     odd = fused(L::load(u + k + W), L::load(v + k + W), odd);
   }
-  if (k + W <= width) even = fused(L::load(u + k), L::load(v + k), even), k += W;
+  if (k + W <= width) {
+    even = fused(L::load(u + k), L::load(v + k), even);
+    k += W;
+  }
   SumOf<T> out = sum(even + odd);
   for (; k < width; ++k) out = std::fma(static_cast<SumOf<T>>(u[k]), static_cast<SumOf<T>>(v[k]), out);
   return out;

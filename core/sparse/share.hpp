@@ -34,7 +34,10 @@ struct Words {
   double waited = 0.0;        ///< s with nothing left to compute
 
   Words& operator+=(const Words& other) {
-    dense += other.dense, entries += other.entries, bytes += other.bytes, messages += other.messages;
+    dense += other.dense;
+    entries += other.entries;
+    bytes += other.bytes;
+    messages += other.messages;
     waited += other.waited;
     return *this;
   }

@@ -117,8 +117,7 @@ static Share share_in(const MemorySet& own, int slices, const Comm& comm) {
   Share share;
   for (int k = 0; k < slices; ++k) {
     const std::int64_t from = own.size() * k / slices, to = own.size() * (k + 1) / slices;
-    share.slices.push_back(
-        std::span(own.samples()).subspan(from, static_cast<std::size_t>(to - from)));
+    share.slices.push_back(std::span(own.samples()).subspan(from, static_cast<std::size_t>(to - from)));
     share.numbers.push_back(slices * comm.rank() + k);
   }
   return share;
@@ -130,7 +129,12 @@ double Session::step(std::span<const HostArray> arrays) {
     return stepped(arrays);
   } catch (...) {
     // Statistics and first weights of a step that was not made answer nothing.
-    if (first) step_ = new_step(), progress_ = {}, metrics_.clear(), ranges_.clear();
+    if (first) {
+      step_ = new_step();
+      progress_ = {};
+      metrics_.clear();
+      ranges_.clear();
+    }
     throw;
   }
 }

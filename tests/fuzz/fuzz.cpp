@@ -283,7 +283,8 @@ Options read_options(int argc, char** argv) {
   if (argc < 3)
     throw std::runtime_error(
         "usage: fuzz SOURCE SCRATCH [--cases N] [--seed S] [--subject PART] [--number K] [--list]");
-  o.source = fs::absolute(argv[1]), o.scratch = fs::absolute(argv[2]);
+  o.source = fs::absolute(argv[1]);
+  o.scratch = fs::absolute(argv[2]);
   for (int k = 3; k < argc; ++k) {
     const std::string word = argv[k], value = k + 1 < argc ? argv[k + 1] : "";
     if (word == "--cases")

@@ -128,7 +128,9 @@ void write_value(hid_t file, const Place& place, const Value& v) {
                                            H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
       if (value.count())
         H5Awrite(back, value.type, value.text ? static_cast<const void*>(words.data()) : value.bytes.data());
-      H5Aclose(back), H5Sclose(room), H5Tclose(value.type);
+      H5Aclose(back);
+      H5Sclose(room);
+      H5Tclose(value.type);
     }
   }
   H5Sclose(space);
@@ -144,7 +146,8 @@ void reshape(Value& v, Random& random) {
       v.bytes.resize(n * size, '\1');
   };
   if (v.scalar) {
-    v.scalar = false, v.extent = {below(random, 2) ? hsize_t{0} : hsize_t{3}};
+    v.scalar = false;
+    v.extent = {below(random, 2) ? hsize_t{0} : hsize_t{3}};
     return resized(v.count());
   }
   switch (below(random, 6)) {

@@ -31,8 +31,10 @@ static void write_cell(const std::string& path) {
     std::vector<int> indices;
     std::vector<double> data;
     for (int row = 0; row < 8; ++row) {
-      for (int column = row; column < std::min(8, row + 3); ++column)
-        indices.push_back(column), data.push_back(column == row ? (name == "S" ? 1.0 : row % 4 ? 0.5 : -0.5) : 0.01);
+      for (int column = row; column < std::min(8, row + 3); ++column) {
+        indices.push_back(column);
+        data.push_back(column == row ? (name == "S" ? 1.0 : row % 4 ? 0.5 : -0.5) : 0.01);
+      }
       indptr.push_back(static_cast<std::int64_t>(indices.size()));
     }
     file.write("/" + name + "/indptr", indptr);
@@ -82,7 +84,9 @@ void submatrix_subjects(const Places& places, std::vector<Subject>& out) {
   fs::create_directories(spectra);
   if (!fs::exists(spectra / "spectra.h5")) {
     SpectraFile file;
-    file.window = {-1.0, 1.0}, file.functions = 2, file.count = 3;
+    file.window = {-1.0, 1.0};
+    file.functions = 2;
+    file.count = 3;
     for (int k = 0; k < 2; ++k) file.samples.push_back({2, 2, -0.1, 0.1, {1, 2, 3, 4, 5, 6}, {-1.0, -2.0}});
     write_spectra((spectra / "spectra.h5").string(), file, {});
   }

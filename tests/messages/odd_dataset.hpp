@@ -34,7 +34,8 @@ class OddDataset : public train::Dataset {
       sample->id = id;
       sample->fields["x"] = io::tensor_of(numbers->data(), {params_.uneven && id % 2 == 1 ? 1 : 2});
       sample->fields["y"] = io::tensor_of(numbers->data() + 2, {1});
-      sample->storage = numbers, sample->bytes = 24;
+      sample->storage = numbers;
+      sample->bytes = 24;
       out.push_back(std::move(sample));
     }
     return out;

@@ -143,7 +143,8 @@ ComparisonOptions ComparisonOptions::read(std::span<const std::string> words) {
     throw InputError(
         "bench compare takes two programs: `cambium bench compare OLD NEW`, for example bench compare old/bin/cambium "
         "build/bin/cambium");
-  out.old_program = programs[0], out.new_program = programs[1];
+  out.old_program = programs[0];
+  out.new_program = programs[1];
   return out;
 }
 
@@ -177,7 +178,8 @@ std::vector<PairedFigure> paired(const std::vector<nlohmann::json>& before, cons
       const auto old_numbers = numbers_of(before[k]), new_numbers = numbers_of(after[k]);
       const auto b = old_numbers.find(name), a = new_numbers.find(name);
       if (b == old_numbers.end() || a == new_numbers.end() || b->second <= 0.0 || a->second <= 0.0) break;
-      figure.before.push_back(b->second), figure.after.push_back(a->second);
+      figure.before.push_back(b->second);
+      figure.after.push_back(a->second);
     }
     if (figure.before.size() == before.size()) out.push_back(std::move(figure));
   }

@@ -20,7 +20,10 @@ void check_stage(const StagesToCheck& all, std::size_t k, bool tried, Check& che
   const auto& choice = all.stages[k];
   context.run_directory = (std::filesystem::path(all.directory) / all.folders[k]).string();
   Check::Stage stage;
-  stage.name = choice.type, stage.folder = all.folders[k], stage.keys = choice.node, stage.tried = tried;
+  stage.name = choice.type;
+  stage.folder = all.folders[k];
+  stage.keys = choice.node;
+  stage.tried = tried;
   check.begin(std::move(stage));
   check.resolve_paths(choice.node, all.folders);
   check.look(choice.node, [&] {

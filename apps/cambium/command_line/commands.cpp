@@ -195,9 +195,10 @@ ExitCode Commands::report(const std::vector<std::string>& directories, const std
   io::on_root(context_.comm, [&] {
     if (directories.size() > 1)
       write_comparison(directories, page.empty() ? "comparison.html" : page, registry_);
-    else if (fs::exists(fs::path(directories[0]) / sweep_file))
-      write_results(directories[0], context_), write_sweep_page(directories[0], page);
-    else
+    else if (fs::exists(fs::path(directories[0]) / sweep_file)) {
+      write_results(directories[0], context_);
+      write_sweep_page(directories[0], page);
+    } else
       write_report(directories[0], page);
   });
   return ExitCode::done;

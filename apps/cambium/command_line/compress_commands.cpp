@@ -55,7 +55,9 @@ void show(const std::vector<io::Recoded>& list, const std::string& to, Log& log)
     log.info(fmt::format("  {:<40}{:>12.4g} MB{:>12.4g} MB stored, {:.3g} times smaller than its numbers", set.path,
                          bytes / 1e6, static_cast<double>(set.stored_after) / 1e6,
                          bytes / static_cast<double>(std::max<std::int64_t>(set.stored_after, 1))));
-    plain += bytes, before += static_cast<double>(set.stored_before), after += static_cast<double>(set.stored_after);
+    plain += bytes;
+    before += static_cast<double>(set.stored_before);
+    after += static_cast<double>(set.stored_after);
   }
   log.info(fmt::format("{}: {} arrays of {:.4g} MB, stored in {:.4g} MB before and in {:.4g} MB now", to, arrays,
                        plain / 1e6, before / 1e6, after / 1e6));

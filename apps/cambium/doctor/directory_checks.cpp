@@ -76,7 +76,8 @@ void check_locks(const std::string& scratch, const Machines& machines, const Com
   const std::string directory = (fs::path(scratch) / "held").string();
   const auto silent = [](const std::string&) {};
   io::RunLock::Limits limits;
-  limits.look = limits.beat = 0.25, limits.silent = 5.0;
+  limits.look = limits.beat = 0.25;
+  limits.silent = 5.0;
   std::unique_ptr<io::RunLock> held;
   io::on_root(comm, [&] {
     fs::create_directories(directory);

@@ -40,8 +40,7 @@ Cores own_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int k = 0; k < std::min<int>(most_cores, CPU_SETSIZE); ++k)
-      out[k] = CPU_ISSET(k, &set) ? 1.0 : 0.0;
+    for (int k = 0; k < std::min<int>(most_cores, CPU_SETSIZE); ++k) out[k] = CPU_ISSET(k, &set) ? 1.0 : 0.0;
   return out;
 }
 
@@ -136,7 +135,10 @@ double skew(const Comm& comm, int other) {
       MPI_Send(nullptr, 0, MPI_DOUBLE, other, 7, comm.handle());
       MPI_Recv(&theirs, 1, MPI_DOUBLE, other, 7, comm.handle(), MPI_STATUS_IGNORE);
       const double answered = now();
-      if (answered - asked < shortest) shortest = answered - asked, best = theirs - 0.5 * (asked + answered);
+      if (answered - asked < shortest) {
+        shortest = answered - asked;
+        best = theirs - 0.5 * (asked + answered);
+      }
     } else {
       MPI_Recv(nullptr, 0, MPI_DOUBLE, 0, 7, comm.handle(), MPI_STATUS_IGNORE);
       theirs = now();
@@ -152,7 +154,10 @@ void check_clocks(const Comm& comm, Findings& findings) {
   for (int other = 1; other < comm.size(); ++other) {
     if (!comm.root() && comm.rank() != other) continue;
     const double found = skew(comm, other);
-    if (std::abs(found) > std::abs(worst)) worst = found, where = other;
+    if (std::abs(found) > std::abs(worst)) {
+      worst = found;
+      where = other;
+    }
   }
   const auto hosts = gathered_text(comm, host_name());
   const bool good = comm.max(comm.root() && std::abs(worst) > 1.0 ? 1 : 0) == 0;

@@ -37,7 +37,8 @@ class Epoch {
   PlannedGraph planned() {
     for (const LayerWidths& layer : work_.layers) add(layer);
     for (const sparse::Words& words : received_) {
-      out_.words = std::max(out_.words, words.dense), out_.entries = std::max(out_.entries, words.entries);
+      out_.words = std::max(out_.words, words.dense);
+      out_.entries = std::max(out_.entries, words.entries);
       out_.bytes = std::max(out_.bytes, static_cast<double>(words.bytes));
     }
     return out_;
@@ -46,7 +47,8 @@ class Epoch {
  private:
   void add(const LayerWidths& layer) {
     if (cheaper_order(layer) == LayerOrder::weights_first) {
-      multiply(work_.matrix, layer.f_out), multiply(turned_, layer.f_out);
+      multiply(work_.matrix, layer.f_out);
+      multiply(turned_, layer.f_out);
     } else {
       if (!layer.constant_input) multiply(work_.matrix, layer.f_in);
       if (layer.input_gradient) multiply(turned_, layer.f_in);
@@ -67,11 +69,14 @@ class Epoch {
       sparse::Words words = load.received;
       // Predicted are numbers of 8 bytes, dense or beside a column.
       words.bytes -= (8 - work_.number_bytes) * (words.dense + words.entries);
-      bytes = std::max(bytes, static_cast<double>(words.bytes)), calls = std::max(calls, words.messages);
+      bytes = std::max(bytes, static_cast<double>(words.bytes));
+      calls = std::max(calls, words.messages);
       received_[r] += words;
     }
     const double exchanging = seconds_of(Pattern::direct, bytes, calls, ranks_, 1, machine_);
-    out_.computing += computing, out_.exchanging += exchanging, out_.seconds += std::max(computing, exchanging);
+    out_.computing += computing;
+    out_.exchanging += exchanging;
+    out_.seconds += std::max(computing, exchanging);
   }
 
   /// H W forward, G W^T and H^T G backward: grids bring rows together first, of f_in and of f_out columns.
@@ -83,7 +88,8 @@ class Epoch {
       const int part = static_cast<int>(r) % side;
       for (std::int64_t width : {layer.f_in, layer.f_out}) {
         const std::int64_t own = width * (part + 1) / side - width * part / side, words = loads[r].rows * (width - own);
-        received_[r].dense += words, received_[r].bytes += words * work_.number_bytes;
+        received_[r].dense += words;
+        received_[r].bytes += words * work_.number_bytes;
         bytes = std::max(bytes, static_cast<double>(words * work_.number_bytes));
       }
       rows = std::max(rows, static_cast<double>(loads[r].rows));
@@ -92,7 +98,9 @@ class Epoch {
     const double computing = products * rows * static_cast<double>(layer.f_in * layer.f_out) /
                              (side * machine_.peak * machine_.reached_peak);
     const double exchanging = side == 1 ? 0.0 : 2.0 * seconds_of(Pattern::direct, bytes, side - 1, ranks_, 1, machine_);
-    out_.computing += computing, out_.exchanging += exchanging, out_.seconds += computing + exchanging;
+    out_.computing += computing;
+    out_.exchanging += exchanging;
+    out_.seconds += computing + exchanging;
   }
 
   int side_of_grid() const {
@@ -131,7 +139,8 @@ std::vector<std::int64_t> ranges_of_equal_entries(const sparse::Csr<double>& mat
     const std::int64_t entries = matrix.entries() / ranks * r + matrix.entries() % ranks * r / ranks;
     out.push_back(std::lower_bound(matrix.start.begin(), matrix.start.end(), entries) - matrix.start.begin());
   }
-  out.front() = 0, out.back() = matrix.rows;
+  out.front() = 0;
+  out.back() = matrix.rows;
   return out;
 }
 

@@ -24,9 +24,7 @@ static std::string name_of(int weights, int gradients, int states, const std::ve
   if (all == 3 && weights == 1 && gradients == 2 && states == 3) return "frontier";
   if (all >= 2 && weights == 1 && gradients == all) return "hpz";
   if (all >= 2 && weights == 1 && gradients == 1 && states == 1) return "hybrid";
-  const auto level = [&](int depth) {
-    return depth == 0 ? std::string("-") : levels[depth - 1].name;
-  };
+  const auto level = [&](int depth) { return depth == 0 ? std::string("-") : levels[depth - 1].name; };
   return fmt::format("{}/{}/{}", level(weights), level(gradients), level(states));
 }
 
@@ -56,9 +54,13 @@ std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& 
         StepSettings settings = as;
         Partition partition;
         partition.levels = levels;
-        partition.weights = weights, partition.gradients = gradients, partition.states = states;
-        if (as.partition)
-          partition.whole_below = as.partition->whole_below, partition.prefetch = as.partition->prefetch;
+        partition.weights = weights;
+        partition.gradients = gradients;
+        partition.states = states;
+        if (as.partition) {
+          partition.whole_below = as.partition->whole_below;
+          partition.prefetch = as.partition->prefetch;
+        }
         partition.codecs = codecs_of(as, partition);
         settings.partition = std::move(partition);
         out.push_back(planned(name_of(weights, gradients, states, levels), std::move(settings), by));

@@ -41,8 +41,10 @@ const StepMessages* longest(const PlannedRanks& p, const Machine& machine) {
   const StepMessages* most = nullptr;
   double longest_yet = 0.0;
   for (const auto& m : p.cost.messages)
-    if (const double seconds = seconds_of_one(m, p.ranks, machine); seconds > longest_yet)
-      most = &m, longest_yet = seconds;
+    if (const double seconds = seconds_of_one(m, p.ranks, machine); seconds > longest_yet) {
+      most = &m;
+      longest_yet = seconds;
+    }
   return most;
 }
 
@@ -63,7 +65,8 @@ void add_sensible(const SimulationPlan& plan, const Machine& machine, std::vecto
   for (const auto& p : plan.tried) {
     next = &p;
     if (!p.refused.empty() || p.efficiency < sensible_efficiency) break;
-    last = &p, next = nullptr;
+    last = &p;
+    next = nullptr;
   }
   out.push_back("");
   if (!last) {

@@ -34,7 +34,10 @@ void add(StepPlan& plan, Exchange exchange) {
   for (auto& row : plan.exchanges)
     if (row.collective == exchange.collective && row.level == exchange.level && row.ranks == exchange.ranks &&
         row.stride == exchange.stride) {
-      row.calls += exchange.calls, row.bytes += exchange.bytes, row.sent += exchange.sent, row.coded += exchange.coded;
+      row.calls += exchange.calls;
+      row.bytes += exchange.bytes;
+      row.sent += exchange.sent;
+      row.coded += exchange.coded;
       return;
     }
   plan.exchanges.push_back(std::move(exchange));
@@ -96,8 +99,7 @@ class Divided {
           static_cast<double>(calls * own * (ranks - 1)) * (bits > 0.0 ? bits / 8.0 : static_cast<double>(kept_));
       if (codec != WeightCodec::none) bytes = static_cast<double>(calls * (own / part) * message * (ranks - 1));
       // All parts are decoded when they are together.
-      const std::int64_t coded =
-          codec == WeightCodec::none || level > to ? 0 : calls * (part + n / parts_[to]);
+      const std::int64_t coded = codec == WeightCodec::none || level > to ? 0 : calls * (part + n / parts_[to]);
       add(out_,
           {what, part_.levels[l].name, phase, Pattern::ring_or_tree, calls, bytes, bytes, ranks, parts_[l], coded});
     }

@@ -7,7 +7,8 @@ namespace cambium::train {
 StepTime time_of(const StepPlan& plan, double operations, const Machine& machine) {
   StepTime out;
   const double computing = operations / (machine.peak * machine.reached_peak);
-  out.forward = computing / 3.0, out.backward = computing - out.forward;
+  out.forward = computing / 3.0;
+  out.backward = computing - out.forward;
   double hidden = 0.0, last = 0.0, forward = 0.0, backward = 0.0, first = 0.0;
   for (const auto& e : plan.exchanges) {
     const double seconds = seconds_of(e.pattern, e.sent, e.calls, e.ranks, e.stride, machine);
@@ -21,14 +22,17 @@ StepTime time_of(const StepPlan& plan, double operations, const Machine& machine
         backward += seconds;
         break;
       case Phase::reduce:
-        out.reduce += seconds, hidden += seconds;
+        out.reduce += seconds;
+        hidden += seconds;
         last += seconds / static_cast<double>(e.calls);
         break;
       case Phase::after:
         if (e.collective == "gather update" || e.collective == "gather gradient")
           out.update += seconds;
-        else
-          out.reduce += seconds, out.exposed += seconds;
+        else {
+          out.reduce += seconds;
+          out.exposed += seconds;
+        }
         break;
     }
   }

@@ -55,8 +55,10 @@ struct Turns {
 Turns in_turns(const OneDnn& peer, int n, int turns) {
   const auto size = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
   std::vector<float> a(size), b(size), c(size), d(size);
-  for (std::size_t k = 0; k < size; ++k)
-    a[k] = std::sin(static_cast<float>(k)), b[k] = std::cos(0.7F * static_cast<float>(k));
+  for (std::size_t k = 0; k < size; ++k) {
+    a[k] = std::sin(static_cast<float>(k));
+    b[k] = std::cos(0.7F * static_cast<float>(k));
+  }
   const double flops = 2.0 * n * n * n;
   Turns out;
   for (int turn = 0; turn < turns; ++turn) {
@@ -69,8 +71,10 @@ Turns in_turns(const OneDnn& peer, int n, int turns) {
     out.other = std::max(out.other, flops / (wall_seconds() - start));
   }
   float largest = 0.0F, worst = 0.0F;
-  for (std::size_t k = 0; k < size; ++k)
-    largest = std::max(largest, std::abs(c[k])), worst = std::max(worst, std::abs(c[k] - d[k]));
+  for (std::size_t k = 0; k < size; ++k) {
+    largest = std::max(largest, std::abs(c[k]));
+    worst = std::max(worst, std::abs(c[k] - d[k]));
+  }
   out.difference = static_cast<double>(worst / largest);
   return out;
 }

@@ -142,8 +142,11 @@ Peaks machine_peaks(const Context& context) {
     values = measured(comm);
     if (comm.root()) store(key, values);
   }
-  peaks.matrix_double = values[0], peaks.matrix_float = values[1];
-  peaks.vector_double = values[2], peaks.vector_float = values[3], peaks.memory = values[4];
+  peaks.matrix_double = values[0];
+  peaks.matrix_float = values[1];
+  peaks.vector_double = values[2];
+  peaks.vector_float = values[3];
+  peaks.memory = values[4];
   peaks.network = comm.sum(network_rate(comm)) / comm.size();
   std::vector<double> files{comm.root() ? file_rate(context.run_directory) : 0.0};
   comm.broadcast(files);

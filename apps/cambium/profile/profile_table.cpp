@@ -19,9 +19,14 @@ struct Sum {
 };
 
 void add(Sum& sum, const Recorder::Row& row, const Peaks& peaks) {
-  sum.calls += static_cast<double>(row.calls), sum.seconds += row.seconds;
-  sum.flops += row.flops, sum.bytes += row.bytes;
-  if (row.flops > 0.0 || row.bytes > 0.0) sum.counted += row.seconds, sum.floor += peaks.floor(row);
+  sum.calls += static_cast<double>(row.calls);
+  sum.seconds += row.seconds;
+  sum.flops += row.flops;
+  sum.bytes += row.bytes;
+  if (row.flops > 0.0 || row.bytes > 0.0) {
+    sum.counted += row.seconds;
+    sum.floor += peaks.floor(row);
+  }
 }
 
 std::string rate(double amount, double seconds) {

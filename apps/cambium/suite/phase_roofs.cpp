@@ -51,7 +51,8 @@ void add_phase_roofs(const MlLogFile& log, std::map<std::string, PhaseRoof>& out
     const double seconds = row.value("seconds", 0.0);
     phase.seconds += seconds;
     if (roof.empty()) continue;
-    phase.counted += seconds, phase.roofs[roof] += row.value("roof_seconds", 0.0);
+    phase.counted += seconds;
+    phase.roofs[roof] += row.value("roof_seconds", 0.0);
   }
 }
 

@@ -78,7 +78,10 @@ Score score_of(const std::vector<MlLogFile>& logs, int asked) {
     out.problems.push_back(
         fmt::format("{} of {} runs did not reach their target; one may", out.runs - out.reached, out.runs));
   std::sort(seconds.begin(), seconds.end());
-  if (!seconds.empty()) out.fastest = seconds.front(), out.slowest = seconds.back();
+  if (!seconds.empty()) {
+    out.fastest = seconds.front();
+    out.slowest = seconds.back();
+  }
   if (out.problems.empty() && out.reached == out.runs) out.seconds = olympic_mean(seconds);
   if (out.problems.empty() && out.reached == out.runs - 1 && out.reached > 1) {  // the slowest is dropped already
     double sum = 0.0;

@@ -12,7 +12,8 @@ static double beta_fraction(double a, double b, double x) {
   d = 1.0 / (std::abs(d) < tiny ? tiny : d);
   double value = d;
   const auto advance = [&](double coefficient) {
-    d = 1.0 + coefficient * d, c = 1.0 + coefficient / c;
+    d = 1.0 + coefficient * d;
+    c = 1.0 + coefficient / c;
     d = 1.0 / (std::abs(d) < tiny ? tiny : d);
     c = std::abs(c) < tiny ? tiny : c;
     value *= c * d;

@@ -116,7 +116,9 @@ std::vector<RunSet> sets_of(std::vector<MlLogFile> logs) {
     const auto benchmark = benchmark_of(log);
     const std::int64_t batch = whole_number(log, "global_batch_size"), ranks = whole_number(log, "ranks");
     RunSet& set = sets[{benchmark, ranks, batch}];
-    set.benchmark = benchmark, set.batch = batch, set.ranks = ranks;
+    set.benchmark = benchmark;
+    set.batch = batch;
+    set.ranks = ranks;
     set.logs.push_back(std::move(log));
   }
   std::vector<RunSet> out;

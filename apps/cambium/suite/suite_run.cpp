@@ -80,7 +80,8 @@ class Measured {
     DeckOptions options = asked.deck;
     const auto loaded = load_deck(path_, options, registry, context, problems);
     problems.throw_if_any();
-    root_ = loaded.root, named_ = loaded.named;
+    root_ = loaded.root;
+    named_ = loaded.named;
     const auto stage = measured_stage(root_);
     if (!stage)
       throw InputError(

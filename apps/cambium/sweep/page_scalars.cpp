@@ -107,7 +107,10 @@ std::optional<Found> in_piece(const std::string& piece) {
   out.value = *number(words[at]);
   out.unit = unit_in(words, at);
   std::size_t begin = 0, end = at;
-  if (at == 0) begin = out.unit.empty() ? 1 : words.size(), end = words.size();
+  if (at == 0) {
+    begin = out.unit.empty() ? 1 : words.size();
+    end = words.size();
+  }
   if (end - begin > most_words) end = begin + most_words;
   for (std::size_t k = begin; k < end; ++k) out.name += (out.name.empty() ? "" : " ") + words[k];
   return out;

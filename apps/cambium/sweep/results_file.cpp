@@ -67,7 +67,8 @@ void fill(io::File& file, const SweepResults& results, const Context& context) {
   std::vector<std::string> scales, names, paths, beside;
   for (const auto& key : table.keys) {
     write_key(file, key);
-    names.push_back(key.name), paths.push_back(key.path);
+    names.push_back(key.name);
+    paths.push_back(key.path);
     (scales.size() < shape.size() ? scales : beside).push_back(key.name);
   }
   for (const auto& name : beside) file.attach_scales(name, scales);  // paired with the first one
@@ -76,8 +77,10 @@ void fill(io::File& file, const SweepResults& results, const Context& context) {
     io::Dataset data = file.allocate(name, dtype_of<double>(), shape);
     TensorRef all = io::tensor_of(values.data(), {});
     all.rank = static_cast<int>(shape.size());
-    for (std::size_t d = shape.size(), stride = 1; d-- > 0; stride *= extents[d])
-      all.shape[d] = shape[d], all.stride[d] = static_cast<std::int64_t>(stride);
+    for (std::size_t d = shape.size(), stride = 1; d-- > 0; stride *= extents[d]) {
+      all.shape[d] = shape[d];
+      all.stride[d] = static_cast<std::int64_t>(stride);
+    }
     data.write_block(std::vector<std::int64_t>(shape.size(), 0), all);
     if (!unit.empty()) data.set_attribute("units", unit);
     data.set_attribute("long_name", text);

@@ -89,7 +89,10 @@ std::size_t fewest_words(const std::vector<std::string>& steps) {
 void name_keys(std::vector<SweptKey>& keys) {
   std::vector<std::vector<std::string>> steps;
   std::vector<std::size_t> words;
-  for (const auto& key : keys) steps.push_back(steps_of(key.path)), words.push_back(fewest_words(steps.back()));
+  for (const auto& key : keys) {
+    steps.push_back(steps_of(key.path));
+    words.push_back(fewest_words(steps.back()));
+  }
   for (bool clash = true; clash;) {
     clash = false;
     for (std::size_t k = 0; k < keys.size(); ++k) keys[k].name = short_name(steps[k], words[k]);

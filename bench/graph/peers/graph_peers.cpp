@@ -68,8 +68,7 @@ struct Prepared {
       h.resize(m.columns * width);
       for (std::int64_t i = 0; i < m.columns; ++i)
         for (std::int64_t k = 0; k < width; ++k)
-          h[i * width + k] =
-              static_cast<T>(static_cast<double>((i * 37 + k * 101) % 1009) / 1009.0 - 0.5);
+          h[i * width + k] = static_cast<T>(static_cast<double>((i * 37 + k * 101) % 1009) / 1009.0 - 0.5);
     }
     auto& product = products[name] = make(m, h, width);
     product->run();
@@ -116,7 +115,8 @@ class Server {
   }
   std::string load(const std::string& stem, std::istringstream& words) {
     std::int64_t entries = 0;
-    doubles_.clear(), floats_.clear();
+    doubles_.clear();
+    floats_.clear();
     words >> matrix_.rows >> matrix_.columns >> entries;
     matrix_.start = raw<std::int64_t>(stem + ".start", matrix_.rows + 1);
     matrix_.column = raw<std::int32_t>(stem + ".column", entries);

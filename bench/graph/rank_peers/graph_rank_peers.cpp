@@ -137,7 +137,8 @@ Json measure(const std::vector<std::string>& arguments, const Comm& comm) {
                                       parts.first, comm.rank());
     for (const auto& width : words_of(given(1, "16,64,128"))) {
       auto figures = measured({own, parts.first, comm}, std::stoll(width), std::stoi(given(2, "7")));
-      figures["source"] = m.source, figures["imbalance"] = sparse::imbalance(parts, work);
+      figures["source"] = m.source;
+      figures["imbalance"] = sparse::imbalance(parts, work);
       out[name + "_" + width] = figures;
       if (comm.root()) std::cerr << name << " " << width << ": " << figures.dump() << '\n';
     }

@@ -34,7 +34,8 @@ Parts parts_of(std::span<const std::byte> bytes) {
   if (in.get<std::array<char, 4>>() != enhanced_magic || in.get<std::uint8_t>() != enhanced_version)
     throw DamagedStream{};
   const auto flags = in.get<std::uint8_t>();
-  p.info.strict = flags & flag_strict, p.info.own_weights = flags & flag_own_weights;
+  p.info.strict = flags & flag_strict;
+  p.info.own_weights = flags & flag_own_weights;
   p.info.helpers = in.get<std::uint8_t>();
   auto piece = [&] {
     const auto n = in.get<std::uint64_t>();
@@ -92,7 +93,8 @@ Trial<T> with(const Enhancer& enhancer, std::span<const T> values, std::span<con
   stream.put(checksum(stream.bytes()));
   out.stream = stream.take();
   report.exceptions = static_cast<double>(places.size()) / static_cast<double>(values.size());
-  report.weight_bytes = weights.size(), report.exception_bytes = listed.bytes().size();
+  report.weight_bytes = weights.size();
+  report.exception_bytes = listed.bytes().size();
   return out;
 }
 
@@ -163,7 +165,10 @@ std::vector<std::byte> at_psnr(std::span<const T> values, std::span<const std::i
     auto other = at_bound<T>(values, shape, {LossyBound::Kind::absolute, bound}, predictor, coding, helping, next);
     over = psnr<T>(values, other.values) - decibel;
     if (!std::isfinite(over)) break;
-    if (over >= 0.0 && other.stream.size() < best.stream.size()) best = std::move(other), report = next;
+    if (over >= 0.0 && other.stream.size() < best.stream.size()) {
+      best = std::move(other);
+      report = next;
+    }
   }
   return std::move(best.stream);
 }

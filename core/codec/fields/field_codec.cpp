@@ -80,7 +80,8 @@ Pieces pieces_of(std::span<const std::byte> bytes) {
   for (const auto& piece : p.list) {
     // Each sum is bounded before the next is added, so that none wraps around.
     if (piece.rows > (std::uint64_t{1} << 40) || piece.bytes > in.rest().size()) throw DamagedStream{};
-    rows += piece.rows, total += piece.bytes;
+    rows += piece.rows;
+    total += piece.bytes;
   }
   if (rows != static_cast<std::uint64_t>(p.shape[p.cut()]) || total != in.rest().size()) throw DamagedStream{};
   p.streams = in.rest();
@@ -137,7 +138,10 @@ std::vector<std::byte> encode_field(std::span<const T> values, std::span<const s
   FieldCoding same = coding;
   same.bound = {LossyBound::Kind::absolute, absolute_bound(values, shape, coding.bound, coding.predictor)};
   // Exact storage was asked for: with this bound no code describes a value, unless it is what was predicted.
-  if (same.bound.value == 0.0) same.bound.value = 1e-300, same.learned.reset();
+  if (same.bound.value == 0.0) {
+    same.bound.value = 1e-300;
+    same.learned.reset();
+  }
   Pieces pieces = cut_in_pieces(shape, sizeof(T), coding.piece);
   std::vector<std::vector<std::byte>> streams(pieces.list.size());
   std::vector<FieldReport> reports(pieces.list.size());
@@ -156,7 +160,8 @@ std::vector<std::byte> encode_field(std::span<const T> values, std::span<const s
   }
   auto out = head_of(pieces);
   for (const auto& stream : streams) out.insert(out.end(), stream.begin(), stream.end());
-  report.pieces = std::ssize(streams), report.bytes = out.size();
+  report.pieces = std::ssize(streams);
+  report.bytes = out.size();
   return out;
 }
 
@@ -168,7 +173,8 @@ FieldInfo field_info(std::span<const std::byte> bytes) try {
     if (is_pieces(first)) throw DamagedStream{};
     out = field_info(first);
     if (out.plain.bytes_per_value != p.bytes_per_value) throw DamagedStream{};
-    out.plain.shape = p.shape, out.pieces = std::ssize(p.list);
+    out.plain.shape = p.shape;
+    out.pieces = std::ssize(p.list);
     return out;
   }
   if (!is_enhanced(bytes)) {
@@ -176,7 +182,9 @@ FieldInfo field_info(std::span<const std::byte> bytes) try {
     return out;
   }
   const auto info = enhanced_info(bytes);
-  out.plain = info.plain, out.enhanced = true, out.strict = info.strict;
+  out.plain = info.plain;
+  out.enhanced = true;
+  out.strict = info.strict;
   return out;
 } catch (const DamagedStream&) {
   throw InputError("this is not an array compressed by Cambium, or only a part of one; copy it again from its source");
@@ -192,8 +200,10 @@ void decode_field(std::span<const std::byte> bytes, std::span<T> values, const E
     throw InputError(fmt::format("the compressed array has {} values, expected {}",
                                  static_cast<std::size_t>(p.shape[p.cut()]) * row, values.size()));
   std::vector<std::size_t> from(p.list.size(), 0), at(p.list.size(), 0);
-  for (std::size_t k = 1; k < from.size(); ++k)
-    from[k] = from[k - 1] + p.list[k - 1].rows * row, at[k] = at[k - 1] + p.list[k - 1].bytes;
+  for (std::size_t k = 1; k < from.size(); ++k) {
+    from[k] = from[k - 1] + p.list[k - 1].rows * row;
+    at[k] = at[k - 1] + p.list[k - 1].bytes;
+  }
   at_once(threads, p.list.size(), [&](std::size_t k) {
     const auto n = static_cast<std::size_t>(p.list[k].rows) * row;
     decode_piece<T>(p.streams.subspan(at[k], p.list[k].bytes), values.subspan(from[k], n), weights,

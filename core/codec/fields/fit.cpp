@@ -65,7 +65,8 @@ Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, c
         slope * std::log1p(static_cast<double>(bytes.bytes().size()) / static_cast<double>(stream_bytes));
     if (!out.stages.empty() && decibel(now, then) < worth) break;
     out.stages.push_back(stage);
-    correction = std::move(next), now = then;
+    correction = std::move(next);
+    now = then;
   }
   report.linear_gain = decibel(before, now);
   if (settings.network == FitSettings::Network::convolution) {
@@ -76,7 +77,10 @@ Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, c
     correction.add(stage, correction.sources(stage.reach));
     const double then = mean_square(correction.missing(original));
     report.kept_hidden = decibel(now, then) >= least_gain_of_hidden;
-    if (report.kept_hidden) out.stages.push_back(stage), now = then;
+    if (report.kept_hidden) {
+      out.stages.push_back(stage);
+      now = then;
+    }
   }
   report.gain = decibel(before, now);
   report.weight_bytes = out.bytes().size();

@@ -36,7 +36,9 @@ std::vector<std::uint64_t> get_places(ByteReader& in, std::uint64_t end) {
     }
     if (gap >= end || next + gap >= end) throw DamagedStream{};
     places.push_back(next + gap);
-    next = places.back() + 1, gap = 0, shift = 0;
+    next = places.back() + 1;
+    gap = 0;
+    shift = 0;
   }
   if (places.size() != count) throw DamagedStream{};
   return places;

@@ -23,8 +23,10 @@ T middle_of(const T* field, std::int64_t n) {
 template <class T>
 ScaledField::ScaledField(const T* field, const FieldShape& shape, double bound, int reach) : reach_(reach) {
   std::array<std::int64_t, axes> border, extent;
-  for (int d = 0; d < axes; ++d)
-    border[d] = shape.extent[d] > 1 ? reach : 0, extent[d] = shape.extent[d] + 2 * border[d];
+  for (int d = 0; d < axes; ++d) {
+    border[d] = shape.extent[d] > 1 ? reach : 0;
+    extent[d] = shape.extent[d] + 2 * border[d];
+  }
   stride_[axes - 1] = 1;
   for (int d = axes - 2; d >= 0; --d) stride_[d] = stride_[d + 1] * extent[d + 1];
   for (int d = 0; d < axes; ++d) origin_ += border[d] * stride_[d];

@@ -27,7 +27,8 @@ struct Message {
 /// Symbols of a row; its values become what is decoded. True when all numbers have one.
 template <class T>
 bool quantise(const Quantizer<T>& by, std::span<T> row, std::vector<std::uint16_t>& symbols, std::vector<T>& kept) {
-  symbols.clear(), kept.clear();
+  symbols.clear();
+  kept.clear();
   for (T& x : row) {
     const T q = std::rint(x * by.inverse);
     const bool small = std::abs(q) < T(largest);
@@ -141,7 +142,8 @@ void decode_rows(ByteReader& in, std::span<const RowGroup<T>> groups) {
   for (const auto& group : groups) {
     bounds.push_back(in.get<double>());
     if (!(std::abs(bounds.back()) > 0.0)) throw DamagedStream{};
-    numbers += group.values.size(), rows += group.values.size() / static_cast<std::size_t>(group.width);
+    numbers += group.values.size();
+    rows += group.values.size() / static_cast<std::size_t>(group.width);
   }
   RowDecoder<T> decoder;
   decoder.message.references = get_symbols(in, rows);

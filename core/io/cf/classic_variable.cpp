@@ -63,7 +63,8 @@ class ClassicVariable : public Variable {
     for (int k = 0; k < rank; ++k) {
       std::size_t length = 0;
       require(nc_inq_dim(file_->id, dimensions[k], name, &length));
-      shape_.push_back(static_cast<std::int64_t>(length)), dimensions_.emplace_back(name);
+      shape_.push_back(static_cast<std::int64_t>(length));
+      dimensions_.emplace_back(name);
     }
   }
   const std::string& path() const override { return path_; }

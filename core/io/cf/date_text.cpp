@@ -59,7 +59,8 @@ std::optional<Date> take_date(Reader& text) {
   if (text.take('-')) {
     const auto month = text.take_digits();
     if (!has(digits, 1, 6) || !has(month, 1, 2)) return std::nullopt;
-    date.year = number(digits), date.month = number(month);
+    date.year = number(digits);
+    date.month = number(month);
     if (text.take('-')) {
       const auto day = text.take_digits();
       if (!has(day, 1, 2)) return std::nullopt;
@@ -68,7 +69,8 @@ std::optional<Date> take_date(Reader& text) {
   } else if (digits.size() <= 4) {
     date.year = number(digits);
   } else if (digits.size() == 6 || digits.size() == 8) {
-    date.year = number(digits.substr(0, 4)), date.month = number(digits.substr(4, 2));
+    date.year = number(digits.substr(0, 4));
+    date.month = number(digits.substr(4, 2));
     if (digits.size() == 8) date.day = number(digits.substr(6, 2));
   } else {
     return std::nullopt;
@@ -114,9 +116,10 @@ std::optional<double> take_zone(Reader& text) {
   const auto digits = text.take_digits();
   if (!has(digits, 1, 4)) return std::nullopt;
   int hours = 0, minutes = 0;
-  if (digits.size() > 2)
-    hours = number(digits.substr(0, digits.size() - 2)), minutes = number(digits.substr(digits.size() - 2));
-  else
+  if (digits.size() > 2) {
+    hours = number(digits.substr(0, digits.size() - 2));
+    minutes = number(digits.substr(digits.size() - 2));
+  } else
     hours = number(digits);
   if (digits.size() <= 2 && text.take(':')) {
     const auto more = text.take_digits();

@@ -64,7 +64,8 @@ Decoding::Decoding(const Variable& variable, const std::string& file, const Deco
   const std::string sign = in_small_letters(variable.text("_Unsigned"));
   if (sign == "true" || sign == "false")
     if (const auto other = other_sign(type_, sign == "true")) type_ = *other;
-  scale_ = number_of("scale_factor", 1.0), offset_ = number_of("add_offset", 0.0);
+  scale_ = number_of("scale_factor", 1.0);
+  offset_ = number_of("add_offset", 0.0);
   read_fills(options);
   read_range(options);
   variable_ = nullptr;
@@ -154,12 +155,16 @@ void Decoding::read_range(const DecodingOptions& options) {
     throw InputError(
         fmt::format("the attribute valid_range of {} has {} number(s), expected two", where_, range.size()));
   if (range.size() == 2) {
-    low_ = range[0], high_ = range[1];
+    low_ = range[0];
+    high_ = range[1];
   } else {
     std::optional<Stored> of_high;
     const auto low = numbers_of("valid_min", type), high = numbers_of("valid_max", of_high);
     if (!low.empty()) low_ = low[0];
-    if (!high.empty()) high_ = high[0], type = type ? type : of_high;
+    if (!high.empty()) {
+      high_ = high[0];
+      type = type ? type : of_high;
+    }
   }
   for (auto* bound : {&low_, &high_})
     if (*bound && std::isnan(**bound)) bound->reset();

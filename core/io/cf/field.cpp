@@ -16,7 +16,8 @@ Field::Field(const std::string& path, const FieldNames& names) : names_(names), 
     throw InputError(
         fmt::format("'{}' has no array '{}'{}", path, names.array, suggestion(names.array, container_->variables(""))));
   decoding_.emplace(*variable_, path, names.decoding);
-  file_shape_ = variable_->shape(), dimensions_ = variable_->dimensions();
+  file_shape_ = variable_->shape();
+  dimensions_ = variable_->dimensions();
   unit_ = std::string(trim(variable_->text("units")));
   if (unit_ == "1") unit_.clear();
   collect_candidates();
@@ -89,7 +90,10 @@ const Field::Candidate* Field::candidate_for(std::size_t dimension) const {
                is_listed = listed.find(" " + c.variable->name() + " ") != std::string::npos;
     if (!own && !is_listed && c.role == Role::none) continue;
     const int worth = (c.role != Role::none ? 4 : 0) + (own ? 2 : 0) + (is_listed ? 1 : 0);
-    if (worth > most) most = worth, best = &c;
+    if (worth > most) {
+      most = worth;
+      best = &c;
+    }
   }
   // latitudes and longitudes along the same dimension: points, or cells of an unstructured grid
   auto along = [&](Role role) {
@@ -275,9 +279,14 @@ std::string Field::curved(Role role) const {
 void Field::read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, double* out) const {
   std::vector<std::int64_t> from(file_shape_.size(), 0), extent(file_shape_.size(), 1);
   const std::size_t first = still_ ? 0 : 1;
-  if (!still_ && time_dimension_) from[*time_dimension_] = start[0], extent[*time_dimension_] = count[0];
-  for (std::size_t k = 0; k < axes_.size(); ++k)
-    from[axis_dimensions_[k]] = start[k + first], extent[axis_dimensions_[k]] = count[k + first];
+  if (!still_ && time_dimension_) {
+    from[*time_dimension_] = start[0];
+    extent[*time_dimension_] = count[0];
+  }
+  for (std::size_t k = 0; k < axes_.size(); ++k) {
+    from[axis_dimensions_[k]] = start[k + first];
+    extent[axis_dimensions_[k]] = count[k + first];
+  }
   std::int64_t total = 1, before = 1, behind = 1;
   for (std::size_t k = 0; k < extent.size(); ++k) {
     total *= extent[k];

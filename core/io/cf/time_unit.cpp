@@ -68,8 +68,14 @@ std::pair<std::int64_t, double> packed_date(double value, const TimeUnit& unit, 
   const double whole = std::floor(std::abs(value)), rest = std::abs(value) - whole;
   auto digits = static_cast<std::int64_t>(whole);
   Date date;
-  if (unit.packed_months == 0) date.day = static_cast<int>(digits % 100), digits /= 100;
-  if (unit.packed_months < 12) date.month = static_cast<int>(digits % 100), digits /= 100;
+  if (unit.packed_months == 0) {
+    date.day = static_cast<int>(digits % 100);
+    digits /= 100;
+  }
+  if (unit.packed_months < 12) {
+    date.month = static_cast<int>(digits % 100);
+    digits /= 100;
+  }
   date.year = value < 0.0 ? -digits : digits;
   if (!(std::abs(value) < 1e15) || !is_date(date, unit.calendar))
     throw InputError(
@@ -131,7 +137,8 @@ TimeUnit time_unit_of(const std::string& units, const std::string& calendar, con
                     "06:00:00: correct the attribute (ncatted)",
                     where, units, rest, name_of(unit.calendar)));
   unit.form = TimeUnit::Form::since;
-  unit.day = moment->day, unit.second = moment->second;
+  unit.day = moment->day;
+  unit.second = moment->second;
   return unit;
 }
 
@@ -147,8 +154,12 @@ TimeUnit plain_unit(const TimeUnit& unit) {
   if (unit.form == TimeUnit::Form::duration || (!unit.mean_months && is_plain(unit.text))) return unit;
   TimeUnit out = unit;
   out.form = TimeUnit::Form::since;
-  out.mean_months = false, out.packed_months = 0;
-  if (unit.form == TimeUnit::Form::packed_date) out.day = day_number({1970, 1, 1}, unit.calendar), out.second = 0.0;
+  out.mean_months = false;
+  out.packed_months = 0;
+  if (unit.form == TimeUnit::Form::packed_date) {
+    out.day = day_number({1970, 1, 1}, unit.calendar);
+    out.second = 0.0;
+  }
   const char* step = "days";
   for (const auto& [name, seconds] : {std::pair{"seconds", 1.0}, {"minutes", 60.0}, {"hours", 3600.0}})
     if (unit.form == TimeUnit::Form::since && !unit.mean_months && unit.seconds == seconds) step = name;

@@ -55,7 +55,8 @@ std::optional<double> in(const std::string& unit, const char* base) {
       if (zero == 0.0) size = one;  // a unit with an origin of its own is no length of time
       cv_free(converter);
     }
-  ut_free(from), ut_free(to);
+  ut_free(from);
+  ut_free(to);
   return size;
 }
 #endif
@@ -66,7 +67,8 @@ bool is_same(const std::string& a, const std::string& b) {
   if (!table()) return false;
   ut_unit *one = ut_parse(table(), a.c_str(), UT_UTF8), *other = ut_parse(table(), b.c_str(), UT_UTF8);
   const bool same = one && other && ut_compare(one, other) == 0;
-  ut_free(one), ut_free(other);
+  ut_free(one);
+  ut_free(other);
   return same;
 #else
   (void)a, (void)b;

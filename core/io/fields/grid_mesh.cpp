@@ -34,7 +34,10 @@ void for_each(const std::array<std::int64_t, 3>& n, F visit) {
 
 GridMesh mesh_of_grid(const GridFields& grid) {
   std::array<std::int64_t, 3> cells{1, 1, 1}, points{1, 1, 1};
-  for (std::size_t d = 0; d < grid.axes.size(); ++d) cells[d] = grid.axes[d].cells(), points[d] = cells[d] + 1;
+  for (std::size_t d = 0; d < grid.axes.size(); ++d) {
+    cells[d] = grid.axes[d].cells();
+    points[d] = cells[d] + 1;
+  }
   const Shape& shape = shapes[grid.axes.size() - 1];
   GridMesh mesh;
   mesh.type = shape.type;

@@ -76,7 +76,8 @@ std::string image_of(Arrays& arrays, const GridFields& grid) {
     const double first = there ? grid.axes[d].faces.front() : 0.0,
                  width = there ? (grid.axes[d].faces.back() - first) / static_cast<double>(cells) : 1.0;
     extent += fmt::format("{}0 {}", d ? " " : "", cells);
-    origin += fmt::format("{}{}", d ? " " : "", first), spacing += fmt::format("{}{}", d ? " " : "", width);
+    origin += fmt::format("{}{}", d ? " " : "", first);
+    spacing += fmt::format("{}{}", d ? " " : "", width);
   }
   return fmt::format(
       "<ImageData WholeExtent=\"{0}\" Origin=\"{1}\" Spacing=\"{2}\">\n<Piece Extent=\"{0}\">\n"
@@ -164,7 +165,10 @@ void VtkXmlSeries::append(const Frame& frame) {
   constexpr std::uint8_t vertex = 1;
   Arrays arrays(single_);
   std::vector<std::int64_t> index, ends;
-  for (std::int64_t k = 0; k < frame.size(); ++k) index.push_back(k), ends.push_back(k + 1);
+  for (std::int64_t k = 0; k < frame.size(); ++k) {
+    index.push_back(k);
+    ends.push_back(k + 1);
+  }
   std::string data = arrays.add("Int64", "id", std::span<const std::int64_t>(frame.id));
   data += arrays.add("Int32", "type", std::span<const int>(frame.type));
   if (!frame.velocity.empty()) data += arrays.real("velocity", frame.velocity, 3);

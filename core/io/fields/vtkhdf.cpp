@@ -19,7 +19,10 @@ TensorRef shaped(const double* data, const std::vector<std::int64_t>& shape) {
   TensorRef t = tensor_of(data, {});
   t.rank = static_cast<int>(shape.size());
   std::int64_t stride = 1;
-  for (int k = t.rank - 1; k >= 0; stride *= t.shape[k--]) t.shape[k] = shape[k], t.stride[k] = stride;
+  for (int k = t.rank - 1; k >= 0; stride *= t.shape[k--]) {
+    t.shape[k] = shape[k];
+    t.stride[k] = stride;
+  }
   return t;
 }
 
@@ -99,7 +102,8 @@ void VtkhdfFile::make_image(const GridFields& grid) {
   std::vector<std::int64_t> shape;
   for (std::size_t k = 0; k < grid.axes.size(); ++k) {
     const auto& axis = grid.axes[k];
-    extent[2 * k + 1] = axis.cells(), origin[k] = axis.faces.front();
+    extent[2 * k + 1] = axis.cells();
+    origin[k] = axis.faces.front();
     spacing[k] = (axis.faces.back() - axis.faces.front()) / static_cast<double>(axis.cells());
     shape.insert(shape.begin(), axis.cells());
   }

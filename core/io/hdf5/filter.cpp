@@ -118,7 +118,8 @@ std::size_t hand_over(const std::vector<std::byte>& result, std::size_t* size, v
   if (!fresh) return 0;
   std::memcpy(fresh, result.data(), result.size());
   std::free(*buffer);
-  *buffer = fresh, *size = result.size();
+  *buffer = fresh;
+  *size = result.size();
   return result.size();
 }
 

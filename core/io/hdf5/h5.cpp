@@ -316,15 +316,20 @@ Dataset Group::create_series(const std::string& name, DType type, std::span<cons
   const Entered entered;
   std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
   std::int64_t bytes = size_of(type);
-  for (auto n : row_shape)
-    extent.push_back(n), limit.push_back(n), chunk.push_back(std::max<hsize_t>(n, 1)), bytes *= n;
+  for (auto n : row_shape) {
+    extent.push_back(n);
+    limit.push_back(n);
+    chunk.push_back(std::max<hsize_t>(n, 1));
+    bytes *= n;
+  }
   // Small rows share a chunk of about 64 KiB; HDF5 allows no chunk of 4 GiB.
   chunk[0] = std::clamp<std::int64_t>(65536 / std::max<std::int64_t>(bytes, 1), 1, 1024);
   chunk[0] = std::max<hsize_t>(
       chunk[0], std::min<std::int64_t>(rows_at_once, (std::int64_t{1} << 20) / std::max<std::int64_t>(bytes, 1)));
   for (std::size_t k = 1; k < chunk.size() && bytes > (1LL << 30); ++k) {
     const hsize_t parts = std::min<hsize_t>(chunk[k], bytes / (1LL << 30) + 1);
-    chunk[k] = (chunk[k] + parts - 1) / parts, bytes = bytes / static_cast<std::int64_t>(parts) + 1;
+    chunk[k] = (chunk[k] + parts - 1) / parts;
+    bytes = bytes / static_cast<std::int64_t>(parts) + 1;
   }
   const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
@@ -338,7 +343,11 @@ Dataset Group::create_coded_series(const std::string& name, DType type, std::spa
   if (type != DType::f32 && type != DType::f64)
     throw InternalError(fmt::format("'{}': a bound of error is for real numbers of 32 or 64 bits", name));
   std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
-  for (auto n : row_shape) extent.push_back(n), limit.push_back(n), chunk.push_back(std::max<hsize_t>(n, 1));
+  for (auto n : row_shape) {
+    extent.push_back(n);
+    limit.push_back(n);
+    chunk.push_back(std::max<hsize_t>(n, 1));
+  }
   const double bytes = std::accumulate(chunk.begin(), chunk.end(), double(size_of(type)), std::multiplies<>());
   if (bytes >= 2147483648.0)
     throw InputError(

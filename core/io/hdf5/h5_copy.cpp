@@ -172,7 +172,8 @@ void FileCopy::gather_data_set(const std::string& path, const Handle& link_prope
   const hsize_t at_once = std::max<hsize_t>(most / std::max<std::size_t>(row_bytes, 1), 1);
   for (hsize_t row = 0; row < rows && row_bytes > 0; row += at_once) {
     auto start = std::vector<hsize_t>(H5S_MAX_RANK, 0), count = extent;
-    start[0] = row, count[0] = std::min(at_once, rows - row);
+    start[0] = row;
+    count[0] = std::min(at_once, rows - row);
     const Handle part(H5Scopy(space.id()));
     if (rank > 0) H5Sselect_hyperslab(part.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
     const Handle memory(rank > 0 ? H5Screate_simple(rank, count.data(), nullptr) : H5Scopy(space.id()));

@@ -259,7 +259,10 @@ Handle select(const Handle& dataset, std::span<const std::int64_t> start, const 
     return space;
   }
   hsize_t from[6], count[6];
-  for (int k = 0; k < t.rank; ++k) from[k] = start[k], count[k] = t.shape[k];
+  for (int k = 0; k < t.rank; ++k) {
+    from[k] = start[k];
+    count[k] = t.shape[k];
+  }
   checked_status(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, from, nullptr, count, nullptr), "select", file, path);
   return space;
 }
@@ -313,8 +316,12 @@ void Dataset::append(const TensorRef& row) {
   const Region region("HDF5: append", WorkKind::files);
   TensorRef block = row;
   block.rank = row.rank + 1;
-  block.shape[0] = 1, block.stride[0] = std::max<std::int64_t>(row.elements(), 1);
-  for (int k = 0; k < row.rank; ++k) block.shape[k + 1] = row.shape[k], block.stride[k + 1] = row.stride[k];
+  block.shape[0] = 1;
+  block.stride[0] = std::max<std::int64_t>(row.elements(), 1);
+  for (int k = 0; k < row.rank; ++k) {
+    block.shape[k + 1] = row.shape[k];
+    block.stride[k + 1] = row.stride[k];
+  }
   std::vector<std::int64_t> start(block.rank, 0);
   start[0] = shape().at(0);
   resize(start[0] + 1);

@@ -54,7 +54,8 @@ H5FD_t* open_disk(const char* name, unsigned flags, hid_t, haddr_t) {
   auto* disk = new Disk;
   disk->descriptor = descriptor;
   disk->size = static_cast<haddr_t>(status.st_size);
-  disk->device = status.st_dev, disk->inode = status.st_ino;
+  disk->device = status.st_dev;
+  disk->inode = status.st_ino;
   return &disk->base;
 }
 
@@ -99,7 +100,9 @@ int read_bytes(const Disk& disk, haddr_t address, std::size_t size, char* to) {
       std::memset(to, 0, size);
       return 0;
     }
-    to += got, address += got, size -= got;
+    to += got;
+    address += got;
+    size -= got;
   }
   return 0;
 }
@@ -147,8 +150,11 @@ herr_t write_disk(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::si
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0)
       disk.lost = put < 0 ? errno : ENOSPC;
-    else
-      from += put, address += put, size -= put;
+    else {
+      from += put;
+      address += put;
+      size -= put;
+    }
   }
   if (disk.lost && type != H5FD_MEM_DRAW) keep(disk, address, size, from);
   return 0;
@@ -173,9 +179,17 @@ H5FD_class_t disk_class() {
   c.name = "cambium_disk";
   c.maxaddr = (static_cast<haddr_t>(1) << 62) - 1;
   c.fc_degree = H5F_CLOSE_STRONG;
-  c.open = open_disk, c.close = close_disk, c.cmp = compare_disks, c.query = query_disk;
-  c.get_eoa = allocated_disk, c.set_eoa = allocate_disk, c.get_eof = size_disk, c.get_handle = handle_disk;
-  c.read = read_disk, c.write = write_disk, c.truncate = truncate_disk;
+  c.open = open_disk;
+  c.close = close_disk;
+  c.cmp = compare_disks;
+  c.query = query_disk;
+  c.get_eoa = allocated_disk;
+  c.set_eoa = allocate_disk;
+  c.get_eof = size_disk;
+  c.get_handle = handle_disk;
+  c.read = read_disk;
+  c.write = write_disk;
+  c.truncate = truncate_disk;
   const H5FD_mem_t map[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;
   std::copy(std::begin(map), std::end(map), c.fl_map);
   return c;

@@ -58,9 +58,11 @@ std::string program() {
 bool is_asked() {
   constexpr int most_ranks = 64;
   int started = 0, ended = 0, rank = 0, ranks = 1;
-  MPI_Initialized(&started), MPI_Finalized(&ended);
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
   if (!started || ended) return true;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   return rank == 0 || ranks <= most_ranks;
 }
 

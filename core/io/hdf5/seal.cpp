@@ -77,7 +77,9 @@ class Descriptor {
       const ssize_t got = pread(id_, to, size, static_cast<off_t>(at));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return false;
-      to += got, at += static_cast<std::uint64_t>(got), size -= static_cast<std::size_t>(got);
+      to += got;
+      at += static_cast<std::uint64_t>(got);
+      size -= static_cast<std::size_t>(got);
     }
     return true;
   }
@@ -97,7 +99,8 @@ class Descriptor {
 /// their order counts.
 std::uint64_t checksum(const Descriptor& file, std::uint64_t bytes, MPI_Comm comm) {
   int rank = 0, ranks = 1;
-  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
   std::vector<std::uint64_t> sums((bytes + block_bytes - 1) / block_bytes, 0);
   std::vector<char> block(std::min(bytes, block_bytes));
   for (std::size_t b = static_cast<std::size_t>(rank); b < sums.size(); b += static_cast<std::size_t>(ranks)) {
@@ -110,7 +113,8 @@ std::uint64_t checksum(const Descriptor& file, std::uint64_t bytes, MPI_Comm com
 
 void append_trailer(const std::string& path, const std::string& named, std::uint64_t bytes, std::uint64_t sum) {
   Trailer trailer;
-  trailer.bytes = bytes, trailer.checksum = sum;
+  trailer.bytes = bytes;
+  trailer.checksum = sum;
   const Descriptor file(path, O_WRONLY);
   if (const int failed = file.write(bytes, &trailer, sizeof trailer)) refuse_write(named, std::strerror(failed));
 }

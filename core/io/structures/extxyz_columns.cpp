@@ -85,7 +85,10 @@ const ExtxyzComment::Pair* first_of(const TextLines& file, const ExtxyzComment& 
 
 ExtxyzColumns::ExtxyzColumns(const TextLines& file, const ExtxyzComment& comment,
                              const std::vector<std::string>& force) {
-  if (const auto* given = comment.find(file, "Properties")) text_ = given->value, named_ = true;
+  if (const auto* given = comment.find(file, "Properties")) {
+    text_ = given->value;
+    named_ = true;
+  }
   choose(file, parse(file), force);
   if (!has(Role::position) || (!has(Role::species) && !has(Role::number)))
     file.fail(fmt::format("Properties={} lacks {}", text_, has(Role::position) ? "species:S:1 (or Z:I:1)" : "pos:R:3"));

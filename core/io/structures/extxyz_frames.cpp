@@ -86,7 +86,8 @@ void ExtxyzReader::read(std::int64_t atoms, ExtxyzFrame& frame) {
   frame.columns = ExtxyzColumns(file_, frame.comment, wanted_.force);
   read_cell(frame);
   const auto room = static_cast<std::size_t>(std::min(atoms, most_atoms_reserved));
-  frame.type.reserve(room), frame.position.reserve(room);
+  frame.type.reserve(room);
+  frame.position.reserve(room);
   std::vector<std::string_view> words;
   for (std::int64_t n = 0; n < atoms; ++n) {
     if (!file_.next()) file_.fail(fmt::format("the file ends after {} of the frame's {} atoms", n, atoms));
@@ -146,14 +147,12 @@ void ExtxyzReader::read_atom(ExtxyzFrame& frame, std::vector<std::string_view>& 
   vector(Role::position, "a position", frame.position);
   if (wanted_.forces) vector(Role::force, "a force", frame.force);
   if (!wanted_.motion) return;
-  if (columns.has(Role::mass))
-    frame.mass.push_back(file_.real(words[columns[Role::mass].first], "a mass"));
+  if (columns.has(Role::mass)) frame.mass.push_back(file_.real(words[columns[Role::mass].first], "a mass"));
   vector(Role::velocity, "a velocity", frame.velocity);
   vector(Role::momentum, "a momentum", frame.momentum);
   vector(Role::unwrapped, "an unwrapped position", frame.unwrapped);
   vector(Role::travel, "a cell crossing", frame.travel);
-  if (columns.has(Role::id))
-    frame.id.push_back(file_.integer(words[columns[Role::id].first], "an id"));
+  if (columns.has(Role::id)) frame.id.push_back(file_.integer(words[columns[Role::id].first], "an id"));
 }
 
 }  // namespace cambium::io

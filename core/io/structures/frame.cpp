@@ -109,14 +109,19 @@ SharedRows rows_for_shares(const Particles& p, FrameParts parts, std::int64_t lo
   std::vector<OnHost> reals;
   std::vector<int> columns{4};
   reals.emplace_back(cambium::tensor_of(p.x, p.nlocal));
-  if (parts.velocity) reals.emplace_back(cambium::tensor_of(p.v, p.nlocal)), columns.push_back(3);
-  if (parts.force) reals.emplace_back(cambium::tensor_of(p.f, p.nlocal)), columns.push_back(3);
+  if (parts.velocity) {
+    reals.emplace_back(cambium::tensor_of(p.v, p.nlocal));
+    columns.push_back(3);
+  }
+  if (parts.force) {
+    reals.emplace_back(cambium::tensor_of(p.f, p.nlocal));
+    columns.push_back(3);
+  }
   SharedRows out{1 + 3 + std::accumulate(columns.begin(), columns.end(), 0), {}, std::vector<int>(ranks, 0)};
   const auto* id = static_cast<const std::int64_t*>(tags.tensor().data);
   const auto* image = static_cast<const int*>(images.tensor().data);
   std::vector<std::vector<int>> to(shares);
-  for (int i = 0; i < p.nlocal; ++i)
-    to[((id[i] - low + 1) * shares - 1) / total].push_back(i);
+  for (int i = 0; i < p.nlocal; ++i) to[((id[i] - low + 1) * shares - 1) / total].push_back(i);
   for (int share = 0; share < shares; ++share) {
     out.counts[share] = static_cast<int>(to[share].size());
     for (int i : to[share]) {
@@ -156,7 +161,10 @@ std::vector<double> exchanged(const SharedRows& rows, const Comm& comm) {
 void place_rows(const std::vector<double>& in, int width, std::int64_t low, FrameParts parts, FrameShare& share) {
   Frame& frame = share.frame;
   const auto n = in.size() / static_cast<std::size_t>(width);
-  frame.id.resize(n), frame.type.resize(n), frame.position.resize(3 * n), frame.image.resize(3 * n);
+  frame.id.resize(n);
+  frame.type.resize(n);
+  frame.position.resize(3 * n);
+  frame.image.resize(3 * n);
   if (parts.velocity) frame.velocity.resize(3 * n);
   if (parts.force) frame.force.resize(3 * n);
   for (const double* row = in.data(); row != in.data() + in.size(); row += width) {

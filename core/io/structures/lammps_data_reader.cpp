@@ -184,7 +184,9 @@ class DataFile {
   Structure read() {
     read_title();
     header_.read(lines_, units_.length);
-    s_.box = header_.box, s_.axes = header_.axes, s_.nglobal = header_.atoms;
+    s_.box = header_.box;
+    s_.axes = header_.axes;
+    s_.nglobal = header_.atoms;
     while (!lines_.section().empty()) read_section();
     finish();
     return std::move(s_);
@@ -258,8 +260,7 @@ class DataFile {
     for (std::int64_t k = 0; k < header_.types; ++k) {  // counted, since a label may look like a section
       if (!lines_.next() || lines_.count() != 2)
         file_.fail(fmt::format("expected {} lines 'type mass'", header_.types));
-      masses_[type_index(lines_.word(0))] =
-          units_.mass * file_.real(lines_.word(1), "a mass");
+      masses_[type_index(lines_.word(0))] = units_.mass * file_.real(lines_.word(1), "a mass");
     }
     lines_.next_section();
   }
@@ -270,7 +271,11 @@ class DataFile {
     LammpsAtomLines out;
     for (std::int64_t n = 0; n < most && lines_.next(); ++n) {
       const auto words = static_cast<std::size_t>(lines_.count());
-      if (n == 0) out.words = lines_.count(), out.integers.assign(words, true), out.types.assign(words, true);
+      if (n == 0) {
+        out.words = lines_.count();
+        out.integers.assign(words, true);
+        out.types.assign(words, true);
+      }
       if (lines_.count() != out.words) break;  // read_atoms() says where
       for (std::size_t k = 0; k < words; ++k) {
         const std::string_view word = lines_.word(k);

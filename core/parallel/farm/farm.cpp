@@ -176,7 +176,8 @@ void Farm::give_up_on(int worker) {
   Worker& w = workers_[worker];
   log_.warn(fmt::format("rank {} gives no sign of life in {} {}: taken for hung, others do what it had", of_run(worker),
                         options_.noun, *w.has.begin()));
-  w.lost = true, w.ready = false;
+  w.lost = true;
+  w.ready = false;
   for (const std::int64_t number : std::exchange(w.has, {})) {
     Running& r = running_.at(number);
     r.worker = -1;

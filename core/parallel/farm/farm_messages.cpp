@@ -89,7 +89,8 @@ std::optional<Sender> receive_result(PieceResult& result, const Comm& comm) {
   ResultHead head;
   std::memcpy(&head, m->data(), sizeof(head));
   const auto value = m->begin() + sizeof(head), text = value + head.value_bytes;
-  result.failed = head.failed != 0, result.of_input = head.failed == 2;
+  result.failed = head.failed != 0;
+  result.of_input = head.failed == 2;
   result.seconds = head.seconds;
   result.value.assign(value, text);
   result.problem.assign(reinterpret_cast<const char*>(m->data()) + (text - m->begin()),

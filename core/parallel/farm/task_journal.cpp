@@ -28,7 +28,9 @@ std::uint64_t check_of(std::int64_t task, std::span<const std::byte> value) {
     for (std::size_t k = 0; k < bytes; ++k) hash = (hash ^ p[k]) * 1099511628211ULL;
   };
   const std::uint64_t bytes = value.size();
-  mix(&task, sizeof(task)), mix(&bytes, sizeof(bytes)), mix(value.data(), value.size());
+  mix(&task, sizeof(task));
+  mix(&bytes, sizeof(bytes));
+  mix(value.data(), value.size());
   return hash;
 }
 

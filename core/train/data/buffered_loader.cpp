@@ -37,7 +37,10 @@ std::int64_t sample_bytes(Dataset& data) {
   bool known = true;
   for (const auto& field : data.fields()) {
     std::int64_t n = size_of(field.dtype);
-    for (const auto extent : field.shape) known = known && extent >= 0, n *= extent;
+    for (const auto extent : field.shape) {
+      known = known && extent >= 0;
+      n *= extent;
+    }
     bytes += (n + 63) / 64 * 64;
   }
   if (known) return std::max<std::int64_t>(bytes, 1);

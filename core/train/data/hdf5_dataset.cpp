@@ -99,7 +99,8 @@ void Hdf5Dataset::open(Context& context) {
         fmt::format("'{}' holds no samples: the first axis of '{}' has the length 0; name files with samples",
                     shards_.shards.front().path, shards_.paths.front()));
   const auto range = params_.range.value_or(std::array<std::int64_t, 2>{0, shards_.rows()});
-  first_ = range[0], last_ = range[1];
+  first_ = range[0];
+  last_ = range[1];
   if (first_ < 0 || last_ > shards_.rows() || first_ >= last_)
     throw InputError(fmt::format("range [{}, {}]: the files hold {} samples; give 0 <= first < last <= {}", first_,
                                  last_, shards_.rows(), shards_.rows()));

@@ -25,7 +25,8 @@ struct Moments {
     const double before = x - mean;
     mean += before / n;
     squares += before * (x - mean);
-    lowest = std::min(lowest, x), highest = std::max(highest, x);
+    lowest = std::min(lowest, x);
+    highest = std::max(highest, x);
   }
   /// Both together (Chan, Golub and LeVeque 1983).
   void add(const Moments& other) {
@@ -34,7 +35,8 @@ struct Moments {
     squares += other.squares + apart * apart * n * other.n / all;
     mean += apart * other.n / all;
     n = all;
-    lowest = std::min(lowest, other.lowest), highest = std::max(highest, other.highest);
+    lowest = std::min(lowest, other.lowest);
+    highest = std::max(highest, other.highest);
   }
 };
 
@@ -96,9 +98,9 @@ Normalizer Normalizer::fit(Dataset& data, const std::string& field, Method metho
   const std::int64_t width = per == Per::each ? field_of(*data.read(std::span(&zero, 1)).front(), field).elements() : 1;
   std::vector<std::vector<Moments>> table(blocks, std::vector<Moments>(width));
   for (std::int64_t b = context.comm.rank(); b < blocks; b += context.comm.size())
-    look_at(data, field, per == Per::each, data.size() * b / blocks, data.size() * (b + 1) / blocks,
-            table[b]);
-  out.shift_.clear(), out.scale_.clear();
+    look_at(data, field, per == Per::each, data.size() * b / blocks, data.size() * (b + 1) / blocks, table[b]);
+  out.shift_.clear();
+  out.scale_.clear();
   for (const Moments& m : together(table, context.comm)) {
     const double spread = method == Method::standard ? std::sqrt(m.squares / m.n) : m.highest - m.lowest;
     out.shift_.push_back(method == Method::standard ? m.mean : m.lowest);

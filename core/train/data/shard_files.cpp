@@ -31,10 +31,12 @@ bool before(const std::string& a, const std::string& b) {
     };
     const std::size_t p = end_of(a, i), q = end_of(b, j);
     std::string left = a.substr(i, p - i), right = b.substr(j, q - j);
-    left.erase(0, left.find_first_not_of('0')), right.erase(0, right.find_first_not_of('0'));
+    left.erase(0, left.find_first_not_of('0'));
+    right.erase(0, right.find_first_not_of('0'));
     if (left.size() != right.size()) return left.size() < right.size();
     if (left != right) return left < right;
-    i = p, j = q;
+    i = p;
+    j = q;
   }
   return a.size() - i < b.size() - j;
 }

@@ -41,11 +41,12 @@ Batch ShuffleLoader::batch(std::int64_t step) {
   const double start = wall_seconds();
   const auto numbers = *this->numbers(step);
   Batch out;
-  out.step = step, out.epoch = numbers.epoch, out.samples = numbers.samples;
+  out.step = step;
+  out.epoch = numbers.epoch;
+  out.samples = numbers.samples;
   // A rank's slices lie side by side: one read brings them all.
   const auto first = numbers.slices.front().first;
-  const auto mine = read(numbers.order.subspan(first,
-                                               static_cast<std::size_t>(numbers.slices.back().second - first)));
+  const auto mine = read(numbers.order.subspan(first, static_cast<std::size_t>(numbers.slices.back().second - first)));
   for (const auto& [from, to] : numbers.slices)
     out.slices.emplace_back(mine.begin() + (from - first), mine.begin() + (to - first));
   counts_.samples += std::ssize(mine);

@@ -38,7 +38,9 @@ FlatLayout::FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t
     if (from >= to) continue;
     Tensor piece = tensor;
     piece.info.shape = {to - from};
-    piece.offset = from - begin, piece.elements = to - from, piece.group = 0;
+    piece.offset = from - begin;
+    piece.elements = to - from;
+    piece.group = 0;
     parameters_ += piece.elements;
     tensors_.push_back(std::move(piece));
   }

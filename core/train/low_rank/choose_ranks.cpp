@@ -40,7 +40,8 @@ void make_rising(std::vector<double>& values) {
     while (blocks.size() > 1 && blocks[blocks.size() - 2].mean() > blocks.back().mean()) {
       const Block last = blocks.back();
       blocks.pop_back();
-      blocks.back().sum += last.sum, blocks.back().count += last.count;
+      blocks.back().sum += last.sum;
+      blocks.back().count += last.count;
     }
   }
   std::size_t k = 0;
@@ -56,7 +57,8 @@ std::vector<std::size_t> choose_ranks(const std::vector<std::vector<RankCandidat
     const auto [low, high] = std::minmax_element(layer.begin(), layer.end(),
                                                  [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
     lows.push_back(low->seconds);
-    least += low->seconds, span += high->seconds - low->seconds;
+    least += low->seconds;
+    span += high->seconds - low->seconds;
   }
   if (least > seconds) return {};
   constexpr std::size_t steps = 2000;

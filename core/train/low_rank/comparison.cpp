@@ -32,7 +32,8 @@ Comparison::Comparison(const CompressKeys& keys, LoadedModel& whole, const Sampl
       costs_(measure_costs(whole, keys.model, {samples.chosen_by, samples.timed}, keys.multiple, context)),
       ways_(costs_, whole, samples.timed, context) {
   table_.layers = costs_.layers;
-  table_.samples = std::ssize(samples.judged_by), table_.batch = std::ssize(samples.timed);
+  table_.samples = std::ssize(samples.judged_by);
+  table_.batch = std::ssize(samples.timed);
   table_.wanted = keys.latency ? *keys.latency : *keys.budget * costs_.seconds;
 }
 
@@ -91,7 +92,8 @@ Task::Outcome Comparison::train(const deck::Node& network, std::int64_t steps, d
   keys.start_from = start_from;
   Trainer trainer(keys, context);
   const auto outcome = trainer.run();
-  work_ = trainer.work(), citations_ = trainer.citations();
+  work_ = trainer.work();
+  citations_ = trainer.citations();
   return outcome;
 }
 
@@ -107,7 +109,8 @@ Task::Outcome Comparison::train_on(const Way& way, const std::string& folder) {
   const auto row =
       std::find_if(table_.rows.begin(), table_.rows.end(), [&](const auto& its) { return its.name == way.name; });
   auto trained = *row;
-  trained.name += ", trained on", trained.loss = trained_loss(folder);
+  trained.name += ", trained on";
+  trained.loss = trained_loss(folder);
   table_.rows.push_back(trained);
   return outcome;
 }
@@ -146,10 +149,14 @@ CompressTable Comparison::run() {
   for (const auto& way : all) judge(way);
   const Way best = chosen_of(all);
   if (table_.problem.empty()) {
-    for (const auto& rival : ways_.rivals(best)) judge(rival), all.push_back(rival);
+    for (const auto& rival : ways_.rivals(best)) {
+      judge(rival);
+      all.push_back(rival);
+    }
     all.push_back(ways_.whole());
   }
-  table_.ranks = costs_.ranks(best.choice), table_.chosen = best.name;
+  table_.ranks = costs_.ranks(best.choice);
+  table_.chosen = best.name;
   std::vector<Way> trained{best};
   for (const auto& way : all)
     if (way.key != best.key && std::ranges::count(keys_.against, way.key) > 0) trained.push_back(way);

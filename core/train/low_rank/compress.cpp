@@ -29,7 +29,8 @@ void Compress::check(Context& context) {
 void Compress::examine(Check& check) {
   check.require_written_by(params_.model, {"network *"});
   const deck::Node& keys = check.stage().keys;
-  check.reads(keys["model"]), check.reads(params_.dataset.node);
+  check.reads(keys["model"]);
+  check.reads(params_.dataset.node);
   const auto promise = check.written_before(params_.model);
   check.will_write(
       {"model.h5", promise ? promise->by : "network *", promise ? promise->holds : std::vector<std::string>{}});
@@ -69,7 +70,8 @@ Task::Outcome Compress::run(Context& context) {
   citations_ = whole.network->citations();
   Comparison comparison(params_, whole, samples, *data, context);
   const auto table = comparison.run();
-  lines_ = table.lines(), folders_ = comparison.folders();
+  lines_ = table.lines();
+  folders_ = comparison.folders();
   work_ = comparison.work();
   if (!comparison.citations().empty()) citations_ = comparison.citations();
   const auto in = [&](const char* name) { return (fs::path(context.run_directory) / name).string(); };

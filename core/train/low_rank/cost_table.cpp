@@ -94,7 +94,8 @@ static double share_kept(const LayerWeights& w, const LayerWeights& product) {
   double all = 0.0, lost = 0.0;
   for (std::size_t k = 0; k < w.values.size(); ++k) {
     const double d = w.values[k] - product.values[k];
-    all += w.values[k] * w.values[k], lost += d * d;
+    all += w.values[k] * w.values[k];
+    lost += d * d;
   }
   return all > 0.0 ? 1.0 - lost / all : 1.0;
 }

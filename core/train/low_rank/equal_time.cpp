@@ -28,9 +28,10 @@ std::optional<Within> last_within(std::size_t count, double limit, const std::fu
   std::size_t low = 0, high = count;  // all before low are within; high and all after it are not
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    if (const double its = careful(middle); its <= limit)
-      best = Within{middle, its}, low = middle + 1;
-    else
+    if (const double its = careful(middle); its <= limit) {
+      best = Within{middle, its};
+      low = middle + 1;
+    } else
       high = middle;
   }
   return best;

@@ -89,17 +89,21 @@ class RankExchange {
     for (std::size_t l = 0; l < at.choice.size(); ++l) {
       auto its = costs_.candidates[l][at.choice[l]];
       its.loss = 0.0;
-      lists.push_back({its}), numbers.push_back({at.choice[l]});
+      lists.push_back({its});
+      numbers.push_back({at.choice[l]});
     }
     for (const auto& step : steps) {
       auto its = costs_.candidates[step.layer][step.candidate];
       its.loss = step.loss;
-      lists[step.layer].push_back(its), numbers[step.layer].push_back(step.candidate);
+      lists[step.layer].push_back(its);
+      numbers[step.layer].push_back(step.candidate);
     }
     const auto found = choose_ranks(lists, seconds_ - costs_.seconds);
     Trial out{at.choice, 0.0};
-    for (std::size_t l = 0; l < found.size(); ++l)
-      out.choice[l] = numbers[l][found[l]], out.expected += lists[l][found[l]].loss;
+    for (std::size_t l = 0; l < found.size(); ++l) {
+      out.choice[l] = numbers[l][found[l]];
+      out.expected += lists[l][found[l]].loss;
+    }
     return out;
   }
   /// Steps of up to three layers that fit into the time, the best sums first.
@@ -116,7 +120,9 @@ class RankExchange {
         for (std::size_t s = sums[k].of.empty() ? 0 : sums[k].of.back() + 1; s < steps.size(); ++s) {
           if (!sums[k].of.empty() && steps[sums[k].of.back()].layer == steps[s].layer) continue;
           Sum more = sums[k];
-          more.of.push_back(s), more.loss += steps[s].loss, more.seconds += steps[s].seconds;
+          more.of.push_back(s);
+          more.loss += steps[s].loss;
+          more.seconds += steps[s].seconds;
           sums.push_back(std::move(more));
         }
       begin = end;

@@ -34,7 +34,8 @@ double one_pass(Network& network, std::span<const TensorRef> weights, std::span<
 PassTimes pass_times(const TimedPass& one, const TimedPass& other) {
   constexpr double enough = 0.1, calm = 0.05;           // s of each; between the quartiles of shares
   constexpr int fewest = 8, most = 200, disturbed = 3;  // turns; how many times as many where they disagree
-  one(), other();                                       // buffers are made
+  one();
+  other();  // buffers are made
   std::vector<double> first, second, shares;
   double spent = 0.0;
   const auto more = [&](int turns) {
@@ -44,7 +45,8 @@ PassTimes pass_times(const TimedPass& one, const TimedPass& other) {
   for (int turn = 0; more(turn); ++turn) {
     const bool swapped = turn % 2 == 1;
     const double before = swapped ? other() : one(), after = swapped ? one() : other();
-    first.push_back(swapped ? after : before), second.push_back(swapped ? before : after);
+    first.push_back(swapped ? after : before);
+    second.push_back(swapped ? before : after);
     shares.push_back(second.back() / first.back());
     spent += first.back();
   }

@@ -44,7 +44,8 @@ struct Descent {
   void go(std::size_t l, std::size_t k, double gradient) {
     constexpr double b1 = 0.9, b2 = 0.99;
     double &m = mean[l][k], &s = square[l][k];
-    m = b1 * m + (1 - b1) * gradient, s = b2 * s + (1 - b2) * gradient * gradient;
+    m = b1 * m + (1 - b1) * gradient;
+    s = b2 * s + (1 - b2) * gradient * gradient;
     const double n = static_cast<double>(step);
     values[l][k] -= rate * m / (1 - std::pow(b1, n)) / (std::sqrt(s / (1 - std::pow(b2, n))) + 1e-12);
   }

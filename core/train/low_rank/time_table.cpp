@@ -54,7 +54,8 @@ class Savings {
     for (int k = 0; k < tries; ++k) {
       const auto times = timer_(ranks);
       table_.seconds = std::min(table_.seconds, times.seconds);
-      out.measured = 1.0 - times.share, out.error = times.error;
+      out.measured = 1.0 - times.share;
+      out.error = times.error;
       out.believed = !contradicts(out, layer, rank);
       if (out.believed) break;
     }
@@ -83,7 +84,8 @@ double time_of_a_multiplication(const std::vector<std::vector<Saving>>& savings)
     for (const auto& saving : list) {
       if (!saving.believed) continue;
       const double weight = 1.0 / (saving.error * saving.error + least_error * least_error);
-      with += weight * saving.measured * saving.counted, all += weight * saving.counted * saving.counted;
+      with += weight * saving.measured * saving.counted;
+      all += weight * saving.counted * saving.counted;
     }
   return all > 0.0 ? std::clamp(with / all, 0.2, 1.2) : 0.8;
 }

@@ -51,10 +51,13 @@ Way Ways::within(const char* key, const char* name, const Choose& choose, double
   auto choices = around(choose, seconds);
   Way out{key, name};
   const auto found = last_within(choices.size(), seconds, [&](std::size_t k) { return seconds_of(choices[k]); });
-  if (found)
-    out.choice = choices[found->index], out.seconds = found->time;
-  else if (choices = around([&](double) { return choose(seconds); }, seconds); !choices.empty())
-    out.choice = choices[0], out.seconds = seconds_of(out.choice);
+  if (found) {
+    out.choice = choices[found->index];
+    out.seconds = found->time;
+  } else if (choices = around([&](double) { return choose(seconds); }, seconds); !choices.empty()) {
+    out.choice = choices[0];
+    out.seconds = seconds_of(out.choice);
+  }
   if (out.choice.empty()) return out;
   const auto said = said_.find(out.choice);
   out.predicted = said != said_.end() ? said->second : costs_.predicted(out.choice);

@@ -30,7 +30,8 @@ void CodecReducer::exchange() {
   };
   // Rounding differs between ranks and between the two ways, so that errors do not add up.
   for (std::int64_t r = 0; r < ranks; ++r) {
-    address_.tensor = static_cast<std::uint64_t>(me), address_.first = r * share_;
+    address_.tensor = static_cast<std::uint64_t>(me);
+    address_.first = r * share_;
     if (r != me) lowp::encode_message(codec_, share(r), address_, message(sent_, r));
   }
   MPI_Alltoall(sent_.data(), static_cast<int>(bytes), MPI_BYTE, received_.data(), static_cast<int>(bytes), MPI_BYTE,
@@ -43,7 +44,8 @@ void CodecReducer::exchange() {
     else
       std::transform(sum.begin(), sum.end(), share(me).begin(), sum.begin(), std::plus<>());
   }
-  address_.tensor = static_cast<std::uint64_t>(ranks), address_.first = me * share_;
+  address_.tensor = static_cast<std::uint64_t>(ranks);
+  address_.first = me * share_;
   lowp::encode_message(codec_, sum, address_, message(sent_, me));
   MPI_Allgather(message(sent_, me).data(), static_cast<int>(bytes), MPI_BYTE, received_.data(), static_cast<int>(bytes),
                 MPI_BYTE, world.handle());

@@ -13,7 +13,8 @@ class CodecReducer : public Reducer {
  public:
   CodecReducer(const Mesh& mesh, const FlatLayout& layout, lowp::WireCodec codec);
   void begin_step(std::uint64_t seed, std::int64_t step) override {
-    address_.seed = seed, address_.step = static_cast<std::uint64_t>(step);
+    address_.seed = seed;
+    address_.step = static_cast<std::uint64_t>(step);
   }
   void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
 

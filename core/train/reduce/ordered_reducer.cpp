@@ -62,7 +62,8 @@ void OrderedReducer::exchange(FlatBuffer& gradients) {
       // Addition of two numbers commutes bit for bit, so both partners may write "mine + theirs".
       for (std::int64_t k = keep_from; k < keep_to; ++k) values[k] += received[k];
       outer.emplace_back(begin, end);
-      begin = keep_from, end = keep_to;
+      begin = keep_from;
+      end = keep_to;
     }
     for (int distance = comm.size() / 2; distance >= 1; distance /= 2) {
       const int partner = comm.rank() ^ distance;
@@ -73,7 +74,8 @@ void OrderedReducer::exchange(FlatBuffer& gradients) {
       MPI_Sendrecv(values + begin, mine.count(), mine.type(), partner, 72, values + other_from, other.count(),
                    other.type(), partner, 72, comm.handle(), MPI_STATUS_IGNORE);
       traffic_.count("doubling", level, (end - begin) * static_cast<std::int64_t>(sizeof(T)));
-      begin = from, end = to;
+      begin = from;
+      end = to;
     }
   });
 }

@@ -9,7 +9,11 @@ namespace cambium::train {
 static MPI_Datatype type_of(DType dtype) { return dtype == DType::f64 ? MPI_DOUBLE : MPI_FLOAT; }
 
 void ShareExchange::start(std::byte* values, std::int64_t n, DType dtype, const Comm& comm, int tag) {
-  values_ = values, n_ = n, dtype_ = dtype, comm_ = &comm, tag_ = 2 * tag;
+  values_ = values;
+  n_ = n;
+  dtype_ = dtype;
+  comm_ = &comm;
+  tag_ = 2 * tag;
   state_ = State::adding;
   const int ranks = comm.size(), me = comm.rank();
   const auto [begin, end] = share(me);
@@ -20,12 +24,10 @@ void ShareExchange::start(std::byte* values, std::int64_t n, DType dtype, const 
     auto& part = parts_[from];
     part.resize((end - begin) * static_cast<std::int64_t>(size_of(dtype)));
     const MessageLength in(end - begin, type_of(dtype));
-    MPI_Irecv(part.data(), in.count(), in.type(), from, tag_, comm.handle(),
-              &requests_[2 * step]);
+    MPI_Irecv(part.data(), in.count(), in.type(), from, tag_, comm.handle(), &requests_[2 * step]);
     const auto [first, last] = share(to);
     const MessageLength out(last - first, type_of(dtype));
-    MPI_Isend(at(first), out.count(), out.type(), to, tag_, comm.handle(),
-              &requests_[2 * step + 1]);
+    MPI_Isend(at(first), out.count(), out.type(), to, tag_, comm.handle(), &requests_[2 * step + 1]);
   }
 }
 
@@ -58,10 +60,8 @@ void ShareExchange::hand_out() {
     const int from = (me + step) % ranks, to = (me + ranks - step) % ranks;
     const auto [first, last] = share(from);
     const MessageLength in(last - first, type_of(dtype_)), out(end - begin, type_of(dtype_));
-    MPI_Irecv(at(first), in.count(), in.type(), from, tag_ + 1, comm_->handle(),
-              &requests_[2 * step]);
-    MPI_Isend(at(begin), out.count(), out.type(), to, tag_ + 1, comm_->handle(),
-              &requests_[2 * step + 1]);
+    MPI_Irecv(at(first), in.count(), in.type(), from, tag_ + 1, comm_->handle(), &requests_[2 * step]);
+    MPI_Isend(at(begin), out.count(), out.type(), to, tag_ + 1, comm_->handle(), &requests_[2 * step + 1]);
   }
 }
 

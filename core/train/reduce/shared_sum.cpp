@@ -51,12 +51,14 @@ bool SharedSum::everyone(F&& counter) const {
 void SharedSum::begin() {
   spin_wait([&] { return everyone([&](int rank) -> Counter& { return done(rank); }); });
   ++number_;
-  adding_.clear(), taking_.clear();
+  adding_.clear();
+  taking_.clear();
 }
 
 void SharedSum::tensor_final(int tensor) {
   ready(comm_.rank(), tensor).store(number_, std::memory_order_release);
-  adding_.push_back(tensor), taking_.push_back(tensor);
+  adding_.push_back(tensor);
+  taking_.push_back(tensor);
 }
 
 /// Whole cache lines, as even as they come.

@@ -53,7 +53,8 @@ void Evaluate::examine(Check& check) {
   check.will_write({"evaluation.csv", "stage evaluate"});
   check.require_written_by(params_.model, {"network *"});
   const deck::Node& keys = check.stage().keys;
-  check.reads(keys["model"]), check.reads(params_.dataset.node);
+  check.reads(keys["model"]);
+  check.reads(params_.dataset.node);
   if (const auto path = check.waits(params_.dataset.node))
     return check.not_looked_at(fmt::format("the data: '{}' is still to be written", *path));
   if (!check.small()) return check.not_looked_at("model and data: they are too large for a check");
@@ -119,8 +120,10 @@ Row row_of(std::span<const TermInfo> metrics, Validation& samples, LoadedModel& 
   const auto sums = samples.evaluate(*model.network, model.weights.views(), comm, model.tables.get());
   Row out;
   out.seconds = comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  for (std::size_t k = 0; k < metrics.size(); ++k)
-    out.errors.push_back(reported(metrics[k], sums[k])), out.labelled.push_back(sums[k].count > 0.0);
+  for (std::size_t k = 0; k < metrics.size(); ++k) {
+    out.errors.push_back(reported(metrics[k], sums[k]));
+    out.labelled.push_back(sums[k].count > 0.0);
+  }
   return out;
 }
 
@@ -210,8 +213,9 @@ Task::Outcome Evaluate::run(Context& context) {
     model.network->use_coded(*coded);
     table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
     const double numbers = static_cast<double>(coded->numbers());
-    table.rows[0].bits = 32.0, table.rows[0].bytes = static_cast<double>(coded->bytes_in_full());
-    table.rows[1].bits = 8.0 * static_cast<double>(coded->bytes()) / numbers,
+    table.rows[0].bits = 32.0;
+    table.rows[0].bytes = static_cast<double>(coded->bytes_in_full());
+    table.rows[1].bits = 8.0 * static_cast<double>(coded->bytes()) / numbers;
     table.rows[1].bytes = static_cast<double>(coded->bytes_of_all());
     second = fmt::format("  {}: {} matrices with {} weights, {:.4g} bits each with scales{}; the rest stays in float32",
                          coded->name(), coded->matrices(), coded->numbers(), table.rows[1].bits,

@@ -35,17 +35,23 @@ void Milestones::epoch_stop() {
 void Milestones::judge(const std::vector<double>& figures, const nlohmann::json& where, std::int64_t step) {
   const double value = figures[quality_.number];
   log_.event(quality_.higher ? "eval_accuracy" : "eval_error", value, where);
-  if (best_step_ < 0 || quality_.better(value, best_)) best_ = value, best_step_ = step;
+  if (best_step_ < 0 || quality_.better(value, best_)) {
+    best_ = value;
+    best_step_ = step;
+  }
   if (params_.validate.target && quality_.reached(value, *params_.validate.target)) reached_ = true;
 }
 
 void Milestones::save(Progress& progress) const {
-  progress.target_figure = quality_.name, progress.target_best = best_, progress.target_step = best_step_;
+  progress.target_figure = quality_.name;
+  progress.target_best = best_;
+  progress.target_step = best_step_;
 }
 
 void Milestones::restore(const Progress& progress) {
   if (progress.target_figure != quality_.name) return;
-  best_ = progress.target_best, best_step_ = progress.target_step;
+  best_ = progress.target_best;
+  best_step_ = progress.target_step;
 }
 
 void Milestones::run_stop(double epochs) {

@@ -69,7 +69,8 @@ Task::Outcome Trainer::run() {
     milestones_.run_stop(data_.epochs(progress_.step));
     keep_best_and_rethrow(error);
   }
-  seconds_ = cadence.seconds(), loop_steps_ = cadence.steps_at(progress_.step);
+  seconds_ = cadence.seconds();
+  loop_steps_ = cadence.steps_at(progress_.step);
   milestones_.run_stop(data_.epochs(progress_.step));
   const Region region("write the model", WorkKind::host);
   write_files();

@@ -30,7 +30,9 @@ void LinearRate::Params::describe(deck::Describe<Params>& d) { start_key(d), sto
 void CosineRate::Params::describe(deck::Describe<Params>& d) { start_key(d), stop_key(d, 0.0), steps_key(d); }
 
 void PolynomialRate::Params::describe(deck::Describe<Params>& d) {
-  start_key(d), stop_key(d, 0.0), steps_key(d);
+  start_key(d);
+  stop_key(d, 0.0);
+  steps_key(d);
   d("power", &Params::power, "of what is left of the run").positive().def(2.0);
 }
 

@@ -58,9 +58,15 @@ void TablePass<T>::send_numbers() {
     if (static_cast<int>(q) != comm_.rank()) to_others += asked_[q];
   }
   MPI_Alltoall(mine.data(), 2, MPI_INT, theirs.data(), 2, MPI_INT, comm_.handle());
-  heard_.resize(ranks), given_count_.resize(ranks);
-  for (std::size_t p = 0; p < ranks; ++p) heard_[p] = theirs[2 * p], given_count_[p] = theirs[2 * p + 1];
-  asked_at_ = starts_of(asked_), heard_at_ = starts_of(heard_), given_at_ = starts_of(given_count_);
+  heard_.resize(ranks);
+  given_count_.resize(ranks);
+  for (std::size_t p = 0; p < ranks; ++p) {
+    heard_[p] = theirs[2 * p];
+    given_count_[p] = theirs[2 * p + 1];
+  }
+  asked_at_ = starts_of(asked_);
+  heard_at_ = starts_of(heard_);
+  given_at_ = starts_of(given_count_);
   got_numbers_.resize(heard_at_.back() + heard_.back());
   MPI_Alltoallv(numbers.data(), asked_.data(), asked_at_.data(), MPI_INT64_T, got_numbers_.data(), heard_.data(),
                 heard_at_.data(), MPI_INT64_T, comm_.handle());
@@ -79,7 +85,8 @@ const std::int64_t* TablePass<T>::walk(const std::int64_t* at, std::int64_t from
     for (std::int64_t k = 0; k < count; ++k) {
       const auto length = summed_ ? static_cast<std::size_t>(lengths[k]) : std::size_t{1};
       use(static_cast<int>(t), {at, length}, from);
-      at += length, from += width(t);
+      at += length;
+      from += width(t);
     }
   }
   return at;
@@ -95,9 +102,8 @@ std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
     std::int64_t from = given_at_[p];
     while (at < end) {
       out.push_back({*at, at, from});
-      at = walk(at, from, [&](int t, std::span<const std::int64_t>, std::int64_t here) {
-        from = here + tables_[t].width;
-      });
+      at = walk(at, from,
+                [&](int t, std::span<const std::int64_t>, std::int64_t here) { from = here + tables_[t].width; });
     }
   }
   for (std::size_t s = 0; s < requests_.slices() && requests_.direct(); ++s)
@@ -160,7 +166,8 @@ void TablePass<T>::send_coded() {
   MPI_Alltoall(count.data(), 1, MPI_INT, coded_count_.data(), 1, MPI_INT, comm_.handle());
   coded_at_ = starts_of(coded_count_);
   coded_got_.resize(coded_at_.back() + coded_count_.back());
-  sent_at_ = starts_of(count), sent_count_ = std::move(count);
+  sent_at_ = starts_of(count);
+  sent_count_ = std::move(count);
   MPI_Ialltoallv(coded_given_.data(), sent_count_.data(), sent_at_.data(), MPI_BYTE, coded_got_.data(),
                  coded_count_.data(), coded_at_.data(), MPI_BYTE, comm_.handle(), &request_);
   traffic_.count("rows", "world", std::ssize(coded_given_));
@@ -171,8 +178,7 @@ void TablePass<T>::decode() {
   const auto& ask = requests_.ask();
   for (std::size_t q = 0; q < ask.size(); ++q) {
     if (static_cast<int>(q) == comm_.rank()) continue;
-    const auto bytes = std::span(coded_got_)
-                           .subspan(coded_at_[q], static_cast<std::size_t>(coded_count_[q]));
+    const auto bytes = std::span(coded_got_).subspan(coded_at_[q], static_cast<std::size_t>(coded_count_[q]));
     coding_->decode(found(ask[q].data(), ask[q].data() + ask[q].size(), got_at()[q]), bytes, got_.data());
   }
 }
@@ -200,7 +206,9 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
     slices_[s].begin();
     if (requests_.bags(s, 0).size() > 0) ++missing_;
   }
-  arrived_ = false, sent_back_ = !with_gradient, coded_ = coding_ && with_gradient;
+  arrived_ = false;
+  sent_back_ = !with_gradient;
+  coded_ = coding_ && with_gradient;
 }
 
 template <class T>
@@ -232,8 +240,7 @@ void TablePass<T>::send_back() {
       if (!requests_.summed_there(t))
         requests_.for_members(s, t, add_to);
       else
-        for (std::int64_t b = 0; b < requests_.bags(s, t).size(); ++b)
-          add_to(b, requests_.where(s, t)[b]);
+        for (std::int64_t b = 0; b < requests_.bags(s, t).size(); ++b) add_to(b, requests_.where(s, t)[b]);
     }
   MPI_Ialltoallv(got_.data(), got_count().data(), got_at().data(), mpi_type<T>(), given_.data(), given_count_.data(),
                  given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);

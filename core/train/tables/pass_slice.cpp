@@ -14,9 +14,13 @@ void TablePass<T>::Slice::begin() {
 template <class T>
 TensorRef TablePass<T>::Slice::view(Kept& kept, std::size_t table) const {
   TensorRef out;
-  out.data = kept.held.data(), out.rank = 2, out.dtype = dtype_of<T>();
-  out.shape[0] = pass_->requests_.bags(number_, table).size(), out.shape[1] = pass_->width(table);
-  out.stride[0] = out.shape[1], out.stride[1] = 1;
+  out.data = kept.held.data();
+  out.rank = 2;
+  out.dtype = dtype_of<T>();
+  out.shape[0] = pass_->requests_.bags(number_, table).size();
+  out.shape[1] = pass_->width(table);
+  out.stride[0] = out.shape[1];
+  out.stride[1] = 1;
   return out;
 }
 
@@ -50,7 +54,10 @@ template <class T>
 TensorRef TablePass<T>::Slice::gradient(int table) {
   const auto t = static_cast<std::size_t>(table);
   auto& out = gradient_[t];
-  if (!out.there) out.held.assign(numbers_of(t), T(0)), out.there = true;
+  if (!out.there) {
+    out.held.assign(numbers_of(t), T(0));
+    out.there = true;
+  }
   return view(out, t);
 }
 

@@ -12,7 +12,8 @@ std::vector<int> starts_of(const std::vector<int>& counts) {
 }
 
 void RowRequests::make(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, int ranks) {
-  bags_ = std::move(slices), numbers_ = std::move(numbers);
+  bags_ = std::move(slices);
+  numbers_ = std::move(numbers);
   where_.assign(bags_.size(), std::vector<std::vector<std::int64_t>>(tables_.size()));
   ask_.assign(ranks, {});
   count_.assign(ranks, 0);
@@ -77,7 +78,10 @@ void RowRequests::ask_for_different() {
       for (const auto row : bags_[s][t].ids) {
         const auto q = static_cast<std::size_t>(owner(t, row));
         const auto [found, fresh] = known.try_emplace(row, count_[q]);
-        if (fresh) rows[q].push_back(places_.index(row)), count_[q] += static_cast<int>(tables_[t].width);
+        if (fresh) {
+          rows[q].push_back(places_.index(row));
+          count_[q] += static_cast<int>(tables_[t].width);
+        }
         where_[s][t].push_back(found->second);
       }
     }

@@ -15,11 +15,16 @@ RowStore<T>::RowStore(std::span<const TableInfo> tables, const TablePlaces& plac
   for (int k = 0; k < std::ssize(tables); ++k) {
     const TableInfo& info = tables[k];
     Table table;
-    table.width = info.width, table.state_width = state_width(rule, info.width), table.reach = info.reach;
-    table.first = places.first(k, rank), table.stride = places.stride(), table.held = places.held(k, rank);
+    table.width = info.width;
+    table.state_width = state_width(rule, info.width);
+    table.reach = info.reach;
+    table.first = places.first(k, rank);
+    table.stride = places.stride();
+    table.held = places.held(k, rank);
     const auto numbers = static_cast<std::size_t>(table.held * table.width);
     if (split_) {
-      table.high.assign(numbers, 0), table.low.assign(numbers, 0);
+      table.high.assign(numbers, 0);
+      table.low.assign(numbers, 0);
     } else {
       table.weights.assign(numbers, T(0));
       table.states.assign(table.held * table.state_width, T(0));
@@ -109,8 +114,7 @@ void RowStore<T>::sum_bags(int table, std::span<const std::int64_t> first, std::
   for (std::int64_t k = 0; k < ahead; ++k) ask(k);
   for (std::size_t b = 0; b + 1 < first.size(); ++b) {
     for (std::int64_t k = first[b]; k < first[b + 1]; ++k) ask(k + ahead);
-    const auto bag =
-        where.subspan(first[b], static_cast<std::size_t>(first[b + 1] - first[b]));
+    const auto bag = where.subspan(first[b], static_cast<std::size_t>(first[b + 1] - first[b]));
     const auto own = [&](std::int64_t row, auto&& bring) {
       if (split_)
         bring([high = t.high.data() + row](std::int64_t k) { return static_cast<T>(join(high[k], std::uint16_t{0})); });
@@ -188,7 +192,10 @@ void RowStore<T>::copy_in(int table, Part which, std::int64_t first, std::int64_
 
 template <class T>
 void RowStore<T>::keep_best() {
-  for (auto& table : tables_) table.best = table.weights, table.best_high = table.high;
+  for (auto& table : tables_) {
+    table.best = table.weights;
+    table.best_high = table.high;
+  }
 }
 
 template <class T>

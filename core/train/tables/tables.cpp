@@ -48,7 +48,8 @@ class DividedTables : public Tables {
     if (waits_.is_bare()) timed([&] { pass_.wait(); });
   }
   TableRows& rows(int slice) override {
-    timed_.inner = &pass_.rows(slice), timed_.owner = this;
+    timed_.inner = &pass_.rows(slice);
+    timed_.owner = this;
     return timed_;
   }
   void send_back() override {

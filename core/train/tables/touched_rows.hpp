@@ -17,7 +17,8 @@ class TouchedRows {
     if (4 * (rows_.size() + 1) > 3 * keys_.size()) grow();
     const std::size_t at = find(row);
     if (keys_[at] < 0) {
-      keys_[at] = row, slots_[at] = rows_.size();
+      keys_[at] = row;
+      slots_[at] = rows_.size();
       rows_.push_back(row);
       sums_.resize(rows_.size() * static_cast<std::size_t>(width_), T(0));
     }
@@ -28,7 +29,8 @@ class TouchedRows {
   T* values(std::size_t k) { return sums_.data() + k * static_cast<std::size_t>(width_); }
   void clear() {
     std::fill(keys_.begin(), keys_.end(), -1);
-    rows_.clear(), sums_.clear();
+    rows_.clear();
+    sums_.clear();
   }
 
  private:
@@ -43,7 +45,8 @@ class TouchedRows {
     slots_.resize(keys_.size());
     for (std::size_t k = 0; k < rows_.size(); ++k) {
       const std::size_t at = find(rows_[k]);
-      keys_[at] = rows_[k], slots_[at] = k;
+      keys_[at] = rows_[k];
+      slots_[at] = k;
     }
   }
 

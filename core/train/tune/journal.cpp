@@ -21,9 +21,15 @@ namespace {
 /// Calls visit(name, member) for every plain column of the table of trials.
 template <class V>
 void for_each_column(V&& visit) {
-  visit("number", &Trial::number), visit("known", &Trial::known), visit("copy_of", &Trial::copy_of);
-  visit("reward", &Trial::reward), visit("started", &Trial::started), visit("seconds", &Trial::seconds);
-  visit("best_epoch", &Trial::best_epoch), visit("epochs", &Trial::epochs), visit("attempts", &Trial::attempts);
+  visit("number", &Trial::number);
+  visit("known", &Trial::known);
+  visit("copy_of", &Trial::copy_of);
+  visit("reward", &Trial::reward);
+  visit("started", &Trial::started);
+  visit("seconds", &Trial::seconds);
+  visit("best_epoch", &Trial::best_epoch);
+  visit("epochs", &Trial::epochs);
+  visit("attempts", &Trial::attempts);
   visit("worker", &Trial::worker);
 }
 
@@ -50,8 +56,10 @@ void write_trials(io::File& file, const std::vector<Trial>& trials) {
   auto g = file.create_group("trials");
   if (trials.empty()) return;
   std::vector<std::int32_t> genomes, failed;
-  for (const auto& t : trials)
-    genomes.insert(genomes.end(), t.genome.begin(), t.genome.end()), failed.push_back(t.failed);
+  for (const auto& t : trials) {
+    genomes.insert(genomes.end(), t.genome.begin(), t.genome.end());
+    failed.push_back(t.failed);
+  }
   g.write("genome", io::tensor_of(genomes.data(), {std::ssize(trials), std::ssize(trials.front().genome)}));
   g.write("failed", failed);
   std::vector<double> rungs;
@@ -89,18 +97,24 @@ std::vector<Trial> trials_of(const io::File& file) {
 
 void write_selection(io::File& file, const Selection& s) {
   auto g = file.create_group("selection");
-  g.write("members", s.members), g.write("epochs", s.epochs);
-  g.set_attribute("linear_share", s.linear_share), g.set_attribute("validation_r2", s.validation);
-  g.set_attribute("trials", s.trials), g.set_attribute("test_evaluations", s.test_evaluations);
+  g.write("members", s.members);
+  g.write("epochs", s.epochs);
+  g.set_attribute("linear_share", s.linear_share);
+  g.set_attribute("validation_r2", s.validation);
+  g.set_attribute("trials", s.trials);
+  g.set_attribute("test_evaluations", s.test_evaluations);
   g.set_attribute("test_r2", s.test);
 }
 
 Selection selection_of(const io::File& file) {
   const auto g = file.group("selection");
   Selection s;
-  s.members = g.read<std::vector<std::int64_t>>("members"), s.epochs = g.read<std::vector<std::int32_t>>("epochs");
-  s.linear_share = g.attribute<double>("linear_share"), s.validation = g.attribute<double>("validation_r2");
-  s.trials = g.attribute<std::int64_t>("trials"), s.test_evaluations = g.attribute<std::int32_t>("test_evaluations");
+  s.members = g.read<std::vector<std::int64_t>>("members");
+  s.epochs = g.read<std::vector<std::int32_t>>("epochs");
+  s.linear_share = g.attribute<double>("linear_share");
+  s.validation = g.attribute<double>("validation_r2");
+  s.trials = g.attribute<std::int64_t>("trials");
+  s.test_evaluations = g.attribute<std::int32_t>("test_evaluations");
   s.test = g.attribute<double>("test_r2");
   return s;
 }
@@ -158,7 +172,8 @@ bool Journal::load() {
   std::string key, written_in;
   if (table) {
     const io::File file = io::File::open(path_);
-    key = file.attribute<std::string>("key"), written_in = directory_in(file);
+    key = file.attribute<std::string>("key");
+    written_in = directory_in(file);
     trials_ = trials_of(file);
     if (file.exists("selection")) selection_ = selection_of(file);
   }

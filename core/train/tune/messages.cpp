@@ -44,11 +44,13 @@ tasks::PieceResult result_of(const Outcome& o) {
 
 Outcome outcome_of(const tasks::PieceResult& result) {
   Outcome out;
-  out.failed = result.failed, out.seconds = result.seconds;
+  out.failed = result.failed;
+  out.seconds = result.seconds;
   const auto m = numbers_of(result.value);
   if (m.size() < 3) return out;
   out.reward = m[0];
-  out.best_epoch = static_cast<std::int32_t>(m[1]), out.epochs = static_cast<std::int32_t>(m[2]);
+  out.best_epoch = static_cast<std::int32_t>(m[1]);
+  out.epochs = static_cast<std::int32_t>(m[2]);
   out.rungs.assign(m.begin() + 3, m.end());
   return out;
 }

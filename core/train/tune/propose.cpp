@@ -82,7 +82,10 @@ Genome parzen(const SearchSpace& space, const StrategyOptions& o, const std::vec
       g.push_back(static_cast<int>(choice));
       ratio += std::log(good[d][choice] / other[d][choice]);
     }
-    if (ratio > best_ratio) best_ratio = ratio, best = std::move(g);
+    if (ratio > best_ratio) {
+      best_ratio = ratio;
+      best = std::move(g);
+    }
   }
   return best;
 }

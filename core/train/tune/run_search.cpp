@@ -18,11 +18,19 @@ void Halving::describe(deck::Describe<Halving>& d) {
 
 SearchOptions SearchKeys::options(std::uint64_t seed) const {
   SearchOptions o;
-  o.strategy.strategy = strategy, o.strategy.population = population, o.strategy.sample = sample,
+  o.strategy.strategy = strategy;
+  o.strategy.population = population;
+  o.strategy.sample = sample;
   o.strategy.seed = seed;
-  o.trials = trials, o.retries = retries, o.root_evaluates = root_evaluates, o.log_every = log;
+  o.trials = trials;
+  o.retries = retries;
+  o.root_evaluates = root_evaluates;
+  o.log_every = log;
   o.hang_limit = hang_limit;
-  if (halving) o.rungs = halving->rungs, o.keep = halving->keep;
+  if (halving) {
+    o.rungs = halving->rungs;
+    o.keep = halving->keep;
+  }
   return o;
 }
 

@@ -76,7 +76,9 @@ bool Search::next(int worker, tasks::Piece& piece) {
     const std::string form = space_.canonical(t.genome);
     if (const auto same = known_.find(form); same != known_.end()) {
       const Trial& original = journal_->trials()[same->second];
-      t.reward = original.reward, t.best_epoch = original.best_epoch, t.copy_of = original.number;
+      t.reward = original.reward;
+      t.best_epoch = original.best_epoch;
+      t.copy_of = original.number;
       t.worker = worker;
       record(std::move(t));
       continue;
@@ -103,7 +105,8 @@ void Search::finished(const tasks::Piece& piece, const tasks::PieceResult& resul
   const Outcome outcome = outcome_of(result);
   const auto node = running_.extract(piece.number);
   Trial t = node.mapped().trial;
-  t.worker = worker, t.attempts = piece.attempt;
+  t.worker = worker;
+  t.attempts = piece.attempt;
   report_.busy += outcome.seconds;
   ++report_.evaluated;
   const auto& bounds = node.mapped().thresholds;
@@ -111,21 +114,29 @@ void Search::finished(const tasks::Piece& piece, const tasks::PieceResult& resul
   for (std::size_t k = 0; k < outcome.rungs.size() && k < bounds.size(); ++k) hopeless |= outcome.rungs[k] < bounds[k];
   if (hopeless && !outcome.failed) ++report_.stopped;
   t.reward = outcome.failed ? failed_reward : outcome.reward;
-  t.best_epoch = outcome.best_epoch, t.epochs = outcome.epochs, t.failed = outcome.failed;
-  t.seconds = outcome.seconds, t.rungs = outcome.rungs;
+  t.best_epoch = outcome.best_epoch;
+  t.epochs = outcome.epochs;
+  t.failed = outcome.failed;
+  t.seconds = outcome.seconds;
+  t.rungs = outcome.rungs;
   const std::string form = space_.canonical(t.genome);
   under_way_.erase(form);
   if (!t.failed) known_.emplace(form, std::ssize(journal_->trials()));
   record(t);
   finish_copies(node.mapped(), t);
   const auto done = std::ssize(journal_->trials());
-  if (done / options_.log_every != shown_) shown_ = done / options_.log_every, show();
+  if (done / options_.log_every != shown_) {
+    shown_ = done / options_.log_every;
+    show();
+  }
 }
 
 void Search::finish_copies(const Running& original, const Trial& trial) {
   for (const std::int64_t waiting : original.waiting) {
     Trial copy = running_.extract(waiting).mapped().trial;
-    copy.reward = trial.reward, copy.best_epoch = trial.best_epoch, copy.copy_of = trial.number,
+    copy.reward = trial.reward;
+    copy.best_epoch = trial.best_epoch;
+    copy.copy_of = trial.number;
     copy.failed = trial.failed;
     record(std::move(copy));
   }
@@ -144,7 +155,9 @@ void Search::show() const {
 
 tasks::FarmOptions Search::farm_options() const {
   tasks::FarmOptions out;
-  out.retries = options_.retries, out.hang_limit = options_.hang_limit, out.root_works = options_.root_evaluates;
+  out.retries = options_.retries;
+  out.hang_limit = options_.hang_limit;
+  out.root_works = options_.root_evaluates;
   out.noun = "trial";
   out.go_on = "go on with: cambium restart " + std::filesystem::path(context_.run_directory).parent_path().string();
   return out;
@@ -161,7 +174,9 @@ void Search::serve(tasks::WorkGroups& groups, const tasks::EvaluatePiece& evalua
     journal_->flush();
     throw;
   }
-  report_.seconds = report.seconds, report_.busy = report.busy, report_.repeated = report.repeated;
+  report_.seconds = report.seconds;
+  report_.busy = report.busy;
+  report_.repeated = report.repeated;
   journal_->flush();
   if (!journal_->trials().empty()) show();
 }

@@ -56,10 +56,12 @@ void TrainEvaluator::train(const Job& job, Context& own, const std::function<voi
     train::Trainer trainer(keys, own, member, std::move(watch));
     trainer.run();
     print_last_page(last_page_of(trainer), own);
-    sum += trainer.progress().best_metric, best_step = trainer.progress().best_step;
+    sum += trainer.progress().best_metric;
+    best_step = trainer.progress().best_step;
     if (out.failed) throw InputError(fmt::format("longer than time_limit, {:g} s", params_.time_limit));
   }
-  out.reward = -sum / models, out.best_epoch = static_cast<std::int32_t>(best_step);
+  out.reward = -sum / models;
+  out.best_epoch = static_cast<std::int32_t>(best_step);
 }
 
 Outcome TrainEvaluator::operator()(const Job& job, const std::function<void()>& breathe) const {

@@ -29,11 +29,18 @@ std::string line_of(const Trial& t) {
 
 Trial trial_of(const Json& j) {
   Trial t;
-  j.at("number").get_to(t.number), j.at("known").get_to(t.known), j.at("genome").get_to(t.genome),
-      j.at("reward").get_to(t.reward);
-  j.at("best_epoch").get_to(t.best_epoch), j.at("epochs").get_to(t.epochs), j.at("attempts").get_to(t.attempts);
-  j.at("worker").get_to(t.worker), j.at("copy_of").get_to(t.copy_of), j.at("failed").get_to(t.failed);
-  j.at("started").get_to(t.started), j.at("seconds").get_to(t.seconds);
+  j.at("number").get_to(t.number);
+  j.at("known").get_to(t.known);
+  j.at("genome").get_to(t.genome);
+  j.at("reward").get_to(t.reward);
+  j.at("best_epoch").get_to(t.best_epoch);
+  j.at("epochs").get_to(t.epochs);
+  j.at("attempts").get_to(t.attempts);
+  j.at("worker").get_to(t.worker);
+  j.at("copy_of").get_to(t.copy_of);
+  j.at("failed").get_to(t.failed);
+  j.at("started").get_to(t.started);
+  j.at("seconds").get_to(t.seconds);
   for (const auto& r : j.at("rungs"))
     t.rungs.push_back(r.is_null() ? std::numeric_limits<double>::quiet_NaN() : r.get<double>());
   return t;

@@ -17,7 +17,8 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&&) noexcept = default;
 
 DeviceBuffer::DeviceBuffer(const std::string& label, const FlatLayout& layout, DType dtype)
     : memory_(std::make_unique<Memory>()) {
-  memory_->layout = &layout, memory_->dtype = dtype;
+  memory_->layout = &layout;
+  memory_->dtype = dtype;
   memory_->bytes = View<char*>(label, static_cast<std::size_t>(layout.size() * size_of(dtype)));
 }
 

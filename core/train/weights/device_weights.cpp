@@ -72,13 +72,21 @@ void DeviceWeights::sum_over_ranks() {
 
 double DeviceWeights::step(const StepNumbers& numbers) {
   DeviceUpdate u;
-  u.dtype = weights_type_, u.size = layout_.size();
-  u.weights = weights_.data(), u.gradients = gradients_.data(), u.average = average_.data();
+  u.dtype = weights_type_;
+  u.size = layout_.size();
+  u.weights = weights_.data();
+  u.gradients = gradients_.data();
+  u.average = average_.data();
   for (std::size_t k = 0; k < states_.size(); ++k) u.states[k] = states_[k].data();
   u.decays = small_->decays.data();
-  u.factor = numbers.factor, u.rate = numbers.rate, u.step = numbers.step;
+  u.factor = numbers.factor;
+  u.rate = numbers.rate;
+  u.step = numbers.step;
   if (averaging_ && numbers.step > averaging_->from) u.average_decay = averaging_->decay;
-  if (numbers.clip) u.value = numbers.clip->value, u.norm = numbers.clip->norm;
+  if (numbers.clip) {
+    u.value = numbers.clip->value;
+    u.norm = numbers.clip->norm;
+  }
   if (u.norm) {
     square_on_device(u, small_->square.data());
     u.square = small_->square.data();

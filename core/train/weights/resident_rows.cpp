@@ -30,8 +30,10 @@ void gather_rows(const Widths& w, const T* from, const std::int32_t* rows, std::
         std::int64_t column = item - row * w.all, before = 0;
         const T value = from[rows[row] * w.all + column];
         int field = 0;
-        for (; field + 1 < w.fields && column >= w.width[field]; ++field)
-          column -= w.width[field], before += w.width[field];
+        for (; field + 1 < w.fields && column >= w.width[field]; ++field) {
+          column -= w.width[field];
+          before += w.width[field];
+        }
         into[before * count + row * w.width[field] + column] = value;
       });
 }

@@ -13,7 +13,11 @@ BoxFile BoxFile::create(const std::string& path, const Shape& shape, const std::
   const std::int64_t n = shape.cells, boxes = shape.boxes, many = std::ssize(varied);
   std::vector<std::string> names;
   std::vector<double> low, high;
-  for (const auto& v : varied) names.push_back(v.name), low.push_back(v.low), high.push_back(v.high);
+  for (const auto& v : varied) {
+    names.push_back(v.name);
+    low.push_back(v.low);
+    high.push_back(v.high);
+  }
   file.set_attribute("varied", names);
   file.set_attribute("low", low);
   file.set_attribute("high", high);

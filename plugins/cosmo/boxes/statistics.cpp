@@ -164,7 +164,10 @@ Ridge::Ridge(const Table& features, const Table& targets) {
         error += (found - y[r][t]) * (found - y[r][t]);
       }
     }
-    if (error < least) least = error, penalty_ = penalty;
+    if (error < least) {
+      least = error;
+      penalty_ = penalty;
+    }
   }
   for (std::size_t t = 0; t < many; ++t) weights_.push_back(whole.weights(t, penalty_));
 }

@@ -30,9 +30,13 @@ void gather(const VectorField& field, int n, const View<const double**>& positio
         for (int k = 0; k < cloud.size; ++k) {
           const double share = static_cast<double>(cloud.weight[k]);
           const int at = cloud.cell[k];
-          x += share * fx(at), y += share * fy(at), z += share * fz(at);
+          x += share * fx(at);
+          y += share * fy(at);
+          z += share * fz(at);
         }
-        to(i, 0) = unit * x, to(i, 1) = unit * y, to(i, 2) = unit * z;
+        to(i, 0) = unit * x;
+        to(i, 1) = unit * y;
+        to(i, 2) = unit * z;
       });
 }
 

@@ -33,7 +33,8 @@ struct AxisWeights {
     if constexpr (Order == 2) {
       const double floor = std::floor(place), part = place - floor;
       low = static_cast<int>(floor);
-      weight[0] = 1.0 - part, weight[1] = part;
+      weight[0] = 1.0 - part;
+      weight[1] = part;
     } else {
       const double near = std::floor(place + 0.5), off = place - near;
       low = static_cast<int>(near) - 1;

@@ -41,7 +41,10 @@ std::vector<double> mean_over_modes(const BoxWaves& waves, const std::function<d
   for (std::size_t s = 0; s < of_square.size(); ++s)
     of_square[s] = f(2.0 * constants::pi / waves.box() * std::sqrt(static_cast<double>(s)));
   for_waves(waves.cells(), [&](int, int bin, int square, int signs, bool cosines, int, int, int) {
-    if (cosines) sum[bin] += signs * of_square[square], modes[bin] += signs;
+    if (cosines) {
+      sum[bin] += signs * of_square[square];
+      modes[bin] += signs;
+    }
   });
   for (int b = 0; b < half; ++b) sum[b] /= modes[b];
   return sum;

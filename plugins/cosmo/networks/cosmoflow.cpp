@@ -73,7 +73,9 @@ void Cosmoflow::fit_statistics(train::Dataset& training, Context&) {
   if (target.size() != 1 || target[0] < 1)
     throw InputError(fmt::format("cosmoflow needs a row of numbers per box; field '{}' has the shape ({})",
                                  params_.target, fmt::join(target, ", ")));
-  cells_ = box[0], targets_ = target[0], scales_ = scales_of(cells_);
+  cells_ = box[0];
+  targets_ = target[0];
+  scales_ = scales_of(cells_);
   fit_spectra(training);
   if (cells_ % (std::int64_t{1} << params_.channels.size()) != 0)
     throw InputError(fmt::format("{} convolutions halve a box of {} cells to no whole number; list fewer channels",
@@ -87,7 +89,10 @@ static std::vector<double> numbers_of(const Tensor& row) {
 
 /// Means and deviations of the statistics, and the fit to them.
 void Cosmoflow::fit_spectra(train::Dataset& training) {
-  statistics_mean_.clear(), statistics_deviation_.clear(), fit_weights_.clear(), fit_offsets_.clear();
+  statistics_mean_.clear();
+  statistics_deviation_.clear();
+  fit_weights_.clear();
+  fit_offsets_.clear();
   if (params_.statistics.empty()) return;
   Table rows, targets;
   for (std::int64_t id = 0; id < training.size(); ++id) {
@@ -99,9 +104,13 @@ void Cosmoflow::fit_spectra(train::Dataset& training) {
   const auto n = static_cast<double>(rows.size());
   for (std::size_t k = 0; k < rows[0].size(); ++k) {
     double sum = 0.0, square = 0.0;
-    for (const auto& row : rows) sum += row[k], square += row[k] * row[k];
+    for (const auto& row : rows) {
+      sum += row[k];
+      square += row[k] * row[k];
+    }
     const double mean = sum / n, variance = square / n - mean * mean;
-    statistics_mean_.push_back(mean), statistics_deviation_.push_back(variance > 1e-12 ? std::sqrt(variance) : 1.0);
+    statistics_mean_.push_back(mean);
+    statistics_deviation_.push_back(variance > 1e-12 ? std::sqrt(variance) : 1.0);
     for (auto& row : rows) row[k] = (row[k] - mean) / statistics_deviation_[k];
   }
   if (params_.fit && rows.size() >= fewest_fitted) fit_targets(rows, targets);
@@ -127,11 +136,13 @@ std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
   auto module = std::make_shared<torch::nn::Module>();
   train::RankLayers made(params_.ranks);
   std::int64_t before = 1, cells = cells_;
-  convolutions_.clear(), layers_.clear();
+  convolutions_.clear();
+  layers_.clear();
   for (const auto channels : params_.channels) {
     convolutions_.push_back(made.make({before, channels, {3, 3, 3}, {0, 0, 0}, cells * cells * cells}));
     module->register_module(fmt::format("convolution{}", convolutions_.size()), convolutions_.back());
-    before = channels, cells /= 2;
+    before = channels;
+    cells /= 2;
   }
   const auto statistics = std::ssize(statistics_mean_);
   if (params_.pool == Pool::all) before *= cells * cells * cells;

@@ -98,10 +98,12 @@ void eight_of(const T* first, const Places& places, std::int64_t inputs, const T
 template <class T, int W>
 void largest_of(const Pack<T, W> (&sums)[8], Pack<T, W> bias, T slope, Pack<T, W>& best, Pack<T, W>& which) {
   using P = Pack<T, W>;
-  best = sums[0], which = P(T(0));
+  best = sums[0];
+  which = P(T(0));
   for (int k = 1; k < 8; ++k) {
     const auto more = sums[k] > best;
-    best = select(more, sums[k], best), which = select(more, P(static_cast<T>(k)), which);
+    best = select(more, sums[k], best);
+    which = select(more, P(static_cast<T>(k)), which);
   }
   best = best + bias;
   best = select(best < P(T(0)), best * P(slope), best);
@@ -156,7 +158,8 @@ void forward_of(const PooledShape& s, const T* x, std::int64_t stride, const T* 
       P best, which;
       largest_of<T, W>(sums, P::load(bias + o), static_cast<T>(s.slope), best, which);
       T values[W], numbers[W];
-      best.store(values), which.store(numbers);
+      best.store(values);
+      which.store(numbers);
       for (std::int64_t l = 0; l < std::min<std::int64_t>(W, s.outputs - o); ++l) {
         y[cell * s.outputs + o + l] = values[l];
         largest[cell * s.outputs + o + l] = static_cast<std::uint8_t>(numbers[l]);
@@ -285,7 +288,8 @@ PooledProduct<T>::PooledProduct(PooledShape shape, std::int64_t middle, const T*
     : shape_(shape), middle_(middle) {
   const auto& s = shape_;
   with_output_width<T>(std::max(s.outputs, middle), [&](auto w) {
-    padded_outputs_ = (s.outputs + w - 1) / w * w, padded_middle_ = (middle + w - 1) / w * w;
+    padded_outputs_ = (s.outputs + w - 1) / w * w;
+    padded_middle_ = (middle + w - 1) / w * w;
   });
   core_.assign(27 * s.inputs * padded_middle_, T(0));
   leave_.assign(middle * padded_outputs_, T(0));
@@ -294,8 +298,7 @@ PooledProduct<T>::PooledProduct(PooledShape shape, std::int64_t middle, const T*
   for (std::int64_t m = 0; m < middle; ++m) {
     for (std::int64_t k = 0; k < 27 * s.inputs; ++k)
       core_[(k % 27 * s.inputs + k / 27) * padded_middle_ + m] = core[m * 27 * s.inputs + k];
-    for (std::int64_t o = 0; o < s.outputs; ++o)
-      leave_[m * padded_outputs_ + o] = leave[o * middle + m];
+    for (std::int64_t o = 0; o < s.outputs; ++o) leave_[m * padded_outputs_ + o] = leave[o * middle + m];
   }
 }
 

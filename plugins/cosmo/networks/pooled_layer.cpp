@@ -50,7 +50,10 @@ variable_list backward_of(const Tensor& x, const Tensor& y, const Tensor& larges
                      dbias.data_ptr<T>() + k * static_cast<std::size_t>(s.outputs));
   });
   Tensor sum = dweight[0], bias = dbias[0];
-  for (std::int64_t k = 1; k < batch; ++k) sum.add_(dweight[k]), bias.add_(dbias[k]);
+  for (std::int64_t k = 1; k < batch; ++k) {
+    sum.add_(dweight[k]);
+    bias.add_(dbias[k]);
+  }
   sum = sum.narrow(3, 0, 3 * s.inputs).reshape({s.outputs, 3, 3, 3, s.inputs});
   return {dx, sum.permute({0, 4, 1, 2, 3}).contiguous(), bias};
 }

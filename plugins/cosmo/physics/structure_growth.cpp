@@ -123,8 +123,10 @@ double StructureGrowth::growth() const {
   const auto both = cross_power(box, matter_.waves(), start_waves_, matter_.clouds());
   const auto start = cross_power(box, start_waves_, start_waves_, matter_.clouds());
   double now = 0.0, then = 0.0;
-  for (std::size_t b = 0; b < large_bins && b < modes.size(); ++b)
-    now += modes[b] * both[b], then += modes[b] * start[b];
+  for (std::size_t b = 0; b < large_bins && b < modes.size(); ++b) {
+    now += modes[b] * both[b];
+    then += modes[b] * start[b];
+  }
   return now / then;
 }
 

@@ -121,7 +121,8 @@ std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, con
     for (std::size_t t = 0; t < mean.size(); ++t) mean[t] += row[t] / boxes;
   std::vector<Row> out{{"mean", Table(test.size(), mean)}};
   out.push_back({"power + ridge", answers(Ridge(training, known), test)});
-  add_moments(training, file, params_.training[0]), add_moments(test, judged, params_.test[0]);
+  add_moments(training, file, params_.training[0]);
+  add_moments(test, judged, params_.test[0]);
   const std::size_t columns = static_cast<std::size_t>(file.shape().bins) + moments_of_cells;
   out.push_back({"power and moments + ridge",
                  answers(Ridge(first_columns(training, columns), known), first_columns(test, columns))});
@@ -172,9 +173,11 @@ void InferCosmology::write(const std::vector<Row>& rows, const Table& truth, con
   for (std::size_t t = 0; t < file.varied().size(); ++t) {
     const auto& name = file.varied()[t].name;
     head += fmt::format("{:>12}", name);
-    columns.push_back({name, "", "of the box"}), values.push_back(column(truth, t));
+    columns.push_back({name, "", "of the box"});
+    values.push_back(column(truth, t));
     for (const auto& row : rows) {
-      columns.push_back({name + " (" + row.name + ")", "", "found"}), values.push_back(column(row.found, t));
+      columns.push_back({name + " (" + row.name + ")", "", "found"});
+      values.push_back(column(row.found, t));
     }
   }
   lines_.assign(1, head);
@@ -183,7 +186,8 @@ void InferCosmology::write(const std::vector<Row>& rows, const Table& truth, con
     std::string line = fmt::format("{:<26}", row.name);
     for (const double e : error) line += fmt::format("{:>12.4f}", e);
     lines_.push_back(line);
-    scores.push_back({row.name, "", "mean absolute error of each target in turn"}), errors.push_back(error);
+    scores.push_back({row.name, "", "mean absolute error of each target in turn"});
+    errors.push_back(error);
   }
   io::on_root(context.comm, [&] {
     const std::filesystem::path folder(context.run_directory);
@@ -203,7 +207,8 @@ Task::Outcome InferCosmology::run(Context& context) {
   };
   Table truth;
   io::on_every_rank(context.comm, [&] {
-    file.emplace(params_.boxes), judged.emplace(test_file());
+    file.emplace(params_.boxes);
+    judged.emplace(test_file());
     require("training", params_.training, *file, params_.boxes);
     require("test", params_.test, *judged, test_file());
     truth = truth_of(*file, *judged);

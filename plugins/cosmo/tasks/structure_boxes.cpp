@@ -141,7 +141,8 @@ void StructureBoxes::read_cosmologies() {
     Varied v{names[k], values[k], values[k]};
     for (std::int64_t row = 0; row < shape[0]; ++row) {
       const double x = values[static_cast<std::size_t>(row) * names.size() + k];
-      v.low = std::min(v.low, x), v.high = std::max(v.high, x);
+      v.low = std::min(v.low, x);
+      v.high = std::max(v.high, x);
     }
     if (v.low == v.high) {  // nothing to be learnt
       *member(params_.cosmology, v.name) = v.low;
@@ -179,9 +180,7 @@ std::vector<double> StructureBoxes::told_of(std::int64_t box) const {
   return out;
 }
 
-const std::vector<double>& StructureBoxes::numbers_of(std::int64_t box) const {
-  return parameters_[box];
-}
+const std::vector<double>& StructureBoxes::numbers_of(std::int64_t box) const { return parameters_[box]; }
 
 Cosmology StructureBoxes::cosmology_of(std::int64_t box) const {
   Cosmology out = params_.cosmology;

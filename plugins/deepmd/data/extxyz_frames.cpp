@@ -99,7 +99,8 @@ class LabelledFrameOf {
         const bool along_x = std::abs(a[0]) < std::abs(a[1]) || std::abs(a[0]) < std::abs(a[2]);
         const Vector other = along_x ? Vector{1, 0, 0} : Vector{0, 1, 0};
         const Vector b = cross(a, other);
-        rows[i] = spanning(b), rows[j] = spanning(cross(a, b));
+        rows[i] = spanning(b);
+        rows[j] = spanning(cross(a, b));
       }
     }
   }
@@ -109,7 +110,10 @@ class LabelledFrameOf {
     if (!(product(direction, direction) > 0.0)) fail("the periodic cell vectors are parallel or zero");
     const Vector n = of_length_one(direction);
     double low = 1e300, high = -1e300;
-    for (const auto& x : out_.frame.x) low = std::min(low, product(x, n)), high = std::max(high, product(x, n));
+    for (const auto& x : out_.frame.x) {
+      low = std::min(low, product(x, n));
+      high = std::max(high, product(x, n));
+    }
     return {n[0] * (high - low + vacuum), n[1] * (high - low + vacuum), n[2] * (high - low + vacuum)};
   }
 

@@ -6,7 +6,10 @@ namespace cambium::deepmd {
 
 ExtxyzLabels ExtxyzKeys::labels() const {
   ExtxyzLabels out;
-  out.energy = energy, out.force = force, out.virial = virial, out.stress = stress;
+  out.energy = energy;
+  out.force = force;
+  out.virial = virial;
+  out.stress = stress;
   out.energy_factor = conversion(energy_unit, "eV");
   out.length_factor = conversion(length_unit, "angstrom");
   return out;

@@ -170,7 +170,10 @@ static void drop_missing(LabelledFrame& frame, const std::string& path, std::int
   if (kept.size() == frame.types.size()) return;
   const std::size_t all = frame.types.size(), each = frame.aparam.size() / all;
   LabelledFrame out = frame;
-  out.types.clear(), out.x.clear(), out.force.clear(), out.aparam.clear();
+  out.types.clear();
+  out.x.clear();
+  out.force.clear();
+  out.aparam.clear();
   for (const std::size_t i : kept) {
     out.types.push_back(frame.types[i]);
     out.x.push_back(frame.x[i]);

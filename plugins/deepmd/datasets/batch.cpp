@@ -7,13 +7,15 @@ void Batch::place_atoms() {
   for (const FramePtr& frame : frames_) frame_begin_.push_back(frame_begin_.back() + frame->atoms());
   place_.resize(frame_begin_.back());
   type_begin_.assign(1, 0);
-  frame_of_.clear(), number_of_.clear();
+  frame_of_.clear();
+  number_of_.clear();
   for (int t = 0; t < ntypes_; ++t) {
     for (int f = 0; f < frames(); ++f)
       for (int i = 0; i < frame(f).atoms(); ++i) {
         if (frame(f).type[i] != t) continue;
         place_[frame_begin_[f] + i] = atoms();
-        frame_of_.push_back(f), number_of_.push_back(i);
+        frame_of_.push_back(f);
+        number_of_.push_back(i);
       }
     type_begin_.push_back(atoms());
   }
@@ -38,12 +40,17 @@ void Batch::assign(std::span<const FramePtr> frames, int ntypes) {
   ntypes_ = ntypes;
   frames_.assign(frames.begin(), frames.end());
   place_atoms();
-  row_begin_.clear(), row_count_.clear(), centre_.clear(), neighbour_.clear(), d_.clear();
+  row_begin_.clear();
+  row_count_.clear();
+  centre_.clear();
+  neighbour_.clear();
+  d_.clear();
   block_begin_.assign(1, 0);
   for (int tj = 0; tj < ntypes; ++tj)
     for (int ti = 0; ti < ntypes; ++ti) {
       for (int a = type_begin(ti); a < type_begin(ti + 1); ++a) append_rows(tj, a);
-      centre_.push_back(-1), neighbour_.push_back(-1);
+      centre_.push_back(-1);
+      neighbour_.push_back(-1);
       d_.insert(d_.end(), 3, 0.0);
       block_begin_.push_back(rows());
     }

@@ -30,8 +30,7 @@ void StatisticsSums::add(const TrainingFrame& frame) {
       s2_[t] += row[0] * row[0];
       a2_[t] += row[1] * row[1] + row[2] * row[2] + row[3] * row[3];
       closest_ = std::min(closest_, r);
-      ++neighbours[
-          frame.type[frame.neighbour[k]]];
+      ++neighbours[frame.type[frame.neighbour[k]]];
     }
     for (std::size_t q = 0; q < neighbours.size(); ++q) most_[q] = std::max(most_[q], neighbours[q]);
   }
@@ -74,15 +73,18 @@ void eigen(std::vector<std::vector<double>>& a, std::vector<std::vector<double>>
         const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
         for (std::size_t k = 0; k < n; ++k) {
           const double x = a[k][p], y = a[k][q];
-          a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
+          a[k][p] = c * x - s * y;
+          a[k][q] = s * x + c * y;
         }
         for (std::size_t k = 0; k < n; ++k) {
           const double x = a[p][k], y = a[q][k];
-          a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
+          a[p][k] = c * x - s * y;
+          a[q][k] = s * x + c * y;
         }
         for (std::size_t k = 0; k < n; ++k) {
           const double x = v[k][p], y = v[k][q];
-          v[k][p] = c * x - s * y, v[k][q] = s * x + c * y;
+          v[k][p] = c * x - s * y;
+          v[k][q] = s * x + c * y;
         }
       }
 }

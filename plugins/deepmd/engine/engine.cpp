@@ -266,7 +266,8 @@ void TypedEngine<T>::prepare_centre(int type) {
       inverse(j, k) = 1.0 / model_.deviation[t * nt + j][k];
     }
   }
-  Kokkos::deep_copy(kinds.mean, mean), Kokkos::deep_copy(kinds.inverse_deviation, inverse);
+  Kokkos::deep_copy(kinds.mean, mean);
+  Kokkos::deep_copy(kinds.inverse_deviation, inverse);
   Kokkos::deep_copy(kinds.hidden, hidden);
   centre.padding =
       tables_ ? padding_of_tables(model_, *tables_, type) : padding_of_networks(model_, nets_, net_work_, type);
@@ -301,8 +302,7 @@ void TypedEngine<T>::run_networks(int type) {
   for (int t = 0; t < model_.ntypes(); ++t) {
     const int first = pairs_.type_first[t];
     const int count = pairs_.type_first[static_cast<std::size_t>(t) + 1] - first;
-    nets_[model_.embedding_index(type, t)].evaluate(count, pairs_.input, first, net_work_,
-                                                                              embedded_, 2 * first);
+    nets_[model_.embedding_index(type, t)].evaluate(count, pairs_.input, first, net_work_, embedded_, 2 * first);
   }
 }
 

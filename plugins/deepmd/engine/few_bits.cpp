@@ -181,7 +181,8 @@ CodedNetwork coded_network(const Network& net, const FewBits& what, const std::v
     else if (!full.empty())
       add_to_bias(difference_of_means(layer, full, rounded), layer);
     if (full.empty() || k + 1 == net.layers.size()) continue;
-    full = through(net.layers[k], full), rounded = through(layer, rounded);
+    full = through(net.layers[k], full);
+    rounded = through(layer, rounded);
   }
   return out;
 }

@@ -25,8 +25,12 @@ std::vector<Position> wrapped(std::span<const Position> positions, const Box& bo
 Box enclosing(std::span<const Position> positions, double range) {
   double low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
   for (int k = 0; k < 3; ++k) {
-    low[k] = std::numeric_limits<double>::max(), high[k] = std::numeric_limits<double>::lowest();
-    for (const Position& x : positions) low[k] = std::min(low[k], x[k]), high[k] = std::max(high[k], x[k]);
+    low[k] = std::numeric_limits<double>::max();
+    high[k] = std::numeric_limits<double>::lowest();
+    for (const Position& x : positions) {
+      low[k] = std::min(low[k], x[k]);
+      high[k] = std::max(high[k], x[k]);
+    }
   }
   Box box = Box::orthogonal(high[0] - low[0] + range, high[1] - low[1] + range, high[2] - low[2] + range);
   for (int k = 0; k < 3; ++k) box.origin[k] = low[k] - 0.5 * range;

@@ -35,7 +35,8 @@ struct CutOff {
   KOKKOS_INLINE_FUNCTION void weight(double r, double& w, double& dw) const {
     Pack<double, 1> value, slope;
     weight(Pack<double, 1>(r), value, slope);
-    w = value.v, dw = slope.v;
+    w = value.v;
+    dw = slope.v;
   }
 
   /// The environment row (w/q, w d/q^2) with q = r + protection, before normalisation.

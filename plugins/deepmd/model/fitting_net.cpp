@@ -105,7 +105,10 @@ std::size_t FittingNet<T>::bytes() const {
 template <class T>
 void FittingNet<T>::forward(int rows, const Matrix<T>& x, FittingWorkspace<T>& work) const {
   const std::size_t depth = hidden_.size();
-  if (work.value.size() < depth) work.value.resize(depth), work.slope.resize(depth);
+  if (work.value.size() < depth) {
+    work.value.resize(depth);
+    work.slope.resize(depth);
+  }
   for (std::size_t k = 0; k < depth; ++k) {
     const DenseLayer<T>& layer = hidden_[k];
     reserve(work.value[k], "fitting_net: value", rows, layer.out);

@@ -173,7 +173,10 @@ class TreeWriter {
                     {"embeddings", std::move(networks)}});
     out["@variables"] = Json{{"davg", slots(m_.mean)}, {"dstd", slots(m_.deviation)}};
     if (full) out["type_map"] = m_.type_map;
-    if (!m_.tables.empty()) out["@version"] = 3, out["compress"] = tables();
+    if (!m_.tables.empty()) {
+      out["@version"] = 3;
+      out["compress"] = tables();
+    }
     return out;
   }
 

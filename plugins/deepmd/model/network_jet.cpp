@@ -9,7 +9,9 @@ Jet<double> layer_output(const Layer& layer, const std::vector<Jet<double>>& in,
   Jet<double> z{layer.b.empty() ? 0.0 : layer.b[o], 0.0, 0.0};
   for (std::size_t i = 0; i < in.size(); ++i) {
     const double w = layer.w[i * width + o];
-    z.value += w * in[i].value, z.first += w * in[i].first, z.second += w * in[i].second;
+    z.value += w * in[i].value;
+    z.first += w * in[i].first;
+    z.second += w * in[i].second;
   }
   const Jet<double> f = evaluate(layer.activation, z.value);
   const double scale = layer.idt.empty() ? 1.0 : layer.idt[o];
@@ -17,7 +19,9 @@ Jet<double> layer_output(const Layer& layer, const std::vector<Jet<double>>& in,
                 scale * (f.first * z.second + f.second * z.first * z.first)};
   if (layer.copies()) {
     const Jet<double>& x = in[o % in.size()];
-    y.value += x.value, y.first += x.first, y.second += x.second;
+    y.value += x.value;
+    y.first += x.first;
+    y.second += x.second;
   }
   return y;
 }

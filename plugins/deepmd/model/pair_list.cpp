@@ -159,7 +159,8 @@ struct Fill {
     cutoff.row(d, r, row);
     for (int k = 0; k < 4; ++k) row[k] = k < components ? (row[k] - mean(type, k)) * inverse(type, k) : 0.0;
     list.index(p) = j;
-    list.owner(p, 0) = atom, list.owner(p, 1) = type;
+    list.owner(p, 0) = atom;
+    list.owner(p, 1) = type;
     for (int k = 0; k < 3; ++k) list.geometry(p, k) = d[k];
     list.geometry(p, 3) = r;
     for (int k = 0; k < 4; ++k) list.row(p, k) = static_cast<T>(row[k]);
@@ -168,9 +169,16 @@ struct Fill {
 
   KOKKOS_INLINE_FUNCTION void write_empty(int atom, int p) const {
     list.index(p) = -1;
-    list.owner(p, 0) = atom, list.owner(p, 1) = 0;
-    for (int k = 0; k < 4; ++k) list.geometry(p, k) = 1.0, list.row(p, k) = T(0);
-    for (int k = 0; k < 2; ++k) list.point(p, k) = T(0), list.slot(p, k) = 0;
+    list.owner(p, 0) = atom;
+    list.owner(p, 1) = 0;
+    for (int k = 0; k < 4; ++k) {
+      list.geometry(p, k) = 1.0;
+      list.row(p, k) = T(0);
+    }
+    for (int k = 0; k < 2; ++k) {
+      list.point(p, k) = T(0);
+      list.slot(p, k) = 0;
+    }
   }
 
   KOKKOS_INLINE_FUNCTION int neighbours(int atom) const {

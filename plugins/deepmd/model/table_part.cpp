@@ -20,7 +20,9 @@ constexpr int most_intervals = 1 << 16;  ///< per part: beyond it a table is lar
 /// The quintic in t with the given values, slopes and curvatures (by t) at t = 0 and 1.
 void hermite(const Jet<double>& p, const Jet<double>& q, double* a) {
   const double rise = q.value - p.value;
-  a[0] = p.value, a[1] = p.first, a[2] = 0.5 * p.second;
+  a[0] = p.value;
+  a[1] = p.first;
+  a[2] = 0.5 * p.second;
   a[3] = 10.0 * rise - 6.0 * p.first - 4.0 * q.first - 1.5 * p.second + 0.5 * q.second;
   a[4] = -15.0 * rise + 8.0 * p.first + 7.0 * q.first + 1.5 * p.second - q.second;
   a[5] = 6.0 * rise - 3.0 * (p.first + q.first) - 0.5 * (p.second - q.second);
@@ -31,7 +33,10 @@ TablePart interpolate(const Network& net, double from, double to, int count) {
   part.a.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(part.channels) * coefficients);
   auto node = [&](int k) {
     std::vector<Jet<double>> jets = evaluate_jet(net, from + k * part.width);
-    for (auto& jet : jets) jet.first *= part.width, jet.second *= part.width * part.width;
+    for (auto& jet : jets) {
+      jet.first *= part.width;
+      jet.second *= part.width * part.width;
+    }
     return jets;
   };
   std::vector<Jet<double>> left = node(0);

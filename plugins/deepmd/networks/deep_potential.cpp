@@ -136,7 +136,8 @@ namespace {
 
 Layer empty_layer(int in, int out, bool hidden, bool timestep) {
   Layer layer;
-  layer.in = in, layer.out = out;
+  layer.in = in;
+  layer.out = out;
   layer.activation = Activation::from_name(hidden ? "tanh" : "linear");
   layer.residual = hidden;
   layer.w.assign(static_cast<std::size_t>(in) * static_cast<std::size_t>(out), 0.0);
@@ -165,7 +166,8 @@ void DeepPotentialNetwork::build_shape() {
   const std::size_t nt = m.type_map.size();
   m.descriptor = params_.descriptor == Descriptor::se_e2_a ? DeepPotentialModel::Descriptor::se_e2_a
                                                            : DeepPotentialModel::Descriptor::se_e2_r;
-  m.rcut = params_.rcut, m.rcut_smth = params_.rcut_smth;
+  m.rcut = params_.rcut;
+  m.rcut_smth = params_.rcut_smth;
   m.axis_neuron = m.components() == 4 ? params_.axis_neuron : 0;
   m.type_one_side = params_.type_one_side;
   m.precision = params_.precision == DType::f64 ? "float64" : "float32";
@@ -173,7 +175,9 @@ void DeepPotentialNetwork::build_shape() {
   m.fitting.assign(nt, empty_network(m.descriptor_size(), params_.fitting, true, params_.resnet_dt));
   m.output_bias.assign(nt, 0.0);
   m.fitting_bias.assign(nt, 0.0);
-  m.subtract_vacuum.assign(nt, 0), m.fitting_excluded.assign(nt, 0), m.atom_excluded.assign(nt, 0);
+  m.subtract_vacuum.assign(nt, 0);
+  m.fitting_excluded.assign(nt, 0);
+  m.atom_excluded.assign(nt, 0);
   m.pair_excluded.assign(nt * nt, 0);
 }
 
@@ -267,7 +271,8 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
   shape_.sel = settle_sel(params_.sel, most_neighbours_, shape_.type_map, params_.sel_short, context.log);
   const Statistics s = sums.result(shape_.sel);
   require_sane(s);
-  shape_.mean.clear(), shape_.deviation.clear();
+  shape_.mean.clear();
+  shape_.deviation.clear();
   for (std::size_t ti = 0; ti < static_cast<std::size_t>(nt); ++ti)
     for (int tj = 0; tj < nt; ++tj) {
       shape_.mean.push_back({s.mean[ti], 0.0, 0.0, 0.0});

@@ -51,7 +51,8 @@ BiasChange bias_change(const DeepPotentialModel& model, std::int64_t count,
       if (!f->has_energy) continue;
       double* out = &table[static_cast<std::size_t>(k) * row];
       for (int t : f->type) out[t] += 1.0;
-      out[types] = f->energy - energies.of(f), out[types + 1] = 1.0;
+      out[types] = f->energy - energies.of(f);
+      out[types + 1] = 1.0;
     }
   });
   comm.sum(table);
@@ -72,11 +73,16 @@ BiasChange bias_change(const DeepPotentialModel& model, std::int64_t count,
   out.shift.resize(types, 0.0);
   for (std::size_t f = 0; f < errors.size(); ++f) {
     double atoms = 0.0, shift = 0.0;
-    for (std::size_t t = 0; t < types; ++t) atoms += counts[f][t], shift += counts[f][t] * out.shift[t];
+    for (std::size_t t = 0; t < types; ++t) {
+      atoms += counts[f][t];
+      shift += counts[f][t] * out.shift[t];
+    }
     const double n = static_cast<double>(out.frames);
-    out.before += std::pow(errors[f] / atoms, 2) / n, out.after += std::pow((errors[f] - shift) / atoms, 2) / n;
+    out.before += std::pow(errors[f] / atoms, 2) / n;
+    out.after += std::pow((errors[f] - shift) / atoms, 2) / n;
   }
-  out.before = std::sqrt(out.before), out.after = std::sqrt(out.after);
+  out.before = std::sqrt(out.before);
+  out.after = std::sqrt(out.after);
   return out;
 }
 

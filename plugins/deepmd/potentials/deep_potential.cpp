@@ -81,7 +81,10 @@ void DeepPotential::bind(std::span<const Species> species) {
 void DeepPotential::compute_alone(Member& member, const Particles& particles, const NeighborList& list,
                                   const ForceRequest& request, ForceOutput& out, EngineOutput& result) {
   result.f = out.f;
-  if (request.per_atom) result.atom_energy = out.atom_energy, result.atom_virial = out.atom_virial;
+  if (request.per_atom) {
+    result.atom_energy = out.atom_energy;
+    result.atom_virial = out.atom_virial;
+  }
   member.engine->compute({particles, list, member.model_type, request.totals || request.per_atom, {}}, result);
   out.energy += result.energy;
   for (int k = 0; k < 9; ++k) out.virial[k] += result.virial[k];
@@ -107,13 +110,17 @@ void DeepPotential::compute_committee(const Particles& particles, const Neighbor
     EngineOutput own;
     own.f = member.f;
     const bool first = &member == &members_.front();
-    if (first && request.per_atom) own.atom_energy = out.atom_energy, own.atom_virial = out.atom_virial;
+    if (first && request.per_atom) {
+      own.atom_energy = out.atom_energy;
+      own.atom_virial = out.atom_virial;
+    }
     member.engine->compute({particles, list, member.model_type, true, {}}, own);
     if (first) {
       add_rows(particles.total(), member.f, out.f);
       out.energy += own.energy;
       for (int k = 0; k < 9; ++k) out.virial[k] += own.virial[k];
-      result.closest = own.closest, result.too_close = own.too_close;
+      result.closest = own.closest;
+      result.too_close = own.too_close;
     }
     ghosts.reverse_add(member.f);
     forces.push_back(member.f);

@@ -34,7 +34,8 @@ void TestStage::examine(Check& check) {
   if (!check.stage().tried) return;
   const deck::Node& keys = check.stage().keys;
   check.require_written_by(params_.model, {"model of deep_potential"});
-  check.reads(keys["systems"]), check.reads(keys["model"]);
+  check.reads(keys["systems"]);
+  check.reads(keys["model"]);
   if (!check.small()) return check.not_looked_at("the systems: they are too large for a check");
   const bool waits = check.waits(params_.model);
   if (waits) check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));

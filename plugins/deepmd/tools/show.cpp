@@ -21,7 +21,10 @@ std::string describe(const std::vector<Network>& nets) {
     if (net.layers.empty()) continue;
     std::vector<int> widths = {net.in()};
     bool timestep = false;
-    for (const Layer& layer : net.layers) widths.push_back(layer.out), timestep = timestep || !layer.idt.empty();
+    for (const Layer& layer : net.layers) {
+      widths.push_back(layer.out);
+      timestep = timestep || !layer.idt.empty();
+    }
     return fmt::format("{} network(s) {}, {}{}, {} parameters", nets.size(), fmt::join(widths, "-"),
                        net.layers.front().activation.name(), timestep ? ", timestep" : "", parameters(nets));
   }
@@ -32,8 +35,7 @@ std::string excluded(const DeepPotentialModel& m) {
   std::vector<std::string> out;
   for (int i = 0; i < m.ntypes(); ++i)
     for (int j = i; j < m.ntypes(); ++j)
-      if (m.pair_excluded[i * m.ntypes() + j])
-        out.push_back(m.type_map[i] + "-" + m.type_map[j]);
+      if (m.pair_excluded[i * m.ntypes() + j]) out.push_back(m.type_map[i] + "-" + m.type_map[j]);
   return fmt::format("{}", fmt::join(out, ", "));
 }
 

@@ -50,7 +50,10 @@ void row_gradients_k(const DescriptorKernels<T>& s, int rows, const T* c, const 
   for (int r = 0; r < rows; ++r) {
     const T *g = value + static_cast<std::int64_t>(r) * s.stride, *u = slope + static_cast<std::int64_t>(r) * s.stride;
     P sum[K], x = T(0), factor[K];
-    for (int k = 0; k < K; ++k) sum[k] = T(0), factor[k] = c[4 * r + k];
+    for (int k = 0; k < K; ++k) {
+      sum[k] = T(0);
+      factor[k] = c[4 * r + k];
+    }
     for (int m = 0; m < s.channels; m += P::width) {
       const P value_m = P::load(g + m);
       P mixed = T(0);
@@ -71,7 +74,10 @@ void adjoints_k(const DescriptorKernels<T>& s, const T* c, const T* c_dot, T x_d
                 T* value_bar, T* slope_bar) {
   using P = HostPack<T>;
   P factor[K], change[K];
-  for (int k = 0; k < K; ++k) factor[k] = c[k], change[k] = c_dot[k];
+  for (int k = 0; k < K; ++k) {
+    factor[k] = c[k];
+    change[k] = c_dot[k];
+  }
   for (int m = 0; m < s.channels; m += P::width) {
     P v = T(0), u = T(0);
     for (int k = 0; k < K; ++k) {

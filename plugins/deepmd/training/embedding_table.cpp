@@ -6,7 +6,9 @@
 namespace cambium::deepmd {
 
 void EmbeddingTable::place_nodes(std::span<const int> cells) {
-  first_.clear(), x_.clear(), half_.clear();
+  first_.clear();
+  x_.clear();
+  half_.clear();
   for (std::size_t n = 0; n < cells.size(); ++n) {
     first_.push_back(static_cast<int>(half_.size()));
     const double half = half_width(n);
@@ -90,7 +92,10 @@ void EmbeddingTable::backward_nodes(std::span<const double> adjoint) {
       for (std::size_t j = 0; j < Hermite::terms; ++j) {
         const double* bar = &adjoint[(k * Hermite::terms + j) * static_cast<std::size_t>(width_)];
         const double of_value = matrix[j][i], of_slope = matrix[j][Hermite::nodes + i] * half_[k];
-        for (int m = 0; m < width_; ++m) value[m] += of_value * bar[m], slope[m] += of_slope * bar[m];
+        for (int m = 0; m < width_; ++m) {
+          value[m] += of_value * bar[m];
+          slope[m] += of_slope * bar[m];
+        }
       }
     }
     pass_.backward(network_.layers(), x_.data(), from * Hermite::nodes, to * Hermite::nodes);

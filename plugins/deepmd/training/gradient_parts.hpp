@@ -24,7 +24,10 @@ class GradientParts {
     if (part == 0) return out;
     T* next = others_[part - 1].reserve(size_);
     std::fill_n(next, size_, T(0));
-    for (auto& tensor : out) tensor.data = next, next += tensor.elements();
+    for (auto& tensor : out) {
+      tensor.data = next;
+      next += tensor.elements();
+    }
     return out;
   }
 

@@ -40,16 +40,15 @@ std::vector<int> InterpolatedSums<T>::cells_of(const Batch& batch, int network, 
   int lowest = most_cells, highest = -most_cells;
   for (const auto& [tj, ti] : blocks_of(network))
     for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti); ++r) {
-      const double position =
-          std::floor(static_cast<double>(rows.x[r]) / EmbeddingTable::cell);
+      const double position = std::floor(static_cast<double>(rows.x[r]) / EmbeddingTable::cell);
       if (!(std::abs(position) < most_cells))
         throw NumericalError(
             fmt::format("two atoms of types {} and {} all but coincide: the input of the embedding network is {:g}",
-                        shape_.type_map[ti], shape_.type_map[tj],
-                        rows.x[r]));
+                        shape_.type_map[ti], shape_.type_map[tj], rows.x[r]));
       const int cell = static_cast<int>(position);
       used[cell + most_cells] = 1;
-      lowest = std::min(lowest, cell), highest = std::max(highest, cell);
+      lowest = std::min(lowest, cell);
+      highest = std::max(highest, cell);
     }
   std::vector<int> out;
   for (int cell = lowest; cell <= highest; ++cell)
@@ -62,13 +61,11 @@ void InterpolatedSums<T>::place_rows(const Batch& batch, int network, std::span<
                                      const PairRows<T>& rows) {
   const EmbeddingTable& table = tables_[network];
   std::vector<int> number(cells.back() - cells.front() + 1, 0);
-  for (std::size_t n = 0; n < cells.size(); ++n)
-    number[cells[n] - cells.front()] = static_cast<int>(n);
+  for (std::size_t n = 0; n < cells.size(); ++n) number[cells[n] - cells.front()] = static_cast<int>(n);
   const int first = first_interval_[network];
   for (const auto& [tj, ti] : blocks_of(network))
     for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti); ++r) {
-      const T position = rows.x[r] * static_cast<T>(1.0 / EmbeddingTable::cell),
-              cell = std::floor(position);
+      const T position = rows.x[r] * static_cast<T>(1.0 / EmbeddingTable::cell), cell = std::floor(position);
       const auto n = static_cast<std::size_t>(number[static_cast<int>(cell) - cells.front()]);
       const T along = (position - cell) * static_cast<T>(table.parts(n));
       const int part = std::min(static_cast<int>(along), table.parts(n) - 1);
@@ -94,7 +91,8 @@ void InterpolatedSums<T>::append_coefficients(const EmbeddingTable& table) {
 /// Runs, and their moments.
 template <class T>
 void InterpolatedSums<T>::find_runs(const Batch& batch, const PairRows<T>& rows) {
-  runs_.clear(), run_begin_.clear();
+  runs_.clear();
+  run_begin_.clear();
   for (int tj = 0; tj < batch.ntypes(); ++tj)
     for (int atom = 0; atom < batch.atoms(); ++atom) {
       run_begin_.push_back(runs_.size());
@@ -119,7 +117,10 @@ void InterpolatedSums<T>::find_runs(const Batch& batch, const PairRows<T>& rows)
 template <class T>
 void InterpolatedSums<T>::evaluate(const Batch& batch, const AllWeights<T>& weights, const PairRows<T>& rows) {
   const auto n = static_cast<std::size_t>(batch.rows());
-  if (interval_.size() < n) interval_.resize(n + n / 8), powers_.resize(terms * (interval_.size() + 1));
+  if (interval_.size() < n) {
+    interval_.resize(n + n / 8);
+    powers_.resize(terms * (interval_.size() + 1));
+  }
   first_interval_.assign(1, 0);
   inverse_half_.clear();
   std::vector<std::vector<int>> cells;
@@ -162,8 +163,7 @@ template <class T>
 void InterpolatedSums<T>::padding_value(int row, T* value) {
   std::fill_n(value, kernels_.channels, T(0));
   for (int j = 0; j < terms; ++j) {
-    const T* coefficient =
-        coefficients_.row(static_cast<std::int64_t>(interval_[row]) * terms + j);
+    const T* coefficient = coefficients_.row(static_cast<std::int64_t>(interval_[row]) * terms + j);
     for (int m = 0; m < kernels_.channels; ++m) value[m] += powers(row)[j] * coefficient[m];
   }
 }

@@ -55,9 +55,12 @@ NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> we
   const auto gradient = [&](std::size_t k) { return gradients.empty() ? nullptr : static_cast<T*>(gradients[k].data); };
   for (const Layer& layer : net.layers) {
     LayerWeights<T> l;
-    l.in = layer.in, l.out = layer.out, l.copies = layer.copies();
+    l.in = layer.in;
+    l.out = layer.out;
+    l.copies = layer.copies();
     l.linear = layer.activation.kind == Activation::Kind::linear;
-    l.coded = coded, l.parameter = static_cast<int>(next);
+    l.coded = coded;
+    l.parameter = static_cast<int>(next);
     l.w = static_cast<const T*>(weights[next].data), l.dw = gradient(next), ++next;
     l.b = padded_copy(static_cast<const T*>(weights[next].data), l.out, T(0)), l.db = gradient(next), ++next;
     l.idt_given = !layer.idt.empty();

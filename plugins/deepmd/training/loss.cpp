@@ -32,7 +32,8 @@ FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass) {
   if (frame.has_energy) out.energy = pass.energy(f) - frame.energy;
   for (std::size_t k = 0; k < frame.force.size(); ++k) {
     const double e = pass.force(batch.place(f, static_cast<int>(k / 3)))[k % 3] - frame.force[k];
-    out.force_squares += e * e, out.force_absolute += std::abs(e);
+    out.force_squares += e * e;
+    out.force_absolute += std::abs(e);
   }
   for (std::size_t k = 0; k < frame.virial.size(); ++k) {
     const double e = pass.virial(f)[k] - frame.virial[k];
@@ -56,8 +57,7 @@ void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span
                   typename ModelPass<T>::Adjoint& adjoint) {
   const TrainingFrame& frame = batch.frame(f);
   const double n = norm(frame.atoms(), intensive);
-  if (frame.has_energy)
-    adjoint.energy[f] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
+  if (frame.has_energy) adjoint.energy[f] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
   const double per_component = 2.0 * weights[1] / static_cast<double>(std::max<std::size_t>(1, frame.force.size()));
   for (std::size_t k = 0; k < frame.force.size(); ++k) {
     const int place = batch.place(f, static_cast<int>(k / 3));

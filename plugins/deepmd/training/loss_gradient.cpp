@@ -88,7 +88,10 @@ std::vector<std::size_t> portions_of(FrameRun frames) {
   int atoms = 0;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     atoms += frames[k]->atoms();
-    if (atoms >= enough || k + 1 == frames.size()) ends.push_back(k + 1), atoms = 0;
+    if (atoms >= enough || k + 1 == frames.size()) {
+      ends.push_back(k + 1);
+      atoms = 0;
+    }
   }
   return ends;
 }
@@ -105,7 +108,8 @@ std::vector<FrameRun> shares_of(FrameRun frames) {
     const auto wanted = all * (std::ssize(out) + 1) / parts;
     const bool last = k + 1 == frames.size();
     if (!last && (std::ssize(out) + 1 == parts || before + frames[k + 1]->atoms() / 2 < wanted)) continue;
-    out.push_back(frames.subspan(from, k + 1 - from)), from = k + 1;
+    out.push_back(frames.subspan(from, k + 1 - from));
+    from = k + 1;
   }
   return out;
 }
@@ -280,12 +284,22 @@ class TypedLossGradient : public LossGradient {
 
   static void add_metrics(const TrainingFrame& frame, const FrameErrors& e, std::span<train::TermSum> metrics) {
     const double n = frame.atoms();
-    if (!frame.force.empty()) metrics[0].sum += e.force_squares, metrics[0].count += 3.0 * n;
-    if (frame.has_energy) metrics[1].sum += e.energy * e.energy / (n * n), metrics[1].count += 1.0;
-    if (!frame.virial.empty() && metrics.size() > 3)
-      metrics[2].sum += e.virial_squares / (n * n), metrics[2].count += 9.0;
-    if (!frame.force.empty() && metrics.size() > 2)
-      metrics.back().sum += e.force_absolute, metrics.back().count += 3.0 * n;
+    if (!frame.force.empty()) {
+      metrics[0].sum += e.force_squares;
+      metrics[0].count += 3.0 * n;
+    }
+    if (frame.has_energy) {
+      metrics[1].sum += e.energy * e.energy / (n * n);
+      metrics[1].count += 1.0;
+    }
+    if (!frame.virial.empty() && metrics.size() > 3) {
+      metrics[2].sum += e.virial_squares / (n * n);
+      metrics[2].count += 9.0;
+    }
+    if (!frame.force.empty() && metrics.size() > 2) {
+      metrics.back().sum += e.force_absolute;
+      metrics.back().count += 3.0 * n;
+    }
   }
 
   const DeepPotentialModel& shape_;

@@ -67,7 +67,10 @@ inline void add_adjoints(const T* moment, const T* change, const T* a_bar, const
   using P = HostPack<T>;
   for (int m = 0; m < width; m += P::width) {
     P above[K], along[K];
-    for (int k = 0; k < K; ++k) above[k] = P::load(a_bar + k * stride + m), along[k] = P::load(p + k * stride + m);
+    for (int k = 0; k < K; ++k) {
+      above[k] = P::load(a_bar + k * stride + m);
+      along[k] = P::load(p + k * stride + m);
+    }
 #pragma GCC unroll 8
     for (int j = 0; j < terms; ++j) {
       P sum = P::load(bar + j * stride + m);

@@ -8,16 +8,22 @@ class WidenedNetwork {
  public:
   template <class T>
   void assign(const NetworkWeights<T>& net) {
-    store_.resize(net.size()), layers_.resize(net.size());
+    store_.resize(net.size());
+    layers_.resize(net.size());
     for (std::size_t l = 0; l < net.size(); ++l) {
       const LayerWeights<T>& from = net[l];
       Store& own = store_[l];
       const std::size_t size = static_cast<std::size_t>(from.in) * static_cast<std::size_t>(from.out);
-      own.w.assign(from.w, from.w + size), own.dw.assign(size, 0.0),
-          own.db.assign(from.out, 0.0);
+      own.w.assign(from.w, from.w + size);
+      own.dw.assign(size, 0.0);
+      own.db.assign(from.out, 0.0);
       LayerWeights<double>& to = layers_[l];
-      to.in = from.in, to.out = from.out, to.copies = from.copies;
-      to.w = own.w.data(), to.dw = own.dw.data(), to.db = own.db.data();
+      to.in = from.in;
+      to.out = from.out;
+      to.copies = from.copies;
+      to.w = own.w.data();
+      to.dw = own.dw.data();
+      to.db = own.db.data();
       const std::vector<double> b(from.b.begin(), from.b.begin() + from.out);
       to.b = detail::padded_copy(b.data(), from.out, 0.0);
       if (from.in == 1) to.first_row = detail::padded_copy(to.w, from.out, 0.0);

@@ -12,7 +12,9 @@ train::SamplePtr node_sample(const std::shared_ptr<const NodeSamples>& samples, 
   auto sample = std::make_shared<train::Sample>();
   const auto& graph = *samples->graph;
   const auto node = static_cast<std::size_t>(samples->nodes[id]);
-  sample->id = id, sample->storage = samples, sample->bytes = 4;
+  sample->id = id;
+  sample->storage = samples;
+  sample->bytes = 4;
   sample->fields["label"] = io::tensor_of(&graph.labels[node], {});
   if (!samples->features.empty()) {
     const auto width = graph.features.columns;
@@ -44,8 +46,7 @@ AllNodes all_nodes(train::Dataset& data, const std::string& refusal) {
   for (std::int64_t begin = 0; begin < size; begin += most) {
     std::vector<std::int64_t> ids(std::min(most, size - begin));
     std::iota(ids.begin(), ids.end(), begin);
-    for (const auto& sample : data.read(ids))
-      nodes->push_back(nodes_of(*sample)->nodes[sample->id]);
+    for (const auto& sample : data.read(ids)) nodes->push_back(nodes_of(*sample)->nodes[sample->id]);
   }
   std::sort(nodes->begin(), nodes->end());
   out.nodes = std::move(nodes);
@@ -56,8 +57,7 @@ std::vector<std::int32_t> nodes_with(const Graph& graph, Role role) {
   std::vector<std::int32_t> out;
   const auto here = graph.here();
   for (auto i = here.begin; i < here.end; ++i)
-    if (graph.roles[i - here.begin] == role && graph.labels[i] >= 0)
-      out.push_back(static_cast<std::int32_t>(i));
+    if (graph.roles[i - here.begin] == role && graph.labels[i] >= 0) out.push_back(static_cast<std::int32_t>(i));
   return out;
 }
 

@@ -50,14 +50,17 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
 static LinkGraphPtr graph_of(const LinkSet::Params& p) {
   LinkParts parts;
   if (p.made) {
-    parts.source = "made", parts.users = p.made->users, parts.items = p.made->items;
+    parts.source = "made";
+    parts.users = p.made->users;
+    parts.items = p.made->items;
     parts.training = draw_links(*p.made);
   } else if (!p.file.empty()) {
     parts = read_links(p.file, p.tuning);
   } else {
     parts = read_link_lines({p.edges, p.held_out_edges, p.bipartite, p.users, p.items, p});
   }
-  parts.share = p.hold_out, parts.seed = static_cast<std::uint64_t>(p.seed);
+  parts.share = p.hold_out;
+  parts.seed = static_cast<std::uint64_t>(p.seed);
   return make_links(std::move(parts));
 }
 
@@ -84,7 +87,9 @@ std::vector<train::SamplePtr> LinkSet::read(std::span<const std::int64_t> ids) {
   for (const auto id : ids) {
     auto sample = std::make_shared<train::Sample>();
     const auto k = static_cast<std::size_t>(id);
-    sample->id = id, sample->storage = samples_, sample->bytes = 8;
+    sample->id = id;
+    sample->storage = samples_;
+    sample->bytes = 8;
     sample->fields["user"] = io::tensor_of(&samples_->users[k], {});
     sample->fields["item"] = io::tensor_of(&samples_->links().column[k], {});
     out.push_back(std::move(sample));

@@ -31,7 +31,8 @@ void MeshTrajectories::Params::describe(deck::Describe<Params>& d) {
 }
 
 void MeshTrajectories::open(Context& context) {
-  trajectories_.clear(), steps_.clear();
+  trajectories_.clear();
+  steps_.clear();
   io::on_every_rank(context.comm, [&] {
     for (const auto& file : params_.files) {
       trajectories_.push_back(
@@ -49,8 +50,10 @@ void MeshTrajectories::open(Context& context) {
   for (std::size_t t = 0; t < trajectories_.size(); ++t) {
     for (std::int64_t m = 0; m + 1 < trajectories_[t]->moments(); ++m) steps_.emplace_back(t, m);
     for (const auto& values : trajectories_[t]->value) {
-      for (std::size_t k = 0; k < values.size(); ++k)
-        sum[k % fields] += values[k], squares[k % fields] += values[k] * values[k];
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        sum[k % fields] += values[k];
+        squares[k % fields] += values[k] * values[k];
+      }
       count += static_cast<double>(values.size() / fields);
     }
   }

@@ -93,7 +93,8 @@ void Molecules::open(Context& context) {
   std::int64_t atoms = 0, most = 0;
   for (const auto& sample : samples_) {
     const auto here = molecule_of(*sample).atoms();
-    atoms += here, most = std::max(most, here);
+    atoms += here;
+    most = std::max(most, here);
   }
   context.log.info(fmt::format(
       "{} molecules with {} atoms, {} in the largest, of {}{}", size(), atoms, most, source(),

@@ -33,8 +33,10 @@ void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, 
 
 train::Batch WholeGraphLoader::batch(std::int64_t step) {
   train::Batch out = batch_;
-  out.step = step, out.epoch = plan_.epoch_of(step);
-  counts_.samples += batch_.samples, counts_.from_buffer += batch_.samples;
+  out.step = step;
+  out.epoch = plan_.epoch_of(step);
+  counts_.samples += batch_.samples;
+  counts_.from_buffer += batch_.samples;
   return out;
 }
 

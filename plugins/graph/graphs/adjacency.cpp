@@ -25,7 +25,8 @@ class Merged {
       const bool first = q == b.size() || (p < a.size() && a[p] <= b[q]);
       const bool second = p == a.size() || (q < b.size() && b[q] <= a[p]);
       add(first ? a[p] : b[q], first ? x[p] : NAN, second ? y[q] : NAN);
-      p += first ? 1 : 0, q += second ? 1 : 0;
+      p += first ? 1 : 0;
+      q += second ? 1 : 0;
     }
   }
 
@@ -43,7 +44,8 @@ Adjacency adjacency_of(const AdjacencyShape& shape, std::span<const sparse::Entr
   if (!turned.empty()) {
     const auto second = sparse::csr_from_entries(shape.rows, shape.columns, turned).matrix;
     sparse::Csr<double> both;
-    both.rows = shape.rows, both.columns = shape.columns;
+    both.rows = shape.rows;
+    both.columns = shape.columns;
     both.start.reserve(out.weights.start.size());
     const Merged merged(out.weights, second);
     for (std::int64_t i = 0; i < shape.rows; ++i) {

@@ -110,7 +110,8 @@ void CellLines::add(std::string_view cell) {
 }
 
 void CellLines::cut(std::string_view line) {
-  cells_.clear(), decimal_comma_ = false;
+  cells_.clear();
+  decimal_comma_ = false;
   if (line.empty()) return;
   const auto has = [&](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
   std::string_view mark;
@@ -131,8 +132,10 @@ void CellLines::cut(std::string_view line) {
     return;
   }
   std::size_t at = 0;
-  for (auto end = line.find(mark); end != std::string_view::npos; end = line.find(mark, at))
-    add(line.substr(at, end - at)), at = end + mark.size();
+  for (auto end = line.find(mark); end != std::string_view::npos; end = line.find(mark, at)) {
+    add(line.substr(at, end - at));
+    at = end + mark.size();
+  }
   add(line.substr(at));
 }
 

@@ -107,7 +107,8 @@ void take_rows(Graph& graph, EdgeEntries entries, std::int64_t nodes, std::int64
   io::on_every_rank(comm, [&] {
     auto found = adjacency_of({count, nodes, begin, graph.weighted}, entries.given, entries.turned, graph.source,
                               graph.numbering);
-    graph.weights = std::move(found.weights), mutual = found.mutual;
+    graph.weights = std::move(found.weights);
+    mutual = found.mutual;
   });
   entries = {};
   graph.mutual = comm.sum(mutual) / 2;
@@ -145,16 +146,21 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm) {
   };
   reading([&] {
     file.emplace(io::File::open(path));
-    parts.source = path, parts.nodes = nodes_of(*file), parts.directed = directed_of(*file);
+    parts.source = path;
+    parts.nodes = nodes_of(*file);
+    parts.directed = directed_of(*file);
     parts.weighted = file->exists("weights");
     edges = edge_count(*file);
   });
-  out->source = path, out->directed = parts.directed, out->weighted = parts.weighted;
+  out->source = path;
+  out->directed = parts.directed;
+  out->weighted = parts.weighted;
   out->numbering = Numbering(parts.nodes);
   take_rows(*out, EdgeSender(path, *out, parts.nodes, comm).all(*file, edges), parts.nodes, edges, comm);
   reading([&] {
     parts.features = features_of(*file, parts.nodes, out->here());
-    parts.labels = labels_of(*file, parts.nodes), parts.roles = roles_of(*file, parts.nodes, out->here());
+    parts.labels = labels_of(*file, parts.nodes);
+    parts.roles = roles_of(*file, parts.nodes, out->here());
     complete(*out, parts);
   });
   agree(*out, comm);
@@ -165,7 +171,8 @@ std::vector<std::int32_t> of_all_ranks(const std::vector<std::int32_t>& own, con
   std::vector<int> counts, places;
   int all = 0;
   for (const auto count : comm.all_gather(std::ssize(own))) {
-    counts.push_back(static_cast<int>(count)), places.push_back(all);
+    counts.push_back(static_cast<int>(count));
+    places.push_back(all);
     all += counts.back();
   }
   std::vector<std::int32_t> out(at(all));

@@ -18,7 +18,8 @@ struct Side {
   explicit Side(std::vector<std::int64_t> numbers) {
     if (numbers.empty()) return;
     const auto [first, last] = std::minmax_element(numbers.begin(), numbers.end());
-    low = *first, high = *last;
+    low = *first;
+    high = *last;
     named = Numbering::of_named(std::move(numbers)).size();
   }
   /// Whether there can be so many nodes, counted from 0 or from 1, or exactly those that are named.
@@ -120,7 +121,8 @@ bool take_counts(const FirstLine& first, EdgeText& rest, const EdgeTextKeys& key
         "edge, say counts: false, if it holds counts, correct them or remove the line",
         rest.path, first.line, shown, rest.size()));
   }
-  rest.rows = found->rows, rest.columns = found->columns;
+  rest.rows = found->rows;
+  rest.columns = found->columns;
   rest.notes.push_back(
       fmt::format("{}:{}: '{}' is taken for a line of counts ({}), which the {} lines behind have; counts: false takes "
                   "it for an edge",

@@ -59,7 +59,8 @@ std::optional<Market> market_of(const CellLines& lines) {
   if (words[4] != "general" && words[4] != "symmetric")
     refuse(fmt::format("says '{}', but weights are general or symmetric", words[4]));
   Market out;
-  out.pattern = words[3] == "pattern", out.symmetric = words[4] == "symmetric";
+  out.pattern = words[3] == "pattern";
+  out.symmetric = words[4] == "symmetric";
   const auto cells = lines.cells();
   std::int64_t* sizes[] = {&out.rows, &out.columns, &out.entries};
   if (cells.size() != 3)
@@ -83,12 +84,17 @@ std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out) {
   if (words.size() != 2 || !sorts.contains(words[1])) return {};
   if (words[0] != "sym" && words[0] != "asym" && words[0] != "bip") return {};
   const Konect konect{words[1] != "unweighted"};
-  out.bipartite = words[0] == "bip", out.symmetric = words[0] == "sym", out.base = 1;
+  out.bipartite = words[0] == "bip";
+  out.symmetric = words[0] == "sym";
+  out.base = 1;
   if (remarks.size() > 1 && remarks[1].front() == '%') {
     std::vector<std::int64_t> sizes;
     for (const auto word : io::split(std::string_view(remarks[1]).substr(1)))
       if (const auto size = lines.whole(word)) sizes.push_back(*size);
-    if (sizes.size() >= 3) out.rows = sizes[1], out.columns = *out.bipartite ? sizes[2] : 0;
+    if (sizes.size() >= 3) {
+      out.rows = sizes[1];
+      out.columns = *out.bipartite ? sizes[2] : 0;
+    }
   }
   out.notes.push_back(fmt::format("{}: by its header a {} network of KONECT, {}{}", out.path,
                                   *out.bipartite  ? "bipartite"
@@ -111,7 +117,8 @@ std::vector<EdgeTextKeys::Column> columns_of_names(const CellLines& lines, std::
     if (time_names.contains(name)) out[k] = Column::time;
   }
   if (source.size() == 1 && target.size() == 1) {
-    out[source.front()] = Column::source, out[target.front()] = Column::target;
+    out[source.front()] = Column::source;
+    out[target.front()] = Column::target;
   } else if (cells.size() == 2 && (source.empty() || target.empty())) {
     out = {Column::source, Column::target};
   } else {

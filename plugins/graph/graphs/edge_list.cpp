@@ -75,7 +75,8 @@ void take_labels(const std::string& path, const std::vector<Labelled>& labels, c
     if (parts.labels[node] >= 0)
       throw InputError(
           fmt::format("{}:{}: node {} has a class already; give each node one line", path, each.line, each.node));
-    parts.labels[node] = each.label, parts.roles[node] = each.role;
+    parts.labels[node] = each.label;
+    parts.roles[node] = each.role;
   }
 }
 
@@ -100,7 +101,8 @@ void take_edges(EdgeText& text, GraphParts& parts) {
 GraphPtr read_edge_list(const EdgeListSource& from) {
   auto text = read_edge_text(from.edges, from.keys, false);
   GraphParts parts;
-  parts.source = from.edges, parts.directed = from.directed;
+  parts.source = from.edges;
+  parts.directed = from.directed;
   parts.numbering = nodes_of(text, from.nodes);
   std::vector<Labelled> labels;
   if (!from.labels.empty()) labels = read_labels(from.labels);

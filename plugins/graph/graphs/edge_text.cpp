@@ -91,7 +91,8 @@ class EdgeReader {
 
   void add(std::int64_t u, std::int64_t v, std::optional<double> weight) {
     if (weight && out_.weight.empty()) out_.weight.assign(out_.u.size(), 1.0);
-    out_.u.push_back(u), out_.v.push_back(v);
+    out_.u.push_back(u);
+    out_.v.push_back(v);
     if (!out_.weight.empty() || weight) out_.weight.push_back(weight.value_or(1.0));
     if (!weight) ++without_weight_;
     out_.line.push_back(static_cast<std::int32_t>(lines_.line_number()));
@@ -169,7 +170,9 @@ class EdgeReader {
 
   EdgeText without_first() const {
     EdgeText rest = out_;
-    rest.u.erase(rest.u.begin()), rest.v.erase(rest.v.begin()), rest.line.erase(rest.line.begin());
+    rest.u.erase(rest.u.begin());
+    rest.v.erase(rest.v.begin());
+    rest.line.erase(rest.line.begin());
     if (!rest.weight.empty()) rest.weight.erase(rest.weight.begin());
     return rest;
   }
@@ -201,7 +204,9 @@ class EdgeReader {
   }
 
   void read_market(const Market& market) {
-    out_.rows = market.rows, out_.base = 1, out_.symmetric = market.symmetric;
+    out_.rows = market.rows;
+    out_.base = 1;
+    out_.symmetric = market.symmetric;
     if (bipartite_) out_.columns = market.columns;
     if (!bipartite_ && market.rows != market.columns)
       throw InputError(

@@ -50,7 +50,8 @@ std::int64_t Graph::bytes() const {
 
 sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last) {
   sparse::Csr<float> out;
-  out.rows = last - first, out.columns = nodes;
+  out.rows = last - first;
+  out.columns = nodes;
   out.start.resize(static_cast<std::size_t>(last - first) + 1);
   std::iota(out.start.begin(), out.start.end(), std::int64_t{0});
   out.column.resize(last - first);
@@ -72,14 +73,18 @@ std::string edge_problem(const Edge& edge, std::int64_t nodes) {
 GraphPtr make_graph(GraphParts parts) {
   if (parts.nodes < 1) throw InputError(fmt::format("{}: a graph without nodes", parts.source));
   auto out = std::make_shared<Graph>();
-  out->source = parts.source, out->directed = parts.directed, out->weighted = parts.weighted;
+  out->source = parts.source;
+  out->directed = parts.directed;
+  out->weighted = parts.weighted;
   out->numbering = parts.numbering.size() > 0 ? std::move(parts.numbering) : Numbering(parts.nodes);
-  out->notes = std::move(parts.notes), out->classes_alone = parts.classes_alone;
+  out->notes = std::move(parts.notes);
+  out->classes_alone = parts.classes_alone;
   {
     const auto entries = entries_of(parts);
     auto found = adjacency_of({parts.nodes, parts.nodes, 0, parts.weighted}, entries.given, entries.turned,
                               parts.source, out->numbering);
-    out->weights = std::move(found.weights), out->mutual = found.mutual / 2;
+    out->weights = std::move(found.weights);
+    out->mutual = found.mutual / 2;
   }
   std::int64_t different_loops = 0;
   for (std::int64_t i = 0; i < parts.nodes; ++i) {
@@ -104,15 +109,20 @@ void complete(Graph& out, GraphParts& parts) {
   out.features =
       parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes, here.begin, here.end);
   out.feature_entries = out.features.entries();
-  out.labels = std::move(parts.labels), out.roles = std::move(parts.roles);
+  out.labels = std::move(parts.labels);
+  out.roles = std::move(parts.roles);
   out.labels.resize(parts.nodes, -1);
   out.roles.resize(here.size(), Role::none);
   for (const auto role : out.roles)
     if (role != Role::none) ++out.in_role[role];
   for (const auto label : out.labels) out.classes = std::max(out.classes, label + 1);
   Fingerprint print;
-  print.add(out.weights.start), print.add(out.weights.column), print.add(out.weights.value);
-  print.add(out.features.start), print.add(out.features.column), print.add(out.features.value);
+  print.add(out.weights.start);
+  print.add(out.weights.column);
+  print.add(out.weights.value);
+  print.add(out.features.start);
+  print.add(out.features.column);
+  print.add(out.features.value);
   print.add(out.labels);
   out.fingerprint = print.value();
 }

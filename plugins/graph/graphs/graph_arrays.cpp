@@ -86,11 +86,14 @@ static sparse::Csr<float> dense_features(const io::File& file, std::int64_t node
     throw InputError(fmt::format("'{}': /features must have a row for each of the {} nodes", file.file(), nodes));
   const auto values = wanted.size() > 0 ? part_of<float>(array, wanted, shape[1]) : std::vector<float>{};
   sparse::Csr<float> out;
-  out.rows = wanted.size(), out.columns = shape[1];
+  out.rows = wanted.size();
+  out.columns = shape[1];
   for (std::int64_t i = 0; i < wanted.size(); ++i) {
     for (std::int64_t k = 0; k < shape[1]; ++k)
-      if (const float x = values[i * shape[1] + k]; x != 0.0f)
-        out.column.push_back(static_cast<std::int32_t>(k)), out.value.push_back(x);
+      if (const float x = values[i * shape[1] + k]; x != 0.0f) {
+        out.column.push_back(static_cast<std::int32_t>(k));
+        out.value.push_back(x);
+      }
     out.start.push_back(std::ssize(out.column));
   }
   return out;
@@ -131,7 +134,8 @@ static sparse::Csr<float> sparse_features(const io::Group& group, std::int64_t n
   const auto indices = group.dataset("indices");
   const std::int64_t entries = indices.elements();
   sparse::Csr<float> out;
-  out.rows = wanted.size(), out.columns = group.attribute<std::int64_t>("columns");
+  out.rows = wanted.size();
+  out.columns = group.attribute<std::int64_t>("columns");
   out.start = places_of(group, nodes, entries, wanted);
   const sparse::Range own{out.start.front(), out.start.back()};
   if (own.size() > 0) out.column = part_of<std::int32_t>(indices, own, 0);

@@ -10,11 +10,14 @@ GraphPtr read_graph(const std::string& path) {
   io::reading(path, [&] {
     const auto file = io::File::open(path);
     GraphParts parts;
-    parts.source = path, parts.nodes = nodes_of(file);
-    parts.directed = directed_of(file), parts.weighted = file.exists("weights");
+    parts.source = path;
+    parts.nodes = nodes_of(file);
+    parts.directed = directed_of(file);
+    parts.weighted = file.exists("weights");
     parts.edges = edges_of(file, {0, edge_count(file)});
     parts.features = features_of(file, parts.nodes, {0, parts.nodes});
-    parts.labels = labels_of(file, parts.nodes), parts.roles = roles_of(file, parts.nodes, {0, parts.nodes});
+    parts.labels = labels_of(file, parts.nodes);
+    parts.roles = roles_of(file, parts.nodes, {0, parts.nodes});
     out = make_graph(std::move(parts));
   });
   return out;

@@ -41,8 +41,7 @@ struct Draw {
 
 std::vector<Edge> draw_edges(const MadeGraph& keys, const std::vector<std::int32_t>& labels) {
   std::vector<std::vector<std::int32_t>> of_class(keys.classes);
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    of_class[labels[i]].push_back(static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < labels.size(); ++i) of_class[labels[i]].push_back(static_cast<std::int32_t>(i));
   const Draw draw{static_cast<std::uint64_t>(keys.seed), 1};
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
   const auto wanted = static_cast<std::int64_t>(0.5 * keys.degree * static_cast<double>(keys.nodes));
@@ -66,7 +65,8 @@ std::vector<Edge> draw_edges(const MadeGraph& keys, const std::vector<std::int32
 sparse::Csr<float> draw_features(const MadeGraph& keys, const std::vector<std::int32_t>& labels) {
   const Draw draw{static_cast<std::uint64_t>(keys.seed), 2};
   sparse::Csr<float> out;
-  out.rows = keys.nodes, out.columns = keys.width;
+  out.rows = keys.nodes;
+  out.columns = keys.width;
   for (std::int64_t i = 0; i < keys.nodes; ++i) {
     const std::int64_t label = labels[i], first = keys.width * label / keys.classes,
                        own = keys.width * (label + 1) / keys.classes - first;
@@ -92,9 +92,7 @@ std::vector<Role> draw_roles(const MadeGraph& keys, const std::vector<std::int32
   std::iota(order.begin(), order.end(), 0);
   std::vector<double> place;
   for (std::int64_t i = 0; i < keys.nodes; ++i) place.push_back(draw(i));
-  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return place[a] < place[b];
-  });
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return place[a] < place[b]; });
   std::vector<Role> out(labels.size(), Role::none);
   std::vector<std::int64_t> taken(keys.classes, 0);
   std::vector<std::int32_t> rest;
@@ -106,8 +104,7 @@ std::vector<Role> draw_roles(const MadeGraph& keys, const std::vector<std::int32
       rest.push_back(i);
   }
   const auto looked_at = static_cast<std::size_t>(keys.validation * static_cast<double>(rest.size()));
-  for (std::size_t k = 0; k < rest.size(); ++k)
-    out[rest[k]] = k < looked_at ? Role::validation : Role::test;
+  for (std::size_t k = 0; k < rest.size(); ++k) out[rest[k]] = k < looked_at ? Role::validation : Role::test;
   return out;
 }
 
@@ -115,7 +112,8 @@ std::vector<Role> draw_roles(const MadeGraph& keys, const std::vector<std::int32
 
 GraphPtr make_graph(const MadeGraph& keys) {
   GraphParts parts;
-  parts.source = "made", parts.nodes = keys.nodes;
+  parts.source = "made";
+  parts.nodes = keys.nodes;
   const Draw draw{static_cast<std::uint64_t>(keys.seed), 0};
   for (std::int64_t i = 0; i < keys.nodes; ++i)
     parts.labels.push_back(static_cast<std::int32_t>(draw.below(keys.classes, i, 0)));

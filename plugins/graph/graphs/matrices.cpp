@@ -12,14 +12,17 @@ namespace {
 /// Rows of nodes from `first` on with 1 added where a node hears itself.
 sparse::Csr<double> with_loops(const sparse::Csr<double>& a, std::int64_t first) {
   sparse::Csr<double> out;
-  out.rows = a.rows, out.columns = a.columns;
+  out.rows = a.rows;
+  out.columns = a.columns;
   out.start.reserve(a.start.size());
-  out.column.reserve(a.column.size() + at(a.rows)), out.value.reserve(a.column.size() + at(a.rows));
+  out.column.reserve(a.column.size() + at(a.rows));
+  out.value.reserve(a.column.size() + at(a.rows));
   for (std::int64_t i = 0; i < a.rows; ++i) {
     const auto node = static_cast<std::int32_t>(first + i);
     bool done = false;
     const auto add = [&](std::int32_t column, double value) {
-      out.column.push_back(column), out.value.push_back(value);
+      out.column.push_back(column);
+      out.value.push_back(value);
     };
     for (auto e = a.start[at(i)]; e < a.start[at(i) + 1]; ++e) {
       const auto column = a.column[at(e)];
@@ -55,7 +58,8 @@ std::vector<double> looped_row_sums(const Graph& graph) {
 sparse::Csr<double> weighed(const Graph& graph, Weighing weighing) {
   if (weighing == Weighing::none) {
     sparse::Csr<double> nobody;
-    nobody.rows = graph.weights.rows, nobody.columns = graph.nodes();
+    nobody.rows = graph.weights.rows;
+    nobody.columns = graph.nodes();
     nobody.start.assign(graph.weights.start.size(), 0);
     return with_loops(nobody, graph.here().begin);
   }
@@ -66,9 +70,7 @@ sparse::Csr<double> weighed(const Graph& graph, Weighing weighing) {
     return out;
   }
   const auto sums = row_sums(out);
-  const auto sum_of = [&](std::int32_t node) {
-    return graph.held ? graph.held->looped_sum(node) : sums[node];
-  };
+  const auto sum_of = [&](std::int32_t node) { return graph.held ? graph.held->looped_sum(node) : sums[node]; };
   for (std::int64_t i = 0; i < out.rows; ++i)
     for (auto e = out.start[at(i)]; e < out.start[at(i) + 1]; ++e) {
       const double by = weighing == Weighing::mean ? sums[at(i)] : std::sqrt(sums[at(i)] * sum_of(out.column[at(e)]));
@@ -80,7 +82,8 @@ sparse::Csr<double> weighed(const Graph& graph, Weighing weighing) {
 template <class T>
 sparse::Csr<T> rows_of(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last) {
   sparse::Csr<T> out;
-  out.rows = last - first, out.columns = a.columns;
+  out.rows = last - first;
+  out.columns = a.columns;
   const auto begin = a.start[at(first)], end = a.start[at(last)];
   out.start.clear();
   for (auto i = first; i <= last; ++i) out.start.push_back(a.start[at(i)] - begin);

@@ -24,7 +24,8 @@ Numbering Numbering::of_named(std::vector<std::int64_t> numbers) {
     std::sort(numbers.begin(), numbers.end());
     numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   }
-  out.count_ = std::ssize(numbers), out.base_ = base;
+  out.count_ = std::ssize(numbers);
+  out.base_ = base;
   if (numbers.back() - base != out.count_ - 1) out.numbers_ = std::move(numbers);
   return out;
 }

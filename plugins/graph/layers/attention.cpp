@@ -62,7 +62,8 @@ void Attention<T>::attend(std::int64_t i, Rows<T> y) {
       total += weight[at(static_cast<std::int64_t>(e) * heads() + h)] =
           std::exp(leaky(own + all_[at(columns[e] * row + width + h)]) - peak);
     for (std::size_t e = 0; e < columns.size(); ++e) weight[at(static_cast<std::int64_t>(e) * heads() + h)] /= total;
-    peak_[at(i * heads() + h)] = peak, total_[at(i * heads() + h)] = total;
+    peak_[at(i * heads() + h)] = peak;
+    total_[at(i * heads() + h)] = total;
   }
   std::fill_n(y.row(i), y.width, T(0));
   T kept[most_heads];
@@ -78,11 +79,13 @@ void Attention<T>::attend(std::int64_t i, Rows<T> y) {
 template <class T>
 void Attention<T>::forward(const Input<T>& x, std::span<const T* const> weights, Spread<T>& spread, const Draws& draws,
                            Rows<T> y) {
-  x_ = x, spread_ = &spread;
+  x_ = x;
+  spread_ = &spread;
   dropout_ = Dropout(shape_.dropout, draws, shape_.number);
   project(weights);
   weight_.resize(at(spread.rows().entries() * heads()));
-  peak_.resize(hearing_.size()), total_.resize(hearing_.size());
+  peak_.resize(hearing_.size());
+  total_.resize(hearing_.size());
   for (std::int64_t i = 0; i < y.rows; ++i) attend(i, y);
   if (shape_.bias) add_bias(weights[3], y);
 }
@@ -114,7 +117,8 @@ void Attention<T>::slope_of_row(std::int64_t i, Rows<const T> by_y) {
       const T score = own + all_[at(columns[e] * row + width + h)];
       sum += weight[k] * (by_weight[k] - mean[h]) * (score > T(0) ? T(1) : static_cast<T>(shape_.slope));
     }
-    mean_[at(i * heads() + h)] = mean[h], by_hearing_[at(i * heads() + h)] = sum;
+    mean_[at(i * heads() + h)] = mean[h];
+    by_hearing_[at(i * heads() + h)] = sum;
   }
 }
 
@@ -153,7 +157,8 @@ template <class T>
 void Attention<T>::backward(std::span<const T* const> weights, Rows<const T> by_y, Rows<T> by_x) {
   by_y_ = by_y;
   const std::int64_t n = heads(), row = by_y.width + 4 * n;
-  mean_.resize(hearing_.size()), by_hearing_.resize(hearing_.size());
+  mean_.resize(hearing_.size());
+  by_hearing_.resize(hearing_.size());
   for (std::int64_t i = 0; i < by_y.rows; ++i) slope_of_row(i, by_y);
   const auto packed = rows_in(outputs_, by_y.rows, row);
   for (std::int64_t i = 0; i < by_y.rows; ++i) {
@@ -161,7 +166,8 @@ void Attention<T>::backward(std::span<const T* const> weights, Rows<const T> by_
     for (const auto* part : {&hearing_, &peak_, &total_, &mean_}) to = std::copy_n(part->data() + i * n, n, to);
   }
   const auto outputs = spread_->gather_outputs(packed);
-  by_z_.resize(at(x_.rows() * z_width())), by_heard_.resize(at(x_.rows() * n));
+  by_z_.resize(at(x_.rows() * z_width()));
+  by_heard_.resize(at(x_.rows() * n));
   for (std::int64_t j = 0; j < x_.rows(); ++j) slope_of_column(j, outputs, weights);
   if (by_x.data) times_transposed({by_z_.data(), x_.rows(), z_width(), z_width()}, weights[0], by_x);
 }

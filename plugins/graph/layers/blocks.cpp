@@ -55,7 +55,10 @@ Heard heard_by(std::span<const std::int32_t> row, std::int32_t node, std::size_t
   for (const auto k : draw_places(all, count, draw.seed, static_cast<std::uint64_t>(node),
                                   static_cast<std::uint64_t>(draw.step) * most_layers + layer))
     out.places.push_back(others[k]);
-  if (own >= 0) out.places.push_back(own), std::sort(out.places.begin(), out.places.end());
+  if (own >= 0) {
+    out.places.push_back(own);
+    std::sort(out.places.begin(), out.places.end());
+  }
   if (draw.scaled) out.factor = static_cast<double>(all) / static_cast<double>(count);
   return out;
 }
@@ -88,7 +91,10 @@ Blocks<T> blocks_of(const Csr<T>& a, std::span<const std::int32_t> nodes, std::s
         row.emplace_back(found->second, from == node ? value : value * static_cast<T>(heard.factor));
       }
       std::sort(row.begin(), row.end());
-      for (const auto& [column, value] : row) block.column.push_back(column), block.value.push_back(value);
+      for (const auto& [column, value] : row) {
+        block.column.push_back(column);
+        block.value.push_back(value);
+      }
       block.start.push_back(std::ssize(block.column));
     }
     block.columns = std::ssize(inputs);

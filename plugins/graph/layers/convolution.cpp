@@ -7,7 +7,8 @@ namespace cambium::graph {
 template <class T>
 void Convolution<T>::forward(const Input<T>& x, std::span<const T* const> weights, Spread<T>& spread, const Draws&,
                              Rows<T> y) {
-  x_ = x, spread_ = &spread;
+  x_ = x;
+  spread_ = &spread;
   if (narrows()) {
     const auto between = rows_in(between_, x.rows(), shape_.out);
     product(x, weights[0], shape_.in, between);
@@ -52,7 +53,8 @@ void Convolution<T>::gradient(const RowRange& rows, std::span<T* const> gradient
 template <class T>
 void Sage<T>::forward(const Input<T>& x, std::span<const T* const> weights, Spread<T>& spread, const Draws&,
                       Rows<T> y) {
-  x_ = x, spread_ = &spread;
+  x_ = x;
+  spread_ = &spread;
   if (narrows()) {
     const auto between = rows_in(between_, x.rows(), shape_.out);
     product(x, weights[1], shape_.in, between);

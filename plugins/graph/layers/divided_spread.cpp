@@ -37,7 +37,8 @@ void RowSpread<T>::Side::set(Csr<T>& own, std::span<const std::int64_t> first, c
 template <class T>
 Rows<const T> RowSpread<T>::Side::gather(Rows<const T> own) {
   const std::int64_t width = own.width, others = exchange->wanted_rows();
-  wanted.resize(at(others * width)), all.resize(at(std::ssize(nodes) * width));
+  wanted.resize(at(others * width));
+  all.resize(at(std::ssize(nodes) * width));
   exchange->begin(own, {wanted.data(), others, width, width});
   T* to = all.data() + below * width;
   for (std::int64_t i = 0; i < own.rows; ++i) to = std::copy_n(own.row(i), width, to);
@@ -53,14 +54,16 @@ RowSpread<T>::RowSpread(const Csr<double>& own, const sparse::LayoutKeys& keys, 
   const auto begin = first[at(comm.rank())], end = first[at(comm.rank()) + 1];
   this->a_ = sparse::converted<T>(own);
   this->at_ = sparse::converted<T>(sparse::transposed_rows(own, first, comm));
-  this->first_ = begin, this->inputs_ = this->outputs_ = end - begin;
+  this->first_ = begin;
+  this->inputs_ = this->outputs_ = end - begin;
   inputs_side_.set(this->a_, first, keys, comm);
   outputs_side_.set(this->at_, first, keys, comm);
 }
 
 template <class T>
 void RowSpread<T>::begin_step(std::uint64_t seed, std::int64_t step) {
-  inputs_side_.exchange->begin_step(seed, step), outputs_side_.exchange->begin_step(seed, step);
+  inputs_side_.exchange->begin_step(seed, step);
+  outputs_side_.exchange->begin_step(seed, step);
 }
 
 template <class T>
@@ -74,7 +77,8 @@ ProductSpread<T>::ProductSpread(const Csr<double>& own, const sparse::LayoutKeys
   const auto first = sparse::equal_ranges(own.columns, comm.size());
   product_ = sparse::make_product<T>(own, first, keys, comm);
   const auto rows = product_->share().rows;
-  this->first_ = rows.begin, this->inputs_ = this->outputs_ = rows.size();
+  this->first_ = rows.begin;
+  this->inputs_ = this->outputs_ = rows.size();
 }
 
 /// Ranks with parts of the same rows share them out.
@@ -90,7 +94,8 @@ template <class T>
 void ProductSpread<T>::apply(Rows<const T> from, Rows<T> to, bool transposed) {
   const auto columns = product_->share().columns(from.width);
   const std::int64_t width = columns.size();
-  part_.resize(at(from.rows * width)), result_.resize(at(to.rows * width));
+  part_.resize(at(from.rows * width));
+  result_.resize(at(to.rows * width));
   for (std::int64_t i = 0; i < from.rows; ++i)
     std::copy_n(from.row(i) + columns.begin, width, part_.data() + i * width);
   const Rows<const T> part{part_.data(), from.rows, width, width};

@@ -17,11 +17,13 @@ std::vector<train::ParameterInfo> parameters_of(const LayerShape& shape, bool de
       add("w", {shape.in, shape.out}, decay);
       break;
     case LayerShape::Kind::sage:
-      add("self.w", {shape.in, shape.out}, decay), add("neighbours.w", {shape.in, shape.out}, decay);
+      add("self.w", {shape.in, shape.out}, decay);
+      add("neighbours.w", {shape.in, shape.out}, decay);
       break;
     case LayerShape::Kind::attention:
       add("w", {shape.in, shape.heads * shape.out}, decay);
-      add("hearing", {shape.heads, shape.out}, decay), add("heard", {shape.heads, shape.out}, decay);
+      add("hearing", {shape.heads, shape.out}, decay);
+      add("heard", {shape.heads, shape.out}, decay);
       break;
   }
   if (shape.bias) add("b", {shape.width()}, false);

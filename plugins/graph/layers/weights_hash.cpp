@@ -12,7 +12,8 @@ std::uint64_t hash_of(std::span<const TensorRef> weights) {
     for (std::size_t k = 0; k < size; k += 4) {
       std::uint32_t word = 0;
       std::memcpy(&word, bytes + k, 4);
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 29;
     }
   }
   return hash;

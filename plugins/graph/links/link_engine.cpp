@@ -39,7 +39,8 @@ template <class T>
 void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, double power) {
   if (!graph_ || graph_->fingerprint != graph->fingerprint)
     propagation_ = std::make_unique<Propagation<T>>(*graph, shape_.layers);
-  graph_ = graph, looked_at_ = 0;
+  graph_ = graph;
+  looked_at_ = 0;
   const auto width = shape_.width;
   rows_.resize(graph->nodes() * width);
   propagation_->apply(table, rows_.data(), width);
@@ -88,7 +89,8 @@ double PairEngine<T>::add_squares(const LinkBatch& batch, const T* table, double
   };
   for (std::size_t k = 0; k < batch.links.size(); ++k) {
     const auto [user, item] = batch.links[k];
-    add(user), add(graph_->first_item() + item);
+    add(user);
+    add(graph_->first_item() + item);
     if (shape_.loss.type == LinkLossKeys::Type::bpr)
       add(graph_->first_item() + drawn_item(*graph_, user, batch.seed, batch.step, batch.ids[k]));
   }
@@ -103,7 +105,8 @@ void PairEngine<T>::gradient(const LinkGraphPtr& graph, const LinkBatch& batch, 
   auto* out = static_cast<T*>(gradient.data);
   if (!propagated_) propagate(graph, weights, shape_.loss.cosine ? 0.0 : 1.0);
   propagated_ = true;
-  slopes_.assign(rows_.size(), T(0)), back_.resize(rows_.size());
+  slopes_.assign(rows_.size(), T(0));
+  back_.resize(rows_.size());
   terms[0].sum += add_link_loss(*graph_, shape_.loss, batch, rows_.data(), shape_.width, factors[0], slopes_.data());
   back_to_products(slopes_.data());
   propagation_->apply(slopes_.data(), back_.data(), shape_.width);
@@ -117,7 +120,8 @@ void PairEngine<T>::look_at(const LinkGraphPtr& graph, const TensorRef& table) {
   const auto hash = hash_of({&table, 1}) | 1;
   if (graph_ && graph_->fingerprint == graph->fingerprint && looked_at_ == hash) return;
   propagate(graph, static_cast<const T*>(table.data), shape_.loss.cosine ? shape_.judge_lengths : 1.0);
-  propagated_ = false, looked_at_ = hash;
+  propagated_ = false;
+  looked_at_ = hash;
 }
 
 template <class T>

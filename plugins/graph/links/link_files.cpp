@@ -61,7 +61,8 @@ std::vector<Link> without(const std::vector<Link>& links, const std::vector<Link
 
 LinkParts users_and_items(const io::File& file, bool tuning) {
   LinkParts out;
-  out.users = count_of(file, "users"), out.items = count_of(file, "items");
+  out.users = count_of(file, "users");
+  out.items = count_of(file, "items");
   out.training = listed(file, "train", out.users, out.items);
   if (tuning && !file.exists("validation"))
     throw InputError(
@@ -138,7 +139,8 @@ LinkParts read_links(const std::string& path, bool tuning) {
 
 LinkParts read_link_lines(const LinkText& from) {
   LinkParts out;
-  out.source = from.training, out.bipartite = from.bipartite;
+  out.source = from.training;
+  out.bipartite = from.bipartite;
   auto training = read_edge_text(from.training, from.keys, from.bipartite);
   EdgeText held_out;
   if (!from.held_out.empty()) held_out = read_edge_text(from.held_out, from.keys, from.bipartite);
@@ -154,7 +156,8 @@ LinkParts read_link_lines(const LinkText& from) {
     out.user_numbers = numbering_of(from, from.users, {&training.u, &training.v, &held_out.u, &held_out.v}, "nodes");
     out.item_numbers = out.user_numbers;
   }
-  out.users = out.user_numbers.size(), out.items = out.item_numbers.size();
+  out.users = out.user_numbers.size();
+  out.items = out.item_numbers.size();
   out.training = links_of(training, out.user_numbers, out.item_numbers, from.bipartite);
   out.held_out = links_of(held_out, out.user_numbers, out.item_numbers, from.bipartite);
   for (const EdgeText* text : {&training, &held_out}) {

@@ -67,7 +67,8 @@ sparse::Csr<float> matrix_of(std::vector<Link> links, const LinkGraph& graph) {
     std::sort(links.begin(), links.end(), before);
   }
   sparse::Csr<float> out;
-  out.rows = graph.users, out.columns = graph.items;
+  out.rows = graph.users;
+  out.columns = graph.items;
   out.start.assign(static_cast<std::size_t>(graph.users) + 1, 0);
   for (const auto& link : links) {
     ++out.start[static_cast<std::size_t>(link.user) + 1];
@@ -81,8 +82,10 @@ sparse::Csr<float> matrix_of(std::vector<Link> links, const LinkGraph& graph) {
 void set_sizes(LinkParts& parts) {
   std::int64_t users = 0, items = 0;
   for (const auto* links : {&parts.training, &parts.held_out})
-    for (const auto& link : *links)
-      users = std::max<std::int64_t>(users, link.user + 1), items = std::max<std::int64_t>(items, link.item + 1);
+    for (const auto& link : *links) {
+      users = std::max<std::int64_t>(users, link.user + 1);
+      items = std::max<std::int64_t>(items, link.item + 1);
+    }
   if (!parts.bipartite) users = items = std::max(users, items);
   if (parts.users == 0) parts.users = users;
   if (parts.items == 0) parts.items = parts.bipartite ? items : parts.users;
@@ -104,13 +107,17 @@ std::vector<std::int32_t> named_items(const LinkGraph& graph) {
 
 LinkGraphPtr make_links(LinkParts parts) {
   set_sizes(parts);
-  require_there(parts, parts.training), require_there(parts, parts.held_out);
+  require_there(parts, parts.training);
+  require_there(parts, parts.held_out);
   auto out = std::make_shared<LinkGraph>();
-  out->source = parts.source, out->bipartite = parts.bipartite;
-  out->users = parts.users, out->items = parts.items;
+  out->source = parts.source;
+  out->bipartite = parts.bipartite;
+  out->users = parts.users;
+  out->items = parts.items;
   if (out->nodes() > most_nodes)
     throw InputError(fmt::format("{}: {} users and items; {} are the most", parts.source, out->nodes(), most_nodes));
-  tidy(parts.training, *out), tidy(parts.held_out, *out);
+  tidy(parts.training, *out);
+  tidy(parts.held_out, *out);
   if (parts.held_out.empty() && parts.share > 0.0)
     parts.held_out = drawn(parts.training, parts.users, parts.share, parts.seed);
   const auto known = std::remove_if(parts.held_out.begin(), parts.held_out.end(), [&](const Link& link) {
@@ -130,7 +137,8 @@ LinkGraphPtr make_links(LinkParts parts) {
   print.add(std::vector<std::int64_t>{out->bipartite, out->users, out->items});
   for (const auto* numbers : {&out->user_numbers, &out->item_numbers})
     if (!numbers->plain()) print.add(numbers->all());
-  print.add(out->training.start), print.add(out->training.column);
+  print.add(out->training.start);
+  print.add(out->training.column);
   out->fingerprint = print.value();
   return out;
 }

@@ -107,7 +107,8 @@ class Softmax {
 
 template <class T>
 void Softmax<T>::find_places() {
-  first_place_.assign(at(graph_.items), -1), next_place_.resize(items_.size());
+  first_place_.assign(at(graph_.items), -1);
+  next_place_.resize(items_.size());
   for (std::size_t n = 0; n < items_.size(); ++n)
     next_place_[n] = std::exchange(first_place_[at(items_[n])], static_cast<int>(n));
 }
@@ -128,7 +129,10 @@ double Softmax<T>::shares_of(std::size_t k, T own, T* row, T& own_share) const {
   const auto count = items_.size();
   const auto [user, item] = batch_.links[k];
   T peak = own;
-  for (std::size_t n = 0; n < count; ++n) row[n] = row[n] * inverse_ + offset_, peak = std::max(peak, row[n]);
+  for (std::size_t n = 0; n < count; ++n) {
+    row[n] = row[n] * inverse_ + offset_;
+    peak = std::max(peak, row[n]);
+  }
   for (std::size_t n = 0; n < count; ++n) row[n] = exponential(row[n] - peak);
   skip(user, item, row);
   double sum = 0.0;
@@ -148,7 +152,9 @@ template <class T>
 double Softmax<T>::add_some(std::size_t from, std::size_t to, double factor, T* slopes) {
   const auto count = items_.size(), rows = to - from, width = at(width_);
   const int m = static_cast<int>(rows), n = static_cast<int>(count), w = static_cast<int>(width);
-  users_.resize(rows * width), by_users_.resize(rows * width), scores_.resize(rows * count);
+  users_.resize(rows * width);
+  by_users_.resize(rows * width);
+  scores_.resize(rows * count);
   for (std::size_t k = 0; k < rows; ++k)
     std::copy_n(x_ + batch_.links[from + k].user * width_, width, users_.data() + k * width);
   host_gemm(false, true, m, n, w, T(1), users_.data(), w, others_.data(), w, T(0), scores_.data(), n);

@@ -54,18 +54,15 @@ void TwoSteps::scores(std::span<const std::int32_t> users, float* out) {
   of_items_.assign(items * width, 0.0f);
   of_users_.resize(graph_.users * width);
   for (std::int64_t n = 0; n < width; ++n)
-    for (const auto item : graph_.training.columns_of(users[n]))
-      of_items_[item * width + n] = scales_[item];
+    for (const auto item : graph_.training.columns_of(users[n])) of_items_[item * width + n] = scales_[item];
   sparse::multiply(matrix_, {of_items_.data(), items, width, width}, {of_users_.data(), graph_.users, width, width});
   sparse::multiply(back_, {of_users_.data(), graph_.users, width, width}, {of_items_.data(), items, width, width});
   for (std::int64_t item = 0; item < items; ++item)
-    for (std::int64_t n = 0; n < width; ++n)
-      out[n * items + item] = of_items_[item * width + n];
+    for (std::int64_t n = 0; n < width; ++n) out[n * items + item] = of_items_[item * width + n];
 }
 
 std::unique_ptr<TwoSteps> filter(const LinkGraph& graph) {
-  return std::make_unique<TwoSteps>(graph, scaled_links<float>(graph.training),
-                                    std::vector<float>(graph.items, 1.0f));
+  return std::make_unique<TwoSteps>(graph, scaled_links<float>(graph.training), std::vector<float>(graph.items, 1.0f));
 }
 
 class LowPass : public LinkScores {
@@ -76,7 +73,8 @@ class LowPass : public LinkScores {
     constexpr std::uint64_t seed = 1;
     const auto found = leading_spectrum(scaled_links<double>(graph.training), vectors, steps, seed);
     count_ = found.count;
-    in_.assign(found.right.begin(), found.right.end()), out_ = in_;
+    in_.assign(found.right.begin(), found.right.end());
+    out_ = in_;
     const auto scales = item_scales(graph);
     for (std::int64_t item = 0; item < graph.items; ++item)
       for (std::int64_t k = 0; k < count_; ++k) {
@@ -92,8 +90,7 @@ class LowPass : public LinkScores {
     for (std::size_t n = 0; n < users.size(); ++n)
       for (const auto item : graph_.training.columns_of(users[n]))
         for (std::int64_t k = 0; k < count_; ++k)
-          inside[n * static_cast<std::size_t>(count_) + static_cast<std::size_t>(k)] +=
-              in_[item * count_ + k];
+          inside[n * static_cast<std::size_t>(count_) + static_cast<std::size_t>(k)] += in_[item * count_ + k];
     host_gemm(false, true, rows, items, count, share_, inside.data(), count, out_.data(), count, 1.0f, out, items);
   }
 
@@ -131,8 +128,7 @@ std::unique_ptr<LinkScores> most_popular(const LinkGraph& graph) { return std::m
 std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph) {
   const auto scales = item_scales(graph);
   auto matrix = graph.training;
-  for (std::size_t e = 0; e < matrix.value.size(); ++e)
-    matrix.value[e] = scales[matrix.column[e]];
+  for (std::size_t e = 0; e < matrix.value.size(); ++e) matrix.value[e] = scales[matrix.column[e]];
   return std::make_unique<TwoSteps>(graph, std::move(matrix), scales);
 }
 

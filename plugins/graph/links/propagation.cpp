@@ -11,11 +11,10 @@ sparse::Csr<T> scaled_links(const sparse::Csr<float>& links) {
   std::vector<double> of_item(links.columns, 0.0);
   for (const auto item : links.column) of_item[item] += 1.0;
   for (std::int64_t user = 0; user < links.rows; ++user)
-    for (auto e = links.start[user]; e < links.start[static_cast<std::size_t>(user) + 1];
-         ++e) {
+    for (auto e = links.start[user]; e < links.start[static_cast<std::size_t>(user) + 1]; ++e) {
       const auto k = static_cast<std::size_t>(e);
-      out.value[k] = static_cast<T>(1.0 / std::sqrt(static_cast<double>(links.length(user)) *
-                                                    of_item[links.column[k]]));
+      out.value[k] =
+          static_cast<T>(1.0 / std::sqrt(static_cast<double>(links.length(user)) * of_item[links.column[k]]));
     }
   return out;
 }
@@ -41,7 +40,8 @@ template <class T>
 void Propagation<T>::apply(const T* in, T* out, std::int64_t width) {
   const auto n = matrix_.rows;
   const auto size = static_cast<std::size_t>(n * width);
-  now_.resize(size), next_.resize(size);
+  now_.resize(size);
+  next_.resize(size);
   std::copy_n(in, size, out);
   for (std::int64_t layer = 0; layer < layers_; ++layer) {
     sparse::multiply(matrix_, {layer == 0 ? in : now_.data(), n, width, width}, {next_.data(), n, width, width});

@@ -26,7 +26,8 @@ std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::s
     const bool full = std::ssize(best) == k;
     if (full && !better(own, best.front())) continue;
     if (full) std::pop_heap(best.begin(), best.end(), better), best.pop_back();
-    best.push_back(own), std::push_heap(best.begin(), best.end(), better);
+    best.push_back(own);
+    std::push_heap(best.begin(), best.end(), better);
   }
   std::sort_heap(best.begin(), best.end(), better);
   return best;
@@ -45,15 +46,17 @@ Figures figures_of(const LinkGraph& graph, std::int32_t user, std::span<const fl
   const auto best = best_items(graph, user, scores, k);
   double gain = 0.0, most = 0.0, found = 0.0;
   for (std::size_t place = 0; place < best.size(); ++place)
-    if (std::binary_search(wanted.begin(), wanted.end(), best[place].item))
-      found += 1.0, gain += 1.0 / std::log2(2.0 + static_cast<double>(place));
+    if (std::binary_search(wanted.begin(), wanted.end(), best[place].item)) {
+      found += 1.0;
+      gain += 1.0 / std::log2(2.0 + static_cast<double>(place));
+    }
   for (std::size_t place = 0; place < std::min(wanted.size(), static_cast<std::size_t>(k)); ++place)
     most += 1.0 / std::log2(2.0 + static_cast<double>(place));
-  out.recall = found / static_cast<double>(wanted.size()), out.ndcg = gain / most;
+  out.recall = found / static_cast<double>(wanted.size());
+  out.ndcg = gain / most;
   for (std::size_t e = 0; e < wanted.size(); ++e) {
     const auto id = graph.held_out.start[user] + static_cast<std::int64_t>(e);
-    const float own = scores[wanted[e]],
-                other = scores[judged_item(graph, user, id)];
+    const float own = scores[wanted[e]], other = scores[judged_item(graph, user, id)];
     out.above += own > other ? 1.0 : own == other ? 0.5 : 0.0;
   }
   return out;
@@ -75,16 +78,21 @@ Ranking judge(const LinkGraph& graph, LinkScores& scores, std::int64_t k, const 
     for (std::size_t n = 0; n < some.size(); ++n) {
       const auto items = static_cast<std::size_t>(graph.items);
       const auto found = figures_of(graph, some[n], std::span<const float>(block).subspan(n * items, items), k);
-      table[3 * (first + n)] = found.recall, table[3 * (first + n) + 1] = found.ndcg;
+      table[3 * (first + n)] = found.recall;
+      table[3 * (first + n) + 1] = found.ndcg;
       table[3 * (first + n) + 2] = found.above;
     }
   }
   comm.sum(table);
   Ranking out;
   out.users = std::ssize(judged);
-  for (std::size_t n = 0; n < judged.size(); ++n)
-    out.recall += table[3 * n], out.ndcg += table[3 * n + 1], out.auc += table[3 * n + 2];
-  out.recall /= static_cast<double>(out.users), out.ndcg /= static_cast<double>(out.users);
+  for (std::size_t n = 0; n < judged.size(); ++n) {
+    out.recall += table[3 * n];
+    out.ndcg += table[3 * n + 1];
+    out.auc += table[3 * n + 2];
+  }
+  out.recall /= static_cast<double>(out.users);
+  out.ndcg /= static_cast<double>(out.users);
   out.auc /= static_cast<double>(graph.held_out.entries());
   return out;
 }

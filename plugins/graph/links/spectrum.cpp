@@ -36,8 +36,7 @@ int make_orthonormal(Block& x, int rows, int width) {
   for (int j = 0; j < kept; ++j) {
     const auto from = static_cast<std::size_t>(width - 1 - j) * static_cast<std::size_t>(width);
     const double scale = 1.0 / std::sqrt(gram.values[width - 1 - j]);
-    for (int k = 0; k < width; ++k)
-      turn[j * width + k] = scale * gram.vectors[from + static_cast<std::size_t>(k)];
+    for (int k = 0; k < width; ++k) turn[j * width + k] = scale * gram.vectors[from + static_cast<std::size_t>(k)];
   }
   Block out(static_cast<std::size_t>(rows) * static_cast<std::size_t>(kept));
   host_gemm(false, true, rows, kept, width, 1.0, x.data(), width, turn.data(), width, 0.0, out.data(), kept);
@@ -86,7 +85,8 @@ Spectrum leading_spectrum(const sparse::Csr<double>& matrix, std::int64_t count,
   };
   width = orthonormalise(q, columns, width);
   for (int step = 0; step < steps; ++step) {
-    product(matrix, q, up), product(down, up, q);
+    product(matrix, q, up);
+    product(down, up, q);
     width = orthonormalise(q, columns, width);
   }
   product(matrix, q, up);

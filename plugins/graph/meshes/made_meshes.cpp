@@ -46,10 +46,14 @@ RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed) {
       }
     }
   out.tags = {"left", "right", "bottom", "top"};
-  for (std::int64_t j = 0; j < ny; ++j)
-    out.sides.push_back({at(0, j), at(0, j + 1), 0}), out.sides.push_back({at(nx, j), at(nx, j + 1), 1});
-  for (std::int64_t i = 0; i < nx; ++i)
-    out.sides.push_back({at(i, 0), at(i + 1, 0), 2}), out.sides.push_back({at(i, ny), at(i + 1, ny), 3});
+  for (std::int64_t j = 0; j < ny; ++j) {
+    out.sides.push_back({at(0, j), at(0, j + 1), 0});
+    out.sides.push_back({at(nx, j), at(nx, j + 1), 1});
+  }
+  for (std::int64_t i = 0; i < nx; ++i) {
+    out.sides.push_back({at(i, 0), at(i + 1, 0), 2});
+    out.sides.push_back({at(i, ny), at(i + 1, ny), 3});
+  }
   number(out);
   return out;
 }
@@ -106,7 +110,10 @@ RawMesh disc_of(const MeshKeys::Disc& keys) {
   }
   out.tags = {"rim"};
   close_side(out, before.first, before.count, 0);
-  if (holed) out.tags.push_back("hole"), close_side(out, 0, count(0), 1);
+  if (holed) {
+    out.tags.push_back("hole");
+    close_side(out, 0, count(0), 1);
+  }
   number(out);
   return out;
 }

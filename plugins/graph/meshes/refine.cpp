@@ -54,12 +54,14 @@ class Cuts {
 Chosen chosen_triangles(const Triangles& mesh, const deck::Expression& where, const std::string& name) {
   Chosen out;
   Point low, high;
-  low.fill(std::numeric_limits<double>::infinity()), high.fill(-low[0]);
+  low.fill(std::numeric_limits<double>::infinity());
+  high.fill(-low[0]);
   for (const auto& c : mesh.corner) {
     Point middle{};
     for (int d = 0; d < 2; ++d) {
       middle[d] = (mesh.point[c[0]][d] + mesh.point[c[1]][d] + mesh.point[c[2]][d]) / 3.0;
-      low[d] = std::min(low[d], middle[d]), high[d] = std::max(high[d], middle[d]);
+      low[d] = std::min(low[d], middle[d]);
+      high[d] = std::max(high[d], middle[d]);
     }
     out.push_back(where(std::span<const double>(middle)) != 0.0);
   }
@@ -105,7 +107,8 @@ void add_nodes(Triangles& mesh, Cuts& cuts) {
 void add_half(std::vector<Corner>& out, std::int32_t a, std::int32_t b, std::int32_t c, Cuts& cuts) {
   if (!cuts.has(b, c)) return out.push_back({a, b, c});
   const auto middle = cuts.node(b, c);
-  out.push_back({a, b, middle}), out.push_back({a, middle, c});
+  out.push_back({a, b, middle});
+  out.push_back({a, middle, c});
 }
 
 void cut_triangles(Triangles& mesh, Cuts& cuts) {
@@ -121,7 +124,8 @@ void cut_triangles(Triangles& mesh, Cuts& cuts) {
       const auto right = cuts.node(b, c), left = cuts.node(c, a);
       out.insert(out.end(), {{a, middle, left}, {middle, b, right}, {left, right, c}, {middle, right, left}});
     } else {
-      add_half(out, middle, b, c, cuts), add_half(out, middle, c, a, cuts);
+      add_half(out, middle, b, c, cuts);
+      add_half(out, middle, c, a, cuts);
     }
   }
   std::vector<Triangles::Side> boundary;
@@ -134,7 +138,8 @@ void cut_triangles(Triangles& mesh, Cuts& cuts) {
     boundary.push_back({{a, cuts.node(a, b)}, side.tag, side.more});
     boundary.push_back({{cuts.node(a, b), b}, side.tag, side.more});
   }
-  mesh.corner = std::move(out), mesh.boundary = std::move(boundary);
+  mesh.corner = std::move(out);
+  mesh.boundary = std::move(boundary);
 }
 
 }  // namespace

@@ -151,10 +151,13 @@ void drop_unused(RawMesh& raw, const std::string& name, Log& log) {
       if (unused++ == 0) first = raw.point_number[i];
       continue;
     }
-    raw.point[used] = raw.point[i], raw.point_number[used] = raw.point_number[i], fresh[i] = used++;
+    raw.point[used] = raw.point[i];
+    raw.point_number[used] = raw.point_number[i];
+    fresh[i] = used++;
   }
   if (unused == 0) return;
-  raw.point.resize(used), raw.point_number.resize(used);
+  raw.point.resize(used);
+  raw.point_number.resize(used);
   for (auto& c : raw.corner)
     for (auto& i : c) i = fresh[i];
   std::erase_if(raw.sides, [&](auto& s) { return s.a = fresh[s.a], s.b = fresh[s.b], s.a < 0 || s.b < 0; });
@@ -217,7 +220,10 @@ std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& 
 /// Nodes in the middle of a neighbour's edge: the two halves are edges of the boundary, too.
 void say_hanging(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name, Log& log) {
   std::map<std::int32_t, std::vector<std::int32_t>> beside;
-  for (const auto& s : boundary) beside[s.node[0]].push_back(s.node[1]), beside[s.node[1]].push_back(s.node[0]);
+  for (const auto& s : boundary) {
+    beside[s.node[0]].push_back(s.node[1]);
+    beside[s.node[1]].push_back(s.node[0]);
+  }
   std::int64_t hanging = 0, first = 0;
   for (const auto& s : boundary)
     for (const auto i : beside[s.node[0]]) {
@@ -249,9 +255,11 @@ void renumber_nodes(Triangles& mesh) {
   std::vector<std::int32_t> number;
   for (std::size_t k = 0; k < order.size(); ++k) {
     fresh[order[k]] = static_cast<std::int32_t>(k);
-    point.push_back(mesh.point[order[k]]), number.push_back(mesh.number[order[k]]);
+    point.push_back(mesh.point[order[k]]);
+    number.push_back(mesh.number[order[k]]);
   }
-  mesh.point = std::move(point), mesh.number = std::move(number);
+  mesh.point = std::move(point);
+  mesh.number = std::move(number);
   for (auto& c : mesh.corner)
     for (auto& i : c) i = fresh[i];
   for (auto& s : mesh.boundary)

@@ -129,7 +129,8 @@ class VtuReader {
     int held = 0;
     for (const char c : trim(content)) {
       if (c == '=') {  // the length may have been encoded alone: what follows begins anew
-        bits = 0, held = 0;
+        bits = 0;
+        held = 0;
         continue;
       }
       const int value = six(c);
@@ -137,8 +138,12 @@ class VtuReader {
         if (std::isspace(static_cast<unsigned char>(c))) continue;
         fail(fmt::format("has the character '{}' in base64 data", c));
       }
-      bits = bits << 6 | static_cast<std::uint32_t>(value), held += 6;
-      if (held >= 8) held -= 8, out.push_back(static_cast<char>(bits >> held & 255));
+      bits = bits << 6 | static_cast<std::uint32_t>(value);
+      held += 6;
+      if (held >= 8) {
+        held -= 8;
+        out.push_back(static_cast<char>(bits >> held & 255));
+      }
     }
     if (out.size() < header_bytes_) fail("has base64 data without a length");
     std::uint64_t length = 0;

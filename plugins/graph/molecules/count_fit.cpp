@@ -23,7 +23,8 @@ std::map<CountFit::Kind, double> CountFit::counts(const MoleculeView& m) const {
 }
 
 void CountFit::fit(std::span<const MoleculeView> molecules, Counted counted, bool constant) {
-  counted_ = counted, constant_ = constant;
+  counted_ = counted;
+  constant_ = constant;
   energy_.clear();
   bool bonds = false;
   for (const auto& m : molecules) bonds |= !m.bond.empty();

@@ -20,7 +20,8 @@ std::vector<double> coulomb_matrix(const MoleculeView& m, std::int64_t size) {
     for (std::int64_t b = 0; b < n; ++b) {
       const double za = m.species[a], zb = m.species[b];
       const double value = a == b ? 0.5 * std::pow(za, 2.4) : za * zb / apart(m, a, b);
-      full[a * n + b] = value, norm[a] += value * value;
+      full[a * n + b] = value;
+      norm[a] += value * value;
     }
   std::vector<std::int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);
@@ -51,7 +52,10 @@ DescriptorRows::DescriptorRows(std::vector<Descriptor> known) : known_(std::move
   std::map<std::array<std::int32_t, 2>, std::size_t> longest;
   for (const auto& molecule : known_)
     for (const auto& [name, list] : molecule) longest[name] = std::max(longest[name], list.size());
-  for (const auto& [name, length] : longest) place_[name] = {width_, length}, width_ += length;
+  for (const auto& [name, length] : longest) {
+    place_[name] = {width_, length};
+    width_ += length;
+  }
   double beyond = 0.0;
   for (const auto& molecule : known_) {
     const auto row = row_of(molecule, beyond);

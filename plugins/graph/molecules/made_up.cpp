@@ -56,7 +56,10 @@ class MoleculeDraws {
 std::array<double, 3> beside(const Molecule& m, std::int64_t from, double distance, MoleculeDraws& draws) {
   std::array<double, 3> u{};
   double norm = 0.0;
-  for (auto& x : u) x = draws.normal(), norm += x * x;
+  for (auto& x : u) {
+    x = draws.normal();
+    norm += x * x;
+  }
   for (int k = 0; k < 3; ++k) u[k] = m.position[3 * from + k] + distance * u[k] / std::sqrt(norm);
   return u;
 }
@@ -121,7 +124,8 @@ void made_energy(Molecule& m) {
   std::vector<double> density(n, 1e-12);
   for_pairs(m, [&](auto a, auto b, double r, double r0) {
     const double value = times(exponential(2.0 * decay, r, r0), cut(r)).value;
-    density[a] += value, density[b] += value;
+    density[a] += value;
+    density[b] += value;
   });
   m.energy = 0.0;
   m.force.assign(3 * n, 0.0);
@@ -135,7 +139,8 @@ void made_energy(Molecule& m) {
                          0.5 * attraction * pull.slope * (1.0 / std::sqrt(density[a]) + 1.0 / std::sqrt(density[b]));
     for (int k = 0; k < 3; ++k) {
       const double f = -slope * (m.position[3 * a + k] - m.position[3 * b + k]) / r;
-      m.force[3 * a + k] += f, m.force[3 * b + k] -= f;
+      m.force[3 * a + k] += f;
+      m.force[3 * b + k] -= f;
     }
   });
 }

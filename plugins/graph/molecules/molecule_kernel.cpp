@@ -34,8 +34,17 @@ void MoleculeKernel::try_width(double width, const std::vector<double>& distance
       }
     }
     double error = 0.0;
-    for (std::size_t i = 0; i < n; ++i) off[i] = weight[i] / off[i], error += std::abs(off[i]) / static_cast<double>(n);
-    if (error < error_) error_ = error, width_ = width, ridge_ = ridge, weight_ = weight, off_ = off;
+    for (std::size_t i = 0; i < n; ++i) {
+      off[i] = weight[i] / off[i];
+      error += std::abs(off[i]) / static_cast<double>(n);
+    }
+    if (error < error_) {
+      error_ = error;
+      width_ = width;
+      ridge_ = ridge;
+      weight_ = weight;
+      off_ = off;
+    }
   }
 }
 
@@ -48,7 +57,10 @@ void MoleculeKernel::fit(std::span<const MoleculeView> molecules) {
   atoms_.fit(molecules, CountFit::Counted::atoms);
   std::vector<Descriptor> known;
   std::vector<double> rest, distances;
-  for (const auto& m : molecules) known.push_back(describe(m)), rest.push_back(m.energy - atoms_(m));
+  for (const auto& m : molecules) {
+    known.push_back(describe(m));
+    rest.push_back(m.energy - atoms_(m));
+  }
   known_ = DescriptorRows(std::move(known));
   double mean = 0.0;
   for (const auto& molecule : known_.known()) {
@@ -102,8 +114,11 @@ MoleculeKernel MoleculeKernel::from(const std::string& text) {
   const auto in = nlohmann::json::parse(text);
   MoleculeKernel out(in.at("bags").get<bool>() ? Descriptors::bag_of_bonds : Descriptors::coulomb);
   out.atoms_ = CountFit::from(in.at("atoms").get<std::string>());
-  in.at("width").get_to(out.width_), in.at("ridge").get_to(out.ridge_), in.at("error").get_to(out.error_);
-  in.at("weight").get_to(out.weight_), in.at("off").get_to(out.off_);
+  in.at("width").get_to(out.width_);
+  in.at("ridge").get_to(out.ridge_);
+  in.at("error").get_to(out.error_);
+  in.at("weight").get_to(out.weight_);
+  in.at("off").get_to(out.off_);
   std::vector<Descriptor> known;
   for (const auto& lists : in.at("known")) {
     auto& molecule = known.emplace_back();

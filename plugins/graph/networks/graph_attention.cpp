@@ -21,8 +21,11 @@ EngineShape GraphAttention::shape_of(std::int64_t features, std::int64_t classes
   std::int64_t in = features;
   for (auto& layer : out.network.layers) {
     const bool last = &layer == &out.network.layers.back();
-    layer.in = in, layer.heads = static_cast<int>(last ? params_.last_heads : params_.heads), layer.joined = !last;
-    layer.slope = params_.slope, layer.dropout = params_.edge_dropout;
+    layer.in = in;
+    layer.heads = static_cast<int>(last ? params_.last_heads : params_.heads);
+    layer.joined = !last;
+    layer.slope = params_.slope;
+    layer.dropout = params_.edge_dropout;
     in = layer.width();
   }
   return out;

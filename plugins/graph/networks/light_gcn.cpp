@@ -74,7 +74,10 @@ void LightGcn::require_fit(const LinkGraph& graph) const {
 void LightGcn::fit_statistics(train::Dataset& training, Context&) {
   const std::int64_t first[] = {0};
   graph_ = graph_of(*training.read(first).front());
-  users_ = graph_->users, items_ = graph_->items, bipartite_ = graph_->bipartite, links_ = graph_->fingerprint;
+  users_ = graph_->users;
+  items_ = graph_->items;
+  bipartite_ = graph_->bipartite;
+  links_ = graph_->fingerprint;
 }
 
 std::vector<train::ParameterInfo> LightGcn::parameters() const {
@@ -113,8 +116,7 @@ std::vector<double> spectral_table(const LinkGraph& graph, std::int64_t width, s
     for (std::int64_t node = 0; node < graph.nodes(); ++node) {
       const bool user = node < graph.users;
       const auto place = static_cast<std::size_t>((user ? node : node - graph.users) * s.count + j);
-      out[node * width + j] =
-          factor * roots[node] * (user ? s.left[place] : s.right[place]);
+      out[node * width + j] = factor * roots[node] * (user ? s.left[place] : s.right[place]);
     }
   }
   return out;
@@ -144,7 +146,8 @@ std::vector<train::TermInfo> LightGcn::terms() const {
 }
 
 void LightGcn::begin_step(std::uint64_t seed, std::int64_t step) {
-  seed_ = seed, step_ = step;
+  seed_ = seed;
+  step_ = step;
   engine_->begin_step();
 }
 
@@ -154,9 +157,13 @@ void LightGcn::gradient(std::span<const train::SamplePtr> samples, std::span<con
   if (samples.empty()) return;
   const auto graph = graph_of(*samples.front());
   LinkBatch batch;
-  batch.seed = seed_, batch.step = step_;
+  batch.seed = seed_;
+  batch.step = step_;
   const auto& links = *storage_of<LinkSamples>(*samples.front());
-  for (const auto& sample : samples) batch.ids.push_back(sample->id), batch.links.push_back(links.link(sample->id));
+  for (const auto& sample : samples) {
+    batch.ids.push_back(sample->id);
+    batch.links.push_back(links.link(sample->id));
+  }
   engine_->gradient(graph, batch, weights[0], term_weights, gradients[0], terms);
   if (ready) ready(0);
 }
@@ -210,8 +217,10 @@ std::string LightGcn::state() const {
 
 void LightGcn::restore(const std::string& state) {
   const auto json = nlohmann::json::parse(state);
-  users_ = json.at("users").get<std::int64_t>(), items_ = json.at("items").get<std::int64_t>();
-  bipartite_ = json.at("bipartite").get<bool>(), links_ = json.at("links").get<std::uint64_t>();
+  users_ = json.at("users").get<std::int64_t>();
+  items_ = json.at("items").get<std::int64_t>();
+  bipartite_ = json.at("bipartite").get<bool>();
+  links_ = json.at("links").get<std::uint64_t>();
   if (users_ < 1 || items_ < 1 || users_ > most_nodes || items_ > most_nodes)
     throw InputError(
         fmt::format("the state of this light_gcn says {} users and {} items, which cannot be; its file is damaged or "

@@ -43,10 +43,15 @@ struct Sums {
     const auto v = numbers<double>(sample, "value"), next = numbers<double>(sample, "next");
     for (std::size_t k = 0; k < v.size(); ++k) {
       const std::size_t f = k % value.size();
-      value[f] += v[k], square[f] += v[k] * v[k], change[f] += (next[k] - v[k]) * (next[k] - v[k]);
+      value[f] += v[k];
+      square[f] += v[k] * v[k];
+      change[f] += (next[k] - v[k]) * (next[k] - v[k]);
     }
     const auto x = numbers<double>(sample, "place");
-    for (std::size_t k = 0; k < x.size(); ++k) place[k % 3] += x[k], distance += x[k] * x[k];
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      place[k % 3] += x[k];
+      distance += x[k] * x[k];
+    }
     nodes += static_cast<double>(x.size() / 3);
     const auto e = numbers<std::int32_t>(sample, "edge");
     for (std::size_t k = 0; k + 1 < e.size(); k += 2) {
@@ -54,7 +59,10 @@ struct Sums {
       for (int a = 0; a < 3; ++a) s += std::pow(x[3 * e[k] + a] - x[3 * e[k + 1] + a], 2);
       length += std::sqrt(s);
     }
-    for (const double w : numbers<double>(sample, "weight")) weight += w, edges += 1.0;
+    for (const double w : numbers<double>(sample, "weight")) {
+      weight += w;
+      edges += 1.0;
+    }
   }
 };
 
@@ -75,14 +83,20 @@ void MeshGraph::fit_statistics(train::Dataset& training, Context&) {
     sums.add(*sample);
     interval_ = numbers<double>(*sample, "interval")[0];
   }
-  mean_.clear(), deviation_.clear(), increment_.clear(), middle_.clear();
+  mean_.clear();
+  deviation_.clear();
+  increment_.clear();
+  middle_.clear();
   for (std::size_t f = 0; f < sums.value.size(); ++f) {
     mean_.push_back(sums.value[f] / sums.nodes);
     deviation_.push_back(std::sqrt(std::max(sums.square[f] / sums.nodes - mean_[f] * mean_[f], 1e-24)));
     increment_.push_back(std::sqrt(std::max(sums.change[f] / sums.nodes, 1e-24)));
   }
   extent_ = sums.distance / sums.nodes;
-  for (const double x : sums.place) middle_.push_back(x / sums.nodes), extent_ -= middle_.back() * middle_.back();
+  for (const double x : sums.place) {
+    middle_.push_back(x / sums.nodes);
+    extent_ -= middle_.back() * middle_.back();
+  }
   extent_ = std::sqrt(std::max(extent_, 1e-24));
   length_ = std::max(sums.length / std::max(sums.edges, 1.0), 1e-12);
   weight_ = std::max(std::abs(sums.weight) / std::max(sums.edges, 1.0), 1e-12);
@@ -145,10 +159,12 @@ MeshGraph::Graphs MeshGraph::graphs(const TorchBatch& batch) const {
         double square = 0.0;
         for (int k = 0; k < 3; ++k) {
           const double d = (x[3 * a + k] - x[3 * b + k]) / length_;
-          edge.push_back(d), square += d * d;
+          edge.push_back(d);
+          square += d * d;
         }
         edge.insert(edge.end(), {std::sqrt(square), weight[e] / weight_});
-        from.push_back(first + a), to.push_back(first + b);
+        from.push_back(first + a);
+        to.push_back(first + b);
       }
     value.insert(value.end(), v.begin(), v.end());
     if (sample->fields.contains("next")) {
@@ -213,9 +229,15 @@ std::string MeshGraph::state() const {
 
 void MeshGraph::restore(const std::string& state) {
   const auto in = nlohmann::json::parse(state);
-  in.at("fields").get_to(fields_), in.at("mean").get_to(mean_), in.at("deviation").get_to(deviation_);
-  in.at("increment").get_to(increment_), in.at("length").get_to(length_), in.at("weight").get_to(weight_);
-  in.at("middle").get_to(middle_), in.at("extent").get_to(extent_), in.at("interval").get_to(interval_);
+  in.at("fields").get_to(fields_);
+  in.at("mean").get_to(mean_);
+  in.at("deviation").get_to(deviation_);
+  in.at("increment").get_to(increment_);
+  in.at("length").get_to(length_);
+  in.at("weight").get_to(weight_);
+  in.at("middle").get_to(middle_);
+  in.at("extent").get_to(extent_);
+  in.at("interval").get_to(interval_);
 }
 
 }  // namespace cambium::graph

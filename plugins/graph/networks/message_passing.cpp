@@ -57,7 +57,8 @@ void MessagePassing::fit_statistics(train::Dataset& training, Context&) {
   forces_ = true;
   for (const auto& m : views) {
     elements.insert(m.species.begin(), m.species.end());
-    squares += std::pow(m.energy - reference_.without(m), 2), atoms += static_cast<double>(m.atoms());
+    squares += std::pow(m.energy - reference_.without(m), 2);
+    atoms += static_cast<double>(m.atoms());
     for (const double f : m.force) force_squares += f * f;
     forces_ = forces_ && !m.force.empty();
   }
@@ -227,11 +228,17 @@ MessagePassing::Prediction MessagePassing::energies_and_forces(std::span<const t
 
 std::vector<io::ParityQuantity> MessagePassing::parity_quantities() const {
   std::vector<io::ParityQuantity> out(1);
-  out[0].name = "energy", out[0].unit = unit_, out[0].doc = "energy of a molecule", out[0].places = {"molecule"};
+  out[0].name = "energy";
+  out[0].unit = unit_;
+  out[0].doc = "energy of a molecule";
+  out[0].places = {"molecule"};
   if (!forces_) return out;
   out.emplace_back();
-  out[1].name = "force", out[1].unit = unit_ + "/Å", out[1].doc = "force on an atom";
-  out[1].places = {"molecule", "atom"}, out[1].components = {"x", "y", "z"};
+  out[1].name = "force";
+  out[1].unit = unit_ + "/Å";
+  out[1].doc = "force on an atom";
+  out[1].places = {"molecule", "atom"};
+  out[1].components = {"x", "y", "z"};
   return out;
 }
 

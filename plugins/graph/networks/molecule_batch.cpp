@@ -28,7 +28,10 @@ void add_pairs(const MoleculeView& m, double cutoff, std::int64_t atom, std::vec
         const double x = m.position[3 * a + k] - m.position[3 * b + k];
         square += x * x;
       }
-      if (square < cutoff * cutoff) first.push_back(atom + a), second.push_back(atom + b);
+      if (square < cutoff * cutoff) {
+        first.push_back(atom + a);
+        second.push_back(atom + b);
+      }
     }
 }
 
@@ -54,8 +57,10 @@ MoleculeBatch molecule_batch(std::span<const train::SamplePtr> samples, const st
     force.insert(force.end(), m.force.begin(), m.force.end());
     out.views.push_back(m);
   }
-  out.species = torch::tensor(species, torch::kInt64), out.molecule = torch::tensor(molecule, torch::kInt64);
-  out.first = torch::tensor(first, torch::kInt64), out.second = torch::tensor(second, torch::kInt64);
+  out.species = torch::tensor(species, torch::kInt64);
+  out.molecule = torch::tensor(molecule, torch::kInt64);
+  out.first = torch::tensor(first, torch::kInt64);
+  out.second = torch::tensor(second, torch::kInt64);
   out.position = rows_of_three(position, real);
   if (force.size() == position.size()) out.force = rows_of_three(force, real);
   return out;

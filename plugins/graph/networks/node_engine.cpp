@@ -47,8 +47,7 @@ std::vector<T> without_gaps(const Csr<T>& rows) {
   std::vector<T> out(rows.rows * rows.columns, T(0));
   for (std::int64_t i = 0; i < rows.rows; ++i) {
     const auto columns = rows.columns_of(i);
-    for (std::size_t e = 0; e < columns.size(); ++e)
-      out[i * rows.columns + columns[e]] = rows.values_of(i)[e];
+    for (std::size_t e = 0; e < columns.size(); ++e) out[i * rows.columns + columns[e]] = rows.values_of(i)[e];
   }
   return out;
 }
@@ -134,7 +133,9 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
     if (b->graph->fingerprint == graph->fingerprint && b->alone == alone) return *b;
   require_held(*graph, alone);
   auto b = std::make_unique<Bound<T>>();
-  b->graph = graph, b->alone = alone, b->last = graph->nodes();
+  b->graph = graph;
+  b->alone = alone;
+  b->last = graph->nodes();
   auto matrix = weighed(*graph, shape_.weighing);
   if (alone) {
     b->spread = std::make_unique<Spread<T>>(sparse::converted<T>(matrix), std::vector<std::int32_t>{});
@@ -143,7 +144,8 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
     if (!graph->held) matrix = rows_of(matrix, nodes * rank / ranks, nodes * (rank + 1) / ranks);
     b->spread = make_spread<T>(matrix, shape_.layout, comm_);
     b->spread->begin_step(draws_.seed, draws_.step);
-    b->first = b->spread->first(), b->last = b->first + b->spread->outputs();
+    b->first = b->spread->first();
+    b->last = b->first + b->spread->outputs();
   }
   const auto from = graph->here().begin;
   const auto rows = rows_of(graph->features, b->first - from, b->last - from);
@@ -182,9 +184,8 @@ void Engine<T>::compute_whole(const WholeGraph& part, std::span<const TensorRef>
   for (auto node = std::lower_bound(nodes.begin(), nodes.end(), whole_->first);
        node != nodes.end() && *node < whole_->last; ++node) {
     const auto row = static_cast<std::size_t>(*node - whole_->first);
-    losses_[row] =
-        slope_of(outputs.row(static_cast<std::int64_t>(row)), part.graph->labels[*node],
-                 factor, by_outputs_.data() + row * width);
+    losses_[row] = slope_of(outputs.row(static_cast<std::int64_t>(row)), part.graph->labels[*node], factor,
+                            by_outputs_.data() + row * width);
   }
   pass_.backward({by_outputs_.data(), outputs.rows, outputs.width, outputs.width});
   computed_ = true;
@@ -200,7 +201,8 @@ void Engine<T>::gradient_of_nodes(std::span<const train::SamplePtr> samples, std
   const NeighbourDraw draw{shape_.fan_out, shape_.weighing != Weighing::pattern, draws_.seed, draws_.step};
   auto blocks = blocks_of(bound.spread->rows(), nodes, shape_.network.layers.size(), draw);
   Csr<T> features;
-  features.rows = std::ssize(blocks.nodes), features.columns = bound.features.columns;
+  features.rows = std::ssize(blocks.nodes);
+  features.columns = bound.features.columns;
   for (const auto node : blocks.nodes) {
     const auto columns = bound.features.columns_of(node);
     const auto values = bound.features.values_of(node);
@@ -211,16 +213,18 @@ void Engine<T>::gradient_of_nodes(std::span<const train::SamplePtr> samples, std
   drop_out(features, features, *blocks.spreads.front(), shape_.network.dropout, draws_);
   std::vector<T> dense;
   Input<T> input{&features, {}};
-  if (!bound.sparse)
-    dense = without_gaps(features),
+  if (!bound.sparse) {
+    dense = without_gaps(features);
     input = {nullptr, {dense.data(), features.rows, features.columns, features.columns}};
+  }
   std::vector<Spread<T>*> spreads;
   for (const auto& spread : blocks.spreads) spreads.push_back(spread.get());
   const auto outputs = pass_.forward(input, spreads, weights, draws_);
   by_outputs_.resize(outputs.rows * outputs.width);
   for (std::int64_t i = 0; i < outputs.rows; ++i) {
     const auto label = bound.graph->labels[nodes[i]];
-    loss.sum += slope_of(outputs.row(i), label, factor, by_outputs_.data() + i * outputs.width), loss.count += 1.0;
+    loss.sum += slope_of(outputs.row(i), label, factor, by_outputs_.data() + i * outputs.width);
+    loss.count += 1.0;
   }
   pass_.backward({by_outputs_.data(), outputs.rows, outputs.width, outputs.width});
   pass_.gradient(-1, -1, gradients);
@@ -269,7 +273,9 @@ sparse::Range Engine<T>::begin_evaluation(const GraphPtr& graph, std::span<const
   const auto counted = bound.spread->counted();
   outputs_.assign(own.row(counted.begin), own.row(counted.begin) + counted.size() * own.width);
   scored_ = {bound.first + counted.begin, bound.first + counted.end};
-  evaluating_ = true, scored_graph_ = graph->fingerprint, scored_at_ = weights.front().data;
+  evaluating_ = true;
+  scored_graph_ = graph->fingerprint;
+  scored_at_ = weights.front().data;
   scored_weights_ = hash_of(weights);
   return scored_;
 }
@@ -284,7 +290,9 @@ std::vector<double> Engine<T>::scores(const GraphPtr& graph, std::int32_t node, 
     const auto all = outputs_of(bind(graph, true), weights);
     outputs_.assign(all.data, all.data + all.rows * all.width);
     scored_ = {0, all.rows};
-    scored_graph_ = graph->fingerprint, scored_weights_ = hash_of(weights), scored_at_ = nullptr;
+    scored_graph_ = graph->fingerprint;
+    scored_weights_ = hash_of(weights);
+    scored_at_ = nullptr;
   }
   return log_softmax(outputs_.data() + (node - scored_.begin) * shape_.classes(), shape_.classes());
 }

@@ -39,8 +39,11 @@ std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64
   std::int64_t in = features;
   for (std::size_t l = 0; l <= params_.layers.size(); ++l) {
     LayerShape layer;
-    layer.kind = kind, layer.number = static_cast<int>(l), layer.bias = params_.bias;
-    layer.in = in, layer.out = l < params_.layers.size() ? params_.layers[l] : classes;
+    layer.kind = kind;
+    layer.number = static_cast<int>(l);
+    layer.bias = params_.bias;
+    layer.in = in;
+    layer.out = l < params_.layers.size() ? params_.layers[l] : classes;
     in = layer.out;
     out.push_back(layer);
   }
@@ -48,13 +51,15 @@ std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64
 }
 
 void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
-  features_ = features, classes_ = classes;
+  features_ = features;
+  classes_ = classes;
   EngineShape shape = shape_of(features, classes);
   shape.network.dropout = params_.dropout;
   shape.sums_to_one = sums_to_one_;
   shape.fan_out = params_.fan_out;
   shape.layout = layout_;
-  layers_ = shape.network.layers, weighing_ = shape.weighing;
+  layers_ = shape.network.layers;
+  weighing_ = shape.weighing;
   engine_ = dtype() == DType::f64 ? make_engine<double>(shape, comm_) : make_engine<float>(shape, comm_);
 }
 
@@ -89,7 +94,10 @@ static bool divides_features(const Graph& graph, std::optional<bool> asked, cons
                              Log& log) {
   constexpr double large = 100.0;
   auto seen = features_seen(graph.features);
-  if (graph.held) seen.counts = comm.min(seen.counts ? 1.0 : 0.0) > 0.0, seen.largest = comm.max(seen.largest);
+  if (graph.held) {
+    seen.counts = comm.min(seen.counts ? 1.0 : 0.0) > 0.0;
+    seen.largest = comm.max(seen.largest);
+  }
   const bool divides = asked.value_or(seen.counts);
   if (!seen.counts && !asked)
     log.info(
@@ -183,8 +191,7 @@ void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorR
 
 /// Whether the most probable class is another one, and minus the logarithm of the right one's probability.
 static std::array<double, 2> errors_of(const std::vector<double>& scores, std::int32_t label) {
-  return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0,
-          -scores[label]};
+  return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0, -scores[label]};
 }
 
 void NodeNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
@@ -194,7 +201,10 @@ void NodeNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<
     const auto label = graph->labels[node];
     if (label >= classes_) require_fit(*graph, name_, features_, classes_);
     const auto errors = errors_of(engine_->scores(graph, node, weights), label);
-    for (std::size_t k = 0; k < metrics.size(); ++k) metrics[k].sum += errors[k], metrics[k].count += 1.0;
+    for (std::size_t k = 0; k < metrics.size(); ++k) {
+      metrics[k].sum += errors[k];
+      metrics[k].count += 1.0;
+    }
   }
 }
 
@@ -208,8 +218,7 @@ bool NodeNetwork::evaluate_all(train::Dataset& data, std::span<const TensorRef> 
   const auto& nodes = *all.nodes;
   for (auto node = std::lower_bound(nodes.begin(), nodes.end(), own.begin); node != nodes.end() && *node < own.end;
        ++node) {
-    const auto errors =
-        errors_of(engine_->scores(all.graph, *node, weights), all.graph->labels[*node]);
+    const auto errors = errors_of(engine_->scores(all.graph, *node, weights), all.graph->labels[*node]);
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k].add(errors[k]);
   }
   ExactSum::over_ranks(sums, comm_);

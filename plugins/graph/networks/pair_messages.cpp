@@ -16,7 +16,8 @@ PairGeometry pair_geometry(const Tensor& position, const Tensor& first, const Te
   const Tensor waves = torch::arange(1, radial + 1, x.options()) * constants::pi;
   out.radial = torch::sin(x * waves) / r * out.cut;
   const Tensor along = apart / r;
-  out.to = torch::cat({first, second}), out.from = torch::cat({second, first});
+  out.to = torch::cat({first, second});
+  out.from = torch::cat({second, first});
   out.direction = torch::cat({-along, along});
   return out;
 }

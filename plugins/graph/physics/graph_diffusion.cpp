@@ -122,7 +122,8 @@ Equations GraphDiffusion::equations() {
   const auto root = [&](std::int64_t i) { return degree[i] > 0.0 ? std::sqrt(degree[i]) : 1.0; };
   const bool symmetric = kind == Laplacian::symmetric;
   Equations out;
-  out.stiffness.rows = range_.owned(), out.stiffness.columns = range_.local();
+  out.stiffness.rows = range_.owned();
+  out.stiffness.columns = range_.local();
   for (std::int64_t i = range_.first(); i < range_.first() + range_.owned(); ++i) {
     const auto columns = weight.columns_of(i);
     const auto values = weight.values_of(i);
@@ -132,7 +133,10 @@ Equations GraphDiffusion::equations() {
     };
     bool diagonal = false;
     for (std::size_t e = 0; e < columns.size(); ++e) {
-      if (!diagonal && columns[e] > i) add(i, degree[i]), diagonal = true;
+      if (!diagonal && columns[e] > i) {
+        add(i, degree[i]);
+        diagonal = true;
+      }
       add(columns[e], -values[e]);
       largest_eigenvalue_ = std::max(largest_eigenvalue_, degree[i] + degree[columns[e]]);  // Anderson and Morley 1985
     }
@@ -173,7 +177,10 @@ void GraphDiffusion::add_spots(const Spots& spots, std::size_t column) {
   for (std::size_t i = 0; i < nodes; ++i) of_number[whole_->number[i]] = static_cast<std::int32_t>(i);
   for (const auto name : spots.nodes) {
     const auto node = of_number[*whole_->names.node(name)];
-    if (!seen[node]) seen[node] = true, reached.push_back(node);
+    if (!seen[node]) {
+      seen[node] = true;
+      reached.push_back(node);
+    }
   }
   for (std::size_t begin = 0, hop = 0; hop < static_cast<std::size_t>(spots.hops); ++hop) {
     const std::size_t end = reached.size();
@@ -231,7 +238,8 @@ void GraphDiffusion::measure(const State&, Context&, std::span<double> values) {
   for (std::int64_t k = 0; k < stepper.columns(); ++k) {
     values[at++] = run_->sum(k, [&](std::int64_t i) { return equations.mass[i] * equations.kept[i]; });
     const auto ends = run_->ends(k);
-    values[at++] = ends[0], values[at++] = ends[1];
+    values[at++] = ends[0];
+    values[at++] = ends[1];
     const double mean = run_->sum(k, [](std::int64_t) { return 1.0; }) / nodes;
     std::vector<double> square;
     for (std::int64_t i = 0; i < range_.owned(); ++i)

@@ -173,7 +173,9 @@ void MeshTransport::measure(const State& state, Context&, std::span<double> valu
   const double whole = exact_sum(cells_.area, context_.comm), total = run_->sum(0, area), mean = total / whole;
   const auto ends = run_->ends(0);
   std::size_t at = 0;
-  values[at++] = total, values[at++] = ends[0], values[at++] = ends[1];
+  values[at++] = total;
+  values[at++] = ends[0];
+  values[at++] = ends[1];
   std::vector<double> square, wrong;
   for (std::int64_t i = 0; i < range_.owned(); ++i) {
     const double c = stepper.own()[i];

@@ -46,14 +46,16 @@ void ClassifyNodes::examine(Check& check) {
 
 void ClassifyNodes::keep(Judgement judged, const std::string& method) {
   if (!best_method_.empty() && !(judged.validation > best_.validation)) return;
-  best_ = std::move(judged), best_method_ = method;
+  best_ = std::move(judged);
+  best_method_ = method;
 }
 
 /// Over all ranks, each of which has its share of the nodes.
 static double share_right(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& own,
                           const Comm& comm) {
   auto count = count_right(graph, nodes, own);
-  count.right = comm.sum(count.right), count.all = comm.sum(count.all);
+  count.right = comm.sum(count.right);
+  count.all = comm.sum(count.all);
   return count.share();
 }
 
@@ -66,8 +68,7 @@ static double mean_over_classes(const Graph& graph, std::span<const std::int32_t
     if (!own.nodes.holds(node)) continue;
     const auto label = static_cast<std::size_t>(graph.labels[node]);
     count[2 * label] += 1.0;
-    count[2 * label + 1] +=
-        own.classes[node - own.nodes.begin] == static_cast<std::int32_t>(label) ? 1.0 : 0.0;
+    count[2 * label + 1] += own.classes[node - own.nodes.begin] == static_cast<std::int32_t>(label) ? 1.0 : 0.0;
   }
   comm.sum(count);
   double sum = 0.0, classes = 0.0;
@@ -119,7 +120,8 @@ ClassifyNodes::Row ClassifyNodes::row_of_features(const GraphPtr& graph, Context
   for (std::size_t k = 0; k < seeds; ++k) {
     if (static_cast<int>(k % static_cast<std::size_t>(context.comm.size())) != context.comm.rank()) continue;
     const auto judged = judge_by_features(graph, params_.mlp, context.seed + k, context);
-    shares[k] = count_right(*graph, nodes_, judged.nodes).share(), shares[seeds + k] = judged.validation;
+    shares[k] = count_right(*graph, nodes_, judged.nodes).share();
+    shares[seeds + k] = judged.validation;
     shares[2 * seeds + k] = mean_over_classes(*graph, nodes_, judged.nodes, alone);
   }
   context.comm.sum(shares);
@@ -163,7 +165,9 @@ void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
 }
 
 Task::Outcome ClassifyNodes::run(Context& context) {
-  lines_.clear(), best_ = {}, best_method_.clear();
+  lines_.clear();
+  best_ = {};
+  best_method_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const std::int64_t first[] = {0};

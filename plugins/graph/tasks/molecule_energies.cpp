@@ -154,8 +154,8 @@ static std::vector<double> energies_of(train::LoadedModel& model, std::span<cons
     for (std::int64_t k = context.comm.rank(); k * batch < std::ssize(samples); k += context.comm.size()) {
       const auto first = k * batch, count = std::min(batch, std::ssize(samples) - first);
       const TensorRef to = io::tensor_of(&out[first], {count});
-      model.network->infer(samples.subspan(first, static_cast<std::size_t>(count)),
-                           model.weights.views(), std::span(&to, 1));
+      model.network->infer(samples.subspan(first, static_cast<std::size_t>(count)), model.weights.views(),
+                           std::span(&to, 1));
     }
   });
   context.comm.sum(std::span(out));
@@ -183,7 +183,8 @@ void MoleculeEnergies::score(Row& row, const Judged& judged) const {
   const auto n = static_cast<double>(row.energy.size());
   for (std::size_t m = 0; m < row.energy.size(); ++m) {
     const double error = row.energy[m] - judged.test.views[m].energy;
-    row.mae += std::abs(error) / n, row.rmse += error * error / n;
+    row.mae += std::abs(error) / n;
+    row.rmse += error * error / n;
     row.largest = std::max(row.largest, std::abs(error));
   }
   row.rmse = std::sqrt(row.rmse);

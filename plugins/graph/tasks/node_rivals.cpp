@@ -23,8 +23,7 @@ Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const
   for (const auto node : nodes) {
     if (!here.nodes.holds(node)) continue;
     ++out.all;
-    out.right +=
-        here.classes[node - here.nodes.begin] == graph.labels[node];
+    out.right += here.classes[node - here.nodes.begin] == graph.labels[node];
   }
   return out;
 }
@@ -39,8 +38,7 @@ static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes) {
 Judgement most_frequent(const Graph& graph) {
   std::vector<std::int64_t> count(graph.classes, 0);
   for (const auto role : {Role::training, Role::validation})  // those for training are often as many of each class
-    for (const auto node : nodes_with(graph, role))
-      ++count[graph.labels[node]];
+    for (const auto node : nodes_with(graph, role)) ++count[graph.labels[node]];
   const auto most = std::max_element(count.begin(), count.end()) - count.begin();
   return judged(graph, std::vector<std::int32_t>(graph.labels.size(), static_cast<std::int32_t>(most)));
 }
@@ -75,8 +73,7 @@ Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys,
   const auto spread = scaled_weights(graph);
   const std::int64_t n = graph.nodes(), width = graph.classes;
   std::vector<double> known(n * width, 0.0);
-  for (const auto node : nodes_with(graph, Role::training))
-    known[node * width + graph.labels[node]] = 1.0;
+  for (const auto node : nodes_with(graph, Role::training)) known[node * width + graph.labels[node]] = 1.0;
   Judgement best;
   best.validation = -1.0;
   for (const double alpha : keys.alpha) {
@@ -92,7 +89,10 @@ Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys,
       classes.push_back(static_cast<std::int32_t>(std::max_element(row, row + width) - row));
     }
     auto found = judged(graph, std::move(classes));
-    if (best.nodes.classes.empty() || found.validation > best.validation) best = std::move(found), chosen = alpha;
+    if (best.nodes.classes.empty() || found.validation > best.validation) {
+      best = std::move(found);
+      chosen = alpha;
+    }
   }
   return best;
 }
@@ -118,7 +118,9 @@ Judgement judge_by_features(const GraphPtr& graph, const FeatureNetworkKeys& key
   Context own{alone, silent, timing, context.registry, seed};
   Gcn::Params params;
   params.neighbours = false;
-  params.layers = keys.layers, params.dropout = keys.dropout, params.sums_to_one = keys.sums_to_one;
+  params.layers = keys.layers;
+  params.dropout = keys.dropout;
+  params.sums_to_one = keys.sums_to_one;
   Gcn network(params, own);
   const auto nodes = std::make_shared<const std::vector<std::int32_t>>(nodes_with(*graph, Role::training));
   ChosenNodes training(graph, *nodes);

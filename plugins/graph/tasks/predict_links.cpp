@@ -48,13 +48,16 @@ void PredictLinks::examine(Check& check) {
 
 void PredictLinks::add(Row& row, LinkScores& scores, Context& context) const {
   const auto found = judge(*graph_, scores, params_.k, context.comm);
-  row.recall.push_back(found.recall), row.ndcg.push_back(found.ndcg), row.auc.push_back(found.auc);
+  row.recall.push_back(found.recall);
+  row.ndcg.push_back(found.ndcg);
+  row.auc.push_back(found.auc);
 }
 
 /// The table of predictions, once.
 void PredictLinks::predict(LinkScores& scores, const std::string& method) {
   if (!predicted_by_.empty()) return;
-  predicted_by_ = method, predictions_ = "user,place,item,score,held_out\n";
+  predicted_by_ = method;
+  predictions_ = "user,place,item,score,held_out\n";
   auto users = params_.users;
   for (std::int64_t user = 0; params_.users.empty() && user < std::min<std::int64_t>(5, graph_->users); ++user)
     users.push_back(graph_->user_numbers.number(user));
@@ -144,7 +147,10 @@ static std::vector<Citation> citations_of_rivals() {
 }
 
 Task::Outcome PredictLinks::run(Context& context) {
-  lines_.clear(), rows_.clear(), predicted_by_.clear(), predictions_.clear();
+  lines_.clear();
+  rows_.clear();
+  predicted_by_.clear();
+  predictions_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const std::int64_t first[] = {0};

@@ -202,11 +202,15 @@ void RollOut::write(const Trajectory& truth, Context& context) const {
   namespace fs = std::filesystem;
   std::vector<io::Column> columns{{"step", "", ""}, {"time", "", ""}};
   std::vector<std::vector<double>> values(2);
-  for (std::int64_t k = 1; k <= params_.steps; ++k)
-    values[0].push_back(static_cast<double>(k)), values[1].push_back(static_cast<double>(k) * truth.interval);
+  for (std::int64_t k = 1; k <= params_.steps; ++k) {
+    values[0].push_back(static_cast<double>(k));
+    values[1].push_back(static_cast<double>(k) * truth.interval);
+  }
   for (const auto& row : rows_) {
-    columns.push_back({"error_" + row.name, "", ""}), values.push_back(row.error);
-    columns.push_back({"amount_" + row.name, "", ""}), values.push_back(row.amount);
+    columns.push_back({"error_" + row.name, "", ""});
+    values.push_back(row.error);
+    columns.push_back({"amount_" + row.name, "", ""});
+    values.push_back(row.amount);
   }
   io::on_root(context.comm, [&] {
     io::write_csv((fs::path(context.run_directory) / "roll_out.csv").string(), columns, values);

@@ -22,11 +22,14 @@ constexpr double never = std::numeric_limits<double>::infinity();
 template <class T>
 Csr<T> made_tiles(int per_row) {
   Csr<T> a;
-  a.rows = panels * tile_rows, a.columns = columns;
+  a.rows = panels * tile_rows;
+  a.columns = columns;
   for (int i = 0; i < a.rows; ++i) {
     const auto first = static_cast<std::ptrdiff_t>(a.column.size());
-    for (int k = 0; k < per_row; ++k)
-      a.column.push_back(i / tile_rows % 4 * tile_columns + (5 * i + 7 * k) % tile_columns), a.value.push_back(T(1));
+    for (int k = 0; k < per_row; ++k) {
+      a.column.push_back(i / tile_rows % 4 * tile_columns + (5 * i + 7 * k) % tile_columns);
+      a.value.push_back(T(1));
+    }
     std::sort(a.column.begin() + first, a.column.end());
     a.start.push_back(static_cast<std::int64_t>(a.column.size()));
   }
@@ -48,8 +51,7 @@ double seconds(const F& f) {
 
 template <class T>
 TileCosts timed(std::int64_t width) {
-  std::vector<T> from(columns * width, T(1)),
-      to(static_cast<std::size_t>(panels * tile_rows * width));
+  std::vector<T> from(columns * width, T(1)), to(static_cast<std::size_t>(panels * tile_rows * width));
   const Rows<const T> h{from.data(), columns, width, width};
   const Rows<T> out{to.data(), panels * tile_rows, width, width};
   const auto product = [&](int per_row, const TileCosts& costs) {

@@ -109,13 +109,15 @@ Csr<T> middle_piece(const Csr<T>& a, std::int64_t width) {
 template <class F, class G>
 std::pair<double, double> paired(const F& f, const G& g) {
   double least_f = 1e300, least_g = 1e300;
-  f(), g();
+  f();
+  g();
   for (int turn = 0; turn < 5; ++turn) {
     const double a = wall_seconds();
     f();
     const double b = wall_seconds();
     g();
-    least_f = std::min(least_f, b - a), least_g = std::min(least_g, wall_seconds() - b);
+    least_f = std::min(least_f, b - a);
+    least_g = std::min(least_g, wall_seconds() - b);
   }
   return {least_f, least_g};
 }
@@ -139,11 +141,15 @@ template <class T>
 HybridMatrix<T>::HybridMatrix(Csr<T> a, std::int64_t width, TileUse use) : a_(std::move(a)) {
   if (width <= 0) throw InternalError("HybridMatrix: a width of no columns");
   if (use == TileUse::tiles) {
-    split_ = split_into_tiles(a_, tile_costs<T>(width)), tiled_ = true;
+    split_ = split_into_tiles(a_, tile_costs<T>(width));
+    tiled_ = true;
   } else {
     choose(width, use == TileUse::automatic);
   }
-  if (!tiled_) split_.count = {}, split_.count.row_entries = a_.entries();
+  if (!tiled_) {
+    split_.count = {};
+    split_.count.row_entries = a_.entries();
+  }
 }
 
 template <class T>
@@ -179,7 +185,8 @@ void HybridMatrix<T>::choose(std::int64_t width, bool tiles) {
   if (price_taken == 0.0) return;
   TileCosts scaled = costs;
   scaled.entry *= price_taken;
-  split_ = split_into_tiles(a_, scaled), tiled_ = true;
+  split_ = split_into_tiles(a_, scaled);
+  tiled_ = true;
 }
 
 template <class T>

@@ -123,7 +123,10 @@ class Votes {
       for (std::int32_t j : neighbours) {
         const std::int32_t l = label[at(j)];
         if (count_[at(l)] != most) continue;
-        if (const auto drawn = mixed(node, l); drawn < least) least = drawn, best = l;
+        if (const auto drawn = mixed(node, l); drawn < least) {
+          least = drawn;
+          best = l;
+        }
       }
     }
     for (std::int32_t j : neighbours) count_[at(label[at(j)])] = 0;

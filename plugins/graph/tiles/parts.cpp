@@ -110,7 +110,8 @@ double imbalance(const Parts& parts, std::span<const double> work) {
   for (int p = 0; p < parts.parts(); ++p) {
     double sum = 0.0;
     for (auto k = parts.first[at(p)]; k < parts.first[at(p) + 1]; ++k) sum += work[at(parts.order[at(k)])];
-    total += sum, most = std::max(most, sum);
+    total += sum;
+    most = std::max(most, sum);
   }
   return total > 0.0 ? most * parts.parts() / total : 1.0;
 }

@@ -38,7 +38,8 @@ class Splitter {
     }
     out_.panels.push_back({static_cast<std::int32_t>(a_.rows), 0, std::ssize(out_.dense), std::ssize(out_.bitmap)});
     keep_rest();
-    out_.count.dense_tiles = std::ssize(out_.dense), out_.count.bitmap_tiles = std::ssize(out_.bitmap);
+    out_.count.dense_tiles = std::ssize(out_.dense);
+    out_.count.bitmap_tiles = std::ssize(out_.bitmap);
     out_.count.row_entries = out_.rows.entries();
     return std::move(out_);
   }
@@ -124,7 +125,8 @@ class Splitter {
 
   void keep_rest() {
     auto& rest = out_.rows;
-    rest.rows = a_.rows, rest.columns = a_.columns;
+    rest.rows = a_.rows;
+    rest.columns = a_.columns;
     for (std::int64_t i = 0; i < a_.rows; ++i) {
       for (auto e = a_.start[at(i)]; e < a_.start[at(i) + 1]; ++e)
         if (!in_tile_[at(e)]) rest.column.push_back(a_.column[at(e)]), rest.value.push_back(a_.value[at(e)]);

@@ -124,7 +124,10 @@ ModeStep::ModeStep(std::span<const Trajectory> training) {
         }
       }
     }
-    if (error < least) least = error, kept = tried;
+    if (error < least) {
+      least = error;
+      kept = tried;
+    }
   }
   map_ = fitted_map(amplitude, kept);
   mode_.resize(kept * n);

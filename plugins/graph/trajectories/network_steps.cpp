@@ -69,8 +69,7 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
                     path, kind_->fields_on_nodes(), fields));
   const auto rank = static_cast<std::size_t>(context.comm.rank());
   const sparse::Range own{first[rank], first[rank + 1]};
-  const auto in = within(
-      whole, number.subspan(own.begin, static_cast<std::size_t>(own.size())), kind_->reach());
+  const auto in = within(whole, number.subspan(own.begin, static_cast<std::size_t>(own.size())), kind_->reach());
   std::vector<std::int32_t> wanted, place(in.size(), -1), nodes;  // place: of a node among own and wanted ones
   for (std::int64_t k = 0; k < std::ssize(number); ++k)
     if (const auto node = static_cast<std::size_t>(number[k]); own.holds(k)) {
@@ -83,7 +82,8 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
   for (std::size_t node = 0; node < in.size(); ++node) {
     if (!in[node]) continue;
     if (place[node] < own.size()) row_[place[node]] = static_cast<std::int32_t>(nodes.size());
-    nodes.push_back(static_cast<std::int32_t>(node)), place_.push_back(place[node]);
+    nodes.push_back(static_cast<std::int32_t>(node));
+    place_.push_back(place[node]);
   }
   auto part = part_of(whole, nodes);
   part->interval = kind_->interval();

@@ -118,7 +118,8 @@ void join_triangles(std::vector<std::int32_t> corner, Trajectory& out) {
 }
 
 void join_edges(std::vector<std::int32_t> edge, std::vector<double> weight, Trajectory& out) {
-  out.edge = std::move(edge), out.weight = std::move(weight);
+  out.edge = std::move(edge);
+  out.weight = std::move(weight);
   for (std::size_t k = 0; k + 1 < out.edge.size(); k += 2)
     if (out.edge[k] > out.edge[k + 1]) std::swap(out.edge[k], out.edge[k + 1]);
   out.share.assign(out.nodes(), 1.0 / static_cast<double>(out.nodes()));

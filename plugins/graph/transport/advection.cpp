@@ -12,8 +12,10 @@ AdvectionTerms::AdvectionTerms(const DualCells& cells, NodeRange& range, Flow fl
     : cells_(cells), range_(range), flow_(std::move(flow)), scheme_(scheme),
       slope_(static_cast<std::size_t>(2 * range.local())) {
   for (auto& own : own_slope_) own.resize(range.owned());
-  for (auto* known : {&now_, &before_})
-    known->flux.resize(cells.edges.size()), known->outflow.resize(cells.sides.size());
+  for (auto* known : {&now_, &before_}) {
+    known->flux.resize(cells.edges.size());
+    known->outflow.resize(cells.sides.size());
+  }
   set_time(0.0);
 }
 

@@ -62,7 +62,10 @@ void require_some_side(const std::string& name, const Formula& where, const Tria
     const Point &a = mesh.point[side.node[0]], &b = mesh.point[side.node[1]];
     const Point middle{0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])};
     if (where({middle[0], middle[1]}) != 0.0) return;
-    for (int d = 0; d < 2; ++d) low[d] = std::min(low[d], middle[d]), high[d] = std::max(high[d], middle[d]);
+    for (int d = 0; d < 2; ++d) {
+      low[d] = std::min(low[d], middle[d]);
+      high[d] = std::max(high[d], middle[d]);
+    }
   }
   throw InputError(
       fmt::format("boundaries: '{}': '{}' holds for no edge of the boundary (their middles reach from x = {:.4g} to "
@@ -126,7 +129,10 @@ int Boundaries::condition_of(const Triangles& mesh, const Triangles::Side& side,
           "boundaries: the edge at x = {:.4g}, y = {:.4g} belongs to '{}' and to '{}', which say different things; "
           "leave one out, or say by 'where' which part is meant",
           0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), before, name));
-    if (out == 0) out = found->second, before = name;
+    if (out == 0) {
+      out = found->second;
+      before = name;
+    }
   });
   return out;
 }

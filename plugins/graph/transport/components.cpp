@@ -10,18 +10,23 @@ Components components_of(const sparse::Csr<double>& pattern, sparse::Range own) 
   bool alone = false;
   for (std::int64_t from = 0; from < pattern.rows; ++from) {
     if (part[from] >= 0) continue;
-    part[from] = parts, reached.assign(1, static_cast<std::int32_t>(from));
+    part[from] = parts;
+    reached.assign(1, static_cast<std::int32_t>(from));
     for (std::size_t k = 0; k < reached.size(); ++k) {
       const auto columns = pattern.columns_of(reached[k]);
       const auto values = pattern.values_of(reached[k]);
       for (std::size_t e = 0; e < columns.size(); ++e)
-        if (auto& of = part[columns[e]]; values[e] != 0.0 && of < 0)
-          of = parts, reached.push_back(columns[e]);
+        if (auto& of = part[columns[e]]; values[e] != 0.0 && of < 0) {
+          of = parts;
+          reached.push_back(columns[e]);
+        }
     }
     if (reached.size() > 1)
       ++parts;
-    else
-      part[from] = -2, alone = true;
+    else {
+      part[from] = -2;
+      alone = true;
+    }
   }
   Components out{parts, {}};
   if (parts == 1 && !alone) return out;

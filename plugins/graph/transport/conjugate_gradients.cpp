@@ -36,7 +36,9 @@ void ConjugateGradients::apply(const System& system, std::span<double> in, std::
 
 void ConjugateGradients::prepare(const System& system, std::span<double> u, std::span<const double> b) {
   const auto columns = std::ssize(system.scale), owned = range_.owned();
-  residual_.resize(owned * columns), image_.resize(owned * columns), scaled_.resize(owned * columns);
+  residual_.resize(owned * columns);
+  image_.resize(owned * columns);
+  scaled_.resize(owned * columns);
   inverse_.resize(owned * columns);
   direction_.assign(range_.local() * columns, 0.0);
   for (std::int64_t i = 0; i < owned; ++i) {

@@ -33,7 +33,8 @@ NodeRange::NodeRange(const sparse::Csr<double>& pattern, const Comm& comm) : com
     return static_cast<int>(std::upper_bound(first.begin(), first.end(), node) - first.begin()) - 1;
   };
   const auto rank = static_cast<std::size_t>(comm.rank());
-  first_ = first[rank], owned_ = first[rank + 1] - first_;
+  first_ = first[rank];
+  owned_ = first[rank + 1] - first_;
   std::vector<std::pair<int, std::int32_t>> wanted;  // by a rank: an own node
   for (std::int64_t i = first_; i < first_ + owned_; ++i)
     for (const auto j : pattern.columns_of(i))
@@ -42,7 +43,8 @@ NodeRange::NodeRange(const sparse::Csr<double>& pattern, const Comm& comm) : com
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
   };
-  unique(others_), unique(wanted);
+  unique(others_);
+  unique(wanted);
   below_ = std::lower_bound(others_.begin(), others_.end(), first_) - others_.begin();
   std::vector<PeerExchange::Peer> peers;
   for (const auto& [rank, node] : wanted) {
@@ -65,7 +67,8 @@ std::int64_t NodeRange::row_of(std::int64_t node) const {
 
 sparse::Csr<double> NodeRange::own_rows(const sparse::Csr<double>& whole) const {
   sparse::Csr<double> out;
-  out.rows = owned_, out.columns = local();
+  out.rows = owned_;
+  out.columns = local();
   for (std::int64_t i = first_; i < first_ + owned_; ++i) {
     for (const auto j : whole.columns_of(i)) out.column.push_back(static_cast<std::int32_t>(row_of(j)));
     const auto values = whole.values_of(i);
@@ -77,7 +80,8 @@ sparse::Csr<double> NodeRange::own_rows(const sparse::Csr<double>& whole) const 
 
 void NodeRange::exchange(std::span<double> values, int width) {
   if (others_.empty() && near_.empty()) return;
-  near_values_.resize(near_.size() * width), far_values_.resize(others_.size() * width);
+  near_values_.resize(near_.size() * width);
+  far_values_.resize(others_.size() * width);
   for (std::size_t k = 0; k < near_.size(); ++k)
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(near_[k]) * width, width,
                 near_values_.begin() + static_cast<std::ptrdiff_t>(k) * width);

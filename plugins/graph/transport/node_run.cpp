@@ -20,7 +20,11 @@ constexpr std::int64_t look_every = 10;  // steps between two looks for numbers 
 
 TensorRef column_of(double* first, std::int64_t rows, std::int64_t columns) {
   TensorRef t;
-  t.data = first, t.rank = 1, t.shape[0] = rows, t.stride[0] = columns, t.dtype = DType::f64;
+  t.data = first;
+  t.rank = 1;
+  t.shape[0] = rows;
+  t.stride[0] = columns;
+  t.dtype = DType::f64;
   return t;
 }
 
@@ -56,7 +60,7 @@ void NodeRun::schedule(Schedule& schedule) {
   }
   schedule.add({"timestep: length", names_, {}, [this](State&, const StepInfo& info) {
                   ++steps_;
-                  shortest_ = steps_ == 1 ? info.dt : std::min(shortest_, info.dt),
+                  shortest_ = steps_ == 1 ? info.dt : std::min(shortest_, info.dt);
                   longest_ = std::max(longest_, info.dt);
                   choose_timestep(info.step, info.time);
                 }});
@@ -213,7 +217,8 @@ std::array<double, 2> NodeRun::ends(std::int64_t column) const {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::int64_t i = 0; i < range_.owned(); ++i) {
     const double value = stepper_.own()[i * stepper_.columns() + column];
-    low = std::min(low, value), high = std::max(high, value);
+    low = std::min(low, value);
+    high = std::max(high, value);
   }
   return {context_.comm.min(low), context_.comm.max(high)};
 }

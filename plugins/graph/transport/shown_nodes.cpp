@@ -89,8 +89,11 @@ std::vector<double> on_root(const ShownNodes& own, const NodeRange& range, const
   const auto number = rows_on_root(own.number, 1, comm);
   std::vector<double> out(number.size());
   TensorRef column;
-  column.data = const_cast<double*>(values), column.rank = 1, column.dtype = DType::f64;
-  column.shape[0] = range.owned(), column.stride[0] = stride;
+  column.data = const_cast<double*>(values);
+  column.rank = 1;
+  column.dtype = DType::f64;
+  column.shape[0] = range.owned();
+  column.stride[0] = stride;
   io::gather_rows(comm, column, [&](std::int64_t first, const TensorRef& piece) {
     const auto* from = static_cast<const double*>(piece.data);
     for (std::int64_t i = 0; i < piece.shape[0]; ++i) out[at(number[at(first + i)])] = from[i];

@@ -52,7 +52,11 @@ void Stepper::diffusion(int stage, double t, double dt) {
 }
 
 void Stepper::step(double t, double dt) {
-  for (int stage = 0; stage < stages(); ++stage) exchange(), terms(stage, t, dt), diffusion(stage, t, dt);
+  for (int stage = 0; stage < stages(); ++stage) {
+    exchange();
+    terms(stage, t, dt);
+    diffusion(stage, t, dt);
+  }
 }
 
 void Stepper::stiffness_times_u(std::vector<double>& out) {
@@ -105,8 +109,10 @@ void Stepper::put_back() {
     const double v = equations_.kept[i], weight = v * equations_.mass[i];
     if (part < 0) continue;
     sums[part * width + n].add(v * weight);
-    for (std::int64_t k = 0; k < n; ++k)
-      sums[part * width + k].add(v * right_[i * n + k]), sums[part * width + k].add(-(weight * u[i * n + k]));
+    for (std::int64_t k = 0; k < n; ++k) {
+      sums[part * width + k].add(v * right_[i * n + k]);
+      sums[part * width + k].add(-(weight * u[i * n + k]));
+    }
   }
   ExactSum::over_ranks(sums, range_.comm());
   std::vector<double> missing;

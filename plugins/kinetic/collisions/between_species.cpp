@@ -40,7 +40,8 @@ struct ExchangeSteps {
       const double apart = m[0].m1[d] / m[0].m0 - m[1].m1[d] / m[1].m0;
       difference += apart * apart;
     }
-    out.nu[0] = nu, out.nu[1] = nu * mass[0] * density[0] / (mass[1] * density[1]);
+    out.nu[0] = nu;
+    out.nu[1] = nu * mass[0] * density[0] / (mass[1] * density[1]);
     for (int s = 0; s < 2; ++s) {
       const int o = 1 - s;
       // Per unit of m n nu, which both sides share: momentum (u_o - u_s)/2 and energy u_s . (u_o - u_s)/2 plus heat.
@@ -48,10 +49,14 @@ struct ExchangeSteps {
       double push[3] = {}, work = 0.0;
       for (int d = 0; d < vdim; ++d) {
         const double own = m[s].m1[d] / m[s].m0, pull = 0.5 * (m[o].m1[d] / m[o].m0 - own);
-        push[d] = m[s].m0 * pull, work += own * pull;
+        push[d] = m[s].m0 * pull;
+        work += own * pull;
       }
       if (nodes[s].op.find_state(m[s], push, m[s].m0 * (work + heat), out.state[s])) continue;
-      outcome.kind = NodeOutcome::no_state, outcome.species = s, outcome.a = density[s], outcome.b = out.state[s].vt2;
+      outcome.kind = NodeOutcome::no_state;
+      outcome.species = s;
+      outcome.a = density[s];
+      outcome.b = out.state[s].vt2;
       return false;
     }
     return true;

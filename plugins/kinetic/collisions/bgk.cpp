@@ -34,8 +34,12 @@ struct Bgk::Maxwellians : MaxwellianArrays {
 Bgk::Maxwellians::Maxwellians(const Solver& solver, const ConfGrid& conf_grid, const Projection& conf_rule) {
   const PhaseGrid& grid = solver.grid();
   const Projection rule(solver.basis().exponents, solver.basis().order + 1);
-  layout = solver.storage(0).layout, width = layout.width;
-  conf_nodes = conf_rule.nodes(), nodes = rule.nodes(), points = solver.basis().order + 1, conf = conf_grid.modes();
+  layout = solver.storage(0).layout;
+  width = layout.width;
+  conf_nodes = conf_rule.nodes();
+  nodes = rule.nodes();
+  points = solver.basis().order + 1;
+  conf = conf_grid.modes();
   for (int d = 0; d < grid.vdim; ++d) longest = std::max(longest, grid.velocity(d).count);
   // Enough packs to fill a device; on a host factors of few cells, which stay in a cache.
   constexpr std::int64_t enough = device_is_host ? 1 << 12 : 1 << 18;
@@ -46,7 +50,8 @@ Bgk::Maxwellians::Maxwellians(const Solver& solver, const ConfGrid& conf_grid, c
     for (int k = 0; k < layout.modes; ++k) values.push_back(rule.basis(q, k));
   }
   for (int d = 0; d < grid.vdim; ++d) jacobian *= std::sqrt(2.0) * 0.5 * grid.velocity(d).width();
-  weight = on_device("kinetic: weights", weights), basis = on_device("kinetic: modes at nodes", values);
+  weight = on_device("kinetic: weights", weights);
+  basis = on_device("kinetic: modes at nodes", values);
   tell_velocities(grid, rule);
   tell_modes(solver.basis());
   const auto lanes = static_cast<std::size_t>(width), all = static_cast<std::size_t>(blocks()) * lanes;
@@ -68,7 +73,8 @@ void Bgk::Maxwellians::tell_velocities(const PhaseGrid& grid, const Projection& 
         speeds.push_back(centres.back() + 0.5 * axis.width() * rule.xi(p, 0));
     }
   }
-  speed = on_device("kinetic: speeds", speeds), centre = on_device("kinetic: velocities", centres);
+  speed = on_device("kinetic: speeds", speeds);
+  centre = on_device("kinetic: velocities", centres);
 }
 
 void Bgk::Maxwellians::tell_modes(const BasisInfo& info) {
@@ -87,7 +93,8 @@ void Bgk::Maxwellians::tell_modes(const BasisInfo& info) {
     const auto a = x - info.conf_exponents.begin();
     sees[a * seen_most + count[a]++] = k;
   }
-  along = on_device("kinetic: axes of modes", axis), degree = on_device("kinetic: degrees of modes", degrees);
+  along = on_device("kinetic: axes of modes", axis);
+  degree = on_device("kinetic: degrees of modes", degrees);
   seen = on_device("kinetic: modes of moments", sees);
 }
 

@@ -15,15 +15,24 @@ Dougherty::Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<dou
   for (const auto& e : solver.basis().exponents) {
     const std::vector<int> v(e.begin() + grid_.cdim, e.end()), x(e.begin(), e.begin() + grid_.cdim);
     auto at = std::find(groups_.begin(), groups_.end(), v);
-    if (at == groups_.end()) groups_.push_back(v), at = groups_.end() - 1;
+    if (at == groups_.end()) {
+      groups_.push_back(v);
+      at = groups_.end() - 1;
+    }
     const auto a = std::find(conf.exponents.begin(), conf.exponents.end(), x);
     mode_.push_back({static_cast<int>(at - groups_.begin()), static_cast<int>(a - conf.exponents.begin())});
   }
-  op_.vdim = grid_.vdim, op_.cells = grid_.local_velocity_cells(), op_.groups = static_cast<int>(groups_.size());
+  op_.vdim = grid_.vdim;
+  op_.cells = grid_.local_velocity_cells();
+  op_.groups = static_cast<int>(groups_.size());
   for (int d = grid_.vdim - 1, stride = 1; d >= 0; --d) {
     const Axis& axis = grid_.velocity(d);
-    op_.count[d] = axis.cells, op_.stride[d] = stride, stride *= axis.cells;
-    op_.lower[d] = axis.lower, op_.upper[d] = axis.upper, op_.width[d] = axis.width();
+    op_.count[d] = axis.cells;
+    op_.stride[d] = stride;
+    stride *= axis.cells;
+    op_.lower[d] = axis.lower;
+    op_.upper[d] = axis.upper;
+    op_.width[d] = axis.width();
   }
   make_lines();
   make_matrices();
@@ -57,7 +66,8 @@ void Dougherty::make_matrices() {
   std::vector<double> x, w;
   gauss(4, x, w);
   for (int k = 0; k < 3; ++k) {
-    op_.edge[k] = legendre(k, 1.0), op_.slope[k] = slope_of(k, 1.0);
+    op_.edge[k] = legendre(k, 1.0);
+    op_.slope[k] = slope_of(k, 1.0);
     for (int m = 0; m < 3; ++m)
       for (int q = 0; q < 4; ++q) {
         op_.drift[k][m] += w[q] * slope_of(k, x[q]) * legendre(m, x[q]);
@@ -95,7 +105,9 @@ struct DoughertySteps {
     const double push[3] = {};
     const auto m = nodes.moments(team, f);
     if (nodes.op.find_state(m, push, 0.0, s)) return true;
-    out.kind = NodeOutcome::no_state, out.a = m.m0 * nodes.op.moment_unit(), out.b = s.vt2;
+    out.kind = NodeOutcome::no_state;
+    out.a = m.m0 * nodes.op.moment_unit();
+    out.b = s.vt2;
     return false;
   }
   CAMBIUM_FN void advance(const NodeTeam& team, int node, NodeOutcome& out) const {

@@ -72,8 +72,13 @@ struct DoughertyNodes {
   CAMBIUM_FN DoughertyOperator::Moments moments(const NodeTeam& team, const double* f) const {
     DoughertyOperator::Moments m;
     each(team, op.cells, [&](int iv) { op.add_moments(f, iv, m); });
-    sum_over(team, m.m0), sum_over(team, m.m2), sum_over(team, m.ends);
-    for (int d = 0; d < op.vdim; ++d) sum_over(team, m.m1[d]), sum_over(team, m.jump[d]);
+    sum_over(team, m.m0);
+    sum_over(team, m.m2);
+    sum_over(team, m.ends);
+    for (int d = 0; d < op.vdim; ++d) {
+      sum_over(team, m.m1[d]);
+      sum_over(team, m.jump[d]);
+    }
     return m;
   }
 
@@ -115,7 +120,8 @@ CAMBIUM_FN bool find_substeps(double rate, NodeOutcome& out) {
   const double reach = 2.4, most = 20000.0;  // of SSP-RK3 along the negative axis, nearly
   const double steps = std::ceil(rate / reach);
   if (steps > most) {
-    out.kind = NodeOutcome::too_many, out.a = steps;
+    out.kind = NodeOutcome::too_many;
+    out.a = steps;
     return false;
   }
   out.steps = steps > 1.0 ? static_cast<int>(steps) : 1;

@@ -66,11 +66,13 @@ struct DoughertyOperator {
         // width.
         if (at == count[d] - 1) {
           const double top = (f0 + std::sqrt(3.0) * f1 + std::sqrt(5.0) * f2) / (2.0 * h);
-          m.jump[d] += top, m.ends += upper[d] * top;
+          m.jump[d] += top;
+          m.ends += upper[d] * top;
         }
         if (at == 0) {
           const double bottom = (f0 - std::sqrt(3.0) * f1 + std::sqrt(5.0) * f2) / (2.0 * h);
-          m.jump[d] -= bottom, m.ends -= lower[d] * bottom;
+          m.jump[d] -= bottom;
+          m.ends -= lower[d] * bottom;
         }
       }
   }
@@ -82,7 +84,10 @@ struct DoughertyOperator {
   ///   dM1/dt = -nu (M1 - u M0 + vt^2 D),   d(M2/2)/dt = -nu (M2 - u . M1 + vt^2 (E - vdim M0)).
   CAMBIUM_FN bool find_state(const Moments& m, const double* push, double heat, State& s) const {
     double square = 0.0, cross = 0.0;
-    for (int d = 0; d < vdim; ++d) square += (m.m1[d] + push[d]) * m.m1[d] / m.m0, cross += m.m1[d] * m.jump[d] / m.m0;
+    for (int d = 0; d < vdim; ++d) {
+      square += (m.m1[d] + push[d]) * m.m1[d] / m.m0;
+      cross += m.m1[d] * m.jump[d] / m.m0;
+    }
     s.vt2 = (m.m2 - square + heat) / (vdim * m.m0 - m.ends + cross);
     for (int d = 0; d < vdim; ++d) s.u[d] = (m.m1[d] + push[d] + s.vt2 * m.jump[d]) / m.m0;
     return m.m0 > 0.0 && s.vt2 > 0.0;
@@ -105,7 +110,8 @@ struct DoughertyOperator {
     double left = 0.0, right = 0.0, gradient = 0.0;
     for (int m = 0; m < l.modes; ++m) {
       const double sign = m % 2 ? -1.0 : 1.0;
-      left += edge[m] * value(f, iv, l, m), right += sign * edge[m] * value(f, up, l, m);
+      left += edge[m] * value(f, iv, l, m);
+      right += sign * edge[m] * value(f, up, l, m);
       gradient += 0.5 * scale * slope[m] * (value(f, iv, l, m) - sign * value(f, up, l, m));
     }
     const double face = a + 0.5 * h, jump = left - right;

@@ -70,8 +70,15 @@ Expanded normal_density(const Expanded& whole, const std::vector<Argument>& give
       out.add(otherwise, from);
     out.add(")", from);
   };
-  out.add("(exp(-0.5*((", from), argument(0, ""), out.add("-", from), argument(1, "0"), out.add(")/", from);
-  argument(2, "1"), out.add(")^2)/(sqrt(2*pi)*", from), argument(2, "1"), out.add("))", from);
+  out.add("(exp(-0.5*((", from);
+  argument(0, "");
+  out.add("-", from);
+  argument(1, "0");
+  out.add(")/", from);
+  argument(2, "1");
+  out.add(")^2)/(sqrt(2*pi)*", from);
+  argument(2, "1");
+  out.add("))", from);
   return out;
 }
 

@@ -139,7 +139,10 @@ static Axis axis_of(double lower, double upper, int cells, const std::string& wh
   if (!(upper > lower))
     throw InputError(fmt::format("{}: 'upper' ({:g}) must be larger than 'lower' ({:g})", what, upper, lower));
   Axis a;
-  a.lower = lower, a.upper = upper, a.cells = cells, a.count = cells;
+  a.lower = lower;
+  a.upper = upper;
+  a.cells = cells;
+  a.count = cells;
   return a;
 }
 

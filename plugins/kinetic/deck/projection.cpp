@@ -13,22 +13,28 @@ double legendre(int n, double xi) {
   if (n == 0) return std::sqrt(0.5);
   for (int k = 2; k <= n; ++k) {
     const double next = ((2 * k - 1) * xi * now - (k - 1) * before) / k;
-    before = now, now = next;
+    before = now;
+    now = next;
   }
   return std::sqrt(0.5 * (2 * n + 1)) * now;
 }
 
 void gauss(int points, std::vector<double>& nodes, std::vector<double>& weights) {
-  nodes.resize(points), weights.resize(points);
+  nodes.resize(points);
+  weights.resize(points);
   for (int i = 0; i < points; ++i) {
     double x = std::cos(constants::pi * (i + 0.75) / (points + 0.5)), slope = 1.0;
     for (int iteration = 0; iteration < 50; ++iteration) {  // Newton on P_n
       double before = 1.0, now = x;
       for (int k = 2; k <= points; ++k) {
         const double next = ((2 * k - 1) * x * now - (k - 1) * before) / k;
-        before = now, now = next;
+        before = now;
+        now = next;
       }
-      if (points == 1) before = 1.0, now = x;
+      if (points == 1) {
+        before = 1.0;
+        now = x;
+      }
       slope = points * (x * now - before) / (x * x - 1.0);
       const double step = now / slope;
       x -= step;
@@ -47,8 +53,10 @@ Projection::Projection(const std::vector<std::vector<int>>& exponents, int point
   for (int d = 0; d < dimensions_; ++d) nodes_ *= points;
   for (int q = 0; q < nodes_; ++q) {
     double w = 1.0;
-    for (int d = 0, rest = q; d < dimensions_; ++d, rest /= points)
-      xi_.push_back(line[rest % points]), w *= weights[rest % points];
+    for (int d = 0, rest = q; d < dimensions_; ++d, rest /= points) {
+      xi_.push_back(line[rest % points]);
+      w *= weights[rest % points];
+    }
     weight_.push_back(w);
     for (const auto& e : exponents) {
       double value = 1.0;

@@ -15,7 +15,10 @@ CellExchange::CellExchange(const Comm& comm, int cells, const CellsOf& has, cons
   std::vector<int> owner(at(cells), 0), place(at(cells), 0);
   for (int rank = 0; rank < comm.size(); ++rank) {
     int next = 0;
-    for (const int cell : has(rank)) owner[at(cell)] = rank, place[at(cell)] = next++;
+    for (const int cell : has(rank)) {
+      owner[at(cell)] = rank;
+      place[at(cell)] = next++;
+    }
   }
   for (int rank = 0; rank < comm.size(); ++rank) {
     Link link{rank, {}};

@@ -78,9 +78,13 @@ ConfGrid conf_grid(const PhaseGrid& phase, const std::vector<std::vector<int>>& 
   g.exponents = exponents;
   for (int d = 0; d < phase.cdim; ++d) {
     const Axis& a = phase.axis[d];
-    g.first[d] = a.first, g.part[d] = a.count;
-    g.cells[d] = a.cells, g.lower[d] = a.lower, g.width[d] = a.width();
-    g.low_wall[d] = a.low_wall, g.high_wall[d] = a.high_wall;
+    g.first[d] = a.first;
+    g.part[d] = a.count;
+    g.cells[d] = a.cells;
+    g.lower[d] = a.lower;
+    g.width[d] = a.width();
+    g.low_wall[d] = a.low_wall;
+    g.high_wall[d] = a.high_wall;
   }
   return g;
 }

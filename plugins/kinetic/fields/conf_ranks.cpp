@@ -50,7 +50,8 @@ ConfGrid ConfRanks::brick(int rank) const {
   ConfGrid out = grid_;
   for (int d = 0; d < 3; ++d) {
     const Axis axis = cut_of(grid_, cuts_, rank, d);
-    out.first[d] = axis.first, out.part[d] = axis.count;
+    out.first[d] = axis.first;
+    out.part[d] = axis.count;
   }
   return out;
 }

@@ -18,11 +18,17 @@ std::vector<Number> inverse(std::vector<Number> a, int n) {
     for (int k = 0; k < n; ++k)
       std::swap(a[c * n + k], a[pivot * n + k]), std::swap(out[c * n + k], out[pivot * n + k]);
     const Number scale = Number(1) / a[c * n + c];
-    for (int k = 0; k < n; ++k) a[c * n + k] *= scale, out[c * n + k] *= scale;
+    for (int k = 0; k < n; ++k) {
+      a[c * n + k] *= scale;
+      out[c * n + k] *= scale;
+    }
     for (int r = 0; r < n; ++r) {
       if (r == c) continue;
       const Number factor = a[r * n + c];
-      for (int k = 0; k < n; ++k) a[r * n + k] -= factor * a[c * n + k], out[r * n + k] -= factor * out[c * n + k];
+      for (int k = 0; k < n; ++k) {
+        a[r * n + k] -= factor * a[c * n + k];
+        out[r * n + k] -= factor * out[c * n + k];
+      }
     }
   }
   return out;

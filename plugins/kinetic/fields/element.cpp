@@ -13,7 +13,8 @@ Element::Element(const ConfGrid& grid) {
   std::vector<std::array<double, 2>> at;
   auto node = [&](double x, double y, int kind, int sx, int sy) {
     auto steps = [p](double xi) { return static_cast<int>(std::lround(0.5 * p * (xi + 1.0))); };
-    nodes.push_back({kind, {sx, sy}, {steps(x), steps(y)}}), at.push_back({x, y});
+    nodes.push_back({kind, {sx, sy}, {steps(x), steps(y)}});
+    at.push_back({x, y});
   };
   for (int sy = 0; sy < (dims > 1 ? 2 : 1); ++sy)
     for (int sx = 0; sx < 2; ++sx) node(2 * sx - 1, 2 * sy - 1, 0, sx, sy);

@@ -60,7 +60,10 @@ void LinePoisson::join(void* before, void* after, int* count, MPI_Datatype*) {
   auto* b = static_cast<double*>(after);
   for (int k = 0; k < 4 * *count; k += 4) {
     const Stretch sum = Stretch{a[k], a[k + 1], a[k + 2], a[k + 3]}.then({b[k], b[k + 1], b[k + 2], b[k + 3]});
-    b[k] = sum.cells, b[k + 1] = sum.load, b[k + 2] = sum.field, b[k + 3] = sum.potential;
+    b[k] = sum.cells;
+    b[k + 1] = sum.load;
+    b[k + 2] = sum.field;
+    b[k + 3] = sum.potential;
   }
 }
 
@@ -117,7 +120,8 @@ void LinePoisson::solve(std::span<double> values, const std::vector<double>& wal
   for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(nodes_)) {
     const double next = phi - width_ * (low.field + load + values[at]);
     load += values[at] + values[at + 1];
-    values[at] = phi, values[at + 1] = next;
+    values[at] = phi;
+    values[at + 1] = next;
     if (nodes_ == 3) values[at + 2] = (values[at + 2] - coupling_[0] * phi - coupling_[1] * next) / inside_;
     phi = next;
   }

@@ -68,7 +68,10 @@ double Poisson::mean_charge(const std::vector<double>& charge, int slot) const {
 std::vector<double> Poisson::loads(const ConfGrid& grid, const std::vector<double>& charge, double mean) const {
   const auto n = static_cast<std::size_t>(grid.modes()), local = element_.nodes.size();
   double jacobian = 1.0, one = 1.0;
-  for (int d = 0; d < grid.dimensions; ++d) jacobian *= 0.5 * grid.width[d], one *= std::sqrt(2.0);
+  for (int d = 0; d < grid.dimensions; ++d) {
+    jacobian *= 0.5 * grid.width[d];
+    one *= std::sqrt(2.0);
+  }
   std::vector<double> out;
   for (std::size_t cell = 0; cell < static_cast<std::size_t>(grid.count()); ++cell)
     for (std::size_t i = 0; i < local; ++i) {

@@ -40,7 +40,8 @@ ConfGrid StripPoisson::strip(int rank) const {
   ConfGrid out = grid_.whole();
   const auto along = at(WallPoisson::lines(grid_));
   const auto before = [&](std::int64_t r) { return static_cast<int>(grid_.cells[along] * r / count_); };
-  out.first[along] = before(rank), out.part[along] = before(rank + 1) - before(rank);
+  out.first[along] = before(rank);
+  out.part[along] = before(rank + 1) - before(rank);
   return out;
 }
 

@@ -22,7 +22,8 @@ static std::vector<double> received(const Comm& comm, std::size_t size, int from
 }
 
 StripSolver::StripSolver(const Nodes& nodes) : strips_(nodes.strips), line_(nodes.line) {
-  lower_ = below() ? line_ : 0, upper_ = above() ? line_ : 0;
+  lower_ = below() ? line_ : 0;
+  upper_ = above() ? line_ : 0;
   const auto size = nodes.pinned.size();
   for (std::size_t k = size - at(upper_); k < size; ++k) left_to_next_.push_back(nodes.pinned[k]);
   auto shared = assemble(nodes);

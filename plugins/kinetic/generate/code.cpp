@@ -32,7 +32,8 @@ std::vector<std::vector<Term>> by_constant(const std::vector<Term>& terms) {
     bool placed = false;
     for (auto& g : groups)
       if (std::abs(std::abs(g.front().constant) - std::abs(t.constant)) <= 1e-15 * std::abs(t.constant)) {
-        g.push_back(t), placed = true;
+        g.push_back(t);
+        placed = true;
         break;
       }
     if (!placed) groups.push_back({t});

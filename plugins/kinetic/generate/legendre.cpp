@@ -34,7 +34,8 @@ Polynomial polynomial(int n) {
   for (int k = 2; k <= n; ++k) {
     Polynomial next = product(now, {0, Rational(2 * k - 1, k)});
     for (std::size_t i = 0; i < before.size(); ++i) next[i] = next[i] + before[i] * Rational(1 - k, k);
-    before = now, now = next;
+    before = now;
+    now = next;
   }
   return now;
 }

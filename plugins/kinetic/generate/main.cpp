@@ -76,8 +76,15 @@ Cost cost_of(const Writer& w, const Basis& b) {
 std::vector<Kernel> all_kernels(const Writer& w, const Basis& b) {
   std::vector<Kernel> out{w.matrix(), w.moments()};
   for (int d = 0; d < b.cdim + b.vdim; ++d) out.push_back(w.trace(d));
-  for (int d = 0; d < b.cdim; ++d) out.push_back(w.stream(d)), out.push_back(w.inflow(d));
-  for (int d = 0; d < b.vdim; ++d) out.push_back(w.push(d)), out.push_back(w.flux(d)), out.push_back(w.lift(d));
+  for (int d = 0; d < b.cdim; ++d) {
+    out.push_back(w.stream(d));
+    out.push_back(w.inflow(d));
+  }
+  for (int d = 0; d < b.vdim; ++d) {
+    out.push_back(w.push(d));
+    out.push_back(w.flux(d));
+    out.push_back(w.lift(d));
+  }
   return out;
 }
 

@@ -23,13 +23,20 @@ struct Rational {
 
  private:
   static Rational reduced(__int128 n, __int128 d) {
-    if (d < 0) n = -n, d = -d;
+    if (d < 0) {
+      n = -n;
+      d = -d;
+    }
     __int128 a = n < 0 ? -n : n, b = d;
     while (b) {
       const __int128 r = a % b;
-      a = b, b = r;
+      a = b;
+      b = r;
     }
-    if (a > 1) n /= a, d /= a;
+    if (a > 1) {
+      n /= a;
+      d /= a;
+    }
     if (n > INT64_MAX || n < -INT64_MAX || d > INT64_MAX) throw std::overflow_error("a fraction left 64 bits");
     Rational out;
     out.num = static_cast<std::int64_t>(n);

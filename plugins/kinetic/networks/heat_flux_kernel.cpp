@@ -42,10 +42,12 @@ static std::array<double, N> numbers_of(const SamplePtr& sample, const char* fie
 void HeatFluxKernel::fit_statistics(train::Dataset& training, Context&) {
   std::vector<std::int64_t> ids(training.size());
   for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
-  lowest_ = 1e300, highest_ = -1e300;
+  lowest_ = 1e300;
+  highest_ = -1e300;
   for (const auto& sample : training.read(ids)) {
     const double k = numbers_of<1>(sample, "wavenumber")[0];
-    lowest_ = std::min(lowest_, k), highest_ = std::max(highest_, k);
+    lowest_ = std::min(lowest_, k);
+    highest_ = std::max(highest_, k);
   }
   if (!(lowest_ > 0.0))
     throw InputError(fmt::format("a wavenumber of the training set is {:g}; the mean has no heat flux", lowest_));

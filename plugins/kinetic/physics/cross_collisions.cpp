@@ -38,8 +38,10 @@ void CrossCollisions::add(const CrossCollisionParams& params, const Plasma& plas
 void CrossCollisions::act(double dt, const Comm& comm) {
   for (auto& pair : pairs_) {
     on_ranks(comm, [&] { pair.op.act(pair.a->solver(), pair.b->solver(), dt); });
-    pair.a->solver().changed(0), pair.b->solver().changed(0);
-    pair.a->compute_moments(), pair.b->compute_moments();
+    pair.a->solver().changed(0);
+    pair.b->solver().changed(0);
+    pair.a->compute_moments();
+    pair.b->compute_moments();
   }
 }
 

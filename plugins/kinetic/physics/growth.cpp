@@ -24,8 +24,10 @@ void take_window(const Values& time, const Values& energy, const GrowthParams& w
   const auto end = std::upper_bound(time.begin(), time.end(), window.to) - time.begin();
   const auto last = std::min<std::ptrdiff_t>(end + beside, std::ssize(time));
   for (auto k = std::max<std::ptrdiff_t>(0, first - beside); k < last; ++k)
-    if (energy[k] > 0.0)
-      t.push_back(time[k]), w.push_back(energy[k]);
+    if (energy[k] > 0.0) {
+      t.push_back(time[k]);
+      w.push_back(energy[k]);
+    }
 }
 
 void compare_halves(const Values& t, const Values& y, bool correlated, GrowthFit::Result& r) {
@@ -33,19 +35,23 @@ void compare_halves(const Values& t, const Values& y, bool correlated, GrowthFit
   if (half < 3) return;
   const Line early = line_through({t.begin(), t.begin() + half}, {y.begin(), y.begin() + half}, correlated);
   const Line late = line_through({t.begin() + half, t.end()}, {y.begin() + half, y.end()}, correlated);
-  r.early = 0.5 * early.slope, r.late = 0.5 * late.slope, r.halves_error = 0.5 * std::hypot(early.error, late.error);
+  r.early = 0.5 * early.slope;
+  r.late = 0.5 * late.slope;
+  r.halves_error = 0.5 * std::hypot(early.error, late.error);
 }
 
 void find_frequency(const WavePeaks& wave, const Values& t, GrowthFit::Result& r) {
   Values number, distance;
   for (const auto& peak : wave.peaks) number.push_back(peak.number);
   const Line line = line_through(t, number, false);
-  r.omega = constants::pi * line.slope, r.omega_error = constants::pi * line.error;  // the energy peaks twice a period
+  r.omega = constants::pi * line.slope;
+  r.omega_error = constants::pi * line.error;  // the energy peaks twice a period
   double mean = 0.0, square = 0.0;
   for (std::size_t k = 1; k < t.size(); ++k) distance.push_back((t[k] - t[k - 1]) / (number[k] - number[k - 1]));
   for (const double d : distance) mean += d / static_cast<double>(distance.size());
   for (const double d : distance) square += (d - mean) * (d - mean) / static_cast<double>(distance.size());
-  r.scatter = std::sqrt(square) / mean, r.other = wave.other;
+  r.scatter = std::sqrt(square) / mean;
+  r.other = wave.other;
 }
 
 }  // namespace
@@ -57,8 +63,12 @@ GrowthFit::Result GrowthFit::fit() const {
   WavePeaks peaks;
   if (wave) {
     peaks = peaks_of_wave(t, y);
-    t.clear(), y.clear();
-    for (const auto& peak : peaks.peaks) t.push_back(peak.time), y.push_back(peak.height);
+    t.clear();
+    y.clear();
+    for (const auto& peak : peaks.peaks) {
+      t.push_back(peak.time);
+      y.push_back(peak.height);
+    }
   } else {
     for (double& energy : y) energy = std::log(energy);
   }
@@ -67,8 +77,12 @@ GrowthFit::Result GrowthFit::fit() const {
   if (t.size() < 2 || t.back() <= t.front()) return r;
   const Line line = line_through(t, y, !wave);
   r.found = true;
-  r.gamma = 0.5 * line.slope, r.gamma_error = 0.5 * line.error, r.residual = 0.5 * line.residual;
-  r.explained = line.explained, r.from = t.front(), r.to = t.back();
+  r.gamma = 0.5 * line.slope;
+  r.gamma_error = 0.5 * line.error;
+  r.residual = 0.5 * line.residual;
+  r.explained = line.explained;
+  r.from = t.front();
+  r.to = t.back();
   compare_halves(t, y, !wave, r);
   if (wave) find_frequency(peaks, t, r);
   return r;

@@ -45,11 +45,15 @@ MomentFluid::MomentFluid(const Params& params, Context& context)
     : params_(params), context_(context), n_(points_of(params, context.comm)), modes_(n_ / 2 + 1),
       length_(length_of(params)), fft_(n_) {
   auto rows = [](const std::string& name, int count, int columns) { return View<double**>(name, count, columns); };
-  now_ = rows("fluid: moments", 3, n_), trial_ = rows("fluid: trial", 3, n_);
-  rate_ = rows("fluid: rates", 3, n_), sum_ = rows("fluid: sum", 3, n_);
-  values_ = rows("fluid: values", 4, n_), spectrum_ = rows("fluid: waves", 4, 2 * modes_);
+  now_ = rows("fluid: moments", 3, n_);
+  trial_ = rows("fluid: trial", 3, n_);
+  rate_ = rows("fluid: rates", 3, n_);
+  sum_ = rows("fluid: sum", 3, n_);
+  values_ = rows("fluid: values", 4, n_);
+  spectrum_ = rows("fluid: waves", 4, 2 * modes_);
   heat_ = rows("fluid: heat flux", 1, 2 * modes_);
-  slopes_ = rows("fluid: slopes", 5, 2 * modes_), gradient_ = rows("fluid: gradients", 5, n_);
+  slopes_ = rows("fluid: slopes", 5, 2 * modes_);
+  gradient_ = rows("fluid: gradients", 5, n_);
   if (params.growth_rate) growth_.emplace(*params.growth_rate);
 }
 
@@ -98,7 +102,8 @@ void MomentFluid::initialise(State& state, Context&) {
 /// Mean density and pressure at the start give the units of the closure; the equations keep both up to terms of second
 /// order only.
 void MomentFluid::set_units(double n0, double p0) {
-  n0_ = n0, p0_ = p0;
+  n0_ = n0;
+  p0_ = p0;
   const double vt = std::sqrt(p0 / n0), debye = vt / std::sqrt(n0);
   std::vector<double> wavenumbers;
   for (int k = 0; k < modes_; ++k) wavenumbers.push_back(two_pi * k / length_ * debye);
@@ -165,10 +170,15 @@ void MomentFluid::differentiate() {
   Kokkos::parallel_for(
       "fluid: derivatives", Range(0, modes), KOKKOS_LAMBDA(int m) {
         const double k = m <= kept ? unit * m : 0.0;
-        for (int c = 0; c < 3; ++c) slopes(c, m) = -k * waves(c, modes + m), slopes(c, modes + m) = k * waves(c, m);
+        for (int c = 0; c < 3; ++c) {
+          slopes(c, m) = -k * waves(c, modes + m);
+          slopes(c, modes + m) = k * waves(c, m);
+        }
         const double inverse = k > 0.0 ? 1.0 / k : 0.0;  // ik E = -n
-        slopes(3, m) = -inverse * waves(0, modes + m), slopes(3, modes + m) = inverse * waves(0, m);
-        slopes(4, m) = -k * heat(0, modes + m), slopes(4, modes + m) = k * heat(0, m);
+        slopes(3, m) = -inverse * waves(0, modes + m);
+        slopes(3, modes + m) = inverse * waves(0, m);
+        slopes(4, m) = -k * heat(0, modes + m);
+        slopes(4, modes + m) = k * heat(0, m);
       });
 }
 
@@ -201,7 +211,10 @@ void MomentFluid::step(StepInfo& info) {
     const double add = share[s] * info.dt, ahead = reach[s] * info.dt;
     Kokkos::parallel_for(
         "fluid: stage", Range(0, n_), KOKKOS_LAMBDA(int j) {
-          for (int c = 0; c < 3; ++c) sum(c, j) += add * rate(c, j), trial(c, j) = now(c, j) + ahead * rate(c, j);
+          for (int c = 0; c < 3; ++c) {
+            sum(c, j) += add * rate(c, j);
+            trial(c, j) = now(c, j) + ahead * rate(c, j);
+          }
         });
   }
   std::swap(now_, sum_);
@@ -246,7 +259,10 @@ void MomentFluid::measure(const State&, Context&, std::span<double> values) {
     kinetic += 0.5 * (host(2, j) + host(0, j) * host(1, j) * host(1, j)) * length_ / n_;
     particles += host(0, j) * length_ / n_;
   }
-  values[0] = field_energy(), values[1] = kinetic, values[2] = kinetic + values[0], values[3] = particles;
+  values[0] = field_energy();
+  values[1] = kinetic;
+  values[2] = kinetic + values[0];
+  values[3] = particles;
 }
 
 std::vector<std::string> MomentFluid::report() const {

@@ -33,7 +33,10 @@ std::vector<Peak> maxima_of(const Values& t, const Values& w) {
 
 double rate_of(const std::vector<Peak>& peaks) {
   Values t, y;
-  for (const auto& peak : peaks) t.push_back(peak.time), y.push_back(peak.height);
+  for (const auto& peak : peaks) {
+    t.push_back(peak.time);
+    y.push_back(peak.height);
+  }
   return line_through(t, y, false).slope;
 }
 
@@ -42,7 +45,8 @@ Values means_of_parts(const Values& t, const Values& w, int parts) {
   Values sum(parts, 0.0), count(parts, 0.0);
   for (std::size_t k = 0; k < t.size(); ++k) {
     const int part = std::min(parts - 1, static_cast<int>((t[k] - t.front()) / (t.back() - t.front()) * parts));
-    sum[part] += w[k], count[part] += 1.0;
+    sum[part] += w[k];
+    count[part] += 1.0;
   }
   for (int p = 0; p < parts; ++p) sum[p] = count[p] > 0.0 ? sum[p] / count[p] : 0.0;
   return sum;
@@ -79,7 +83,9 @@ Values faded_course(const Values& t, const Values& w, int cells) {
   double mean = 0.0, moment = 0.0, square = 0.0;
   for (int c = 0; c < cells; ++c) {
     const double from_middle = c + 0.5 - 0.5 * cells;
-    mean += course[c] / cells, moment += from_middle * course[c], square += from_middle * from_middle;
+    mean += course[c] / cells;
+    moment += from_middle * course[c];
+    square += from_middle * from_middle;
   }
   for (int c = 0; c < cells; ++c) {
     const double fade = std::sin(constants::pi * (c + 0.5) / cells);
@@ -92,7 +98,10 @@ Values faded_course(const Values& t, const Values& w, int cells) {
 double amplitude(const Values& course, double cycles) {
   const std::complex<double> turn = std::polar(1.0, -2.0 * constants::pi * cycles / static_cast<double>(course.size()));
   std::complex<double> phase = 1.0, sum = 0.0;
-  for (const double value : course) sum += value * phase, phase *= turn;
+  for (const double value : course) {
+    sum += value * phase;
+    phase *= turn;
+  }
   return std::abs(sum);
 }
 
@@ -163,7 +172,8 @@ std::vector<Peak> without_ripple(std::vector<Peak> peaks, const Values& t, const
     for (int pass = 0; pass < 3 && parabola(t, w, weight, peak.time, reach, abc); ++pass) {
       const double shift = -0.5 * abc[1] / abc[2];
       if (std::abs(shift) > reach) break;
-      peak.time += shift, peak.height = abc[0] - 0.25 * abc[1] * abc[1] / abc[2];
+      peak.time += shift;
+      peak.height = abc[0] - 0.25 * abc[1] * abc[1] / abc[2];
     }
     out.push_back(peak);
   }
@@ -221,15 +231,22 @@ Line line_through(const Values& x, const Values& y, bool correlated) {
   Line line;
   const double n = static_cast<double>(x.size());
   double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
-  for (std::size_t k = 0; k < x.size(); ++k) mx += x[k] / n, my += y[k] / n;
   for (std::size_t k = 0; k < x.size(); ++k) {
-    xx += (x[k] - mx) * (x[k] - mx), xy += (x[k] - mx) * (y[k] - my), yy += (y[k] - my) * (y[k] - my);
+    mx += x[k] / n;
+    my += y[k] / n;
+  }
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    xx += (x[k] - mx) * (x[k] - mx);
+    xy += (x[k] - mx) * (y[k] - my);
+    yy += (y[k] - my) * (y[k] - my);
   }
   line.slope = xy / xx;
   double squares = 0.0, neighbours = 0.0, before = 0.0;
   for (std::size_t k = 0; k < x.size(); ++k) {
     const double off = y[k] - my - line.slope * (x[k] - mx);
-    squares += off * off, neighbours += off * before, before = off;
+    squares += off * off;
+    neighbours += off * before;
+    before = off;
   }
   line.residual = std::sqrt(squares / n);
   line.explained = yy > 0.0 ? 1.0 - squares / yy : 1.0;

@@ -16,7 +16,10 @@ void RankSums::reduce(Group& group, const std::vector<std::span<double>>& sums, 
   std::int64_t count = static_cast<std::int64_t>(maxima.size());
   for (const auto& s : sums) count += static_cast<std::int64_t>(s.size());
   if (!share_memory || count * group.comm.size() > most_numbers) return through_messages(group.comm, sums, maxima);
-  if (count > group.made) group.pieces = SharedPieces::make(group.comm, count), group.made = count;
+  if (count > group.made) {
+    group.pieces = SharedPieces::make(group.comm, count);
+    group.made = count;
+  }
   if (group.pieces)
     through_memory(group, sums, maxima);
   else

@@ -152,7 +152,10 @@ void Stages::sweep(int k, const Stage& stage, double time) {
 }
 
 void Stages::sweep_twice(double time, double dt) {
-  for (int k : {0, 1}) fastest_[k] = plasma_.fields() ? plasma_.fields()->frequency() : 0.0, fresh_[k].clear();
+  for (int k : {0, 1}) {
+    fastest_[k] = plasma_.fields() ? plasma_.fields()->frequency() : 0.0;
+    fresh_[k].clear();
+  }
   const Stage first = stage_of(0, dt), second = stage_of(1, dt);
   for (auto& s : plasma_.species()) {
     for (int k : {0, 1}) fresh_[k].emplace_back(s->moments(0).size(), 0.0);

@@ -206,7 +206,8 @@ void VlasovCost::add_halo(const PhaseGrid& part, StepCost& out) const {
   int dimensions = 0;
   for (int d = 0; d < part.cdim; ++d) {
     const int sides = edges_of(part.axis[d], false);
-    edges += sides, cells += sides * static_cast<double>(part.local_conf_cells()) / part.axis[d].count;
+    edges += sides;
+    cells += sides * static_cast<double>(part.local_conf_cells()) / part.axis[d].count;
     dimensions += sides > 0 ? 1 : 0;
   }
   if (edges == 0.0) return;

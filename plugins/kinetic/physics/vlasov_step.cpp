@@ -45,8 +45,10 @@ void Vlasov::schedule(Schedule& schedule) {
   Stages::Tasks tasks;
   if (context_.comm.max(plasma_.fuses() ? 0.0 : 1.0) == 0.0)
     stages_.add_shared_pass(tasks);
-  else
-    stages_.add_stage(0, tasks), stages_.add_stage(1, tasks);
+  else {
+    stages_.add_stage(0, tasks);
+    stages_.add_stage(1, tasks);
+  }
   std::vector<std::string> reads{"frequencies"}, writes;
   if (!step_size_.given())  // one that is given is kept
     for (const auto& task : tasks) reads = together({reads, task.reads}), writes = together({writes, task.writes});

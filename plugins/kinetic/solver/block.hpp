@@ -19,7 +19,8 @@ struct Block {
   /// `fields` holds the scaled coefficients of this pack: the electric part of each velocity dimension, then of each
   /// pair; `half` the half widths of velocity cells, scaled, and `length` that of the stage.
   CAMBIUM_FN void load(const P* fields, bool has_electric, bool has_magnetic, const T* half, T length) {
-    electric = has_electric, magnetic = has_magnetic && K::pairs > 0;
+    electric = has_electric;
+    magnetic = has_magnetic && K::pairs > 0;
     quarter = T(0.25) * length;
     if (!electric) {  // never read, but the compiler cannot know
       for (auto& e : E) e = P(T(0));
@@ -75,7 +76,10 @@ struct Block {
     K::template trace<K::cdim + D>(f, T(1), lower);
     K::template trace<K::cdim + D>(g, T(-1), upper);
     flux<D>(lower, upper, W, H, P(T(0)), G);
-    for (int j = 0; j < F; ++j) none[j] = P(T(0)), below[j] = G[j];
+    for (int j = 0; j < F; ++j) {
+      none[j] = P(T(0));
+      below[j] = G[j];
+    }
     K::template lift<D>(none, G, out);
   }
 
@@ -85,7 +89,10 @@ struct Block {
     if (!upwind) return mean_flux<D>(below, above, W, most, G);
     constexpr int F = K::face(K::cdim + D);
     P jump[F], side[F], none[F];
-    for (int j = 0; j < F; ++j) jump[j] = below[j] - above[j], none[j] = P(T(0));
+    for (int j = 0; j < F; ++j) {
+      jump[j] = below[j] - above[j];
+      none[j] = P(T(0));
+    }
     signed_modes<K, D, P>(
         jump, [&](int q) { return acceleration<D>(q, W, H); }, side);
     for (int j = 0; j < F; ++j) side[j] += below[j] + above[j];

@@ -10,8 +10,15 @@ template <class B>
 BasisInfo info_of() {
   BasisInfo i;
   i.name = B::name;
-  i.cdim = B::cdim, i.vdim = B::vdim, i.order = B::order, i.modes = B::modes, i.conf = B::conf, i.tensor = B::tensor;
-  i.multiplications = B::multiplications, i.additions = B::additions, i.nonzeros = B::nonzeros;
+  i.cdim = B::cdim;
+  i.vdim = B::vdim;
+  i.order = B::order;
+  i.modes = B::modes;
+  i.conf = B::conf;
+  i.tensor = B::tensor;
+  i.multiplications = B::multiplications;
+  i.additions = B::additions;
+  i.nonzeros = B::nonzeros;
   for (int k = 0; k < B::modes; ++k)
     for (auto& e = i.exponents.emplace_back(); static_cast<int>(e.size()) < B::cdim + B::vdim;)
       e.push_back(B::exponents(k, static_cast<int>(e.size())));

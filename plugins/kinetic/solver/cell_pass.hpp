@@ -54,9 +54,11 @@ struct CellPass {
       const int before = cells.first > 0 ? 1 : 0, after = cells.first + cells.count < w.layout.velocity_cells ? 1 : 0;
       rows.load(w.in + w.layout.cell(cells.block, cells.first) - K::modes, 1 - before, 1 + cells.count + after,
                 rows.own);
-      out.f = rows.own + (iv - cells.first + 1) * Rows::stride, out.next = Rows::stride;
+      out.f = rows.own + (iv - cells.first + 1) * Rows::stride;
+      out.next = Rows::stride;
     } else {
-      out.f = w.in + w.layout.cell(cells.block, iv), out.next = K::modes;
+      out.f = w.in + w.layout.cell(cells.block, iv);
+      out.next = K::modes;
     }
     return out;
   }
@@ -104,7 +106,10 @@ struct CellPass {
     for (auto& b : below) b = P(T(0));
     if (!beside) neighbours(my, -stride);
     if (my.any && my.at[D] > 0) from_below<D, upwind_flux>(my, beside ? my.f - my.next : my.rows.row(), most, below);
-    if (!beside) my.rows.team.team_barrier(), neighbours(my, stride);
+    if (!beside) {
+      my.rows.team.team_barrier();
+      neighbours(my, stride);
+    }
     if (my.any) {
       const P* above = my.at[D] + 1 < w.layout.nv[D] ? (beside ? my.f + my.next : my.rows.row()) : nullptr;
       if constexpr (upwind_flux)

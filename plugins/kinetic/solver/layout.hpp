@@ -66,10 +66,16 @@ struct Layout {
   Layout(const PhaseGrid& grid, int lanes, int modes_) : cdim(grid.cdim), vdim(grid.vdim), width(lanes), modes(modes_) {
     nx = grid.axis[0].count;
     packs = (nx + lanes - 1) / lanes;
-    for (int d = 1; d < cdim; ++d) other[d - 1] = grid.axis[d].count, others *= grid.axis[d].count;
+    for (int d = 1; d < cdim; ++d) {
+      other[d - 1] = grid.axis[d].count;
+      others *= grid.axis[d].count;
+    }
     for (int d = 0; d < vdim; ++d) {
       const Axis& v = grid.velocity(d);
-      nv[d] = v.count, velocity_cells *= v.count, v_first[d] = v.centre(v.first), dv[d] = v.width();
+      nv[d] = v.count;
+      velocity_cells *= v.count;
+      v_first[d] = v.centre(v.first);
+      dv[d] = v.width();
       while (backward[d] < nv[d] && speed(d, backward[d]) < 0.0) ++backward[d];
     }
     for (int d = vdim - 2; d >= 0; --d) stride[d] = stride[d + 1] * nv[d + 1];
@@ -79,7 +85,8 @@ struct Layout {
     block_cells = velocity_cells + shift();
     for (int d = 0; d < cdim; ++d) {
       const Axis& x = grid.axis[d];
-      dx[d] = x.width(), scales[d] = 2.0 / dx[d];
+      dx[d] = x.width();
+      scales[d] = 2.0 / dx[d];
       wrapped[d] = x.low_wall == Wall::periodic && x.ranks == 1 && (d > 0 || packs * lanes == nx);
     }
   }
@@ -133,7 +140,10 @@ struct VelocityPlace {
     double square = 0.0;
     for (int e = 0; e < K::vdim; ++e) {
       const double w = layout.speed(e, indices[e]), h = 0.5 * layout.dv[e], s = layout.scale(e);
-      p.W[e] = T(s * w), p.H[e] = T(s * h), p.w[e] = T(w), p.h[e] = T(h);
+      p.W[e] = T(s * w);
+      p.H[e] = T(s * h);
+      p.w[e] = T(w);
+      p.h[e] = T(h);
       p.up[e] = w > 0.0;
       square += w * w + h * h / 3.0;
     }

@@ -13,9 +13,11 @@ void Messages::begin() {
     char* to = link.receive.data();
     const char* from = link.send.data();
     if (!device_is_host) {
-      staged_[2 * k].resize(link.receive.size()), staged_[2 * k + 1].resize(link.send.size());
+      staged_[2 * k].resize(link.receive.size());
+      staged_[2 * k + 1].resize(link.send.size());
       Kokkos::deep_copy(Kokkos::View<char*, Kokkos::HostSpace>(staged_[2 * k + 1].data(), link.send.size()), link.send);
-      to = staged_[2 * k].data(), from = staged_[2 * k + 1].data();
+      to = staged_[2 * k].data();
+      from = staged_[2 * k + 1].data();
     }
     MPI_Request request;
     const MessageLength in(static_cast<std::int64_t>(link.receive.size()), MPI_BYTE),

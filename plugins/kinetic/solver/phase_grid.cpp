@@ -41,7 +41,10 @@ int PhaseGrid::conf_index(const std::array<int, 3>& local) const {
 
 static std::array<int, 3> split(int index, const Axis* axes, int dimensions) {
   std::array<int, 3> out{0, 0, 0};
-  for (int d = dimensions - 1; d >= 0; --d) out[d] = index % axes[d].count, index /= axes[d].count;
+  for (int d = dimensions - 1; d >= 0; --d) {
+    out[d] = index % axes[d].count;
+    index /= axes[d].count;
+  }
   return out;
 }
 
@@ -104,8 +107,10 @@ void decompose(PhaseGrid& grid, int rank, int size, const std::vector<int>& give
                     fmt::join(ranks, ", "), ranks.size(), product, n, size));
   std::array<int, 6> place{}, stride{};
   for (int d = n - 1, rest = rank, s = 1; d >= 0; --d) {
-    place[d] = rest % ranks[d], rest /= ranks[d];
-    stride[d] = s, s *= ranks[d];
+    place[d] = rest % ranks[d];
+    rest /= ranks[d];
+    stride[d] = s;
+    s *= ranks[d];
   }
   for (int d = 0; d < n; ++d) {
     Axis& a = grid.axis[d];
@@ -120,7 +125,8 @@ void decompose(PhaseGrid& grid, int rank, int size, const std::vector<int>& give
       if (!around && (at < 0 || at >= ranks[d])) return -1;
       return rank + ((at + ranks[d]) % ranks[d] - place[d]) * stride[d];
     };
-    a.low_rank = neighbour(-1), a.high_rank = neighbour(1);
+    a.low_rank = neighbour(-1);
+    a.high_rank = neighbour(1);
   }
 }
 

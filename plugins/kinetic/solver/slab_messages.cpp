@@ -45,7 +45,8 @@ void SlabMessages::connect(std::vector<Face> faces, bool share_memory) {
   for (const Face& face : faces_) {
     View<char*> from("kinetic: sent", static_cast<std::size_t>(face.sent.bytes()));
     View<char*> to("kinetic: received", static_cast<std::size_t>(face.received.bytes()));
-    packed_.push_back(from.data()), received_.push_back(to.data());
+    packed_.push_back(from.data());
+    received_.push_back(to.data());
     prepare(send_, true, face, from.data());
     prepare(receive_, false, face, to.data());
     buffers_.insert(buffers_.end(), {from, to});

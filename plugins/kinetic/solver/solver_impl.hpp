@@ -75,7 +75,8 @@ class SolverOf : public Solver {
   }
 
   double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) override {
-    allocate(stage.in), allocate(stage.out);
+    allocate(stage.in);
+    allocate(stage.out);
     Work w = work({stage, force, &moments}, 0);
     double* const sums = std::exchange(w.moment, by_cells_ ? nullptr : w.moment);
     const T fastest = faces_ ? leave_traces(w, stage) : exchange_traces(w);
@@ -91,7 +92,10 @@ class SolverOf : public Solver {
   void work_by_cells() override {
     if (!has_cells) throw std::logic_error("on hosts stages go by cells in single precision alone");
     by_cells_ = true;
-    if (faces_) faces_ = nullptr, edges_.connect(work());
+    if (faces_) {
+      faces_ = nullptr;
+      edges_.connect(work());
+    }
   }
 
   Fusing fusing() const override {
@@ -108,7 +112,8 @@ class SolverOf : public Solver {
       if (!slab_pass_) slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_);
       slab_pass_->run({work(first, 0), first.stage.in, first.stage.out},
                       {work(second, 1), second.stage.in, second.stage.out}, *faces_, fastest);
-      blocks().collect(moments_[0], *first.moments), blocks().collect(moments_[1], *second.moments);
+      blocks().collect(moments_[0], *first.moments);
+      blocks().collect(moments_[1], *second.moments);
     }
     return {static_cast<double>(fastest[0]), static_cast<double>(fastest[1])};
   }
@@ -207,7 +212,8 @@ class SolverOf : public Solver {
     w.layout = layout_;
     w.moment = moments_[0].data();
     w.scratch = reinterpret_cast<P*>(scratch_.data());
-    w.tile = sizes_.tile, w.slab = sizes_.slab;
+    w.tile = sizes_.tile;
+    w.slab = sizes_.slab;
     edges_.attach(w);  // where faces are left, they are attached
     return w;
   }
@@ -225,7 +231,9 @@ class SolverOf : public Solver {
     w.out = reinterpret_cast<P*>(f_[stage.out].data());
     w.electric = force.any();
     w.magnetic = w.electric && K::pairs > 0 && (force.magnetic[0] || force.magnetic[1] || force.magnetic[2]);
-    w.a = static_cast<T>(stage.a), w.b = static_cast<T>(stage.b), w.c = static_cast<T>(stage.c);
+    w.a = static_cast<T>(stage.a);
+    w.b = static_cast<T>(stage.b);
+    w.c = static_cast<T>(stage.c);
     if constexpr (has_cells)
       if (by_cells_) CellPass<K, P>::load_blocks(w, shared_);
     return w;

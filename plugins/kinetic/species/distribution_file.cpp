@@ -38,14 +38,21 @@ std::vector<CellRows> rows_of(const PhaseGrid& grid, int modes, std::int64_t mos
 io::Block block_of(const PhaseGrid& grid, const CellRows& rows, int modes, double* data) {
   io::Block block{0, {grid.conf_index(grid.local_conf(rows.first))}, {}};
   std::vector<std::int64_t> shape{rows.count};
-  for (int d = 0; d < grid.vdim; ++d)
-    block.start.push_back(grid.velocity(d).first), shape.push_back(grid.velocity(d).count);
-  block.start.push_back(0), shape.push_back(modes);
+  for (int d = 0; d < grid.vdim; ++d) {
+    block.start.push_back(grid.velocity(d).first);
+    shape.push_back(grid.velocity(d).count);
+  }
+  block.start.push_back(0);
+  shape.push_back(modes);
   TensorRef& t = block.values;
   t.data = data;
   t.rank = static_cast<int>(shape.size());
   std::int64_t stride = 1;
-  for (int k = t.rank - 1; k >= 0; --k) t.shape[k] = shape[k], t.stride[k] = stride, stride *= shape[k];
+  for (int k = t.rank - 1; k >= 0; --k) {
+    t.shape[k] = shape[k];
+    t.stride[k] = stride;
+    stride *= shape[k];
+  }
   return block;
 }
 
@@ -57,7 +64,9 @@ void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& b
   std::vector<double> lower, upper;
   std::vector<int> cells, exponents;
   for (int d = 0; d < grid.dimensions(); ++d) {
-    lower.push_back(grid.axis[d].lower), upper.push_back(grid.axis[d].upper), cells.push_back(grid.axis[d].cells);
+    lower.push_back(grid.axis[d].lower);
+    upper.push_back(grid.axis[d].upper);
+    cells.push_back(grid.axis[d].cells);
   }
   for (const auto& e : basis.exponents) exponents.insert(exponents.end(), e.begin(), e.end());
   object.set_attribute("cdim", grid.cdim);

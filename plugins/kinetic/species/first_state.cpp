@@ -14,14 +14,23 @@ namespace cambium::kinetic {
 void Survey::add(double value, std::span<const double> z) {
   ++points;
   negative += value < 0.0;
-  sum += std::abs(value), missing += std::max(0.0, -value);
-  if (value < least) least = value, where.assign(z.begin(), z.end());
+  sum += std::abs(value);
+  missing += std::max(0.0, -value);
+  if (value < least) {
+    least = value;
+    where.assign(z.begin(), z.end());
+  }
 }
 
 void Survey::add(const Survey& behind) {
-  points += behind.points, negative += behind.negative;
-  sum += behind.sum, missing += behind.missing;
-  if (behind.least < least) least = behind.least, where = behind.where;
+  points += behind.points;
+  negative += behind.negative;
+  sum += behind.sum;
+  missing += behind.missing;
+  if (behind.least < least) {
+    least = behind.least;
+    where = behind.where;
+  }
 }
 
 void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
@@ -84,7 +93,10 @@ void require_density(const Species& species) {
   double first = none, found = 0.0;  // the first cell of the whole grid, whoever has it
   for (int cell = 0; cell < conf.count() && first == none; ++cell) {
     const double density = density_in(species, cell);
-    if (!(density >= 0.0 && std::isfinite(density))) first = conf.index(conf.place(cell)), found = density;
+    if (!(density >= 0.0 && std::isfinite(density))) {
+      first = conf.index(conf.place(cell));
+      found = density;
+    }
   }
   const double here = first;
   first = species.ranks().all().min(here);

@@ -158,8 +158,11 @@ class Rows {
     tensor.data = row.data();
     tensor.rank = static_cast<int>(shape.size());
     std::int64_t stride = 1;
-    for (int d = tensor.rank - 1; d >= 0; --d)
-      tensor.shape[d] = shape[d], tensor.stride[d] = stride, stride *= shape[d];
+    for (int d = tensor.rank - 1; d >= 0; --d) {
+      tensor.shape[d] = shape[d];
+      tensor.stride[d] = stride;
+      stride *= shape[d];
+    }
     set_.read_block(start, tensor);
     return row;
   }
@@ -226,7 +229,9 @@ std::vector<double> regrid_field(const StoredGrid& from, const std::vector<doubl
   std::vector<AxisMap> maps;
   for (int d = 0; d < to.dimensions; ++d) {
     Axis axis;
-    axis.lower = to.lower[d], axis.upper = to.lower[d] + to.cells[d] * to.width[d], axis.cells = to.cells[d];
+    axis.lower = to.lower[d];
+    axis.upper = to.lower[d] + to.cells[d] * to.width[d];
+    axis.cells = to.cells[d];
     maps.emplace_back(from.lower[d], from.upper[d], from.cells[d], axis);
   }
   const Regrid space(std::move(maps), from.conf_exponents, to.exponents);

@@ -72,7 +72,10 @@ void Regrid::cell(const int* at, const Old& old, double* out) const {
   for (int d = 0; d < dims; ++d)
     if (maps_[d].of(at[d]).empty()) return;
   for (int d = dims - 1; d >= 0;) {
-    for (int e = 0; e < dims; ++e) overlap[e] = &maps_[e].of(at[e])[turn[e]], from[e] = overlap[e]->from;
+    for (int e = 0; e < dims; ++e) {
+      overlap[e] = &maps_[e].of(at[e])[turn[e]];
+      from[e] = overlap[e]->from;
+    }
     add(overlap.data(), old(from), out);
     for (d = dims - 1; d >= 0 && ++turn[d] == maps_[d].of(at[d]).size(); --d) turn[d] = 0;
   }

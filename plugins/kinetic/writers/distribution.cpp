@@ -89,11 +89,14 @@ void fill_means(io::Dataset& means, const io::Dataset& f, const PhaseGrid& grid,
   std::vector<std::int64_t> from(stored.size(), 0), to(shape.size(), 0);
   for (std::int64_t cell = 0; cell < stored[0]; ++cell) {
     std::vector<std::int64_t> block = stored, part = shape;
-    from[0] = cell, block[0] = 1;
+    from[0] = cell;
+    block[0] = 1;
     f.read_block(from, shaped(all, block));
     for (std::int64_t k = 0; k < rows; ++k) out[k] = psi * all[k * modes + constant];
-    for (int d = grid.cdim, rest = static_cast<int>(cell); d-- > 0; rest /= static_cast<int>(shape[d]))
-      to[d] = rest % shape[d], part[d] = 1;
+    for (int d = grid.cdim, rest = static_cast<int>(cell); d-- > 0; rest /= static_cast<int>(shape[d])) {
+      to[d] = rest % shape[d];
+      part[d] = 1;
+    }
     means.write_block(to, shaped(out, part));
   }
 }

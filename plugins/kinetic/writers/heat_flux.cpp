@@ -51,7 +51,10 @@ std::array<std::vector<double>, 4> HeatFluxWriter::moments() const {
         while (std::abs(nodes[place] - rule.xi(q, 0)) > 1e-12) ++place;
         const double speed = v.centre(v.first + iv) + 0.5 * v.width() * rule.xi(q, 1);
         double part = rule.weight(q) / weights[place] * 0.5 * v.width() * values[q];
-        for (auto& m : out) m[row + place] += part, part *= speed;
+        for (auto& m : out) {
+          m[row + place] += part;
+          part *= speed;
+        }
       }
     }
   }
@@ -74,10 +77,12 @@ void HeatFluxWriter::write(std::int64_t step, double time, const std::array<std:
   std::vector<double> u(n), T(n), q(n);
   double n0 = 0.0, p0 = 0.0;
   for (std::size_t j = 0; j < n; ++j) {
-    u[j] = m[1][j] / m[0][j], T[j] = m[2][j] / m[0][j] - u[j] * u[j];
+    u[j] = m[1][j] / m[0][j];
+    T[j] = m[2][j] / m[0][j] - u[j] * u[j];
     q[j] = m[3][j] - 3.0 * u[j] * m[2][j] + 3.0 * u[j] * u[j] * m[1][j] - u[j] * u[j] * u[j] * m[0][j];
     const double share = 0.5 * weights[j % points] * x.width() / length;
-    n0 += share * m[0][j], p0 += share * m[0][j] * T[j];
+    n0 += share * m[0][j];
+    p0 += share * m[0][j] * T[j];
   }
   const double vt = std::sqrt(p0 / n0), mass = species_->mass(), charge = species_->charge();
   const double debye = vt * std::sqrt(mass / (n0 * charge * charge));
@@ -87,10 +92,15 @@ void HeatFluxWriter::write(std::int64_t step, double time, const std::array<std:
     for (std::size_t j = 0; j < n; ++j) {
       const double at = x.width() * (static_cast<double>(j / points) + 0.5 + 0.5 * nodes[j % points]);
       const auto phase = weights[j % points] * x.width() / length * std::polar(1.0, -k * at);
-      wave[0] += phase * T[j] / (vt * vt), wave[1] += phase * u[j] / vt, wave[2] += phase * q[j] / (n0 * vt * vt * vt);
+      wave[0] += phase * T[j] / (vt * vt);
+      wave[1] += phase * u[j] / vt;
+      wave[2] += phase * q[j] / (n0 * vt * vt * vt);
     }
     double parts[3][2];
-    for (int c = 0; c < 3; ++c) parts[c][0] = wave[c].real(), parts[c][1] = wave[c].imag();
+    for (int c = 0; c < 3; ++c) {
+      parts[c][0] = wave[c].real();
+      parts[c][1] = wave[c].imag();
+    }
     file_.append(step, time, std::array<const double*, 4>{&scaled, parts[0], parts[1], parts[2]});
   }
   file_.flush();

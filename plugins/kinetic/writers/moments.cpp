@@ -65,8 +65,10 @@ std::vector<SeriesFile::Column> MomentsWriter::columns() const {
   const std::int64_t parts = conf.highest() + 1;
   for (const auto& e : own_expansions_of(*physics_)) {
     SeriesFile::Column column{shown_name(e.name), {}, {}, meaning_of(e.name)};
-    for (int d = conf.dimensions; d-- > 0;)
-      column.shape.push_back(conf.cells[d] * parts), column.along.emplace_back(1, "xyz"[d]);
+    for (int d = conf.dimensions; d-- > 0;) {
+      column.shape.push_back(conf.cells[d] * parts);
+      column.along.emplace_back(1, "xyz"[d]);
+    }
     out.push_back(std::move(column));
   }
   return out;

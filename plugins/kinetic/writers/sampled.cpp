@@ -66,7 +66,10 @@ std::pair<std::string, int> vector_name(std::string name) {
   int component = 0;
   if (name.starts_with("field/")) {
     name = name.substr(6);
-    if (name.size() == 2) component = name.back() - 'x', name.pop_back();
+    if (name.size() == 2) {
+      component = name.back() - 'x';
+      name.pop_back();
+    }
   } else if (name[name.size() - 2] == '_') {
     component = name.back() - 'x';
     name.resize(name.size() - 2);
@@ -114,7 +117,10 @@ TensorRef SampledBrick::tensor(std::size_t field) const {
   TensorRef t = io::tensor_of(fields[field].values.data(), {});
   t.rank = static_cast<int>(shape.size());
   std::int64_t stride = 1;
-  for (int k = t.rank; k-- > 0; stride *= shape[at(k)]) t.shape[k] = shape[at(k)], t.stride[k] = stride;
+  for (int k = t.rank; k-- > 0; stride *= shape[at(k)]) {
+    t.shape[k] = shape[at(k)];
+    t.stride[k] = stride;
+  }
   return t;
 }
 
@@ -207,7 +213,8 @@ GridFields sampled_distribution(const Species& species, const std::vector<int>& 
     bool flat = true;
     for (int d = 0; d < grid.dimensions(); ++d) flat &= shown(d) || basis.exponents[k][d] == 0;
     if (!flat) continue;
-    kept.push_back(k), exponents.emplace_back();
+    kept.push_back(k);
+    exponents.emplace_back();
     for (int d : axes) exponents.back().push_back(basis.exponents[k][d]);
   }
   const Parts sampled(exponents, parts);

@@ -46,8 +46,12 @@ void SeriesFile::write(int column, std::span<const std::int64_t> start, const Te
   std::vector<std::int64_t> from{row_};
   from.insert(from.end(), start.begin(), start.end());
   row.rank = block.rank + 1;
-  row.shape[0] = 1, row.stride[0] = block.elements();
-  for (int k = 0; k < block.rank; ++k) row.shape[k + 1] = block.shape[k], row.stride[k + 1] = block.stride[k];
+  row.shape[0] = 1;
+  row.stride[0] = block.elements();
+  for (int k = 0; k < block.rank; ++k) {
+    row.shape[k + 1] = block.shape[k];
+    row.stride[k + 1] = block.stride[k];
+  }
   file_->dataset(name).write_block(from, row);
 }
 

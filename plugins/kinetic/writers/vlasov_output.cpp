@@ -38,16 +38,20 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
   std::vector<Totals> totals;
   for (const auto& s : species()) {
     totals.emplace_back(*s);
-    kinetic += totals.back().kinetic_energy(), particles += totals.back().particles();
+    kinetic += totals.back().kinetic_energy();
+    particles += totals.back().particles();
   }
   if (fields()) {
     const double electric = fields()->electric_energy(0), magnetic = fields()->magnetic_energy(0);
-    put(electric), put(magnetic);
+    put(electric);
+    put(magnetic);
     field = electric + magnetic;
     for (const auto& r : fields()->readings()) put(r.value);
   }
   const double total = kinetic + field;
-  put(kinetic), put(total), put(particles);
+  put(kinetic);
+  put(total);
+  put(particles);
   for (int d = 0; d < species().front()->solver().grid().vdim; ++d) {
     double momentum = 0.0;
     for (std::size_t s = 0; s < totals.size(); ++s)
@@ -55,12 +59,19 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
     put(momentum);
   }
   for (const Totals& of : totals) {
-    put(of.particles()), put(of.kinetic_energy()), put(of.temperature()), put(of.square_integral());
+    put(of.particles());
+    put(of.kinetic_energy());
+    put(of.temperature());
+    put(of.square_integral());
     if (common_.observables.entropy) put(of.entropy());
   }
-  if (!measured_) first_energy_ = total, first_particles_ = particles;
+  if (!measured_) {
+    first_energy_ = total;
+    first_particles_ = particles;
+  }
   measured_ = true;
-  last_energy_ = total, last_particles_ = particles;
+  last_energy_ = total;
+  last_particles_ = particles;
 }
 
 std::optional<GridFields> Vlasov::grid_fields(const State&, const Comm&) const { return sampled_moments(*this); }

@@ -72,8 +72,10 @@ class Search {
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       if (nodes_[k].last - nodes_[k].first == 1)
         largest = std::max(largest, nodes_[k].work);
-      else
-        to[k] = static_cast<int>(open.size()), open.push_back(nodes_[k]);
+      else {
+        to[k] = static_cast<int>(open.size());
+        open.push_back(nodes_[k]);
+      }
     }
     nodes_ = std::move(open);
     for (int& n : node_)
@@ -110,7 +112,8 @@ class Search {
         node.from = low;
         node.to = std::nextafter(high, 2.0);  // the last atom, too
       }
-      node.below = 0.0, node.inside = node.work;
+      node.below = 0.0;
+      node.inside = node.work;
     }
   }
 
@@ -143,7 +146,9 @@ class Search {
     int b = 0;
     while (b < bins - 1 && node.below + histogram[b] < node.wanted()) node.below += histogram[b++];
     const double from = edge(node, b, bins), to = edge(node, b + 1, bins);
-    node.from = from, node.to = to, node.inside = histogram[b];
+    node.from = from;
+    node.to = to;
+    node.inside = histogram[b];
   }
 
   /// At the end of the stretch that is nearer to the wanted work, then half-way between the atoms on both sides.

@@ -15,7 +15,8 @@ struct Buckets {
       if (static_cast<int>(view.extent(0)) < size)
         view = View<int*>(Kokkos::ViewAllocateWithoutInitializing(label), static_cast<std::size_t>(size + size / 8));
     };
-    grow(start, "buckets: start", buckets + 1), grow(filled, "buckets: filled", buckets + 1);
+    grow(start, "buckets: start", buckets + 1);
+    grow(filled, "buckets: filled", buckets + 1);
     grow(member, "buckets: member", items);
   }
 };
@@ -33,7 +34,10 @@ void fill_buckets(Buckets& out, int items, int buckets, const Key& key, const Be
   Kokkos::parallel_scan(
       "buckets: starts", Range(0, buckets + 1), KOKKOS_LAMBDA(const int b, int& sum, const bool last) {
         const int mine = filled(b);
-        if (last) start(b) = sum, filled(b) = 0;
+        if (last) {
+          start(b) = sum;
+          filled(b) = 0;
+        }
         sum += mine;
       });
   Kokkos::parallel_for(

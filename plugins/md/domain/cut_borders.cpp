@@ -47,7 +47,8 @@ std::vector<NearBox> boxes_near(const CutTree& cuts, int rank, const double reac
         cuts.find(place, ranks);
         for (int other : ranks) {
           if (other == rank && a == 0 && b == 0 && c == 0) continue;
-          seen.rank = other, seen.box = cuts.box_of(other);
+          seen.rank = other;
+          seen.box = cuts.box_of(other);
           if (near(rank, own, seen, reach)) found.push_back(seen);
         }
       }

@@ -56,10 +56,13 @@ FractionalBox CutTree::box_of(int rank) const {
   for (int first = 0, last = ranks(); last - first > 1;) {
     const int half = middle(first, last);
     const Plane& p = plane(half);
-    if (rank < half)
-      last = half, box.high[p.direction] = p.at;
-    else
-      first = half, box.low[p.direction] = p.at;
+    if (rank < half) {
+      last = half;
+      box.high[p.direction] = p.at;
+    } else {
+      first = half;
+      box.low[p.direction] = p.at;
+    }
   }
   return box;
 }

@@ -119,7 +119,8 @@ int images_on_device(const Particles& p, double range, View<int* [4]>& copies) {
   near.right_angles = !p.box.is_triclinic();
   int layers[3];
   for (int d = 0; d < 3; ++d) {
-    near.reach[d] = near.limit / height[d], near.height[d] = height[d];
+    near.reach[d] = near.limit / height[d];
+    near.height[d] = height[d];
     layers[d] = static_cast<int>(near.reach[d]) + 1;
   }
   const auto list = [&] {

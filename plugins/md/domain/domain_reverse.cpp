@@ -28,7 +28,8 @@ void Domain::plan_reverse() {
   const int total = own_copies_ + peers_.near_rows();
   if constexpr (!device_is_host) {
     entries_by_row(copies_, total, nlocal_, reverse_work_);
-    reverse_offset_ = reverse_work_.start, reverse_copy_ = reverse_work_.member;
+    reverse_offset_ = reverse_work_.start;
+    reverse_copy_ = reverse_work_.member;
     reverse_planned_ = true;
     return;
   }

@@ -153,7 +153,12 @@ namespace {
 struct KineticTensor {
   double xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
   KOKKOS_INLINE_FUNCTION KineticTensor& operator+=(const KineticTensor& o) {
-    xx += o.xx, yy += o.yy, zz += o.zz, xy += o.xy, xz += o.xz, yz += o.yz;
+    xx += o.xx;
+    yy += o.yy;
+    zz += o.zz;
+    xy += o.xy;
+    xz += o.xz;
+    yz += o.yz;
     return *this;
   }
 };
@@ -179,8 +184,12 @@ static KineticTensor local_kinetic(const Particles& p, const View<double*>& inv_
       KOKKOS_LAMBDA(int i, KineticTensor& sum) {
         const double m = mvv2e / inv_m(static_cast<int>(x(i, 3)));
         const double vx = v(i, 0), vy = v(i, 1), vz = v(i, 2);
-        sum.xx += m * vx * vx, sum.yy += m * vy * vy, sum.zz += m * vz * vz;
-        sum.xy += m * vx * vy, sum.xz += m * vx * vz, sum.yz += m * vy * vz;
+        sum.xx += m * vx * vx;
+        sum.yy += m * vy * vy;
+        sum.zz += m * vz * vz;
+        sum.xy += m * vx * vy;
+        sum.xz += m * vx * vz;
+        sum.yz += m * vy * vz;
       },
       Kokkos::Sum<KineticTensor>(total));
   return total;

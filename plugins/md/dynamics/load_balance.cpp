@@ -60,7 +60,8 @@ std::vector<double> LoadBalance::work_of_atoms(const NeighborList& list) const {
 double LoadBalance::worked() {
   const double now = wall_seconds(), waited = waits_ ? waits_->seconds() : 0.0;
   const double own = std::max(now - since_ - (waited - waited_before_), 1e-9);
-  since_ = now, waited_before_ = waited;
+  since_ = now;
+  waited_before_ = waited;
   return own;
 }
 

@@ -23,7 +23,11 @@ std::array<double, 3> products(const Dynamics& d) {
       "fire::products", Range(0, p.nlocal),
       KOKKOS_LAMBDA(int i, double& a, double& b, double& c) {
         if (group(i) & frozen) return;
-        for (int k = 0; k < 3; ++k) a += f(i, k) * v(i, k), b += f(i, k) * f(i, k), c += v(i, k) * v(i, k);
+        for (int k = 0; k < 3; ++k) {
+          a += f(i, k) * v(i, k);
+          b += f(i, k) * f(i, k);
+          c += v(i, k) * v(i, k);
+        }
       },
       fv, ff, vv);
   return {fv, ff, vv};
@@ -66,8 +70,11 @@ void Fire::look_at_forces(Dynamics& d) {
   comm.sum(sums);
   std::array<double, 2> largest{largest_norm(d, d.particles().f), largest_norm(d, d.particles().v)};
   comm.max(largest);
-  power_ = sums[0], force2_ = sums[1], velocity2_ = sums[2];
-  largest_force_ = largest[0], largest_velocity_ = largest[1];
+  power_ = sums[0];
+  force2_ = sums[1];
+  velocity2_ = sums[2];
+  largest_force_ = largest[0];
+  largest_velocity_ = largest[1];
 }
 
 void Fire::start(Dynamics& d) {

@@ -88,12 +88,15 @@ void Md::examine(Check& check) {
   if (check.waits(structure.file)) return;
   const double range = potential_->cutoff() + params_.skin;
   double atoms = 0.0, density = 0.0;
-  if (structure.lattice)
-    atoms = static_cast<double>(atoms_of(*structure.lattice)), density = density_of(*structure.lattice);
+  if (structure.lattice) {
+    atoms = static_cast<double>(atoms_of(*structure.lattice));
+    density = density_of(*structure.lattice);
+  }
   if (atoms < most_atoms) {
     looked_at_ = std::make_unique<State>();
     looked_at_->particles = build_structure(structure, params_.masses, check.context());
-    atoms = static_cast<double>(looked_at_->particles.nglobal), density = atoms / looked_at_->particles.box.volume();
+    atoms = static_cast<double>(looked_at_->particles.nglobal);
+    density = atoms / looked_at_->particles.box.volume();
     check.set_first_state(looked_at_.get());
   }
   check.memory(fmt::format("{:.0f} atoms", atoms), bytes_of(atoms, density, range, check.context().comm));
@@ -328,10 +331,15 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
                         p[5]};
   std::copy(std::begin(all), std::end(all), values.begin());
   if (const Committee* committee = potential_->committee()) committee->measure(values.subspan(std::size(all)));
-  if (!measured_) first_conserved_ = conserved, first_time_ = state.time, first_potential_ = now.potential_energy;
+  if (!measured_) {
+    first_conserved_ = conserved;
+    first_time_ = state.time;
+    first_potential_ = now.potential_energy;
+  }
   measured_ = true;
   last_potential_ = now.potential_energy;
-  last_conserved_ = conserved, last_time_ = state.time;
+  last_conserved_ = conserved;
+  last_time_ = state.time;
   temperature_sum_ += now.temperature;
   pressure_sum_ += now.mean_pressure();
   ++measurements_;

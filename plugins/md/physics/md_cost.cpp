@@ -24,7 +24,8 @@ std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
   const auto& given = params.structure;
   if (given.lattice && !given.keep) {
     LatticeSpec one = *given.lattice;
-    one.cells = {1, 1, 1}, one.displacement = 0.0;
+    one.cells = {1, 1, 1};
+    one.displacement = 0.0;
     Box box = make_lattice(one, context.comm, 0).box;
     double atoms = static_cast<double>(atoms_of(*given.lattice));
     for (int d = 0; d < 3; ++d) {
@@ -146,8 +147,10 @@ void MdCost::add_messages(const Surroundings& s, double between, StepCost& out) 
   const double leaving = moved * params_.skin * s.surface * row * s.density;
   near("new lists: ghosts", often, 1.0);
   auto& lists = out.messages.back();
-  lists.rounds *= 4.0, lists.messages *= 4.0;
-  lists.sent += often * (8.0 * s.peers + leaving), lists.received = lists.sent;
+  lists.rounds *= 4.0;
+  lists.messages *= 4.0;
+  lists.sent += often * (8.0 * s.peers + leaving);
+  lists.received = lists.sent;
   const double sums = 1.0 + reductions();
   out.messages.push_back({"how far atoms have come, sums", Pattern::reduce, sums + often, 0.0,
                           word * (sums + 3.0 * often), word * (sums + 3.0 * often)});

@@ -38,7 +38,8 @@ void add_shares(const Particles& particles, View<double* [2]> shares, bool per_a
       "lennard_jones_tail", Range(0, particles.nlocal),
       KOKKOS_LAMBDA(int i, Sums<2>& s) {
         const int type = static_cast<int>(x(i, 3));
-        s.v[0] += shares(type, 0), s.v[1] += shares(type, 1);
+        s.v[0] += shares(type, 0);
+        s.v[1] += shares(type, 1);
         if (!per_atom) return;
         atom_energy(i) += shares(type, 0);
         for (int k = 0; k < 3; ++k) atom_virial(i, 4 * k) += shares(type, 1);

@@ -94,7 +94,9 @@ struct StillingerWeberBlocks {
   }
 
   CAMBIUM_FN static Leg load_leg(const Pairs& pairs, int k, typename P::Mask mine, P* d) {
-    d[0] = P::load(pairs.dx + k), d[1] = P::load(pairs.dy + k), d[2] = P::load(pairs.dz + k);
+    d[0] = P::load(pairs.dx + k);
+    d[1] = P::load(pairs.dy + k);
+    d[2] = P::load(pairs.dz + k);
     // Behind the last pair of a block lies whatever the stack held: zero times that may be no number.
     const P inverse_r = keep(mine, P::load(pairs.inverse_r + k));
     return {d[0] * inverse_r,
@@ -126,7 +128,9 @@ struct StillingerWeberBlocks {
       const auto g = kernel.functions.triplet_gradient(leg, m);
       own.add(leg, d[0], d[1], d[2], g);
       // Lanes beyond `last` are zero, and overwritten by the next atom.
-      g.x.store(pairs.gx + k), g.y.store(pairs.gy + k), g.z.store(pairs.gz + k);
+      g.x.store(pairs.gx + k);
+      g.y.store(pairs.gy + k);
+      g.z.store(pairs.gz + k);
     }
     const double energy = energies ? 0.5 * sum(pair) + kernel.functions.triplet_energy(m, sum(squares)) : 0.0;
     kernel.finish(i, own, energy, sums);
@@ -156,7 +160,8 @@ struct StillingerWeberParts {
     Blocks mine = blocks;
     const int first = outside->first(part), last = outside->first(part + 1);
     const bool alone = outside->parts() == 1, to_the_end = part + 1 == outside->parts();  // ghosts lie behind all atoms
-    mine.kernel.own_first = first, mine.kernel.own_last = to_the_end ? std::numeric_limits<int>::max() : last;
+    mine.kernel.own_first = first;
+    mine.kernel.own_last = to_the_end ? std::numeric_limits<int>::max() : last;
     mine.kernel.outside = alone && one_thread ? nullptr : &outside->of(part);
     for (int i = first; i < last; i += Blocks::atoms_per_block) f(mine, i / Blocks::atoms_per_block);
   }

@@ -74,16 +74,30 @@ struct StillingerWeberFunctions {
 
   CAMBIUM_FN static void add_to_moments(const Leg& leg, Moments& m) {
     const P x = leg.weight * leg.ux, y = leg.weight * leg.uy, z = leg.weight * leg.uz;
-    m.s += leg.weight, m.x += x, m.y += y, m.z += z;
-    m.xx = fma(x, leg.ux, m.xx), m.yy = fma(y, leg.uy, m.yy), m.zz = fma(z, leg.uz, m.zz);
-    m.xy = fma(x, leg.uy, m.xy), m.xz = fma(x, leg.uz, m.xz), m.yz = fma(y, leg.uz, m.yz);
+    m.s += leg.weight;
+    m.x += x;
+    m.y += y;
+    m.z += z;
+    m.xx = fma(x, leg.ux, m.xx);
+    m.yy = fma(y, leg.uy, m.yy);
+    m.zz = fma(z, leg.uz, m.zz);
+    m.xy = fma(x, leg.uy, m.xy);
+    m.xz = fma(x, leg.uz, m.xz);
+    m.yz = fma(y, leg.uz, m.yz);
   }
 
   /// Sums over lanes, back in every lane.
   CAMBIUM_FN static void spread(Moments& m) {
-    m.s = total(m.s), m.x = total(m.x), m.y = total(m.y), m.z = total(m.z);
-    m.xx = total(m.xx), m.yy = total(m.yy), m.zz = total(m.zz);
-    m.xy = total(m.xy), m.xz = total(m.xz), m.yz = total(m.yz);
+    m.s = total(m.s);
+    m.x = total(m.x);
+    m.y = total(m.y);
+    m.z = total(m.z);
+    m.xx = total(m.xx);
+    m.yy = total(m.yy);
+    m.zz = total(m.zz);
+    m.xy = total(m.xy);
+    m.xz = total(m.xz);
+    m.yz = total(m.yz);
   }
 
   /// Energy of all triplets around the central atom; `squares` is the sum of e_j^2.

@@ -52,8 +52,12 @@ struct StillingerWeberKernel {
       if constexpr (energies) {
         const P half = P(-0.5) * leg.pair_slope;  // the other half of the pair belongs to the neighbour
         const P tx = fma(half, leg.ux, -g.x), ty = fma(half, leg.uy, -g.y), tz = fma(half, leg.uz, -g.z);
-        virial[0] = fma(tx, dx, virial[0]), virial[1] = fma(ty, dy, virial[1]), virial[2] = fma(tz, dz, virial[2]);
-        virial[3] = fma(tx, dy, virial[3]), virial[4] = fma(tx, dz, virial[4]), virial[5] = fma(ty, dz, virial[5]);
+        virial[0] = fma(tx, dx, virial[0]);
+        virial[1] = fma(ty, dy, virial[1]);
+        virial[2] = fma(tz, dz, virial[2]);
+        virial[3] = fma(tx, dy, virial[3]);
+        virial[4] = fma(tx, dz, virial[4]);
+        virial[5] = fma(ty, dz, virial[5]);
       }
     }
   };
@@ -63,14 +67,18 @@ struct StillingerWeberKernel {
     double* const to = f + 3 * static_cast<std::int64_t>(row);
     if constexpr (device_is_host) {
       if (outside) {
-        if (row >= own_first && row < own_last)
-          to[0] += fx, to[1] += fy, to[2] += fz;
-        else
+        if (row >= own_first && row < own_last) {
+          to[0] += fx;
+          to[1] += fy;
+          to[2] += fz;
+        } else
           outside->push_back({row, {fx, fy, fz}});
         return;
       }
     }
-    add_to(to, fx), add_to(to + 1, fy), add_to(to + 2, fz);
+    add_to(to, fx);
+    add_to(to + 1, fy);
+    add_to(to + 2, fz);
   }
 
   CAMBIUM_FN void finish(int i, const Own& own, double energy, PairSums& sums) const {
@@ -78,7 +86,10 @@ struct StillingerWeberKernel {
     if constexpr (energies) {
       double w[6];
       sums.v[0] += energy;
-      for (int k = 0; k < 6; ++k) w[k] = sum(own.virial[k]), sums.v[1 + k] += w[k];
+      for (int k = 0; k < 6; ++k) {
+        w[k] = sum(own.virial[k]);
+        sums.v[1 + k] += w[k];
+      }
       if constexpr (outputs == Outputs::per_atom) {
         atom_energy[i] += energy;
         add_symmetric(atom_virial + 9 * static_cast<std::int64_t>(i), w);
@@ -95,7 +106,10 @@ struct StillingerWeberKernel {
     for (int k = 0; k < n; k += P::width) {
       const Leg leg = make_leg(center, j + k, d, radial_pair);
       Functions::add_to_moments(leg, m);
-      if constexpr (energies) pair += radial_pair, squares = fma(leg.weight, leg.weight, squares);
+      if constexpr (energies) {
+        pair += radial_pair;
+        squares = fma(leg.weight, leg.weight, squares);
+      }
     }
     Functions::spread(m);
     Own own;
@@ -111,7 +125,9 @@ struct StillingerWeberKernel {
  private:
   CAMBIUM_FN Leg make_leg(const double* center, const int* j, P* d, P& pair) const {
     const auto other = gather_rows<P>(x, j);
-    d[0] = other.x - P(center[0]), d[1] = other.y - P(center[1]), d[2] = other.z - P(center[2]);
+    d[0] = other.x - P(center[0]);
+    d[1] = other.y - P(center[1]);
+    d[2] = other.z - P(center[2]);
     const auto f = functions.radial(fma(d[0], d[0], fma(d[1], d[1], d[2] * d[2])));
     pair = f.pair;
     return {d[0] * f.inverse_r, d[1] * f.inverse_r, d[2] * f.inverse_r, f.inverse_r, f.weight, f.slope, f.pair_slope};
@@ -119,7 +135,9 @@ struct StillingerWeberKernel {
 
   CAMBIUM_FN void push_neighbors(const int* j, int n, const typename Functions::Vector& g) const {
     double lanes[3][P::width];
-    g.x.store(lanes[0]), g.y.store(lanes[1]), g.z.store(lanes[2]);
+    g.x.store(lanes[0]);
+    g.y.store(lanes[1]);
+    g.z.store(lanes[2]);
     for (int k = 0; k < (n < P::width ? n : P::width); ++k) give(j[k], -lanes[0][k], -lanes[1][k], -lanes[2][k]);
   }
 };

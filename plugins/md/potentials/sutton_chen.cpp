@@ -111,8 +111,10 @@ SuttonChen::SuttonChen(const Params& params, Context&) : params_(params) {
   if (params.element) numbers_ = published_numbers(*params.element);
   Numbers& s = numbers_;
   s.epsilon = params.epsilon.value_or(s.epsilon);
-  s.a = params.a.value_or(s.a), s.c = params.c.value_or(s.c);
-  s.n = params.n.value_or(s.n), s.m = params.m.value_or(s.m);
+  s.a = params.a.value_or(s.a);
+  s.c = params.c.value_or(s.c);
+  s.n = params.n.value_or(s.n);
+  s.m = params.m.value_or(s.m);
   if (!(s.epsilon > 0.0 && s.a > 0.0 && s.c > 0.0 && s.n > 0 && s.m > 0))
     throw InputError("sutton_chen needs `element`, or all of `epsilon`, `a`, `c`, `n` and `m`");
   if (!(s.n > s.m && s.m > 3))

@@ -17,9 +17,14 @@ double late_slope(const std::vector<double>& time, const std::vector<double>& va
   const std::size_t first = time.size() / 2;
   const double n = static_cast<double>(time.size() - first);
   double t = 0.0, v = 0.0, tt = 0.0, tv = 0.0;
-  for (std::size_t k = first; k < time.size(); ++k) t += time[k] / n, v += value[k] / n;
-  for (std::size_t k = first; k < time.size(); ++k)
-    tt += (time[k] - t) * (time[k] - t), tv += (time[k] - t) * (value[k] - v);
+  for (std::size_t k = first; k < time.size(); ++k) {
+    t += time[k] / n;
+    v += value[k] / n;
+  }
+  for (std::size_t k = first; k < time.size(); ++k) {
+    tt += (time[k] - t) * (time[k] - t);
+    tv += (time[k] - t) * (value[k] - v);
+  }
   return tt > 0.0 ? tv / tt : 0.0;
 }
 

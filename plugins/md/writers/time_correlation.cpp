@@ -72,7 +72,10 @@ void TimeCorrelation::save(io::Group& group) const {
   group.write("count", count_);
   std::vector<std::int64_t> samples;
   std::vector<double> times;
-  for (const Origin& origin : origins_) samples.push_back(origin.sample), times.push_back(origin.time);
+  for (const Origin& origin : origins_) {
+    samples.push_back(origin.sample);
+    times.push_back(origin.time);
+  }
   group.write("origin_sample", samples);
   group.write("origin_time", times);
   for (std::size_t k = 0; k < origins_.size(); ++k) group.write(fmt::format("origin_rows/{}", k), origins_[k].rows);

@@ -23,7 +23,8 @@ void WindowSet::open(Context& context) {
   const Stretch& s = params_.part == Part::training ? series.train : series.test;
   const std::int64_t n =
       window_count(s, {params_.window, params_.horizon}, params_.part == Part::training ? "training" : "test");
-  first_ = params_.range ? (*params_.range)[0] : 0, last_ = params_.range ? (*params_.range)[1] : n;
+  first_ = params_.range ? (*params_.range)[0] : 0;
+  last_ = params_.range ? (*params_.range)[1] : n;
   if (first_ < 0 || first_ >= last_ || last_ > n)
     throw InputError(
         fmt::format("range: [{}, {}] of {} windows holds none or reaches beyond them; give 0 <= first < last <= {}",

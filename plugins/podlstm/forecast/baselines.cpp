@@ -32,10 +32,14 @@ MinMax MinMax::of(const Matrix& a) {
   MinMax out;
   for (std::int64_t k = 0; k < a.cols; ++k) {
     double low = a(0, k), high = a(0, k);
-    for (std::int64_t t = 0; t < a.rows; ++t) low = std::min(low, a(t, k)), high = std::max(high, a(t, k));
+    for (std::int64_t t = 0; t < a.rows; ++t) {
+      low = std::min(low, a(t, k));
+      high = std::max(high, a(t, k));
+    }
     if (!(high > low))
       throw InputError(fmt::format("mode {} of the series never changes; leave it out (fewer modes)", k + 1));
-    out.low.push_back(low), out.width.push_back(high - low);
+    out.low.push_back(low);
+    out.width.push_back(high - low);
   }
   return out;
 }
@@ -43,8 +47,7 @@ MinMax MinMax::of(const Matrix& a) {
 Matrix MinMax::apply(const Matrix& a) const {
   Matrix out = a;
   for (std::int64_t t = 0; t < a.rows; ++t)
-    for (std::int64_t k = 0; k < a.cols; ++k)
-      out(t, k) = (a(t, k) - low[k]) / width[k];
+    for (std::int64_t k = 0; k < a.cols; ++k) out(t, k) = (a(t, k) - low[k]) / width[k];
   return out;
 }
 
@@ -62,7 +65,10 @@ Matrix calendar(const std::vector<double>& days, int order, double period) {
   for (std::int64_t t = 0; t < out.rows; ++t) {
     const double angle = 2.0 * constants::pi * days[t] / period;
     out(t, 0) = 1.0;
-    for (int k = 1; k <= order; ++k) out(t, 2 * k - 1) = std::cos(k * angle), out(t, 2 * k) = std::sin(k * angle);
+    for (int k = 1; k <= order; ++k) {
+      out(t, 2 * k - 1) = std::cos(k * angle);
+      out(t, 2 * k) = std::sin(k * angle);
+    }
   }
   return out;
 }
@@ -108,7 +114,8 @@ class Harmonics : public Forecaster {
   }
   void write(io::Group& g) const {
     write_matrix(g, "factors", factors_);
-    g.set_attribute("order", order_), g.set_attribute("period", period_);
+    g.set_attribute("order", order_);
+    g.set_attribute("period", period_);
   }
   static Harmonics read(const io::Group& g) {
     Harmonics out(g.attribute<int>("order"), g.attribute<double>("period"));
@@ -126,7 +133,8 @@ class Harmonics : public Forecaster {
 class Ridge {
  public:
   void fit(const Matrix& x, const Matrix& y, double penalty) {
-    x_mean_ = column_means(x), y_mean_ = column_means(y);
+    x_mean_ = column_means(x);
+    y_mean_ = column_means(y);
     const Matrix xc = centred(x, x_mean_), yc = centred(y, y_mean_);
     Matrix normal = product(xc, xc, Op::transposed);
     for (std::int64_t k = 0; k < normal.rows; ++k) normal(k, k) += penalty;
@@ -140,12 +148,14 @@ class Ridge {
   }
   void write(io::Group& g) const {
     write_matrix(g, "ridge", factors_);
-    g.write("input_mean", x_mean_), g.write("output_mean", y_mean_);
+    g.write("input_mean", x_mean_);
+    g.write("output_mean", y_mean_);
   }
   static Ridge read(const io::Group& g) {
     Ridge out;
     out.factors_ = read_matrix(g, "ridge");
-    out.x_mean_ = g.read<std::vector<double>>("input_mean"), out.y_mean_ = g.read<std::vector<double>>("output_mean");
+    out.x_mean_ = g.read<std::vector<double>>("input_mean");
+    out.y_mean_ = g.read<std::vector<double>>("output_mean");
     return out;
   }
 
@@ -153,8 +163,7 @@ class Ridge {
   static std::vector<double> column_means(const Matrix& a) {
     std::vector<double> out(a.cols, 0.0);
     for (std::int64_t i = 0; i < a.rows; ++i)
-      for (std::int64_t j = 0; j < a.cols; ++j)
-        out[j] += a(i, j) / static_cast<double>(a.rows);
+      for (std::int64_t j = 0; j < a.cols; ++j) out[j] += a(i, j) / static_cast<double>(a.rows);
     return out;
   }
   static Matrix centred(Matrix a, const std::vector<double>& mean) {
@@ -258,12 +267,14 @@ class HarmonicRidge : public Forecaster {
     return plus(std::move(out), harmonics_.predict(s, starts, shape));
   }
   void write(io::Group& g) const {
-    harmonics_.write(g), ridge_.write(g);
+    harmonics_.write(g);
+    ridge_.write(g);
     g.write("width", scale_.width);
   }
   static std::unique_ptr<HarmonicRidge> read(const io::Group& g) {
     auto out = std::make_unique<HarmonicRidge>(1, 1.0, 0.0);
-    out->harmonics_ = Harmonics::read(g), out->ridge_ = Ridge::read(g);
+    out->harmonics_ = Harmonics::read(g);
+    out->ridge_ = Ridge::read(g);
     out->scale_.width = g.read<std::vector<double>>("width");
     return out;
   }

@@ -17,19 +17,23 @@ namespace cambium::podlstm {
 void write_ensemble(const EnsembleFile& e, const Preparation& preparation, const Forecaster& linear, Context& context) {
   const auto path = (std::filesystem::path(context.run_directory) / "ensemble.h5").string();
   io::write_sealed_h5(path, [&](io::File& file) {
-    file.set_attribute("window", e.shape.past), file.set_attribute("horizon", e.shape.future),
-        file.set_attribute("modes", e.modes);
+    file.set_attribute("window", e.shape.past);
+    file.set_attribute("horizon", e.shape.future);
+    file.set_attribute("modes", e.modes);
     file.set_attribute("linear_share", e.linear_share);
-    file.set_attribute("cell", static_cast<int>(e.options.network.cell)),
-        file.set_attribute("head", static_cast<int>(e.options.network.head));
-    file.set_attribute("inputs", static_cast<int>(e.options.inputs)),
-        file.set_attribute("calendar", e.options.calendar);
-    file.set_attribute("harmonics", e.options.harmonics), file.set_attribute("period", e.options.period);
+    file.set_attribute("cell", static_cast<int>(e.options.network.cell));
+    file.set_attribute("head", static_cast<int>(e.options.network.head));
+    file.set_attribute("inputs", static_cast<int>(e.options.inputs));
+    file.set_attribute("calendar", e.options.calendar);
+    file.set_attribute("harmonics", e.options.harmonics);
+    file.set_attribute("period", e.options.period);
     auto scaling = file.create_group("preparation"), line = file.create_group("linear");
-    preparation.write(scaling), write_harmonic_ridge(linear, line);
+    preparation.write(scaling);
+    write_harmonic_ridge(linear, line);
     for (std::size_t k = 0; k < e.networks.size(); ++k) {
       auto group = file.create_group(fmt::format("networks/{:03}", k));
-      group.write("genome", std::vector<int>(e.networks[k].genome)), group.write("weights", e.networks[k].weights);
+      group.write("genome", std::vector<int>(e.networks[k].genome));
+      group.write("weights", e.networks[k].weights);
     }
     io::write_provenance(file, io::provenance_of(context));
   });
@@ -50,12 +54,14 @@ Stored read(const std::string& path) {
   Stored out;
   auto& e = out.file;
   e.shape = {file.attribute<std::int64_t>("window"), file.attribute<std::int64_t>("horizon")};
-  e.modes = file.attribute<std::int64_t>("modes"), e.linear_share = file.attribute<double>("linear_share");
-  e.options.network.cell = static_cast<Cell>(file.attribute<int>("cell")),
+  e.modes = file.attribute<std::int64_t>("modes");
+  e.linear_share = file.attribute<double>("linear_share");
+  e.options.network.cell = static_cast<Cell>(file.attribute<int>("cell"));
   e.options.network.head = static_cast<Head>(file.attribute<int>("head"));
-  e.options.inputs = static_cast<Inputs>(file.attribute<int>("inputs")),
+  e.options.inputs = static_cast<Inputs>(file.attribute<int>("inputs"));
   e.options.calendar = file.attribute<int>("calendar");
-  e.options.harmonics = file.attribute<int>("harmonics"), e.options.period = file.attribute<double>("period");
+  e.options.harmonics = file.attribute<int>("harmonics");
+  e.options.period = file.attribute<double>("period");
   out.preparation = std::make_shared<Preparation>(e.options, file.group("preparation"));
   out.linear = read_harmonic_ridge(file.group("linear"));
   const auto networks = file.group("networks");
@@ -81,7 +87,8 @@ Ensemble::Ensemble(const std::string& path, const WindowShape& shape, std::int64
     throw InputError(fmt::format(
         "'{}' forecasts {} modes over {} times from {}, but the series has {} modes, horizon is {} and window {}", path,
         e.modes, e.shape.future, e.shape.past, modes, shape.future, shape.past));
-  linear_share_ = e.linear_share, linear_ = std::move(stored.linear);
+  linear_share_ = e.linear_share;
+  linear_ = std::move(stored.linear);
   for (const auto& network : e.networks) {
     MemberOptions o = e.options;
     o.network.genome = network.genome;
@@ -106,7 +113,10 @@ Matrix Ensemble::predict(const Stretch& s, const std::vector<std::int64_t>& star
   spread = sum;
   for (const auto& member : members_) {
     const Matrix y = member.predict(s, starts, shape);
-    for (std::size_t e = 0; e < y.a.size(); ++e) sum.a[e] += y.a[e], spread.a[e] += y.a[e] * y.a[e];
+    for (std::size_t e = 0; e < y.a.size(); ++e) {
+      sum.a[e] += y.a[e];
+      spread.a[e] += y.a[e] * y.a[e];
+    }
   }
   const auto n = static_cast<double>(members_.size());
   for (std::size_t e = 0; e < sum.a.size(); ++e) {

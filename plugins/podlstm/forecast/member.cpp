@@ -28,11 +28,14 @@ Preparation::Preparation(const MemberOptions& options, const FitData& data) : op
   const auto m = static_cast<std::size_t>(seen.a.cols);
   if (options.inputs == Inputs::raw) {
     MinMax scale = MinMax::of(seen.a);
-    shift_ = std::move(scale.low), scale_ = std::move(scale.width), unit_ = scale_;
+    shift_ = std::move(scale.low);
+    scale_ = std::move(scale.width);
+    unit_ = scale_;
     return;
   }
   factors_ = least_squares(calendar(seen.days, options.harmonics, options.period), seen.a);
-  shift_.assign(m, 0.0), scale_.assign(m, 1.0);
+  shift_.assign(m, 0.0);
+  scale_.assign(m, 1.0);
   const Matrix rest = scaled(seen);
   for (std::size_t k = 0; k < m; ++k) {
     double square = 0.0;
@@ -48,14 +51,17 @@ Preparation::Preparation(const MemberOptions& options, const FitData& data) : op
 }
 
 Preparation::Preparation(const MemberOptions& options, const io::Group& group) : options_(options) {
-  shift_ = group.read<std::vector<double>>("shift"), scale_ = group.read<std::vector<double>>("scale");
+  shift_ = group.read<std::vector<double>>("shift");
+  scale_ = group.read<std::vector<double>>("scale");
   unit_ = group.read<std::vector<double>>("unit");
   if (group.exists("factors")) factors_ = read_matrix(group, "factors");
   if (group.exists("linear")) linear_ = read_harmonic_ridge(group.group("linear"));
 }
 
 void Preparation::write(io::Group& group) const {
-  group.write("shift", shift_), group.write("scale", scale_), group.write("unit", unit_);
+  group.write("shift", shift_);
+  group.write("scale", scale_);
+  group.write("unit", unit_);
   if (factors_.rows > 0) write_matrix(group, "factors", factors_);
   if (!linear_) return;
   auto linear = group.create_group("linear");
@@ -69,8 +75,7 @@ Matrix Preparation::scaled(const Stretch& s) const {
     for (std::size_t i = 0; i < out.a.size(); ++i) out.a[i] -= year.a[i];
   }
   for (std::int64_t t = 0; t < out.rows; ++t)
-    for (std::int64_t k = 0; k < out.cols; ++k)
-      out(t, k) = (out(t, k) - shift_[k]) / scale_[k];
+    for (std::int64_t k = 0; k < out.cols; ++k) out(t, k) = (out(t, k) - shift_[k]) / scale_[k];
   return out;
 }
 
@@ -174,8 +179,7 @@ void Member::train_epoch() {
   train::TermSum loss;
   for (std::int64_t first = 0; first < n; first += options_.batch) {
     std::vector<train::SamplePtr> batch;
-    for (std::int64_t i = first; i < std::min(n, first + options_.batch); ++i)
-      batch.push_back(t.samples[order[i]]);
+    for (std::int64_t i = first; i < std::min(n, first + options_.batch); ++i) batch.push_back(t.samples[order[i]]);
     t.gradients.zero();
     const double weight = 1.0 / static_cast<double>(batch.size());
     network_->gradient(batch, weights, {&weight, 1}, gradients, {&loss, 1}, {});

@@ -27,7 +27,8 @@ Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector
   for (const auto& split : splits) {
     method.fit({s, shape, split});
     const Matrix part = method.predict(s, split.validation, shape);
-    out.a.insert(out.a.end(), part.a.begin(), part.a.end()), out.rows += part.rows;
+    out.a.insert(out.a.end(), part.a.begin(), part.a.end());
+    out.rows += part.rows;
   }
   return out;
 }
@@ -64,7 +65,10 @@ double choose_last_ridge(BaselineOptions options, const Series& series, const Wi
   for (double penalty : {0.01, 0.03, 0.1, 0.3, 1.0, 3.0}) {
     options.last_ridge = penalty;
     const double r2 = validation_r2(*last_time_ridge(options), series.train, splits, shape);
-    if (r2 > best) best = r2, chosen = penalty;
+    if (r2 > best) {
+      best = r2;
+      chosen = penalty;
+    }
   }
   return chosen;
 }
@@ -112,8 +116,7 @@ std::string table_csv(const std::vector<TableRow>& rows, std::int64_t modes, std
                        number_text(r.test.r2), number_text(r.test.variance_weighted));
     for (double x : r.test.by_mode) out += fmt::format(",{}", number_text(x));
     for (double x : r.test.by_lead) out += fmt::format(",{}", number_text(x));
-    for (std::int64_t h = 0; h < leads; ++h)
-      out += fmt::format(",{}", r.rmse.empty() ? "" : number_text(r.rmse[h]));
+    for (std::int64_t h = 0; h < leads; ++h) out += fmt::format(",{}", r.rmse.empty() ? "" : number_text(r.rmse[h]));
     out += "\n";
   }
   return out;

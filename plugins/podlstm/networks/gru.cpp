@@ -11,7 +11,8 @@ namespace cambium::podlstm {
 
 void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, GruTrace& trace) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
-  trace.gates.resize(3 * n * rows), trace.inner.resize(n * rows);
+  trace.gates.resize(3 * n * rows);
+  trace.inner.resize(n * rows);
   for (std::int64_t r = 0; r < rows; ++r) std::copy_n(w.b, 3 * n, trace.gates.data() + 3 * n * r);
   multiply(Op::none, Op::none, rows, 3 * n, s.in, x, s.in, w.wx, 3 * n, 1.0f, trace.gates.data(), 3 * n);
   std::vector<float> product(3 * block, 0.0f);
@@ -29,8 +30,10 @@ void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, f
         const auto u = lanes.load(p + 2 * n + j) + lanes.load(bh + j);
         const auto c = tanh(fma(r, u, lanes.load(gate + 2 * n + j)));
         const FloatPack h0 = before ? lanes.load(before + j) : FloatPack(0.0f);
-        lanes.store(r, gate + j), lanes.store(z, gate + n + j), lanes.store(c, gate + 2 * n + j),
-            lanes.store(u, inner + j);
+        lanes.store(r, gate + j);
+        lanes.store(z, gate + n + j);
+        lanes.store(c, gate + 2 * n + j);
+        lanes.store(u, inner + j);
         lanes.store(fma(z, h0 - c, c), now + j);
       });
     }
@@ -54,8 +57,12 @@ void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, 
         const FloatPack h0 = before ? lanes.load(before + j) : FloatPack(0.0f);
         const auto dc = d * (one - z) * (one - c * c), dz = d * (h0 - c) * z * (one - z);
         const auto dr = dc * lanes.load(inner + j) * r * (one - r);
-        lanes.store(dr, gate + j), lanes.store(dz, gate + n + j), lanes.store(dc, gate + 2 * n + j);
-        lanes.store(dr, p + j), lanes.store(dz, p + n + j), lanes.store(dc * r, p + 2 * n + j);
+        lanes.store(dr, gate + j);
+        lanes.store(dz, gate + n + j);
+        lanes.store(dc, gate + 2 * n + j);
+        lanes.store(dr, p + j);
+        lanes.store(dz, p + n + j);
+        lanes.store(dc * r, p + 2 * n + j);
         if (down) lanes.store(fma(d, z, lanes.load(down + j)), down + j);
       });
     }

@@ -19,9 +19,13 @@ void step_forward(std::int64_t batch, std::int64_t n, float* gates, const float*
       const auto g = tanh(lanes.load(gate + 2 * n + j)), o = sigmoid(lanes.load(gate + 3 * n + j));
       const auto cell = before ? fma(f, lanes.load(before + j), i * g) : i * g;
       const auto t = tanh(cell);
-      lanes.store(i, gate + j), lanes.store(f, gate + n + j), lanes.store(g, gate + 2 * n + j),
-          lanes.store(o, gate + 3 * n + j);
-      lanes.store(cell, cb + j), lanes.store(t, tb + j), lanes.store(o * t, hb + j);
+      lanes.store(i, gate + j);
+      lanes.store(f, gate + n + j);
+      lanes.store(g, gate + 2 * n + j);
+      lanes.store(o, gate + 3 * n + j);
+      lanes.store(cell, cb + j);
+      lanes.store(t, tb + j);
+      lanes.store(o * t, hb + j);
     });
   }
 }
@@ -54,7 +58,8 @@ void step_backward(std::int64_t batch, std::int64_t n, float* gates, const float
 void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, LstmTrace& trace) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
   trace.gates.resize(4 * n * rows);
-  trace.cell.resize(n * rows), trace.tanh_cell.resize(n * rows);
+  trace.cell.resize(n * rows);
+  trace.tanh_cell.resize(n * rows);
   for (std::int64_t r = 0; r < rows; ++r) std::copy_n(w.b, 4 * n, trace.gates.data() + 4 * n * r);
   multiply(Op::none, Op::none, rows, 4 * n, s.in, x, s.in, w.wx, 4 * n, 1.0f, trace.gates.data(), 4 * n);
   for (std::int64_t t = 0; t < s.times; ++t) {

@@ -58,17 +58,21 @@ void StackedLstm::add(const std::string& name, std::vector<std::int64_t> shape, 
 }
 
 void StackedLstm::build(std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes) {
-  past_ = past, future_ = future, modes_ = modes;
+  past_ = past;
+  future_ = future;
+  modes_ = modes;
   if (params_.head == Head::recurrent && past != future)
     throw InputError(fmt::format(
         "head: a recurrent head gives as many times as it reads, but window is {} and horizon {}; use head: dense",
         past, future));
   graph_ = graph_of({}, params_.genome, static_cast<int>(features));
-  parameters_.clear(), first_parameter_.clear();
+  parameters_.clear();
+  first_parameter_.clear();
   const std::int64_t gates = params_.cell == Cell::lstm ? 4 : 3;
   auto recurrent = [&](const std::string& name, std::int64_t in, std::int64_t width) {
-    add(name + ".wx", {in, gates * width}, true), add(name + ".wh", {width, gates * width}, true),
-        add(name + ".b", {4 * width}, false);
+    add(name + ".wx", {in, gates * width}, true);
+    add(name + ".wh", {width, gates * width}, true);
+    add(name + ".b", {4 * width}, false);
   };
   for (std::size_t k = 0; k < graph_.nodes.size(); ++k) {
     const auto& node = graph_.nodes[k];
@@ -88,7 +92,8 @@ void StackedLstm::build(std::int64_t past, std::int64_t features, std::int64_t f
   module_.push_back(modules);
   const std::int64_t width = graph_.width_of(graph_.output);
   if (params_.head == Head::recurrent) return recurrent("head", width, modes);
-  add("head.w", {past, width, future * modes}, true), add("head.b", {future * modes}, false);
+  add("head.w", {past, width, future * modes}, true);
+  add("head.b", {future * modes}, false);
 }
 
 std::vector<int> StackedLstm::modules() const {

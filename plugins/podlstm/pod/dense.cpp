@@ -74,7 +74,8 @@ Eigen symmetric_eigen(Matrix a) {
   dsyevd_("V", "U", &n, a.a.data(), &n, values.data(), &wanted, &most, &integers_wanted, &most_integers, &info);
   std::vector<double> work(wanted);
   std::vector<int> integers(integers_wanted);
-  most = narrow(std::ssize(work)), most_integers = narrow(std::ssize(integers));
+  most = narrow(std::ssize(work));
+  most_integers = narrow(std::ssize(integers));
   dsyevd_("V", "U", &n, a.a.data(), &n, values.data(), work.data(), &most, integers.data(), &most_integers, &info);
   require(info, "dsyevd");
   Eigen out{std::move(values), Matrix(n, n)};  // vectors came as rows, in rising order

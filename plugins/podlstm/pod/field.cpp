@@ -168,7 +168,10 @@ void Field::make_tiles(std::int64_t most_cells) {
   for (std::int64_t t = all * rank / ranks; t < all * (rank + 1) / ranks; ++t) {
     Tile tile{std::vector<std::int64_t>(shape.size(), 0), shape, 0, 0};
     std::int64_t outer = t / cuts;
-    for (std::size_t i = k; i-- > 0; outer /= shape[i]) tile.start[i] = outer % shape[i], tile.count[i] = 1;
+    for (std::size_t i = k; i-- > 0; outer /= shape[i]) {
+      tile.start[i] = outer % shape[i];
+      tile.count[i] = 1;
+    }
     tile.start[k] = t % cuts * step;
     tile.count[k] = std::min(step, shape[k] - tile.start[k]);
     tile.first = (t / cuts * shape[k] + tile.start[k]) * below;
@@ -182,8 +185,7 @@ std::string Field::place(std::int64_t cell) const {
   const auto& axes = first_file().axes();
   for (std::size_t i = axes.size(); i-- > 0;) {
     const auto n = std::ssize(axes[i].values);
-    words.insert(words.begin(),
-                 fmt::format("{} {}", axes[i].name, number_text(axes[i].values[cell % n])));
+    words.insert(words.begin(), fmt::format("{} {}", axes[i].name, number_text(axes[i].values[cell % n])));
     cell /= n;
   }
   return join(words);
@@ -225,7 +227,8 @@ CellBlock Field::read(const Tile& tile) {
   for (const auto& file : files_) {
     auto start = tile.start, count = tile.count;
     const std::int64_t n = file.shape()[0];
-    start.insert(start.begin(), 0), count.insert(count.begin(), n);
+    start.insert(start.begin(), 0);
+    count.insert(count.begin(), n);
     file.read(start, count, block.values.data() + from * tile.cells);
     from += n;
   }
@@ -234,8 +237,10 @@ CellBlock Field::read(const Tile& tile) {
   std::vector<std::int64_t> columns;
   for (std::int64_t i = 0; i < tile.cells; ++i) {
     const std::int64_t cell = tile.first + i;
-    if ((mask_.empty() || mask_[cell]) && accept(block.values.data() + i, tile.cells, cell))
-      columns.push_back(i), block.cells.push_back(cell);
+    if ((mask_.empty() || mask_[cell]) && accept(block.values.data() + i, tile.cells, cell)) {
+      columns.push_back(i);
+      block.cells.push_back(cell);
+    }
   }
   double* out = block.values.data();  // in place: what is written lies before what is read
   for (std::int64_t t = 0; t < snapshots(); ++t)
@@ -247,10 +252,10 @@ CellBlock Field::read(const Tile& tile) {
 
 void Field::normalise(CellBlock& block) const {
   const std::int64_t n = block.size();
-  block.mean.assign(block.cells.size(), 0.0), block.root_weight.assign(block.cells.size(), 1.0);
+  block.mean.assign(block.cells.size(), 0.0);
+  block.root_weight.assign(block.cells.size(), 1.0);
   for (std::int64_t t = 0; t < training_; ++t)
-    for (std::int64_t i = 0; i < n; ++i)
-      block.mean[i] += block.values[t * n + i];
+    for (std::int64_t i = 0; i < n; ++i) block.mean[i] += block.values[t * n + i];
   for (double& m : block.mean) m /= static_cast<double>(training_);
   if (weights_ == AreaWeights::cos_latitude) {
     const auto axis = *first_file().axis(io::cf::Role::latitude);
@@ -302,12 +307,12 @@ void Field::look_at_first_snapshot() {
   std::vector<double> values;
   for (const auto& tile : tiles_) {
     auto start = tile.start, count = tile.count;
-    start.insert(start.begin(), 0), count.insert(count.begin(), 1);
+    start.insert(start.begin(), 0);
+    count.insert(count.begin(), 1);
     values.resize(tile.cells);
     first_file().read(start, count, values.data());
     for (std::int64_t i = 0; i < tile.cells; ++i)
-      if (!std::isfinite(values[i]) &&
-          (mask_.empty() || mask_[tile.first + i]))
+      if (!std::isfinite(values[i]) && (mask_.empty() || mask_[tile.first + i]))
         throw InputError(fmt::format(
             "'{}' is NaN or missing in the first snapshot at {} and no mask leaves that cell out; name a mask, or say "
             "missing: land (never any), drop or fill",

@@ -27,7 +27,8 @@ std::vector<double> spread(const std::vector<std::int64_t>& index, const double*
     }
     if (!comm.root()) continue;
     if (rank != 0) {
-      places.resize(n), numbers.resize(n);
+      places.resize(n);
+      numbers.resize(n);
       MPI_Recv(places.data(), n, MPI_INT64_T, rank, 1, comm.handle(), MPI_STATUS_IGNORE);
       MPI_Recv(numbers.data(), n, MPI_DOUBLE, rank, 2, comm.handle(), MPI_STATUS_IGNORE);
     }
@@ -142,8 +143,12 @@ void write_pod_file(const std::string& path, const Field& field, const Basis& ba
       TensorRef t = map_of(mode, field);
       std::vector<std::int64_t> start(static_cast<std::size_t>(t.rank) + 1, 0);
       start[0] = k;
-      for (int i = t.rank++; i > 0; --i) t.shape[i] = t.shape[i - 1], t.stride[i] = t.stride[i - 1];
-      t.shape[0] = 1, t.stride[0] = field.cells();
+      for (int i = t.rank++; i > 0; --i) {
+        t.shape[i] = t.shape[i - 1];
+        t.stride[i] = t.stride[i - 1];
+      }
+      t.shape[0] = 1;
+      t.stride[0] = field.cells();
       file->dataset("modes").write_block(start, t);
     });
   }

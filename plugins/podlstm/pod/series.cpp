@@ -105,7 +105,8 @@ Series read(const SeriesParams& params) {
         params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
     if (training > all.rows)
       throw InputError(fmt::format("training: {} times asked for, but '{}' has {}", training, params.file, all.rows));
-    out.train = part(all, days, 0, training), out.test = part(all, days, training, all.rows);
+    out.train = part(all, days, 0, training);
+    out.test = part(all, days, training, all.rows);
     const auto array = file.dataset(params.coefficients);
     if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
     if (file.has_attribute("weight")) out.weight = file.attribute<double>("weight");

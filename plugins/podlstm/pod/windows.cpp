@@ -26,8 +26,7 @@ namespace {
 
 Matrix rows_of(const Matrix& a, const std::vector<std::int64_t>& starts, std::int64_t offset, std::int64_t length) {
   Matrix out(std::ssize(starts), length * a.cols);
-  for (std::int64_t i = 0; i < out.rows; ++i)
-    std::copy_n(a.row(starts[i] + offset), out.cols, out.row(i));
+  for (std::int64_t i = 0; i < out.rows; ++i) std::copy_n(a.row(starts[i] + offset), out.cols, out.row(i));
   return out;
 }
 
@@ -101,21 +100,26 @@ Split random_split(std::int64_t windows, double share, std::uint64_t seed, const
 
 Score score(const Matrix& truth, const Matrix& forecast, std::int64_t modes) {
   const std::int64_t leads = truth.cols / modes;
-  Score out{0.0, 0.0, std::vector<double>(modes),
-            std::vector<double>(leads)};
+  Score out{0.0, 0.0, std::vector<double>(modes), std::vector<double>(leads)};
   double all_rest = 0.0, all_total = 0.0;
   for (std::int64_t j = 0; j < truth.cols; ++j) {
     double mean = 0.0, square = 0.0, rest = 0.0, total = 0.0;
-    for (std::int64_t i = 0; i < truth.rows; ++i) mean += truth(i, j), square += truth(i, j) * truth(i, j);
+    for (std::int64_t i = 0; i < truth.rows; ++i) {
+      mean += truth(i, j);
+      square += truth(i, j) * truth(i, j);
+    }
     mean /= static_cast<double>(truth.rows);
-    for (std::int64_t i = 0; i < truth.rows; ++i)
-      rest += std::pow(truth(i, j) - forecast(i, j), 2), total += std::pow(truth(i, j) - mean, 2);
+    for (std::int64_t i = 0; i < truth.rows; ++i) {
+      rest += std::pow(truth(i, j) - forecast(i, j), 2);
+      total += std::pow(truth(i, j) - mean, 2);
+    }
     const double least = std::max(1e-12 * square, std::numeric_limits<double>::min());
     const double r2 = 1.0 - rest / std::max(total, least);
     out.r2 += r2 / static_cast<double>(truth.cols);
     out.by_lead[j / modes] += r2 / static_cast<double>(modes);
     out.by_mode[j % modes] += r2 / static_cast<double>(leads);
-    all_rest += rest, all_total += total;
+    all_rest += rest;
+    all_total += total;
   }
   out.variance_weighted = 1.0 - all_rest / all_total;
   return out;

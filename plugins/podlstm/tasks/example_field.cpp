@@ -58,7 +58,8 @@ std::vector<std::array<double, 2>> slow_amplitudes(std::int64_t weeks, std::uint
     const Random4 random(seed, Stream::example_field, static_cast<std::uint64_t>(t), 0);
     wave = 1.0 + 0.98 * (wave - 1.0) + 0.1 * random.normal(0);
     const double nx = damp * (std::cos(turn) * x - std::sin(turn) * y) + 0.1 * random.normal(1);
-    y = damp * (std::sin(turn) * x + std::cos(turn) * y) + 0.1 * random.normal(2), x = nx;
+    y = damp * (std::sin(turn) * x + std::cos(turn) * y) + 0.1 * random.normal(2);
+    x = nx;
     out.push_back({wave, x});
   }
   return out;
@@ -96,10 +97,9 @@ Task::Outcome ExampleField::run(Context& context) {
       for (std::size_t j = 0; j < lon.size(); ++j) {
         const Random4 random(context.seed, Stream::example_field, i * lon.size() + j,
                              static_cast<std::uint64_t>(t) + 1);
-        values.push_back(is_land(lat[i], lon[j])
-                             ? std::numeric_limits<float>::quiet_NaN()
-                             : static_cast<float>(temperature(lat[i], lon[j], t, slow[t]) +
-                                                  params_.noise * random.normal(0)));
+        values.push_back(is_land(lat[i], lon[j]) ? std::numeric_limits<float>::quiet_NaN()
+                                                 : static_cast<float>(temperature(lat[i], lon[j], t, slow[t]) +
+                                                                      params_.noise * random.normal(0)));
       }
   }
   io::on_root(context.comm, [&] {

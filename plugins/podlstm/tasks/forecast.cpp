@@ -67,7 +67,8 @@ static void write_forecast_axes(io::File& out, const WindowShape& shape, std::in
 /// Dates where the series has some: days since the date of its unit.
 static void write_issued(io::File& out, const std::vector<double>& days, io::cf::TimeUnit unit) {
   const bool dated = unit.has_date();
-  unit.seconds = 86400.0, unit.text.clear();
+  unit.seconds = 86400.0;
+  unit.text.clear();
   auto array = io::labelled(out.write("issued", days), dated ? io::cf::plain_unit(unit).text : "",
                             "last time that a forecast sees");
   if (!dated) return;

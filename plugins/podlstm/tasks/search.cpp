@@ -62,8 +62,14 @@ void SearchTask::Params::describe(deck::Describe<Params>& d) {
 MemberOptions SearchTask::Params::member(const Genome& genome) const {
   MemberOptions o;
   o.network = {genome, network.cell, network.head};
-  o.inputs = network.inputs, o.calendar = network.calendar, o.harmonics = network.harmonics, o.period = linear.period;
-  o.epochs = network.epochs, o.batch = network.batch, o.rate = network.rate, o.weight_decay = network.weight_decay;
+  o.inputs = network.inputs;
+  o.calendar = network.calendar;
+  o.harmonics = network.harmonics;
+  o.period = linear.period;
+  o.epochs = network.epochs;
+  o.batch = network.batch;
+  o.rate = network.rate;
+  o.weight_decay = network.weight_decay;
   o.linear = linear;
   return o;
 }
@@ -107,10 +113,14 @@ void choose_linear(SearchTask::Params& p, const Series& series, Context& context
   double best = -1e300;
   for (int harmonics : p.network.linear_harmonics)
     for (double ridge : p.network.linear_ridge) {
-      o.harmonics = harmonics, o.anomaly_ridge = ridge;
+      o.harmonics = harmonics;
+      o.anomaly_ridge = ridge;
       const double r2 =
           score(truth, forecast_left_out(*harmonic_ridge(o), series.train, splits, shape), series.modes()).r2;
-      if (r2 > best) best = r2, p.linear = o;
+      if (r2 > best) {
+        best = r2;
+        p.linear = o;
+      }
     }
   context.log.info(fmt::format(
       "networks learn the residual of {} harmonics + ridge with penalty {:g}, chosen by validation, R2 {:.4f}",

@@ -87,7 +87,10 @@ void WindowEvaluator::advance(Running& r, const Job& job, const std::function<vo
     });
     if (!good) return void(out.failed = true);
     const double r2 = reward(r);
-    if (r2 > out.reward) out.reward = r2, out.best_epoch = epoch;
+    if (r2 > out.reward) {
+      out.reward = r2;
+      out.best_epoch = epoch;
+    }
     out.epochs = epoch;
     for (int k = 0; k < rungs; ++k)
       if (epoch == r.epochs >> (rungs - k)) {

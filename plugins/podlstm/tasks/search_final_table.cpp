@@ -34,7 +34,8 @@ Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t mem
     std::set<std::string> seen;
     for (auto* t : sorted) {
       if (std::ssize(seen) == members || !seen.insert(space.canonical(t->genome)).second) continue;
-      message.push_back(static_cast<double>(t->number)), message.push_back(t->best_epoch);
+      message.push_back(static_cast<double>(t->number));
+      message.push_back(t->best_epoch);
       message.insert(message.end(), t->genome.begin(), t->genome.end());
     }
   }
@@ -43,8 +44,8 @@ Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t mem
   comm.broadcast(std::span<double>(message));
   const std::size_t row = space.choices.size() + 2;
   for (std::size_t k = 0; k < message.size(); k += row) {
-    out.numbers.push_back(static_cast<std::int64_t>(message[k])),
-        out.epochs.push_back(static_cast<std::int32_t>(message[k + 1]));
+    out.numbers.push_back(static_cast<std::int64_t>(message[k]));
+    out.epochs.push_back(static_cast<std::int32_t>(message[k + 1]));
     Genome g;
     for (std::size_t d = 2; d < row; ++d) g.push_back(static_cast<int>(message[k + d]));
     out.genomes.push_back(std::move(g));
@@ -113,7 +114,8 @@ class FinalTable {
     const auto linear = linear_forecast();
     const Matrix line = forecast_left_out(*linear, series_.train, evaluator_.splits(), shape_);
     const Matrix networks = mean_forecast(found_, left_out).mean, plains = mean_forecast(plain_, left_out).mean;
-    found_.r2 = score(truth, networks, series_.modes()).r2, plain_.r2 = score(truth, plains, series_.modes()).r2;
+    found_.r2 = score(truth, networks, series_.modes()).r2;
+    plain_.r2 = score(truth, plains, series_.modes()).r2;
     line_r2_ = score(truth, line, series_.modes()).r2;
     found_.share = best_share(truth, networks, line, series_.modes(), found_.mixed_r2);
     plain_.share = best_share(truth, plains, line, series_.modes(), plain_.mixed_r2);
@@ -165,11 +167,15 @@ class FinalTable {
   /// The head alone, without any recurrent layer, trained for as long as it validates best.
   Chosen choose_plain() {
     SearchTask::Params p = p_;
-    p.network.epochs = p.ensemble.plain_epochs, p.network.patience = p.ensemble.plain_epochs, p.time_limit = 0.0;
+    p.network.epochs = p.ensemble.plain_epochs;
+    p.network.patience = p.ensemble.plain_epochs;
+    p.time_limit = 0.0;
     const WindowEvaluator evaluate(p, series_, context_, context_.comm);
     const Genome none(paper_space(1).choices.size(), 0);
     Chosen out;
-    out.genomes = {none}, out.epochs = {evaluate({0, 1, none, {}}, [] {}).best_epoch}, out.numbers = {-1};
+    out.genomes = {none};
+    out.epochs = {evaluate({0, 1, none, {}}, [] {}).best_epoch};
+    out.numbers = {-1};
     return out;
   }
 
@@ -184,8 +190,7 @@ class FinalTable {
     const std::int64_t seeds = p_.ensemble.seeds, n = std::ssize(c.genomes) * seeds, m = series_.modes();
     std::int64_t windows = 0;
     for (const auto& piece : pieces) windows += std::ssize(piece.starts);
-    Forecasts out{Matrix(windows, shape_.future * m), Matrix(windows, shape_.future * m),
-                  std::vector<double>(seeds),
+    Forecasts out{Matrix(windows, shape_.future * m), Matrix(windows, shape_.future * m), std::vector<double>(seeds),
                   std::vector<std::vector<float>>(n)};
     for (std::int64_t i = context_.comm.rank(); i < n; i += context_.comm.size()) {
       const auto k = static_cast<std::size_t>(i / seeds);
@@ -201,7 +206,9 @@ class FinalTable {
         out.weights[i] = member.weights();
       }
     }
-    context_.comm.sum(out.mean.a), context_.comm.sum(out.deviation.a), context_.comm.sum(out.first);
+    context_.comm.sum(out.mean.a);
+    context_.comm.sum(out.deviation.a);
+    context_.comm.sum(out.first);
     for (std::size_t e = 0; e < out.mean.a.size(); ++e) {
       const double mean = out.mean.a[e] / static_cast<double>(n);
       out.deviation.a[e] = std::sqrt(std::max(0.0, out.deviation.a[e] / static_cast<double>(n) - mean * mean));

@@ -118,7 +118,8 @@ Move choose(const AugmentKeys& keys, const FieldShape& shape, const AugmentAddre
     return Random4(address.seed, augment_stream, id, 4 * static_cast<std::uint64_t>(address.step) + axis);
   };
   for (std::size_t a = 0; a < shape.cells.size(); ++a) {
-    out.from[first + a] = shape.cells[a], out.to[first + a] = target.cells[a];
+    out.from[first + a] = shape.cells[a];
+    out.to[first + a] = target.cells[a];
     out.origin[first + a] = below(shape.cells[a] - target.cells[a] + 1, drawn(a).uniform(0));
   }
   for (const auto axis : keys.shift) {
@@ -138,7 +139,10 @@ std::vector<float> augmented(std::span<const float> field, const FieldShape& sha
                              std::span<const double> deviation, const AugmentAddress& address) {
   const Move move = choose(keys, shape, address);
   std::vector<float> out, bent;
-  if (keys.warp) bent = warped(field, shape, *keys.warp, address), field = bent;
+  if (keys.warp) {
+    bent = warped(field, shape, *keys.warp, address);
+    field = bent;
+  }
   out.reserve(augmented_shape(keys, shape).numbers());
   const std::size_t first = 3 - shape.cells.size();
   const auto planes = move.sources(0), rows = move.sources(1), cells_along = move.sources(2);

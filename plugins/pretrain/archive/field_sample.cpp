@@ -22,7 +22,10 @@ static TensorRef field_tensor(const float* values, const Layout& layout) {
   TensorRef out = io::tensor_of(values, {std::ssize(layout.channels)});
   for (const auto n : layout.shape) out.shape[out.rank++] = n;
   std::int64_t stride = 1;
-  for (int k = out.rank - 1; k >= 0; --k) out.stride[k] = stride, stride *= out.shape[k];
+  for (int k = out.rank - 1; k >= 0; --k) {
+    out.stride[k] = stride;
+    stride *= out.shape[k];
+  }
   return out;
 }
 

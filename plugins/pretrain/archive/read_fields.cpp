@@ -132,8 +132,10 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
                       path, name, shape[0], times.size()));
     require_numbers(shape, path, name);
     shape.erase(shape.begin());
-    if (c == 0)
-      layout.shape = shape, layout.periodic = closing_axes(source, shape, periodic_axes(file, shape.size()), path);
+    if (c == 0) {
+      layout.shape = shape;
+      layout.periodic = closing_axes(source, shape, periodic_axes(file, shape.size()), path);
+    }
     if (shape != layout.shape)
       throw InputError(fmt::format("'{}': {} has {} cells, {} has {}", path, source.channels[c], shape_text(shape),
                                    source.channels.front(), shape_text(layout.shape)));

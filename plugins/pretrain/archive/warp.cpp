@@ -82,7 +82,8 @@ struct Between {
   float share;
   Between(double at, std::int64_t n) {
     const double inside = std::clamp(at, 0.0, static_cast<double>(n - 1));
-    low = std::min(n - 1, static_cast<std::int64_t>(inside)), high = std::min(n - 1, low + 1);
+    low = std::min(n - 1, static_cast<std::int64_t>(inside));
+    high = std::min(n - 1, low + 1);
     share = static_cast<float>(inside - static_cast<double>(low));
   }
 };

@@ -61,15 +61,19 @@ AnchorSums anchor_sums(std::span<const T> similarities, double own, double tempe
     for_registers<T>(from, std::min(similarities.size(), from + at_once), [&](std::size_t k, auto kind) {
       using P = decltype(kind);
       const P d = argument<P>(similarities.data() + k, exponent), e = exponential(d);
-      if constexpr (P::width == 1 && lanes < T >> 1)
-        last = last + e, last_product = fma(e, d, last_product);
-      else
-        sums = sums + e, products = fma(e, d, products);
+      if constexpr (P::width == 1 && lanes < T >> 1) {
+        last = last + e;
+        last_product = fma(e, d, last_product);
+      } else {
+        sums = sums + e;
+        products = fma(e, d, products);
+      }
     });
     out.sum += static_cast<double>(sum(sums)) + static_cast<double>(last[0]);
     weighted += static_cast<double>(sum(products)) + static_cast<double>(last_product[0]);
   }
-  out.sum *= exponent.factor, weighted *= exponent.factor;
+  out.sum *= exponent.factor;
+  weighted *= exponent.factor;
   out.weighted = weighted + out.shift * out.sum;
   return out;
 }
@@ -115,7 +119,8 @@ void ColumnSums<T>::add(std::span<const T> row) {
 template <class T>
 void ColumnSums<T>::flush() {
   for (std::size_t j = 0; j < sum_.size(); ++j) {
-    sum_[j] += static_cast<double>(part_[j]), weighted_[j] += static_cast<double>(weighted_part_[j]);
+    sum_[j] += static_cast<double>(part_[j]);
+    weighted_[j] += static_cast<double>(weighted_part_[j]);
     part_[j] = weighted_part_[j] = T(0);
   }
   rows_ = 0;

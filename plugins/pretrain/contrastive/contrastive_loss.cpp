@@ -35,8 +35,7 @@ struct ContrastiveLoss::Batch {
   Anchors views[2];
   std::int64_t samples() const { return rows.count[rank]; }
   std::span<const T> line(int view, std::int64_t k) const {
-    return std::span(similarity[view])
-        .subspan(k * rows.all, static_cast<std::size_t>(rows.all));
+    return std::span(similarity[view]).subspan(k * rows.all, static_cast<std::size_t>(rows.all));
   }
   int rank = 0;
 };
@@ -48,8 +47,7 @@ std::vector<double> products(std::span<const T> a, std::span<const T> b, std::in
   std::vector<double> out(rows, 0.0);
   for (std::int64_t j = 0; j < rows; ++j)
     for (std::int64_t c = j * width; c < (j + 1) * width; ++c)
-      out[j] +=
-          static_cast<double>(a[c]) * static_cast<double>(b[c]);
+      out[j] += static_cast<double>(a[c]) * static_cast<double>(b[c]);
   return out;
 }
 
@@ -104,8 +102,7 @@ void ContrastiveLoss::update(std::span<const std::int64_t> ids, std::int64_t oth
   const auto columns = static_cast<std::size_t>(rows_.columns());
   std::vector<double> rows(ids.size() * columns);
   for (std::size_t k = 0; k < ids.size(); ++k)
-    for (int v = 0; v < 2; ++v)
-      views[v].state[k].write(keys_.scheme, std::span(rows).subspan(k * columns, columns), v);
+    for (int v = 0; v < 2; ++v) views[v].state[k].write(keys_.scheme, std::span(rows).subspan(k * columns, columns), v);
   rows_.store(rows, traffic_);
 }
 
@@ -202,13 +199,16 @@ void ContrastiveLoss::differentiate(const Batch<T>& batch, ContrastiveResult<T>&
 template <class T>
 ContrastiveResult<T> ContrastiveLoss::compute(const TwoViews<T>& views, double temperature) {
   Batch<T> batch;
-  batch.rank = comm_.rank(), batch.width = views.width;
+  batch.rank = comm_.rank();
+  batch.width = views.width;
   batch.rows = rank_rows(views.samples(), comm_);
   ContrastiveResult<T> out;
   out.batch = batch.rows.all;
-  out.first.assign(views.first.size(), T(0)), out.second.assign(views.second.size(), T(0));
+  out.first.assign(views.first.size(), T(0));
+  out.second.assign(views.second.size(), T(0));
   if (batch.rows.all < 2) return out;
-  batch.own[0] = views.first, batch.own[1] = views.second;
+  batch.own[0] = views.first;
+  batch.own[1] = views.second;
   for (int v = 0; v < 2; ++v)
     batch.all[v] = gathered(batch.own[v], views.width, batch.rows, "features", comm_, traffic_);
   if (comm_.size() == 1) batch.whole.emplace(views.first, views.second, batch.rows.all, views.width);

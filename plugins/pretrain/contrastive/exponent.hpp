@@ -44,7 +44,9 @@ CAMBIUM_HF Pack<float, W> exponential(Pack<float, W> x) {
     const P n = shifted - P(F::shifter);
     const P r = fma(n, P(-F::ln2_low), fma(n, P(-F::ln2_high), y));
     P e = fma(r, P(1.0f / 720.0f), P(1.0f / 120.0f));
-    e = fma(e, r, P(1.0f / 24.0f)), e = fma(e, r, P(1.0f / 6.0f)), e = fma(e, r, P(0.5f));
+    e = fma(e, r, P(1.0f / 24.0f));
+    e = fma(e, r, P(1.0f / 6.0f));
+    e = fma(e, r, P(0.5f));
     e = fma(e * r, r, r);
     const P power = __builtin_bit_cast(P, (__builtin_bit_cast(Ints, shifted) + F::bias) << F::exponent_shift);
     return keep(lowest < x, fma(power, e, power));
@@ -62,7 +64,9 @@ struct Exponents {
   std::vector<T> inverse, inverse_rest, offset, factor;
   /// `scale` goes into the factor.
   void add(const Exponent<T>& one, double scale) {
-    inverse.push_back(one.inverse), inverse_rest.push_back(one.inverse_rest), offset.push_back(one.offset);
+    inverse.push_back(one.inverse);
+    inverse_rest.push_back(one.inverse_rest);
+    offset.push_back(one.offset);
     factor.push_back(static_cast<T>(one.factor * scale));
   }
 };

@@ -28,7 +28,8 @@ std::vector<T> gathered(std::span<const T> own, std::int64_t width, const RankRo
   std::vector<int> counts, places;
   std::int64_t place = 0;
   for (const auto here : rows.count) {
-    counts.push_back(static_cast<int>(here * width)), places.push_back(static_cast<int>(place));
+    counts.push_back(static_cast<int>(here * width));
+    places.push_back(static_cast<int>(place));
     place += here * width;
   }
   std::vector<T> out(rows.all * width);

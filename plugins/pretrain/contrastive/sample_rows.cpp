@@ -52,11 +52,13 @@ std::vector<double> SampleRows::fetch(std::span<const std::int64_t> ids, Traffic
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto home = [&](std::size_t k) { return ids[k] % comm_.size(); };
   std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return home(a) < home(b); });
-  asked_.assign(ranks, 0), served_.assign(ranks, 0);
+  asked_.assign(ranks, 0);
+  served_.assign(ranks, 0);
   std::vector<std::int64_t> sorted;
   for (const std::size_t k : order_) sorted.push_back(ids[k]), ++asked_[home(k)];
   if (ranks == 1) {
-    served_ = asked_, served_ids_ = sorted;
+    served_ = asked_;
+    served_ids_ = sorted;
   } else {
     MPI_Alltoall(asked_.data(), 1, MPI_INT, served_.data(), 1, MPI_INT, comm_.handle());
     const auto from = starts(asked_), to = starts(served_);

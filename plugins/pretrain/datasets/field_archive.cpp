@@ -105,7 +105,10 @@ FieldSource FieldArchive::source() const {
   FieldSource out{params_.files, params_.fields, params_.array, params_.periodic, 0.0, 0.0};
   if (!params_.runs.empty())
     for (const auto& file : read_runs(params_.runs).files) out.files.push_back(file);
-  if (params_.times) out.first_time = (*params_.times)[0], out.last_time = (*params_.times)[1];
+  if (params_.times) {
+    out.first_time = (*params_.times)[0];
+    out.last_time = (*params_.times)[1];
+  }
   return out;
 }
 

@@ -120,7 +120,8 @@ void Images::open(Context& context) {
   Pictures all;
   io::on_every_rank(context.comm, [&] { all = pictures(); });
   const bool down = params_.halves == Halves::top_bottom, across = params_.halves == Halves::left_right;
-  rows_ = down ? all.rows / 2 : all.rows, columns_ = across ? all.columns / 2 : all.columns;
+  rows_ = down ? all.rows / 2 : all.rows;
+  columns_ = across ? all.columns / 2 : all.columns;
   const auto range = params_.range.value_or(std::array<std::int64_t, 2>{0, all.count});
   if (range[0] < 0 || range[1] > all.count || range[0] >= range[1])
     throw InputError(fmt::format("range is [{}, {}], but there are {} images", range[0], range[1], all.count));

@@ -95,7 +95,11 @@ CanonicalCorrelations::CanonicalCorrelations(const Matrix& first, const Matrix& 
     for (const std::int64_t count : {8, 32, 64, 128}) {
       const double right = share_of_partners(product(rows_of(y, held), first_columns(found.second, count)),
                                              product(rows_of(x, held), first_columns(found.first, count)));
-      if (right > best) best = right, best_ridge = share * unit, best_count = count;
+      if (right > best) {
+        best = right;
+        best_ridge = share * unit;
+        best_count = count;
+      }
     }
   }
   const auto found = directions(x, y, best > 0.0 ? best_ridge : 0.1 * unit);

@@ -54,7 +54,11 @@ KernelFit::KernelFit(const Matrix& inputs, const Matrix& outputs) : inputs_(inpu
     symmetric_eigenvectors(static_cast<int>(inputs.rows), vectors.values.data(), values.data());
     for (const double ridge : {1e-4, 1e-3, 1e-2, 1e-1}) {
       auto solved = solve(vectors, values, centred, ridge);
-      if (solved.left_out < best) best = solved.left_out, weights_ = std::move(solved.weights), length_ = length;
+      if (solved.left_out < best) {
+        best = solved.left_out;
+        weights_ = std::move(solved.weights);
+        length_ = length;
+      }
     }
   }
 }

@@ -24,9 +24,7 @@ std::vector<std::int64_t> nearest_classes(const Matrix& known, std::span<const s
   const auto count = static_cast<std::size_t>(count_of(classes));
   for_each_query(known, queries, 0, queries.rows, [&](std::int64_t query, std::span<const double> similar) {
     std::vector<double> votes(count, 0.0);
-    for (const auto k : largest(similar, neighbours))
-      votes[classes[k]] +=
-          std::exp((similar[k] - 1.0) / sharpness);
+    for (const auto k : largest(similar, neighbours)) votes[classes[k]] += std::exp((similar[k] - 1.0) / sharpness);
     out[query] = std::max_element(votes.begin(), votes.end()) - votes.begin();
   });
   return out;
@@ -84,7 +82,10 @@ static double chosen_ridge(const RidgeFits& fits, const Matrix& x, const Matrix&
     for (std::int64_t i = 0; i < x.rows; ++i)
       for (std::int64_t c = 0; c < targets.columns; ++c)
         error += std::pow((targets(i, c) - fitted(i, c)) / std::max(1e-12, 1.0 - own[i]), 2);
-    if (error < best) best = error, out = ridge;
+    if (error < best) {
+      best = error;
+      out = ridge;
+    }
   }
   return out;
 }
@@ -127,8 +128,8 @@ std::vector<std::int64_t> few_of_each(std::span<const std::int64_t> classes, std
                                       std::int64_t draw) {
   std::vector<std::vector<std::pair<double, std::int64_t>>> keys(count_of(classes));
   for (std::size_t k = 0; k < classes.size(); ++k)
-    keys[classes[k]].emplace_back(
-        Random4(seed, draws_stream, k, static_cast<std::uint64_t>(draw)).uniform(0), static_cast<std::int64_t>(k));
+    keys[classes[k]].emplace_back(Random4(seed, draws_stream, k, static_cast<std::uint64_t>(draw)).uniform(0),
+                                  static_cast<std::int64_t>(k));
   std::vector<std::int64_t> out;
   for (std::size_t c = 0; c < keys.size(); ++c) {
     if (keys[c].empty()) continue;

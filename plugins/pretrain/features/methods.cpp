@@ -54,8 +54,10 @@ std::optional<Method> relevant(const Table& archive, const Matrix& known, const 
   }
   std::vector<std::int64_t> before, after;
   for (auto it = row_of.begin(); it != row_of.end() && std::next(it) != row_of.end(); ++it)
-    if (std::next(it)->first.first == it->first.first)
-      before.push_back(it->second), after.push_back(std::next(it)->second);
+    if (std::next(it)->first.first == it->first.first) {
+      before.push_back(it->second);
+      after.push_back(std::next(it)->second);
+    }
   if (before.empty()) return {};
   const PrincipalComponents pca(known, components);
   const Matrix rows = pca(known);

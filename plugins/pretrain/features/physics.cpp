@@ -42,7 +42,8 @@ void add_spectrum(std::span<const double> channel, const Axis& axis, std::vector
     for (std::int64_t cell = 0; cell < axis.length; ++cell) {
       const double angle =
           2.0 * constants::pi * static_cast<double>(k * cell % axis.length) / static_cast<double>(axis.length);
-      cosine.push_back(std::cos(angle)), sine.push_back(std::sin(angle));
+      cosine.push_back(std::cos(angle));
+      sine.push_back(std::sin(angle));
     }
     double power = 0.0;
     for (std::int64_t b = 0; b < axis.outer; ++b)
@@ -50,7 +51,8 @@ void add_spectrum(std::span<const double> channel, const Axis& axis, std::vector
         double real = 0.0, imaginary = 0.0;
         for (std::int64_t cell = 0; cell < axis.length; ++cell) {
           const double x = channel[axis.at(b, l, cell)];
-          real += x * cosine[cell], imaginary += x * sine[cell];
+          real += x * cosine[cell];
+          imaginary += x * sine[cell];
         }
         power += real * real + imaginary * imaginary;
       }
@@ -72,9 +74,7 @@ std::vector<double> features_of(std::span<const double> field, const FieldShape&
   for (std::int64_t c = 0; c < shape.channels; ++c)
     for (std::int64_t d = c; d < shape.channels; ++d) {
       double sum = 0.0;
-      for (std::size_t k = 0; k < cells; ++k)
-        sum +=
-            (channel(c)[k] - mean[c]) * (channel(d)[k] - mean[d]);
+      for (std::size_t k = 0; k < cells; ++k) sum += (channel(c)[k] - mean[c]) * (channel(d)[k] - mean[d]);
       sum /= static_cast<double>(cells);
       out.push_back(c == d ? std::sqrt(sum) : sum);
     }

@@ -19,7 +19,8 @@ std::pair<Matrix, Matrix> scaled_by(Matrix candidates, Matrix known, Matrix by) 
   for (std::int64_t c = 0; c < by.columns; ++c) {
     double low = std::numeric_limits<double>::infinity(), high = -low, size = 0.0;
     for (std::int64_t k = 0; k < by.rows; ++k) {
-      low = std::min(low, by(k, c)), high = std::max(high, by(k, c));
+      low = std::min(low, by(k, c));
+      high = std::max(high, by(k, c));
       size = std::max(size, std::abs(by(k, c)));
     }
     const bool logarithm = low > 0.0 && high > 10.0 * low;

@@ -32,7 +32,11 @@ std::vector<std::int64_t> largest(std::span<const double> values, std::int64_t c
 
 double cosine(std::span<const double> a, std::span<const double> b) {
   double ab = 0.0, aa = 0.0, bb = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) ab += a[k] * b[k], aa += a[k] * a[k], bb += b[k] * b[k];
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    ab += a[k] * b[k];
+    aa += a[k] * a[k];
+    bb += b[k] * b[k];
+  }
   return aa > 0.0 && bb > 0.0 ? ab / std::sqrt(aa * bb) : 0.0;
 }
 

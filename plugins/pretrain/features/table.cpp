@@ -101,8 +101,10 @@ Table read_table(train::Dataset& data) {
       add_number(*sample, "time", out.time);
     }
   }
-  if (const auto* archive = dynamic_cast<const FieldArchive*>(&data))
-    out.channel_names = archive->channel_names(), out.parameter_names = archive->parameter_names();
+  if (const auto* archive = dynamic_cast<const FieldArchive*>(&data)) {
+    out.channel_names = archive->channel_names();
+    out.parameter_names = archive->parameter_names();
+  }
   if (out.rows() == 0) throw InternalError("a data set of fields is empty");
   return out;
 }

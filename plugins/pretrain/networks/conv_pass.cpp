@@ -182,7 +182,8 @@ ConvPass<T>::ConvPass(const ConvShape& shape, const T* weight, const T* bias)
   for (const auto& run : forward_.runs)
     for (std::int64_t c = 0; c < run.length * shape.inputs; ++c) rows_.push_back(run.offset * shape.inputs + c);
   const auto taps = shape.taps(), in = shape.inputs, out = shape.outputs;
-  by_output_.resize(taps * in * out), by_input_.resize(by_output_.size());
+  by_output_.resize(taps * in * out);
+  by_input_.resize(by_output_.size());
   for (std::int64_t o = 0; o < out; ++o)
     for (std::int64_t c = 0; c < in; ++c)
       for (std::int64_t t = 0; t < taps; ++t) {

@@ -27,7 +27,10 @@ const Line single{{{0, 0}}, {0}, {0}};
 /// Result j: cells stride j - 1 to stride j + 1, which the layer around counts from stride j.
 Line forward_line(std::int64_t n, std::int64_t stride) {
   Line out{{{0, 0}, {1, 1}, {2, 2}}, {}, {}};
-  for (std::int64_t j = 0; j < (n + stride - 1) / stride; ++j) out.from.push_back(stride * j), out.to.push_back(j);
+  for (std::int64_t j = 0; j < (n + stride - 1) / stride; ++j) {
+    out.from.push_back(stride * j);
+    out.to.push_back(j);
+  }
   return out;
 }
 
@@ -35,13 +38,17 @@ Line forward_line(std::int64_t n, std::int64_t stride) {
 std::vector<Line> backward_lines(std::int64_t n, std::int64_t stride) {
   if (stride == 1) {
     Line out{{{0, 0}, {1, 1}, {2, 2}}, {}, {}};
-    for (std::int64_t i = 0; i < n; ++i) out.from.push_back(i), out.to.push_back(i);
+    for (std::int64_t i = 0; i < n; ++i) {
+      out.from.push_back(i);
+      out.to.push_back(i);
+    }
     return {out};
   }
   Line even{{{1, 1}}, {}, {}}, odd{{{0, 1}, {2, 2}}, {}, {}};
   for (std::int64_t i = 0; i < n; ++i) {
     Line& line = i % 2 ? odd : even;
-    line.from.push_back(i / 2), line.to.push_back(i);
+    line.from.push_back(i / 2);
+    line.to.push_back(i);
   }
   return odd.from.empty() ? std::vector<Line>{even} : std::vector<Line>{even, odd};
 }

@@ -92,7 +92,8 @@ std::shared_ptr<torch::nn::Module> FieldEncoder::build() {
   EncoderShape shape;
   shape.trunk = {scales_.shape.channels, scales_.shape.cells,        scales_.shape.periodic, params_.channels,
                  params_.width,          params_.pool == Pool::mean, params_.transformer};
-  shape.shared = params_.shared, shape.hidden = params_.parameter_encoder.hidden;
+  shape.shared = params_.shared;
+  shape.hidden = params_.parameter_encoder.hidden;
   shape.parameters = parameters_count();
   shape.temperature = params_.loss.learns_one_temperature();
   return module_ = std::make_shared<EncoderModule>(shape);
@@ -193,12 +194,14 @@ void FieldEncoder::begin_evaluation(train::Dataset& data, std::span<const Tensor
         const Tensor y = x.to(torch::kFloat64).contiguous();
         std::copy_n(y.data_ptr<double>(), y.numel(), all.data() + (half * n + from) * width);
       };
-      copy(both.first, 0), copy(both.second, 1);
+      copy(both.first, 0);
+      copy(both.second, 1);
     });
     for (std::size_t k = 0; k < samples.size(); ++k)
       ids[static_cast<std::size_t>(from) + k] = static_cast<double>(samples[k]->id);
   }
-  context_.comm.sum(all), context_.comm.sum(ids);
+  context_.comm.sum(all);
+  context_.comm.sum(ids);
   const auto options = torch::TensorOptions().dtype(torch::kFloat64);
   const Tensor rows = torch::from_blob(all.data(), {2, n, width}, options);
   const Tensor similar = rows[0].matmul(rows[1].t());
@@ -222,7 +225,8 @@ std::vector<train::TorchNetwork::Term> FieldEncoder::measure(const TorchBatch& b
                                         [](const Placed& a, std::int64_t sample) { return a.sample < sample; });
     if (found == places_.end() || found->sample != id)
       throw InternalError("an encoder was asked for a sample that it was not shown before");
-    wrong += found->wrong, sum += found->place;
+    wrong += found->wrong;
+    sum += found->place;
   }
   const auto n = static_cast<double>(batch.size());
   return {{torch::full({}, wrong, torch::kFloat64), n}, {torch::full({}, sum, torch::kFloat64), n}};

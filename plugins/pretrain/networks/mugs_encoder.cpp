@@ -143,7 +143,8 @@ std::shared_ptr<torch::nn::Module> MugsEncoder::build() {
                          mean ? 0 : trunk_width(params_), mean, params_.transformer},
                         params_.width,
                         params_.prototypes};
-  student_ = std::make_shared<MugsModule>(shape), teacher_ = std::make_shared<MugsModule>(shape);
+  student_ = std::make_shared<MugsModule>(shape);
+  teacher_ = std::make_shared<MugsModule>(shape);
   teacher_->to(real());
   for (auto& weights : teacher_->parameters()) weights.set_requires_grad(false);
   instance_queue_ = std::make_unique<RowQueue>(params_.queue, params_.width, real());
@@ -199,8 +200,10 @@ MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields, const std::vector<
   out.instance = teacher_->instance(y, false);
   out.local = teacher_->local(y, neighbours_of(y, memory_->rows(), params_.neighbours), false);
   out.grouped = teacher_->grouped(y);
-  out.all_y = all(y), out.all_grouped = all(out.grouped);
-  out.all_instance = all(out.instance), out.all_local = all(out.local);
+  out.all_y = all(y);
+  out.all_grouped = all(out.grouped);
+  out.all_instance = all(out.instance);
+  out.all_local = all(out.local);
   return out;
 }
 
@@ -231,7 +234,9 @@ void MugsEncoder::remember(const std::vector<Taught>& teachers, std::int64_t sam
   const torch::NoGradGuard none;
   Tensor mean = torch::zeros_like(centre_);
   for (const auto& teacher : teachers) {
-    instance_queue_->put(teacher.all_instance), local_queue_->put(teacher.all_local), memory_->put(teacher.all_y);
+    instance_queue_->put(teacher.all_instance);
+    local_queue_->put(teacher.all_local);
+    memory_->put(teacher.all_y);
     mean += teacher.all_similar.mean(0) / static_cast<double>(teachers.size());
   }
   centre_ = seen_ == 0 ? mean : centre_memory * centre_ + (1.0 - centre_memory) * mean;
@@ -243,8 +248,10 @@ std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch
   follow(*student_, *teacher_, seen_ == 0 ? 0.0 : params_.momentum);  // in the first step they are the student's
   std::vector<Tensor> large;
   std::vector<Taught> teachers;
-  for (int k = 0; k < 2; ++k)
-    large.push_back(view(batch, k, true)), teachers.push_back(taught(large.back(), batch.ids()));
+  for (int k = 0; k < 2; ++k) {
+    large.push_back(view(batch, k, true));
+    teachers.push_back(taught(large.back(), batch.ids()));
+  }
   auto &a = teachers[0], &b = teachers[1];
   forget_age({&a.instance, &b.instance}, {&a.all_instance, &b.all_instance});
   forget_age({&a.local, &b.local}, {&a.all_local, &b.all_local});
@@ -331,7 +338,8 @@ void MugsEncoder::take(const train::KeptNumbers& kept) {
     weights.copy_(torch::tensor(own, torch::kFloat64).reshape(weights.sizes()));
     from += weights.numel();
   }
-  instance_queue_->take(kept.at("instance_queue")), local_queue_->take(kept.at("local_queue"));
+  instance_queue_->take(kept.at("instance_queue"));
+  local_queue_->take(kept.at("local_queue"));
   memory_->take(kept.at("memory"));
   centre_ = torch::tensor(kept.at("centre"), torch::kFloat64).to(real());
   seen_ = static_cast<std::int64_t>(kept.at("seen").at(0));

@@ -27,7 +27,8 @@ std::vector<double> RowQueue::kept() const {
 void RowQueue::take(const std::vector<double>& kept) {
   if (std::ssize(kept) != 2 + rows_.numel())
     throw InputError("the checkpoint's queues have another size; resume with the same queue and widths");
-  next_ = static_cast<std::int64_t>(kept[0]), filled_ = static_cast<std::int64_t>(kept[1]);
+  next_ = static_cast<std::int64_t>(kept[0]);
+  filled_ = static_cast<std::int64_t>(kept[1]);
   rows_.copy_(torch::tensor(std::vector<double>(kept.begin() + 2, kept.end()), torch::kFloat64).reshape(rows_.sizes()));
 }
 
@@ -42,9 +43,7 @@ Tensor gathered_by_sample(const Tensor& own, const std::vector<std::int64_t>& id
                               mine.size(1), rows, name, comm, traffic);
   std::vector<std::int64_t> order(all_ids.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<std::int64_t>(k);
-  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return all_ids[a] < all_ids[b];
-  });
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return all_ids[a] < all_ids[b]; });
   const Tensor gathered = torch::tensor(all, torch::kFloat64).reshape({rows.all, mine.size(1)});
   return gathered.index_select(0, torch::tensor(order, torch::kInt64)).to(own.scalar_type());
 }

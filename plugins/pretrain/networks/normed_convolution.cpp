@@ -128,7 +128,8 @@ struct Operation : torch::autograd::Function<Operation> {
     else
       forward_of<float>(layer, x, w, y, moments, out);
     ctx->save_for_backward({x, w[0], w[1], w[2], w[3], y, moments});
-    ctx->saved_data["cells"] = s.cells, ctx->saved_data["periodic"] = s.periodic;
+    ctx->saved_data["cells"] = s.cells;
+    ctx->saved_data["periodic"] = s.periodic;
     ctx->saved_data["numbers"] =
         std::vector<std::int64_t>{s.inputs, s.outputs, s.stride, layer.groups, layer.beside ? 1 : 0};
     ctx->saved_data["epsilon"] = layer.epsilon;

@@ -45,8 +45,10 @@ template <class T>
 void NormedRelu<T>::set_factors(const T* moments) {
   for (std::int64_t c = 0; c < shape_.channels; ++c) {
     const auto k = static_cast<std::size_t>(c);
-    centre_[k] = moments[2 * group_of(c)], rate_[k] = moments[2 * group_of(c) + 1];
-    factor_[k] = scale_[k] * rate_[k], offset_[k] = shift_[k] - centre_[k] * factor_[k];
+    centre_[k] = moments[2 * group_of(c)];
+    rate_[k] = moments[2 * group_of(c) + 1];
+    factor_[k] = scale_[k] * rate_[k];
+    offset_[k] = shift_[k] - centre_[k] * factor_[k];
   }
 }
 
@@ -57,8 +59,10 @@ void NormedRelu<T>::forward(const T* y, const T* beside, T* moments, T* out) {
     constexpr int W = decltype(w)::value;
     using P = Pack<T, W>;
     sum_over_cells<T, W>(n, all, sums_.data(), [&](std::int64_t at, std::int64_t) { return P::load(y + at); });
-    for (std::int64_t g = 0; g < shape_.groups; ++g)
-      moments[2 * g] = static_cast<T>(mean_of(sums_, g * members, members, n)), moments[2 * g + 1] = T(1);
+    for (std::int64_t g = 0; g < shape_.groups; ++g) {
+      moments[2 * g] = static_cast<T>(mean_of(sums_, g * members, members, n));
+      moments[2 * g + 1] = T(1);
+    }
     set_factors(moments);
     sum_over_cells<T, W>(n, all, sums_.data(), [&](std::int64_t at, std::int64_t c) {
       const P off = P::load(y + at) - P::load(centre_.data() + c);
@@ -95,8 +99,10 @@ void NormedRelu<T>::backward(const T* y, const T* moments, const T* dout, T* dy,
                          [&](std::int64_t at, std::int64_t c) { return passed(at, c) * normed(at, c); });
     for (std::int64_t c = 0; c < all; ++c) {
       const auto k = static_cast<std::size_t>(c);
-      add.shift[c] += sums_[k], add.scale[c] += products_[k];
-      sums_[k] *= scale_[k], products_[k] *= scale_[k];
+      add.shift[c] += sums_[k];
+      add.scale[c] += products_[k];
+      sums_[k] *= scale_[k];
+      products_[k] *= scale_[k];
     }
     // What the mean and the deviation of the group take away, of each channel.
     std::vector<T> by_mean(sums_.size()), by_deviation(sums_.size());

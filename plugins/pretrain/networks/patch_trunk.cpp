@@ -36,7 +36,8 @@ Tensor turning_angles(const std::vector<std::int64_t>& grid, const std::vector<s
     std::int64_t rest = patch;
     for (std::int64_t a = axes - 1; a >= 0; --a) {
       const auto axis = static_cast<std::size_t>(a);
-      place[axis] = rest % grid[axis], rest /= grid[axis];
+      place[axis] = rest % grid[axis];
+      rest /= grid[axis];
     }
     for (std::int64_t i = 0; i < pairs; ++i) {
       const auto axis = static_cast<std::size_t>(i % axes);
@@ -76,7 +77,8 @@ PatchTrunk::PatchTrunk(const TrunkShape& shape) : Trunk(shape) {
   std::int64_t numbers = shape.channels, count = 1;
   for (std::size_t a = 0; a < shape.cells.size(); ++a) {
     whole_.push_back(shape.cells[a] / keys.patch[a]);
-    numbers *= keys.patch[a], count *= whole_.back();
+    numbers *= keys.patch[a];
+    count *= whole_.back();
   }
   in_ = register_module("in", Linear(numbers, keys.width));
   for (std::size_t a = 0; a < whole_.size(); ++a) {
@@ -114,7 +116,8 @@ Tensor PatchTrunk::placed(Tensor x, const std::vector<std::int64_t>& grid) const
   for (std::size_t a = 0; a < grid.size(); ++a) {
     if (!place_[a].defined()) continue;
     std::vector<std::int64_t> along(grid.size() + 2, 1);
-    along[1 + a] = grid[a], along.back() = x.size(-1);
+    along[1 + a] = grid[a];
+    along.back() = x.size(-1);
     // Where a crop was cut nobody says: it gets the places in the middle.
     x = x + place_[a].narrow(0, (whole_[a] - grid[a]) / 2, grid[a]).reshape(along);
   }

@@ -26,7 +26,8 @@ Scales::Parameter parameter_scale(std::vector<double> values) {
   double sum = 0.0, squares = 0.0;
   for (double& value : values) {
     if (out.logarithm) value = std::log10(value);
-    sum += value, squares += value * value;
+    sum += value;
+    squares += value * value;
   }
   const auto n = static_cast<double>(values.size());
   out.mean = sum / n;
@@ -81,8 +82,10 @@ std::span<const float> numbers_of(const train::Sample& sample, const std::string
 Scales Scales::of(train::Dataset& data) {
   Scales out;
   for (const auto& field : data.fields())
-    if (field.name == "field" && (field.shape.size() == 3 || field.shape.size() == 4))
-      out.shape.channels = field.shape[0], out.shape.cells.assign(field.shape.begin() + 1, field.shape.end());
+    if (field.name == "field" && (field.shape.size() == 3 || field.shape.size() == 4)) {
+      out.shape.channels = field.shape[0];
+      out.shape.cells.assign(field.shape.begin() + 1, field.shape.end());
+    }
   if (out.shape.cells.empty())
     throw InputError(
         "field_encoder reads fields over two or three axes: give a dataset of type field_archive or images");
@@ -112,8 +115,10 @@ Scales Scales::of(train::Dataset& data) {
   for (const auto& sample : samples) add_field(*sample, out.shape, out.mean, 2, squares);
   for (std::size_t c = 0; c < channels; ++c) out.deviation.push_back(deviation_of(squares[c] / n, out.mean[c]));
   for (auto& values : parameters) out.parameters.push_back(parameter_scale(std::move(values)));
-  if (const auto* archive = dynamic_cast<const FieldArchive*>(&data))
-    out.channel_names = archive->channel_names(), out.parameter_names = archive->parameter_names();
+  if (const auto* archive = dynamic_cast<const FieldArchive*>(&data)) {
+    out.channel_names = archive->channel_names();
+    out.parameter_names = archive->parameter_names();
+  }
   return out;
 }
 

@@ -92,7 +92,8 @@ Entries over_ranks(std::int64_t queries, std::int64_t count, const Comm& comm,
     const Entries mine = answer(from, std::min(queries, from + exact_block));
     for (std::size_t k = 0; k < mine.number.size(); ++k) {
       const std::size_t to = 2 * (static_cast<std::size_t>(from * count) + k);
-      all[to] = static_cast<double>(mine.number[k]), all[to + 1] = static_cast<double>(mine.similarity[k]);
+      all[to] = static_cast<double>(mine.number[k]);
+      all[to + 1] = static_cast<double>(mine.similarity[k]);
     }
     all.back() += static_cast<double>(mine.compared);
   }

@@ -55,7 +55,8 @@ void MostSimilar::put(float similarity, std::int64_t number) {
   const std::pair here{-similarity, number};
   if (room_ == 0 || (full() && !(here < found_.front()))) return;
   if (full()) std::pop_heap(found_.begin(), found_.end()), found_.pop_back();
-  found_.push_back(here), std::push_heap(found_.begin(), found_.end());
+  found_.push_back(here);
+  std::push_heap(found_.begin(), found_.end());
 }
 
 std::vector<std::pair<float, std::int64_t>> MostSimilar::taken() {
@@ -67,7 +68,10 @@ std::vector<std::pair<float, std::int64_t>> MostSimilar::taken() {
 
 void MostSimilar::take_into(Entries& out, std::int64_t query) {
   auto at = static_cast<std::size_t>(query * out.count);
-  for (const auto& [minus, number] : taken()) out.number[at] = number, out.similarity[at++] = -minus;
+  for (const auto& [minus, number] : taken()) {
+    out.number[at] = number;
+    out.similarity[at++] = -minus;
+  }
 }
 
 }  // namespace cambium::pretrain

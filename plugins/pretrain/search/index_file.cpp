@@ -61,9 +61,12 @@ void write_index(io::File& file, const StatedIndex& index) {
   if (!index.marks.simulation.empty()) file.write("simulation", index.marks.simulation);
   if (!index.marks.moment.empty()) file.write("moment", index.marks.moment);
   if (!index.marks.time.empty()) file.write("time", index.marks.time);
-  file.set_attribute("probes", stated.effort.probes), file.set_attribute("kept", stated.effort.kept);
-  file.set_attribute("wanted", stated.wanted), file.set_attribute("recall", stated.recall);
-  file.set_attribute("compared", stated.compared), file.set_attribute("count", stated.count);
+  file.set_attribute("probes", stated.effort.probes);
+  file.set_attribute("kept", stated.effort.kept);
+  file.set_attribute("wanted", stated.wanted);
+  file.set_attribute("recall", stated.recall);
+  file.set_attribute("compared", stated.compared);
+  file.set_attribute("count", stated.count);
   file.set_attribute("queries", stated.queries);
   if (!index.model.empty()) file.set_attribute("model", index.model);
 }
@@ -73,7 +76,8 @@ StatedIndex read_index(const std::string& path) {
   if (!file.exists("bytes") || !file.has_attribute("probes"))
     throw InputError(fmt::format("'{}' holds no index; name the index.h5 that a stage retrieve wrote", path));
   InvertedLists::Parts parts;
-  parts.rows = read_rows(file, "rows"), parts.centres = read_rows(file, "centres");
+  parts.rows = read_rows(file, "rows");
+  parts.centres = read_rows(file, "centres");
   parts.start = file.read<std::vector<std::int64_t>>("start");
   parts.number = file.read<std::vector<std::int64_t>>("number");
   parts.unit = file.read<std::vector<float>>("unit");
@@ -85,9 +89,11 @@ StatedIndex read_index(const std::string& path) {
   StatedRecall stated;
   const auto number = [&](const char* name) { return file.attribute<std::int64_t>(name); };
   stated.effort = {std::max<std::int64_t>(1, number("probes")), std::max<std::int64_t>(1, number("kept"))};
-  stated.wanted = file.attribute<double>("wanted"), stated.recall = file.attribute<double>("recall");
+  stated.wanted = file.attribute<double>("wanted");
+  stated.recall = file.attribute<double>("recall");
   stated.compared = file.attribute<double>("compared");
-  stated.count = number("count"), stated.queries = number("queries");
+  stated.count = number("count");
+  stated.queries = number("queries");
   EntryMarks marks;
   const auto rows = parts.rows.rows;
   const auto read_mark = [&](const char* name, auto& to) {
@@ -96,7 +102,9 @@ StatedIndex read_index(const std::string& path) {
       throw InputError(
           fmt::format("'{}': {} has {} values for {} rows; make the index again", path, name, to.size(), rows));
   };
-  read_mark("simulation", marks.simulation), read_mark("moment", marks.moment), read_mark("time", marks.time);
+  read_mark("simulation", marks.simulation);
+  read_mark("moment", marks.moment);
+  read_mark("time", marks.time);
   return {InvertedLists(std::move(parts)), stated, marks,
           file.has_attribute("model") ? file.attribute<std::string>("model") : std::string()};
 }

@@ -84,7 +84,9 @@ static StatedRecall measured_recall(const InvertedLists& index, const FloatRows&
   const Asked chosen_by = asked(index, every_second(some, 0), count, comm);
   Asked judged_by = some.rows > 1 ? asked(index, every_second(some, 1), count, comm) : chosen_by;
   StatedRecall out;
-  out.wanted = wanted, out.count = count - skipped, out.queries = judged_by.queries.rows;
+  out.wanted = wanted;
+  out.count = count - skipped;
+  out.queries = judged_by.queries.rows;
   const std::int64_t rows = index.rows().rows, lists = index.lists();
   const auto enough = [&](const Effort& effort) {
     const auto reached = mean_of(recall_of(found_by(index, chosen_by, effort, comm), chosen_by.exact, skipped));
@@ -95,7 +97,10 @@ static StatedRecall measured_recall(const InvertedLists& index, const FloatRows&
   while (out.effort.kept < rows && !enough(out.effort)) out.effort.kept = std::min(rows, 4 * out.effort.kept);
   std::int64_t low = 0, high = 1;
   const auto kept = out.effort.kept;
-  while (high < lists && !enough({high, kept})) low = high, high = std::min(2 * high, lists);
+  while (high < lists && !enough({high, kept})) {
+    low = high;
+    high = std::min(2 * high, lists);
+  }
   while (high - low > 1) {
     const auto middle = (low + high) / 2;
     (enough({middle, kept}) ? high : low) = middle;

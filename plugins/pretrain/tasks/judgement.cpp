@@ -48,7 +48,10 @@ SearchScore judge_search(const Method& method, const Questions& questions, Conte
                      }
                      if (std::find(right.begin(), right.end(), true) == right.end()) continue;
                      const Place place = place_of_right(values, right);
-                     sums[0] += place.first, sums[1] += place.among_ten, sums[2] += place.mean, sums[3] += 1.0;
+                     sums[0] += place.first;
+                     sums[1] += place.among_ten;
+                     sums[2] += place.mean;
+                     sums[3] += 1.0;
                    }
                  });
   context.comm.sum(sums);

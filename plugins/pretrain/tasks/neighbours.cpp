@@ -65,7 +65,8 @@ void Neighbours::examine(Check& check) {
 
 /// Also reads both tables.
 std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset& queries, Context& context) {
-  archive_ = read_table(archive), queries_ = read_table(queries);
+  archive_ = read_table(archive);
+  queries_ = read_table(queries);
   if (const auto again = rows_found_again(queries_.field, archive_.field);
       again > 0 && params_.by != By::partner && params_.compare == Compare::all)
     context.log.warn(fmt::format(
@@ -104,9 +105,7 @@ static void require_known(bool known, const char* what) {
 Questions Neighbours::questions() const {
   Questions out;
   const Table &a = archive_, &q = queries_;
-  const auto at = [](const std::vector<std::int64_t>& values, std::int64_t k) {
-    return values[k];
-  };
+  const auto at = [](const std::vector<std::int64_t>& values, std::int64_t k) { return values[k]; };
   switch (params_.by) {
     case By::simulation:
       require_known(!a.simulation.empty() && !q.simulation.empty(), "simulation");
@@ -182,8 +181,7 @@ void Neighbours::search(const Method& method, const Found& found) const {
                    for (const auto& list : asked.lists(query)) allowed.insert(allowed.end(), list.begin(), list.end());
                    std::vector<double> values;
                    for (const auto entry : allowed) values.push_back(s[entry]);
-                   for (const auto k : largest(values, params_.neighbours))
-                     entries.push_back(allowed[k]);
+                   for (const auto k : largest(values, params_.neighbours)) entries.push_back(allowed[k]);
                    found(query, entries);
                  });
 }
@@ -229,7 +227,10 @@ void Neighbours::write_neighbours(const Method& method, Context& context) {
       all.shape[all.rank++] = queries_.shape.cells[a];
     }
     std::int64_t stride = 1;
-    for (int k = all.rank - 1; k >= 0; --k) all.stride[k] = stride, stride *= all.shape[k];
+    for (int k = all.rank - 1; k >= 0; --k) {
+      all.stride[k] = stride;
+      stride *= all.shape[k];
+    }
     io::labelled(file.write("field", all), "", "first quantity of a query, and of the entries most like it")
         .set_attribute("method", method.name);
     file.attach_scales("field", scales);
@@ -237,10 +238,13 @@ void Neighbours::write_neighbours(const Method& method, Context& context) {
 }
 
 Task::Outcome Neighbours::run(Context& context) {
-  lines_.clear(), citations_.clear(), indexed_ = {};
+  lines_.clear();
+  citations_.clear();
+  indexed_ = {};
   const auto archive = context.registry->make<train::Dataset>(params_.archive, context);
   const auto queries = context.registry->make<train::Dataset>(params_.queries, context);
-  archive->open(context), queries->open(context);
+  archive->open(context);
+  queries->open(context);
   const auto compared = methods(*archive, *queries, context);
   const auto asked = questions();
   std::vector<SearchScore> scores;

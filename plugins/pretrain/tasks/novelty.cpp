@@ -99,9 +99,7 @@ double distance_of(std::span<const double> a, std::span<const double> b) {
 std::vector<double> distances(const Matrix& rows, const Matrix& known) {
   std::vector<double> out(rows.rows, std::numeric_limits<double>::infinity());
   for (std::int64_t k = 0; k < rows.rows; ++k)
-    for (std::int64_t j = 0; j < known.rows; ++j)
-      out[k] =
-          std::min(out[k], distance_of(rows.row(k), known.row(j)));
+    for (std::int64_t j = 0; j < known.rows; ++j) out[k] = std::min(out[k], distance_of(rows.row(k), known.row(j)));
   return out;
 }
 
@@ -114,7 +112,8 @@ static std::pair<std::vector<std::int64_t>, std::vector<double>> farthest(const 
   std::pair<std::vector<std::int64_t>, std::vector<double>> out;
   for (std::int64_t n = 0; n < count; ++n) {
     const auto next = std::max_element(distance.begin(), distance.end()) - distance.begin();
-    out.first.push_back(next), out.second.push_back(distance[next]);
+    out.first.push_back(next);
+    out.second.push_back(distance[next]);
     for (std::int64_t k = 0; k < rows.rows; ++k) {
       auto& d = distance[k];
       d = std::min(d, distance_of(rows.row(k), rows.row(next)));
@@ -134,8 +133,7 @@ void Novelty::write(const Matrix& candidates, const std::vector<double>& distanc
     return out;
   };
   std::string all = names + "distance\n", chosen = "method,order," + names + "distance\n";
-  for (std::int64_t k = 0; k < candidates.rows; ++k)
-    all += row(k) + number_text(distance[k]) + "\n";
+  for (std::int64_t k = 0; k < candidates.rows; ++k) all += row(k) + number_text(distance[k]) + "\n";
   for (const auto& choice : choices)
     for (std::size_t n = 0; n < choice.order.size(); ++n)
       chosen +=
@@ -158,7 +156,8 @@ void Novelty::write(const Matrix& candidates, const std::vector<double>& distanc
 }
 
 Task::Outcome Novelty::run(Context& context) {
-  lines_.clear(), citations_.clear();
+  lines_.clear();
+  citations_.clear();
   const auto archive = context.registry->make<train::Dataset>(params_.archive, context);
   archive->open(context);
   const Table known = read_table(*archive);

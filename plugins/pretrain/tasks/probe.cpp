@@ -82,7 +82,8 @@ Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& 
   out.neighbours = share_right(nearest_classes(method.archive, known, method.queries, params_.neighbours), truth);
   out.linear = share_right(linear_classes(method.archive, known, method.queries, params_.ridge), truth);
   if (params_.few == 0) return out;
-  out.few_nearest.assign(params_.draws, 0.0), out.few_linear = out.few_nearest;
+  out.few_nearest.assign(params_.draws, 0.0);
+  out.few_linear = out.few_nearest;
   for (std::int64_t draw = 0; draw < params_.draws; ++draw) {
     const auto rows = few_of_each(known, params_.few, context.seed, draw);
     if (draw % context.comm.size() != context.comm.rank()) continue;
@@ -92,7 +93,8 @@ Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& 
     out.few_nearest[at] = share_right(nearest_classes(some, classes, method.queries, 1), truth);
     out.few_linear[at] = share_right(linear_classes(some, classes, method.queries, params_.ridge), truth);
   }
-  context.comm.sum(out.few_nearest), context.comm.sum(out.few_linear);
+  context.comm.sum(out.few_nearest);
+  context.comm.sum(out.few_linear);
   return out;
 }
 
@@ -119,10 +121,12 @@ static std::int64_t of_no_class(const std::vector<std::int64_t>& classes, const 
 }
 
 Task::Outcome Probe::run(Context& context) {
-  lines_.clear(), citations_.clear();
+  lines_.clear();
+  citations_.clear();
   const auto training = context.registry->make<train::Dataset>(params_.training, context);
   const auto test = context.registry->make<train::Dataset>(params_.test, context);
-  training->open(context), test->open(context);
+  training->open(context);
+  test->open(context);
   const Table known = read_table(*training), asked = read_table(*test);
   const bool labels = params_.by == By::label;
   const auto &classes = labels ? known.label : known.simulation, &truth = labels ? asked.label : asked.simulation;

@@ -142,7 +142,8 @@ Entries Retrieve::search(LoadedEncoder& encoder, const FloatRows& queries, Conte
   auto found = answer(FloatRows::unit(vectors), queries, params_.entries, params_.index, context.comm);
   if (!found.index) return std::move(found.entries);
   lines_.push_back(found.index->stated.text(found.index->lists.lists()));
-  found.index->marks = marks_, found.index->model = encoder.mark();
+  found.index->marks = marks_;
+  found.index->model = encoder.mark();
   io::on_root(context.comm, [&] {
     io::write_h5_atomically((fs::path(context.run_directory) / "index.h5").string(), [&](io::File& file) {
       io::write_provenance(file, io::provenance_of(context));
@@ -157,8 +158,7 @@ void Retrieve::write_found(const Entries& found, Context& context) const {
   for (const auto& [name, values] : params_.parameters) names += "," + name;
   const Matrix combination = combinations(params_.parameters);
   const auto mark = [](const auto& of, std::int64_t entry) {
-    return of.empty() ? std::string()
-                      : fmt::format(",{}", number_text(static_cast<double>(of[entry])));
+    return of.empty() ? std::string() : fmt::format(",{}", number_text(static_cast<double>(of[entry])));
   };
   text = "query" + names + ",place,entry,similarity";
   if (!marks_.simulation.empty()) text += ",simulation";
@@ -181,7 +181,8 @@ void Retrieve::write_found(const Entries& found, Context& context) const {
 }
 
 Task::Outcome Retrieve::run(Context& context) {
-  lines_.clear(), citations_.clear();
+  lines_.clear();
+  citations_.clear();
   LoadedEncoder encoder(params_.model, context);
   citations_ = encoder.citations();
   const FloatRows queries = FloatRows::unit(asked(encoder, context));

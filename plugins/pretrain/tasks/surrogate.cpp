@@ -94,7 +94,10 @@ Matrix of_nearest(const Matrix& asked, const Matrix& known, const Matrix& number
     for (std::int64_t j = 0; j < known.rows; ++j) {
       double square = 0.0;
       for (std::int64_t c = 0; c < asked.columns; ++c) square += std::pow(asked(k, c) - known(j, c), 2);
-      if (square < least) least = square, rows.back() = j;
+      if (square < least) {
+        least = square;
+        rows.back() = j;
+      }
     }
   }
   return rows_of(numbers, rows);

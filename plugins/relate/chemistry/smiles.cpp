@@ -70,17 +70,18 @@ class SmilesReader {
 
 void SmilesReader::add_atom(MoleculeGraph::Atom atom, bool plain) {
   const int number = static_cast<int>(out_.atoms.size());
-  out_.atoms.push_back(std::move(atom)), plain_.push_back(plain);
+  out_.atoms.push_back(std::move(atom));
+  plain_.push_back(plain);
   if (last_ >= 0) add_bond(last_, number, bond_);
-  last_ = number, bond_ = {};
+  last_ = number;
+  bond_ = {};
 }
 
 /// A bond that was not written is aromatic between aromatic atoms of a ring, else single.
 void SmilesReader::add_bond(int a, int b, Written bond) {
   for (const auto& other : out_.bonds)
     if ((other.a == a && other.b == b) || (other.a == b && other.b == a)) refuse("these two atoms have a bond already");
-  const bool aromatic =
-      out_.atoms[a].aromatic && out_.atoms[b].aromatic;
+  const bool aromatic = out_.atoms[a].aromatic && out_.atoms[b].aromatic;
   if (bond.order == 0 && aromatic) unwritten_.push_back(out_.bonds.size());
   if (bond.back) std::swap(a, b);
   out_.bonds.push_back({a, b, bond.order > 0 ? bond.order : aromatic ? MoleculeGraph::aromatic : 1});
@@ -106,7 +107,10 @@ bool in_ring(const MoleculeGraph& molecule, std::size_t bond) {
     open.pop_back();
     for (const int next : neighbours[atom]) {
       if (next == molecule.bonds[bond].b) return true;
-      if (!met[next]) met[next] = true, open.push_back(next);
+      if (!met[next]) {
+        met[next] = true;
+        open.push_back(next);
+      }
     }
   }
   return false;
@@ -117,7 +121,8 @@ void SmilesReader::organic() {
   MoleculeGraph::Atom atom;
   const std::string two{here(), here(1)};
   if (two == "Cl" || two == "Br") {
-    atom.element = two, at_ += 2;
+    atom.element = two;
+    at_ += 2;
   } else if (std::string_view("BCNOPSFI*").find(here()) != std::string_view::npos) {
     atom.element = here(), ++at_;
   } else if (std::string_view("bcnops").find(here()) != std::string_view::npos) {
@@ -227,7 +232,10 @@ int SmilesReader::ring_number() {
     at_ += 2;
     const bool some = digit(here());
     const int out = number();
-    if (!some || here() != ')') at_ = percent, refuse("'%(' needs a number and ')'");
+    if (!some || here() != ')') {
+      at_ = percent;
+      refuse("'%(' needs a number and ')'");
+    }
     return out;
   }
   if (!digit(here(1)) || !digit(here(2))) refuse("'%' needs two digits");

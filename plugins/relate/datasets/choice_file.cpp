@@ -61,7 +61,8 @@ ChoiceTable read_choices(const std::string& path) {
   const auto file = io::File::open(path);
   ChoiceTable out;
   out.source = fmt::format("'{}'", path);
-  out.users = count_of(file, "users"), out.items = count_of(file, "items");
+  out.users = count_of(file, "users");
+  out.items = count_of(file, "items");
   for (const char* name : {"train", "test"})
     if (!file.is_group(name))
       throw InputError(
@@ -81,7 +82,8 @@ ChoiceTable read_choices(const std::string& path) {
     if (out.tags_of[k].empty())
       throw InputError(
           fmt::format("'{}': item {} has no tag in /item_tags; give every item one, such as one for unknown", path, k));
-    out.tags = std::max<std::int64_t>(out.tags, out.tags_of[k].back() + 1), named += std::ssize(out.tags_of[k]);
+    out.tags = std::max<std::int64_t>(out.tags, out.tags_of[k].back() + 1);
+    named += std::ssize(out.tags_of[k]);
   }
   if (out.tags > 1000 + 100 * named)  // each has a row of a table
     throw InputError(

@@ -27,7 +27,8 @@ namespace {
 class Filled {
  public:
   explicit Filled(const std::shared_ptr<const ChoiceTable>& table) : table_(*table) {
-    out_.source = table->source, out_.answer = "chosen";
+    out_.source = table->source;
+    out_.answer = "chosen";
     out_.columns = {{"user", table->users}, {"item", table->items}};
     if (!table->tags_of.empty()) out_.columns.push_back({"tags", table->tags});
     out_.choices = table;

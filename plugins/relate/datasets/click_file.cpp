@@ -65,12 +65,14 @@ std::uint64_t meaning_of_rows(const std::map<std::int64_t, std::int32_t>& rows) 
 
 void add_numbers(const Array2<double>& dense, bool logarithm, RecordSet& out) {
   out.logarithm = logarithm;
-  for (std::int64_t k = 0; k < dense.columns; ++k)
-    out.numbers.push_back(fmt::format("number {}", k + 1)),
-        out.numbers.push_back(fmt::format("number {} missing", k + 1));
+  for (std::int64_t k = 0; k < dense.columns; ++k) {
+    out.numbers.push_back(fmt::format("number {}", k + 1));
+    out.numbers.push_back(fmt::format("number {} missing", k + 1));
+  }
   for (const double x : dense.values) {
     const double taken = logarithm ? std::log1p(std::max(x, 0.0)) : x;
-    out.number.push_back(std::isnan(x) ? 0.0 : taken), out.number.push_back(std::isnan(x));
+    out.number.push_back(std::isnan(x) ? 0.0 : taken);
+    out.number.push_back(std::isnan(x));
     out.cut += logarithm && x < 0.0;
   }
 }
@@ -123,8 +125,7 @@ RecordSet read_clicks(const ClickFile& keys) {
       throw InputError(fmt::format("{}, row {}: a label is 0 or 1, not {:g}", out.source, r, y));
     out.place.push_back(r);
     for (std::int64_t c = 0; c < values.columns; ++c)
-      out.bag.push_back(
-          std::span<const std::int32_t>(*ids).subspan(r * values.columns + c, 1));
+      out.bag.push_back(std::span<const std::int32_t>(*ids).subspan(r * values.columns + c, 1));
   }
   require_sound(out);
   return out;

@@ -37,7 +37,9 @@ ChoiceTable make_choices(const MadeChoices& keys) {
   const Draw tags = draw_of(keys, 5), chance = draw_of(keys, 6), fate = draw_of(keys, 7), age = draw_of(keys, 8);
   ChoiceTable out;
   out.source = "made-up choices";
-  out.users = keys.users, out.items = keys.items, out.tags = keys.tags;
+  out.users = keys.users;
+  out.items = keys.items;
+  out.tags = keys.tags;
   for (std::int64_t i = 0; i < keys.items; ++i) {
     auto& own = out.tags_of.emplace_back();
     for (std::int64_t k = 0; k < 2; ++k) own.push_back(static_cast<std::int32_t>(tags.below(keys.tags, i, k)));
@@ -49,8 +51,7 @@ ChoiceTable make_choices(const MadeChoices& keys) {
     // Items of largest liking and chance are drawn by odds exp(liking), without repetition (Gumbel).
     std::vector<std::pair<double, std::int32_t>> order;
     for (std::int64_t i = 0; i < keys.items; ++i)
-      order.emplace_back(-liking[u * keys.items + i] +
-                             std::log(-std::log(std::max(chance.uniform(u, i), 1e-300))),
+      order.emplace_back(-liking[u * keys.items + i] + std::log(-std::log(std::max(chance.uniform(u, i), 1e-300))),
                          static_cast<std::int32_t>(i));
     std::sort(order.begin(), order.end());
     order.resize(std::min(keys.each, keys.items));

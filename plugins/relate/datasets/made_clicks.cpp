@@ -15,7 +15,8 @@ RecordSet make_clicks(const MadeClicks& keys) {
                    what << 32 | static_cast<std::uint64_t>(k));
   };
   RecordSet out;
-  out.source = "made-up clicks", out.answer = "clicked";
+  out.source = "made-up clicks";
+  out.answer = "clicked";
   for (std::int64_t c = 0; c < keys.columns; ++c) out.columns.push_back({fmt::format("C{}", c + 1), keys.rows});
   for (std::int64_t k = 0; k < keys.numbers; ++k) out.numbers.push_back(fmt::format("number {}", k + 1));
   auto ids = std::make_shared<std::vector<std::int32_t>>();
@@ -31,7 +32,8 @@ RecordSet make_clicks(const MadeClicks& keys) {
       score += 0.3 * draw(2, address, 0).normal(0);
       for (int j = 0; j < directions; ++j) {
         const double x = 0.5 * draw(3, address, j).normal(0);
-        sum[j] += x, squares += x * x;
+        sum[j] += x;
+        squares += x * x;
       }
     }
     for (std::int64_t k = 0; k < keys.numbers; ++k) {

@@ -24,7 +24,8 @@ PairTable make_pairs(const MadePairs& keys) {
   const Draw choice = draw(1), letters = draw(2), strength = draw(3), family = draw(4), mutation = draw(5),
              value = draw(6);
   PairTable out;
-  out.source = "made-up pairs", out.answer = "affinity";
+  out.source = "made-up pairs";
+  out.answer = "affinity";
   std::vector<std::vector<double>> of_compound, of_target;
   for (std::int64_t c = 0; c < keys.compounds; ++c) {
     std::string smiles = "C";
@@ -34,7 +35,8 @@ PairTable make_pairs(const MadePairs& keys) {
       smiles += fragments[f];
       for (int j = 0; j < factors; ++j) sum[j] += 0.5 * strength.normal(f, j);
     }
-    out.compounds.id.push_back(fmt::format("C{}", c + 1)), out.compounds.text.push_back(smiles);
+    out.compounds.id.push_back(fmt::format("C{}", c + 1));
+    out.compounds.text.push_back(smiles);
     of_compound.push_back(sum);
   }
   for (std::int64_t t = 0; t < keys.targets; ++t) {
@@ -44,17 +46,16 @@ PairTable make_pairs(const MadePairs& keys) {
     std::vector<double> own;
     for (int j = 0; j < factors; ++j) own.push_back(family.normal(f, j) + 0.2 * mutation.normal(t, 100 + j));
     for (std::int64_t k = 0; k < 3; ++k)
-      sequence[mutation.below(sequence_length, t, 2 * k)] =
-          residues[mutation.below(20, t, 2 * k + 1)];
-    out.targets.id.push_back(fmt::format("T{}-{}", f + 1, t / keys.families + 1)), out.targets.text.push_back(sequence);
+      sequence[mutation.below(sequence_length, t, 2 * k)] = residues[mutation.below(20, t, 2 * k + 1)];
+    out.targets.id.push_back(fmt::format("T{}-{}", f + 1, t / keys.families + 1));
+    out.targets.text.push_back(sequence);
     of_target.push_back(own);
   }
   for (std::int64_t c = 0; c < keys.compounds; ++c)
     for (std::int64_t t = 0; t < keys.targets; ++t) {
       if (value.uniform(c, 2 * t) > keys.known) continue;
       double sum = 6.0 + keys.noise * value.normal(c, 2 * t + 1);
-      for (std::size_t j = 0; j < factors; ++j)
-        sum += 0.6 * of_compound[c][j] * of_target[t][j];
+      for (std::size_t j = 0; j < factors; ++j) sum += 0.6 * of_compound[c][j] * of_target[t][j];
       out.entries.push_back(
           {static_cast<std::int32_t>(c), static_cast<std::int32_t>(t), sum, -1, c * keys.targets + t});
     }

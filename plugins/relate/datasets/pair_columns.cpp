@@ -84,7 +84,8 @@ PairColumns pair_columns(const std::vector<std::string>& names, const std::strin
   out.fold = find.take({"fold"});
   if (!smiles) find.refuse("no column holds SMILES");
   if (!sequence) find.refuse("no column holds sequences");
-  out.smiles = *smiles, out.sequence = *sequence;
+  out.smiles = *smiles;
+  out.sequence = *sequence;
   find.drop_index();
   if (!chosen) {
     const auto left = find.left();

@@ -51,7 +51,9 @@ static std::uint64_t meaning_of_tests(const PairTable& table, const std::vector<
 RecordSet pair_records(const std::shared_ptr<const PairTable>& table, const std::vector<Role>& roles, Role role,
                        const DescriptorKeys& keys) {
   RecordSet out;
-  out.source = table->source, out.answer = table->answer, out.unit = table->unit;
+  out.source = table->source;
+  out.answer = table->answer;
+  out.unit = table->unit;
   out.columns = {{"compound", table->compounds.size(), meaning_of_side(table->compounds)},
                  {"target", table->targets.size(), meaning_of_side(table->targets)},
                  {"compound_pieces", keys.pieces, meaning_of(fmt::format("{} {}", keys.radius, keys.pieces))},
@@ -74,10 +76,12 @@ RecordSet pair_records(const std::shared_ptr<const PairTable>& table, const std:
     for (const auto bag :
          {std::span(*own).subspan(c, 1), std::span(*own).subspan(t, 1), std::span(*pieces[c]), std::span(*words[t])})
       out.bag.push_back(bag);
-    out.answers.push_back(entry.value), out.place.push_back(entry.place);
+    out.answers.push_back(entry.value);
+    out.place.push_back(entry.place);
     out.pair.push_back(static_cast<std::int64_t>(k));
   }
-  out.pairs = table, out.tested = meaning_of_tests(*table, roles);
+  out.pairs = table;
+  out.tested = meaning_of_tests(*table, roles);
   require_sound(out);
   return out;
 }

@@ -24,7 +24,8 @@ class Things {
   std::int32_t number(const std::string& id, const std::string& text, const std::string& where, const char* kind) {
     const auto [found, fresh] = known_.try_emplace(id, static_cast<std::int32_t>(side_.id.size()));
     if (fresh) {
-      side_.id.push_back(id), side_.text.push_back(text);
+      side_.id.push_back(id);
+      side_.text.push_back(text);
     } else if (side_.text[found->second] != text) {
       throw InputError(fmt::format("{}: '{}' had another {} before; give things of different {} different names", where,
                                    id, kind, kind));

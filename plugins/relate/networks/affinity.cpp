@@ -63,7 +63,8 @@ TableNetwork::Loss Affinity::loss_of(double output, double answer) const {
 
 void Affinity::measure(double output, double answer, std::span<train::TermSum> metrics) const {
   const double error = prediction_of(output) - answer;
-  metrics[0].sum += error * error, metrics[0].count += 1.0;
+  metrics[0].sum += error * error;
+  metrics[0].count += 1.0;
 }
 
 }  // namespace cambium::relate

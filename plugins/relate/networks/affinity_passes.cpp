@@ -44,7 +44,9 @@ class AffinityPasses : public Passes<T> {
       T* out = r.data() + s * 3 * width_;
       T dot = 0;
       for (std::size_t k = 0; k < width_; ++k) {
-        out[k] = c[k], out[width_ + k] = t[k], out[2 * width_ + k] = c[k] * t[k];
+        out[k] = c[k];
+        out[width_ + k] = t[k];
+        out[2 * width_ + k] = c[k] * t[k];
         dot += c[k] * t[k];
       }
       direct[s] = c[width_] + t[width_] + scale_ * dot;
@@ -69,7 +71,8 @@ class AffinityPasses : public Passes<T> {
         for (std::size_t k = 0; k <= width_; ++k) {
           const T g =
               k == width_ ? by[s] : from[side * width_ + k] + (from[2 * width_ + k] + scale_ * by[s]) * other[k];
-          a[k] += g, b[k] += share * g;
+          a[k] += g;
+          b[k] += share * g;
         }
       }
     }

@@ -11,7 +11,9 @@
 namespace cambium::relate {
 
 void ChoiceRows::fit(const ChoiceTable& table) {
-  users_ = table.users, items_ = table.items, tags_ = table.tags_of.empty() ? 0 : table.tags;
+  users_ = table.users;
+  items_ = table.items;
+  tags_ = table.tags_of.empty() ? 0 : table.tags;
   std::vector<bool> seen(items_);
   for (const auto& list : table.training)
     for (const auto item : list) seen[item] = true;
@@ -28,7 +30,8 @@ std::vector<train::TableInfo> ChoiceRows::tables(double reach) const {
 
 void ChoiceRows::draw(std::int64_t count, std::uint64_t seed, std::uint64_t step) {
   drawn_.clear();
-  seed_ = seed, step_ = step;
+  seed_ = seed;
+  step_ = step;
   for (std::int64_t k = 0; k < count && !among_.empty(); ++k) {
     const Random4 random(seed, step_items_stream, static_cast<std::uint64_t>(k / 4), step);
     const double at = random.uniform(static_cast<int>(k % 4)) * static_cast<double>(among_.size());
@@ -56,7 +59,8 @@ std::vector<train::Bags> ChoiceRows::bags(std::span<const train::SamplePtr> samp
   if (samples.empty()) return out;
   const auto& records = records_of(samples);
   for (const auto& sample : samples) {
-    out[0].add(records.bag_of(sample->id, 0)), out[1].add(records.bag_of(sample->id, 1));
+    out[0].add(records.bag_of(sample->id, 0));
+    out[1].add(records.bag_of(sample->id, 1));
     if (has_tags()) out[2].add(records.bag_of(sample->id, 2));
   }
   for (const auto& item : drawn_) {
@@ -124,10 +128,12 @@ ChoiceVectors<T> ChoiceRows::vectors(std::span<const train::SamplePtr> samples, 
   ChoiceVectors<T> out;
   const TensorRef users = rows.pooled(0), items = rows.pooled(1);
   add_from(users, 0, count, static_cast<T>(1.0 - history_), out.users);
-  add_from(items, 0, count, T(1), out.chosen), add_from(items, count, drawn, T(1), out.drawn);
+  add_from(items, 0, count, T(1), out.chosen);
+  add_from(items, count, drawn, T(1), out.drawn);
   if (has_tags()) {
     const TensorRef tags = rows.pooled(2);
-    add_from(tags, 0, count, T(1), out.chosen), add_from(tags, count, drawn, T(1), out.drawn);
+    add_from(tags, 0, count, T(1), out.chosen);
+    add_from(tags, count, drawn, T(1), out.drawn);
   }
   if (history_ > 0.0) {
     std::vector<T> sums;
@@ -144,10 +150,12 @@ void ChoiceRows::add_rows(std::span<const train::SamplePtr> samples, ChoiceVecto
   const auto count = std::ssize(samples), drawn = std::ssize(drawn_);
   const TensorRef users = rows.gradient(0), items = rows.gradient(1);
   add_to(by.users, static_cast<T>(1.0 - history_), users, 0);
-  add_to(by.chosen, T(1), items, 0), add_to(by.drawn, T(1), items, count);
+  add_to(by.chosen, T(1), items, 0);
+  add_to(by.drawn, T(1), items, count);
   if (has_tags()) {
     const TensorRef tags = rows.gradient(2);
-    add_to(by.chosen, T(1), tags, 0), add_to(by.drawn, T(1), tags, count);
+    add_to(by.chosen, T(1), tags, 0);
+    add_to(by.drawn, T(1), tags, count);
   }
   if (history_ == 0.0) return;
   scale_rows(by.users, width_, history_shares<T>(samples));
@@ -183,8 +191,7 @@ std::vector<std::vector<int>> ChoiceRows::left_out(std::span<const train::Sample
           fmt::format("{}: cosine_factors draws items by itself; give the data set choices others: 0", records.source));
     auto& here = out.emplace_back();
     const auto add = [&](std::int32_t item) {
-      for (int j = first[item]; j >= 0; j = next[j])
-        here.push_back(j);
+      for (int j = first[item]; j >= 0; j = next[j]) here.push_back(j);
     };
     const std::int32_t own = records.bag_of(sample->id, 1)[0];
     const auto list = history_of(records, sample->id);
@@ -215,7 +222,8 @@ std::string ChoiceRows::state() const {
 void ChoiceRows::restore(const std::string& state) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
   const auto json = nlohmann::json::parse(state);
-  users_ = json.at("users").get<std::int64_t>(), items_ = json.at("items").get<std::int64_t>();
+  users_ = json.at("users").get<std::int64_t>();
+  items_ = json.at("items").get<std::int64_t>();
   tags_ = json.at("tags").get<std::int64_t>();
   if (users_ < 1 || users_ >= most || items_ < 1 || items_ >= most || tags_ < 0 || tags_ >= most)
     throw InputError(

@@ -17,8 +17,13 @@ static float exp_of(float x) {
   const float shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   float p = 1.98412698e-4f;
-  p = p * r + 1.38888889e-3f, p = p * r + 8.33333333e-3f, p = p * r + 4.16666667e-2f;
-  p = p * r + 1.66666667e-1f, p = p * r + 0.5f, p = p * r + 1.0f, p = p * r + 1.0f;
+  p = p * r + 1.38888889e-3f;
+  p = p * r + 8.33333333e-3f;
+  p = p * r + 4.16666667e-2f;
+  p = p * r + 1.66666667e-1f;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
   const auto power = std::bit_cast<float>((std::bit_cast<std::int32_t>(shifted) + 127) << 23);
   return x < -80.0f ? 0.0f : p * power;
 }
@@ -34,7 +39,8 @@ static T dot(int width, const T* a, const T* b) {
 template <class T>
 void Contrast<T>::normalise(const T* rows, int count, Unit& out) const {
   const auto numbers = static_cast<std::size_t>(count) * static_cast<std::size_t>(width_);
-  out.rows.resize(numbers), out.length.resize(count);
+  out.rows.resize(numbers);
+  out.length.resize(count);
   for (int r = 0; r < count; ++r) {
     const T* from = rows + static_cast<std::ptrdiff_t>(r) * width_;
     T* to = out.rows.data() + static_cast<std::ptrdiff_t>(r) * width_;
@@ -66,7 +72,10 @@ typename Contrast<T>::Sums Contrast<T>::one_sample(int sample, int counted) {
   const T* user = users_.rows.data() + static_cast<std::ptrdiff_t>(sample) * width_;
   const T right = dot(width_, user, chosen_.rows.data() + static_cast<std::ptrdiff_t>(sample) * width_);
   int above = 0, equal = 0;  // vectors that are all zero tell nothing apart
-  for (int j = 0; j < drawn_; ++j) above += s[j] > right, equal += s[j] == right;
+  for (int j = 0; j < drawn_; ++j) {
+    above += s[j] > right;
+    equal += s[j] == right;
+  }
   Sums out;
   out.wrong = counted > 0 ? (above + 0.5 * equal) / counted : 0.0;
   T& by_right = by_chosen_[sample];
@@ -95,8 +104,10 @@ typename Contrast<T>::Sums Contrast<T>::one_sample(int sample, int counted) {
 template <class T>
 typename Contrast<T>::Sums Contrast<T>::forward(const Rows& rows, int samples, int drawn,
                                                 std::span<const std::vector<int>> known) {
-  samples_ = samples, drawn_ = drawn;
-  normalise(rows.users, samples, users_), normalise(rows.chosen, samples, chosen_);
+  samples_ = samples;
+  drawn_ = drawn;
+  normalise(rows.users, samples, users_);
+  normalise(rows.chosen, samples, chosen_);
   normalise(rows.drawn, drawn, others_);
   cosines_.resize(static_cast<std::size_t>(samples) * static_cast<std::size_t>(drawn));
   by_chosen_.resize(samples);
@@ -109,14 +120,17 @@ typename Contrast<T>::Sums Contrast<T>::forward(const Rows& rows, int samples, i
       cosines_[static_cast<std::size_t>(s) * static_cast<std::size_t>(drawn) + static_cast<std::size_t>(j)] =
           static_cast<T>(never);
     const Sums one = one_sample(s, drawn - static_cast<int>(skipped.size()));
-    out.loss += one.loss, out.wrong += one.wrong;
+    out.loss += one.loss;
+    out.wrong += one.wrong;
   }
   return out;
 }
 
 template <class T>
 void Contrast<T>::backward(double factor, T* by_users, T* by_chosen, T* by_drawn) {
-  users_.by.resize(users_.rows.size()), chosen_.by.resize(chosen_.rows.size()), others_.by.resize(others_.rows.size());
+  users_.by.resize(users_.rows.size());
+  chosen_.by.resize(chosen_.rows.size());
+  others_.by.resize(others_.rows.size());
   for (int s = 0; s < samples_; ++s)
     for (int k = 0; k < width_; ++k) {
       const auto at = static_cast<std::size_t>(s) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(k);
@@ -130,7 +144,8 @@ void Contrast<T>::backward(double factor, T* by_users, T* by_chosen, T* by_drawn
                  others_.by.data(), width_);
   }
   const T by = static_cast<T>(factor);
-  add_back(users_, samples_, by, by_users), add_back(chosen_, samples_, by, by_chosen);
+  add_back(users_, samples_, by, by_users);
+  add_back(chosen_, samples_, by, by_chosen);
   add_back(others_, drawn_, by, by_drawn);
 }
 

@@ -98,7 +98,8 @@ void CosineFactors::evaluate(std::span<const train::SamplePtr> samples, std::spa
   in_type(dtype(), [&]<class T>() {
     Contrast<T> contrast(params_.loss, static_cast<int>(params_.width));
     const auto sums = sums_of(contrast, choices_.vectors<T>(samples, *rows_), choices_, samples);
-    metrics[0].sum += sums.loss, metrics[1].sum += sums.wrong;
+    metrics[0].sum += sums.loss;
+    metrics[1].sum += sums.wrong;
     for (auto& metric : metrics) metric.count += static_cast<double>(samples.size());
   });
 }

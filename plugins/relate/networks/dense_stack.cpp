@@ -40,7 +40,10 @@ std::vector<T> DenseStack<T>::backward(std::span<const TensorRef> weights, std::
         by_bias[k] += by[static_cast<std::size_t>(s) * static_cast<std::size_t>(out) + static_cast<std::size_t>(k)];
     host_gemm<T>(true, false, in, out, samples_, T(1), values_[l].data(), in, by.data(), out, T(1),
                  static_cast<T*>(gradients[w].data), out);
-    if (ready) ready(static_cast<int>(b)), ready(static_cast<int>(w));
+    if (ready) {
+      ready(static_cast<int>(b));
+      ready(static_cast<int>(w));
+    }
     std::vector<T> before(static_cast<std::size_t>(samples_) * static_cast<std::size_t>(in));
     host_gemm<T>(false, true, samples_, in, out, T(1), by.data(), out, static_cast<const T*>(weights[w].data), out,
                  T(0), before.data(), in);

@@ -45,9 +45,12 @@ void Dlrm::require_columns(const RecordSet& records) const {
 
 DlrmShape Dlrm::shape() const {
   DlrmShape out;
-  out.width = params_.width, out.wide = params_.wide;
-  out.numbers = std::ssize(seen().mean), out.columns = std::ssize(seen().columns);
-  out.bottom = params_.bottom, out.top = params_.top;
+  out.width = params_.width;
+  out.wide = params_.wide;
+  out.numbers = std::ssize(seen().mean);
+  out.columns = std::ssize(seen().columns);
+  out.bottom = params_.bottom;
+  out.top = params_.top;
   return out;
 }
 

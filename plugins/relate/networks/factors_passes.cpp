@@ -18,7 +18,8 @@ class FactorsPasses : public Passes<T> {
   explicit FactorsPasses(const FactorsShape& shape) : shape_(shape) {}
 
   std::vector<T> forward(std::span<const TensorRef> weights, train::TableRows& rows, Inputs<T> inputs) override {
-    samples_ = inputs.samples, numbers_ = std::move(inputs.numbers);
+    samples_ = inputs.samples;
+    numbers_ = std::move(inputs.numbers);
     const std::int64_t width = shape_.width;
     sums_.assign(samples_ * width, T(0));
     std::vector<T> output(samples_, *row_of<const T>(weights[0], 0));
@@ -82,14 +83,13 @@ class FactorsPasses : public Passes<T> {
   }
 
  private:
-  T number(std::int64_t sample, std::int64_t k) const {
-    return numbers_[sample * shape_.numbers + k];
-  }
+  T number(std::int64_t sample, std::int64_t k) const { return numbers_[sample * shape_.numbers + k]; }
   /// One vector of a sample, to the sum of all and to the sum of squares.
   void add(T x, const T* v, T* sum, T* square) const {
     for (std::int64_t k = 0; k < shape_.width; ++k) {
       const T z = x * v[k];
-      sum[k] += z, square[k] += z * z;
+      sum[k] += z;
+      square[k] += z * z;
     }
   }
 

@@ -92,13 +92,13 @@ void Interactions<T>::forward(std::span<const Source> z, int samples, T* out, st
   samples_ = samples;
   const int blocks = (samples + w - 1) / w;
   const auto size = static_cast<std::size_t>(vectors_) * static_cast<std::size_t>(width_) * w;
-  z_.reserve(static_cast<std::size_t>(blocks) * size), pairs_.reserve(static_cast<std::size_t>(pairs()) * w);
+  z_.reserve(static_cast<std::size_t>(blocks) * size);
+  pairs_.reserve(static_cast<std::size_t>(pairs()) * w);
   for (int b = 0; b < blocks; ++b) {
     const int first = b * w, count = std::min(w, samples - first);
     T* lanes = block(b);
     for (int v = 0; v < vectors_; ++v)
-      to_lanes(z[v].rows + first * z[v].stride,
-               z[v].stride, count, width_, lanes + v * width_ * w);
+      to_lanes(z[v].rows + first * z[v].stride, z[v].stride, count, width_, lanes + v * width_ * w);
     products(lanes);
     from_lanes(pairs_.data(), count, pairs(), false, out + first * stride, stride);
   }

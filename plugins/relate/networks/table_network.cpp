@@ -14,9 +14,7 @@ namespace cambium::relate {
 
 namespace {
 
-double answer_of(const train::Sample& sample, const RecordSet& records) {
-  return records.answers[sample.id];
-}
+double answer_of(const train::Sample& sample, const RecordSet& records) { return records.answers[sample.id]; }
 
 /// Sums of x and x^2 over training.
 struct Spread {
@@ -42,7 +40,9 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
       const RecordSet& records = record_set_of(*sample, name_);
       if (seen_.columns.empty()) {
         require_columns(records);
-        seen_.columns = records.columns, seen_.unit = records.unit, seen_.logarithm = records.logarithm;
+        seen_.columns = records.columns;
+        seen_.unit = records.unit;
+        seen_.logarithm = records.logarithm;
         seen_.tested = records.tested;
         numbers.resize(records.numbers.size());
       }
@@ -51,8 +51,12 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
       answers.add(answer_of(*sample, records));
     }
   }
-  for (const auto& each : numbers) seen_.mean.push_back(each.mean()), seen_.scale.push_back(1.0 / each.deviation());
-  seen_.centre = answers.mean(), seen_.spread = answers.deviation();
+  for (const auto& each : numbers) {
+    seen_.mean.push_back(each.mean());
+    seen_.scale.push_back(1.0 / each.deviation());
+  }
+  seen_.centre = answers.mean();
+  seen_.spread = answers.deviation();
 }
 
 /// Normal numbers of variance 2 / (inputs + outputs) (Glorot and Bengio 2010); biases are 0.
@@ -94,11 +98,10 @@ std::vector<train::Bags> TableNetwork::bags(std::span<const train::SamplePtr> sa
       const auto bag = records.bag_of(sample->id, c);
       for (const auto id : bag)
         if (id < 0 || id >= seen_.columns[c].rows)
-          throw InputError(
-              fmt::format("{}, row {}, column {}: {} is outside its table, which has {} rows, numbered from "
-                          "0; give records of the things that this {} was trained on",
-                          records.source, records.place[sample->id], seen_.columns[c].name,
-                          id, seen_.columns[c].rows, name_));
+          throw InputError(fmt::format(
+              "{}, row {}, column {}: {} is outside its table, which has {} rows, numbered from "
+              "0; give records of the things that this {} was trained on",
+              records.source, records.place[sample->id], seen_.columns[c].name, id, seen_.columns[c].rows, name_));
       out[c].add(bag);
     }
   }
@@ -147,7 +150,8 @@ void TableNetwork::gradient(std::span<const train::SamplePtr> samples, std::span
     for (std::size_t s = 0; s < samples.size(); ++s) {
       const Loss loss =
           loss_of(static_cast<double>(by_output[s]), answer_of(*samples[s], record_set_of(*samples[s], name_)));
-      terms[0].sum += loss.value, terms[0].count += 1.0;
+      terms[0].sum += loss.value;
+      terms[0].count += 1.0;
       by_output[s] = static_cast<T>(term_weights[0] * loss.by_output);
     }
     passes<T>().backward(weights, std::move(by_output), gradients, *rows_, ready);
@@ -195,7 +199,8 @@ void TableNetwork::restore(const std::string& state) {
                              column.value("meaning", std::uint64_t{0})});  // models of before 0: nothing is known
   seen_.mean = json.at("mean").get<std::vector<double>>();
   seen_.scale = json.at("scale").get<std::vector<double>>();
-  seen_.centre = json.at("centre").get<double>(), seen_.spread = json.at("spread").get<double>();
+  seen_.centre = json.at("centre").get<double>();
+  seen_.spread = json.at("spread").get<double>();
   seen_.unit = json.at("unit").get<std::string>();
   seen_.tested = json.value("tested", std::uint64_t{0});
   seen_.logarithm.reset();
@@ -207,7 +212,8 @@ void TableNetwork::restore(const std::string& state) {
         fmt::format("the state of this {} says sizes of tables that cannot be; its file is damaged or was "
                     "changed",
                     name_));
-  passes64_.reset(), passes32_.reset();
+  passes64_.reset();
+  passes32_.reset();
 }
 
 }  // namespace cambium::relate

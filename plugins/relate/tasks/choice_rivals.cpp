@@ -20,16 +20,12 @@ std::vector<double> popularity(const ChoiceTable& table) {
 static std::function<std::vector<double>(std::int32_t)> cosines(const std::shared_ptr<const ChoiceTable>& table) {
   auto chosen_by = std::make_shared<ChoiceTable::Lists>(static_cast<std::size_t>(table->items));
   for (std::size_t u = 0; u < table->training.size(); ++u)
-    for (const auto item : table->training[u])
-      (*chosen_by)[item].push_back(static_cast<std::int32_t>(u));
+    for (const auto item : table->training[u]) (*chosen_by)[item].push_back(static_cast<std::int32_t>(u));
   return [table, chosen_by](std::int32_t user) {
     std::vector<double> by_user(table->training.size(), 0.0), out(static_cast<std::size_t>(table->items), 0.0);
-    const auto root = [&](std::int32_t item) {
-      return std::sqrt(static_cast<double>((*chosen_by)[item].size()));
-    };
+    const auto root = [&](std::int32_t item) { return std::sqrt(static_cast<double>((*chosen_by)[item].size())); };
     for (const auto j : table->training[user])
-      for (const auto other : (*chosen_by)[j])
-        by_user[other] += 1.0 / root(j);
+      for (const auto other : (*chosen_by)[j]) by_user[other] += 1.0 / root(j);
     for (std::size_t other = 0; other < by_user.size(); ++other)
       if (by_user[other] > 0.0)
         for (const auto i : table->training[other]) out[i] += by_user[other] / root(i);
@@ -70,13 +66,15 @@ ListScore judge_list(const ChoiceTable& table, std::span<const double> popular, 
     out.best.push_back(item);
     if (r < std::ssize(wanted)) best += value;
     if (!table.chose(Role::test, user, item)) continue;
-    found += 1.0, gain += value;
+    found += 1.0;
+    gain += value;
     if (is_new(item)) found_new += 1.0;
   }
   const auto fresh = static_cast<double>(std::count_if(wanted.begin(), wanted.end(), is_new));
   out.has_new = fresh > 0.0;
   if (wanted.empty()) return out;
-  out.recall = found / static_cast<double>(wanted.size()), out.ndcg = gain / best;
+  out.recall = found / static_cast<double>(wanted.size());
+  out.ndcg = gain / best;
   if (out.has_new) out.recall_new = found_new / fresh;
   return out;
 }

@@ -46,9 +46,7 @@ void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, 
   }
   std::string clicks = "record,clicked,probability\n";
   for (std::int64_t r = 0; r < records.size(); ++r)
-    clicks += fmt::format("{},{:g},{}\n", records.place[r],
-                          records.answers[r],
-                          number_text(rows.back().value[r]));
+    clicks += fmt::format("{},{:g},{}\n", records.place[r], records.answers[r], number_text(rows.back().value[r]));
   io::on_root(context.comm, [&] {
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), scores);
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "clicks.csv").string(), clicks);
@@ -62,10 +60,12 @@ static const RecordSet& records_of(train::Dataset& data) {
 }
 
 Task::Outcome JudgeClicks::run(Context& context) {
-  lines_.clear(), citations_.clear();
+  lines_.clear();
+  citations_.clear();
   const auto training = context.registry->make<train::Dataset>(params_.training, context);
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
-  training->open(context), data->open(context);
+  training->open(context);
+  data->open(context);
   const RecordSet &learned = records_of(*training), &records = records_of(*data);
   if (learned.columns.size() != records.columns.size() || learned.numbers.size() != records.numbers.size())
     throw InputError("training and dataset have different columns; give records of the same kind");

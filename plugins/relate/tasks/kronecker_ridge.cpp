@@ -57,7 +57,10 @@ std::vector<double> fitted(const PairMatrices& m, const std::vector<double>& bas
       slope += p[k] * q[k];
     }
     const double length = norm / slope;
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] += length * p[k], r[k] -= length * q[k];
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      x[k] += length * p[k];
+      r[k] -= length * q[k];
+    }
     const double next = squared_norm(r);
     if (next < 1e-8 * size) break;
     for (std::size_t k = 0; k < p.size(); ++k) p[k] = r[k] + next / norm * p[k];
@@ -85,7 +88,10 @@ std::vector<double> kronecker_ridge(const PairMatrices& m, const std::vector<dou
       double error = 0.0;
       for (std::size_t k = 0; k < held.size(); ++k)
         if (held[k] && m.known[k]) error += (m.value[k] - tried.without_held[k]) * (m.value[k] - tried.without_held[k]);
-      if (best < 0.0 || error < best) best = error, choice = std::move(tried);
+      if (best < 0.0 || error < best) {
+        best = error;
+        choice = std::move(tried);
+      }
     }
   return fitted(m, base, m.known, choice, 300);
 }

@@ -64,9 +64,14 @@ std::vector<double> minimise(std::vector<double> x,
     }
     if (!(next < value)) break;
     Pair pair{to, next_g};
-    for (std::size_t k = 0; k < x.size(); ++k) pair.s[k] -= x[k], pair.y[k] -= g[k];
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      pair.s[k] -= x[k];
+      pair.y[k] -= g[k];
+    }
     const double curvature = inner(pair.s, pair.y), gained = value - next;
-    x = std::move(to), g = next_g, value = next;
+    x = std::move(to);
+    g = next_g;
+    value = next;
     if (curvature > 1e-300) {
       pair.rho = 1.0 / curvature;
       pairs.push_back(std::move(pair));
@@ -119,14 +124,18 @@ LogisticRegression::LogisticRegression(const RecordSet& training) {
     double sum = 0.0, squares = 0.0;
     for (std::int64_t r = 0; r < training.size(); ++r) {
       const double x = training.number[static_cast<std::size_t>(r) * numbers + k];
-      sum += x, squares += x * x;
+      sum += x;
+      squares += x * x;
     }
     mean_.push_back(sum / n);
     const double deviation = std::sqrt(std::max(squares / n - sum * sum / n / n, 0.0));
     scale_.push_back(deviation > 1e-9 ? 1.0 / deviation : 1.0);
   }
   std::int64_t next = static_cast<std::int64_t>(numbers);
-  for (const auto& column : training.columns) first_.push_back(next), next += column.rows;
+  for (const auto& column : training.columns) {
+    first_.push_back(next);
+    next += column.rows;
+  }
   count_ = static_cast<std::size_t>(next + 1);
   std::vector<std::int64_t> all, most, rest;
   for (std::int64_t r = 0; r < training.size(); ++r) {
@@ -142,7 +151,10 @@ LogisticRegression::LogisticRegression(const RecordSet& training) {
     std::vector<double> scores;
     for (const auto r : rest) scores.push_back(score(training, r, weights));
     const double area = area_under_curve(truth, scores, 0.5);
-    if (best < 0.0 || area > best) best = area, lambda_ = lambda;
+    if (best < 0.0 || area > best) {
+      best = area;
+      lambda_ = lambda;
+    }
   }
   weights_ = fit(training, all, lambda_);
 }

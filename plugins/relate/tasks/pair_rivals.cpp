@@ -31,8 +31,7 @@ std::vector<double> neighbour_weights(const std::vector<double>& similarity, std
     std::nth_element(sorted.begin(), sorted.begin() + kept, sorted.end(), std::greater<>());
     const double least = sorted[kept];
     for (std::int64_t j = 0; j < n; ++j)
-      if (const double s = row[j]; s >= least)
-        out[i * n + j] = std::pow(s, 8.0);
+      if (const double s = row[j]; s >= least) out[i * n + j] = std::pow(s, 8.0);
   }
   return out;
 }
@@ -49,15 +48,19 @@ std::vector<double> left_over(const PairMatrices& m, const std::vector<double>& 
 
 PairMatrices matrices_of(const PairTable& table, const std::vector<Role>& roles) {
   PairMatrices out;
-  out.compounds = table.compounds.size(), out.targets = table.targets.size();
+  out.compounds = table.compounds.size();
+  out.targets = table.targets.size();
   const auto size = static_cast<std::size_t>(out.compounds * out.targets);
-  out.value.assign(size, 0.0), out.known.assign(size, 0);
+  out.value.assign(size, 0.0);
+  out.known.assign(size, 0);
   std::vector<double> count(size, 0.0);
   for (std::size_t k = 0; k < roles.size(); ++k) {
     if (roles[k] == Role::test) continue;
     const auto& entry = table.entries[k];
     const auto at = static_cast<std::size_t>(entry.compound * out.targets + entry.target);
-    out.value[at] += entry.value, count[at] += 1.0, out.known[at] = 1;
+    out.value[at] += entry.value;
+    count[at] += 1.0;
+    out.known[at] = 1;
   }
   for (std::size_t k = 0; k < size; ++k)
     if (out.known[k]) out.value[k] /= count[k];
@@ -115,8 +118,12 @@ std::vector<PairPrediction> with_neighbours(const PairMatrices& m, const std::ve
     host_gemm<double>(false, true, rows, columns, columns, 1.0, x.data(), columns, of_targets.data(), columns, 0.0,
                       y.data(), columns);
   };
-  by_compounds(left, sum), by_compounds(known, weight), add(first);
-  by_targets(left, sum), by_targets(known, weight), add(second);
+  by_compounds(left, sum);
+  by_compounds(known, weight);
+  add(first);
+  by_targets(left, sum);
+  by_targets(known, weight);
+  add(second);
   for (std::size_t k = 0; k < base.size(); ++k) both.value[k] = 0.5 * (first.value[k] + second.value[k]);
   return {first, second, both};
 }

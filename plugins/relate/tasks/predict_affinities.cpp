@@ -180,7 +180,10 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
 }
 
 Task::Outcome PredictAffinities::run(Context& context) {
-  lines_.clear(), tested_.clear(), truth_.clear(), citations_.clear();
+  lines_.clear();
+  tested_.clear();
+  truth_.clear();
+  citations_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const auto* pairs = dynamic_cast<const Pairs*>(data.get());

@@ -46,7 +46,10 @@ void Recommend::choose_users(const ChoiceTable& table) {
 
 void Recommend::note(const ListScore& score, std::size_t user, Judged& out) const {
   double* to = out.numbers.data() + user * each();
-  to[0] = score.recall, to[1] = score.ndcg, to[2] = score.recall_new, to[3] = score.has_new ? 1.0 : 0.0;
+  to[0] = score.recall;
+  to[1] = score.ndcg;
+  to[2] = score.recall_new;
+  to[3] = score.has_new ? 1.0 : 0.0;
   for (std::size_t r = 0; r < score.best.size(); ++r) to[4 + r] = 1.0 + score.best[r];  // 0: none
 }
 
@@ -132,7 +135,8 @@ double Recommend::mean(const Judged& judged, std::size_t which) const {
   for (std::size_t k = 0; k < users_.size(); ++k) {
     const double* of = judged.numbers.data() + k * each();
     if (which == 2 && of[3] == 0.0) continue;
-    sum += of[which], count += 1.0;
+    sum += of[which];
+    count += 1.0;
   }
   return sum / count;
 }
@@ -163,7 +167,8 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
 }
 
 Task::Outcome Recommend::run(Context& context) {
-  lines_.clear(), citations_.clear();
+  lines_.clear();
+  citations_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const auto* choices = dynamic_cast<const Choices*>(data.get());

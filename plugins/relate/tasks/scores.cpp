@@ -67,7 +67,8 @@ double share_of_first(std::span<const double> truth, std::span<const double> fir
   double along = 0.0, square = 0.0;
   for (std::size_t k = 0; k < truth.size(); ++k) {
     const double apart = first[k] - second[k];
-    along += (truth[k] - second[k]) * apart, square += apart * apart;
+    along += (truth[k] - second[k]) * apart;
+    square += apart * apart;
   }
   return square > 0.0 ? std::clamp(along / square, 0.0, 1.0) : 0.5;
 }

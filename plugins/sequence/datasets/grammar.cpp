@@ -24,7 +24,10 @@ void GrammarSet::Params::describe(deck::Describe<Params>& d) {
 
 static Grammar::Params language(const GrammarSet::Params& p) {
   Grammar::Params out;
-  out.classes = p.classes, out.words = p.words, out.depth = p.depth, out.seed = static_cast<std::uint64_t>(p.seed);
+  out.classes = p.classes;
+  out.words = p.words;
+  out.depth = p.depth;
+  out.seed = static_cast<std::uint64_t>(p.seed);
   return out;
 }
 

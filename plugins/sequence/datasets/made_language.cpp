@@ -34,7 +34,10 @@ void Grammar::make_words() {
     if (known.insert(word).second) made.emplace_back(word, static_cast<int>(made.size()) / params_.words);
   }
   std::sort(made.begin(), made.end());
-  for (const auto& [word, number] : made) words_.push_back(word), class_of_.push_back(number);
+  for (const auto& [word, number] : made) {
+    words_.push_back(word);
+    class_of_.push_back(number);
+  }
 }
 
 void Grammar::make_chances() {
@@ -54,7 +57,8 @@ void Grammar::make_chances() {
       chance.push_back(of_class[k] / norm / ++rank[k]);
       sums.push_back(sum += chance.back());
     }
-    chance_.push_back(std::move(chance)), sums_.push_back(std::move(sums));
+    chance_.push_back(std::move(chance));
+    sums_.push_back(std::move(sums));
   }
 }
 
@@ -126,8 +130,14 @@ double Grammar::entropy(std::int64_t length) const {
         const double p = here[place(at, depth, c)];
         if (p == 0.0) continue;
         const double opens = depth + 1 < depths ? params_.open : 0.0, closes = depth > 0 ? params_.close : 0.0;
-        if (opens > 0.0) count(at, p * opens, opens / 3.0), arrive(at + 1, depth + 1, c, p * opens);
-        if (closes > 0.0) count(at, p * closes, closes), arrive(at + 1, depth - 1, c, p * closes);
+        if (opens > 0.0) {
+          count(at, p * opens, opens / 3.0);
+          arrive(at + 1, depth + 1, c, p * opens);
+        }
+        if (closes > 0.0) {
+          count(at, p * closes, closes);
+          arrive(at + 1, depth - 1, c, p * closes);
+        }
         for (std::size_t w = 0; w < words_.size(); ++w) {
           const double chance = chance_[c][w] / sums_[c].back() * (1.0 - opens - closes);
           if (chance == 0.0) continue;

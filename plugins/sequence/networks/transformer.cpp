@@ -133,7 +133,10 @@ std::vector<FactorLayer> Transformer::factor_layers() const {
     FactorLayer layer;
     layer.name = infos[w.first].name;
     if (w.rank > 0) layer.name = layer.name.substr(0, layer.name.rfind('.'));
-    layer.inputs = w.n_in, layer.outputs = w.n_out, layer.places = places(), layer.outputs_first = false;
+    layer.inputs = w.n_in;
+    layer.outputs = w.n_out;
+    layer.places = places();
+    layer.outputs_first = false;
     layer.rank = w.rank;
     (w.rank > 0 ? layer.enter : layer.core) = w.first;
     if (w.rank > 0) layer.leave = w.first + 1;

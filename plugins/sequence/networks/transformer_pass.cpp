@@ -108,7 +108,8 @@ template <class T>
 void TransformerPass<T>::take(std::span<const std::uint8_t> bytes, std::span<const double> masked) {
   const int next = params_.causal ? 1 : 0;
   const std::size_t length = at(shape_.positions + next);
-  inputs_.clear(), targets_.clear();
+  inputs_.clear();
+  targets_.clear();
   for (int s = 0; s < samples_; ++s) {
     const auto text = bytes.subspan(at(s) * length, length);
     inputs_.insert(inputs_.end(), text.begin(), text.end() - next);
@@ -132,7 +133,8 @@ template <class T>
 std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> bytes, int samples,
                                                 const ReadyCallback& ready, std::span<const double> masked) {
   const int width = shape_.width;
-  samples_ = samples, rows_ = samples * shape_.positions;
+  samples_ = samples;
+  rows_ = samples * shape_.positions;
   take(bytes, masked);
   ready.forward(0);
   x_.resize(at(static_cast<std::int64_t>(rows_) * width));
@@ -145,7 +147,8 @@ std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> by
   }
   const int head = shape_.first_of_head();
   ready.forward(1 + shape_.layers);
-  last_entered_.resize(x_.size()), last_inverse_.resize(at(rows_));
+  last_entered_.resize(x_.size());
+  last_inverse_.resize(at(rows_));
   rms_norm(x_.data(), raw(head), rows_, width, last_entered_.data(), last_inverse_.data());
   enter(last_entered_, width, false);
   multiply(last_entered_, shape_.head(vocabulary), head_between_, probabilities_, false, false);
@@ -177,7 +180,8 @@ void TransformerPass<T>::block_forward(int l) {
     multiply(x, shape_.matrix(l, m), b.inside[m], y, add, true);
   };
   b.x = x_;
-  b.entered1.resize(x_.size()), b.inverse1.resize(at(rows_));
+  b.entered1.resize(x_.size());
+  b.inverse1.resize(at(rows_));
   rms_norm(b.x.data(), raw(shape_.norm1(l)), rows_, width, b.entered1.data(), b.inverse1.data());
   enter(b.entered1, width, true);
   times(b.entered1, TransformerShape::qkv, b.qkv, false);
@@ -185,7 +189,8 @@ void TransformerPass<T>::block_forward(int l) {
   enter(b.mixed, width, true);
   times(b.mixed, TransformerShape::out, x_, true);
   b.between = x_;
-  b.entered2.resize(x_.size()), b.inverse2.resize(at(rows_));
+  b.entered2.resize(x_.size());
+  b.inverse2.resize(at(rows_));
   rms_norm(b.between.data(), raw(shape_.norm2(l)), rows_, width, b.entered2.data(), b.inverse2.data());
   enter(b.entered2, width, true);
   times(b.entered2, TransformerShape::up, b.up, false);
@@ -305,9 +310,13 @@ void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients
     const T* d = by_x_.data() + at(row) * at(width);
     T *byte = by_byte + at(inputs_[at(row)]) * at(width),
       *position = by_position + at(row % shape_.positions) * at(width);
-    for (int k = 0; k < width; ++k) byte[k] += d[k], position[k] += d[k];
+    for (int k = 0; k < width; ++k) {
+      byte[k] += d[k];
+      position[k] += d[k];
+    }
   }
-  ready(1), ready(0);
+  ready(1);
+  ready(0);
 }
 
 template <class T>

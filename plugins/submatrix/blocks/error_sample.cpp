@@ -68,7 +68,10 @@ StratifiedSample::StratifiedSample(std::vector<Unit> all, int size, std::uint64_
                       more = std::min(left, lot.size() - least), take = least + more;
     left -= more;
     ids.emplace_back();
-    for (std::size_t k = 0; k < take; ++k) ids.back().push_back(lot[k].second), drawn_.push_back(lot[k].second);
+    for (std::size_t k = 0; k < take; ++k) {
+      ids.back().push_back(lot[k].second);
+      drawn_.push_back(lot[k].second);
+    }
     strata_.push_back({ends[s] - begin, {}});
     begin = ends[s];
   }

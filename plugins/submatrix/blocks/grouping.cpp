@@ -60,8 +60,7 @@ Grouping finished(std::vector<std::vector<int>> groups, std::string by, const Bl
       double own = 0.0;
       for (int row : pattern[column]) {
         own += layout.size(row);
-        if (std::exchange(seen[row], static_cast<int>(g)) != static_cast<int>(g))
-          dimension += layout.size(row);
+        if (std::exchange(seen[row], static_cast<int>(g)) != static_cast<int>(g)) dimension += layout.size(row);
       }
       width += layout.size(column);
       single += cost(own, layout.size(column));
@@ -94,14 +93,15 @@ void bisect(std::vector<int>& columns, const BlockCentres& centres, std::size_t 
     double low = 1e300, high = -1e300;
     for (auto c = begin; c != end; ++c) {
       const double x = centres[*c][k];
-      low = std::min(low, x), high = std::max(high, x);
+      low = std::min(low, x);
+      high = std::max(high, x);
     }
-    if (high - low > longest) longest = high - low, axis = k;
+    if (high - low > longest) {
+      longest = high - low;
+      axis = k;
+    }
   }
-  std::sort(begin, end, [&](int a, int b) {
-    return std::pair(centres[a][axis], a) <
-           std::pair(centres[b][axis], b);
-  });
+  std::sort(begin, end, [&](int a, int b) { return std::pair(centres[a][axis], a) < std::pair(centres[b][axis], b); });
   const std::size_t left = parts / 2, middle = from + (to - from) * left / parts;
   bisect(columns, centres, from, middle, left, out);
   bisect(columns, centres, middle, to, parts - left, out);

@@ -151,7 +151,10 @@ class Descent {
   }
   void apply(Direction& d) {
     matrix_(d.x, d.ax);
-    for (auto& raised : raised_) raised(d.x, work_), add(d.ax, work_, 1.0);
+    for (auto& raised : raised_) {
+      raised(d.x, work_);
+      add(d.ax, work_, 1.0);
+    }
     ++products_;
   }
   /// Orthogonal to the others, of length one; products follow where they are known. False where nothing is left.
@@ -180,11 +183,18 @@ class Descent {
     comm_.sum(std::span<double>(a));
     symmetric_eigenvectors(static_cast<int>(n), a.data(), values.data());
     Direction next;
-    next.x.assign(at_.x.size(), 0.0), next.ax.assign(at_.x.size(), 0.0);
-    for (std::size_t k = 1; k < n; ++k) add(next.x, space[k]->x, a[k]), add(next.ax, space[k]->ax, a[k]);
+    next.x.assign(at_.x.size(), 0.0);
+    next.ax.assign(at_.x.size(), 0.0);
+    for (std::size_t k = 1; k < n; ++k) {
+      add(next.x, space[k]->x, a[k]);
+      add(next.ax, space[k]->ax, a[k]);
+    }
     Direction last = next;
-    add(next.x, at_.x, a[0]), add(next.ax, at_.ax, a[0]);
-    at_ = std::move(next), last_ = std::move(last), moved_ = true;
+    add(next.x, at_.x, a[0]);
+    add(next.ax, at_.ax, a[0]);
+    at_ = std::move(next);
+    last_ = std::move(last);
+    moved_ = true;
     const double length = comm_.sum(dot(at_.x, at_.x));
     scale(at_, 1.0 / std::sqrt(length));
     value_ = comm_.sum(dot(at_.x, at_.ax));

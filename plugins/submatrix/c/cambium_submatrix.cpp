@@ -42,13 +42,17 @@ DensityOptions options_of(const cambium_density_options& from, bool orthogonal, 
   if (!(from.overlap_threshold >= 0.0 && from.overlap_threshold < 1.0))
     throw InputError("overlap_threshold must lie between 0 and 1; call cambium_density_defaults first");
   out.overlap_threshold = from.overlap_threshold;
-  out.eps = from.eps, out.eps_overlap = from.eps_overlap, out.kt = from.kt, out.electrons = from.electrons;
+  out.eps = from.eps;
+  out.eps_overlap = from.eps_overlap;
+  out.kt = from.kt;
+  out.electrons = from.electrons;
   if (from.use_mu) out.mu = from.mu;
   out.precision = from.float32 ? Precision::float32 : Precision::float64;
   out.solver = from.diagonalise ? SolverKind::diagonalise : SolverKind::lanczos;
   if (from.diagonalise) out.precision = Precision::float64;
   out.sample = from.error_sample;
-  out.orthogonal = orthogonal, out.energy_weighted = weighted;
+  out.orthogonal = orthogonal;
+  out.energy_weighted = weighted;
   if (from.progress)
     out.progress = [call = from.progress, user = from.user](double done, double left) { call(done, left, user); };
   return out;

@@ -29,8 +29,7 @@ ColumnRanges ColumnRanges::balanced(std::span<const double> cost, int ranks) {
   const int n = static_cast<int>(cost.size());
   for (int rank = 1; rank < ranks; ++rank) {
     // A column belongs to the range in which its middle lies.
-    while (column < n && sum + 0.5 * cost[column] < total * rank / ranks)
-      sum += cost[column++];
+    while (column < n && sum + 0.5 * cost[column] < total * rank / ranks) sum += cost[column++];
     out.first.push_back(column);
   }
   out.first.push_back(n);
@@ -59,7 +58,9 @@ void BlockColumns::add_block(int row, const double* values) {
 }
 
 void BlockColumns::reserve(const BlockColumns& like) {
-  row_.reserve(like.row_.size()), offset_.reserve(like.row_.size()), value_.reserve(like.value_.size());
+  row_.reserve(like.row_.size());
+  offset_.reserve(like.row_.size());
+  value_.reserve(like.value_.size());
 }
 
 BlockColumns BlockColumns::from_parts(std::shared_ptr<const BlockLayout> layout, std::span<const int> index,
@@ -102,8 +103,7 @@ int BlockColumns::find(int column) const {
   // Most sets are one contiguous range.
   if (columns_.empty()) return -1;
   const int guess = column - columns_.front();
-  if (guess >= 0 && guess < std::ssize(columns_) && columns_[guess] == column)
-    return guess;
+  if (guess >= 0 && guess < std::ssize(columns_) && columns_[guess] == column) return guess;
   const auto at = std::lower_bound(columns_.begin(), columns_.end(), column);
   return at != columns_.end() && *at == column ? static_cast<int>(at - columns_.begin()) : -1;
 }

@@ -20,8 +20,15 @@ void BlockLanczos<T>::start(const T* a, int n, int ld, int first, int width) {
 
 template <class T>
 void BlockLanczos<T>::start(Product product, double flops, int n, int ld, int first, int width) {
-  product_ = std::move(product), product_flops_ = flops;
-  n_ = n, padded_n_ = padded<T>(n), width_ = width, blocks_ = 0, exhausted_ = false, flops_ = 0.0, scale_ = 0.0;
+  product_ = std::move(product);
+  product_flops_ = flops;
+  n_ = n;
+  padded_n_ = padded<T>(n);
+  width_ = width;
+  blocks_ = 0;
+  exhausted_ = false;
+  flops_ = 0.0;
+  scale_ = 0.0;
   ld_ = ld;
   first_ = {0, width};
   alpha_.clear();
@@ -61,8 +68,7 @@ void BlockLanczos<T>::project_out(T* w, int rows, int from, int to, bool keep) {
   transposed_.resize(overlaps_.size());
   panel_dots(k, rows, n_, vector(from), ld_, w, ld_, overlaps_.data());
   for (int i = 0; i < k; ++i)
-    for (int q = 0; q < rows; ++q)
-      transposed_[q * k + i] = overlaps_[i * rows + q];
+    for (int q = 0; q < rows; ++q) transposed_[q * k + i] = overlaps_[i * rows + q];
   panel_product(rows, n_, k, transposed_.data(), k, vector(from), ld_, w, ld_, true);
   flops_ += 4.0 * k * n_ * rows;
   if (keep) alpha_.insert(alpha_.end(), overlaps_.end() - rows * rows, overlaps_.end());
@@ -72,7 +78,7 @@ template <class T>
 void BlockLanczos<T>::orthogonalise(T* w, int rows) {
   const int all = first_.back();
   project_out(w, rows, first_[std::max(0, blocks_ - 2)], all, true);  // three-term recurrence
-  project_out(w, rows, 0, all, false);  // what rounding brought back
+  project_out(w, rows, 0, all, false);                                // what rounding brought back
   std::vector<T> beta(rows * rows, T(0));
   const int stayed = normalise(w, rows, beta.data());
   exhausted_ = stayed == 0 || all >= n_;

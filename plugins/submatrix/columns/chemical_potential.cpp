@@ -32,8 +32,7 @@ ElectronCount::ElectronCount(const std::vector<Spectrum>& columns, double kt, co
 double ElectronCount::step_count(double mu) const {
   ++evaluations_;
   const auto first = std::lower_bound(node_.begin(), node_.end(), mu), last = std::upper_bound(first, node_.end(), mu);
-  const double below = below_[first - node_.begin()],
-               at = below_[last - node_.begin()];
+  const double below = below_[first - node_.begin()], at = below_[last - node_.begin()];
   return 2.0 * comm_.sum(0.5 * (below + at));
 }
 
@@ -114,7 +113,10 @@ double ElectronCount::best_plateau(double electrons, double window, double weigh
   for (std::size_t i = 0, j = 0; j < points; ++j) {
     while (count[j] - count[i] > most) ++i;
     const double middle = count[(i + j) / 2], now = score(static_cast<double>(j - i), middle);
-    if (now > best) best = now, found = middle;
+    if (now > best) {
+      best = now;
+      found = middle;
+    }
   }
   return found;
 }
@@ -171,11 +173,13 @@ double ElectronCount::smooth_zero(double electrons, Bracket b) const {
     const double d = defect(x);
     if (std::abs(d) <= close || b.high - b.low <= 1e-15 * std::max(1.0, std::abs(x))) return x;
     if (d < 0.0) {
-      b.low = x, low = d;
+      b.low = x;
+      low = d;
       if (side < 0) high *= 0.5;
       side = -1;
     } else {
-      b.high = x, high = d;
+      b.high = x;
+      high = d;
       if (side > 0) low *= 0.5;
       side = 1;
     }

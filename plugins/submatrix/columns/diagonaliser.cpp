@@ -13,7 +13,8 @@ class Diagonaliser : public ColumnSolver {
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
                             const MatrixFunction&) override {
     matrix_->gather(index, columns, eps);
-    n_ = index.dimension(), width_ = index.width;
+    n_ = index.dimension();
+    width_ = index.width;
     eigen_.compute(matrix_->a(), n_, matrix_->ld(), index.centre, width_);
     const auto values = eigen_.values();
     spectrum_.node.assign(values.begin(), values.end());
@@ -34,8 +35,7 @@ class Diagonaliser : public ColumnSolver {
     report_.flops += 6.0 * n_ * n_ * width_;
     out.resize(panel.size());
     for (int q = 0; q < width_; ++q)
-      for (int i = 0; i < n_; ++i)
-        out[i * width_ + q] = panel[q * n_ + i];
+      for (int i = 0; i < n_; ++i) out[i * width_ + q] = panel[q * n_ + i];
   }
 
   const SolveReport& report() const override { return report_; }

@@ -26,9 +26,9 @@ class Saturated : public Submatrix<double> {
   explicit Saturated(const BondGraph& bonds) : bonds_(bonds), place_(static_cast<std::size_t>(bonds.atoms()), -1) {}
 
   void gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) override {
-    n_ = index.dimension(), ld_ = padded<double>(n_);
-    for (std::size_t p = 0; p < index.blocks.size(); ++p)
-      place_[index.blocks[p]] = static_cast<int>(p);
+    n_ = index.dimension();
+    ld_ = padded<double>(n_);
+    for (std::size_t p = 0; p < index.blocks.size(); ++p) place_[index.blocks[p]] = static_cast<int>(p);
     project_edges(index);
     columns_.assign(index.blocks.size(), {});
     for (std::size_t q = 0; q < index.blocks.size(); ++q) {

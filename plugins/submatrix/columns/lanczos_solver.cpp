@@ -22,7 +22,8 @@ class LanczosSolver : public ColumnSolver {
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
                             const MatrixFunction& f) override {
     matrix_->gather(index, columns, eps);
-    n_ = index.dimension(), width_ = index.width;
+    n_ = index.dimension();
+    width_ = index.width;
     report_.fell_back = false;
     lanczos_.start([this](int width, const T* x, T* y) { matrix_->multiply(width, x, y); }, matrix_->multiply_flops(),
                    n_, matrix_->ld(), index.centre, width_);
@@ -52,8 +53,7 @@ class LanczosSolver : public ColumnSolver {
     report_.flops += 2.0 * n_ * k * width_;
     out.resize(n_ * width_);
     for (int q = 0; q < width_; ++q)
-      for (int i = 0; i < n_; ++i)
-        out[i * width_ + q] = static_cast<double>(panel[q * ld + i]);
+      for (int i = 0; i < n_; ++i) out[i * width_ + q] = static_cast<double>(panel[q * ld + i]);
   }
 
   const SolveReport& report() const override { return report_; }
@@ -65,7 +65,8 @@ class LanczosSolver : public ColumnSolver {
     const T* a = matrix_->a();
     dense_.assign(a, a + static_cast<std::ptrdiff_t>(n_) * ld);
     exact_.compute(dense_.data(), n_, ld, centre, width_);
-    report_.fell_back = true, report_.residual = 0.0;
+    report_.fell_back = true;
+    report_.residual = 0.0;
     report_.flops += 4.0 / 3.0 * n_ * n_ * n_;
     read_spectrum(exact_);
   }
@@ -78,8 +79,7 @@ class LanczosSolver : public ColumnSolver {
     report_.flops += 6.0 * n_ * n_ * width_;
     out.resize(rows.size());
     for (int q = 0; q < width_; ++q)
-      for (int i = 0; i < n_; ++i)
-        out[i * width_ + q] = rows[q * n_ + i];
+      for (int i = 0; i < n_; ++i) out[i * width_ + q] = rows[q * n_ + i];
   }
   void diagonalise_projected() {
     const int k = lanczos_.projected_rows();

@@ -22,7 +22,9 @@ class LocalDiagonaliser : public ColumnSolver {
 
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double,
                             const MatrixFunction&) override {
-    n_ = index.dimension(), width_ = index.width, centre_ = index.centre;
+    n_ = index.dimension();
+    width_ = index.width;
+    centre_ = index.centre;
     k_.gather(index, columns, 0.0);
     s_.gather(index, overlap_, 0.0);
     const auto n = static_cast<std::size_t>(n_), ld = static_cast<std::size_t>(k_.ld());
@@ -119,7 +121,10 @@ class LocalDiagonaliser : public ColumnSolver {
       }
       growth = 0.0;
       double length = 0.0;
-      for (std::size_t k = 0; k < n; ++k) growth += before[k] * x[k], length += x[k] * x[k];
+      for (std::size_t k = 0; k < n; ++k) {
+        growth += before[k] * x[k];
+        length += x[k] * x[k];
+      }
       for (double& value : x) value /= std::sqrt(length);
     }
     return 1.0 / growth;

@@ -24,7 +24,10 @@ PrincipalIndex principal_index(const BlockColumns& matrix, const BlockLayout& la
   // A column is in its own submatrix, also where its diagonal block is zero and was not stored.
   bool own = false;
   for (std::size_t e = 0; e < c.rows.size(); ++e) {
-    if (!own && c.rows[e] >= column) add(column), own = true;
+    if (!own && c.rows[e] >= column) {
+      add(column);
+      own = true;
+    }
     if (c.norms[e] >= eps && c.rows[e] != column) add(c.rows[e]);
   }
   if (!own) add(column);
@@ -118,11 +121,11 @@ void place_diagonal_block(const double* block, int size, T* a, std::ptrdiff_t ld
 template <class T>
 void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) {
   const int n = index.dimension();
-  n_ = n, ld_ = padded<T>(n);
+  n_ = n;
+  ld_ = padded<T>(n);
   T* a = buffer_.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_));
   std::fill_n(a, static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_), T(0));
-  for (std::size_t p = 0; p < index.blocks.size(); ++p)
-    place_[index.blocks[p]] = static_cast<int>(p);
+  for (std::size_t p = 0; p < index.blocks.size(); ++p) place_[index.blocks[p]] = static_cast<int>(p);
   for (std::size_t q = 0; q < index.blocks.size(); ++q) {
     const int column = index.blocks[q];
     const BlockColumn c = columns(column);

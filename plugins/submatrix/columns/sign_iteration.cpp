@@ -31,7 +31,9 @@ class SignIteration : public ColumnSolver {
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
                             const MatrixFunction&) override {
     matrix_.gather(index, columns, eps);
-    n_ = index.dimension(), width_ = index.width, first_ = index.centre;
+    n_ = index.dimension();
+    width_ = index.width;
+    first_ = index.centre;
     scale();
     report_ = {};
     double before = 1e300;
@@ -78,7 +80,9 @@ class SignIteration : public ColumnSolver {
 
   /// X0 = (A - mu I) over a bound of its norm.
   void scale() {
-    x_.resize(size()), y_.resize(size()), z_.resize(size());
+    x_.resize(size());
+    y_.resize(size());
+    z_.resize(size());
     double squares = 0.0, largest = 0.0;
     for (int i = 0; i < n_; ++i) {
       double row = 0.0;

@@ -59,7 +59,10 @@ DenseLevels::DenseLevels(const MatrixSystem& system)
 LevelSample DenseLevels::sample(const Window& window, int count) const {
   LevelSample out;
   const auto pairs = static_cast<std::size_t>(pairs_);
-  out.columns = columns_, out.functions = functions_, out.homo = value_[pairs - 1], out.lumo = value_[pairs];
+  out.columns = columns_;
+  out.functions = functions_;
+  out.homo = value_[pairs - 1];
+  out.lumo = value_[pairs];
   Spectrum local{value_, std::vector<double>(value_.size())};
   for (int column = 0; column < columns_; ++column) {
     double energy = 0.0;

@@ -24,7 +24,8 @@ struct Memory {
 
 train::SamplePtr make_sample(LevelSample from, const SpectraFile& file, std::int64_t id) {
   auto memory = std::make_shared<Memory>();
-  memory->levels = {from.homo, from.lumo}, memory->window = {file.window.low, file.window.high},
+  memory->levels = {from.homo, from.lumo};
+  memory->window = {file.window.low, file.window.high};
   memory->functions = {static_cast<double>(file.functions)};
   memory->sample = std::move(from);
   auto out = std::make_shared<train::Sample>();

@@ -12,7 +12,8 @@ void add_moments(const Spectrum& spectrum, const Window& window, int functions, 
     for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
       out[first + k] += spectrum.weight[j] * now / functions;
       const double next = 2.0 * x * now - before;
-      before = now, now = next;
+      before = now;
+      now = next;
     }
   }
 }

@@ -15,7 +15,9 @@ void write_spectra(const std::string& path, const SpectraFile& spectra, const io
   std::vector<int> columns;
   std::vector<double> homo, lumo, moments, energy;
   for (const auto& s : spectra.samples) {
-    columns.push_back(s.columns), homo.push_back(s.homo), lumo.push_back(s.lumo);
+    columns.push_back(s.columns);
+    homo.push_back(s.homo);
+    lumo.push_back(s.lumo);
     moments.insert(moments.end(), s.moments.begin(), s.moments.end());
     energy.insert(energy.end(), s.energy.begin(), s.energy.end());
   }

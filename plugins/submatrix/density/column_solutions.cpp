@@ -31,7 +31,8 @@ void ColumnSolutions::solve() {
     spectra_[g] = work.decompose(index, patterns_.columns(), job_.options.eps, f);
     store(g, index, work, mu);
     rows += index.dimension();
-    smallest = std::min(smallest, index.dimension()), largest = std::max(largest, index.dimension());
+    smallest = std::min(smallest, index.dimension());
+    largest = std::max(largest, index.dimension());
     steps += work.report().steps;
     worst = std::max(worst, work.report().residual);
     if (work.report().smallest_overlap < smallest_overlap_.first)
@@ -40,7 +41,8 @@ void ColumnSolutions::solve() {
     own_flops += work.report().flops;
     progress(g + 1, started);
   }
-  job_.result.column_flops += own_flops, job_.result.flops += own_flops;
+  job_.result.column_flops += own_flops;
+  job_.result.flops += own_flops;
   const Comm& comm = job_.context.comm;
   const double all = comm.sum(static_cast<double>(groups));
   job_.result.columns = {comm.sum(rows) / all,
@@ -86,8 +88,7 @@ void ColumnSolutions::store(std::size_t group, const PrincipalIndex& index, Colu
         const auto at =
             static_cast<std::size_t>(std::find(index.blocks.begin(), index.blocks.end(), block) - index.blocks.begin());
         for (int i = index.start[at]; i < index.start[at + 1]; ++i)
-          for (int q = 0; q < width; ++q)
-            cut[m].push_back(panel[m][i * index.width + first + q]);
+          for (int q = 0; q < width; ++q) cut[m].push_back(panel[m][i * index.width + first + q]);
       }
     first += width;
     const int k = patterns_.matrix().find(column);
@@ -148,7 +149,8 @@ void ColumnSolutions::return_to_owners() {
   std::vector<int> sent(ranks, 0), received(ranks, 0), send_at(ranks, 0), receive_at(ranks, 0);
   std::vector<double> out, in;
   for (const auto& [column, values] : for_others_) {  // ascending columns, so ascending owners
-    out.push_back(column), out.push_back(static_cast<double>(values.size()));
+    out.push_back(column);
+    out.push_back(static_cast<double>(values.size()));
     out.insert(out.end(), values.begin(), values.end());
     sent[job_.system.ranges.owner(column)] += static_cast<int>(values.size()) + 2;
   }

@@ -24,8 +24,7 @@ std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges&
     for (std::size_t e = 0; e < c.rows.size(); ++e)
       for (int i = 0; i < layout.size(c.rows[e]); ++i)
         for (int j = 0; j < layout.size(column); ++j)
-          out[(layout.offset(c.rows[e]) + i) * n + layout.offset(column) + j] =
-              c.block(e)[i * layout.size(column) + j];
+          out[(layout.offset(c.rows[e]) + i) * n + layout.offset(column) + j] = c.block(e)[i * layout.size(column) + j];
   }
   return out;
 }
@@ -81,7 +80,8 @@ DensityResult dense_density(const MatrixSystem& system, const DensityOptions& op
     out.entropy_term += 2.0 * options.kt * entropy(f[k]);
   }
   const auto gap = states.gap_around_count(options.kt > 0.0 && !options.mu ? options.electrons : states(out.mu), 0.5);
-  out.gap_low = gap.low, out.gap_high = gap.high;
+  out.gap_low = gap.low;
+  out.gap_high = gap.high;
   out.density = density_of(system, vectors, f);
   out.columns = {static_cast<double>(n), 1.0, n, n, 0.0, 0};
   out.flops = 9.0 * std::pow(n, 3);

@@ -76,9 +76,14 @@ void DensityStep::prepare_matrix() {
   if (job_.has_root()) {
     root_ = options.root ? options.root
                          : std::make_shared<const RootResult>(overlap_root(job_.system, options, job_.context));
-    result_.root_dimension = root_->mean_dimension, result_.root_steps = root_->mean_steps,
-    result_.smallest_overlap = root_->smallest, result_.left_out = root_->functions_left_out;
-    if (!options.root) result_.bytes += root_->bytes, result_.flops += root_->flops;
+    result_.root_dimension = root_->mean_dimension;
+    result_.root_steps = root_->mean_steps;
+    result_.smallest_overlap = root_->smallest;
+    result_.left_out = root_->functions_left_out;
+    if (!options.root) {
+      result_.bytes += root_->bytes;
+      result_.flops += root_->flops;
+    }
   }
   PreparedMatrix prepared = options.form == Form::local ? of_both(job_) : orthogonalised(job_, root_.get());
   patterns_.set_matrix(std::move(prepared.matrix));
@@ -114,7 +119,8 @@ void DensityStep::widen() {
     prepare_columns();
     solve_at_mu();
   }
-  result_.columns.widened = widening_.widened(), result_.columns.at_limit = widening_.at_limit();
+  result_.columns.widened = widening_.widened();
+  result_.columns.at_limit = widening_.at_limit();
   result_.columns.dropped = job_.context.comm.max(dropped_);
 }
 

@@ -84,8 +84,10 @@ void ErrorEstimator::draw() {
     mine.insert(mine.end(), {static_cast<double>(patterns_.groups()[g].front()), score});
   }
   std::vector<int> count, first{0};
-  for (auto n : job_.context.comm.all_gather(std::ssize(mine)))
-    count.push_back(static_cast<int>(n)), first.push_back(first.back() + count.back());
+  for (auto n : job_.context.comm.all_gather(std::ssize(mine))) {
+    count.push_back(static_cast<int>(n));
+    first.push_back(first.back() + count.back());
+  }
   all.resize(first.back());
   MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
                  MPI_DOUBLE, job_.context.comm.handle());
@@ -172,7 +174,8 @@ std::vector<ErrorEstimator::Judged> ErrorEstimator::drawn_here() const {
     Judged& j = out.emplace_back();
     j.group = g;
     j.place = static_cast<std::size_t>(std::lower_bound(drawn.begin(), drawn.end(), group.front()) - drawn.begin());
-    j.solved.columns = group, j.solved.index = patterns_.of_group(g, 0.1 * job_.options.eps);
+    j.solved.columns = group;
+    j.solved.index = patterns_.of_group(g, 0.1 * job_.options.eps);
   }
   return out;
 }
@@ -188,7 +191,10 @@ void ErrorEstimator::estimate(const ColumnSolutions& solutions, const BlockColum
   widen(judged);
   std::vector<SolvedColumns> solved;
   const ExactSolvers solvers = solvers_.exact(patterns_.overlap(), 0.1 * solvers_.krylov().tolerance);
-  for (auto& j : judged) compare(j, solutions.spectra()[j.group], solvers), solved.push_back(std::move(j.solved));
+  for (auto& j : judged) {
+    compare(j, solutions.spectra()[j.group], solvers);
+    solved.push_back(std::move(j.solved));
+  }
   std::vector<MatrixError> of_matrix(judged.size());
   if (root && job_.result.left_out == 0.0)
     of_matrix =
@@ -200,9 +206,13 @@ void ErrorEstimator::estimate(const ColumnSolutions& solutions, const BlockColum
     const Judged& j = judged[k];
     const auto at = [&](int kind) -> double& { return values[static_cast<std::size_t>(kind) * n + j.place]; };
     at(unknown) = j.change + j.beyond + of_matrix[k].change - wider[j.group];
-    at(by_eps) = j.change, at(before) = j.before, at(beyond) = j.beyond;
+    at(by_eps) = j.change;
+    at(before) = j.before;
+    at(beyond) = j.beyond;
     at(grown) = j.grown && !patterns_.widened() ? 1.0 : 0.0;
-    at(matrix_bound) = of_matrix[k].bound, at(edge) = j.edge, at(electrons) = j.electrons;
+    at(matrix_bound) = of_matrix[k].bound;
+    at(edge) = j.edge;
+    at(electrons) = j.electrons;
   }
   job_.context.comm.sum(values);
   state(values, job_.context.comm.sum(std::accumulate(wider.begin(), wider.end(), 0.0)));
@@ -249,10 +259,13 @@ void ErrorEstimator::state(std::span<const double> values, double known) {
                             of(matrix_bound, same).total + cancelled * of(edge, same).total)) /
                  atoms;
   error.electron_change = of(electrons, same).total / atoms;
-  error.beyond = of(beyond, absolute).total / atoms, error.by_eps = size / atoms;
+  error.beyond = of(beyond, absolute).total / atoms;
+  error.by_eps = size / atoms;
   const auto has_grown = values.subspan(static_cast<std::size_t>(grown) * n, n);
   error.grown = static_cast<int>(std::count(has_grown.begin(), has_grown.end(), 1.0));
-  error.submatrices = static_cast<int>(n), error.complete = drawn_.complete(), error.alike = change.alike;
+  error.submatrices = static_cast<int>(n);
+  error.complete = drawn_.complete();
+  error.alike = change.alike;
   const double own = job_.context.comm.sum(flops_), columns = job_.context.comm.sum(job_.result.column_flops);
   error.cost = columns > 0.0 ? own / columns : 0.0;
   job_.result.flops += flops_;

@@ -47,7 +47,9 @@ double MuSearch::moved_by_truncation(double mu) const {
     if (!job_.owns(column)) continue;
     double change = 2.0 * work->decompose(patterns_.of_column(column, eps), patterns_.columns(), eps, f).trace(f);
     change = 2.0 * work->decompose(shorter(column), patterns_.columns(), 10.0 * eps, f).trace(f) - change;
-    sums[0] += 1.0, sums[1] += change, sums[2] += change * change;
+    sums[0] += 1.0;
+    sums[1] += change;
+    sums[2] += change * change;
   }
   job_.context.comm.sum(sums);
   const double n = sums[0], mean = sums[1] / n, spread = std::sqrt(std::max(0.0, sums[2] / n - mean * mean) / n);
@@ -105,7 +107,8 @@ void MuSearch::find(const std::vector<Spectrum>& spectra) {
   const ElectronCount states(spectra, 0.0, job_.context.comm);
   const auto gap = states.gap_around_count(
       job_.options.kt > 0.0 && !job_.options.mu ? job_.options.electrons : states(job_.result.mu), half_electron);
-  job_.result.gap_low = gap.low, job_.result.gap_high = gap.high;
+  job_.result.gap_low = gap.low;
+  job_.result.gap_high = gap.high;
 }
 
 }  // namespace cambium::submatrix

@@ -25,7 +25,8 @@ BlockColumns larger_blocks(const BlockColumns& a, const BlockColumns& b, double 
       const int row = in_x ? x.rows[i] : y.rows[j];
       if ((first ? x.norms[i] : y.norms[j]) >= threshold || row == column)
         out.add_block(row, first ? x.block(i) : y.block(j));
-      i += in_x, j += in_y;
+      i += in_x;
+      j += in_y;
     }
   }
   out.finish();

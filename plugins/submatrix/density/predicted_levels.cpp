@@ -14,7 +14,8 @@ void MuSearch::ask_predictor() {
     throw InternalError("a predictor is for single block columns of an orthogonal Hamiltonian");
   KrylovOptions few;
   few.first = few.most = job_.options.predictor->krylov_blocks();
-  few.tolerance = 0.0, few.fall_back = false;
+  few.tolerance = 0.0;
+  few.fall_back = false;
   const auto solver = job_.system.bonds ? make_saturated_lanczos(*job_.system.bonds, few)
                                         : make_lanczos<double>(job_.system.layout->blocks(), few);
   std::vector<Spectrum> local;
@@ -48,8 +49,10 @@ void MuSearch::judge(const std::vector<Spectrum>& spectra) {
   comm.sum(sums);
   report.energy_difference = std::sqrt(sums[0] / sums[1]);
   std::vector<int> count, first{0};
-  for (auto n : comm.all_gather(std::ssize(own)))
-    count.push_back(static_cast<int>(n)), first.push_back(first.back() + count.back());
+  for (auto n : comm.all_gather(std::ssize(own))) {
+    count.push_back(static_cast<int>(n));
+    first.push_back(first.back() + count.back());
+  }
   all.resize(first.back());
   MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
                  MPI_DOUBLE, comm.handle());

@@ -77,17 +77,26 @@ void halve(DensityResult& result) {
 DensityResult channel_of(const DensityResult& both, int channel, const std::shared_ptr<const BlockLayout>& layout) {
   DensityResult out(layout);
   const auto s = static_cast<std::size_t>(channel);
-  out.energy = both.channel_energy[s], out.electrons = both.channel_electrons[s],
+  out.energy = both.channel_energy[s];
+  out.electrons = both.channel_electrons[s];
   out.entropy_term = both.channel_entropy[s];
-  out.mu = both.mu, out.gap_low = both.gap_low, out.gap_high = both.gap_high;
+  out.mu = both.mu;
+  out.gap_low = both.gap_low;
+  out.gap_high = both.gap_high;
   out.density = channel_of(both.density, channel, layout);
   if (both.energy_weighted) out.energy_weighted = channel_of(*both.energy_weighted, channel, layout);
   for (std::size_t k = s; k < both.dimensions.size(); k += 2) out.dimensions.push_back(both.dimensions[k]);
-  out.columns = both.columns, out.groups = both.groups;
-  out.root_dimension = both.root_dimension, out.root_steps = both.root_steps,
+  out.columns = both.columns;
+  out.groups = both.groups;
+  out.root_dimension = both.root_dimension;
+  out.root_steps = both.root_steps;
   out.smallest_overlap = both.smallest_overlap;
-  if (channel == 0)
-    out.error = both.error, out.bytes = both.bytes, out.flops = both.flops, out.column_flops = both.column_flops;
+  if (channel == 0) {
+    out.error = both.error;
+    out.bytes = both.bytes;
+    out.flops = both.flops;
+    out.column_flops = both.column_flops;
+  }
   halve(out);
   return out;
 }
@@ -109,7 +118,10 @@ SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& optio
   if (!options.orthogonal && options.form != Form::local)
     root = std::make_shared<const RootResult>(overlap_root(system, options, context));
   const auto add_root = [&](DensityResult& to) {
-    if (root) to.bytes += root->bytes, to.flops += root->flops;
+    if (root) {
+      to.bytes += root->bytes;
+      to.flops += root->flops;
+    }
   };
   if (!magnetisation) {
     own.electrons = 2.0 * options.electrons;  // one electron in each state of the step, which counts two

@@ -36,7 +36,8 @@ Cut cut_into_blocks(const CellBasis& basis, BlockKind kind) {
     const int key = kind == BlockKind::atom ? static_cast<int>(a) : basis.molecule[a];
     const auto [found, is_new] = block_of_molecule.emplace(key, static_cast<int>(out.size.size()));
     if (is_new) {
-      out.size.push_back(0), out.atoms.emplace_back();
+      out.size.push_back(0);
+      out.atoms.emplace_back();
       if (!basis.position.empty()) out.centres.push_back(basis.position[a]);
     }
     const auto block = static_cast<std::size_t>(found->second);
@@ -56,8 +57,7 @@ std::vector<Cell> shifts_of_atoms(const CellBasis& basis, const std::vector<Latt
   for (std::size_t a = 0; a < basis.molecule.size(); ++a) anchor.emplace(basis.molecule[a], static_cast<int>(a));
   std::vector<std::map<Cell, double>> strength(basis.molecule.size());
   for (const auto& entry : overlap) {
-    const auto i = static_cast<std::size_t>(atom[entry.row]),
-               j = static_cast<std::size_t>(atom[entry.column]);
+    const auto i = static_cast<std::size_t>(atom[entry.row]), j = static_cast<std::size_t>(atom[entry.column]);
     if (i != j && anchor.at(basis.molecule[j]) == static_cast<int>(i))
       strength[j][entry.cell] += entry.value * entry.value;
   }
@@ -73,9 +73,7 @@ std::vector<Cell> shifts_of_atoms(const CellBasis& basis, const std::vector<Latt
 /// An atom moved by a lattice vector: the column's cell and the row's cell change.
 void move(std::vector<LatticeEntry>& entries, const std::vector<int>& atom, const std::vector<Cell>& shift) {
   for (auto& entry : entries)
-    for (std::size_t k = 0; k < 3; ++k)
-      entry.cell[k] += shift[atom[entry.row]][k] -
-                       shift[atom[entry.column]][k];
+    for (std::size_t k = 0; k < 3; ++k) entry.cell[k] += shift[atom[entry.row]][k] - shift[atom[entry.column]][k];
 }
 
 int wrap(int value, int period) { return ((value % period) + period) % period; }
@@ -87,16 +85,13 @@ CellMatrix::CellMatrix(const std::vector<LatticeEntry>& entries, const std::vect
     : columns_(static_cast<std::size_t>(layout.blocks())) {
   std::map<std::tuple<int, Cell, int>, std::size_t> at;
   for (const auto& entry : entries) {
-    const int row = block_of_function[entry.row],
-              column = block_of_function[entry.column];
+    const int row = block_of_function[entry.row], column = block_of_function[entry.column];
     const auto [found, is_new] = at.emplace(std::tuple(column, entry.cell, row), values_.size());
     if (is_new) values_.resize(values_.size() + static_cast<std::size_t>(layout.size(row) * layout.size(column)), 0.0);
-    const int i = place_in_block[entry.row],
-              j = place_in_block[entry.column];
+    const int i = place_in_block[entry.row], j = place_in_block[entry.column];
     values_[found->second + static_cast<std::size_t>(i * layout.size(column) + j)] += entry.value;
   }
-  for (const auto& [key, place] : at)
-    columns_[std::get<0>(key)].push_back({std::get<1>(key), std::get<2>(key), place});
+  for (const auto& [key, place] : at) columns_[std::get<0>(key)].push_back({std::get<1>(key), std::get<2>(key), place});
 }
 
 CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap,
@@ -118,7 +113,8 @@ CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltoni
   const Cut cut = cut_into_blocks(basis, kind);
   out.layout = std::make_shared<const BlockLayout>(cut.size);
   out.block_atoms = cut.atoms;
-  out.centres = cut.centres, out.vectors = basis.vectors;
+  out.centres = cut.centres;
+  out.vectors = basis.vectors;
   out.hamiltonian.emplace(hamiltonian, cut.block_of_function, cut.place, *out.layout);
   out.overlap.emplace(overlap, cut.block_of_function, cut.place, *out.layout);
   if (!hamiltonian_down.empty())
@@ -216,8 +212,7 @@ MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm) {
       sizes.push_back(cell.layout->size(b));
       // The work on a column grows like the square of its submatrix, which the reach of the overlap predicts.
       if (!cell.centres.empty())
-        centres.push_back(
-            moved_by(numbering.cell_of(c * numbering.blocks), cell.vectors, cell.centres[b]));
+        centres.push_back(moved_by(numbering.cell_of(c * numbering.blocks), cell.vectors, cell.centres[b]));
       const double terms = static_cast<double>(cell.overlap->column(b).size());
       cost.push_back(terms * terms * cell.layout->size(b));
     }

@@ -96,7 +96,8 @@ TightBindingModel bowler_silicon() {
                         3.2};
   const Radial s = goodwin(out.r1, out.r0, out.n, out.n_c, out.r_c);
   Radial phi = goodwin(out.d1, out.d0, out.m, out.m_c, out.d_c);
-  phi.value *= out.phi0, phi.slope *= out.phi0;
+  phi.value *= out.phi0;
+  phi.slope *= out.phi0;
   out.s_tail = tail(s, out.r1, out.cutoff);
   out.phi_tail = tail(phi, out.d1, out.cutoff);
   return out;
@@ -145,7 +146,10 @@ void hopping_block(const TightBindingModel& model, const double* d, double* bloc
   for (int a = 0; a < 3; ++a) {
     shape[a + 1] = l[a] * sp;
     shape[4 * (a + 1)] = -l[a] * sp;
-    for (int k = 0; k < 3; ++k) turned[k][a + 1] = sp * turn(a, k), turned[k][4 * (a + 1)] = -sp * turn(a, k);
+    for (int k = 0; k < 3; ++k) {
+      turned[k][a + 1] = sp * turn(a, k);
+      turned[k][4 * (a + 1)] = -sp * turn(a, k);
+    }
     for (int b = 0; b < 3; ++b) {
       const int at = 4 * (a + 1) + b + 1;
       shape[at] = l[a] * l[b] * (pps - ppp) + (a == b ? ppp : 0.0);

@@ -117,7 +117,8 @@ void complete(const std::string& path, MatrixFile& file) {
                     "'%%MatrixMarket') such elements are added up, elsewhere no rule says what they mean",
                     path, twice->row + 1, twice->column + 1));
   for (const auto& entry : file.entries) {
-    upper |= entry.column > entry.row, lower |= entry.column < entry.row;
+    upper |= entry.column > entry.row;
+    lower |= entry.column < entry.row;
     file.rows = std::max({file.rows, entry.row + 1, entry.column + 1});
   }
   for (const auto& entry : file.entries) last |= entry.row == entry.column && entry.row + 1 == file.rows;

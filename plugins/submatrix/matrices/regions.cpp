@@ -145,10 +145,11 @@ std::vector<int> Regions::grown(const BondGraph& bonds, std::vector<int> list, i
   for (std::size_t done = 0; hops > 0; --hops) {
     const std::size_t end = list.size();
     for (; done < end; ++done)
-      for (int e = bonds.first[list[done]];
-           e < bonds.first[static_cast<std::size_t>(list[done]) + 1]; ++e)
-        if (char& mark = in[bonds.other[e]]; !mark)
-          mark = 1, list.push_back(bonds.other[e]);
+      for (int e = bonds.first[list[done]]; e < bonds.first[static_cast<std::size_t>(list[done]) + 1]; ++e)
+        if (char& mark = in[bonds.other[e]]; !mark) {
+          mark = 1;
+          list.push_back(bonds.other[e]);
+        }
   }
   std::sort(list.begin(), list.end());
   return list;

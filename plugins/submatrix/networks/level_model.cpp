@@ -45,7 +45,8 @@ class LevelModel : public LevelPredictor {
     comm.sum(sums);
     // Sums depend on the number of ranks in their last digits; what follows must not.
     const auto mean = [&](double sum) { return std::round(sum / sums[2] * 1e9) * 1e-9; };
-    out.homo = mean(sums[0]), out.lumo = mean(sums[1]);
+    out.homo = mean(sums[0]);
+    out.lumo = mean(sums[1]);
     return out;
   }
 

@@ -69,11 +69,16 @@ void LocalLevels::fit_statistics(train::Dataset& training, Context&) {
       const auto add = [&](Statistics& to, const char* field) {
         pass == 0 ? to.add(numbers_of(*s, field)) : to.add_squares(numbers_of(*s, field));
       };
-      add(moments, "moments"), add(energy, "band_energy"), add(levels, "levels");
+      add(moments, "moments");
+      add(energy, "band_energy");
+      add(levels, "levels");
     }
-  moment_mean_.clear(), moment_scale_.clear();
-  for (std::size_t k = 0; k < moments.sum.size(); ++k)
-    moment_mean_.push_back(moments.mean(k)), moment_scale_.push_back(moments.scale(k));
+  moment_mean_.clear();
+  moment_scale_.clear();
+  for (std::size_t k = 0; k < moments.sum.size(); ++k) {
+    moment_mean_.push_back(moments.mean(k));
+    moment_scale_.push_back(moments.scale(k));
+  }
   mean_ = {energy.mean(0), levels.mean(0), levels.mean(1)};
   scale_ = {energy.scale(0), levels.scale(0), levels.scale(1)};
 }
@@ -155,7 +160,8 @@ void LocalLevels::gradient(std::span<const SamplePtr> samples, std::span<const T
       by_output[3 * (first + c)] = 2.0 * term_weights[0] * error / columns;
       for (std::size_t k = 0; k < 2; ++k) level[k] += outputs[3 * (first + c) + 1 + k] / columns;
     }
-    terms[0].sum += sum, terms[0].count += 1.0;
+    terms[0].sum += sum;
+    terms[0].count += 1.0;
     for (std::size_t k = 0; k < 2; ++k) {
       const double error = level[k] - target.level[k];
       terms[1].sum += error * error;

@@ -42,7 +42,8 @@ DensityOptions TightBinding::density_options(double tolerance) const {
       params_.temperature <= 0.0;  // cut bonds carry a little charge, by which a count of electrons would miss the gap
   options.mu_guess = guess_;
   options.make_solver = [this](KrylovOptions krylov) {
-    krylov.most = most_krylov_blocks, krylov.step = 4;
+    krylov.most = most_krylov_blocks;
+    krylov.step = 4;
     krylov.first = std::max(krylov.first, krylov_blocks_);
     return params_.solver == SolverKind::diagonalise ? make_saturated_diagonaliser(graph_)
                                                      : make_saturated_lanczos(graph_, krylov);
@@ -111,7 +112,10 @@ void TightBinding::solve(Context& context) {
   require_gap(*last_, options, context.log);
   const double gap = last_->gap_high - last_->gap_low;
   guess_ = 0.5 * (last_->gap_low + last_->gap_high);
-  if (!mu_) mu_ = guess_, gap_ = gap;
+  if (!mu_) {
+    mu_ = guess_;
+    gap_ = gap;
+  }
   near_band_ = gap < 0.5 * gap_;  // the next step looks for another
 }
 

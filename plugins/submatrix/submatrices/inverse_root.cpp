@@ -36,7 +36,8 @@ std::string coarse(std::string_view key, double eps) {
 
 double judge_overlap(double smallest, int column, std::string_view key, double eps, const Comm& comm, Log& log) {
   const Lowest lowest = agree({smallest, column}, comm);
-  smallest = lowest.value, column = lowest.column;
+  smallest = lowest.value;
+  column = lowest.column;
   if (smallest < singular_overlap)
     throw InputError(
         fmt::format("S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), less than {:g}; add "
@@ -142,7 +143,9 @@ void RootColumns::solve(ColumnSolver& solver) {
     for (std::size_t p = 0; p < index.blocks.size(); ++p)
       to.add_block(index.blocks[p], values.data() + index.start[p] * index.width);
   };
-  lowest_ = {1e300, 0}, steps_ = sizes_ = trace_ = 0.0, largest_ = 0;
+  lowest_ = {1e300, 0};
+  steps_ = sizes_ = trace_ = 0.0;
+  largest_ = 0;
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     const int column = overlap_.columns()[k];
     const PrincipalIndex index = principal_index(rows_[k], overlap_.layout(), {&column, 1});
@@ -163,7 +166,8 @@ void RootColumns::solve(ColumnSolver& solver) {
   }
   z.finish();
   left_out.finish();
-  z_ = std::move(z), left_out_ = std::move(left_out);
+  z_ = std::move(z);
+  left_out_ = std::move(left_out);
 }
 
 /// Adds to a submatrix the rows that its block column of S^-1/2 reaches in one hop from `front` (rows with the norm

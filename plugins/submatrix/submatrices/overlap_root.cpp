@@ -18,7 +18,8 @@ static RootResult root_by(ColumnSolver& solver, const MatrixSystem& system, cons
         judge_overlap(out.smallest, out.smallest_column, "eps_overlap", options.eps_overlap, context.comm, context.log);
   seen = judge_whole_overlap(system.overlap, &out, seen, system.ranges, options, context);
   if (options.overlap_threshold <= 0.0) out.smallest = seen;
-  out.bytes = bytes, out.flops = flops;
+  out.bytes = bytes;
+  out.flops = flops;
   return out;
 }
 
@@ -29,7 +30,8 @@ RootResult overlap_root(const MatrixSystem& system, const DensityOptions& option
   KrylovOptions krylov;
   krylov.tolerance = std::clamp(options.eps_overlap, 1e-10, 1e-2);
   // About what is needed for a condition number of ten; looking costs a diagonalisation.
-  krylov.first = std::max(4, static_cast<int>(-2.5 * std::log10(options.eps_overlap))), krylov.step = 1;
+  krylov.first = std::max(4, static_cast<int>(-2.5 * std::log10(options.eps_overlap)));
+  krylov.step = 1;
   // Single precision would limit the root to 1e-7, far below the truncation.
   const bool narrow = options.precision == Precision::float32 && options.eps_overlap > 1e-6;
   return root_by(*(narrow ? make_lanczos<float>(blocks, krylov) : make_lanczos<double>(blocks, krylov)), system,

@@ -32,7 +32,8 @@ double excitation(const Spectrum& spectrum, double mu, double* size) {
   double below[2] = {0.0, 0.0}, above[2] = {0.0, 0.0}, squares = 0.0;
   for (std::size_t j = 0; j < spectrum.node.size(); ++j) {
     double* side = spectrum.node[j] < mu ? below : above;
-    side[0] += spectrum.weight[j], side[1] += spectrum.weight[j] * spectrum.node[j];
+    side[0] += spectrum.weight[j];
+    side[1] += spectrum.weight[j] * spectrum.node[j];
     squares += spectrum.weight[j] * spectrum.node[j] * spectrum.node[j];
   }
   const double mean_square = std::sqrt(squares / std::max(below[0] + above[0], 1e-30));
@@ -51,7 +52,8 @@ std::vector<double> Reach::norms(const PrincipalIndex& index, const Spectrum& sp
       for (int q = first; q < first + width; ++q) {
         const auto at = static_cast<std::size_t>(i * index.width + q);
         const double d = density[at], w = weighted.empty() ? 0.0 : scale * (weighted[at] - mu * d);
-        sums[0] += d * d, sums[1] += w * w;
+        sums[0] += d * d;
+        sums[1] += w * w;
       }
     out.push_back(std::sqrt(std::max(sums[0], sums[1])));
   }
@@ -173,7 +175,10 @@ void Reach::let_grow(std::vector<Growing>& growing, const ReachOptions& reach) {
         if (!g.done) hop(g, coupling, reach);
     }
     bool any = false;
-    for (auto& g : growing) g.done = g.done || !g.grew, any |= !g.done;
+    for (auto& g : growing) {
+      g.done = g.done || !g.grew;
+      any |= !g.done;
+    }
     if (job_.context.comm.max(any ? 1 : 0) == 0) return;
   }
 }

@@ -60,14 +60,17 @@ ColumnSolver& SolverChoice::of(const PrincipalIndex& index) {
 ExactSolvers SolverChoice::exact(const std::optional<ColumnSet>& overlap, double tolerance) const {
   const auto& options = job_.options;
   KrylovOptions krylov = this->krylov();
-  krylov.tolerance = tolerance, krylov.most = std::max(krylov.most, 300);
+  krylov.tolerance = tolerance;
+  krylov.most = std::max(krylov.most, 300);
   ExactSolvers out;
   if (options.make_solver || job_.system.bonds)
     out.small = make(krylov);
   else if (options.form == Form::local)
     out.small = make_local_diagonaliser(job_.blocks(), *overlap, options.overlap_threshold);
-  else
-    out.small = make_diagonaliser(job_.blocks()), out.small_until = small;
+  else {
+    out.small = make_diagonaliser(job_.blocks());
+    out.small_until = small;
+  }
   if (out.small_until > 0 && options.solver != SolverKind::diagonalise)
     out.large = make_lanczos<double>(job_.blocks(), krylov);
   return out;

@@ -81,7 +81,8 @@ std::vector<int> SubmatrixPatterns::needed_columns(const std::vector<int>& tried
 
 void SubmatrixPatterns::fetch(const std::vector<int>& tried, const StratifiedSample& drawn) {
   Problem needs = problem(needed_columns(tried, drawn));
-  columns_ = std::move(needs.hamiltonian), overlap_ = std::move(needs.overlap);
+  columns_ = std::move(needs.hamiltonian);
+  overlap_ = std::move(needs.overlap);
 }
 
 Problem SubmatrixPatterns::problem(const std::vector<int>& columns) const {

@@ -30,7 +30,8 @@ void Widening::look() {
     double squares = squares_outside(h, kept, eps), least = least_kept(h, column, eps);
     if (options.form == Form::local) {
       const BlockColumn s = job_.system.overlap.column(column);
-      squares += squares_outside(s, kept, eps), least = std::min(least, least_kept(s, column, eps));
+      squares += squares_outside(s, kept, eps);
+      least = std::min(least, least_kept(s, column, eps));
     }
     if (may_end(squares, least, eps))
       any = true;
@@ -128,7 +129,8 @@ std::vector<double> Widening::exchanged_rows(const std::vector<Growing>& growing
   std::vector<int> sent, received(ranks, 0), send_at{0}, receive_at{0};
   std::vector<double> out;
   for (const auto& list : to) {
-    sent.push_back(static_cast<int>(list.size())), send_at.push_back(send_at.back() + sent.back());
+    sent.push_back(static_cast<int>(list.size()));
+    send_at.push_back(send_at.back() + sent.back());
     out.insert(out.end(), list.begin(), list.end());
   }
   MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, comm.handle());

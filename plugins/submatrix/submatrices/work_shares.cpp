@@ -17,7 +17,10 @@ double efficiency(const std::vector<double>& loads) {
 /// The middles of own columns in the running sum of the cost of all.
 std::vector<double> middles(std::span<const double> cost, double before) {
   std::vector<double> out;
-  for (double c : cost) out.push_back(before + 0.5 * c), before += c;
+  for (double c : cost) {
+    out.push_back(before + 0.5 * c);
+    before += c;
+  }
   return out;
 }
 
@@ -40,7 +43,8 @@ WorkShares work_shares(std::span<const double> cost, const ColumnRanges& owned, 
     dealt[home] += cost[k];
     for (std::size_t r = home + 1; r < ranks; ++r) first[r] += 1.0;
   }
-  comm.sum(dealt), comm.sum(first);
+  comm.sum(dealt);
+  comm.sum(first);
   const double better = efficiency(dealt);
   if (better <= out.owned) return out;
   out.dealt = better;

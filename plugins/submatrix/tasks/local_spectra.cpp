@@ -51,7 +51,10 @@ std::vector<LocalSpectra::Job> LocalSpectra::jobs() const {
 
 MatrixSystem LocalSpectra::system(const Job& job, Context& alone) const {
   MatrixInput input = params_.sets[job.set].matrices;
-  if (input.tight_binding) input.tight_binding->frame += job.frame, input.tight_binding->reach = 0.0;
+  if (input.tight_binding) {
+    input.tight_binding->frame += job.frame;
+    input.tight_binding->reach = 0.0;
+  }
   return read_matrices(input, alone);
 }
 
@@ -83,7 +86,8 @@ Window LocalSpectra::find_window(const Job& first, Context& context) const {
     alone.seed = context.seed;
     const DenseLevels levels(system(first, alone));
     const double width = levels.highest() - levels.lowest();
-    bounds[0] = levels.lowest() - 0.25 * width, bounds[1] = levels.highest() + 0.25 * width;
+    bounds[0] = levels.lowest() - 0.25 * width;
+    bounds[1] = levels.highest() + 0.25 * width;
   });
   context.comm.broadcast(bounds);
   return {bounds[0], bounds[1]};
@@ -110,8 +114,10 @@ std::vector<LevelSample> LocalSpectra::compute(const std::vector<Job>& jobs, con
   });
   std::vector<int> count(ranks), first(ranks, 0);
   const auto lengths = context.comm.all_gather(std::ssize(mine));
-  for (std::size_t r = 0; r < ranks; ++r)
-    count[r] = static_cast<int>(lengths[r]), first[r] = r == 0 ? 0 : first[r - 1] + count[r - 1];
+  for (std::size_t r = 0; r < ranks; ++r) {
+    count[r] = static_cast<int>(lengths[r]);
+    first[r] = r == 0 ? 0 : first[r - 1] + count[r - 1];
+  }
   all.resize(first.back() + count.back());
   MPI_Gatherv(mine.data(), count[rank], MPI_DOUBLE, all.data(), count.data(), first.data(), MPI_DOUBLE, 0,
               context.comm.handle());
@@ -136,9 +142,15 @@ std::vector<LevelSample> LocalSpectra::compute(const std::vector<Job>& jobs, con
 void LocalSpectra::report(const std::string& name, const std::vector<LevelSample>& samples, Log& log) const {
   double n = 0.0, mean = 0.0, square = 0.0, mu_mean = 0.0, mu_square = 0.0, least_gap = 1e300;
   for (const auto& s : samples) {
-    for (double e : s.energy) n += 1.0, mean += e, square += e * e;
+    for (double e : s.energy) {
+      n += 1.0;
+      mean += e;
+      square += e * e;
+    }
     const double mu = 0.5 * (s.homo + s.lumo);
-    mu_mean += mu, mu_square += mu * mu, least_gap = std::min(least_gap, s.lumo - s.homo);
+    mu_mean += mu;
+    mu_square += mu * mu;
+    least_gap = std::min(least_gap, s.lumo - s.homo);
   }
   const double frames = static_cast<double>(samples.size());
   const auto deviation = [](double sum, double squares, double count) {
@@ -166,7 +178,9 @@ Task::Outcome LocalSpectra::run(Context& context) {
       if (!file.samples.empty() && file.functions != s.functions)
         throw InputError(fmt::format("set {} has blocks of {} and of {} functions; one model is for blocks of one size",
                                      params_.sets[jobs[j].set].name, file.functions, s.functions));
-      file.window = window, file.functions = s.functions, file.count = moments();
+      file.window = window;
+      file.functions = s.functions;
+      file.count = moments();
       file.samples.push_back(s);
     }
     const auto provenance = io::provenance_of(context);

@@ -57,9 +57,15 @@ void write_charges(const std::string& path, const MatrixSystem& system, const st
   for (int block = 0; block < system.layout->blocks(); ++block)
     for (const auto& a : system.block_atoms[static_cast<std::size_t>(block) % system.block_atoms.size()]) {
       double sum = 0.0, up = 0.0;
-      for (int k = 0; k < a.functions; ++k, ++f) sum += population[f], up += difference.empty() ? 0.0 : difference[f];
-      atom.push_back(static_cast<double>(atom.size())), block_of.push_back(block), number.push_back(a.number),
-          electrons.push_back(sum), spin.push_back(up);
+      for (int k = 0; k < a.functions; ++k, ++f) {
+        sum += population[f];
+        up += difference.empty() ? 0.0 : difference[f];
+      }
+      atom.push_back(static_cast<double>(atom.size()));
+      block_of.push_back(block);
+      number.push_back(a.number);
+      electrons.push_back(sum);
+      spin.push_back(up);
     }
   std::vector<io::Column> head{{"atom", "", "in the order of the blocks"},
                                {"block", "", ""},
@@ -68,7 +74,8 @@ void write_charges(const std::string& path, const MatrixSystem& system, const st
   std::vector<std::vector<double>> columns{atom, block_of, number, electrons};
   if (!difference.empty()) {
     head[3].doc = "D S of both spins summed over the atom's functions";
-    head.push_back({"spin", "", "electrons of spin up less spin down"}), columns.push_back(spin);
+    head.push_back({"spin", "", "electrons of spin up less spin down"});
+    columns.push_back(spin);
   }
   io::write_csv(path, head, columns);
 }
@@ -86,12 +93,15 @@ void write_matrix(const std::string& path, const BlockColumns& matrix, const std
   for (int c : matrix.columns()) {
     const BlockColumn blocks = matrix.column(c);
     for (std::size_t e = 0; e < blocks.rows.size(); ++e) {
-      column.push_back(c), row.push_back(blocks.rows[e]);
+      column.push_back(c);
+      row.push_back(blocks.rows[e]);
       value.insert(value.end(), blocks.block(e),
                    blocks.block(e) + matrix.layout().size(blocks.rows[e]) * matrix.layout().size(c));
     }
   }
-  column = gathered(column, context.comm), row = gathered(row, context.comm), value = gathered(value, context.comm);
+  column = gathered(column, context.comm);
+  row = gathered(row, context.comm);
+  value = gathered(value, context.comm);
   if (!context.comm.root()) return;
   std::vector<int> sizes;
   for (int b = 0; b < matrix.layout().blocks(); ++b) sizes.push_back(matrix.layout().size(b));
@@ -157,7 +167,10 @@ std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOp
       auto sum = gathered(populations(system, options, spins.channel[0]), context.comm), difference = sum;
       const auto down = gathered(populations(system, options, spins.channel[1]), context.comm);
       // Populations count two electrons for each state.
-      for (std::size_t k = 0; k < down.size(); ++k) sum[k] = 0.5 * (sum[k] + down[k]), difference[k] = sum[k] - down[k];
+      for (std::size_t k = 0; k < down.size(); ++k) {
+        sum[k] = 0.5 * (sum[k] + down[k]);
+        difference[k] = sum[k] - down[k];
+      }
       if (context.comm.root()) write_charges(path("charges.csv"), system, sum, difference);
       files.push_back("charges.csv");
       continue;

@@ -11,8 +11,10 @@ TensorRef Flow::tensor(int index) const {
   TensorRef t;
   t.data = fields.data() + static_cast<std::size_t>(index) * fields.stride(0) + fields.stride(1) + margin;
   t.rank = 2;
-  t.shape[0] = rows(), t.shape[1] = nx();
-  t.stride[0] = static_cast<std::int64_t>(fields.stride(1)), t.stride[1] = 1;
+  t.shape[0] = rows();
+  t.shape[1] = nx();
+  t.stride[0] = static_cast<std::int64_t>(fields.stride(1));
+  t.stride[1] = 1;
   t.space = device_is_host ? Space::host : Space::device;
   return t;
 }

@@ -30,7 +30,8 @@ Grid Grid::make(int nx, int nz, double lx, double lz, double stretching, bool pe
                        ? lz * xi
                        : 0.5 * lz * (1.0 + std::tanh(stretching * (2.0 * xi - 1.0)) / std::tanh(stretching));
   }
-  grid.face[0] = 0.0, grid.face[nz] = lz;
+  grid.face[0] = 0.0;
+  grid.face[nz] = lz;
   return grid;
 }
 
@@ -45,7 +46,9 @@ void require_rows(int nz, int ranks) {
 Slab Slab::make(const Grid& grid, int rank, int ranks) {
   require_rows(grid.nz, ranks);
   Slab slab;
-  slab.grid = grid, slab.rank = rank, slab.ranks = ranks;
+  slab.grid = grid;
+  slab.rank = rank;
+  slab.ranks = ranks;
   slab.first = begin(grid.nz, rank, ranks);
   slab.rows = begin(grid.nz, rank + 1, ranks) - slab.first;
   const int m = slab.rows;

@@ -56,7 +56,8 @@ void Halo::finish(const Fields& fields, int first, int count) {
     const double* const lower = below ? pieces_->of(below_) + part_ : nullptr;  // what it has for the rank above
     const double* const upper = above ? pieces_->of(above_) : nullptr;
     if constexpr (device_is_host) {
-      from_below = lower, from_above = upper;
+      from_below = lower;
+      from_above = upper;
     } else {
       if (below) std::copy_n(lower, part_, &in_(0, 0, 0));
       if (above) std::copy_n(upper, part_, &in_(1, 0, 0));

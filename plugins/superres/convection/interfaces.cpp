@@ -124,9 +124,11 @@ void Interfaces::set(const Response& response) {
     for (std::size_t m = 0; m < group.size(); ++m) {
       const Answer &low = (join.lower ? group : other)[m], &high = (join.lower ? other : group)[m];
       const Between rows(low, high);
-      factors(level, of_low, m) = high[q_first], factors(level, of_high, m) = low[r_last];
+      factors(level, of_low, m) = high[q_first];
+      factors(level, of_high, m) = low[r_last];
       factors(level, scale, m) = rows.scale;
-      factors(level, to_first, m) = low[r_first], factors(level, to_last, m) = high[q_last];
+      factors(level, to_first, m) = low[r_first];
+      factors(level, to_last, m) = high[q_last];
       factors(level, to_below, m) = enter(own_below[m], join.lower, rows);
       factors(level, to_above, m) = enter(own_above[m], join.lower, rows);
       group[m] = joined(low, high, rows);

@@ -87,16 +87,20 @@ void Poisson::eliminate(const Part& part) {
       "poisson: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
         Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
         for (int n = 0; n < strip; ++n) {
-          reach[n] = Lanes(1.0), first_re[n] = first_im[n] = Lanes(0.0);
+          reach[n] = Lanes(1.0);
+          first_re[n] = first_im[n] = Lanes(0.0);
           last_re[n] = last_im[n] = Lanes(0.0);
         }
         for (int start = 0; start < m; start += fetched) {
           Lanes next_re[fetched], next_im[fetched], next_pivot[fetched], h[fetched], a[fetched], c[fetched];
           for (int r = 0; r < fetched; ++r) {
             const int k = start + r < m ? start + r : m - 1, row = sweep.row(k + 1);
-            h[r] = Lanes(-height(row)), a[r] = Lanes(behind(k)), c[r] = Lanes(ahead(k));
+            h[r] = Lanes(-height(row));
+            a[r] = Lanes(behind(k));
+            c[r] = Lanes(ahead(k));
             next_pivot[r] = fetch(&inverse(k, from));
-            next_re[r] = fetch(&x(row, from)), next_im[r] = fetch(&x(row, half + from));
+            next_re[r] = fetch(&x(row, from));
+            next_im[r] = fetch(&x(row, half + from));
           }
           for (int r = 0; r < fetched && start + r < m; ++r) {
             const int k = start + r, row = sweep.row(k + 1);
@@ -110,10 +114,12 @@ void Poisson::eliminate(const Part& part) {
                 new_re = fma(a[r], last_re[n], new_re);
                 new_im = fma(a[r], last_im[n], new_im);
               }
-              new_re = new_re * pivot, new_im = new_im * pivot;
+              new_re = new_re * pivot;
+              new_im = new_im * pivot;
               new_re.store(re);
               new_im.store(im);
-              last_re[n] = new_re, last_im[n] = new_im;
+              last_re[n] = new_re;
+              last_im[n] = new_im;
               if (!sweep.behind) continue;
               first_re[n] = fma(reach[n], new_re, first_re[n]);
               first_im[n] = fma(reach[n], new_im, first_im[n]);
@@ -181,9 +187,15 @@ void Poisson::solve() {
   const int m = slab_.rows;
   if (!slab_.grid.periodic) mirror();
   fft_.forward(source, 0, Kokkos::subview(spectrum_, std::make_pair(1, m + 1), Kokkos::ALL), half_, m);
-  for (Part& part : parts_) eliminate(part), part.interfaces.start();
+  for (Part& part : parts_) {
+    eliminate(part);
+    part.interfaces.start();
+  }
   join_together(parts_);
-  for (Part& part : parts_) part.interfaces.finish(), substitute(part);
+  for (Part& part : parts_) {
+    part.interfaces.finish();
+    substitute(part);
+  }
 }
 
 void Poisson::rows(const View<double**>& phi, int first, int count) {

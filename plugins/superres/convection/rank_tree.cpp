@@ -10,7 +10,8 @@ static Join join_of(int rank, int first, int middle, int last, int ranks) {
   Join out;
   out.there = true;
   out.lower = rank < middle;
-  out.ends_low = first == 0, out.ends_high = last == ranks;
+  out.ends_low = first == 0;
+  out.ends_high = last == ranks;
   const int below = middle - first, above = last - middle;
   if (out.lower) {
     const int member = rank - first;

@@ -96,7 +96,8 @@ Means means_of(const Flow& flow, const Comm& comm) {
 void find_largest(Means& means, const Flow& flow, const Comm& comm) {
   double most[] = {largest(flow, field_u), largest(flow, field_w)};
   comm.max(std::span<double>(most));
-  means.largest_u = most[0], means.largest_w = most[1];
+  means.largest_u = most[0];
+  means.largest_w = most[1];
 }
 
 void TimeAverages::add(const Means& means, double weight) {

@@ -19,14 +19,12 @@ WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, con
 
 bool WallNormalDiffusion::fixed_on_plates(int field) const {
   if (field == field_u) return fluid_.plates == Wall::no_slip;
-  return field == field_b ? fluid_.plates_conduct
-                          : fluid_.scalars[field - first_scalar].plates_fix;
+  return field == field_b ? fluid_.plates_conduct : fluid_.scalars[field - first_scalar].plates_fix;
 }
 
 double WallNormalDiffusion::diffusivity(int field) const {
   if (field == field_b) return fluid_.diffusivity;
-  return field < field_p ? fluid_.viscosity
-                         : fluid_.scalars[field - first_scalar].diffusivity;
+  return field < field_p ? fluid_.viscosity : fluid_.scalars[field - first_scalar].diffusivity;
 }
 
 /// Step k of -behind x(k-1) + diagonal x(k) - ahead x(k+1), k = 0..m-1.
@@ -37,9 +35,13 @@ WallNormalDiffusion::Rows WallNormalDiffusion::coefficients(int field, double c)
     const int k = slab_.first + sweep_.row(step) - 1;
     double lower = 0.0, upper = 0.0, wall = 0.0;
     if (field == field_w) {  // on faces; the face on the plate keeps w = 0
-      if (k > 0) lower = c / (g.between(k) * g.height(k - 1)), upper = c / (g.between(k) * g.height(k));
+      if (k > 0) {
+        lower = c / (g.between(k) * g.height(k - 1));
+        upper = c / (g.between(k) * g.height(k));
+      }
     } else {
-      lower = c / (g.height(k) * g.between(k)), upper = c / (g.height(k) * g.between(k + 1));
+      lower = c / (g.height(k) * g.between(k));
+      upper = c / (g.height(k) * g.between(k + 1));
       const double sign = fixed_on_plates(field) ? -1.0 : 1.0;  // of the ghost value beyond a plate
       if (k == 0) wall -= sign * lower;
       if (k == g.nz - 1) wall -= sign * upper;
@@ -99,7 +101,9 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
           Lanes next[fetched], pivot[fetched], a[fetched], share[fetched];
           for (int r = 0; r < fetched; ++r) {
             const int k = start + r < m ? start + r : m;
-            pivot[r] = Lanes(inverse(f, k)), a[r] = Lanes(behind(f, k)), share[r] = Lanes(reach(f, k));
+            pivot[r] = Lanes(inverse(f, k));
+            a[r] = Lanes(behind(f, k));
+            share[r] = Lanes(reach(f, k));
             next[r] = fetch(&rhs(f, sweep.row(k), margin + from));
           }
           for (int r = 0; r < fetched && start + r <= m; ++r) {
@@ -141,7 +145,8 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
           Lanes next[fetched], added_to[fetched], c[fetched], q[fetched];
           for (int r = 0; r < fetched; ++r) {
             const int k = start - r > 1 ? start - r : 1, row = sweep.row(k);
-            c[r] = Lanes(ahead(f, k)), q[r] = Lanes(fill(f, k));
+            c[r] = Lanes(ahead(f, k));
+            q[r] = Lanes(fill(f, k));
             next[r] = fetch(&rhs(f, row, margin + from));
             added_to[r] = fetch(&fields(field_of_slot(f), row, margin + from));
           }
@@ -171,9 +176,15 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
 }
 
 void WallNormalDiffusion::add(const Flow& flow, const Fields& rhs) {
-  for (Part& part : parts_) eliminate(part, rhs), part.interfaces.start();
+  for (Part& part : parts_) {
+    eliminate(part, rhs);
+    part.interfaces.start();
+  }
   join_together(parts_);
-  for (Part& part : parts_) part.interfaces.finish(), substitute(part, flow, rhs);
+  for (Part& part : parts_) {
+    part.interfaces.finish();
+    substitute(part, flow, rhs);
+  }
 }
 
 }  // namespace cambium::superres

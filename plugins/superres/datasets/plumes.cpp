@@ -49,7 +49,8 @@ void Plumes::add(const std::string& path, Context&) {
   if (!images_.empty() && (nx != nx_ || nz != nz_))
     throw InputError(fmt::format("'{}' has {} x {} points (x, z), '{}' {} x {}; use files of one grid", path, nx, nz,
                                  params_.data.front(), nx_, nz_));
-  nx_ = nx, nz_ = nz;
+  nx_ = nx;
+  nz_ = nz;
   const auto classes = plumes_of(data, params_.plume);
   const auto points = static_cast<std::size_t>(nx * nz);
   for (std::size_t t = 0; t < data.axis[0].size(); t += static_cast<std::size_t>(params_.every)) {
@@ -59,8 +60,7 @@ void Plumes::add(const std::string& path, Context&) {
                        all.begin() + static_cast<std::ptrdiff_t>((t + 1) * points));
     };
     for (const auto& name : params_.fields) {
-      const auto [first, last] =
-          part(data.values[std::find(names.begin(), names.end(), name) - names.begin()]);
+      const auto [first, last] = part(data.values[std::find(names.begin(), names.end(), name) - names.begin()]);
       image->fields.emplace_back(first, last);
     }
     const auto [first, last] = part(classes);

@@ -22,8 +22,10 @@ std::vector<double> box_mean(const std::vector<double>& a, const PlumeImage& ima
       for (std::int64_t i = x - h; i <= x + h; ++i) {
         if (!image.wraps && (i < 0 || i >= image.nx)) continue;
         const std::int64_t column = (i % image.nx + image.nx) % image.nx * image.nz;
-        for (std::int64_t j = std::max<std::int64_t>(0, z - v); j <= std::min(image.nz - 1, z + v); ++j)
-          sum += a[column + j], count += 1.0;
+        for (std::int64_t j = std::max<std::int64_t>(0, z - v); j <= std::min(image.nz - 1, z + v); ++j) {
+          sum += a[column + j];
+          count += 1.0;
+        }
       }
       out[x * image.nz + z] = sum / count;
     }
@@ -83,7 +85,10 @@ ThresholdRival::ThresholdRival(std::span<const PlumeImage> training) {
   for (int k = 0; k < tried; ++k) {
     least_ = sizes[sizes.size() * (tried + static_cast<std::size_t>(k)) / (2 * tried)];
     const double overlap = mean_over(training, *this);
-    if (overlap > best) best = overlap, best_least = least_;
+    if (overlap > best) {
+      best = overlap;
+      best_least = least_;
+    }
   }
   least_ = best_least;
 }
@@ -102,7 +107,8 @@ std::vector<std::uint8_t> ThresholdRival::operator()(const PlumeImage& image) co
 
 LogisticRival::LogisticRival(std::span<const PlumeImage> training, std::int64_t points) {
   const ThresholdRival means(training);
-  profile_ = means.profile(), deviation_ = means.deviation();
+  profile_ = means.profile();
+  deviation_ = means.deviation();
   const std::int64_t all = std::ssize(training) * training[0].nx * training[0].nz;
   const auto stride = static_cast<std::size_t>(std::max<std::int64_t>(1, all / points)) | 1;  // odd: all heights
   std::vector<double> rows;
@@ -121,7 +127,10 @@ LogisticRival::LogisticRival(std::span<const PlumeImage> training, std::int64_t 
   double best = -1.0;
   for (const double factor : {0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0}) {
     const double overlap = mean_over(training, [&](const PlumeImage& i) { return this->classes(i, factor); });
-    if (overlap > best) best = overlap, factor_ = factor;
+    if (overlap > best) {
+      best = overlap;
+      factor_ = factor;
+    }
   }
 }
 
@@ -129,8 +138,10 @@ LogisticRival::LogisticRival(std::span<const PlumeImage> training, std::int64_t 
 std::vector<double> LogisticRival::features(const PlumeImage& image) const {
   const std::size_t n = image.temperature.size();
   std::vector<double> t(n), size(n);
-  for (std::size_t k = 0; k < n; ++k)
-    t[k] = (image.temperature[k] - profile_[k % profile_.size()]) / deviation_, size[k] = std::abs(t[k]);
+  for (std::size_t k = 0; k < n; ++k) {
+    t[k] = (image.temperature[k] - profile_[k % profile_.size()]) / deviation_;
+    size[k] = std::abs(t[k]);
+  }
   const auto near = box_mean(t, image, 1, 1), wide = box_mean(t, image, 4, 2), tall = box_mean(t, image, 1, 6),
              strong = box_mean(size, image, 4, 4), across = box_mean(t, image, 1, 0), along = box_mean(t, image, 0, 1);
   std::vector<double> out;

@@ -15,10 +15,14 @@ DecoderShape DecoderShape::with_ranks(std::span<const std::int64_t> ranks) const
   out.widths.clear();
   for (int l = 0; l < layers(); ++l) {
     const bool last = l + 1 == layers();
-    if (ranks[l] > 0)
-      out.widths.push_back(static_cast<int>(ranks[l])), out.plain.push_back(true), out.blind.push_back(last);
+    if (ranks[l] > 0) {
+      out.widths.push_back(static_cast<int>(ranks[l]));
+      out.plain.push_back(true);
+      out.blind.push_back(last);
+    }
     if (!last) out.widths.push_back(widths[l]);
-    out.plain.push_back(false), out.blind.push_back(last || ranks[l] > 0);
+    out.plain.push_back(false);
+    out.blind.push_back(last || ranks[l] > 0);
   }
   return out;
 }

@@ -65,10 +65,12 @@ template <class T>
 static DecoderQuery<T> locate_splines(const LatentCells& cells, const double* points, std::int64_t count,
                                       const JetBasis& basis, std::int64_t first_node) {
   DecoderQuery<T> q;
-  q.points = count, q.decodes_once = true;
+  q.points = count;
+  q.decodes_once = true;
   const int near = q.near();
   q.node.resize(near * count);
-  q.offset.assign(3 * count, T(0)), q.inverse_spacing.assign(3 * count, T(0));
+  q.offset.assign(3 * count, T(0));
+  q.inverse_spacing.assign(3 * count, T(0));
   q.weight.resize(basis.size() * near * count);
   const std::array<SplineAxis, 3> axes = splines_of(cells);
   const double low = cells.axis[2].front(), half = 0.5 * (cells.axis[2].back() - low);
@@ -131,7 +133,8 @@ template <class T>
 DecoderQuery<T> joined(const std::vector<DecoderQuery<T>>& parts, int streams) {
   DecoderQuery<T> out;
   for (const auto& part : parts) {
-    out.points += part.points, out.decodes_once = part.decodes_once;
+    out.points += part.points;
+    out.decodes_once = part.decodes_once;
     out.node.insert(out.node.end(), part.node.begin(), part.node.end());
     out.offset.insert(out.offset.end(), part.offset.begin(), part.offset.end());
     out.inverse_spacing.insert(out.inverse_spacing.end(), part.inverse_spacing.begin(), part.inverse_spacing.end());

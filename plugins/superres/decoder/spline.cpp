@@ -38,11 +38,17 @@ std::vector<double> inverse(std::vector<double> a, int n) {
       if (std::abs(a[i * n + c]) > std::abs(a[pivot * n + c])) pivot = i;
     for (int j = 0; j < n; ++j) std::swap(a[c * n + j], a[pivot * n + j]), std::swap(b[c * n + j], b[pivot * n + j]);
     const double scale = 1.0 / a[c * n + c];
-    for (int j = 0; j < n; ++j) a[c * n + j] *= scale, b[c * n + j] *= scale;
+    for (int j = 0; j < n; ++j) {
+      a[c * n + j] *= scale;
+      b[c * n + j] *= scale;
+    }
     for (int i = 0; i < n; ++i) {
       const double factor = a[i * n + c];
       if (i == c || factor == 0.0) continue;
-      for (int j = 0; j < n; ++j) a[i * n + j] -= factor * a[c * n + j], b[i * n + j] -= factor * b[c * n + j];
+      for (int j = 0; j < n; ++j) {
+        a[i * n + j] -= factor * a[c * n + j];
+        b[i * n + j] -= factor * b[c * n + j];
+      }
     }
   }
   return b;

@@ -64,8 +64,13 @@ Taylor stream_function_of(const LatentCells& cells, const Values& u, const Value
   Taylor out = taylor_of(cells, psi);
   for (std::int64_t n = 0; n < std::ssize(psi); ++n) {
     double* c = &out.at[n * Taylor::coefficients];
-    c[2] = -w[n], c[3] = u[n];
-    c[5] = -tw(n, 2), c[6] = tu(n, 3), c[7] = -tw(n, 1), c[8] = tu(n, 1), c[9] = tu(n, 2);
+    c[2] = -w[n];
+    c[3] = u[n];
+    c[5] = -tw(n, 2);
+    c[6] = tu(n, 3);
+    c[7] = -tw(n, 1);
+    c[8] = tu(n, 1);
+    c[9] = tu(n, 2);
   }
   return out;
 }

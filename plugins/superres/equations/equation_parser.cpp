@@ -29,7 +29,10 @@ Sum collected(Sum terms) {
 }
 
 Sum plus(Sum a, const Sum& b, double sign) {
-  for (auto term : b) term.coefficient *= sign, a.push_back(std::move(term));
+  for (auto term : b) {
+    term.coefficient *= sign;
+    a.push_back(std::move(term));
+  }
   return collected(std::move(a));
 }
 

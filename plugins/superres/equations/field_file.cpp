@@ -109,12 +109,14 @@ std::vector<double> FieldFile::read(const std::string& name, const std::array<st
     if (trajectory_ >= there)
       throw InputError(
           fmt::format("'{}' asks for trajectory {}, but the file has {}, counted from 0", path_, trajectory_, there));
-    expected.insert(expected.begin(), there), start.insert(start.begin(), trajectory_), block.insert(block.begin(), 1);
+    expected.insert(expected.begin(), there);
+    start.insert(start.begin(), trajectory_);
+    block.insert(block.begin(), 1);
   }
   if (place.component_axis >= 0) {
     expected.insert(expected.begin() + place.component_axis, 2);
-    start.insert(start.begin() + place.component_axis, place.component),
-        block.insert(block.begin() + place.component_axis, 1);
+    start.insert(start.begin() + place.component_axis, place.component);
+    block.insert(block.begin() + place.component_axis, 1);
   }
   if (set.shape() != expected)
     throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates ask for ({})", name, path_,
@@ -170,11 +172,13 @@ void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole,
   std::vector<std::int64_t> expected{slow, fast}, start{0, 0}, block = expected;
   if (mask.by_frame) {
     expected.insert(expected.begin(), whole[0]);
-    start.insert(start.begin(), first), block.insert(block.begin(), whole[0] - first);
+    start.insert(start.begin(), first);
+    block.insert(block.begin(), whole[0] - first);
   }
   if (mask.by_trajectory) {
     expected.insert(expected.begin(), shape.empty() ? trajectory_ + 1 : std::max(shape[0], trajectory_ + 1));
-    start.insert(start.begin(), trajectory_), block.insert(block.begin(), 1);
+    start.insert(start.begin(), trajectory_);
+    block.insert(block.begin(), 1);
   }
   if (shape != expected)
     throw InputError(fmt::format("mask '{}' of '{}' has shape ({}), coordinates and attributes ask for ({})", mask.path,

@@ -37,7 +37,8 @@ bool fill_layer(FieldData& data, std::size_t first, Hidden& hidden) {
       for (auto from : known) sum += values[first + from];
       values[first + n] = sum / static_cast<double>(known.size());
     }
-    hidden[n] = 0, changed = true;
+    hidden[n] = 0;
+    changed = true;
   }
   return changed;
 }
@@ -49,7 +50,10 @@ std::size_t nearest(double place, const std::vector<double>& axis, double period
   for (std::size_t k = 0; k < axis.size(); ++k) {
     double apart = std::fabs(place - axis[k]);
     if (period > 0.0) apart = std::fabs(std::remainder(place - axis[k], period));
-    if (apart < least) least = apart, best = k;
+    if (apart < least) {
+      least = apart;
+      best = k;
+    }
   }
   return best;
 }

@@ -35,7 +35,8 @@ std::vector<double> layers(const std::vector<double>& z) {
   for (std::size_t k = 0; k < z.size(); ++k) {
     const double low = k > 0 ? 0.5 * (z[k - 1] + z[k]) : 1.5 * z[0] - 0.5 * z[1];
     const double high = k + 1 < z.size() ? 0.5 * (z[k] + z[k + 1]) : 1.5 * z[k] - 0.5 * z[k - 1];
-    out.push_back(high - low), sum += high - low;
+    out.push_back(high - low);
+    sum += high - low;
   }
   for (double& share : out) share /= sum;
   return out;
@@ -60,8 +61,12 @@ std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int
   for (int k = 0; k < nz; ++k)
     for (int i = 0; i < nx; ++i) {
       const double moves = data.is_hidden(t, i, k) ? 0.0 : 1.0;
-      host(k, i) = moves * data.at(u, t, i, k), host(nz + k, i) = moves * data.at(w, t, i, k);
-      if (mirrored) host(k, n - 1 - i) = -host(k, i), host(nz + k, n - 1 - i) = -host(nz + k, i);
+      host(k, i) = moves * data.at(u, t, i, k);
+      host(nz + k, i) = moves * data.at(w, t, i, k);
+      if (mirrored) {
+        host(k, n - 1 - i) = -host(k, i);
+        host(nz + k, n - 1 - i) = -host(nz + k, i);
+      }
     }
   Kokkos::deep_copy(rows, host);
   fft.forward(rows, 0, transformed, fft.modes(), 2 * nz);
@@ -90,7 +95,8 @@ Side side_of(const FieldData& data, int field, bool end_of_x, bool last) {
       const std::size_t i = end_of_x ? at : n, k = end_of_x ? n : at;
       if (data.is_hidden(t, i, k)) continue;
       const double value = data.at(field, t, i, k), off = value - out.mean;
-      out.mean += off / ++out.count, squares += off * (value - out.mean);
+      out.mean += off / ++out.count;
+      squares += off * (value - out.mean);
     }
   out.variance = out.count > 0.0 ? squares / out.count : 0.0;
   return out;
@@ -125,7 +131,8 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
       if (data.is_hidden(t, n / data.nz(), n % data.nz())) continue;
       seen += weight;
       energy += 0.5 * weight * (u[n] * u[n] + w[n] * w[n]);
-      s.flux += weight * w[n] * b[n], s.flux_x += weight * u[n] * b[n];
+      s.flux += weight * w[n] * b[n];
+      s.flux_x += weight * u[n] * b[n];
       if (!near.empty() && near[n]) continue;
       differentiated += weight;
       strain += weight * (ux[n] * ux[n] + wz[n] * wz[n] + 0.5 * (uz[n] + wx[n]) * (uz[n] + wx[n]));
@@ -133,7 +140,12 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
       gradients += weight * (ux[n] * ux[n] + uz[n] * uz[n] + wx[n] * wx[n] + wz[n] * wz[n]);
     }
     require_judged(differentiated, data, "gradients");
-    if (!near.empty()) energy /= seen, s.flux /= seen, s.flux_x /= seen, strain /= differentiated;
+    if (!near.empty()) {
+      energy /= seen;
+      s.flux /= seen;
+      s.flux_x /= seen;
+      strain /= differentiated;
+    }
     s.spectrum = spectrum_of(data, t, fields[1], fields[2], share);
     double total = 0.0, length = 0.0;
     for (std::size_t k = 0; k < s.spectrum.size(); ++k) {

@@ -60,11 +60,14 @@ Grid grid_of(const FieldData& coarse, const std::array<std::vector<double>, 3>& 
 Fluid fluid_of(const Convected& flow, bool periodic) {
   if (!periodic) {
     CavitySetup::Params keys;
-    keys.rayleigh = flow.rayleigh, keys.prandtl = flow.prandtl;
+    keys.rayleigh = flow.rayleigh;
+    keys.prandtl = flow.prandtl;
     return CavitySetup(keys).fluid();
   }
   PlatesSetup::Params keys;
-  keys.rayleigh = flow.rayleigh, keys.prandtl = flow.prandtl, keys.plates = flow.plates;
+  keys.rayleigh = flow.rayleigh;
+  keys.prandtl = flow.prandtl;
+  keys.plates = flow.plates;
   return PlatesSetup(keys).fluid();
 }
 

@@ -96,7 +96,8 @@ void enlarge(const torch::Tensor& from, torch::Tensor& to) {
           std::copy(y - fine, y, y);
         else
           for (std::int64_t k = 0; k < fine; ++k) y[k] = row[places[2][k]];
-        y += fine, before = i;
+        y += fine;
+        before = i;
       }
     }
 }
@@ -119,8 +120,7 @@ void pool(const torch::Tensor& from, torch::Tensor& to, const std::vector<std::i
         for (std::int64_t s = t * step[0]; s < std::min(nt, (t + 1) * step[0]); ++s)
           for (std::int64_t j = i * step[1]; j < std::min(nx, (i + 1) * step[1]); ++j, first = false) {
             const T* in = x + (s * nx + j) * nz;
-            for (std::int64_t k = 0; k < nz; ++k)
-              row[k] = first ? in[k] : larger(row[k], in[k]);
+            for (std::int64_t k = 0; k < nz; ++k) row[k] = first ? in[k] : larger(row[k], in[k]);
           }
         for (std::int64_t k = 0; k < coarse; ++k) {
           const auto a = static_cast<std::size_t>(k * step[2]);
@@ -138,8 +138,7 @@ void interpolate(const DecoderQuery<double>& q, const torch::Tensor& nodes, torc
     for (std::int64_t f = 0; f < fields; ++f) {
       double sum = 0.0;
       for (std::int64_t c = 8 * p; c < 8 * (p + 1); ++c)
-        sum += q.weight[c] *
-               static_cast<double>(x[f * of_field + q.node[c]]);
+        sum += q.weight[c] * static_cast<double>(x[f * of_field + q.node[c]]);
       *y++ = static_cast<T>(sum);
     }
 }

@@ -59,7 +59,8 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
                     "form, use a data set plumes whose 'fields' name it",
                     name));
   };
-  nx_ = shape_of("classes")[0], nz_ = shape_of("classes")[1];
+  nx_ = shape_of("classes")[0];
+  nz_ = shape_of("classes")[1];
   for (const auto& name : params_.inputs) shape_of(name);
   if (const std::int64_t unit = std::int64_t{1} << params_.levels;
       params_.topology == Topology::encoder_decoder && (nx_ % unit != 0 || nz_ % unit != 0))
@@ -72,14 +73,17 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
     if (id == 0) wraps_ = batch.real("wraps").item<double>() != 0.0;
     for (std::size_t f = 0; f < sum.size(); ++f) {
       const Tensor x = batch.real(params_.inputs[f]);
-      sum[f] += x.mean().item<double>(), square[f] += (x * x).mean().item<double>();
+      sum[f] += x.mean().item<double>();
+      square[f] += (x * x).mean().item<double>();
     }
     const Tensor classes = batch.integers("classes");
-    for (std::int64_t c = 0; c < plume_classes; ++c)
-      count[c] += (classes == c).sum().item<double>();
+    for (std::int64_t c = 0; c < plume_classes; ++c) count[c] += (classes == c).sum().item<double>();
   }
   const auto n = static_cast<double>(training.size());
-  mean_.clear(), deviation_.clear(), class_weights_.clear(), shares_.clear();
+  mean_.clear();
+  deviation_.clear();
+  class_weights_.clear();
+  shares_.clear();
   for (std::size_t f = 0; f < sum.size(); ++f) {
     mean_.push_back(sum[f] / n);
     const double variance = square[f] / n - mean_[f] * mean_[f];
@@ -134,12 +138,24 @@ void Deepcam::mirror(Tensor& images, Tensor& classes, const train::TorchBatch& b
       // The mean of an odd field changes its sign with the field.
       if (odd) x.select(0, static_cast<std::int64_t>(f)).neg_().sub_(2.0 * mean_[f] / deviation_[f]);
     }
-    if (m.x) x = x.flip({1}), y = y.flip({0});
-    if (m.z) x = x.flip({2}), y = y.flip({1}), y = torch::where(y == 0, y, plume_classes - y);
-    if (wraps_) x = x.roll(m.moved, 1), y = y.roll(m.moved, 0);
-    seen.push_back(x), right.push_back(y);
+    if (m.x) {
+      x = x.flip({1});
+      y = y.flip({0});
+    }
+    if (m.z) {
+      x = x.flip({2});
+      y = y.flip({1});
+      y = torch::where(y == 0, y, plume_classes - y);
+    }
+    if (wraps_) {
+      x = x.roll(m.moved, 1);
+      y = y.roll(m.moved, 0);
+    }
+    seen.push_back(x);
+    right.push_back(y);
   }
-  images = torch::stack(seen), classes = torch::stack(right);
+  images = torch::stack(seen);
+  classes = torch::stack(right);
 }
 
 /// Sum over the images of the weighted mean over their points.

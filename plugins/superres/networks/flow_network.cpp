@@ -33,8 +33,10 @@ void FlowNetwork::fit_statistics(train::Dataset& training, Context&) {
     const auto& values = sample->fields.at("values");
     std::vector<double> numbers(values.elements());
     train::copy_numbers<double>(values, std::span(numbers));
-    for (std::size_t k = 0; k < numbers.size(); ++k)
-      sum[k % fields] += numbers[k], squares[k % fields] += numbers[k] * numbers[k];
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      sum[k % fields] += numbers[k];
+      squares[k % fields] += numbers[k] * numbers[k];
+    }
     count += static_cast<double>(numbers.size() / fields);
   }
   for (std::size_t f = 0; f < fields; ++f) {

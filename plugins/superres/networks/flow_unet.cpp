@@ -30,8 +30,11 @@ void FlowUnet::Params::describe(deck::Describe<Params>& d) {
 
 std::shared_ptr<torch::nn::Module> FlowUnet::build() {
   UnetShape shape;
-  shape.features = params_.features, shape.most_features = params_.most_features, shape.outputs = 4;
-  shape.levels = params_.levels, shape.wraps = wraps_;
+  shape.features = params_.features;
+  shape.most_features = params_.most_features;
+  shape.outputs = 4;
+  shape.levels = params_.levels;
+  shape.wraps = wraps_;
   for (int a = 0; a < 3; ++a) {
     shape.grid[a] = grid_[a];
     shape.refined[a] = a == 1 && wraps_ ? grid_[a] * params_.ratio[a] : (grid_[a] - 1) * params_.ratio[a] + 1;

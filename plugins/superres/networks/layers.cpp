@@ -8,8 +8,11 @@ namespace cambium::superres {
 std::shared_ptr<torch::nn::Module> MeshfreeFlowNet::build() {
   auto whole = std::make_shared<torch::nn::Module>("meshfree_flow_net");
   UnetShape shape;
-  shape.features = params_.features, shape.most_features = params_.most_features, shape.outputs = params_.latent;
-  shape.levels = params_.levels, shape.wraps = wraps_;
+  shape.features = params_.features;
+  shape.most_features = params_.most_features;
+  shape.outputs = params_.latent;
+  shape.levels = params_.levels;
+  shape.wraps = wraps_;
   shape.grid = {grid_[0], grid_[1], grid_[2]};
   train::RankLayers made(params_.ranks);
   encoder_ = whole->register_module("encoder", std::make_shared<Unet>(shape, made));
@@ -36,13 +39,15 @@ std::vector<train::FactorLayer> MeshfreeFlowNet::factor_layers() const {
   for (std::size_t l = 0; l < decoder_ranks_.size(); ++l, ++at, next += 2) {
     train::FactorLayer layer;
     layer.name = "decoder." + std::to_string(l);
-    layer.rank = decoder_ranks_[l], layer.inputs = shape_.columns(at);
+    layer.rank = decoder_ranks_[l];
+    layer.inputs = shape_.columns(at);
     layer.places = points_ * (params_.blend == Blend::spline ? 1 : 8);
     if (layer.rank > 0)
       layer.enter = next, layer.between = next + 1, layer.leave = next += 2, ++at;
     else
       layer.core = next;
-    layer.outputs = shape_.width(at), layer.bias = next + 1;
+    layer.outputs = shape_.width(at);
+    layer.bias = next + 1;
     out.push_back(layer);
   }
   return out;

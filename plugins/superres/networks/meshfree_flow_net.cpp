@@ -244,7 +244,8 @@ torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const A
       plain.select(3, f).select(1, b).copy_(torch::tensor(out, torch::kFloat64).reshape({streams, count}));
     }
   }
-  plain = plain.reshape({streams, -1, 4}).to(real()), shrink = shrink.reshape({4, -1, 1}).to(real());
+  plain = plain.reshape({streams, -1, 4}).to(real());
+  shrink = shrink.reshape({4, -1, 1}).to(real());
   torch::Tensor fixed = torch::zeros({4}, torch::kFloat64);
   for (int f = 0; f < 4; ++f) fixed[f] = params_.plates->lower.contains(flow_fields[f]) ? 1.0 : 0.0;
   fixed = fixed.to(real());

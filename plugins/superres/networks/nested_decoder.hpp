@@ -48,9 +48,7 @@ inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells
   for (std::int64_t p = 0; p < n; ++p)
     for (int a = 0; a < 3; ++a) {
       const auto& x = cells.axis[a];
-      while (low[a][p] + 2 < std::ssize(x) &&
-             plain.data_ptr<double>()[3 * p + a] >= x[low[a][p] + 1])
-        ++low[a][p];
+      while (low[a][p] + 2 < std::ssize(x) && plain.data_ptr<double>()[3 * p + a] >= x[low[a][p] + 1]) ++low[a][p];
     }
   for (int corner = 0; corner < 8; ++corner) {
     torch::Tensor weight, relative[3];
@@ -60,7 +58,9 @@ inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells
       std::vector<double> at(n), spacing(n), left(n), width(n);
       for (std::int64_t p = 0; p < n; ++p) {
         const int k = static_cast<int>(low[a][p]) + side;
-        at[p] = cells.axis[a][k], spacing[p] = cells.spacing(a, k), left[p] = cells.axis[a][low[a][p]];
+        at[p] = cells.axis[a][k];
+        spacing[p] = cells.spacing(a, k);
+        left[p] = cells.axis[a][low[a][p]];
         width[p] = cells.axis[a][low[a][p] + 1] - left[p];
         node[p] = node[p] * cells.nodes(a) + k % cells.nodes(a);
       }

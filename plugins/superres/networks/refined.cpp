@@ -85,7 +85,8 @@ MeshfreeFlowNet::Asked MeshfreeFlowNet::refined(Asked ask) {
     return (at_nodes - known).square().mean() + how.gamma * equations_loss(jets_of(ask, *wanted_), *wanted_, Loss::l2);
   });
   for (auto& w : ask.weights) w = w.detach();
-  ask.latents = torch::cat({fixed, free.detach()}, 1), ask.points = asked_points;
+  ask.latents = torch::cat({fixed, free.detach()}, 1);
+  ask.points = asked_points;
   return ask;
 }
 

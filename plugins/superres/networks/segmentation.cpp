@@ -100,8 +100,10 @@ class DeepLab : public Segmentation {
  public:
   explicit DeepLab(const DeepLabShape& s) : wraps_(s.wraps) {
     std::int64_t before = s.fields;
-    for (std::size_t k = 0; k < s.stem.size(); ++k)
-      stem_.push_back(make("stem" + std::to_string(k), {before, s.stem[k], 3, k == 0 ? 2 : 1})), before = s.stem[k];
+    for (std::size_t k = 0; k < s.stem.size(); ++k) {
+      stem_.push_back(make("stem" + std::to_string(k), {before, s.stem[k], 3, k == 0 ? 2 : 1}));
+      before = s.stem[k];
+    }
     for (std::size_t k = 0; k < s.entry.size(); ++k, before = s.entry[k - 1]) {
       const auto width = s.entry[k];
       blocks_.push_back(block("entry" + std::to_string(k), before, {width, width, width}, 2, 1));
@@ -178,7 +180,8 @@ Tensor PlaneConvolution::forward(Tensor x) {
         const std::int64_t n = x.size(2), l = std::min(left, n), r = std::min(right, n);
         if (l > 0) around.insert(around.begin(), x.narrow(2, n - l, l));
         if (r > 0) around.push_back(x.narrow(2, 0, r));
-        left -= l, right -= r;
+        left -= l;
+        right -= r;
       }
       x = torch::cat(around, 2);
     }

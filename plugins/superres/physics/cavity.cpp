@@ -18,7 +18,8 @@ Fluid CavitySetup::fluid() const {
   fluid.viscosity = std::sqrt(params_.prandtl / params_.rayleigh);
   fluid.diffusivity = 1.0 / peclet();
   fluid.plates_conduct = false;
-  fluid.left = 0.5, fluid.right = -0.5;
+  fluid.left = 0.5;
+  fluid.right = -0.5;
   return fluid;
 }
 

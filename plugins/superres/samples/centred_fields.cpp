@@ -62,7 +62,8 @@ CentredFields centred_fields(const State& state, const Comm& comm) {
   const bool periodic = global_values(state, "periodic").at(0) != 0.0;
   const std::size_t nx = x.size() - 1, nz = z.size() - 1;
   CentredFields out;
-  out.x = centres(x), out.z = centres(z);
+  out.x = centres(x);
+  out.z = centres(z);
   for (std::size_t f = 0; f < out.names.size(); ++f) {
     const auto rows = gathered(state, out.names[f], comm);
     if (!comm.root()) continue;

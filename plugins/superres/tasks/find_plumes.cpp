@@ -35,7 +35,8 @@ void FindPlumes::examine(Check& check) {
   check.will_write({"scores.csv", "stage find_plumes"});
   check.will_write({"plumes.h5", "stage find_plumes"});
   for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
-  check.reads(params_.training.node), check.reads(params_.test.node);
+  check.reads(params_.training.node);
+  check.reads(params_.test.node);
 }
 
 std::shared_ptr<Plumes> FindPlumes::open(const deck::Choice<train::Dataset>& data, const char* key,

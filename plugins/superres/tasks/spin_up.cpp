@@ -41,7 +41,8 @@ double time_mean(const Series& series, double from, double to) {
   double sum = 0.0, length = 0.0;
   for (std::size_t k = 0; k + 1 < time.size(); ++k) {
     if (time[k] < from || time[k + 1] > to) continue;
-    sum += 0.5 * (value[k] + value[k + 1]) * (time[k + 1] - time[k]), length += time[k + 1] - time[k];
+    sum += 0.5 * (value[k] + value[k + 1]) * (time[k + 1] - time[k]);
+    length += time[k + 1] - time[k];
   }
   return sum / length;
 }

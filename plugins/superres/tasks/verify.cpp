@@ -62,8 +62,9 @@ Task::Outcome Verify::run(Context& context) {
         if (e.first == 1) exchanged = e.residual.relative();
       log.info(fmt::format("{:>8}{:>14.3e}{:>14.3e}{:>22.3e}", k + 1, verdict.residual.rms, verdict.residual.relative(),
                            exchanged));
-      table[0].push_back(verdict.residual.rms), table[1].push_back(verdict.residual.relative()),
-          table[2].push_back(exchanged);
+      table[0].push_back(verdict.residual.rms);
+      table[1].push_back(verdict.residual.relative());
+      table[2].push_back(exchanged);
       const auto reason = refusal(verdict, params_.tolerance, static_cast<int>(k) + 1);
       if (!reason.empty()) refused += (refused.empty() ? "" : "\n") + reason;
     }

@@ -72,8 +72,8 @@ void FieldsWriter::finish(const State&) {
     double plain = 0.0, stored = 0.0;
     for (const char* name : CentredFields::names) {
       const auto set = file_->dataset(std::string("/tasks/") + name);
-      plain += static_cast<double>(set.elements() * size_of(set.dtype())),
-          stored += static_cast<double>(set.stored_bytes());
+      plain += static_cast<double>(set.elements() * size_of(set.dtype()));
+      stored += static_cast<double>(set.stored_bytes());
     }
     if (stored > 0.0)
       context_.log.info(fmt::format("{}: fields of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller",

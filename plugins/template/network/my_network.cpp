@@ -55,17 +55,24 @@ void MyNetwork::fit_statistics(train::Dataset& training, Context&) {
       throw InputError(fmt::format("field '{}' has {} numbers; my_network predicts one: name another field in 'target'",
                                    params_.target, target.size()));
     values.push_back(target[0]);
-    sum.resize(values.size()), squares.resize(values.size());
-    for (std::size_t k = 0; k < values.size(); ++k) sum[k] += values[k] / n, squares[k] += values[k] * values[k] / n;
+    sum.resize(values.size());
+    squares.resize(values.size());
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      sum[k] += values[k] / n;
+      squares[k] += values[k] * values[k] / n;
+    }
   }
   std::vector<double> scale;
   for (std::size_t k = 0; k < sum.size(); ++k) {
     const double variance = squares[k] - sum[k] * sum[k];
     scale.push_back(variance > 1e-24 * squares[k] ? std::sqrt(variance) : 1.0);
   }
-  scaling_.target_mean = sum.back(), scaling_.target_scale = scale.back();
-  sum.pop_back(), scale.pop_back();
-  scaling_.mean = sum, scaling_.scale = scale;
+  scaling_.target_mean = sum.back();
+  scaling_.target_scale = scale.back();
+  sum.pop_back();
+  scale.pop_back();
+  scaling_.mean = sum;
+  scaling_.scale = scale;
   for (const auto& info : training.fields())
     if (info.name == params_.target) scaling_.unit = info.unit;
 }
@@ -121,7 +128,8 @@ void MyNetwork::gradient(std::span<const SamplePtr> samples, std::span<const Ten
   for (const auto& sample : samples) {
     const Point point = at(*sample, weights);
     const double error = point.y - target_of(*sample), by_y = 2.0 * term_weights[0] * error;
-    terms[0].sum += error * error, terms[0].count += 1.0;
+    terms[0].sum += error * error;
+    terms[0].count += 1.0;
     numbers(gradients, offset)[0] += by_y;
     for (int k = 0; k < params_.units; ++k) {
       const double by_basis = by_y * numbers(weights, heights)[k] * point.basis[k];
@@ -143,7 +151,8 @@ void MyNetwork::evaluate(std::span<const SamplePtr> samples, std::span<const Ten
                          std::span<train::TermSum> metrics) {
   for (const auto& sample : samples) {
     const double error = scaling_.target_scale * (at(*sample, weights).y - target_of(*sample));
-    metrics[0].sum += error * error, metrics[0].count += 1.0;
+    metrics[0].sum += error * error;
+    metrics[0].count += 1.0;
   }
 }
 

@@ -99,7 +99,8 @@ void MyPhysics::measure(const State&, Context& context, std::span<double> values
   for (const double t : all) mean += t / params_.cells;
   mean = context.comm.sum(mean);
   for (const double t : all) square += (t - mean) * (t - mean) / params_.cells;
-  values[0] = mean, values[1] = std::sqrt(context.comm.sum(square));
+  values[0] = mean;
+  values[1] = std::sqrt(context.comm.sum(square));
 }
 
 /// Every rank knows the grid; rank 0 alone gets the values, in the order of the ranks, which is the order of the cells.

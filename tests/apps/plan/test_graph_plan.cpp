@@ -16,7 +16,11 @@ namespace {
 Machine plain_machine() {
   Machine m;
   m.name = "plain";
-  m.peak = 1e9, m.reached_peak = 1.0, m.memory = 1e9, m.memory_bandwidth = 8e9, m.reached_links = 1.0;
+  m.peak = 1e9;
+  m.reached_peak = 1.0;
+  m.memory = 1e9;
+  m.memory_bandwidth = 8e9;
+  m.reached_links = 1.0;
   m.levels = {{"system", {}, 1e9, 1e-6}};
   return m;
 }
@@ -31,8 +35,10 @@ const PlannedGraph& layout(const std::vector<PlannedGraph>& all, const std::stri
 /// Nodes on a ring: each hears its two neighbours.
 sparse::Csr<double> ring(std::int32_t n) {
   std::vector<sparse::Entry> entries;
-  for (std::int32_t i = 0; i < n; ++i)
-    entries.push_back({i, (i + 1) % n, 1.0}), entries.push_back({(i + 1) % n, i, 1.0});
+  for (std::int32_t i = 0; i < n; ++i) {
+    entries.push_back({i, (i + 1) % n, 1.0});
+    entries.push_back({(i + 1) % n, i, 1.0});
+  }
   return sparse::csr_from_entries(n, n, entries).matrix;
 }
 

@@ -23,7 +23,10 @@ class Ones : public Network {
   void fit_statistics(Dataset&, Context&) override {}
   std::vector<ParameterInfo> parameters() const override {
     std::vector<ParameterInfo> out;
-    for (int l = 0; l < 3; ++l) out.push_back({"w", {37 + 10 * l, 29}, true}), out.push_back({"b", {29 + l}, false});
+    for (int l = 0; l < 3; ++l) {
+      out.push_back({"w", {37 + 10 * l, 29}, true});
+      out.push_back({"b", {29 + l}, false});
+    }
     return out;
   }
   std::vector<int> modules() const override { return by_module_ ? std::vector<int>{0, 2, 4} : std::vector<int>{}; }
@@ -33,7 +36,10 @@ class Ones : public Network {
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<const double>,
                 std::span<const TensorRef> gradients, std::span<TermSum>, const ReadyCallback& ready) override {
-    for (int l = 0; l < 3; ++l) ready.forward(l), ready.release(l);
+    for (int l = 0; l < 3; ++l) {
+      ready.forward(l);
+      ready.release(l);
+    }
     for (int l = 3; l-- > 0;) {
       ready.backward(l);
       for (int k : {2 * l + 1, 2 * l}) {
@@ -69,7 +75,8 @@ Rows predicted(const StepPlan& plan) {
   Rows out;
   for (const auto& e : plan.exchanges) {
     auto& row = out[e.collective + " " + e.level];
-    row.first += e.calls, row.second += e.bytes;
+    row.first += e.calls;
+    row.second += e.bytes;
   }
   return out;
 }
@@ -110,12 +117,18 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
             if (network.modules().empty() && g > 0) continue;
             const auto optimizer = optimizer_of(split, w.context);
             Partition partition;
-            partition.levels = levels, partition.weights = d, partition.gradients = g, partition.states = s,
+            partition.levels = levels;
+            partition.weights = d;
+            partition.gradients = g;
+            partition.states = s;
             partition.whole_below = 100;
             DividedWeights model(partition, w.comm, network, *optimizer, {ordered, true, 1000});
             StepSettings settings;
             settings.reduce.mode = ordered ? ReduceParams::Mode::ordered : ReduceParams::Mode::fast;
-            settings.reduce.slices = 16, settings.reduce.group = 4000, settings.accumulate = 2, settings.ranks = n,
+            settings.reduce.slices = 16;
+            settings.reduce.group = 4000;
+            settings.accumulate = 2;
+            settings.ranks = n;
             settings.partition = partition;
             const auto plan = plan_step(planned_model(network, *optimizer), settings);
             std::vector<double> table(static_cast<std::size_t>(2 * (ordered ? 16 : 2 * n)));
@@ -153,14 +166,19 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
            {std::array{0, 0, 1}, {0, 0, all}, {0, all, all}, {1, all, all}, {all, all, all}, {1, 1, 1}}) {
         const auto gather = depth[0] == 0 || update == WeightCodec::difference ? WeightCodec::none : update;
         Partition partition;
-        partition.levels = levels, partition.weights = depth[0], partition.gradients = depth[1],
+        partition.levels = levels;
+        partition.weights = depth[0];
+        partition.gradients = depth[1];
         partition.states = depth[2];
         partition.whole_below = 100;
         partition.codecs = {std::vector<Wire>(levels.size(), outer), update, gather};
         partition.codecs.gradients.front() = inner;
         DividedWeights model(partition, w.comm, network, *optimizer, {false, true, 1000});
         StepSettings settings;
-        settings.reduce.group = 4000, settings.accumulate = 2, settings.ranks = n, settings.partition = partition;
+        settings.reduce.group = 4000;
+        settings.accumulate = 2;
+        settings.ranks = n;
+        settings.partition = partition;
         auto plan = plan_step(planned_model(network, *optimizer), settings);
         std::erase_if(plan.exchanges, [](const auto& e) { return e.level == "terms"; });
         model.sum(plan.slices, [&](int, auto weights, auto gradients, const ReadyCallback& ready) {
@@ -182,7 +200,9 @@ TEST_CASE("the price of codecs is that of the numbers that they take, where the 
   StepSettings settings;
   settings.ranks = 4;
   Partition partition;
-  partition.levels = {{"world", 4}}, partition.gradients = partition.states = 1, partition.whole_below = 0;
+  partition.levels = {{"world", 4}};
+  partition.gradients = partition.states = 1;
+  partition.whole_below = 0;
   partition.codecs = {{lowp::WireCodec::int8}, WeightCodec::difference, WeightCodec::none};
   settings.partition = partition;
   PlannedModel model;
@@ -209,7 +229,9 @@ TEST_CASE("whole gradients send what the plan says, to the byte") {
     for (const auto codec : {Codec::none, Codec::bf16, Codec::int8, Codec::int4}) {
       if (mode == ReduceParams::Mode::ordered && codec != Codec::none) continue;
       StepSettings settings;
-      settings.reduce.mode = mode, settings.reduce.codec = codec, settings.reduce.slices = 8,
+      settings.reduce.mode = mode;
+      settings.reduce.codec = codec;
+      settings.reduce.slices = 8;
       settings.reduce.group = 4000;
       settings.ranks = w.comm.size();
       const auto plan = plan_step(planned_model(network, *optimizer), settings);

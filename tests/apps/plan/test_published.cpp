@@ -32,7 +32,9 @@ StepPlan plan_of(double parameters, std::vector<Mesh::Level> levels, int weights
   for (const auto& level : levels) s.ranks *= level.ranks;
   Partition p;
   p.levels = std::move(levels);
-  p.weights = weights, p.gradients = gradients, p.states = states;
+  p.weights = weights;
+  p.gradients = gradients;
+  p.states = states;
   p.codecs = std::move(codecs);
   s.partition = std::move(p);
   return plan_step(model_of(parameters), s, bits);
@@ -80,7 +82,8 @@ Frontier frontier(int passes) {
   Frontier out;
   out.zero3 = seconds(plan_of(model_20b, {{"world", ranks}}, 1, 1, 1, passes, plain), m) / k;
   WireBits quantized;
-  quantized.weights = 8.0, quantized.gradients = {4.0, 4.0, 4.0};
+  quantized.weights = 8.0;
+  quantized.gradients = {4.0, 4.0, 4.0};
   const auto over_all = plan_of(model_20b, {{"world", ranks}}, 1, 1, 1, passes, quantized);
   WireBits second = quantized;
   second.weights = 16.0;
@@ -142,7 +145,8 @@ TEST_CASE("SDP4Bit: speed-ups of five models on two machines") {
     // Baseline: states divided over all ranks, float32 gradients and bfloat16 weights in rings. Theirs as a deck says
     // it: gradients int8 within the node and int4 across, update: difference.
     WireBits plain;
-    plain.gradients = {32.0}, plain.reduce = Pattern::ring_or_tree;
+    plain.gradients = {32.0};
+    plain.reduce = Pattern::ring_or_tree;
     const Codecs theirs{{lowp::WireCodec::int8, lowp::WireCodec::int4}, WeightCodec::difference, WeightCodec::none};
     const auto ratio = [&](double parameters) {
       return seconds(plan_of(parameters, {{"world", 16 * cluster.node}}, 0, 1, 1, 1, plain), m) /
@@ -161,7 +165,10 @@ TEST_CASE("SDP4Bit: speed-ups of five models on two machines") {
           sum += std::pow(std::log(speedup(row, rate) / row.speedup), 2);
         else
           sum += 100.0;
-      if (sum < best) best = sum, fitted = rate;
+      if (sum < best) {
+        best = sum;
+        fitted = rate;
+      }
     }
     for (const auto& row : cluster.rows) {
       store("sdp4bit", {{"machine", cluster.file},

@@ -30,7 +30,9 @@ double integrated_cdf(double t, double n) {
 
 ReferencePoint point(const std::string& name, std::int64_t batch, std::vector<double> epochs) {
   ReferencePoint out;
-  out.name = name, out.batch = batch, out.epochs = std::move(epochs);
+  out.name = name;
+  out.batch = batch;
+  out.epochs = std::move(epochs);
   return out;
 }
 
@@ -77,7 +79,8 @@ TEST_CASE("points are pruned before the fastest batch and above the line of thei
 
 TEST_CASE("sets of runs are too fast, faster within chance, or neither") {
   ReferencePoint reference;
-  reference.mean = 20.0, reference.least_mean = 19.2;
+  reference.mean = 20.0;
+  reference.least_mean = 19.2;
   CHECK(compare_convergence({5, 19, 19, 19, 40}, reference).too_fast);
   const auto faster = compare_convergence({1, 19.5, 19.5, 90}, reference);
   CHECK_FALSE(faster.too_fast);

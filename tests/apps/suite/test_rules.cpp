@@ -57,7 +57,10 @@ TEST_CASE("keys that are missing or stand twice are named") {
     CHECK(open(without(key)) == fmt::format("there is no {}; at least one is asked for", key));
   const auto no_epochs = failures([] {
     LogText log = good_log();
-    log.remove("epoch_start"), log.remove("epoch_stop"), log.remove("eval_start"), log.remove("eval_stop");
+    log.remove("epoch_start");
+    log.remove("epoch_stop");
+    log.remove("eval_start");
+    log.remove("eval_stop");
     return log.log();
   }());
   CHECK(no_epochs == std::vector<std::string>{"there is no eval_stop; at least one is asked for",

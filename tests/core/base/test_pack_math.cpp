@@ -45,7 +45,11 @@ TEST_CASE("tanh of packs keeps signs, zeros and limits") {
   constexpr int w = native_width<double>;
   double x[w] = {}, y[w];
   x[0] = -0.0;
-  if (w > 3) x[1] = 1e6, x[2] = -1e6, x[3] = 1e-300;
+  if (w > 3) {
+    x[1] = 1e6;
+    x[2] = -1e6;
+    x[3] = 1e-300;
+  }
   tanh(Pack<double, w>::load(x)).store(y);
   CHECK((y[0] == 0.0 && std::signbit(y[0])));
   if (w > 3) {

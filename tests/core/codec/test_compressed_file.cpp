@@ -68,7 +68,8 @@ TEST_CASE("a series that begins at rest says that nothing can be fitted to its f
   Scratch scratch("compressed");
   auto file = io::File::create(scratch.file("a.h5"));
   io::Compression compress;
-  compress.relative = 1e-3, compress.type = io::Compression::Type::learned;
+  compress.relative = 1e-3;
+  compress.type = io::Compression::Type::learned;
   compress.fit = io::Compression::Fit::first_frame;
   const std::int64_t row[2] = {64, 96};
   std::string said;

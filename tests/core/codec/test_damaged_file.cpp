@@ -75,9 +75,12 @@ Values values_of(const std::string& name) {
 std::vector<io::Compression> codings() {
   std::vector<io::Compression> out(5);
   for (auto& coding : out) coding.relative = 1e-3;
-  out[1].type = io::Compression::Type::learned, out[1].budget = 0.2;
-  out[2] = out[1], out[2].fit = io::Compression::Fit::first_frame;
-  out[3].relative.reset(), out[3].psnr = 60.0;
+  out[1].type = io::Compression::Type::learned;
+  out[1].budget = 0.2;
+  out[2] = out[1];
+  out[2].fit = io::Compression::Fit::first_frame;
+  out[3].relative.reset();
+  out[3].psnr = 60.0;
   out[4].type = io::Compression::Type::zfp;
   if (!lowp::has_zfp()) out.pop_back();
   return out;
@@ -101,7 +104,8 @@ std::string damaged(std::string bytes, std::size_t from, std::size_t to, std::ui
 /// Decompresses `bytes` as a file; what came out, or nothing where it was refused.
 std::optional<Values> decompressed(const std::string& bytes, const Scratch& scratch) {
   const std::string from = scratch.file("damaged.h5"), to = scratch.file("out.h5");
-  fs::remove(from), fs::remove(to);
+  fs::remove(from);
+  fs::remove(to);
   std::ofstream(from, std::ios::binary) << bytes;
   try {
     io::decompress_file(from, to);
@@ -126,7 +130,9 @@ std::vector<std::pair<std::size_t, std::size_t>> chunks_of(const std::string& na
     H5Dget_chunk_info(opened, space, k, offset, &mask, &address, &bytes);
     out.emplace_back(static_cast<std::size_t>(address), static_cast<std::size_t>(address + bytes));
   }
-  H5Sclose(space), H5Dclose(opened), H5Fclose(file);
+  H5Sclose(space);
+  H5Dclose(opened);
+  H5Fclose(file);
   return out;
 }
 

@@ -64,7 +64,8 @@ TEST_CASE("least squares in steps of one scale: exact where it can be, close to 
     const Random4 r(6, Stream::test, static_cast<std::uint64_t>(k), 0);
     const float row[3] = {static_cast<float>(r.normal(0)), static_cast<float>(r.normal(1)), 1.0f};
     const float b = 2 * row[0] - row[1] + 0.5f;
-    sums.add(row, b), before += b * b;
+    sums.add(row, b);
+    before += b * b;
   }
   const auto w = sums.solve_in_steps();
   CHECK(w.steps[0] == 127);
@@ -231,7 +232,9 @@ TEST_CASE("networks with a hidden layer learn what no linear one can") {
   for (std::size_t k = 1; k < original.size(); ++k)
     if (k % 96 != 0) original[k] += 0.3f * std::min(std::abs(decoded[k] - decoded[k - 1]), 2.0f) - 0.3f;
   FitSettings settings;
-  settings.groups = 1, settings.seconds = 4.0, settings.network = FitSettings::Network::convolution;
+  settings.groups = 1;
+  settings.seconds = 4.0;
+  settings.network = FitSettings::Network::convolution;
   EnhancerReport report;
   const auto e = fit_enhancer<float>(original, decoded, FieldShape(shape), bound, {}, settings, 20000, 12.0, report);
   CHECK(report.kept_hidden);

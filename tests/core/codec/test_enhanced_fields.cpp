@@ -26,7 +26,8 @@ Point enhanced(const MeasuredField& field, double bound, const EnhancedCoding& c
     lossy_decode<float>(bytes, y), absolute = lossy_info(bytes).bound;
   for (std::size_t k = 0; k < y.size(); ++k)
     p.worst = std::max(p.worst, std::abs(static_cast<double>(field.values[k]) - y[k]) / absolute);
-  p.bytes = bytes.size(), p.psnr = psnr<float>(field.values, y);
+  p.bytes = bytes.size();
+  p.psnr = psnr<float>(field.values, y);
   return p;
 }
 
@@ -42,7 +43,8 @@ Point of_size(const MeasuredField& field, double bound, double bytes) {
       low = middle;
       continue;
     }
-    high = middle, best = p;
+    high = middle;
+    best = p;
     if (static_cast<double>(p.bytes) > 0.995 * bytes) break;
   }
   return best;

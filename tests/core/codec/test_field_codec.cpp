@@ -74,7 +74,8 @@ TEST_CASE("pieces that learn report how many did") {
         x.push_back(std::tanh(0.8f * (static_cast<float>(i % 32) - 14 + 5 * std::sin(0.25f * j) * std::cos(0.2f * k))));
   FieldCoding coding;
   coding.learned.emplace().fit.groups = 2;
-  coding.piece = 32 * 1600, coding.threads = 2;
+  coding.piece = 32 * 1600;
+  coding.threads = 2;
   FieldReport report;
   const auto bytes = encode_field<float>(x, Shape{64, 40, 40}, coding, report);
   CHECK(report.pieces == 2);

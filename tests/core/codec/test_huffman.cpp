@@ -54,7 +54,8 @@ TEST_CASE("a prefix code is as short as the entropy allows, and codes that would
   std::size_t a = 1, b = 1;
   for (int k = 0; k < 30; ++k) {
     deep.insert(deep.end(), a, static_cast<std::uint16_t>(k));
-    b += a, a = b - a;
+    b += a;
+    a = b - a;
   }
   round_trip(deep);
 }

@@ -103,7 +103,8 @@ TEST_CASE("a share of a range of a few of the smallest numbers is no more than t
     for (std::size_t k = 0; k < x.size(); ++k)
       x[k] =
           unit * static_cast<double>(Random4(11, Stream::test, k, static_cast<std::uint64_t>(top)).bits[0] % (top + 1));
-    x[0] = 0.0, x[1] = unit * static_cast<double>(top);
+    x[0] = 0.0;
+    x[1] = unit * static_cast<double>(top);
     std::vector<LossyPredictor> predictors{LossyPredictor::interpolation, LossyPredictor::lorenzo};
     if (has_zfp()) predictors.push_back(LossyPredictor::zfp);
     for (const auto predictor : predictors)
@@ -122,7 +123,8 @@ TEST_CASE("what is not finite, and a constant, come back bit for bit") {
   std::vector<float> gaps(400, 1.5f);
   const std::uint32_t odd_nan = 0xffc12345;
   std::memcpy(&gaps[17], &odd_nan, 4);
-  gaps[18] = -0.0f, gaps[399] = INFINITY;
+  gaps[18] = -0.0f;
+  gaps[399] = INFINITY;
   for (auto predictor : {LossyPredictor::automatic, LossyPredictor::interpolation, LossyPredictor::lorenzo}) {
     std::vector<float> back(400);
     lossy_decode<float>(lossy_encode<float>(gaps, Shape{20, 20}, {relative, 1e-3}, predictor), back);
@@ -209,7 +211,8 @@ TEST_CASE("a PSNR is that of tiny and of huge numbers, too") {
     for (std::size_t k = 0; k < x.size(); ++k) {
       const long double d = static_cast<long double>(x[k]) - static_cast<long double>(y[k]);
       square += d * d;
-      low = std::min<long double>(low, x[k]), high = std::max<long double>(high, x[k]);
+      low = std::min<long double>(low, x[k]);
+      high = std::max<long double>(high, x[k]);
     }
     const auto found =
         static_cast<double>(20.0L * std::log10((high - low) / std::sqrt(square / static_cast<long double>(x.size()))));

@@ -70,7 +70,8 @@ TEST_CASE("real fields: at equal PSNR, streams half as long as ZFP's in the mean
         ++longer;
         CHECK(learned(field, bound).ratio > b.ratio);
       }
-      ours += std::log(a.ratio), zfp += std::log(b.ratio);
+      ours += std::log(a.ratio);
+      zfp += std::log(b.ratio);
     }
   if (zfp == 0.0) return;  // no data: nothing is asserted, so that the program says it skipped
   CHECK(longer <= 1);      // viscous fingers, frame 040 of run 01, at 86.6 dB: by a hundredth

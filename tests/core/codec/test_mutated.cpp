@@ -120,7 +120,9 @@ TEST_CASE("damaged weights are refused, or correct something else") {
   const auto x = fronts(shape);
   EnhancerReport report;
   FitSettings settings;
-  settings.groups = 3, settings.seconds = 0.2, settings.network = FitSettings::Network::convolution;
+  settings.groups = 3;
+  settings.seconds = 0.2;
+  settings.network = FitSettings::Network::convolution;
   const auto coded = lossy_encode<float>(x, shape, {LossyBound::Kind::relative, 1e-2});
   std::vector<float> decoded(x.size());
   lossy_decode<float>(coded, decoded);

@@ -46,7 +46,9 @@ struct Sample {
   }
   void resize(std::int64_t rows) {
     nlocal = static_cast<int>(rows);
-    x.assign(4 * rows, -1.0), tag.assign(rows, 0), group.assign(rows, 0);
+    x.assign(4 * rows, -1.0);
+    tag.assign(rows, 0);
+    group.assign(rows, 0);
   }
 };
 
@@ -65,7 +67,8 @@ void fill(Sample& s, const Comm& comm) {
   s.scalar = 0.1;
   s.state.step = 1234;
   s.state.time = 1.234;
-  s.state.particles.box.h[0][0] = 10.5, s.state.particles.box.h[1][0] = -1.25;
+  s.state.particles.box.h[0][0] = 10.5;
+  s.state.particles.box.h[1][0] = -1.25;
   s.state.particles.box.origin[2] = 0.75;
   s.state.particles.species = {{"Cu", 63.546}, {"O", 15.999}};
 }
@@ -168,7 +171,8 @@ TEST_CASE("cells go where a state has them, divided evenly or not, on as many ra
       const io::Checkpoint checkpoint(name, *ranks);
       Sample back;
       const std::int64_t rows = ranks == &few ? mine : ranks->root() ? all - (ranks->size() - 1) : 1;
-      back.cell.resize(2 * rows), back.global.resize(3);
+      back.cell.resize(2 * rows);
+      back.global.resize(3);
       checkpoint.restore(back.state, [&](std::int64_t n) { back.resize(n); });
       const auto first = expected.begin() + 2 * ranks->exclusive_sum(rows);
       CHECK(back.cell == std::vector<float>(first, first + 2 * rows));

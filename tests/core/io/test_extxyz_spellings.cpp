@@ -75,7 +75,10 @@ std::string cased(Spelling& s, std::string word) {
 }
 
 std::string pair(Spelling& s, std::string key, const std::string& value) {
-  if (s.once_in(5)) key = s.one_of({"\"", "'"}) + key, key += key[0];
+  if (s.once_in(5)) {
+    key = s.one_of({"\"", "'"}) + key;
+    key += key[0];
+  }
   return key + s.maybe_blank() + "=" + s.maybe_blank() + value;
 }
 

@@ -39,7 +39,8 @@ TEST_CASE("blocks of all ranks come to rank 0, rank after rank") {
   io::gather_blocks(comm, Blocks(comm.rank()), [&](const io::Block& block) {
     const auto* values = static_cast<const double*>(block.values.data);
     found.emplace_back(values, values + block.values.elements());
-    arrays.push_back(block.array), starts.push_back(block.start);
+    arrays.push_back(block.array);
+    starts.push_back(block.start);
     CHECK(block.values.contiguous());
     CHECK(block.values.shape[0] == 2);
   });

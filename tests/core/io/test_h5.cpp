@@ -185,7 +185,11 @@ void write_enumeration(const std::string& path, hid_t base, const std::vector<co
     H5Tenum_insert(memory, members[k], &number);
   }
   REQUIRE(H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
-  H5Dclose(set), H5Sclose(space), H5Tclose(memory), H5Tclose(type), H5Fclose(file);
+  H5Dclose(set);
+  H5Sclose(space);
+  H5Tclose(memory);
+  H5Tclose(type);
+  H5Fclose(file);
 }
 
 }  // namespace

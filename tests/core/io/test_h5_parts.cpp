@@ -49,7 +49,10 @@ void join(const std::string& name, const std::vector<Part>& parts, const std::st
   H5Sselect_all(space);
   const hid_t made = H5Dcreate2(file, set.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
   REQUIRE(made >= 0);
-  H5Dclose(made), H5Pclose(properties), H5Sclose(space), H5Fclose(file);
+  H5Dclose(made);
+  H5Pclose(properties);
+  H5Sclose(space);
+  H5Fclose(file);
 }
 
 /// Blocks of four rows from files or data sets with a number in their names.
@@ -62,7 +65,11 @@ void join_series(const std::string& name, const std::string& file_pattern, const
   REQUIRE(H5Pset_virtual(properties, space, file_pattern.c_str(), set_pattern.c_str(), source) >= 0);
   const hid_t made = H5Dcreate2(file, "x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
   REQUIRE(made >= 0);
-  H5Dclose(made), H5Pclose(properties), H5Sclose(space), H5Sclose(source), H5Fclose(file);
+  H5Dclose(made);
+  H5Pclose(properties);
+  H5Sclose(space);
+  H5Sclose(source);
+  H5Fclose(file);
 }
 
 Doubles read(const std::string& name, const std::string& set = "x") { return io::File::open(name).read<Doubles>(set); }
@@ -82,7 +89,8 @@ const std::string fix =
 TEST_CASE("a virtual data set is read where all its parts are, and refused where one is gone") {
   Scratch scratch("parts");
   std::filesystem::create_directories(scratch.folder / "sub");
-  write_part(scratch.file("sub/a.h5"), 0, 4), write_part(scratch.file("sub/b.h5"), 4, 4);
+  write_part(scratch.file("sub/a.h5"), 0, 4);
+  write_part(scratch.file("sub/b.h5"), 4, 4);
   const std::string name = scratch.file("whole.h5");
   for (const std::string& folder : {std::string("sub"), (scratch.folder / "sub").string()}) {
     join(name, {{folder + "/a.h5", "x", 0, 4}, {folder + "/b.h5", "x", 4, 4}});
@@ -153,7 +161,8 @@ TEST_CASE("blocks with numbers in their names end where HDF5 ends them, but not 
 TEST_CASE("a part that is shorter than its place is refused, one that is open here is read") {
   Scratch scratch("parts");
   const std::string name = scratch.file("v.h5");
-  write_part(scratch.file("a.h5"), 0, 4), write_part(scratch.file("b.h5"), 4, 2);
+  write_part(scratch.file("a.h5"), 0, 4);
+  write_part(scratch.file("b.h5"), 4, 2);
   join(name, {{"a.h5", "x", 0, 4}, {"b.h5", "x", 4, 4}});
   CHECK(message([&] { read(name); }) ==
         "'/x' in '" + name + "' is a virtual data set that needs 4 values of '/x' in '" + scratch.file("b.h5") +
@@ -178,7 +187,8 @@ TEST_CASE("a part that is shorter than its place is refused, one that is open he
 TEST_CASE("what a copy leaves in other files is gathered in it") {
   Scratch scratch("parts");
   std::filesystem::create_directories(scratch.folder / "far");
-  write_part(scratch.file("a.h5"), 0, 4), write_part(scratch.file("b.h5"), 4, 4);
+  write_part(scratch.file("a.h5"), 0, 4);
+  write_part(scratch.file("b.h5"), 4, 4);
   const std::string name = scratch.file("v.h5");
   join(name, {{"a.h5", "x", 0, 4}, {"b.h5", "x", 4, 4}});
   io::Compression compress;
@@ -197,7 +207,9 @@ TEST_CASE("files of external storage are there and long enough, or the data set 
   const hid_t space = H5Screate_simple(1, &n, nullptr), properties = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_external(properties, raw.c_str(), 0, 48);
   H5Dclose(H5Dcreate2(file, "x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT));
-  H5Pclose(properties), H5Sclose(space), H5Fclose(file);
+  H5Pclose(properties);
+  H5Sclose(space);
+  H5Fclose(file);
   CHECK(read(name) == values);
   std::filesystem::resize_file(raw, 40);
   CHECK(message([&] { read(name); }) == "the values of '/x' in '" + name + "' lie in another file, '" + raw +
@@ -244,7 +256,10 @@ void write_filtered(const std::string& name, H5Z_filter_t id, unsigned flags) {
   const hid_t set = H5Dcreate2(file, "x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
   const Doubles values = counted(4);
   REQUIRE(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
-  H5Dclose(set), H5Pclose(properties), H5Sclose(space), H5Fclose(file);
+  H5Dclose(set);
+  H5Pclose(properties);
+  H5Sclose(space);
+  H5Fclose(file);
 }
 
 }  // namespace
@@ -279,7 +294,9 @@ void write_raw(const std::string& name, hid_t type, const std::vector<T>& values
   const hid_t space = H5Screate_simple(1, &n, nullptr);
   const hid_t set = H5Dcreate2(file, "x", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   REQUIRE(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
-  H5Dclose(set), H5Sclose(space), H5Fclose(file);
+  H5Dclose(set);
+  H5Sclose(space);
+  H5Fclose(file);
 }
 
 template <class T>
@@ -328,9 +345,11 @@ TEST_CASE("types that are no numbers are named") {
   };
   const std::string end = ", expected numbers; write its numbers as an array of their own";
   const hid_t complex = H5Tcreate(H5T_COMPOUND, 16);
-  H5Tinsert(complex, "r", 0, H5T_NATIVE_DOUBLE), H5Tinsert(complex, "i", 8, H5T_NATIVE_DOUBLE);
+  H5Tinsert(complex, "r", 0, H5T_NATIVE_DOUBLE);
+  H5Tinsert(complex, "i", 8, H5T_NATIVE_DOUBLE);
   const hid_t table = H5Tcreate(H5T_COMPOUND, 12);
-  H5Tinsert(table, "id", 0, H5T_NATIVE_INT), H5Tinsert(table, "energy", 4, H5T_NATIVE_DOUBLE);
+  H5Tinsert(table, "id", 0, H5T_NATIVE_INT);
+  H5Tinsert(table, "energy", 4, H5T_NATIVE_DOUBLE);
   const hid_t opaque = H5Tcreate(H5T_OPAQUE, 5);
   H5Tset_tag(opaque, "pickle");
   const hsize_t three = 3;

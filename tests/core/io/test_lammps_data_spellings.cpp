@@ -84,8 +84,12 @@ class DataSpelling {
           section("PairIJ Coeffs # lj/cut",
                   {"1 1 0.1 3.4", "1 2 0.2 3.3", "1 3 0.1 3.4", "2 2 0.2 3.3", "2 3 0.2 3.3", "3 3 0.1 3.4"}, false));
     if (bonds_) behind.push_back(section("Bonds", bond_lines(), false));
-    if (s_.once_in(3)) behind.push_back(masses()), before.erase(before.begin());
-    s_.shuffle(before), s_.shuffle(behind);
+    if (s_.once_in(3)) {
+      behind.push_back(masses());
+      before.erase(before.begin());
+    }
+    s_.shuffle(before);
+    s_.shuffle(behind);
     for (const auto& part : before) out += part;
     out += atoms();
     for (const auto& part : behind) out += part;

@@ -41,7 +41,8 @@ TEST_CASE("a file on which the process that opens it first ends is damaged") {
   auto file = io::File::create(own);
   file.write("x", std::vector<double>{1, 2});
   file.close();
-  copied(own, theirs), copied(own, more);
+  copied(own, theirs);
+  copied(own, more);
   {
     const StandIn dies(scratch, "kill -SEGV $$");
     CHECK(message([&] { io::File::open(theirs); }) ==

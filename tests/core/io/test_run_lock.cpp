@@ -121,12 +121,17 @@ TEST_CASE("the lock of a process that has ended is nobody's") {
 TEST_CASE("the lock of another machine holds as long as it gives signs of life") {
   Place place;
   LockHolder holder = place.sample();
-  holder.host = "node17", holder.machine = "other", holder.process = {4711, 12};
+  holder.host = "node17";
+  holder.machine = "other";
+  holder.process = {4711, 12};
   place.write(holder);
   {
     std::atomic<bool> ended{false};
     std::thread signs([&] {
-      for (int k = 0; !ended; ++k) place.age(k % 2), std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (int k = 0; !ended; ++k) {
+        place.age(k % 2);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
     });
     CHECK(place.refusal() ==
           fmt::format("'{}' is in use: process 4711 on node17 has been writing to it since {} (`cambium run "
@@ -162,7 +167,9 @@ TEST_CASE("a run that lost its directory is told so and leaves the lock to the o
   auto lock = place.taken();
   LockHolder other = io::read_holder(place.text());
   SECTION("to another run") {
-    other.token = "another", other.command = "cambium restart run", other.process.pid = 4711;
+    other.token = "another";
+    other.command = "cambium restart run";
+    other.process.pid = 4711;
     place.write(other);
     const std::string text = fmt::format(
         "this run no longer holds '{}': process 4711 on {} has taken it over (`cambium restart run`); it stops, and "

@@ -61,7 +61,8 @@ struct World {
   }
   void observe(VtkhdfWriter& w, std::int64_t step) const {
     State state;
-    state.step = step, state.time = 0.5 * static_cast<double>(step);
+    state.step = step;
+    state.time = 0.5 * static_cast<double>(step);
     w.observe(state, state.step, state.time);
   }
   io::File file() const { return io::File::open(scratch.file("output.vtkhdf")); }

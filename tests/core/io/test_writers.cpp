@@ -69,7 +69,10 @@ TEST_CASE("an H5MD trajectory holds every frame in the order of ids, whatever th
         for (int k = 0; k < 3; ++k, ++n) {
           CHECK((s[k] >= 0.0 && s[k] <= 1.0));
           double here = x[n] + box.origin[k], there = p.x[k];
-          for (int r = 0; r < 3; ++r) here += image[n - k + r] * box.h[r][k], there += p.image[r] * box.h[r][k];
+          for (int r = 0; r < 3; ++r) {
+            here += image[n - k + r] * box.h[r][k];
+            there += p.image[r] * box.h[r][k];
+          }
           CHECK(here == Approx(there).margin(1e-12));  // the unwrapped place is the same
           CHECK(v[n] == p.v[k]);
           CHECK(f[n] == Approx(p.f[k] * 96.48533212331));

@@ -35,7 +35,8 @@ double worst_product(const BinaryCodedMatrix& m, std::int64_t batch) {
       double sum = 0, size = 1e-300;
       for (std::int64_t c = 0; c < m.columns; ++c) {
         const double term = static_cast<double>(w[r * m.columns + c]) * x[k * m.columns + c];
-        sum += term, size += std::abs(term);
+        sum += term;
+        size += std::abs(term);
       }
       worst = std::max(worst, std::abs(sum - y[k * m.rows + r]) / size);
     }
@@ -69,7 +70,8 @@ TEST_CASE("products with the transpose agree with plain sums over the same matri
           double sum = 0, size = 1e-300;
           for (std::int64_t r = 0; r < rows; ++r) {
             const double term = static_cast<double>(w[r * columns + c]) * y[k * rows + r];
-            sum += term, size += std::abs(term);
+            sum += term;
+            size += std::abs(term);
           }
           worst = std::max(worst, std::abs(sum - x[k * columns + c]) / size);
         }
@@ -129,8 +131,7 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
   for (std::int64_t k = 0; k < samples; ++k)
     for (std::int64_t c = 0; c < columns; ++c) {
       float& v = x[k * columns + c];
-      v = v * (c % 5 == 0 ? 3.0f : 0.3f) + 0.7f +
-          (c > 0 ? 0.5f * x[k * columns + c - 1] : 0.0f);
+      v = v * (c % 5 == 0 ? 3.0f : 0.3f) + 0.7f + (c > 0 ? 0.5f * x[k * columns + c - 1] : 0.0f);
     }
   auto seen = x;
   for (std::size_t k = 0; k < seen.size(); ++k) seen[k] += 0.05f * noise[k] + 0.1f;
@@ -140,8 +141,7 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
     const auto meant = m.dense();
     double square = 0.0, off = 0.0;
     for (std::int64_t r = 0; r < rows; ++r) {
-      std::vector<double> d(samples,
-                            shift.empty() ? 0.0 : shift[r]);
+      std::vector<double> d(samples, shift.empty() ? 0.0 : shift[r]);
       double mean = 0.0;
       for (std::int64_t k = 0; k < samples; ++k) {
         for (std::int64_t c = 0; c < columns; ++c)

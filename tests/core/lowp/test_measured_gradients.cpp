@@ -56,7 +56,8 @@ double mean_kurtosis_of_groups(const std::vector<float>& x) {
   double sum = 0, groups = 0;
   for (std::size_t k = 0; k < x.size(); k += 128) {
     const double found = kurtosis(std::span(x).subspan(k, 128));
-    sum += found, groups += found > 0;  // zeros throughout: a neuron that no sample of the batch reaches
+    sum += found;
+    groups += found > 0;  // zeros throughout: a neuron that no sample of the batch reaches
   }
   return sum / groups;
 }

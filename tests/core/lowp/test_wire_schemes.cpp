@@ -30,15 +30,20 @@ Numbers heavy_tailed(std::int64_t n, std::uint64_t id) {
 
 double kurtosis(const Numbers& x) {
   double two = 0, four = 0;
-  for (float v : x) two += std::pow(v, 2) / x.size(), four += std::pow(v, 4) / x.size();
+  for (float v : x) {
+    two += std::pow(v, 2) / x.size();
+    four += std::pow(v, 4) / x.size();
+  }
   return four / (two * two);
 }
 
 /// |found - exact| / |exact|
 double relative_error(const Numbers& found, const Numbers& exact) {
   double difference = 0, size = 0;
-  for (std::size_t k = 0; k < exact.size(); ++k)
-    difference += std::pow(double(found[k]) - exact[k], 2), size += std::pow(exact[k], 2);
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    difference += std::pow(double(found[k]) - exact[k], 2);
+    size += std::pow(exact[k], 2);
+  }
   return std::sqrt(difference / size);
 }
 
@@ -77,7 +82,10 @@ TEST_CASE("errors of the formats on normal and heavy-tailed numbers") {
   double steps = 0, size = 0;
   for (std::size_t g = 0; g < x.size(); g += 2048) {
     float most = 0;
-    for (std::size_t k = g; k < g + 2048; ++k) most = std::max(most, std::abs(x[k])), size += x[k] * x[k];
+    for (std::size_t k = g; k < g + 2048; ++k) {
+      most = std::max(most, std::abs(x[k]));
+      size += x[k] * x[k];
+    }
     steps += 2048 * std::pow(most / 7, 2) / 6;
   }
   CHECK(relative_error(sent_through(int4_differences, x, {}), x) == Approx(std::sqrt(steps / size)).epsilon(0.01));
@@ -128,15 +136,20 @@ TEST_CASE("weights sent as differences follow the owner's; sent themselves they 
   for (std::uint64_t step = 0; step < 50; ++step) {
     const auto change = normal_numbers(n, 100 + step);
     Numbers difference(owner.size());
-    for (std::int64_t k = 0; k < n; ++k) owner[k] += 3e-4f * change[k], difference[k] = owner[k] - model[k];
+    for (std::int64_t k = 0; k < n; ++k) {
+      owner[k] += 3e-4f * change[k];
+      difference[k] = owner[k] - model[k];
+    }
     std::vector<std::byte> message(int4_differences.bytes(n));
     encode_groups(int4_differences, difference, {3, 0, step, 0}, message);
     add_groups(int4_differences, message, model);
     direct = sent_through(int4_differences, owner, {3, 0, step, 0});
     update = difference_error = direct_error = 0;
-    for (std::int64_t k = 0; k < n; ++k)
-      update += std::pow(3e-4 * change[k], 2), difference_error += std::pow(double(owner[k]) - model[k], 2),
-          direct_error += std::pow(double(owner[k]) - direct[k], 2);
+    for (std::int64_t k = 0; k < n; ++k) {
+      update += std::pow(3e-4 * change[k], 2);
+      difference_error += std::pow(double(owner[k]) - model[k], 2);
+      direct_error += std::pow(double(owner[k]) - direct[k], 2);
+    }
   }
   // What one step leaves is in the next step's difference: the error stays below one update and does not grow.
   CHECK(std::sqrt(difference_error / update) < 0.35);

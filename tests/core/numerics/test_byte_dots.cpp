@@ -35,16 +35,15 @@ TEST_CASE("products of bytes are plain sums, to the last unit") {
       std::vector<std::int32_t> out(rows - first + 15);
       copy.dots(first, rows, by.data(), out.data());
       for (std::int64_t r = first; r < rows; ++r)
-        REQUIRE(out[r - first] ==
-                std::inner_product(plain[r].begin(), plain[r].end(),
-                                   by.begin(), 0));
+        REQUIRE(out[r - first] == std::inner_product(plain[r].begin(), plain[r].end(), by.begin(), 0));
     }
 }
 
 TEST_CASE("the largest bytes do not overflow") {
   ByteRows bytes(16, 128);
   const std::vector<std::int8_t> least(128, -127), most(128, 127);
-  bytes.set_row(3, least), bytes.set_row(4, most);
+  bytes.set_row(3, least);
+  bytes.set_row(4, most);
   std::vector<std::int32_t> out(16);
   bytes.dots(0, 16, least.data(), out.data());
   CHECK(out[3] == 128 * 127 * 127);

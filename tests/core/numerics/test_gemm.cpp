@@ -34,8 +34,11 @@ void compare(int m, int n, int k, bool transpose, T beta, double tolerance) {
   portable_gemm(transpose, m, n, k, a.data(), lda, b.data(), ldb, beta, c2.data(), ldc);
   auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b), hc = Kokkos::create_mirror_view(c);
   auto h1 = Kokkos::create_mirror_view(c1), h2 = Kokkos::create_mirror_view(c2);
-  Kokkos::deep_copy(ha, a), Kokkos::deep_copy(hb, b), Kokkos::deep_copy(hc, c);
-  Kokkos::deep_copy(h1, c1), Kokkos::deep_copy(h2, c2);
+  Kokkos::deep_copy(ha, a);
+  Kokkos::deep_copy(hb, b);
+  Kokkos::deep_copy(hc, c);
+  Kokkos::deep_copy(h1, c1);
+  Kokkos::deep_copy(h2, c2);
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < ldc; ++j) {
       double expected = hc(i * ldc + j);
@@ -62,7 +65,8 @@ void compare_packed(int m, int n, int k, bool transpose, bool add, double tolera
   matrix.multiply(m, a.data(), lda, add, packed.data(), ldc);
   portable_gemm(transpose, m, n, k, a.data(), lda, b.data(), ldb, add ? T(1) : T(0), c.data(), ldc);
   auto expected = Kokkos::create_mirror_view(c), got = Kokkos::create_mirror_view(packed);
-  Kokkos::deep_copy(expected, c), Kokkos::deep_copy(got, packed);
+  Kokkos::deep_copy(expected, c);
+  Kokkos::deep_copy(got, packed);
   double worst = 0.0;
   for (int i = 0; i < m * ldc; ++i) worst = std::max(worst, std::abs(double(got(i)) - double(expected(i))));
   INFO(m << " x " << n << " x " << k << (transpose ? " transposed" : "") << (add ? " added" : ""));
@@ -98,7 +102,9 @@ TEST_CASE("a product with the transpose of the left matrix agrees with three pla
       auto a = random_values<double>(k * lda, 1), b = random_values<double>(k * ldb, 2),
            c = random_values<double>(m * ldc, 3);
       auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b), before = Kokkos::create_mirror(c);
-      Kokkos::deep_copy(ha, a), Kokkos::deep_copy(hb, b), Kokkos::deep_copy(before, c);
+      Kokkos::deep_copy(ha, a);
+      Kokkos::deep_copy(hb, b);
+      Kokkos::deep_copy(before, c);
       gemm_transposed_a(m, n, k, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
       auto after = Kokkos::create_mirror(c);
       Kokkos::deep_copy(after, c);

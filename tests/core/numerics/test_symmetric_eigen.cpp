@@ -19,16 +19,13 @@ TEST_CASE("a block column of a function of a symmetric matrix") {
     spectrum.column(f, out.data());
     std::sort(sorted.begin(), sorted.end());
     double values = 0.0, worst = 0.0, trace = 0.0, exact_trace = 0.0, scale = 0.0;
-    for (int j = 0; j < n; ++j)
-      values =
-          std::max(values, std::abs(sorted[j] - exact.value[j]));
+    for (int j = 0; j < n; ++j) values = std::max(values, std::abs(sorted[j] - exact.value[j]));
     for (int q = 0; q < width; ++q)
       for (int i = 0; i < n; ++i) {
         double sum = 0.0;
         for (int j = 0; j < n; ++j) {
           const double e = exact.value[j];
-          sum += exact.vector[i * n + j] *
-                 exact.vector[(first + q) * n + j] * (std::exp(e) + e * (e < 0.0));
+          sum += exact.vector[i * n + j] * exact.vector[(first + q) * n + j] * (std::exp(e) + e * (e < 0.0));
         }
         scale = std::max(scale, std::abs(sum));
         worst = std::max(worst, std::abs(sum - out[q * n + i]));
@@ -57,9 +54,12 @@ TEST_CASE("tridiagonal QL on matrices that split and with equal eigenvalues") {
 TEST_CASE("eigenvectors of a tridiagonal matrix are applied, and applied backwards") {
   constexpr int n = 61, w = TridiagonalEigen::row_width;
   std::vector<double> d(n), e(n), diagonal, off;
-  for (std::size_t i = 0; i < n; ++i)
-    d[i] = std::sin(3.0 * static_cast<double>(i)), e[i] = std::cos(static_cast<double>(i * i));
-  diagonal = d, off = e;
+  for (std::size_t i = 0; i < n; ++i) {
+    d[i] = std::sin(3.0 * static_cast<double>(i));
+    e[i] = std::cos(static_cast<double>(i * i));
+  }
+  diagonal = d;
+  off = e;
   TridiagonalEigen eigen;
   REQUIRE(eigen.compute(n, d.data(), e.data()));
   AlignedBuffer<double> x(n * w), y(n * w);

@@ -22,7 +22,8 @@ const std::vector<PairTable::Formula> pairs{morse, coulomb};
 
 PairTableParams wanted(double error, std::optional<double> from = {}) {
   PairTableParams p;
-  p.error = error, p.from = from;
+  p.error = error;
+  p.from = from;
   return p;
 }
 
@@ -91,11 +92,15 @@ TEST_CASE("a table says why it cannot be") {
 TEST_CASE("rows of a table in every lane of a pack") {
   using P = Pack<double, native_width<double>>;
   OctaveGrid grid;
-  grid.bits = 3, grid.first = grid.interval(2.0);
+  grid.bits = 3;
+  grid.first = grid.interval(2.0);
   double table[4 * 64], x[P::width], offset[P::width], out[P::width];
   for (int k = 0; k < 256; ++k) table[k] = std::cos(k);
   for (int shift = 0; shift < 12; ++shift) {
-    for (int k = 0; k < P::width; ++k) x[k] = 2.0 + 1.37 * k + 0.11 * shift, offset[k] = (k + shift) % 3;
+    for (int k = 0; k < P::width; ++k) {
+      x[k] = 2.0 + 1.37 * k + 0.11 * shift;
+      offset[k] = (k + shift) % 3;
+    }
     TableRows<P>(P::load(x), grid, P::load(offset)).cubic(table).store(out);
     for (int k = 0; k < P::width; ++k) {
       const auto row = grid.interval(x[k]);

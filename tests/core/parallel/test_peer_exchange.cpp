@@ -15,7 +15,9 @@ TEST_CASE("rows arrive however they are counted") {
     for (int k = 0; k < n; ++k) {
       if (k == me) continue;
       auto& peer = peers.emplace_back();
-      peer.rank = k, peer.near_first = first, peer.near_count = (me + 2 * k) % 5;
+      peer.rank = k;
+      peer.near_first = first;
+      peer.near_count = (me + 2 * k) % 5;
       first += peer.near_count;
     }
     exchange.connect(peers);

@@ -51,7 +51,10 @@ TEST_CASE("every atom of a crystal has its shells of neighbours") {
         Case{LatticeType::fcc, 4, a / s2, a, 12, 6}, Case{LatticeType::diamond, 8, a * s3 / 4, a / s2, 4, 12},
         Case{LatticeType::hcp, 4, a, a * s2, 12, 6}}) {
     LatticeSpec spec;
-    spec.type = c.type, spec.a = a, spec.cells = {3, 2, 4}, spec.species = {"Cu"};
+    spec.type = c.type;
+    spec.a = a;
+    spec.cells = {3, 2, 4};
+    spec.species = {"Cu"};
     const Structure s = whole(spec);
     CHECK(s.nglobal == 24 * c.atoms);
     CHECK(static_cast<std::int64_t>(s.x.size()) == s.nglobal);
@@ -64,7 +67,11 @@ TEST_CASE("every atom of a crystal has its shells of neighbours") {
 
 TEST_CASE("ratio c over a stretches hcp along z only") {
   LatticeSpec spec;
-  spec.type = LatticeType::hcp, spec.a = 3.0, spec.c_over_a = 1.8, spec.cells = {2, 3, 4}, spec.species = {"Ti"};
+  spec.type = LatticeType::hcp;
+  spec.a = 3.0;
+  spec.c_over_a = 1.8;
+  spec.cells = {2, 3, 4};
+  spec.species = {"Ti"};
   const Structure s = whole(spec);
   CHECK(s.box.h[0][0] == Approx(6.0));
   CHECK(s.box.h[1][1] == Approx(9.0 * std::sqrt(3.0)));
@@ -74,7 +81,10 @@ TEST_CASE("ratio c over a stretches hcp along z only") {
 TEST_CASE("a crystal does not depend on the number of ranks that make it") {
   const Comm world;
   LatticeSpec spec;
-  spec.type = LatticeType::diamond, spec.a = 5.43, spec.cells = {3, 3, 2}, spec.species = {"Si"};
+  spec.type = LatticeType::diamond;
+  spec.a = 5.43;
+  spec.cells = {3, 3, 2};
+  spec.species = {"Si"};
   spec.displacement = 0.1;
   const Structure all = whole(spec), share = make_lattice(spec, world, 1);
   CHECK(world.sum(static_cast<std::int64_t>(share.tag.size())) == all.nglobal);
@@ -90,7 +100,8 @@ TEST_CASE("a crystal does not depend on the number of ranks that make it") {
   for (std::size_t i = 0; i < all.x.size(); ++i)
     for (int k = 0; k < 3; ++k) {
       const double d = all.x[i][k] - still.x[i][k];
-      largest = std::max(largest, std::fabs(d)), square += d * d;
+      largest = std::max(largest, std::fabs(d));
+      square += d * d;
     }
   CHECK(largest <= 0.1);
   CHECK(square / (3.0 * all.x.size()) == Approx(0.01 / 3.0).epsilon(0.15));
@@ -98,7 +109,10 @@ TEST_CASE("a crystal does not depend on the number of ranks that make it") {
 
 TEST_CASE("species follow the atoms of the cell, in the order that the deck declares") {
   LatticeSpec spec;
-  spec.type = LatticeType::bcc, spec.a = 4.12, spec.cells = {2, 2, 2}, spec.species = {"Cs", "Cl"};
+  spec.type = LatticeType::bcc;
+  spec.a = 4.12;
+  spec.cells = {2, 2, 2};
+  spec.species = {"Cs", "Cl"};
   const std::vector<Species> declared = {{"Cl", 0.0}, {"Na", 0.0}, {"Cs", 140.0}};
   const Particles p = particles_of(whole(spec), declared);
   CHECK(p.species[0].mass == 35.45);
@@ -124,7 +138,8 @@ TEST_CASE("a lattice is read from a deck") {
 
 TEST_CASE("what a lattice cannot be is said") {
   LatticeSpec spec;
-  spec.a = 3.6, spec.species = {"Cu", "Ni"};
+  spec.a = 3.6;
+  spec.species = {"Cu", "Ni"};
   CHECK_THROWS_WITH(
       whole(spec),
       "the lattice has 4 atoms per cell but 2 species are given: give one for all, or one per atom of the cell");

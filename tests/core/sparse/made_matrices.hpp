@@ -96,7 +96,8 @@ double product_error(const Csr<T>& a, const Filled<T>& h, const Filled<T>& found
       for (std::size_t e = 0; e < a.length(i); ++e) {
         if (skip && i == a.rows - 1 && e + 1 == a.length(i)) continue;
         const long double term = static_cast<long double>(real(a.values_of(i)[e])) * h.number_at(a.columns_of(i)[e], k);
-        sum += term, size += std::abs(static_cast<double>(term));
+        sum += term;
+        size += std::abs(static_cast<double>(term));
       }
       const double error = std::abs(static_cast<double>(sum) - found.number_at(i, k));
       if (!(error == 0.0)) worst = std::max(worst, error / std::max(static_cast<double>(size), 1e-300));

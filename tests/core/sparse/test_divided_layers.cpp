@@ -164,8 +164,10 @@ TEST_CASE("bias gradients and the logarithm of softmax in every layout") {
       std::vector<double> bias(at(width), 0.0), expected_bias(at(width), 0.0), expected(numbers);
       for (std::int64_t i = 0; i < n; ++i) {
         double largest = -1e300, sum = 0.0;
-        for (std::int64_t k = 0; k < width; ++k)
-          largest = std::max(largest, numbers[at(i * width + k)]), expected_bias[at(k)] += numbers[at(i * width + k)];
+        for (std::int64_t k = 0; k < width; ++k) {
+          largest = std::max(largest, numbers[at(i * width + k)]);
+          expected_bias[at(k)] += numbers[at(i * width + k)];
+        }
         for (std::int64_t k = 0; k < width; ++k) sum += std::exp(numbers[at(i * width + k)] - largest);
         for (std::int64_t k = 0; k < width; ++k) expected[at(i * width + k)] -= largest + std::log(sum);
       }

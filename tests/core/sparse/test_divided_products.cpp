@@ -82,7 +82,8 @@ TEST_CASE("shares cover every number once, copies aside") {
     for (std::int64_t i = share.rows.begin; i < share.rows.end; ++i)
       for (std::int64_t k = share.columns(width).begin; k < share.columns(width).end; ++k) ++times[at(i * width + k)];
     for (std::int64_t i = share.counted().begin; i < share.counted().end; ++i) rows[at(i)] += 1.0 / share.parts;
-    comm.sum(times), comm.sum(rows);
+    comm.sum(times);
+    comm.sum(rows);
     CHECK(std::count(times.begin(), times.end(), static_cast<double>(keys.copies)) == n * width);
     CHECK(std::all_of(rows.begin(), rows.end(), [](double x) { return std::abs(x - 1.0) < 1e-12; }));
     CHECK(product->nodes() == n);
@@ -103,7 +104,8 @@ TEST_CASE("words are those of the formulas, exactly") {
           apply<double>(*product, transposed, width, h.view(), out.view());
           const Words expected =
               expected_words(transposed ? sparse::transposed(c.matrix) : c.matrix, c.first, keys, comm.rank(), width);
-          dense += expected.dense, entries += expected.entries;
+          dense += expected.dense;
+          entries += expected.entries;
         }
       CHECK(comm.sum(std::int64_t(product->words().dense != dense)) == 0);
       CHECK(comm.sum(std::int64_t(product->words().entries != entries)) == 0);

@@ -23,7 +23,10 @@ struct Weights {
     const auto go = [](Numbers& w, const Numbers& g) {
       for (std::size_t k = 0; k < w.size(); ++k) w[k] -= rate * g[k];
     };
-    go(w1, by.w1), go(b1, by.b1), go(w2, by.w2), go(b2, by.b2);
+    go(w1, by.w1);
+    go(b1, by.b1);
+    go(w2, by.w2);
+    go(b2, by.b2);
   }
   static Weights zero() {
     Weights out;

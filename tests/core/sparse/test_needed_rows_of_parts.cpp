@@ -22,8 +22,10 @@ TEST_CASE("parts of a real graph need a fifth of its rows at most", "[data]") {
   const auto nodes = file.attribute<std::int64_t>("nodes");
   const auto edges = file.read<std::vector<std::int32_t>>("edges");
   std::vector<Entry> entries;
-  for (std::size_t e = 0; e < edges.size(); e += 2)
-    entries.push_back({edges[e], edges[e + 1], 1.0}), entries.push_back({edges[e + 1], edges[e], 1.0});
+  for (std::size_t e = 0; e < edges.size(); e += 2) {
+    entries.push_back({edges[e], edges[e + 1], 1.0});
+    entries.push_back({edges[e + 1], edges[e], 1.0});
+  }
   for (std::int32_t i = 0; i < nodes; ++i) entries.push_back({i, i, 1.0});
   const Csr<double> a = csr_from_entries(nodes, nodes, entries).matrix;
   std::vector<double> work;

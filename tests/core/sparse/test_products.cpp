@@ -43,7 +43,8 @@ bool same_bits(const Filled<T>& a, const Filled<T>& b) {
 template <class T>
 Csr<T> some_rows(const Csr<T>& a, std::int64_t first, std::int64_t last) {
   Csr<T> out;
-  out.rows = last - first, out.columns = a.columns;
+  out.rows = last - first;
+  out.columns = a.columns;
   for (std::int64_t i = first; i < last; ++i) {
     out.column.insert(out.column.end(), a.columns_of(i).begin(), a.columns_of(i).end());
     out.value.insert(out.value.end(), a.values_of(i).begin(), a.values_of(i).end());
@@ -78,7 +79,8 @@ void check_products(const Csr<double>& exact, std::int64_t width, std::int64_t g
       double sum = 0.0, size = 1e-300;
       for (std::int64_t k = 0; k < width; ++k) {
         const double term = g.number_at(i, k) * h.number_at(a.column[e], k);
-        sum += term, size += std::abs(term);
+        sum += term;
+        size += std::abs(term);
       }
       worst = std::max(worst, std::abs(sum - dots.number_at(0, e)) / size);
     }

@@ -26,7 +26,9 @@ void make_boxes(const Comm& comm, const std::string& folder, bool resume = false
   Log log;
   Timing timing;
   Context context{own, log, timing};
-  context.seed = 7, context.run_directory = folder, context.resume = resume;
+  context.seed = 7;
+  context.run_directory = folder;
+  context.resume = resume;
   StructureBoxes stage(deck::read<StructureBoxes::Params>(deck::parse(keys, "test")), context);
   CHECK(stage.run(context) == Task::Outcome::done);
 }
@@ -50,7 +52,8 @@ TEST_CASE("dropout leaves out its share, and the rest makes up for it") {
   for (int s = 0; s < 50; ++s)
     for (const double a : kept_answers(3, s, 7, 1, 40, 0.25)) {
       CHECK((a == 0.0 || a == Approx(1.0 / 0.75)));
-      kept += a > 0.0 ? 1.0 : 0.0, sum += a;
+      kept += a > 0.0 ? 1.0 : 0.0;
+      sum += a;
     }
   CHECK(kept / 2000.0 == Approx(0.75).margin(0.04));
   CHECK(sum / 2000.0 == Approx(1.0).margin(0.06));
@@ -66,7 +69,8 @@ TEST_CASE("turns are symmetries of a cube, all of them, and a function of seed, 
     auto sorted = t.axes;
     std::sort(sorted.begin(), sorted.end());
     CHECK(sorted == std::array<std::int64_t, 3>{0, 1, 2});
-    orders.insert(t.axes), moves.insert(t.moved);
+    orders.insert(t.axes);
+    moves.insert(t.moved);
     for (const auto m : t.moved) CHECK((m >= 0 && m < 4));
   }
   CHECK(orders.size() == 6);
@@ -78,7 +82,8 @@ TEST_CASE("a ridge finds a line, and its penalty hides what is only noise") {
   Table x, y;
   for (int i = 0; i < 100; ++i) {
     const double a = std::sin(1.7 * i), b = std::cos(2.9 * i);
-    x.push_back({a, 100.0 + 30.0 * b, 5.0}), y.push_back({2.0 * a - b + 3.0, b});
+    x.push_back({a, 100.0 + 30.0 * b, 5.0});
+    y.push_back({2.0 * a - b + 3.0, b});
   }
   const Ridge fit(x, y);
   for (const double a : {-0.5, 0.8}) {
@@ -194,7 +199,8 @@ TEST_CASE("what is no target varies unseen") {
         "particles: 8, time_steps: 3}}",
         targets);
   };
-  make_boxes(comm, all, false, keys("[]")), make_boxes(comm, one, false, keys("[sigma_8, omega_m]"));
+  make_boxes(comm, all, false, keys("[]"));
+  make_boxes(comm, one, false, keys("[sigma_8, omega_m]"));
   const BoxFile whole(all + "/boxes.h5"), part(one + "/boxes.h5");
   CHECK(part.varied()[0].name == "sigma_8");
   CHECK(part.counts(2) == whole.counts(2));
@@ -261,8 +267,14 @@ TEST_CASE("the spectra of boxes follow their cosmology") {
   double most = 0.0, least = 1e9;
   std::size_t high = 0, low = 0;
   for (std::size_t box = 0; box < 5; ++box) {
-    if (parameters[2 * box + 1] > most) most = parameters[2 * box + 1], high = box;
-    if (parameters[2 * box + 1] < least) least = parameters[2 * box + 1], low = box;
+    if (parameters[2 * box + 1] > most) {
+      most = parameters[2 * box + 1];
+      high = box;
+    }
+    if (parameters[2 * box + 1] < least) {
+      least = parameters[2 * box + 1];
+      low = box;
+    }
   }
   CHECK(power[4 * high + 1] > power[4 * low + 1]);
 }

@@ -40,17 +40,25 @@ SamplePtr box(std::int64_t id, int moved = 0) {
         data->counts[at] = static_cast<float>((place * place + 1u) * 2654435761u >> 29);  // no symmetry
       }
   for (int k = 0; k < 3; ++k) data->power[k] = std::exp(1.0 - 0.7 * k + 0.3 * static_cast<double>(id));
-  data->target[0] = 0.3f, data->target[1] = static_cast<float>(-0.4 + 0.1 * static_cast<double>(id));
+  data->target[0] = 0.3f;
+  data->target[1] = static_cast<float>(-0.4 + 0.1 * static_cast<double>(id));
   auto sample = std::make_shared<Sample>();
   sample->id = id;
   TensorRef counts{data->counts, 3}, target{data->target, 1};
   counts.dtype = target.dtype = DType::f32;
   for (int a = 0; a < 3; ++a) counts.shape[a] = cells;
-  counts.stride[0] = cells * cells, counts.stride[1] = cells, counts.stride[2] = 1;
-  target.shape[0] = 2, target.stride[0] = 1;
+  counts.stride[0] = cells * cells;
+  counts.stride[1] = cells;
+  counts.stride[2] = 1;
+  target.shape[0] = 2;
+  target.stride[0] = 1;
   TensorRef power{data->power, 1};
-  power.dtype = DType::f64, power.shape[0] = 3, power.stride[0] = 1;
-  sample->fields["counts"] = counts, sample->fields["target"] = target, sample->fields["power"] = power;
+  power.dtype = DType::f64;
+  power.shape[0] = 3;
+  power.stride[0] = 1;
+  sample->fields["counts"] = counts;
+  sample->fields["target"] = target;
+  sample->fields["power"] = power;
   sample->storage = data;
   return sample;
 }
@@ -92,7 +100,10 @@ struct Net {
   std::vector<double> answers(const SamplePtr& sample) {
     std::vector<double> out(2);
     TensorRef to{out.data(), 2};
-    to.shape[0] = 1, to.shape[1] = 2, to.stride[0] = 2, to.stride[1] = 1;
+    to.shape[0] = 1;
+    to.shape[1] = 2;
+    to.stride[0] = 2;
+    to.stride[1] = 1;
     const SamplePtr samples[] = {sample};
     const TensorRef outputs[] = {to};
     network->infer(samples, weights.views(), outputs);

@@ -58,10 +58,15 @@ double off_the_exact_wave(int n) {
   move_to(displacements(lattice, waves, 2, 0, lattice.values()), {expansion.growth(0.02), 0.02, expansion.rate(0.02)},
           lattice, matter.origin(), 0, matter.position, matter.momentum);
   const TimeSteps times{0.02, 0.5, 30};
-  matter.assign(), matter.solve(), matter.interpolate();
+  matter.assign();
+  matter.solve();
+  matter.interpolate();
   for (int s = 0; s < 30; ++s) {
-    matter.kick(times.after(s), times.within(s)), matter.drift(times.after(s), times.after(s + 1));
-    matter.assign(), matter.solve(), matter.interpolate();
+    matter.kick(times.after(s), times.within(s));
+    matter.drift(times.after(s), times.after(s + 1));
+    matter.assign();
+    matter.solve();
+    matter.interpolate();
     matter.kick(times.within(s), times.after(s + 1));
   }
   const auto x = numbers(matter.position);
@@ -116,10 +121,15 @@ TEST_CASE("forces of a mesh on all particles add up to nothing") {
   const auto place = Kokkos::create_mirror_view(matter.position);
   for (int i = 0; i < 1500; ++i) place.data()[i] = 8.0 * std::pow(std::fmod(0.618034 * i, 1.0), 2);
   Kokkos::deep_copy(matter.position, place);
-  matter.assign(), matter.solve(), matter.interpolate();
+  matter.assign();
+  matter.solve();
+  matter.interpolate();
   const auto f = numbers(matter.force);
   double sum[3] = {}, size = 0.0;
-  for (int i = 0; i < 1500; ++i) sum[i % 3] += f[i], size += std::abs(f[i]);
+  for (int i = 0; i < 1500; ++i) {
+    sum[i % 3] += f[i];
+    size += std::abs(f[i]);
+  }
   for (const double s : sum) CHECK(std::abs(s) < 1e-12 * size);
   CHECK(size > 1.0);
 }
@@ -130,7 +140,8 @@ TEST_CASE("where structure is not linear any more, the particle mesh is nearer t
   const std::string cosmology = "cosmology: {sigma_8: 0.8}";
   Case run(keys(32, 128, "time_steps: 40, " + cosmology)),
       fine(keys(32, 128, "mesh: 64, assignment: cloud_in_cell, time_steps: 160, " + cosmology));
-  run.finish(), fine.finish();
+  run.finish();
+  fine.finish();
   const auto found = run.physics().spectra(), judge = fine.physics().spectra();
   double mesh = 0.0, linear = 0.0, lpt = 0.0;
   for (int b = 2; b < 8; ++b) {  // 0.15 to 0.4 h/Mpc

@@ -29,7 +29,10 @@ std::vector<Vector> ewald(const std::vector<Vector>& x, const std::vector<std::p
       const double s = std::hypot(r[0], r[1], r[2]), y = screen * s;
       if (y > 5.0) continue;
       const double size = (std::erfc(y) / s + 2.0 * screen / std::sqrt(pi) * std::exp(-y * y)) / (4.0 * pi * s * s);
-      for (int d = 0; d < 3; ++d) f[i][d] -= size * r[d], f[j][d] += size * r[d];
+      for (int d = 0; d < 3; ++d) {
+        f[i][d] -= size * r[d];
+        f[j][d] += size * r[d];
+      }
     }
   std::vector<std::complex<double>> phase(x.size());
   for (const auto& [k, weight] : waves) {
@@ -140,7 +143,8 @@ std::vector<double> grown_power(int mesh, Clouds clouds, bool exact) {
   lattice.place(1e-5, 0.02);
   lattice.forces();
   for (int s = 0; s < 24; ++s) {
-    lattice.matter.kick(times.after(s), times.within(s)), lattice.matter.drift(times.after(s), times.after(s + 1));
+    lattice.matter.kick(times.after(s), times.within(s));
+    lattice.matter.drift(times.after(s), times.after(s + 1));
     lattice.forces();
     lattice.matter.kick(times.within(s), times.after(s + 1));
   }

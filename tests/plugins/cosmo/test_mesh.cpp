@@ -84,7 +84,8 @@ TEST_CASE("derivatives along each axis and the inverse Laplacian of products of 
   const double x = 4 * pi / n;  // differences of mode 2 along y
   box.difference(waves, 1, changed);
   box.derivative(waves, 1, other);
-  box.backward(changed, back), box.backward(other, field);
+  box.backward(changed, back);
+  box.backward(other, field);
   const auto plain = host_of(field), differences = host_of(back);
   for (std::size_t i = 0; i < plain.size(); ++i)
     CHECK(differences[i] == Approx((8 * std::sin(x) - std::sin(2 * x)) / (6 * x) * plain[i]).margin(1e-13));
@@ -117,7 +118,8 @@ TEST_CASE("a triangular cloud is shared by parabolas, and keeps place and square
     const AxisWeights<3> w(place);
     double mass = 0.0, mean = 0.0, square = 0.0;
     for (int j = 0; j < 3; ++j) {
-      mass += w.weight[j], mean += w.weight[j] * (w.low + j);
+      mass += w.weight[j];
+      mean += w.weight[j] * (w.low + j);
       square += w.weight[j] * std::pow(w.low + j - place, 2);
     }
     CHECK(mass == Approx(1.0).epsilon(1e-15));
@@ -160,7 +162,10 @@ TEST_CASE("every wave is counted once, and power is that of a sum over all of th
       for (int z = -n / 2 + 1; z <= n / 2; ++z) {
         const double k = std::sqrt(1.0 * x * x + y * y + z * z);
         const int bin = static_cast<int>(k + 0.5);
-        if (bin >= 1 && bin <= n / 2) count[bin - 1] += 1.0, mean[bin - 1] += 2 * pi / edge * k;
+        if (bin >= 1 && bin <= n / 2) {
+          count[bin - 1] += 1.0;
+          mean[bin - 1] += 2 * pi / edge * k;
+        }
       }
   const auto bins = bins_of(box);
   for (int b = 0; b < n / 2; ++b) {

@@ -34,7 +34,8 @@ void compare(Case& part, Case& whole) {
 TEST_CASE("any number of ranks gives the same bits") {
   Case part(keys, MPI_COMM_WORLD), whole(keys, MPI_COMM_SELF);
   compare(part, whole);
-  part.finish(), whole.finish();
+  part.finish();
+  whole.finish();
   CHECK(part.state().step == 9);
   CHECK(part("deviation") > 0.1);
   CHECK(part.physics().report().size() > 3);
@@ -47,10 +48,13 @@ TEST_CASE("a restart gives the same bits, on as many ranks or on one") {
   const std::string path = scratch.file("restart.h5");
   for (int k = 0; k < 4; ++k) straight.advance();
   straight.write(path);
-  resumed.resume(path), alone.resume(path);
+  resumed.resume(path);
+  alone.resume(path);
   CHECK(resumed.state().step == 4);
   CHECK(numbers(straight.physics().matter().force) == numbers(resumed.physics().matter().force));
-  straight.finish(), resumed.finish(), alone.finish();
+  straight.finish();
+  resumed.finish();
+  alone.finish();
   CHECK(straight.state().time == resumed.state().time);
   CHECK(numbers(straight.physics().matter().position) == numbers(resumed.physics().matter().position));
   CHECK(numbers(straight.physics().matter().momentum) == numbers(resumed.physics().matter().momentum));

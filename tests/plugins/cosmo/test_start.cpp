@@ -81,7 +81,11 @@ TEST_CASE("two crossing waves: displacements of second order in closed form") {
     const auto found = displacements(box, waves, 2, 0, box.values());
     const auto second = numbers(found.second);
     double s1 = 0.0, s2 = 0.0, dot = 0.0;
-    for (int d = 0; d < 3; ++d) s1 += w.k1[d] * w.k1[d], s2 += w.k2[d] * w.k2[d], dot += w.k1[d] * w.k2[d];
+    for (int d = 0; d < 3; ++d) {
+      s1 += w.k1[d] * w.k1[d];
+      s2 += w.k2[d] * w.k2[d];
+      dot += w.k1[d] * w.k2[d];
+    }
     const double source = w.a * w.b * (1.0 - dot * dot / (s1 * s2));
     double largest = 0.0;
     for (int i = 0; i < n * n * n; ++i) {

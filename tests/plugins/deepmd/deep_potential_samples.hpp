@@ -37,7 +37,8 @@ inline Configuration water(int n, std::uint64_t seed = 3, double edge = 3.1) {
                              (d + 0.1 * jitter.uniform(2)) / n};
         Position o;
         c.box->to_cartesian(s, o.data());
-        c.x.push_back(o), c.types.push_back(0);
+        c.x.push_back(o);
+        c.types.push_back(0);
         for (int h = 0; h < 2; ++h) {
           const double z = 2.0 * turn.uniform(2 * h) - 1.0, angle = 6.2831853 * turn.uniform(2 * h + 1);
           const double q = std::sqrt(1.0 - z * z);

@@ -14,7 +14,10 @@ inline std::vector<LabelledFrame> labelled(const std::vector<Configuration>& con
   for (const Configuration& c : configurations) {
     const Evaluation e = cambium::deepmd::test::evaluate(*engine, c);
     LabelledFrame f;
-    f.x = c.x, f.box = c.box, f.energy = e.energy, f.force = e.force;
+    f.x = c.x;
+    f.box = c.box;
+    f.energy = e.energy;
+    f.force = e.force;
     f.virial.assign(e.virial, e.virial + 9);
     out.push_back(f);
   }

@@ -49,7 +49,10 @@ struct Stages {
   /// A small untrained model of oxygen and hydrogen; its path.
   std::string model(std::uint64_t seed) {
     RandomModel spec = small_model(seed);
-    spec.rcut = 3.5, spec.neuron = {4, 8, 8}, spec.axis_neuron = 3, spec.fitting = {12};
+    spec.rcut = 3.5;
+    spec.neuron = {4, 8, 8};
+    spec.axis_neuron = 3;
+    spec.fitting = {12};
     const std::string path = scratch.file("model_" + std::to_string(seed) + ".yaml");
     save_model_tree(random_model(spec).to_tree(), path);
     return path;

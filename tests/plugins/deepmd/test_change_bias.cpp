@@ -44,7 +44,8 @@ struct Data {
   ~Data() { std::fclose(said); }
   static RandomModel spec() {
     RandomModel s = small_model(9);
-    s.type_map = {"O", "H", "C"}, s.sel = {46, 92, 8};
+    s.type_map = {"O", "H", "C"};
+    s.sel = {46, 92, 8};
     return s;
   }
   std::string write(const std::string& name, double oxygen, double hydrogen, bool both = true) const {
@@ -72,7 +73,8 @@ struct Data {
   }
   DeepPotentialNetwork::Params params(bool change = true) const {
     DeepPotentialNetwork::Params p;
-    p.init = scratch.file("start.dp"), p.change_bias = change;
+    p.init = scratch.file("start.dp");
+    p.change_bias = change;
     return p;
   }
   double bias(const DeepPotentialNetwork& network, std::size_t t) const {
@@ -84,7 +86,8 @@ DeepmdNpy opened(const std::string& folders, Context& context) {
   DeepmdNpy::Params params;
   for (std::size_t from = 0; from < folders.size();) {
     const auto to = std::min(folders.find(", ", from), folders.size());
-    params.systems.push_back(folders.substr(from, to - from)), from = to + 2;
+    params.systems.push_back(folders.substr(from, to - from));
+    from = to + 2;
   }
   DeepmdNpy data(params, context);
   data.open(context);

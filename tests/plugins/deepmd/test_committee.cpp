@@ -70,7 +70,8 @@ struct Spread {
       for (const auto& w : virials) mean += w[k] / n;
       for (const auto& w : virials) variance += (w[k] - mean) * (w[k] - mean) / n;
       const double deviation = std::sqrt(variance) / static_cast<double>(s.x.size());
-      columns[0] = std::max(columns[0], deviation), columns[1] = std::min(columns[1], deviation);
+      columns[0] = std::max(columns[0], deviation);
+      columns[1] = std::min(columns[1], deviation);
       columns[2] += deviation * deviation / 9;
     }
     columns[2] = std::sqrt(columns[2]);

@@ -74,10 +74,15 @@ TEST_CASE("trained copper: errors on configurations that it has not seen") {
   const Configuration start = crystal(3.61, 3);
   std::vector<Configuration> unseen;
   Perturbed crystals;
-  crystals.strain = 0.03, crystals.volume = 0.04, crystals.displacement = 0.08;
+  crystals.strain = 0.03;
+  crystals.volume = 0.04;
+  crystals.displacement = 0.08;
   for (int k = 0; k < 10; ++k) unseen.push_back(perturbed(start, crystals, 4711, k));
   Trajectories liquid;
-  liquid.melt_at = 4500, liquid.equilibrate = 600, liquid.frames = 10, liquid.every = 25;
+  liquid.melt_at = 4500;
+  liquid.equilibrate = 600;
+  liquid.frames = 10;
+  liquid.every = 25;
   for (const Configuration& c : trajectory(start, liquid, 1550.0, 0.03, *world.teacher, 4711, 0, world.context))
     unseen.push_back(c);
   double energy = 0.0, force = 0.0, frames = 0.0, components = 0.0;
@@ -85,11 +90,13 @@ TEST_CASE("trained copper: errors on configurations that it has not seen") {
     const LabelledFrame t = single_point(*world.teacher, c, world.context),
                         m = single_point(*world.trained, c, world.context);
     const double e = (*m.energy - *t.energy) / static_cast<double>(c.x.size());
-    energy += e * e, frames += 1.0;
+    energy += e * e;
+    frames += 1.0;
     for (std::size_t i = 0; i < c.x.size(); ++i)
       for (std::size_t k = 0; k < 3; ++k) force += std::pow(m.force[i][k] - t.force[i][k], 2), components += 1.0;
   }
-  energy = std::sqrt(energy / frames), force = std::sqrt(force / components);
+  energy = std::sqrt(energy / frames);
+  force = std::sqrt(force / components);
   std::cout << "copper, unseen configurations: " << 1e3 * energy << " meV/atom, " << 1e3 * force << " meV/Å\n";
   REQUIRE(energy < 3e-3);
   REQUIRE(force < 40e-3);
@@ -127,7 +134,10 @@ double slope(const std::vector<double>& y) {
   double sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (std::size_t k = 0; k < y.size(); ++k) {
     const double x = static_cast<double>(k);
-    sx += x, sy += y[k], sxx += x * x, sxy += x * y[k];
+    sx += x;
+    sy += y[k];
+    sxx += x * x;
+    sxy += x * y[k];
   }
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }

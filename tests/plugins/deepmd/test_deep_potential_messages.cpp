@@ -184,7 +184,8 @@ TEST_CASE("atomic parameters that do not fit the atoms, or come with atom_ener")
   ImageSystem system(x, types, {}, {{"O", 16.0}, {"H", 1.0}}, model.rcut);
   View<int*> identity("types", 2);
   auto number = Kokkos::create_mirror_view(identity);
-  number(0) = 0, number(1) = 1;
+  number(0) = 0;
+  number(1) = 1;
   Kokkos::deep_copy(identity, number);
   EngineOutput out;
   out.f = View<double* [3]>("f", static_cast<std::size_t>(system.particles().total()));

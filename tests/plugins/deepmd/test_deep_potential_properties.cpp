@@ -122,7 +122,10 @@ TEST_CASE("energy and forces follow rotations, translations, permutations and im
         const std::size_t from = n - 1 - i;
         turned.x[i][k] = 3.0 - static_cast<double>(k);
         double f = 0.0;
-        for (std::size_t r = 0; r < 3; ++r) turned.x[i][k] += q[k][r] * c.x[from][r], f += q[k][r] * e.force[from][r];
+        for (std::size_t r = 0; r < 3; ++r) {
+          turned.x[i][k] += q[k][r] * c.x[from][r];
+          f += q[k][r] * e.force[from][r];
+        }
         expected.push_back(f);
         turned.types[i] = c.types[from];
       }

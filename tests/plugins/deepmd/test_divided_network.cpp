@@ -32,9 +32,15 @@ struct Water {
   }
   static DeepPotentialNetwork::Params model(bool one_side, double interpolation) {
     DeepPotentialNetwork::Params p;
-    p.rcut = 4.0, p.neuron = {8, 16}, p.axis_neuron = 4, p.fitting = {32, 32}, p.precision = DType::f32;
-    p.type_one_side = one_side, p.interpolation = interpolation;
-    p.loss.start_virial = 0.1, p.loss.limit_virial = 1.0;
+    p.rcut = 4.0;
+    p.neuron = {8, 16};
+    p.axis_neuron = 4;
+    p.fitting = {32, 32};
+    p.precision = DType::f32;
+    p.type_one_side = one_side;
+    p.interpolation = interpolation;
+    p.loss.start_virial = 0.1;
+    p.loss.limit_virial = 1.0;
     return p;
   }
   void slice(std::span<const std::int64_t> ids, std::span<const TensorRef> weights,
@@ -96,7 +102,9 @@ struct Visitor {
             },
             [this](int m) { forward.push_back(m), show(m, weight_views, open_weights); },
             [this](int m) {
-              backward.push_back(m), show(m, weight_views, open_weights), show(m, gradient_views, open_gradients);
+              backward.push_back(m);
+              show(m, weight_views, open_weights);
+              show(m, gradient_views, open_gradients);
             },
             [this](int m) { show(m, {}, open_weights); }};
   }
@@ -186,8 +194,10 @@ TEST_CASE("a plan knows what a divided Deep Potential sends and holds") {
   Run run(MPI_COMM_WORLD, part, water.network, false, true);
   water.step(run);
   train::StepSettings settings;
-  settings.reduce.mode = train::ReduceParams::Mode::ordered, settings.reduce.slices = 8;
-  settings.partition = part, settings.ranks = comm.size();
+  settings.reduce.mode = train::ReduceParams::Mode::ordered;
+  settings.reduce.slices = 8;
+  settings.partition = part;
+  settings.ranks = comm.size();
   const auto plan = train::plan_step(
       {water.network.parameters(), water.network.modules(), DType::f32, run.optimizer->states(DType::f32), true, 0},
       settings, {});
@@ -207,7 +217,11 @@ TEST_CASE("energy networks of few bits, divided: the same weights as undivided o
   Run whole(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), water.network, {true, true, 5000, int8});
   Run parts(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1), water.network, {true, true, 5000, int8});
   Run full(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), water.network, false, true);
-  for (int k = 0; k < 3; ++k) water.step(whole), water.step(parts), water.step(full);
+  for (int k = 0; k < 3; ++k) {
+    water.step(whole);
+    water.step(parts);
+    water.step(full);
+  }
   CHECK(same_bits(whole.weights(), parts.weights()));
   // Two species, hidden matrices of 64 x 32 and 32 x 32; embeddings and the last column stay in float32.
   std::int64_t linear = 0;
@@ -230,13 +244,17 @@ TEST_CASE("weights that travel in 8 bits to their networks") {
   if (comm.size() > 2) return;
   auto coded = partition({{"world", comm.size()}}, 1, 1, 1, 500);
   const auto plain = coded;
-  coded.codecs.gradients.assign(1, lowp::WireCodec::none), coded.codecs.gather = train::WeightCodec::int8;
+  coded.codecs.gradients.assign(1, lowp::WireCodec::none);
+  coded.codecs.gather = train::WeightCodec::int8;
   // Plain descent: Adam would move each weight by 0.001 a step whatever the networks were shown.
   const train::DivideSettings fast{false, true, 5000};
   Run few(MPI_COMM_WORLD, coded, water.network, fast, Run::make<train::Sgd>),
       full(MPI_COMM_WORLD, plain, water.network, fast, Run::make<train::Sgd>);
   const auto first = full.weights();
-  for (int k = 0; k < 2; ++k) water.step(few, 0.1), water.step(full, 0.1);
+  for (int k = 0; k < 2; ++k) {
+    water.step(few, 0.1);
+    water.step(full, 0.1);
+  }
   const double off = distance(few.weights(), full.weights(), first);
   CHECK(full.last_norm > 1.0);  // so that both steps are 0.1 long
   CHECK(off < 0.007);           // 0.0046: 8 bits of the largest of 128 weights; with 4 bits 0.13

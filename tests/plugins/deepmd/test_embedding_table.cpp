@@ -49,7 +49,8 @@ Errors errors_of(Setup& s, const EmbeddingTable& table, std::span<const int> cel
         double value = 0.0, slope = 0.0, power = 1.0, before = 0.0;
         for (int j = 0; j < Hermite::terms; ++j, before = power, power *= t) {
           const double coefficient = table.coefficients(table.first(c) + part)[j * width + m];
-          value += coefficient * power, slope += j * coefficient * before;
+          value += coefficient * power;
+          slope += j * coefficient * before;
         }
         scale = std::max(scale, std::abs(pass.slope(k)[m]));
         out.value = std::max(out.value, std::abs(value - pass.value(k)[m]));
@@ -70,9 +71,7 @@ TEST_CASE("Hermite interpolation repeats polynomials of degree 7") {
       for (int i = 0; i < Hermite::nodes; ++i) {
         const double t = Hermite::node[i];
         found += matrix[j][i] * std::pow(t, degree);
-        if (degree > 0)
-          found += matrix[j][Hermite::nodes + i] * degree *
-                   std::pow(t, degree - 1);
+        if (degree > 0) found += matrix[j][Hermite::nodes + i] * degree * std::pow(t, degree - 1);
       }
       REQUIRE(std::abs(found - (degree == j ? 1.0 : 0.0)) < 1e-12);
     }

@@ -21,9 +21,14 @@ TEST_CASE("a Deep Potential in few bits is the one that these bits mean, its for
   DeepmdNpy data({{write_water(scratch)}}, context);
   data.open(context);
   DeepPotentialNetwork::Params p;
-  p.rcut = 5.0, p.neuron = {6, 12}, p.axis_neuron = 4, p.fitting = {40, 40}, p.precision = DType::f32;
+  p.rcut = 5.0;
+  p.neuron = {6, 12};
+  p.axis_neuron = 4;
+  p.fitting = {40, 40};
+  p.precision = DType::f32;
   DeepPotentialNetwork network(p, context), meant(p, context);
-  network.fit_statistics(data, context), meant.fit_statistics(data, context);
+  network.fit_statistics(data, context);
+  meant.fit_statistics(data, context);
   FlatWeights<float> weights(network.shape()), dense(network.shape());
   const auto infos = network.parameters();
   // Quantizing wants the shapes.
@@ -36,7 +41,8 @@ TEST_CASE("a Deep Potential in few bits is the one that these bits mean, its for
         ref.stride[axis] = axis + 1 == ref.rank ? 1 : ref.shape[axis + 1] * ref.stride[axis + 1];
       }
     }
-  network.initialise(weights.refs, 5), meant.initialise(dense.refs, 5);
+  network.initialise(weights.refs, 5);
+  meant.initialise(dense.refs, 5);
   const std::int64_t ids[] = {0, 1, 2};
   const auto samples = data.read(ids);
   const auto errors = [&](DeepPotentialNetwork& n, FlatWeights<float>& w) {

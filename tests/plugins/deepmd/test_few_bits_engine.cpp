@@ -68,7 +68,8 @@ TEST_CASE(
             };
             const double h = 1e-3,
                          slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
-            worst = std::max(worst, std::abs(slope + at.force[i][k])), largest = std::max(largest, std::abs(slope));
+            worst = std::max(worst, std::abs(slope + at.force[i][k]));
+            largest = std::max(largest, std::abs(slope));
           }
         }
         CHECK(worst < 1e-7 * largest);
@@ -111,8 +112,7 @@ TEST_CASE("calibration keeps the mean energy of every species and brings forces 
     for (const std::uint64_t seed : {3, 5, 7}) {
       const Configuration c = water(2, seed);
       const Evaluation a = evaluate(*full, c), b = evaluate(*fitted, c);
-      for (std::size_t i = 0; i < c.x.size(); ++i)
-        off[c.types[i]] += b.atom_energy[i] - a.atom_energy[i];
+      for (std::size_t i = 0; i < c.x.size(); ++i) off[c.types[i]] += b.atom_energy[i] - a.atom_energy[i];
     }
     CHECK(std::abs(off[0]) / 24 < 1e-5);
     CHECK(std::abs(off[1]) / 48 < 1e-5);

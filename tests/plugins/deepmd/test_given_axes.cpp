@@ -42,7 +42,10 @@ std::vector<double> turned_tensor(const std::vector<double>& w, const Turn& r) {
 Turn rotation(std::uint64_t seed) {
   const Random4 random(seed, Stream::test, 1, 0);
   double q[4], n = 0.0;
-  for (int k = 0; k < 4; ++k) q[k] = random.normal(k), n += q[k] * q[k];
+  for (int k = 0; k < 4; ++k) {
+    q[k] = random.normal(k);
+    n += q[k] * q[k];
+  }
   for (double& c : q) c /= std::sqrt(n);
   const double w = q[0], x = q[1], y = q[2], z = q[3];
   return {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
@@ -102,7 +105,9 @@ double energy_of(Stages& stages, Engine& engine, const Given& given) {
 
 std::string eval(Stages& stages, const std::string& model, const std::string& structure) {
   EvalOptions options;
-  options.model = model, options.structure = structure, options.output = structure + ".forces";
+  options.model = model;
+  options.structure = structure;
+  options.output = structure + ".forces";
   evaluate_files(options, stages.comm);
   return options.output;
 }
@@ -159,7 +164,8 @@ TEST_CASE("eval gives forces in the axes of the file") {
     const std::size_t atom = seed % 27;
     for (std::size_t k = 3 * atom; k < 3 * atom + 3; ++k) {
       Given up = given, down = given;
-      up.x[k] += 1e-4, down.x[k] -= 1e-4;
+      up.x[k] += 1e-4;
+      down.x[k] -= 1e-4;
       slopes.push_back((energy_of(stages, *engine, down) - energy_of(stages, *engine, up)) / 2e-4);
       forces.push_back(here.part(3)[k]);
     }
@@ -296,7 +302,8 @@ TEST_CASE("labels and errors of components are in the axes of the file") {
     CHECK(relative_error(frame(values(here, "box"), 0, 9), given.cell) < 0.2);
     // The labels hold what the model says of them again, and against labels of zero the mean error is the mean force.
     TestOptions options;
-    options.model = model, options.systems = {here};
+    options.model = model;
+    options.systems = {here};
     CHECK(test_model(options).all.force_mae < 1e-12);
     const auto force = values(here, "force");
     double mean = 0.0;

@@ -28,8 +28,12 @@ void water_gradients(int seed, const std::vector<int>& steps, const std::vector<
   DeepmdNpy training({{water + "data_0", water + "data_1", water + "data_2"}}, context);
   training.open(context);
   DeepPotentialNetwork::Params params;
-  params.rcut = 5.0, params.neuron = neuron, params.axis_neuron = 8, params.fitting = fitting;
-  params.precision = DType::f32, params.statistics_frames = 40;
+  params.rcut = 5.0;
+  params.neuron = neuron;
+  params.axis_neuron = 8;
+  params.fitting = fitting;
+  params.precision = DType::f32;
+  params.statistics_frames = 40;
   DeepPotentialNetwork network(params, context);
   network.fit_statistics(training, context);
   const train::FlatLayout layout(network.parameters(), 1 << 24);
@@ -38,7 +42,8 @@ void water_gradients(int seed, const std::vector<int>& steps, const std::vector<
   auto states = train::make_states(adam, layout, DType::f32);
   network.initialise(weights.views(), static_cast<std::uint64_t>(seed));
   train::BatchPlan plan;
-  plan.samples = training.size(), plan.batch = 4;
+  plan.samples = training.size();
+  plan.batch = 4;
   const auto order = train::epoch_order(static_cast<std::uint64_t>(seed), 0, training.size());
   for (int step = 0; step <= steps.back(); ++step) {
     std::vector<train::TermSum> terms(2);
@@ -94,8 +99,10 @@ std::vector<double> errors_together(const train::FlatBuffer& gradients, std::int
   for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
     double error = 0, size = 0;
     const auto exact = gradients.values<float>(k);
-    for (std::size_t j = 0; j < exact.size(); ++j)
-      error += std::pow(double(placed.values<float>(k)[j]) - exact[j], 2), size += std::pow(exact[j], 2);
+    for (std::size_t j = 0; j < exact.size(); ++j) {
+      error += std::pow(double(placed.values<float>(k)[j]) - exact[j], 2);
+      size += std::pow(exact[j], 2);
+    }
     out.push_back(size > 0 ? std::sqrt(error / size) : 0.0);
   }
   return out;

@@ -32,13 +32,18 @@ struct World {
 Label::Params copper(int frames) {
   Label::Params p;
   LatticeSpec lattice;
-  lattice.a = 3.61, lattice.cells = {2, 2, 2}, lattice.species = {"Cu"};
+  lattice.a = 3.61;
+  lattice.cells = {2, 2, 2};
+  lattice.species = {"Cu"};
   p.structure.lattice = lattice;
   p.potential = deck::Choice<Potential>(
       "sutton_chen", deck::Node::map({{"element", deck::Node::scalar("Cu")}, {"cutoff", deck::Node::scalar("5.0")}}));
   p.perturbed.frames = frames;
   Trajectories hot;
-  hot.temperature = {600.0, 1200.0}, hot.frames = 2, hot.every = 3, hot.equilibrate = 4;
+  hot.temperature = {600.0, 1200.0};
+  hot.frames = 2;
+  hot.every = 3;
+  hot.equilibrate = 4;
   p.dynamics = {hot};
   p.validation = 0.3;
   return p;
@@ -69,13 +74,15 @@ TEST_CASE("labels are energies with their own derivatives") {
           c.x.push_back({3.61 * (a + s[0]), 3.61 * (b + s[1]), 3.61 * (d + s[2])});
   potential->bind(c.species);
   Perturbed spec;
-  spec.strain = 0.05, spec.displacement = 0.15;
+  spec.strain = 0.05;
+  spec.displacement = 0.15;
   c = perturbed(c, spec, 11, 3);
   const LabelledFrame f = single_point(*potential, c, alone);
   constexpr double h = 1e-4;
   for (int k = 0; k < 3; ++k) {
     Configuration up = c, down = c;
-    up.x[5][k] += h, down.x[5][k] -= h;
+    up.x[5][k] += h;
+    down.x[5][k] -= h;
     const double slope =
         (*single_point(*potential, up, alone).energy - *single_point(*potential, down, alone).energy) / (2 * h);
     REQUIRE(f.force[5][k] == Approx(-slope).margin(1e-6));
@@ -169,7 +176,11 @@ namespace {
 /// Writes an untrained model.
 deck::Node member(World& world, const std::string& path, std::uint64_t seed) {
   RandomModel spec;
-  spec.type_map = {"Cu"}, spec.rcut = 3.5, spec.sel = {40}, spec.neuron = {4, 8}, spec.axis_neuron = 2,
+  spec.type_map = {"Cu"};
+  spec.rcut = 3.5;
+  spec.sel = {40};
+  spec.neuron = {4, 8};
+  spec.axis_neuron = 2;
   spec.fitting = {8};
   spec.seed = seed;
   if (world.comm.root()) save_model_tree(random_model(spec).to_tree(), path);

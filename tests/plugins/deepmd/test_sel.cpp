@@ -22,8 +22,7 @@ std::vector<double> through(const deepmd::Network& net, std::vector<double> x) {
     y.resize(layer.out, 0.0);
     for (int o = 0; o < layer.out; ++o) {
       const auto k = static_cast<std::size_t>(o);
-      for (int i = 0; i < layer.in; ++i)
-        y[k] += x[i] * layer.w[i * layer.out + o];
+      for (int i = 0; i < layer.in; ++i) y[k] += x[i] * layer.w[i * layer.out + o];
       if (layer.activation.kind == Activation::Kind::tanh) y[k] = std::tanh(y[k]);
       if (!layer.idt.empty()) y[k] *= layer.idt[k];
       if (layer.copies() > 0) y[k] += x[o % layer.in];
@@ -55,8 +54,7 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
           if (d[0] > 0.0 && d[0] < m.rcut) found.push_back(d);
         }
       std::sort(found.begin(), found.end());
-      found.resize(
-          m.sel[t]);  // drops the farthest, or adds empty slots of distance 0
+      found.resize(m.sel[t]);  // drops the farthest, or adds empty slots of distance 0
       const auto k = static_cast<std::size_t>(c.types[i] * nt + t);
       for (const auto& d : found) {
         const double r = d[0], u = std::clamp((r - m.rcut_smth) / (m.rcut - m.rcut_smth), 0.0, 1.0);
@@ -73,8 +71,7 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
     for (int e = 0; e < width; ++e)
       for (int f = 0; f < m.axis_neuron; ++f) {
         double sum = 0.0;
-        for (int q = 0; q < 4; ++q)
-          sum += a[4 * e + q] * a[4 * f + q];
+        for (int q = 0; q < 4; ++q) sum += a[4 * e + q] * a[4 * f + q];
         descriptor.push_back(sum);
       }
     const auto t = static_cast<std::size_t>(c.types[i]);
@@ -108,7 +105,10 @@ std::string write_frames(const Scratch& scratch) {
 
 DeepPotentialNetwork::Params small_network() {
   DeepPotentialNetwork::Params p;
-  p.rcut = 4.5, p.neuron = {6, 12}, p.axis_neuron = 4, p.fitting = {10, 10};
+  p.rcut = 4.5;
+  p.neuron = {6, 12};
+  p.axis_neuron = 4;
+  p.fitting = {10, 10};
   return p;
 }
 

@@ -20,12 +20,14 @@ RandomModel model_of(int channels) {
 NeighborKinds kinds_of(const DeepPotentialModel& m, int type) {
   const auto nt = static_cast<std::size_t>(m.ntypes());
   NeighborKinds out{CutOff::make(m.rcut_smth, m.rcut, m.env_protection, false), m.ntypes(), m.components(), {}, {}, {}};
-  out.mean = View<double**>("mean", nt, 4), out.inverse_deviation = View<double**>("scale", nt, 4);
+  out.mean = View<double**>("mean", nt, 4);
+  out.inverse_deviation = View<double**>("scale", nt, 4);
   out.hidden = View<char*>("hidden", nt);
   for (std::size_t j = 0; j < nt; ++j)
     for (std::size_t k = 0; k < 4; ++k) {
       const std::size_t pair = static_cast<std::size_t>(type) * nt + j;
-      out.mean(j, k) = m.mean[pair][k], out.inverse_deviation(j, k) = 1.0 / m.deviation[pair][k];
+      out.mean(j, k) = m.mean[pair][k];
+      out.inverse_deviation(j, k) = 1.0 / m.deviation[pair][k];
     }
   return out;
 }

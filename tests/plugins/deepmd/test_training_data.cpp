@@ -27,7 +27,10 @@ struct World {
 
 DeepPotentialNetwork::Params small_network() {
   DeepPotentialNetwork::Params p;
-  p.rcut = 5.0, p.neuron = {6, 12}, p.axis_neuron = 4, p.fitting = {10, 10};
+  p.rcut = 5.0;
+  p.neuron = {6, 12};
+  p.axis_neuron = 4;
+  p.fitting = {10, 10};
   p.loss.start_virial = 0.3;
   return p;
 }
@@ -57,9 +60,7 @@ TEST_CASE("statistics agree with plain sums over all slots") {
       if (c.types[i] != t) continue;
       const int n = frame.first[static_cast<std::size_t>(i) + 1] - frame.first[i];
       for (int slot = 0; slot < 140; ++slot) {
-        const double* d = slot < n
-                              ? &frame.d[3 * static_cast<std::size_t>(frame.first[i] + slot)]
-                              : nullptr;
+        const double* d = slot < n ? &frame.d[3 * static_cast<std::size_t>(frame.first[i] + slot)] : nullptr;
         const double r = d ? std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) : 1.0;
         const double u = std::clamp((r - 0.5) / 4.5, 0.0, 1.0),
                      w = d ? u * u * u * (-6 * u * u + 15 * u - 10) + 1 : 0.0;
@@ -88,7 +89,8 @@ TEST_CASE("the water example's statistics are the documented ones", "[data]") {
     const DataSystem system = DataSystem::load(std::string(data) + "/deepmd/water/" + name);
     for (std::size_t k = 0; k < system.frames(); ++k) {
       TrainingFrame frame = find_pairs(system.frame(k).x, system.types(), system.frame(k).box, 2, 6.0);
-      frame.energy = *system.frame(k).energy, frame.has_energy = true;
+      frame.energy = *system.frame(k).energy;
+      frame.has_energy = true;
       sums.add(frame);
     }
   }
@@ -213,11 +215,13 @@ TEST_CASE("bad training data are named") {
   NpyArray coord = read_npy(folder + "/set.000/coord.npy"), box = read_npy(folder + "/set.000/box.npy");
   for (auto* a : {&coord, &box})
     for (double& x : a->values) x *= 0.1;  // nm
-  write("coord.npy", coord), write("box.npy", box);
+  write("coord.npy", coord);
+  write("box.npy", box);
   REQUIRE(message(open).find("check the unit of the data's lengths, which are taken to be in Å") != std::string::npos);
   for (auto* a : {&coord, &box})
     for (double& x : a->values) x *= 10.0;
-  write("coord.npy", coord), write("box.npy", box);
+  write("coord.npy", coord);
+  write("box.npy", box);
   DeepPotentialNetwork::Params params = small_network();
   params.type_map = {"O", "C"};
   DeepmdNpy data({{folder}}, world.context);

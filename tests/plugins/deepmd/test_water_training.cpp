@@ -31,9 +31,13 @@ Errors errors_after(std::int64_t steps, std::int64_t looked_at, bool decay = fal
   Context context{comm, log, timing};
   DeepmdNpy training({{water + "data_0", water + "data_1", water + "data_2"}}, context),
       held_out({{water + "data_3"}}, context);
-  training.open(context), held_out.open(context);
+  training.open(context);
+  held_out.open(context);
   DeepPotentialNetwork::Params params;
-  params.type_map = {"O", "H"}, params.sel = {46, 92}, params.precision = DType::f32, params.statistics_frames = 40;
+  params.type_map = {"O", "H"};
+  params.sel = {46, 92};
+  params.precision = DType::f32;
+  params.statistics_frames = 40;
   DeepPotentialNetwork network(params, context);
   network.fit_statistics(training, context);
   const train::FlatLayout layout(network.parameters(), 1 << 24);

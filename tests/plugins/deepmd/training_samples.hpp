@@ -20,7 +20,10 @@ struct FlatWeights {
     }
     for (auto& array : values) {
       TensorRef ref;
-      ref.data = array.data(), ref.rank = 1, ref.shape[0] = static_cast<std::int64_t>(array.size()), ref.stride[0] = 1;
+      ref.data = array.data();
+      ref.rank = 1;
+      ref.shape[0] = static_cast<std::int64_t>(array.size());
+      ref.stride[0] = 1;
       ref.dtype = dtype_of<T>();
       refs.push_back(ref);
     }

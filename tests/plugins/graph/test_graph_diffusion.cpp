@@ -143,11 +143,14 @@ TEST_CASE("an epidemic keeps its people and follows its own equation where nobod
       "beta*S*I "
       "- gamma*I}}, {{name: R, diffusion: {0}, reaction: gamma*I}}], timestep: 0.05, end_time: 30}}";
   Diffusion alone(fmt::format(fmt::runtime(deck), 0.0)), travel(fmt::format(fmt::runtime(deck), 0.3));
-  alone.finish(), travel.finish();
+  alone.finish();
+  travel.finish();
   double s = 0.99, i = 0.01, r = 0.0;  // the same by many Euler steps
   for (int k = 0; k < 600000; ++k) {
     const double ill = 0.5 * s * i * 5e-5, well = 0.1 * i * 5e-5;
-    s -= ill, i += ill - well, r += well;
+    s -= ill;
+    i += ill - well;
+    r += well;
   }
   CHECK(alone.own()[0] == Approx(s).epsilon(1e-4));
   CHECK(alone.own()[2] == Approx(r).epsilon(1e-4));

@@ -112,7 +112,8 @@ TEST_CASE("a stream function leaves what is uniform as it is, a velocity nearly 
       velocity(fmt::format(fmt::runtime(deck),
                            "velocity: [2*pi*sin(pi*x)^2*sin(pi*y)*cos(pi*y), "
                            "-2*pi*sin(pi*x)*cos(pi*x)*sin(pi*y)^2]"));
-  stream.finish(), velocity.finish();
+  stream.finish();
+  velocity.finish();
   CHECK(stream("error") < 1e-12);
   CHECK(velocity("error") < 1e-3);
   CHECK(velocity("error") > 1e-9);

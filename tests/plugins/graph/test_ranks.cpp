@@ -33,7 +33,8 @@ std::string carried(const char* method, bool given) {
 template <class C>
 void compare(const std::string& deck) {
   C part(deck, MPI_COMM_WORLD), whole(deck, MPI_COMM_SELF);
-  part.finish(), whole.finish();
+  part.finish();
+  whole.finish();
   INFO(deck << ", ranks " << part.comm().size());
   CHECK(part.state().step == whole.state().step);
   CHECK(part.state().step > 10);
@@ -49,7 +50,8 @@ void restart(const std::string& deck) {
   for (int k = 0; k < 13; ++k) straight.advance();
   straight.write(path);
   resumed.resume(path);
-  straight.finish(), resumed.finish();
+  straight.finish();
+  resumed.finish();
   CHECK(straight.state().step > 15);
   CHECK(straight.state().step == resumed.state().step);
   CHECK(straight.state().time == resumed.state().time);
@@ -77,7 +79,11 @@ EdgeList power_law(std::int64_t nodes) {
       const auto j = ends[bits * static_cast<double>(ends.size())];
       if (std::find(chosen.begin(), chosen.end(), j) == chosen.end()) chosen.push_back(j);
     }
-    for (const auto j : chosen) out.edges.push_back({i, j, 1.0}), ends.push_back(i), ends.push_back(j);
+    for (const auto j : chosen) {
+      out.edges.push_back({i, j, 1.0});
+      ends.push_back(i);
+      ends.push_back(j);
+    }
   }
   return out;
 }
@@ -87,9 +93,8 @@ double imbalance(const sparse::Csr<double>& pattern, const std::vector<std::int6
   std::int64_t most = 0;
   for (std::size_t r = 0; r + 1 < first.size(); ++r) {
     CHECK(first[r] < first[r + 1]);
-    most = std::max(most, pattern.start[first[r + 1]] -
-                              pattern.start[first[r]] +
-                              work_of_a_node * (first[r + 1] - first[r]));
+    most = std::max(most,
+                    pattern.start[first[r + 1]] - pattern.start[first[r]] + work_of_a_node * (first[r + 1] - first[r]));
   }
   const auto all = static_cast<double>(pattern.entries() + work_of_a_node * pattern.rows);
   return static_cast<double>(most) * static_cast<double>(first.size() - 1) / all;

@@ -10,7 +10,8 @@ template <class P>
 double difference(KineticRun<P>& part, KineticRun<P>& whole) {
   const auto& a = part.physics->species().front()->solver();
   const auto& b = whole.physics->species().front()->solver();
-  a.to_host_const(0), b.to_host_const(0);
+  a.to_host_const(0);
+  b.to_host_const(0);
   std::vector<double> f(a.basis().modes), g(a.basis().modes);
   double worst = 0.0;
   for (int ic = 0; ic < a.grid().local_conf_cells(); ++ic)

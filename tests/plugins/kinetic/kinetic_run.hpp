@@ -58,7 +58,9 @@ inline std::vector<double> all_cells(const Vlasov& physics, const std::vector<do
 
 inline DomainParams domain(std::vector<std::string> lower, std::vector<std::string> upper, std::vector<int> cells) {
   DomainParams d;
-  d.lower = std::move(lower), d.upper = std::move(upper), d.cells = std::move(cells);
+  d.lower = std::move(lower);
+  d.upper = std::move(upper);
+  d.cells = std::move(cells);
   return d;
 }
 
@@ -66,8 +68,13 @@ inline SpeciesParams species(const std::string& name, const std::string& charge,
                              std::vector<std::string> lower, std::vector<std::string> upper, std::vector<int> cells,
                              const std::string& f0) {
   SpeciesParams s;
-  s.name = name, s.charge = charge, s.mass = mass, s.f0 = f0;
-  s.velocity.lower = std::move(lower), s.velocity.upper = std::move(upper), s.velocity.cells = std::move(cells);
+  s.name = name;
+  s.charge = charge;
+  s.mass = mass;
+  s.f0 = f0;
+  s.velocity.lower = std::move(lower);
+  s.velocity.upper = std::move(upper);
+  s.velocity.cells = std::move(cells);
   return s;
 }
 

@@ -206,13 +206,19 @@ class Oracle {
 /// A small grid with uneven numbers of cells.
 inline PhaseGrid small_grid(int cdim, int vdim) {
   PhaseGrid g;
-  g.cdim = cdim, g.vdim = vdim;
+  g.cdim = cdim;
+  g.vdim = vdim;
   const int cells[] = {3, 2, 2}, speeds[] = {4, 2, 2};
-  for (int d = 0; d < cdim; ++d)
-    g.axis[d].lower = -0.3, g.axis[d].upper = 1.0 + d, g.axis[d].cells = g.axis[d].count = cells[d];
+  for (int d = 0; d < cdim; ++d) {
+    g.axis[d].lower = -0.3;
+    g.axis[d].upper = 1.0 + d;
+    g.axis[d].cells = g.axis[d].count = cells[d];
+  }
   for (int d = 0; d < vdim; ++d) {
     Axis& a = g.axis[cdim + d];
-    a.lower = -1.5 - 0.5 * d, a.upper = -a.lower, a.cells = a.count = speeds[d];
+    a.lower = -1.5 - 0.5 * d;
+    a.upper = -a.lower;
+    a.cells = a.count = speeds[d];
   }
   return g;
 }

@@ -20,7 +20,8 @@ namespace {
 GrowthFit::Result damped(const std::string& k, ClosureParams::Type type, double end) {
   MomentFluid::Params p;
   p.parameters = {{"k", k}};
-  p.length = "2*pi/k", p.density = "1 + 1e-4*cos(k*x)";
+  p.length = "2*pi/k";
+  p.density = "1 + 1e-4*cos(k*x)";
   p.closure.type = type;
   p.growth_rate = GrowthParams{8.0, end, true};
   KineticRun<MomentFluid> run(p);
@@ -149,7 +150,8 @@ TEST_CASE("messages of the closure") {
   MomentFluid::Params p;
   p.length = "-1";
   CHECK_THROWS_WITH(KineticRun<MomentFluid>(p), "length: -1 must be larger than 0");
-  p.length = "4*pi", p.density = "sin(x)";
+  p.length = "4*pi";
+  p.density = "sin(x)";
   KineticRun<MomentFluid> run(p);
   CHECK_THROWS_WITH(run.start(), "density is 0 at x = 0; it must be larger than 0");
 }

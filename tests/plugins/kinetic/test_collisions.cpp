@@ -37,8 +37,10 @@ TEST_CASE("collisions conserve density, momentum and energy to rounding") {
   s.compute_moments();
   const auto after = s.moments(0);
   double worst = 0.0, scale = 0.0;
-  for (std::size_t k = 0; k < before.size(); ++k)
-    worst = std::max(worst, std::abs(after[k] - before[k])), scale = std::max(scale, std::abs(before[k]));
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    worst = std::max(worst, std::abs(after[k] - before[k]));
+    scale = std::max(scale, std::abs(before[k]));
+  }
   INFO("moments changed by " << worst << " of " << scale);
   CHECK(worst < 1e-13 * scale);
   CHECK(Totals(s).entropy() > entropy);
@@ -130,7 +132,10 @@ BoltzmannBgk::Params mixture(int vdim, double drift, double hot) {
   p.domain = domain({"0"}, {"1"}, {1});
   std::string a = fmt::format("maxwellian({}, {}, {})", vdim == 1 ? "v" : "vx", drift, std::sqrt(hot)),
               b = "0.5*maxwellian(" + std::string(vdim == 1 ? "v" : "vx") + ", 0, 0.5)";
-  if (vdim == 2) a += fmt::format("*maxwellian(vy, 0, {})", std::sqrt(hot)), b += "*maxwellian(vy, 0, 0.5)";
+  if (vdim == 2) {
+    a += fmt::format("*maxwellian(vy, 0, {})", std::sqrt(hot));
+    b += "*maxwellian(vy, 0, 0.5)";
+  }
   const std::vector<int> cells(vdim, vdim == 1 ? 32 : 16);
   p.species = {
       species("a", "0", "1", std::vector<std::string>(vdim, "-8"), std::vector<std::string>(vdim, "8"), cells, a),
@@ -237,13 +242,15 @@ class Sod {
 double sod_error(int vdim, double knudsen, int cells) {
   BoltzmannBgk::Params p;
   p.domain = domain({"-1"}, {"1"}, {cells});
-  p.domain.lower_wall = {Wall::copy}, p.domain.upper_wall = {Wall::copy};
+  p.domain.lower_wall = {Wall::copy};
+  p.domain.upper_wall = {Wall::copy};
   p.basis.order = 1;
   const char* names[] = {"vx", "vy", "vz"};
   std::string left = "1", right = "0.125";
   for (int d = 0; d < vdim; ++d) {
     const std::string v = vdim == 1 ? "v" : names[d];
-    left += "*maxwellian(" + v + ")", right += "*maxwellian(" + v + ", 0, sqrt(0.8))";
+    left += "*maxwellian(" + v + ")";
+    right += "*maxwellian(" + v + ", 0, sqrt(0.8))";
   }
   const std::vector<int> velocity(vdim, vdim == 1 ? 16 : 12);
   p.species = {with_collisions(
@@ -285,8 +292,10 @@ TEST_CASE("Sod's shock tube approaches the Riemann solution as the Knudsen numbe
 TEST_CASE("the positivity limiter keeps cell means and leaves nothing negative") {
   PhaseGrid grid = [] {
     PhaseGrid g;
-    g.axis[1].lower = -2.0, g.axis[1].upper = 2.0;
-    g.axis[0].cells = g.axis[0].count = 3, g.axis[1].cells = g.axis[1].count = 4;
+    g.axis[1].lower = -2.0;
+    g.axis[1].upper = 2.0;
+    g.axis[0].cells = g.axis[0].count = 3;
+    g.axis[1].cells = g.axis[1].count = 4;
     return g;
   }();
   const Comm comm(MPI_COMM_SELF);
@@ -319,7 +328,8 @@ TEST_CASE("no step takes a distribution function to the host or back") {
     VlasovPoisson::Params p;
     p.precision = precision;
     p.domain = domain({"0"}, {"8"}, {6});
-    p.domain.lower_wall = {Wall::absorb}, p.domain.upper_wall = {Wall::absorb};
+    p.domain.lower_wall = {Wall::absorb};
+    p.domain.upper_wall = {Wall::absorb};
     p.wall_potential = WallPotentialParams{{"floating"}, {"0"}};
     // Steps inside cells ring when they are projected: the limiter acts.
     p.species = {

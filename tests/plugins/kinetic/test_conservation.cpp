@@ -103,7 +103,8 @@ struct StreamError {
 static StreamError stream(int n, int order, int points) {
   PhaseGrid grid;
   grid.axis[0].upper = 4.0 * 3.141592653589793;
-  grid.axis[1].lower = -6.0, grid.axis[1].upper = 6.0;
+  grid.axis[1].lower = -6.0;
+  grid.axis[1].upper = 6.0;
   for (int d = 0; d < 2; ++d) grid.axis[d].cells = grid.axis[d].count = n;
   const Comm comm(MPI_COMM_SELF);
   decompose(grid, comm, {});
@@ -134,7 +135,8 @@ static StreamError stream(int n, int order, int points) {
   const double jacobian = 0.25 * grid.axis[0].width() * grid.axis[1].width();
   for (int ic = 0; ic < n; ++ic)
     for (int iv = 0; iv < n; ++iv) {
-      solver->get(0, ic, iv, f.data()), solver->get(1, ic, iv, g.data());
+      solver->get(0, ic, iv, f.data());
+      solver->get(1, ic, iv, g.data());
       e.mean += jacobian * (f[0] - g[0]) * (f[0] - g[0]);
       for (int k = 0; k < basis.modes; ++k) e.l2 += jacobian * (f[k] - g[k]) * (f[k] - g[k]);
     }

@@ -77,7 +77,8 @@ TEST_CASE("the standard errors are those that noise gives") {
     }
     const auto r = fit.fit();
     const double ratio = (r.gamma + 0.1) / r.gamma_error;
-    mean += ratio * ratio / series, worst = std::max(worst, std::abs(ratio));
+    mean += ratio * ratio / series;
+    worst = std::max(worst, std::abs(ratio));
     CHECK(r.residual == Approx(0.05).epsilon(0.7));
   }
   INFO(mean << " " << worst);

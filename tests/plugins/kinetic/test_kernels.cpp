@@ -107,8 +107,10 @@ TEST_CASE("moments equal quadrature for every configuration") {
           }
         }
     double worst = 0.0, scale = 0.0;
-    for (std::size_t k = 0; k < wanted.size(); ++k)
-      worst = std::max(worst, std::abs(found[k] - wanted[k])), scale = std::max(scale, std::abs(wanted[k]));
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      worst = std::max(worst, std::abs(found[k] - wanted[k]));
+      scale = std::max(scale, std::abs(wanted[k]));
+    }
     INFO(b.info.name << " by cells " << by_cells);
     CHECK(worst < (single ? 2e-6 : 1e-13) * scale);
   }
@@ -120,12 +122,15 @@ namespace {
 std::pair<std::vector<double>, std::vector<double>> between_walls(const Built& built, Wall low, Wall high,
                                                                   bool by_cells, const Comm& comm) {
   PhaseGrid grid = small_grid(built.info.cdim, built.info.vdim);
-  grid.axis[0].low_wall = low, grid.axis[0].high_wall = high;
+  grid.axis[0].low_wall = low;
+  grid.axis[0].high_wall = high;
   decompose(grid, comm, {});
   const auto solver = make_solver(built, Precision::float32, grid, comm);
   if (by_cells) solver->work_by_cells();
   Cells cells(grid, built.info);
-  cells.fill(3), cells.to(*solver, 0), cells.to(*solver, 2);
+  cells.fill(3);
+  cells.to(*solver, 0);
+  cells.to(*solver, 2);
   RandomFields fields(grid, built.info, -1.3, true);
   std::vector<double> moments(static_cast<std::size_t>(grid.conf_cells()) * built.info.conf * (grid.vdim + 2)), out;
   for (int again = 0; again < 2; ++again) {  // the second finds what the first has left
@@ -144,8 +149,10 @@ std::pair<std::vector<double>, std::vector<double>> between_walls(const Built& b
 
 void check_equal(const std::vector<double>& found, const std::vector<double>& wanted) {
   double worst = 0.0, scale = 0.0;
-  for (std::size_t k = 0; k < wanted.size(); ++k)
-    worst = std::max(worst, std::abs(found[k] - wanted[k])), scale = std::max(scale, std::abs(wanted[k]));
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    worst = std::max(worst, std::abs(found[k] - wanted[k]));
+    scale = std::max(scale, std::abs(wanted[k]));
+  }
   REQUIRE(found.size() == wanted.size());
   REQUIRE(scale > 0.0);
   CHECK(worst < 3e-6 * scale);

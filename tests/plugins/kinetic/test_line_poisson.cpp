@@ -67,13 +67,17 @@ TEST_CASE("the potential of a line is that of transforms and of a banded matrix,
         const ConfGrid grid = conf_grid(phase, exponents), whole = grid.whole();
         const ConfRanks ranks(phase, comm);
         PotentialWalls both;
-        if (!periodic) both.lower[0] = walls[w].first, both.upper[0] = walls[w].second;
+        if (!periodic) {
+          both.lower[0] = walls[w].first;
+          both.upper[0] = walls[w].second;
+        }
         Poisson plain(whole, 2.0, both), sums(grid, 2.0, both, &ranks);
         const auto charge = random_charge(whole);
         REQUIRE(sums.collecting().size() == plain.collecting().size());
         for (std::size_t k = 0; k < plain.collecting().size(); ++k)
           plain.wall_charge(1)[k] = sums.wall_charge(1)[k] = k ? -0.4 : 0.4;
-        plain.solve(charge, 1), sums.solve(own_of(grid, charge.data()), 1);
+        plain.solve(charge, 1);
+        sums.solve(own_of(grid, charge.data()), 1);
         INFO("walls " << w << ", order " << order << ", " << cells << " cells on " << comm.size() << " ranks");
         CHECK(furthest(grid, sums.potential().data(), plain.potential().data()) < 1e-12);
         CHECK(furthest(grid, sums.electric(1, 0), plain.electric(1, 0)) < 1e-11);

@@ -16,7 +16,8 @@ static ConfGrid line(int cells, double length, Wall low, Wall high, int order = 
   g.cells = {cells, 1, 1};
   g.width = {length / cells, 1.0, 1.0};
   for (int k = 0; k <= order; ++k) g.exponents.push_back({k});
-  g.low_wall[0] = low, g.high_wall[0] = high;
+  g.low_wall[0] = low;
+  g.high_wall[0] = high;
   return g;
 }
 
@@ -42,7 +43,8 @@ TEST_CASE("a pulse leaves through open walls with every flux") {
         for (double sign : {1.0, -1.0}) {  // to the right, to the left
           const ConfGrid g = line(40, 20.0, wall, wall, order);
           Maxwell::Options options;
-          options.light_speed = 2.0, options.upwind = upwind;
+          options.light_speed = 2.0;
+          options.upwind = upwind;
           Maxwell fields(g, options);
           fields.values(Maxwell::Ey) = project_conf(g, Formula("exp(-(x - 10)^2/2)", conf_variables(1), {}), 0.0);
           fields.values(Maxwell::Bz) = fields.values(Maxwell::Ey);
@@ -59,7 +61,8 @@ TEST_CASE("a pulse leaves through open walls with every flux") {
 TEST_CASE("fields at rest stay at rest between open walls") {
   for (bool upwind : {false, true}) {
     Maxwell::Options options;
-    options.upwind = upwind, options.clean_electric = options.clean_magnetic = 1.0;
+    options.upwind = upwind;
+    options.clean_electric = options.clean_magnetic = 1.0;
     Maxwell fields(line(6, 3.0, Wall::copy, Wall::absorb), options);
     const double values[] = {0.3, -0.4, 0.5, 1.0, 2.0, -3.0};
     for (int c = 0; c < 6; ++c)
@@ -112,7 +115,10 @@ class Plain {
   }
   std::array<double, 3> point(int q, const std::vector<double>& nodes) const {
     std::array<double, 3> z{};
-    for (int e = 0; e < g_.dimensions; ++e) z[e] = nodes[q % 4], q /= 4;
+    for (int e = 0; e < g_.dimensions; ++e) {
+      z[e] = nodes[q % 4];
+      q /= 4;
+    }
     return z;
   }
   State state(const Field& u, int cell, const std::array<double, 3>& z) const {
@@ -145,8 +151,10 @@ class Plain {
     const double c2 = o_.light_speed * o_.light_speed;
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) a[i][3 + j] = c2 * epsilon(i, d, j), a[3 + i][j] = -epsilon(i, d, j);
-    a[d][6] = -o_.clean_electric * c2, a[6][d] = -o_.clean_electric;
-    a[3 + d][7] = -o_.clean_magnetic, a[7][3 + d] = -o_.clean_magnetic * c2;
+    a[d][6] = -o_.clean_electric * c2;
+    a[6][d] = -o_.clean_electric;
+    a[3 + d][7] = -o_.clean_magnetic;
+    a[7][3 + d] = -o_.clean_magnetic * c2;
     return a;
   }
   State times(int d, const State& u) const {
@@ -167,13 +175,15 @@ class Plain {
     bool upwind = o_.upwind;
     State other = own;
     if (!beyond) {
-      at[d] = (at[d] + g_.cells[d]) % g_.cells[d], z[d] = -side;
+      at[d] = (at[d] + g_.cells[d]) % g_.cells[d];
+      z[d] = -side;
       other = state(u, g_.index(at), z);
     } else if (wall == Wall::reflect) {
       for (int i = 0; i < 3; ++i) (i == d ? other[3 + i] : other[i]) *= -1.0;
       other[6] *= -1.0;
     } else {
-      other = state(outside, cell, z), upwind = true;
+      other = state(outside, cell, z);
+      upwind = true;
     }
     State mean, out = {};
     for (int i = 0; i < 8; ++i) mean[i] = 0.5 * (own[i] + other[i]);
@@ -202,15 +212,19 @@ TEST_CASE("every wall and flux against a plain evaluation") {
   for (int trial = 0; trial < 60; ++trial) {
     ConfGrid g = line(3, 1.2, Wall::periodic, Wall::periodic, 1 + pick(2));
     if (pick(2)) {
-      g.dimensions = 2, g.cells[1] = 2, g.width[1] = 0.7;
+      g.dimensions = 2;
+      g.cells[1] = 2;
+      g.width[1] = 0.7;
       g.exponents = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
       if (pick(2)) g.exponents = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {0, 2}, {2, 1}, {1, 2}};
     }
     for (int d = 0; d < g.dimensions; ++d)
       if (pick(4)) g.low_wall[d] = static_cast<Wall>(1 + pick(3)), g.high_wall[d] = static_cast<Wall>(1 + pick(3));
     Maxwell::Options options;
-    options.light_speed = 1.7, options.upwind = pick(2);
-    options.clean_electric = pick(2) * 1.1, options.clean_magnetic = pick(2) * 0.8;
+    options.light_speed = 1.7;
+    options.upwind = pick(2);
+    options.clean_electric = pick(2) * 1.1;
+    options.clean_magnetic = pick(2) * 0.8;
     Maxwell fields(g, options);
     std::vector<double> now[Maxwell::components], outside[Maxwell::components], found[Maxwell::components];
     auto random = [&](std::vector<double>* to) {

@@ -32,7 +32,8 @@ TEST_CASE("v = 0 inside a cell") {
   CHECK(refusal(p) ==
         "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-6 to 0.3 in 8 cells), where streaming "
         "would change its direction; move 'lower' to -2.1 or 'upper' to 0.8571428571");
-  p.species[0].velocity.lower = {"-0.3"}, p.species[0].velocity.upper = {"6"};
+  p.species[0].velocity.lower = {"-0.3"};
+  p.species[0].velocity.upper = {"6"};
   CHECK(refusal(p) ==
         "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-0.3 to 6 in 8 cells), where streaming "
         "would change its direction; move 'lower' to -0.8571428571 or 'upper' to 2.1");
@@ -100,7 +101,8 @@ TEST_CASE("an external component that only some species feel") {
   p.species.push_back(species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8},
                               "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)"));
   p.species.push_back(species("neutral", "0", "100", {"-0.6"}, {"0.6"}, {8}, "maxwellian(v, 0, 0.1)"));
-  p.external.E = {"0.1", "0", "0"}, p.external.B = {"0", "0", "0.1"};
+  p.external.E = {"0.1", "0", "0"};
+  p.external.B = {"0", "0", "0.1"};
   KineticRun<VlasovPoisson> run(p);
   REQUIRE(run.log.warnings().size() == 1);
   CHECK(run.log.warnings()[0].text ==

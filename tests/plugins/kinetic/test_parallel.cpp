@@ -35,11 +35,18 @@ static std::vector<double> cells_of(KineticRun<P>& run) {
 TEST_CASE("cuts in configuration and velocity space change nothing beyond rounding") {
   const int n = Comm().size();
   std::vector<std::vector<int>> cuts{{n, 1, 1}, {1, n, 1}, {1, 1, n}, {}};
-  if (n == 4) cuts.push_back({2, 2, 1}), cuts.push_back({1, 2, 2});
+  if (n == 4) {
+    cuts.push_back({2, 2, 1});
+    cuts.push_back({1, 2, 2});
+  }
   for (const auto& cut : cuts) {
     KineticRun<VlasovMaxwell> whole(small(), MPI_COMM_SELF), part(small(cut));
-    whole.start(), part.start();
-    for (int k = 0; k < 10; ++k) whole.step(), part.step();
+    whole.start();
+    part.start();
+    for (int k = 0; k < 10; ++k) {
+      whole.step();
+      part.step();
+    }
     INFO("cut " << (cut.empty()
                         ? std::string("chosen")
                         : std::to_string(cut[0]) + "," + std::to_string(cut[1]) + "," + std::to_string(cut[2])));
@@ -73,7 +80,8 @@ TEST_CASE("two stages in one pass are the two stages, bit for bit") {
       const Stage one{0, 0, 1, 0.0, 1.0, 0.01}, two{1, 0, 2, 0.75, 0.25, 0.0025};
       const auto apart = make_solver(*built, Precision::float64, grid, comm),
                  fused = make_solver(*built, Precision::float64, grid, comm);
-      cells.to(*apart, 0), cells.to(*fused, 0);
+      cells.to(*apart, 0);
+      cells.to(*fused, 0);
       if (!device_is_host) {  // whose threads share no cache that would hold a slab
         REQUIRE(fused->fusing() == Solver::Fusing::impossible);
         continue;
@@ -90,11 +98,13 @@ TEST_CASE("two stages in one pass are the two stages, bit for bit") {
         CHECK(furthest(m2, p2) < 1e-13);
         if (std::string(name) != "1x1v_p2") CHECK((m1 == p1 && m2 == p2));
       }
-      apart->to_host_const(2), fused->to_host_const(2);
+      apart->to_host_const(2);
+      fused->to_host_const(2);
       int different = 0;
       for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
         for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
-          apart->get(2, ic, iv, f.data()), fused->get(2, ic, iv, g.data());
+          apart->get(2, ic, iv, f.data());
+          fused->get(2, ic, iv, g.data());
           different += f != g;
         }
       CHECK(different == 0);
@@ -113,8 +123,14 @@ TEST_CASE("a run whose stages share passes is the run whose stages do not") {
   CHECK(whole.physics->fuses() == device_is_host);
   CHECK(part.physics->fuses() == (device_is_host && n <= 2));
   CHECK(apart.physics->fuses() == (device_is_host && n == 1));
-  whole.start(), part.start(), apart.start();
-  for (int k = 0; k < 4; ++k) whole.step(), part.step(), apart.step();
+  whole.start();
+  part.start();
+  apart.start();
+  for (int k = 0; k < 4; ++k) {
+    whole.step();
+    part.step();
+    apart.step();
+  }
   CHECK(difference(part, whole) < 1e-13);
   CHECK(difference(apart, whole) < 1e-13);
   CHECK(part("total_energy") == Approx(whole("total_energy")).epsilon(1e-13));
@@ -131,8 +147,12 @@ TEST_CASE("ranks with and without a wall exchange what they agree on") {
       return p;
     };
     KineticRun<VlasovMaxwell> whole(walled({}), MPI_COMM_SELF), part(walled({n, 1, 1}));
-    whole.start(), part.start();
-    for (int k = 0; k < 4; ++k) whole.step(), part.step();
+    whole.start();
+    part.start();
+    for (int k = 0; k < 4; ++k) {
+      whole.step();
+      part.step();
+    }
     INFO("wall " << static_cast<int>(wall));
     CHECK(difference(part, whole) < 1e-13);
   }
@@ -155,8 +175,12 @@ TEST_CASE("changes between stages reach the other ranks") {
       return p;
     };
     KineticRun<VlasovMaxwell> whole(changed({}), MPI_COMM_SELF), part(changed({n, 1, 1}));
-    whole.start(), part.start();
-    for (int k = 0; k < 4; ++k) whole.step(), part.step();
+    whole.start();
+    part.start();
+    for (int k = 0; k < 4; ++k) {
+      whole.step();
+      part.step();
+    }
     INFO("limited " << limited);
     CHECK(difference(part, whole) < 1e-13);
     if (limited)
@@ -171,13 +195,20 @@ TEST_CASE("two dimensions are cut in both directions") {
   p.species = {species("electron", "-1", "1", {"-5", "-5"}, {"5", "5"}, {4, 4},
                        "(1 + 0.1*cos(0.5*x)*cos(0.5*y)) * maxwellian(vx) * maxwellian(vy)")};
   std::vector<std::vector<int>> cuts{{n, 1, 1, 1}, {1, n, 1, 1}, {1, 1, 1, n}};
-  if (n == 4) cuts.push_back({2, 2, 1, 1}), cuts.push_back({1, 2, 2, 1});
+  if (n == 4) {
+    cuts.push_back({2, 2, 1, 1});
+    cuts.push_back({1, 2, 2, 1});
+  }
   for (const auto& cut : cuts) {
     auto q = p;
     q.ranks = cut;
     KineticRun<VlasovPoisson> whole(p, MPI_COMM_SELF), part(q);
-    whole.start(), part.start();
-    for (int k = 0; k < 5; ++k) whole.step(), part.step();
+    whole.start();
+    part.start();
+    for (int k = 0; k < 5; ++k) {
+      whole.step();
+      part.step();
+    }
     CHECK(difference(part, whole) < 1e-13);
   }
 }
@@ -189,7 +220,8 @@ TEST_CASE("a restarted run is the same bit for bit") {
   auto params = small();
   params.observables.growth_rate = GrowthParams{};
   KineticRun<VlasovMaxwell> straight(params), first(params), second(params);
-  straight.start(), first.start();
+  straight.start();
+  first.start();
   for (int k = 0; k < 8; ++k) straight.step();
   for (int k = 0; k < 4; ++k) first.step();
   {
@@ -198,7 +230,8 @@ TEST_CASE("a restarted run is the same bit for bit") {
     if (comm.root()) file.close();
   }
   comm.barrier();
-  second.state.step = first.state.step, second.state.time = first.state.time;
+  second.state.step = first.state.step;
+  second.state.time = first.state.time;
   second.physics->restore(second.state, second.context, io::File::open(path), true);
   for (int k = 0; k < 4; ++k) second.step();
   CHECK(second.state.time == straight.state.time);

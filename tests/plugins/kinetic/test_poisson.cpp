@@ -18,7 +18,8 @@ static ConfGrid plane(int nx, int ny, bool wall_x, bool wall_y, const std::vecto
   ConfGrid g;
   g.dimensions = 2;
   g.cells = {nx, ny, 1};
-  g.lower = {0.0, 0.0, 0.0}, g.width = {1.5 / nx, 2.0 / ny, 1.0};
+  g.lower = {0.0, 0.0, 0.0};
+  g.width = {1.5 / nx, 2.0 / ny, 1.0};
   g.exponents = exponents;
   g.low_wall =
       g.high_wall = {wall_x ? Wall::absorb : Wall::periodic, wall_y ? Wall::reflect : Wall::periodic, Wall::periodic};
@@ -206,7 +207,8 @@ TEST_CASE("potential and field between walls converge with the order of the elem
           for (std::size_t w = 0; w < c.found.size(); ++w)
             CHECK(poisson.wall_potential()[w] == Approx(c.found[w]).margin(p == 1 ? 2e-2 : 2e-4));
         }
-        last[0] = phi, last[1] = field;
+        last[0] = phi;
+        last[1] = field;
       }
     }
 }

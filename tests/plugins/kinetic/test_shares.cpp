@@ -33,13 +33,20 @@ TEST_CASE("each rank has moments and fields of its own cells, and together those
       std::vector<std::vector<int>> cuts{{n, 1, 1, 1}, {1, n, 1, 1}, {}};
       const bool mirrors = wall[0] == Wall::reflect || wall[1] == Wall::reflect;
       if (n == 4) cuts.push_back({2, 2, 1, 1});
-      if (n == 4 && !mirrors) cuts.push_back({2, 1, 1, 2}), cuts.push_back({1, 2, 2, 1});
+      if (n == 4 && !mirrors) {
+        cuts.push_back({2, 1, 1, 2});
+        cuts.push_back({1, 2, 2, 1});
+      }
       for (const auto& cut : cuts) {
         auto q = p;
         q.ranks = cut;
         KineticRun<VlasovMaxwell> whole(p, MPI_COMM_SELF), part(q);
-        whole.start(), part.start();
-        for (int k = 0; k < 5; ++k) whole.step(), part.step();
+        whole.start();
+        part.start();
+        for (int k = 0; k < 5; ++k) {
+          whole.step();
+          part.step();
+        }
         INFO("walls " << static_cast<int>(wall[0]) << " " << static_cast<int>(wall[1]) << ", upwind " << upwind
                       << ", cut " << (cut.empty() ? 0 : cut[0]) << " " << (cut.empty() ? 0 : cut[1]));
         CHECK(furthest_fields(part, whole) < 1e-13);
@@ -72,13 +79,20 @@ TEST_CASE("the potential of each rank's cells is that of one rank") {
                          "(1 + 0.1*cos(0.5*x)*cos(0.5*y) + 0.05*sin(x + 0.5*y)) * maxwellian(vx) * maxwellian(vy)")};
     p.background = "1";
     std::vector<std::vector<int>> cuts{{n, 1, 1, 1}, {1, n, 1, 1}, {1, 1, 1, n}};
-    if (n == 4) cuts.push_back({2, 2, 1, 1}), cuts.push_back({1, 2, 2, 1});
+    if (n == 4) {
+      cuts.push_back({2, 2, 1, 1});
+      cuts.push_back({1, 2, 2, 1});
+    }
     for (const auto& cut : cuts) {
       auto q = p;
       q.ranks = cut;
       KineticRun<VlasovPoisson> whole(p, MPI_COMM_SELF), part(q);
-      whole.start(), part.start();
-      for (int k = 0; k < 3; ++k) whole.step(), part.step();
+      whole.start();
+      part.start();
+      for (int k = 0; k < 3; ++k) {
+        whole.step();
+        part.step();
+      }
       INFO("wall " << static_cast<int>(wall) << ", order " << order << ", " << cells[0] << " x " << cells[1]
                    << " cells, cut " << cut[0] << " " << cut[1]);
       CHECK(furthest_fields(part, whole) < 1e-12);
@@ -99,7 +113,8 @@ static VlasovPoisson::Params between(Wall particles, std::vector<std::string> wa
       species("ion", "1", "30", {"-1.5"}, {"1.5"}, {8}, "(1 + 0.1*cos(pi*(x + 1)/2))*maxwellian(v, 0.1, 0.3)")};
   if (walls.empty()) return p;
   p.wall_potential.emplace();
-  p.wall_potential->lower = {walls[0]}, p.wall_potential->upper = {walls[1]};
+  p.wall_potential->lower = {walls[0]};
+  p.wall_potential->upper = {walls[1]};
   return p;
 }
 
@@ -125,8 +140,12 @@ TEST_CASE("the potential of a line is divided, whatever its ends do") {
         auto p = between(c.particles, c.walls, order, cells), q = p;
         q.ranks = {n, 1};
         KineticRun<VlasovPoisson> whole(p, MPI_COMM_SELF), part(q);
-        whole.start(), part.start();
-        for (int k = 0; k < 4; ++k) whole.step(), part.step();
+        whole.start();
+        part.start();
+        for (int k = 0; k < 4; ++k) {
+          whole.step();
+          part.step();
+        }
         INFO("walls " << (c.walls.empty() ? "none" : c.walls[0] + ", " + c.walls[1]) << ", order " << order << ", "
                       << cells << " cells on " << n << " ranks");
         CHECK(furthest_fields(part, whole) < 1e-12);
@@ -148,13 +167,15 @@ static VlasovPoisson::Params in_plane(const std::vector<std::string>& walls, int
     if (walls[w].empty()) return Wall::periodic;
     return walls[w] == "symmetry" ? Wall::reflect : Wall::absorb;
   };
-  p.domain.lower_wall = {kind(0), kind(2)}, p.domain.upper_wall = {kind(1), kind(3)};
+  p.domain.lower_wall = {kind(0), kind(2)};
+  p.domain.upper_wall = {kind(1), kind(3)};
   p.species = {species("electron", "-1", "1", {"-6", "-6"}, {"6", "6"}, {6, 6},
                        "(1 + 0.2*sin(pi*x/2)*cos(2*pi*y/3) + 0.1*cos(pi*x/4))*maxwellian(vx, 0.2, 1)*maxwellian(vy)"),
                species("ion", "1", "30", {"-6", "-6"}, {"6", "6"}, {6, 6},  // as many, where velocities are coarse, too
                        "(1 + 0.1*cos(pi*x/2))*maxwellian(vx, 0.2, 1)*maxwellian(vy)")};
   p.wall_potential.emplace();
-  p.wall_potential->lower = {walls[0], walls[2]}, p.wall_potential->upper = {walls[1], walls[3]};
+  p.wall_potential->lower = {walls[0], walls[2]};
+  p.wall_potential->upper = {walls[1], walls[3]};
   return p;
 }
 
@@ -178,8 +199,12 @@ TEST_CASE("the potential of a plane is divided, whatever its walls do") {
           auto p = in_plane(walls, order, cells), q = p;
           q.ranks = cut;
           KineticRun<VlasovPoisson> whole(p, MPI_COMM_SELF), part(q);
-          whole.start(), part.start();
-          for (int k = 0; k < 2; ++k) whole.step(), part.step();
+          whole.start();
+          part.start();
+          for (int k = 0; k < 2; ++k) {
+            whole.step();
+            part.step();
+          }
           INFO("walls " << walls[0] << ", " << walls[1] << "; " << walls[2] << ", " << walls[3] << ", order " << order
                         << ", " << cells[0] << " x " << cells[1] << " cells, cut " << cut[0] << " " << cut[1]);
           CHECK(furthest_fields(part, whole) < 1e-12);
@@ -198,11 +223,16 @@ TEST_CASE("cells that touch a brick come from the ranks that have them") {
   const Comm comm;
   const int n = comm.size();
   std::vector<std::vector<int>> cuts{{n, 1, 1}, {1, n, 1}, {1, 1, n}};
-  if (n == 4) cuts.push_back({2, 2, 1}), cuts.push_back({1, 2, 2}), cuts.push_back({2, 1, 2});
+  if (n == 4) {
+    cuts.push_back({2, 2, 1});
+    cuts.push_back({1, 2, 2});
+    cuts.push_back({2, 1, 2});
+  }
   for (const auto& cut : cuts)
     for (bool walls : {false, true}) {
       PhaseGrid phase;
-      phase.cdim = 2, phase.vdim = 1;
+      phase.cdim = 2;
+      phase.vdim = 1;
       for (int d = 0; d < 3; ++d) phase.axis[d].cells = phase.axis[d].count = d == 0 ? 7 : d == 1 ? 5 : 8;
       if (walls) phase.axis[0].low_wall = phase.axis[0].high_wall = Wall::absorb;
       decompose(phase, comm, cut);
@@ -251,7 +281,8 @@ TEST_CASE("species are cut alike in configuration space, whatever their velociti
     for (int fine : {4, 64}) {
       std::vector<PhaseGrid> grids(2);
       for (auto& g : grids) {
-        g.cdim = 1, g.vdim = 2;
+        g.cdim = 1;
+        g.vdim = 2;
         g.axis[0].cells = 64;
         for (int d : {1, 2}) g.axis[d].cells = &g == &grids[0] ? 64 : fine;
       }
@@ -282,8 +313,12 @@ TEST_CASE("few cells and species that differ") {
   };
   for (int cells : {4, 6}) {
     KineticRun<VlasovMaxwell> whole(params({cells}), MPI_COMM_SELF), part(params({cells}));
-    whole.start(), part.start();
-    for (int k = 0; k < 3; ++k) whole.step(), part.step();
+    whole.start();
+    part.start();
+    for (int k = 0; k < 3; ++k) {
+      whole.step();
+      part.step();
+    }
     INFO(cells << " cells, " << n << " ranks");
     CHECK(furthest_fields(part, whole) < 1e-13);
     check_shares(*part.physics);
@@ -302,8 +337,12 @@ TEST_CASE("collisions of ranks that share cells") {
     auto q = p;
     q.ranks = cut;
     KineticRun<VlasovMaxwell> whole(p, MPI_COMM_SELF), part(q);
-    whole.start(), part.start();
-    for (int k = 0; k < 4; ++k) whole.step(), part.step();
+    whole.start();
+    part.start();
+    for (int k = 0; k < 4; ++k) {
+      whole.step();
+      part.step();
+    }
     CHECK(difference(part, whole) < 1e-13);
     CHECK(furthest_fields(part, whole) < 1e-13);
   }

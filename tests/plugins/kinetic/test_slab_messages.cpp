@@ -105,7 +105,11 @@ TEST_CASE("moments are summed over ranks and frequencies compared, bit by bit al
   for (int turn = 0; turn < 30; ++turn) {
     const std::size_t n = turn < 10 ? 3 : 40;  // one stage, then two of more species
     std::vector<double> a(n), b(2 * n), fastest{1.0 * ((comm.rank() + turn) % comm.size()), -1.0};
-    for (std::size_t k = 0; k < n; ++k) a[k] = turn + k + 0.1 * comm.rank(), b[k] = 7.0 * comm.rank(), b[n + k] = -turn;
+    for (std::size_t k = 0; k < n; ++k) {
+      a[k] = turn + k + 0.1 * comm.rank();
+      b[k] = 7.0 * comm.rank();
+      b[n + k] = -turn;
+    }
     if (turn % (comm.size() + 1) == comm.rank()) std::this_thread::sleep_for(std::chrono::microseconds(200));
     ranks.reduce({a, b}, fastest, share);
     const int others = comm.size() * (comm.size() - 1) / 2;

@@ -20,7 +20,10 @@ static PhaseGrid grid_1x2v(const Comm& comm) {
   grid.vdim = 2;
   grid.axis[0].upper = 4.0 * 3.141592653589793;
   for (int d = 0; d < 3; ++d) grid.axis[d].cells = grid.axis[d].count = d == 0 ? 11 : 8;
-  for (int d = 1; d < 3; ++d) grid.axis[d].lower = -6.0, grid.axis[d].upper = 6.0;
+  for (int d = 1; d < 3; ++d) {
+    grid.axis[d].lower = -6.0;
+    grid.axis[d].upper = 6.0;
+  }
   decompose(grid, comm, {});
   return grid;
 }
@@ -105,7 +108,8 @@ TEST_CASE("collisions, limiter and walls repeat bit for bit, however cells are s
     const AsIfThreads as_if(threads);
     VlasovPoisson::Params p;
     p.domain = domain({"0"}, {"8"}, {7});
-    p.domain.lower_wall = {Wall::absorb}, p.domain.upper_wall = {Wall::absorb};
+    p.domain.lower_wall = {Wall::absorb};
+    p.domain.upper_wall = {Wall::absorb};
     p.wall_potential = WallPotentialParams{{"floating"}, {"0"}};
     // Steps inside cells ring when they are projected: the limiter acts.
     p.species = {species("electron", "-1", "1", {"-4"}, {"4"}, {10}, "0.25*step(v + 2.1)*step(1.9 - v)"),

@@ -17,7 +17,8 @@ static VlasovPoisson::Params shock(bool mirrored, int ranks) {
   VlasovPoisson::Params p;
   p.parameters = {{"m", "25"}, {"vi", "1/15"}, {"u", "0.3"}, {"L", "10"}};
   p.domain = mirrored ? domain({"-L"}, {"L"}, {40}) : domain({"-L"}, {"0"}, {20});
-  p.domain.lower_wall = {Wall::copy}, p.domain.upper_wall = {mirrored ? Wall::copy : Wall::reflect};
+  p.domain.lower_wall = {Wall::copy};
+  p.domain.upper_wall = {mirrored ? Wall::copy : Wall::reflect};
   auto stream = [&](const std::string& width) {
     return mirrored ? "(1 - step(x))*maxwellian(v, u, " + width + ") + step(x)*maxwellian(v, -u, " + width + ")"
                     : "maxwellian(v, u, " + width + ")";
@@ -41,8 +42,10 @@ static double field_at_end(const Vlasov& physics) {
 TEST_CASE("a reflecting wall is a plane of symmetry: half of two streams that meet") {
   const int n = Comm().size();
   KineticRun<VlasovPoisson> half(shock(false, n)), both(shock(true, n));
-  half.start(), both.start();
-  half.until(2.0), both.until(2.0);
+  half.start();
+  both.start();
+  half.until(2.0);
+  both.until(2.0);
   const auto size = half.physics->species().front()->conf().whole().size();
   for (std::size_t s = 0; s < 2; ++s)
     for (int c = 0; c < 3; ++c) {
@@ -95,7 +98,7 @@ TEST_CASE("a reflecting wall is a plane of symmetry in two dimensions") {
     VlasovPoisson::Params p;
     p.basis.order = 1;
     p.domain = mirrored ? domain({"0", "-4"}, {"2*pi", "4"}, {4, 8}) : domain({"0", "-4"}, {"2*pi", "0"}, {4, 4});
-    p.domain.lower_wall = {Wall::periodic, Wall::absorb},
+    p.domain.lower_wall = {Wall::periodic, Wall::absorb};
     p.domain.upper_wall = {Wall::periodic, mirrored ? Wall::absorb : Wall::reflect};
     p.species = {species("electron", "-1", "1", {"-5", "-5"}, {"5", "5"}, {6, 8},
                          "(1 + 0.3*cos(x)*cos(pi*y/8)) * maxwellian(vx) * maxwellian(vy)")};
@@ -104,8 +107,10 @@ TEST_CASE("a reflecting wall is a plane of symmetry in two dimensions") {
     return p;
   };
   KineticRun<VlasovPoisson> half(params(false), MPI_COMM_SELF), both(params(true), MPI_COMM_SELF);
-  half.start(), both.start();
-  half.until(0.4), both.until(0.4);
+  half.start();
+  both.start();
+  half.until(0.4);
+  both.until(0.4);
   const auto density = half.physics->species()[0]->moment(0), wanted = both.physics->species()[0]->moment(0);
   double worst = 0.0, field = 0.0;
   for (int x = 0; x < 4; ++x)
@@ -127,9 +132,13 @@ static VlasovPoisson::Params bounded(Wall lower, std::vector<std::string> potent
   VlasovPoisson::Params p;
   p.parameters = {{"m", "16"}, {"vi", "0.25"}};
   p.domain = domain({"0"}, {"12"}, {16});
-  p.domain.lower_wall = {lower}, p.domain.upper_wall = {Wall::absorb};
+  p.domain.lower_wall = {lower};
+  p.domain.upper_wall = {Wall::absorb};
   p.wall_potential = WallPotentialParams{};
-  if (!potential.empty()) p.wall_potential->lower = {potential[0]}, p.wall_potential->upper = {potential[1]};
+  if (!potential.empty()) {
+    p.wall_potential->lower = {potential[0]};
+    p.wall_potential->upper = {potential[1]};
+  }
   p.species = {species("electron", "-1", "1", {"-6"}, {"6"}, {24}, "maxwellian(v, 0.1)"),
                species("ion", "1", "m", {"-1.5"}, {"1.5"}, {24}, "maxwellian(v, 0.1, vi)")};
   p.max_timestep = dt;
@@ -180,7 +189,8 @@ TEST_CASE("a floating wall keeps what it absorbs: charge and energy add up") {
       run.step();
       const double now = energy_flux(*run.physics);
       absorbed += 0.5 * (run.state.time - time) * (flux + now);
-      flux = now, time = run.state.time;
+      flux = now;
+      time = run.state.time;
     }
     const double wall = run("wall_charge_upper_x");
     INFO("plasma " << charge_of(*run.physics) << ", wall " << wall << ", at first " << before << ", electrons left "
@@ -225,8 +235,13 @@ TEST_CASE("floating walls on several ranks, and in a restarted run bit for bit")
   auto one_rank = params;
   one_rank.ranks = {};
   KineticRun<VlasovPoisson> straight(params), first(params), second(params), whole(one_rank, MPI_COMM_SELF);
-  straight.start(), first.start(), whole.start();
-  for (int k = 0; k < 20; ++k) straight.step(), whole.step();
+  straight.start();
+  first.start();
+  whole.start();
+  for (int k = 0; k < 20; ++k) {
+    straight.step();
+    whole.step();
+  }
   for (int k = 0; k < 10; ++k) first.step();
   {
     io::File file = comm.root() ? io::File::create(path) : io::File::in_memory(path);
@@ -234,7 +249,8 @@ TEST_CASE("floating walls on several ranks, and in a restarted run bit for bit")
     if (comm.root()) file.close();
   }
   comm.barrier();
-  second.state.step = first.state.step, second.state.time = first.state.time;
+  second.state.step = first.state.step;
+  second.state.time = first.state.time;
   second.physics->restore(second.state, second.context, io::File::open(path), true);
   for (int k = 0; k < 10; ++k) second.step();
   for (const char* name : {"wall_charge_lower_x", "wall_potential_lower_x", "total_energy", "particles"}) {

@@ -39,7 +39,11 @@ inline Particles deal(const Comm& comm, const Box& box, int count, int spread = 
   for (int t = 1; t <= count; ++t) {
     if ((t * 7 / 3) % comm.size() != comm.rank()) continue;
     const Vec r = start(box, t, spread);
-    for (int d = 0; d < 3; ++d) x(row, d) = r[d], v(row, d) = t + 0.1 * d, f(row, d) = -t - 0.1 * d;
+    for (int d = 0; d < 3; ++d) {
+      x(row, d) = r[d];
+      v(row, d) = t + 0.1 * d;
+      f(row, d) = -t - 0.1 * d;
+    }
     x(row, 3) = t % 2;
     tag(row) = t;
     group(row) = 5 * t;

@@ -39,7 +39,11 @@ class MdRun {
   /// The same, but going on from the positions, velocities and forces of another run of the same cell.
   MdRun(const std::string& deck, const Atoms& from) : MdRun(deck) {
     exchange([&](auto x, auto v, auto f, int i, std::size_t tag) {
-      for (int k = 0; k < 3; ++k) x(i, k) = from.x[tag][k], v(i, k) = from.v[tag][k], f(i, k) = from.f[tag][k];
+      for (int k = 0; k < 3; ++k) {
+        x(i, k) = from.x[tag][k];
+        v(i, k) = from.v[tag][k];
+        f(i, k) = from.f[tag][k];
+      }
     });
     physics_->prepare_checkpoint(state_, context_);  // new ghosts and list
   }
@@ -73,7 +77,11 @@ class MdRun {
     Atoms out{std::vector<std::array<double, 3>>(n), std::vector<std::array<double, 3>>(n),
               std::vector<std::array<double, 3>>(n)};
     exchange([&](auto x, auto v, auto f, int i, std::size_t tag) {
-      for (int k = 0; k < 3; ++k) out.x[tag][k] = x(i, k), out.v[tag][k] = v(i, k), out.f[tag][k] = f(i, k);
+      for (int k = 0; k < 3; ++k) {
+        out.x[tag][k] = x(i, k);
+        out.v[tag][k] = v(i, k);
+        out.f[tag][k] = f(i, k);
+      }
     });
     return out;
   }
@@ -168,7 +176,8 @@ inline double slope(const std::vector<double>& a, double interval) {
   double xy = 0.0, xx = 0.0;
   for (std::size_t k = 0; k < a.size(); ++k) {
     const double x = static_cast<double>(k) - middle;
-    xy += x * (a[k] - m), xx += x * x;
+    xy += x * (a[k] - m);
+    xx += x * x;
   }
   return xy / xx / interval;
 }

@@ -177,7 +177,11 @@ inline void check_invariances(const PotentialCase& c, World& world) {
   std::vector<int> order(c.positions.size());
   std::iota(order.begin(), order.end(), 0);
   auto translated = c.positions;
-  for (auto& p : translated) p[0] += 1.234, p[1] -= 0.777, p[2] += 17.1;
+  for (auto& p : translated) {
+    p[0] += 1.234;
+    p[1] -= 0.777;
+    p[2] += 17.1;
+  }
   auto t = c.system(c.box, translated, c.types);
   check_same(at, c.evaluate(t, world), order);
   Box shifted = c.box;  // other images become the owned ones

@@ -22,7 +22,10 @@ struct Dice {
 CutTree random_tree(int ranks, Dice& dice, int first = 0, int last = -1, FractionalBox box = {},
                     CutTree* tree = nullptr) {
   CutTree own(ranks);
-  if (!tree) tree = &own, last = ranks;
+  if (!tree) {
+    tree = &own;
+    last = ranks;
+  }
   if (last - first > 1) {
     const int half = CutTree::middle(first, last), d = static_cast<int>(3.0 * dice());
     const double share = dice() < 0.25 ? 0.01 : dice.between(0.05, 0.95);

@@ -28,7 +28,10 @@ TEST_CASE("kernels bring rows into the order of the host, with all that belongs 
     View<double**> carried("carried", 700, 2);
     const auto filled = Kokkos::create_mirror_view(carried);
     const auto own = host(p.tag);
-    for (int i = 0; i < 700; ++i) filled(i, 0) = static_cast<double>(own(i)), filled(i, 1) = -filled(i, 0);
+    for (int i = 0; i < 700; ++i) {
+      filled(i, 0) = static_cast<double>(own(i));
+      filled(i, 1) = -filled(i, 0);
+    }
     Kokkos::deep_copy(carried, filled);
     const double low[3] = {-2, -2, -2}, high[3] = {3, 3, 3};
     const auto order = spatial_order(host(p.x), host(p.tag), p.nlocal, box, low, high);

@@ -67,7 +67,10 @@ TEST_CASE("atoms take all that is theirs along, and unwrapped positions stay") {
   {
     auto e = host(extra);
     const auto tag = host(p.tag);
-    for (int i = 0; i < p.nlocal; ++i) e(i, 0) = tag(i) + 0.5, e(i, 1) = -tag(i);
+    for (int i = 0; i < p.nlocal; ++i) {
+      e(i, 0) = tag(i) + 0.5;
+      e(i, 1) = -tag(i);
+    }
     Kokkos::deep_copy(extra, e);
   }
   domain.carry(&extra);
@@ -132,7 +135,8 @@ TEST_CASE("the order of rows is a function of positions and tags alone") {
   for (int i = 0; i < q.nlocal; ++i) {
     const std::size_t j = all.size() - 1 - i;
     for (int k = 0; k < 3; ++k) x(i, k) = all[j][k];
-    x(i, 3) = 0, tag(i) = static_cast<std::int64_t>(j) + 1;
+    x(i, 3) = 0;
+    tag(i) = static_cast<std::int64_t>(j) + 1;
   }
   Kokkos::deep_copy(q.x, x);
   Kokkos::deep_copy(q.tag, tag);

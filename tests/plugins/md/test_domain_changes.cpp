@@ -56,7 +56,10 @@ TEST_CASE("atoms on faces of the cell and just below zero are wrapped once") {
   auto x = host(p.x);
   const auto tag = host(p.tag);
   const double awkward[8] = {0.0, -1e-17, 20.0, 10.0, std::nextafter(20.0, 0.0), std::nextafter(10.0, 0.0), -20.0, 5.0};
-  for (int i = 0; i < p.nlocal; ++i) x(i, 0) = awkward[tag(i) - 1], x(i, 1) = x(i, 2) = 2.0 * tag(i);
+  for (int i = 0; i < p.nlocal; ++i) {
+    x(i, 0) = awkward[tag(i) - 1];
+    x(i, 1) = x(i, 2) = 2.0 * tag(i);
+  }
   Kokkos::deep_copy(p.x, x);
   Domain domain(comm, box, {}, 4.0);
   domain.migrate(p);
@@ -109,7 +112,9 @@ TEST_CASE("a lost atom is named on every rank") {
   for (int i = 0; i < p.nlocal; ++i)
     if (tag(i) == 17) {
       owner = comm.rank();
-      x(i, 0) = std::nan(""), x(i, 1) = 2.5, x(i, 2) = 3.0;
+      x(i, 0) = std::nan("");
+      x(i, 1) = 2.5;
+      x(i, 2) = 3.0;
     }
   owner = comm.max(owner);
   Kokkos::deep_copy(p.x, x);

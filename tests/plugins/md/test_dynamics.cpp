@@ -45,7 +45,10 @@ struct World {
   World() { dynamics.rebuild(); }
   static Particles crystal(const Comm& comm) {
     LatticeSpec spec;
-    spec.type = LatticeType::bcc, spec.a = 4.0, spec.cells = {4, 4, 4}, spec.species = {"Cs", "Cl"};
+    spec.type = LatticeType::bcc;
+    spec.a = 4.0;
+    spec.cells = {4, 4, 4};
+    spec.species = {"Cs", "Cl"};
     return particles_of(make_lattice(spec, comm, 1));
   }
   int row_of(std::int64_t wanted) const {

@@ -24,7 +24,10 @@ std::map<std::string, GroupSpec> parse(const std::string& text) {
 /// CsCl, 4 x 4 x 4 cells of 4 Å: tag 2 n + 1 is the Cs at the corner of cell n, tag 2 n + 2 its Cl.
 Particles small_crystal(const Comm& comm) {
   LatticeSpec spec;
-  spec.type = LatticeType::bcc, spec.a = 4.0, spec.cells = {4, 4, 4}, spec.species = {"Cs", "Cl"};
+  spec.type = LatticeType::bcc;
+  spec.a = 4.0;
+  spec.cells = {4, 4, 4};
+  spec.species = {"Cs", "Cl"};
   Structure s = make_lattice(spec, comm, 1);
   // Some atoms are given by an image outside of the cell.
   for (std::size_t i = 0; i < s.x.size(); ++i)

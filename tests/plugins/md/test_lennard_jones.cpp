@@ -17,13 +17,17 @@ double lj(double r, double e, double s) {
 
 LennardJones::Params argon(Truncation truncation) {
   LennardJones::Params p;
-  p.epsilon = eps, p.sigma = sig, p.cutoff = 2.5 * sig, p.truncation = truncation;
+  p.epsilon = eps;
+  p.sigma = sig;
+  p.cutoff = 2.5 * sig;
+  p.truncation = truncation;
   return p;
 }
 
 LennardJones::Params mixture(Truncation truncation) {
   LennardJones::Params p;
-  p.cutoff = 8.0, p.truncation = truncation;
+  p.cutoff = 8.0;
+  p.truncation = truncation;
   p.pairs = {{{"Ar", "Ar"}, eps, sig, {}},
              {{"Ne", "Ne"}, 0.0031, 2.75, 7.0},
              {{"Xe", "Ne"}, 0.006, 3.2, 6.5},
@@ -101,7 +105,8 @@ TEST_CASE("a long plain cut-off and a short one with tail correction agree in en
   const double a = 5.3;
   auto energy_and_pressure = [&](double cutoff, bool tail) {
     auto params = argon(Truncation::plain);
-    params.cutoff = cutoff, params.tail = tail;
+    params.cutoff = cutoff;
+    params.tail = tail;
     PotentialCase c;
     c.box = Box::orthogonal(2 * a, 2 * a, 2 * a);
     c.positions = lattice(a, {2, 2, 2}, fcc_basis);
@@ -152,7 +157,8 @@ TEST_CASE("lennard_jones refuses pairs that would be passed over") {
   CHECK_THROWS_WITH(
       bind(argon_only),
       "lennard_jones: Ar has `epsilon` and `sigma` and an entry [Ar, Ar] in `pairs`; leave one of them out");
-  params.epsilon.reset(), params.sigma.reset();
+  params.epsilon.reset();
+  params.sigma.reset();
   CHECK_NOTHROW(bind(argon_only));
   params.pairs.push_back({.species = {"Kr", "Kr"}, .epsilon = 0.014, .sigma = 3.6});
   params.pairs.push_back({.species = {"Ar", "kr"}, .epsilon = 0.011, .sigma = 3.5});

@@ -51,9 +51,15 @@ State state_of(const Comm& comm, const Box& box, const std::vector<Atom>& atoms)
     const Atom& atom = atoms[k];
     double s[3], inside[3];
     box.to_fractional(atom.x, s);
-    for (int d = 0; d < 3; ++d) image(row, d) = static_cast<int>(std::floor(s[d])), s[d] -= std::floor(s[d]);
+    for (int d = 0; d < 3; ++d) {
+      image(row, d) = static_cast<int>(std::floor(s[d]));
+      s[d] -= std::floor(s[d]);
+    }
     box.to_cartesian(s, inside);
-    for (int d = 0; d < 3; ++d) x(row, d) = inside[d], v(row, d) = atom.v[d];
+    for (int d = 0; d < 3; ++d) {
+      x(row, d) = inside[d];
+      v(row, d) = atom.v[d];
+    }
     x(row, 3) = atom.type;
     tag(row) = k + 1;
   }
@@ -201,7 +207,10 @@ TEST_CASE("particles that fly freely have MSD = v^2 t^2, whatever cells they cro
   for (std::uint64_t i = 0; i < 60; ++i) {
     const Random4 random(3, Stream::test, i, 0), more(3, Stream::test, i, 1);
     Atom atom{{}, {}, i % 3 == 0 ? 1 : 0};
-    for (int k = 0; k < 3; ++k) atom.x[k] = 8.0 * random.uniform(k), atom.v[k] = 5.0 * more.normal(k) + 2.0;
+    for (int k = 0; k < 3; ++k) {
+      atom.x[k] = 8.0 * random.uniform(k);
+      atom.v[k] = 5.0 * more.normal(k) + 2.0;
+    }
     const double m = atom.type ? 20.0 : 60.0;
     mass += m;
     for (int k = 0; k < 3; ++k) momentum[k] += m * atom.v[k];
@@ -306,7 +315,10 @@ TEST_CASE("observables interrupted by a restart give the same bits") {
     for (std::uint64_t i = 0; i < 100; ++i) {
       const Random4 random(5, Stream::test, i, sample), more(6, Stream::test, i, sample);
       Atom atom{{}, {}, i % 3 == 0 ? 1 : 0};
-      for (int k = 0; k < 3; ++k) atom.x[k] = 20.0 * random.uniform(k), atom.v[k] = more.normal(k);
+      for (int k = 0; k < 3; ++k) {
+        atom.x[k] = 20.0 * random.uniform(k);
+        atom.v[k] = more.normal(k);
+      }
       atoms.push_back(atom);
     }
     return state_of(w.comm, box, atoms);
@@ -314,9 +326,11 @@ TEST_CASE("observables interrupted by a restart give the same bits") {
   Rdf::Params rdf_params;
   rdf_params.average = 12;
   Msd::Params msd_params;
-  msd_params.length = 8, msd_params.origins = 4;
+  msd_params.length = 8;
+  msd_params.origins = 4;
   Vacf::Params vacf_params;
-  vacf_params.length = 8, vacf_params.origins = 4;
+  vacf_params.length = 8;
+  vacf_params.origins = 4;
   auto make = [&] {
     std::vector<std::unique_ptr<Writer>> writers;
     writers.push_back(std::make_unique<Rdf>(rdf_params, w.context));

@@ -104,7 +104,14 @@ TEST_CASE("stillinger_weber, atoms shared out among threads") {
 TEST_CASE("stillinger_weber with many neighbours and other parameters") {
   World world;
   StillingerWeber::Params p;
-  p.epsilon = 0.4, p.sigma = 2.4, p.a = 2.1, p.lambda = 3.0, p.gamma = 0.9, p.cos0 = -0.2, p.p = 5, p.q = 2;
+  p.epsilon = 0.4;
+  p.sigma = 2.4;
+  p.a = 2.1;
+  p.lambda = 3.0;
+  p.gamma = 0.9;
+  p.cos0 = -0.2;
+  p.p = 5;
+  p.q = 2;
   auto c = silicon_case(p, 5.0, 0.3, world);  // over 32 neighbours, so that not all fit the kept packs
   c.skin = 3.0;                               // and rows longer than the filter takes
   check_potential(c, world);
@@ -125,7 +132,9 @@ TEST_CASE("stillinger_weber one thread per atom, whole packs and single numbers"
 TEST_CASE("stillinger_weber with more neighbours than a block of the host holds") {
   World world;
   StillingerWeber::Params p;
-  p.sigma = 4.0, p.a = 2.5, p.epsilon = 1e-3;
+  p.sigma = 4.0;
+  p.a = 2.5;
+  p.epsilon = 1e-3;
   auto c = silicon_case(p, 4.4, 0.3, world);  // about 390 neighbours within 10 Å
   check_energy_against_oracle(c, world);
   check_virial_is_strain_derivative(c, world);

@@ -28,7 +28,9 @@ double plain_energy(const PeriodicSystem& s, const SuttonChen::Numbers& p, doubl
 
 SuttonChen::Params element(const char* symbol, bool tail, std::optional<double> cutoff = {}) {
   SuttonChen::Params p;
-  p.element = symbol, p.tail = tail, p.cutoff = cutoff;
+  p.element = symbol;
+  p.tail = tail;
+  p.cutoff = cutoff;
   return p;
 }
 
@@ -78,7 +80,13 @@ TEST_CASE("sutton_chen satisfies what every potential must") {
   check_potential(metal_case(element("Cu", false), "Cu", 0.3, world), world);
   check_potential(metal_case(element("Pt", false, 6.0), "Pt", 0.2, world), world);
   SuttonChen::Params own;
-  own.epsilon = 0.02, own.a = 3.7, own.c = 30.0, own.n = 11, own.m = 5, own.cutoff = 6.3, own.switch_width = 1.7;
+  own.epsilon = 0.02;
+  own.a = 3.7;
+  own.c = 30.0;
+  own.n = 11;
+  own.m = 5;
+  own.cutoff = 6.3;
+  own.switch_width = 1.7;
   check_potential(metal_case(own, "X", 0.25, world), world);
 }
 

@@ -14,7 +14,10 @@ namespace {
 
 Particles crystal(const Comm& comm) {
   LatticeSpec spec;
-  spec.type = LatticeType::bcc, spec.a = 4.0, spec.cells = {8, 8, 8}, spec.species = {"Cs", "Cl"};
+  spec.type = LatticeType::bcc;
+  spec.a = 4.0;
+  spec.cells = {8, 8, 8};
+  spec.species = {"Cs", "Cl"};
   return particles_of(make_lattice(spec, comm, 1));
 }
 
@@ -103,7 +106,9 @@ TEST_CASE("zero temperature and a single atom give rest") {
   init_velocities(p, comm, 0.0, 3);
   CHECK(moments(comm, p)[3] == 0.0);
   LatticeSpec one;
-  one.type = LatticeType::sc, one.a = 3.0, one.species = {"Ar"};
+  one.type = LatticeType::sc;
+  one.a = 3.0;
+  one.species = {"Ar"};
   Particles atom = particles_of(make_lattice(one, comm, 1));
   init_velocities(atom, comm, 300.0, 3);
   CHECK(moments(comm, atom)[3] == 0.0);

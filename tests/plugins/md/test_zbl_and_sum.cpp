@@ -34,7 +34,9 @@ PotentialCase compressed_case(std::vector<Species> species) {
 
 Zbl::Params zbl_params() {
   Zbl::Params p;
-  p.inner = 1.5, p.outer = 2.9, p.charges = {{"heavy", 60.5}};
+  p.inner = 1.5;
+  p.outer = 2.9;
+  p.charges = {{"heavy", 60.5}};
   return p;
 }
 
@@ -112,7 +114,10 @@ TEST_CASE("a sum adds its terms, with and without ghost forces") {
   World world;
   auto c = compressed_case({{"Si", 28.1}});
   LennardJones::Params lj;
-  lj.epsilon = 0.01, lj.sigma = 2.2, lj.cutoff = 5.0, lj.truncation = Truncation::smooth;
+  lj.epsilon = 0.01;
+  lj.sigma = 2.2;
+  lj.cutoff = 5.0;
+  lj.truncation = Truncation::smooth;
   auto make = [&](int k) -> std::unique_ptr<Potential> {
     if (k == 0) return std::make_unique<StillingerWeber>(StillingerWeber::Params(), world.context);
     if (k == 1) return std::make_unique<Zbl>(zbl_params(), world.context);
@@ -160,7 +165,8 @@ TEST_CASE("a sum is made from a deck") {
 TEST_CASE("zbl and sum say what is wrong") {
   World world;
   Zbl::Params p;
-  p.inner = 2.0, p.outer = 1.5;
+  p.inner = 2.0;
+  p.outer = 1.5;
   CHECK_THROWS_WITH(Zbl(p, world.context),
                     "zbl: `inner` is 2 Å and `outer` is 1.5 Å; the repulsion is switched off from the inner to the "
                     "outer distance, so `inner` must be smaller");

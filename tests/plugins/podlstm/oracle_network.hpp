@@ -81,7 +81,10 @@ inline Sequence network(const Genome& genome, Cell cell, Sequence input, Weights
       any = true;
       const std::size_t from = anchors[a][0].size(), to = out[0].size();
       std::vector<double> p, b;
-      if (from != to) p = w.take(), b = w.take();
+      if (from != to) {
+        p = w.take();
+        b = w.take();
+      }
       for (std::size_t t = 0; t < out.size(); ++t)
         for (std::size_t j = 0; j < to; ++j) {
           if (from == to)

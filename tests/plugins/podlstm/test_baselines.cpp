@@ -63,7 +63,9 @@ TEST_CASE("scores do not depend on the unit of a series", "[baselines]") {
   for (std::size_t h = 0; h < small.by_lead.size(); ++h)
     CHECK(small.by_lead[h] == Approx(usual.by_lead[h]).epsilon(1e-9));
   TableRow row;
-  row.name = "persistence", row.test = small, row.rmse = {3.25e-7, 4.5e-7};
+  row.name = "persistence";
+  row.test = small;
+  row.rmse = {3.25e-7, 4.5e-7};
   CHECK(table_text({row}, "kg/kg").back().find("   3.25e-07 4.5e-07") != std::string::npos);
 }
 
@@ -91,7 +93,8 @@ TEST_CASE("harmonics + ridge of the last time is that of windows of one time", "
   one.anomaly_ridge = one.last_ridge;
   auto narrow = harmonic_ridge(one);
   methods[4]->fit({s, eight, s.times(), starts});
-  methods[5]->fit({s, eight, s.times(), starts}), narrow->fit({s, {1, 8}, s.times(), later});
+  methods[5]->fit({s, eight, s.times(), starts});
+  narrow->fit({s, {1, 8}, s.times(), later});
   const Matrix a = methods[5]->predict(s, starts, eight), b = narrow->predict(s, later, {1, 8});
   REQUIRE(a.a.size() == b.a.size());
   for (std::size_t k = 0; k < a.a.size(); ++k) REQUIRE(a.a[k] == Approx(b.a[k]).margin(1e-12));
@@ -163,13 +166,17 @@ TEST_CASE("baselines of the authors' coefficients", "[baselines][data]") {
   if (path.empty()) return;
   Stage stage;
   SeriesParams p;
-  p.file = path, p.train = "oisst_weekly_pod/coeff_train", p.test = "oisst_weekly_pod/coeff_test";
-  p.time = "oisst_weekly_pod/week_center_days_since_1800", p.cells = 44219;
+  p.file = path;
+  p.train = "oisst_weekly_pod/coeff_train";
+  p.test = "oisst_weekly_pod/coeff_test";
+  p.time = "oisst_weekly_pod/week_center_days_since_1800";
+  p.cells = 44219;
   const Series series = read_series(p, stage.comm);
   std::vector<double> test, blocked;
   for (auto& method : baselines({})) {
     const TableRow row = evaluate(*method, series, eight, {});
-    test.push_back(row.test.r2), blocked.push_back(*row.blocked);
+    test.push_back(row.test.r2);
+    blocked.push_back(*row.blocked);
     if (row.name == "ridge") {
       CHECK(*row.paper - *row.blocked > 0.05);  // random validation windows overlap the fitted ones
       CHECK(row.test.by_mode[0] == Approx(0.996).margin(0.002));

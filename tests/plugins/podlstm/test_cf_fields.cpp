@@ -89,7 +89,8 @@ TEST_CASE("a height of length 1, times last, and latitudes of another name chang
     std::vector<double> radians, time;
     for (double x : latitudes) radians.push_back(x * M_PI / 180.0);
     auto y = f.write("Y", radians);
-    y.set_attribute("units", "radians"), y.set_attribute("standard_name", "latitude");
+    y.set_attribute("units", "radians");
+    y.set_attribute("standard_name", "latitude");
     f.write("X", longitudes).set_attribute("units", "degree_east");
     for (int t = 0; t < n_time; ++t) time.push_back(30.0 * t);
     f.write("T", time).set_attribute("units", "days since 2000-1-1");
@@ -127,10 +128,12 @@ TEST_CASE("a mask's fills are land", "[field]") {
   };
   const auto mask = world.write("mask.h5", [](io::File& f) {
     std::vector<std::int32_t> land(n_lat * n_lon, 1);
-    land[3] = -999, land[7] = 0;
+    land[3] = -999;
+    land[7] = 0;
     auto array = f.write("mask", io::tensor_of(land.data(), {1, n_lat, n_lon}));
     array.set_attribute("_FillValue", -999);
-    f.write("time", std::vector<double>{0}), World::coordinates(f);
+    f.write("time", std::vector<double>{0});
+    World::coordinates(f);
   });
   CHECK(cells("mask: {file: '" + mask + "', array: mask}") == n_lat * n_lon - 2);
 }

@@ -33,7 +33,10 @@ Stretch series(std::int64_t n) {
 MemberOptions residual() {
   MemberOptions o;
   o.network = {{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Cell::lstm, Head::dense};
-  o.inputs = Inputs::residual, o.calendar = 1, o.epochs = 30, o.rate = 3e-3;
+  o.inputs = Inputs::residual;
+  o.calendar = 1;
+  o.epochs = 30;
+  o.rate = 3e-3;
   return o;
 }
 
@@ -73,20 +76,22 @@ TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other
     stage.comm.barrier();
     stage.context.run_directory = folder;
   };
-  in(field), stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
-  in(pod), stage.run("pod",
-                     "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
+  in(field);
+  stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
+  in(pod);
+  stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
   const std::string where = "data: {series: {file: " + pod + "/pod.h5}, folds: 2";
-  in(search),
-      stage.run("search", "{" + where +
-                              "}, network: {inputs: residual, calendar: 1, epochs: 3}, trials: 3, population: 2, "
-                              "sample: 1, seeds_per_trial: 2, ensemble: {members: 2, seeds: 2, plain_epochs: 2}}");
+  in(search);
+  stage.run("search", "{" + where +
+                          "}, network: {inputs: residual, calendar: 1, epochs: 3}, trials: 3, population: 2, "
+                          "sample: 1, seeds_per_trial: 2, ensemble: {members: 2, seeds: 2, plain_epochs: 2}}");
   if (stage.comm.root()) {  // whatever share validation chose
     io::File file = io::File::append(search + "/ensemble.h5");
     file.set_attribute("linear_share", 0.25);
     file.close();
   }
-  in(forecast), stage.run("forecast", "{" + where + "}, ensemble: " + search + "/ensemble.h5}");
+  in(forecast);
+  stage.run("forecast", "{" + where + "}, ensemble: " + search + "/ensemble.h5}");
   CHECK(stage.message("forecast", "{" + where + ", window: 6}, ensemble: " + search + "/ensemble.h5}")
             .find("forecasts 2 modes over 8 times from 8, but the series has 2 modes, horizon is 8 and window 6") !=
         std::string::npos);
@@ -116,9 +121,10 @@ TEST_CASE("a search that goes on after its test years were forecast counts that 
     stage.comm.barrier();
     stage.context.run_directory = folder;
   };
-  in(field), stage.run("example_field", "{weeks: 120, latitudes: 6, longitudes: 12}");
-  in(pod),
-      stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 80}");
+  in(field);
+  stage.run("example_field", "{weeks: 120, latitudes: 6, longitudes: 12}");
+  in(pod);
+  stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 80}");
   in(search);
   for (int times = 1; times <= 3; ++times) {
     stage.context.resume = times > 1;
@@ -150,16 +156,18 @@ TEST_CASE("a group of ranks rewards a trial with the same bits as one rank", "[e
     stage.comm.barrier();
     stage.context.run_directory = folder;
   };
-  in(field), stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
-  in(pod), stage.run("pod",
-                     "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
+  in(field);
+  stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
+  in(pod);
+  stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
   std::vector<std::vector<Trial>> trials;
   for (int size : {1, stage.comm.size()}) {
     const auto folder = stage.file("search_" + std::to_string(size));
-    in(folder), stage.run("search", "{data: {series: {file: " + pod +
-                                        "/pod.h5}, folds: 2}, network: {epochs: 3}, trials: 4, strategy: random, "
-                                        "seeds_per_trial: 2, ranks_per_trial: " +
-                                        std::to_string(size) + ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
+    in(folder);
+    stage.run("search", "{data: {series: {file: " + pod +
+                            "/pod.h5}, folds: 2}, network: {epochs: 3}, trials: 4, strategy: random, "
+                            "seeds_per_trial: 2, ranks_per_trial: " +
+                            std::to_string(size) + ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
     stage.comm.barrier();
     trials.push_back(read_trials(folder + "/journal.h5"));
     std::ranges::sort(trials.back(), {}, &Trial::number);
@@ -173,9 +181,14 @@ TEST_CASE("windows as samples: scaled by the training years, neighbours share ti
   const auto path = stage.file("series.h5");
   if (stage.comm.root()) {
     std::vector<double> a, days;
-    for (int t = 0; t < 30; ++t) a.push_back(t), a.push_back(-2.0 * t), days.push_back(7.0 * t);
+    for (int t = 0; t < 30; ++t) {
+      a.push_back(t);
+      a.push_back(-2.0 * t);
+      days.push_back(7.0 * t);
+    }
     io::File file = io::File::create(path);
-    file.write("coefficients", io::tensor_of(a.data(), {30, 2})), file.write("time", days);
+    file.write("coefficients", io::tensor_of(a.data(), {30, 2}));
+    file.write("time", days);
     file.close();
   }
   stage.comm.barrier();

@@ -25,7 +25,8 @@ struct Bad : Stage {
     if (comm.root())
       io::write_h5_atomically(file("f.h5"), [&](io::File& f) {
         f.write("q", io::tensor_of(q.data(), {4, 2, 3}));
-        f.write("lat", std::vector<double>{-30, 30}), f.write("lon", std::vector<double>{0, 120, 240});
+        f.write("lat", std::vector<double>{-30, 30});
+        f.write("lon", std::vector<double>{0, 120, 240});
         f.write("time", time).set_attribute("units", "days since 2000-01-01");
       });
     comm.barrier();
@@ -66,7 +67,8 @@ TEST_CASE("what fills holes of the training snapshots does not depend on later o
     if (stage.comm.root())
       io::write_h5_atomically(path, [&](io::File& f) {
         f.write("q", io::tensor_of(q.data(), {times, 2, 3}));
-        f.write("lat", std::vector<double>{-30, 30}), f.write("lon", std::vector<double>{0, 120, 240});
+        f.write("lat", std::vector<double>{-30, 30});
+        f.write("lon", std::vector<double>{0, 120, 240});
         f.write("time", time).set_attribute("units", "days since 2000-01-01");
       });
     stage.comm.barrier();
@@ -102,15 +104,17 @@ TEST_CASE("a classic NetCDF file with packed numbers", "[field]") {
   int file = 0, dimension[3], time = 0, lat = 0, sst = 0;
   REQUIRE(nc_create(stage.file("c.nc").c_str(), NC_CLOBBER, &file) == NC_NOERR);
   nc_def_dim(file, "time", NC_UNLIMITED, &dimension[0]);
-  nc_def_dim(file, "lat", 2, &dimension[1]), nc_def_dim(file, "lon", 3, &dimension[2]);
-  nc_def_var(file, "time", NC_DOUBLE, 1, dimension, &time), nc_def_var(file, "lat", NC_FLOAT, 1, dimension + 1, &lat);
+  nc_def_dim(file, "lat", 2, &dimension[1]);
+  nc_def_dim(file, "lon", 3, &dimension[2]);
+  nc_def_var(file, "time", NC_DOUBLE, 1, dimension, &time);
+  nc_def_var(file, "lat", NC_FLOAT, 1, dimension + 1, &lat);
   nc_def_var(file, "sst", NC_SHORT, 3, dimension, &sst);
   const std::string unit = "days since 1800-1-1 00:00:00";
   nc_put_att_text(file, time, "units", unit.size(), unit.c_str());
   const double scale = 0.01, offset = 5.0;
   const short missing = 32767;
-  nc_put_att_double(file, sst, "scale_factor", NC_FLOAT, 1, &scale),
-      nc_put_att_double(file, sst, "add_offset", NC_FLOAT, 1, &offset);
+  nc_put_att_double(file, sst, "scale_factor", NC_FLOAT, 1, &scale);
+  nc_put_att_double(file, sst, "add_offset", NC_FLOAT, 1, &offset);
   nc_put_att_short(file, sst, "missing_value", NC_SHORT, 1, &missing);
   nc_enddef(file);
   const float lats[] = {-10, 10};
@@ -121,7 +125,8 @@ TEST_CASE("a classic NetCDF file with packed numbers", "[field]") {
     for (int c = 0; c < 6; ++c) row[c] = static_cast<short>(100 * c + static_cast<int>(t));
     row[4] = missing;
     const std::size_t start[] = {t, 0, 0}, count[] = {1, 2, 3};
-    nc_put_var1_double(file, time, &t, &day), nc_put_vara_short(file, sst, start, count, row);
+    nc_put_var1_double(file, time, &t, &day);
+    nc_put_vara_short(file, sst, start, count, row);
   }
   nc_close(file);
   const auto field = io::cf::Field::open(stage.file("c.nc"), {"sst", "", {}, {}});

@@ -41,7 +41,8 @@ void write(const std::string& path, const Sample& s, const Comm& comm) {
   if (comm.root())
     io::write_h5_atomically(path, [&](io::File& f) {
       f.write("sst", io::tensor_of(s.q.data(), {n_time, n_lat, n_lon}));
-      f.write("lat", s.lat), f.write("lon", s.lon);
+      f.write("lat", s.lat);
+      f.write("lon", s.lon);
       f.write("time", s.time).set_attribute("units", "days since 2000-01-01");
     });
   comm.barrier();
@@ -70,7 +71,8 @@ std::vector<double> oracle_energies(const Sample& s, bool weighted) {
         const double co = 1.0 / std::sqrt(1.0 + t * t), si = co * t;
         for (std::size_t k = 0; k < rows[i].size(); ++k) {
           const double x = rows[i][k], y = rows[j][k];
-          rows[i][k] = co * x - si * y, rows[j][k] = si * x + co * y;
+          rows[i][k] = co * x - si * y;
+          rows[j][k] = si * x + co * y;
         }
       }
   std::vector<double> energies;
@@ -81,7 +83,9 @@ std::vector<double> oracle_energies(const Sample& s, bool weighted) {
 
 FieldParams params_of(const std::string& path) {
   FieldParams p;
-  p.files = {path}, p.array = "sst", p.missing = Missing::land;
+  p.files = {path};
+  p.array = "sst";
+  p.missing = Missing::land;
   return p;
 }
 
@@ -117,8 +121,7 @@ TEST_CASE("mean, modes and coefficients give the field back", "[pod]") {
     for (std::int64_t i = 0; i < std::ssize(b.index); ++i) {
       double q = b.mean[i];
       for (std::int64_t k = 0; k < b.modes.rows; ++k) q += b.coefficients(t, k) * b.modes(k, i);
-      const double error =
-          std::abs(q - s.q[t * n_lat * n_lon + b.index[i]]);
+      const double error = std::abs(q - s.q[t * n_lat * n_lon + b.index[i]]);
       (t < training ? worst : beyond) = std::max(t < training ? worst : beyond, error);
     }
   CHECK(stage.comm.max(worst) < 1e-9);   // all training fluctuations are spanned
@@ -144,7 +147,8 @@ TEST_CASE("five modes of ERSSTv5", "[pod][data]") {
   if (path.empty()) return;
   Stage stage;
   FieldParams p = params_of(path);
-  p.array = "ersstv5_monthly/sst", p.time = "days_since_1800";
+  p.array = "ersstv5_monthly/sst";
+  p.time = "days_since_1800";
   // together: numpy.linalg.svd of the same 84 months
   const double together[] = {0.8668688, 0.90202993, 0.92796313, 0.94644498, 0.95330909};
   const double weighted[] = {0.86412036, 0.90513619, 0.92914492, 0.94936374, 0.95589607};

@@ -33,7 +33,10 @@ Result count_twos(const Job& job) {
 
 SearchOptions options(std::int64_t trials, Strategy strategy) {
   SearchOptions o;
-  o.trials = trials, o.strategy.strategy = strategy, o.strategy.population = 20, o.strategy.sample = 6,
+  o.trials = trials;
+  o.strategy.strategy = strategy;
+  o.strategy.population = 20;
+  o.strategy.sample = 6;
   o.log_every = 1 << 20;
   return o;
 }
@@ -153,7 +156,10 @@ TEST_CASE("a torn line of the log is cut off, and what stands before it is kept"
   Run run;
   if (!run.comm.root()) return;
   Trial t;
-  t.genome = {3, 1}, t.reward = 0.1 + 0.2, t.rungs = {std::nan(""), 1.0 / 3.0}, t.copy_of = 7;
+  t.genome = {3, 1};
+  t.reward = 0.1 + 0.2;
+  t.rungs = {std::nan(""), 1.0 / 3.0};
+  t.copy_of = 7;
   run.journal->add(t);
   t.number = 1;
   run.journal->add(t);
@@ -179,7 +185,8 @@ TEST_CASE("hopeless trials end at a rung", "[search]") {
   for (std::size_t k = 0; k < 8; ++k)
     finished[k].rungs = {static_cast<double>(k), k < 4 ? std::nan("") : static_cast<double>(10 + k)};
   SearchOptions o;
-  o.rungs = 2, o.keep = 0.25;
+  o.rungs = 2;
+  o.keep = 0.25;
   const auto t = thresholds_of(finished, o);
   CHECK(t[0] == 6.0);   // two of eight pass
   CHECK(t[1] == 17.0);  // one of four

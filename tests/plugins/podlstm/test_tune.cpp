@@ -154,14 +154,16 @@ TEST_CASE("the journal of a run that was moved is that of the same search", "[tu
   if (!stage.comm.root()) return;
   const auto context_at = [&](const std::string& folder, const std::string& deck) {
     Context out = stage.context;
-    out.run_directory = folder, out.resolved_deck = deck;
+    out.run_directory = folder;
+    out.resolved_deck = deck;
     return out;
   };
   const auto record = [&](const std::string& key, const Context& context) {
     fs::remove(stage.file("journal.jsonl"));
     Journal journal(stage.file("journal.h5"), key, context);
     Trial trial;
-    trial.genome = {1}, trial.rungs = {0.5};
+    trial.genome = {1};
+    trial.rungs = {0.5};
     journal.add(trial);
     journal.flush();
   };

@@ -131,7 +131,9 @@ std::pair<double, double> place(const std::vector<float>& field) {
   double sum = 0.0, row = 0.0, column = 0.0;
   for (int k = 0; k < 441; ++k) {
     const double x = field[k];
-    sum += x, row += x * (k / 21), column += x * (k % 21);
+    sum += x;
+    row += x * (k / 21);
+    column += x * (k % 21);
   }
   return {row / sum, column / sum};
 }
@@ -154,10 +156,12 @@ TEST_CASE("a warp turns round the middle, stretches, slants and bends as far as 
     const auto [row, column] = moved(warp(30, 0, 0, 0), sample);
     CHECK(std::hypot(row - 10, column - 10) == Approx(5.0).margin(0.1));
     const double angle = std::atan2(row - 10, column - 10) * 57.29578;
-    least = std::min(least, angle), most = std::max(most, angle);
+    least = std::min(least, angle);
+    most = std::max(most, angle);
     const auto [still, along] = moved(warp(0, 0.2, 0, 0), sample);
     CHECK(still == Approx(10.0).margin(0.05));
-    nearest = std::min(nearest, along - 10), farthest = std::max(farthest, along - 10);
+    nearest = std::min(nearest, along - 10);
+    farthest = std::max(farthest, along - 10);
     apart = std::max(apart, std::abs(moved(warp(0, 0, 0.3, 0), sample).first - 10));
     bent += std::pow(moved(warp(0, 0, 0, 0.5), sample).first - 10, 2) / 200;
   }

@@ -52,9 +52,12 @@ TEST_CASE("the trunk of convolutions is that of Torch's operators, with its deri
   const auto one_of = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
   for (int turn = 0; turn < 24; ++turn) {
     TrunkShape shape;
-    shape.width = 0, shape.channels = 1 + one_of(3);
-    for (auto axes = 2 + one_of(2); axes > 0; --axes)
-      shape.cells.push_back(3 + one_of(8)), shape.periodic.push_back(one_of(2));
+    shape.width = 0;
+    shape.channels = 1 + one_of(3);
+    for (auto axes = 2 + one_of(2); axes > 0; --axes) {
+      shape.cells.push_back(3 + one_of(8));
+      shape.periodic.push_back(one_of(2));
+    }
     for (auto stages = 1 + one_of(2); stages > 0; --stages) shape.stages.push_back(turn % 4 == 3 ? 6 : 4 << one_of(3));
     const auto type = turn % 3 == 0 ? torch::kFloat32 : torch::kFloat64;
     const double near = turn % 3 == 0 ? 2e-4 : 1e-10;
@@ -89,7 +92,11 @@ TEST_CASE("the trunk of convolutions is that of Torch's operators, with its deri
 TEST_CASE("gradients of a convolution have the same bits on any number of threads") {
   const int before = torch::get_num_threads();
   TrunkShape shape;
-  shape.width = 0, shape.channels = 2, shape.cells = {8, 8}, shape.periodic = {1, 0}, shape.stages = {16};
+  shape.width = 0;
+  shape.channels = 2;
+  shape.cells = {8, 8};
+  shape.periodic = {1, 0};
+  shape.stages = {16};
   ConvTrunk trunk(shape);
   torch::manual_seed(1);
   const Tensor x = torch::randn({70, 2, 8, 8});
@@ -106,7 +113,10 @@ TEST_CASE("gradients of a convolution have the same bits on any number of thread
 TEST_CASE("a trunk says when its convolutions are Torch's, and why") {
   const auto said = [](std::vector<std::int64_t> stages, std::vector<std::int64_t> cells) {
     TrunkShape shape;
-    shape.width = 0, shape.periodic = {1, 0}, shape.cells = cells, shape.stages = std::move(stages);
+    shape.width = 0;
+    shape.periodic = {1, 0};
+    shape.cells = cells;
+    shape.stages = std::move(stages);
     ConvTrunk trunk(shape);
     trunk.cells(torch::zeros({1, 1, cells[0], cells[1]}));
     return trunk.slower();

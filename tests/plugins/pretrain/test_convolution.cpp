@@ -26,10 +26,13 @@ std::vector<T> random_numbers(std::int64_t n) {
 ConvShape random_shape() {
   ConvShape s;
   const auto axes = 2 + one_of(2);
-  for (std::int64_t a = 0; a < axes; ++a)
-    s.cells.push_back(1 + one_of(axes == 2 ? 17 : 6)), s.periodic.push_back(one_of(2));
+  for (std::int64_t a = 0; a < axes; ++a) {
+    s.cells.push_back(1 + one_of(axes == 2 ? 17 : 6));
+    s.periodic.push_back(one_of(2));
+  }
   s.stride = 1 + one_of(2);
-  s.inputs = one_of(3) ? 4 * (1 + one_of(8)) : 1 + one_of(9), s.outputs = 4 * (1 + one_of(10));
+  s.inputs = one_of(3) ? 4 * (1 + one_of(8)) : 1 + one_of(9);
+  s.outputs = 4 * (1 + one_of(10));
   return s;
 }
 
@@ -56,7 +59,10 @@ struct Case {
           auto at = shape.stride * (rest % out[a]) + taps % 3 - 1;
           if (shape.periodic[a]) at = (at + n) % n;
           inside = inside && at >= 0 && at < n;
-          cell += times * at, times *= n, rest /= out[a], taps /= 3;
+          cell += times * at;
+          times *= n;
+          rest /= out[a];
+          taps /= 3;
         }
         if (inside) visit(result, tap, cell);
       }
@@ -72,7 +78,8 @@ struct Case {
           const auto w = static_cast<std::size_t>((o * in + c) * shape.taps() + tap);
           const auto to = static_cast<std::size_t>(result * all + o), from = static_cast<std::size_t>(cell * in + c);
           y[to] += double(weight[w]) * x[from];
-          dx[from] += double(weight[w]) * dy[to], dw[w] += double(x[from]) * dy[to];
+          dx[from] += double(weight[w]) * dy[to];
+          dw[w] += double(x[from]) * dy[to];
         }
     });
     std::vector<T> room;
@@ -87,8 +94,7 @@ struct Case {
     for (std::size_t k = 0; k < dx.size(); ++k) worst = std::max(worst, std::abs(by_input[k] - dx[k]));
     for (std::int64_t k = 0; k < std::ssize(dw); ++k) {
       const auto o = k / shape.taps() / in, c = k / shape.taps() % in, t = k % shape.taps();
-      worst = std::max(worst, std::abs(by_weight[(t * in + c) * all + o] -
-                                       2.0 * dw[k]));
+      worst = std::max(worst, std::abs(by_weight[(t * in + c) * all + o] - 2.0 * dw[k]));
     }
     INFO("axes " << shape.cells.size() << " inputs " << in << " outputs " << all << " stride " << shape.stride);
     CHECK(worst < near);

@@ -38,7 +38,10 @@ struct World {
 
 FieldEncoder::Params keys_of(FieldEncoder::Partner partner) {
   FieldEncoder::Params keys;
-  keys.channels = {4, 6}, keys.width = 5, keys.partner = partner, keys.precision = Precision::float64;
+  keys.channels = {4, 6};
+  keys.width = 5;
+  keys.partner = partner;
+  keys.precision = Precision::float64;
   keys.parameter_encoder.hidden = {7};
   keys.loss.scheme = train::ContrastiveScheme::infonce;
   keys.loss.temperature.start = 0.2;
@@ -118,12 +121,14 @@ TEST_CASE("the encoder's gradient is that of differences, with fields and with p
     keys.loss.temperature.rate = 0.5;  // the temperature is a weight, too
     Fitted fitted(keys);
     check_gradient(fitted);
-    keys.shared = false, keys.pool = FieldEncoder::Pool::cells;
+    keys.shared = false;
+    keys.pool = FieldEncoder::Pool::cells;
     Fitted apart(keys);
     check_gradient(apart);
   }
   auto keys = keys_of(P::view);
-  keys.augment.shift = {0}, keys.augment.noise = 0.1;
+  keys.augment.shift = {0};
+  keys.augment.noise = 0.1;
   keys.augment.reflect = {{0, {1}}};
   Fitted views(keys);
   check_gradient(views);
@@ -138,7 +143,10 @@ FieldArchive::Params three_axes(const Scratch& scratch) {
     values[k] = static_cast<float>(std::sin(0.1 * static_cast<double>(k * k % 977)));
   io::File::create(scratch.file("e.h5")).write("frames", io::tensor_of(values.data(), {2, 4, 4, 6, 8}));
   FieldArchive::Params fields;
-  fields.files = {scratch.file("e.h5")}, fields.array = "frames", fields.periodic = {0, 1, 1}, fields.apart = 1;
+  fields.files = {scratch.file("e.h5")};
+  fields.array = "frames";
+  fields.periodic = {0, 1, 1};
+  fields.apart = 1;
   return fields;
 }
 
@@ -155,7 +163,10 @@ double moved(Fitted& fitted, const std::function<int(int, int)>& from) {
   const std::vector<train::SamplePtr> one{fitted.samples[0]}, two{other};
   const auto a = vectors(fitted, one), b = vectors(fitted, two);
   double away = 0.0, length = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) away = std::max(away, std::abs(a[k] - b[k])), length += a[k] * a[k];
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    away = std::max(away, std::abs(a[k] - b[k]));
+    length += a[k] * a[k];
+  }
   CHECK(length == Approx(1.0));
   return away;
 }
@@ -187,7 +198,8 @@ TEST_CASE("the gradient of patches that attend to each other is that of differen
     keys.transformer->attention = type;
     Fitted two(keys);
     check_gradient(two);
-    keys.transformer->patch = {2, 3, 4}, keys.pool = FieldEncoder::Pool::cells;
+    keys.transformer->patch = {2, 3, 4};
+    keys.pool = FieldEncoder::Pool::cells;
     Fitted three(keys, three_axes(scratch));
     check_gradient(three);
   }

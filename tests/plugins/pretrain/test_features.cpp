@@ -40,16 +40,17 @@ TEST_CASE("the search gives every cosine, and the largest in order") {
     REQUIRE(query == 3 + asked++);
     for (std::int64_t k = 0; k < archive.rows; k += 29) {
       double ab = 0.0, aa = 0.0, bb = 0.0;
-      for (std::int64_t c = 0; c < 7; ++c)
-        ab += archive(k, c) * queries(query, c), aa += archive(k, c) * archive(k, c),
-            bb += queries(query, c) * queries(query, c);
+      for (std::int64_t c = 0; c < 7; ++c) {
+        ab += archive(k, c) * queries(query, c);
+        aa += archive(k, c) * archive(k, c);
+        bb += queries(query, c) * queries(query, c);
+      }
       CHECK(similar[k] == Approx(ab / std::sqrt(aa * bb)).margin(1e-14));
     }
     const auto found = largest(similar, 5);
     REQUIRE(found.size() == 5);
     CHECK(similar[found[0]] == *std::max_element(similar.begin(), similar.end()));
-    for (std::size_t k = 1; k < 5; ++k)
-      CHECK(similar[found[k - 1]] >= similar[found[k]]);
+    for (std::size_t k = 1; k < 5; ++k) CHECK(similar[found[k - 1]] >= similar[found[k]]);
   });
   CHECK(asked == 14);
   const double equal[] = {1.0, 2.0, 2.0};
@@ -66,8 +67,11 @@ TEST_CASE("principal components find the directions of most variance, from rows 
     REQUIRE(pca.count() == 2);
     const Matrix y = pca(x);
     double first = 0.0, second = 0.0, cross = 0.0;
-    for (std::int64_t r = 0; r < 40; ++r)
-      first += y(r, 0) * y(r, 0), second += y(r, 1) * y(r, 1), cross += y(r, 0) * y(r, 1);
+    for (std::int64_t r = 0; r < 40; ++r) {
+      first += y(r, 0) * y(r, 0);
+      second += y(r, 1) * y(r, 1);
+      cross += y(r, 0) * y(r, 1);
+    }
     CHECK(first > second);
     CHECK(std::abs(cross) < 1e-9 * first);
     double all = 0.0;
@@ -95,21 +99,23 @@ TEST_CASE("relevant components tell runs apart by what does not change within th
   // Runs differ by a little in forty numbers; six others change by much within each.
   const std::int64_t runs = 12, moments = 6, quiet = 40, loud = 6;
   Table archive, asked;
-  archive.field = Matrix(runs * moments, quiet + loud), asked.field = Matrix(runs, quiet + loud);
+  archive.field = Matrix(runs * moments, quiet + loud);
+  asked.field = Matrix(runs, quiet + loud);
   for (Table* t : {&archive, &asked}) t->shape = {1, {23, 2}, {0, 0}};
   const auto field = [&](std::int64_t run, std::int64_t moment, std::span<double> to) {
     for (std::int64_t k = 0; k < quiet + loud; ++k)
-      to[k] = k < quiet
-                                            ? 0.3 * normal(run, k, 8) + 0.01 * normal(run * moments + moment, k, 9)
-                                            : 3.0 * normal(run * 7 + moment, k, 10);
+      to[k] = k < quiet ? 0.3 * normal(run, k, 8) + 0.01 * normal(run * moments + moment, k, 9)
+                        : 3.0 * normal(run * 7 + moment, k, 10);
   };
   for (std::int64_t run = 0; run < runs; ++run) {
     for (std::int64_t m = 0; m < moments; ++m) {
       field(run, m, archive.field.row(run * moments + m));
-      archive.simulation.push_back(run), archive.moment.push_back(m);
+      archive.simulation.push_back(run);
+      archive.moment.push_back(m);
     }
     field(run, moments, asked.field.row(run));
-    asked.simulation.push_back(run), asked.moment.push_back(moments);
+    asked.simulation.push_back(run);
+    asked.moment.push_back(moments);
   }
   const auto methods = methods_for(archive, asked, {}, {});
   const auto right = [&](const std::string& name) {
@@ -185,7 +191,8 @@ TEST_CASE("a ridge that nobody gave is chosen by rows that are left out") {
   double best = 0.0, least = 1.0;
   for (const double ridge : {1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0}) {
     const double share = share_right(linear_classes(known, classes, asked, ridge), truth);
-    best = std::max(best, share), least = std::min(least, share);
+    best = std::max(best, share);
+    least = std::min(least, share);
   }
   CHECK(best > least);
   CHECK(found > best - 0.03);

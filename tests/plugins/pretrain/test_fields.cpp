@@ -36,7 +36,8 @@ void write_run(const std::string& path, std::int64_t nx = 4) {
 TEST_CASE("moments of files become samples with partner, parameters, run and time") {
   World world;
   const Scratch scratch;
-  write_run(scratch.file("a.h5")), write_run(scratch.file("b.h5"));
+  write_run(scratch.file("a.h5"));
+  write_run(scratch.file("b.h5"));
   FieldArchive::Params keys;
   keys.files = {scratch.file("a.h5"), scratch.file("b.h5")};
   keys.fields = {"w", "b"};
@@ -54,7 +55,8 @@ TEST_CASE("moments of files become samples with partner, parameters, run and tim
   CHECK(table.field(1, 0) == 1100.0);     // w at the second moment
   CHECK(table.field(1, 8 + 3) == 103.0);  // b
   CHECK(table.partner(1, 0) == 1200.0);
-  keys.times = {0.4, 1.1}, keys.apart = 0;
+  keys.times = {0.4, 1.1};
+  keys.apart = 0;
   FieldArchive later(keys, world.context);
   later.open(world.context);
   CHECK(later.size() == 4);
@@ -68,7 +70,9 @@ TEST_CASE("an array of an ensemble is read simulation by simulation") {
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k);
   io::File::create(scratch.file("e.h5")).write("frames", io::tensor_of(values.data(), {2, 3, 2, 4}));
   FieldArchive::Params keys;
-  keys.files = {scratch.file("e.h5")}, keys.array = "frames", keys.periodic = {0, 1};
+  keys.files = {scratch.file("e.h5")};
+  keys.array = "frames";
+  keys.periodic = {0, 1};
   FieldArchive data(keys, world.context);
   data.open(world.context);
   const Table table = read_table(data);
@@ -85,7 +89,9 @@ TEST_CASE("moments are chosen by number, partners are the next that are taken, a
   FieldArchive whole(keys, world.context);
   whole.open(world.context);
   const Table all = read_table(whole);
-  keys.without_moments = {2}, keys.apart = 1, keys.anomalies = true;
+  keys.without_moments = {2};
+  keys.apart = 1;
+  keys.anomalies = true;
   FieldArchive rest(keys, world.context);
   rest.open(world.context);
   const Table table = read_table(rest);
@@ -100,7 +106,9 @@ TEST_CASE("moments are chosen by number, partners are the next that are taken, a
       CHECK(table.partner(3 + k, cell) == Approx(all.field(5 + next[k], cell) - mean(next[k])).margin(1e-6));
     }
   }
-  keys.without_moments = {}, keys.moments = {2}, keys.apart = 0;
+  keys.without_moments = {};
+  keys.moments = {2};
+  keys.apart = 0;
   FieldArchive one(keys, world.context);
   one.open(world.context);
   CHECK(read_table(one).moment == std::vector<std::int64_t>{2, 2, 2});
@@ -118,7 +126,8 @@ TEST_CASE("moments are chosen by number, partners are the next that are taken, a
 TEST_CASE("made-up runs have their parameters whatever the seed, drift as they say, and stay within times") {
   World world;
   MadeUpFields made;
-  made.simulations = 5, made.moments = 4;
+  made.simulations = 5;
+  made.moments = 4;
   const Archive one = make_fields(made);
   made.seed = 2;
   const Archive two = make_fields(made);
@@ -132,7 +141,8 @@ TEST_CASE("made-up runs have their parameters whatever the seed, drift as they s
     CHECK(std::abs(sum) < 1e-3);
   }
   FieldArchive::Params keys;
-  keys.made_up = made, keys.times = {0.15, 0.35};
+  keys.made_up = made;
+  keys.times = {0.15, 0.35};
   FieldArchive data(keys, world.context);
   data.open(world.context);
   CHECK(data.size() == 10);
@@ -150,8 +160,11 @@ TEST_CASE("images come whole or as halves, whole numbers between 0 and 1") {
     file.write("labels", labels);
   }
   Images::Params keys;
-  keys.file = scratch.file("i.h5"), keys.images = "images", keys.labels = "labels";
-  keys.halves = Images::Halves::left_right, keys.range = {1, 3};
+  keys.file = scratch.file("i.h5");
+  keys.images = "images";
+  keys.labels = "labels";
+  keys.halves = Images::Halves::left_right;
+  keys.range = {1, 3};
   Images data(keys, world.context);
   data.open(world.context);
   const Table table = read_table(data);

@@ -110,11 +110,14 @@ TEST_CASE("bytes find the nearest rows nearly as well as numbers") {
 
 TEST_CASE("recall is the share of what is nearest, and ties count") {
   Entries exact(2, 3), found(2, 3);
-  exact.number = {4, 5, 6, 7, 8, 9}, exact.similarity = {0.9f, 0.8f, 0.7f, 0.9f, 0.8f, 0.7f};
-  found.number = {5, 6, 1, 7, 2, 9}, found.similarity = {0.8f, 0.7f, 0.6f, 0.9f, 0.8f, 0.7f};
+  exact.number = {4, 5, 6, 7, 8, 9};
+  exact.similarity = {0.9f, 0.8f, 0.7f, 0.9f, 0.8f, 0.7f};
+  found.number = {5, 6, 1, 7, 2, 9};
+  found.similarity = {0.8f, 0.7f, 0.6f, 0.9f, 0.8f, 0.7f};
   CHECK(recall_of(found, exact) == std::vector<double>{2.0 / 3.0, 1.0});
   CHECK(recall_of(found, exact, 1) == std::vector<double>{1.0, 1.0});
-  exact.number = {4, -1, -1, 7, 8, 9}, found.number = {3, -1, -1, 7, 8, 9};
+  exact.number = {4, -1, -1, 7, 8, 9};
+  found.number = {3, -1, -1, 7, 8, 9};
   CHECK(recall_of(found, exact)[0] == 0.0);
 }
 
@@ -181,10 +184,12 @@ TEST_CASE("a kernel fit follows smooth functions, and goes through what it knows
     for (std::int64_t k = 0; k < in.rows; ++k) {
       for (std::int64_t c = 0; c < 2; ++c) in(k, c) = std::tanh(random_number(k, c, stream));
       const auto values = f(in(k, 0), in(k, 1));
-      out(k, 0) = values[0], out(k, 1) = values[1];
+      out(k, 0) = values[0];
+      out(k, 1) = values[1];
     }
   };
-  fill(x, y, 4), fill(asked, truth, 5);
+  fill(x, y, 4);
+  fill(asked, truth, 5);
   const KernelFit fit(x, y);
   const auto at_known = fit(x), elsewhere = fit(asked);
   double error = 0.0;

@@ -27,10 +27,17 @@ struct Mugs {
 
   static MugsEncoder::Params keys() {
     MugsEncoder::Params out;
-    out.channels = {4, 6}, out.width = 5, out.queue = 9, out.neighbours = 3, out.prototypes = 7;
-    out.momentum = 1.0, out.precision = Precision::float64;
-    out.augment.shift = {0}, out.augment.noise = 0.1;
-    out.small.views = 1, out.small.crop = {8, 4};
+    out.channels = {4, 6};
+    out.width = 5;
+    out.queue = 9;
+    out.neighbours = 3;
+    out.prototypes = 7;
+    out.momentum = 1.0;
+    out.precision = Precision::float64;
+    out.augment.shift = {0};
+    out.augment.noise = 0.1;
+    out.small.views = 1;
+    out.small.crop = {8, 4};
     return out;
   }
   static FieldArchive::Params made_up() {
@@ -81,7 +88,10 @@ TEST_CASE("the gradient of Mugs is that of differences, all terms together and e
                                         {1.0, 1.0, 1.0, 1.0}}) {
     auto keys = Mugs::keys();
     keys.weights = {w[0], w[1], w[2]};
-    if (w[3] > 0.0) keys.pool = MugsEncoder::Pool::cells, keys.small = {};
+    if (w[3] > 0.0) {
+      keys.pool = MugsEncoder::Pool::cells;
+      keys.small = {};
+    }
     Mugs mugs(keys);
     CHECK(mugs.network.width() == 6);
     const auto loss = [&] {
@@ -131,7 +141,8 @@ TEST_CASE("Mugs takes patches for its trunk, and its projections as the vector o
   }
   for (const double group : {0.0, 1.0}) {
     auto others = Mugs::keys();
-    others.vector = MugsEncoder::Vector::projections, others.weights.group = group;
+    others.vector = MugsEncoder::Vector::projections;
+    others.weights.group = group;
     Mugs projected(others);
     const auto width = projected.network.width(), n = std::ssize(projected.samples);
     CHECK(width == (group > 0.0 ? 15 : 10));
@@ -182,7 +193,8 @@ static void adam(Mugs& mugs, std::vector<std::array<double, 2>>& moments, int st
       if (at == moments.size()) moments.push_back({0.0, 0.0});
       auto& [m, v] = moments[at];
       const double g = mugs.gradient[k][i] / static_cast<double>(mugs.samples.size());
-      m = 0.9 * m + 0.1 * g, v = 0.999 * v + 0.001 * g * g;
+      m = 0.9 * m + 0.1 * g;
+      v = 0.999 * v + 0.001 * g * g;
       const double first = m / (1.0 - std::pow(0.9, step)), second = v / (1.0 - std::pow(0.999, step));
       mugs.memory[k][i] -= rate * first / (std::sqrt(second) + 1e-8);
     }
@@ -206,13 +218,20 @@ struct Trained {
 
   static MugsEncoder::Params keys(MugsEncoder::Weights weights) {
     auto out = Mugs::keys();
-    out.channels = {8, 16}, out.width = 16, out.small = {}, out.queue = 60, out.momentum = 0.9, out.temperature = 0.1;
-    out.weights = weights, out.vector = MugsEncoder::Vector::projections;
+    out.channels = {8, 16};
+    out.width = 16;
+    out.small = {};
+    out.queue = 60;
+    out.momentum = 0.9;
+    out.temperature = 0.1;
+    out.weights = weights;
+    out.vector = MugsEncoder::Vector::projections;
     return out;
   }
   explicit Trained(MugsEncoder::Weights weights) : mugs(keys(weights)) {
     auto many = Mugs::made_up();
-    many.made_up->simulations = 15, many.made_up->noise = 1.0;
+    many.made_up->simulations = 15;
+    many.made_up->noise = 1.0;
     data = std::make_unique<FieldArchive>(many, mugs.context);
     data->open(mugs.context);
     std::vector<std::array<double, 2>> moments;

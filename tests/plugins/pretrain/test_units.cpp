@@ -54,7 +54,8 @@ TEST_CASE("ways to compare do not depend on units") {
 
 TEST_CASE("parameters in a small unit are no constants") {
   Matrix could(3, 1), known(2, 1);
-  could.values = {1e-15, 2e-15, 4e-15}, known.values = {1e-15, 3e-15};
+  could.values = {1e-15, 2e-15, 4e-15};
+  known.values = {1e-15, 3e-15};
   for (const auto& scaled : {comparable(could, known), comparable_by_known(could, known)})
     CHECK(scaled.first(2, 0) - scaled.first(0, 0) > 1.0);
   Matrix decades(3, 1);
@@ -70,7 +71,8 @@ TEST_CASE("an encoder's scales follow the field's unit, and a quantity that neve
   const auto scales_of = [&](const std::vector<float>& values) {
     io::File::create(scratch.file("f.h5")).write("frames", io::tensor_of(values.data(), {2, 3, 4, 4}));
     FieldArchive::Params keys;
-    keys.files = {scratch.file("f.h5")}, keys.array = "frames";
+    keys.files = {scratch.file("f.h5")};
+    keys.array = "frames";
     FieldArchive data(keys, world.context);
     data.open(world.context);
     return Scales::of(data);
@@ -124,7 +126,8 @@ TEST_CASE("a deck's periodic axes replace what files of fields say") {
     file.write("/tasks/b", io::tensor_of(values.data(), {1, 4, 2}));
   }
   FieldArchive::Params keys;
-  keys.files = {scratch.file("a.h5")}, keys.fields = {"b"};
+  keys.files = {scratch.file("a.h5")};
+  keys.fields = {"b"};
   for (const auto& periodic : {std::vector<std::int64_t>{}, {0, 1}}) {
     keys.periodic = periodic;
     FieldArchive data(keys, world.context);

@@ -24,11 +24,13 @@ struct Files {
 
   void write(const std::vector<std::int64_t>& start, const std::vector<std::int32_t>& items, bool more = true) {
     auto file = io::File::create(path);
-    file.set_attribute("users", 3), file.set_attribute("items", 4);
-    file.write("train/indptr", start), file.write("train/items", items);
+    file.set_attribute("users", 3);
+    file.set_attribute("items", 4);
+    file.write("train/indptr", start);
+    file.write("train/items", items);
     if (!more) return;
-    file.write("test/indptr", std::vector<std::int64_t>{0, 1, 1, 2}),
-        file.write("test/items", std::vector<std::int32_t>{3, 0});
+    file.write("test/indptr", std::vector<std::int64_t>{0, 1, 1, 2});
+    file.write("test/items", std::vector<std::int32_t>{3, 0});
     file.write("validation/indptr", std::vector<std::int64_t>{0, 0, 1, 1});
     file.write("validation/items", std::vector<std::int32_t>{2});
     file.write("item_tags/indptr", std::vector<std::int64_t>{0, 1, 3, 4, 5});
@@ -75,11 +77,13 @@ TEST_CASE("choices held for validation join those for training, in their order")
   Timing timing;
   Context context{comm, log, timing};
   Choices::Params params;
-  params.made_up.emplace(), params.others = 0;
+  params.made_up.emplace();
+  params.others = 0;
   Choices apart(params, context);
   params.join_validation = true;
   Choices joined(params, context);
-  apart.open(context), joined.open(context);
+  apart.open(context);
+  joined.open(context);
   CHECK(joined.size() > apart.size());
   CHECK(joined.table()->training == table.training);
 }
@@ -171,8 +175,11 @@ TEST_CASE("cosines of items are those of the columns of the table of choices") {
 
 TEST_CASE("a list is judged by what the user chose in tests, among what was not chosen before") {
   ChoiceTable table;
-  table.users = 2, table.items = 6;
-  table.training = {{0}, {1, 2}}, table.validation = {{1}, {}}, table.test = {{2, 4, 5}, {}};
+  table.users = 2;
+  table.items = 6;
+  table.training = {{0}, {1, 2}};
+  table.validation = {{1}, {}};
+  table.test = {{2, 4, 5}, {}};
   const auto popular = popularity(table);
   const std::vector<double> scores{9.0, 8.0, 5.0, 7.0, 6.0, 1.0};
   // 0 and 1 were chosen before; then 3, 4, 2, 5. Items 4 and 5 are new, as is 3.

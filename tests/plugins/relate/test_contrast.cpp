@@ -31,7 +31,9 @@ struct Batch {
     double ab = 0.0, aa = 0.0, bb = 0.0;
     for (int k = 0; k < width; ++k) {
       const double x = a[i * width + k], y = b[j * width + k];
-      ab += x * y, aa += x * x, bb += y * y;
+      ab += x * y;
+      aa += x * x;
+      bb += y * y;
     }
     return ab / std::sqrt(aa * bb);
   }
@@ -45,8 +47,10 @@ struct Batch {
         const auto& skip = known[s];
         if (std::find(skip.begin(), skip.end(), j) != skip.end()) continue;
         const double other = cosine(users, s, others, j);
-        over += std::max(0.0, other - loss.margin), exps += std::exp((other - right) / loss.temperature);
-        above += other > right, counted += 1.0;
+        over += std::max(0.0, other - loss.margin);
+        exps += std::exp((other - right) / loss.temperature);
+        above += other > right;
+        counted += 1.0;
       }
       sum +=
           loss.kind == ContrastLoss::Kind::margin ? 1.0 - right + loss.weight * over / counted : std::log(1.0 + exps);
@@ -113,7 +117,10 @@ TEST_CASE("a row of zeros has no direction, no derivative, and breaks nothing") 
 
 TEST_CASE("gradients of cosine_factors by rows of users, items and tags are differences of its loss") {
   MadeChoices keys;
-  keys.users = 6, keys.items = 12, keys.tags = 4, keys.each = 4;
+  keys.users = 6;
+  keys.items = 12;
+  keys.tags = 4;
+  keys.each = 4;
   const auto table = std::make_shared<const ChoiceTable>(make_choices(keys));
   const auto records = share(choice_records(table, Role::training, 0, 1));
   Held data(records);
@@ -123,7 +130,10 @@ TEST_CASE("gradients of cosine_factors by rows of users, items and tags are diff
   Context context{comm, log, timing};
   for (const auto& [history, each] : {std::pair{0.0, 0}, {0.4, 0}, {0.4, 3}}) {
     CosineFactors::Params params;
-    params.width = 3, params.drawn = 7, params.each = each, params.history = history;
+    params.width = 3;
+    params.drawn = 7;
+    params.each = each;
+    params.history = history;
     params.precision = Precision::float64;
     CosineFactors network(params, context);
     network.fit_statistics(data, context);
@@ -157,15 +167,19 @@ TEST_CASE("gradients of cosine_factors by rows of users, items and tags are diff
 
 TEST_CASE("a choice is told from as many drawn items as are picked for it alone, each as often as any") {
   MadeChoices keys;
-  keys.users = 40, keys.items = 300, keys.each = 3;
+  keys.users = 40;
+  keys.items = 300;
+  keys.each = 3;
   const auto table = std::make_shared<const ChoiceTable>(make_choices(keys));
   const auto records = share(choice_records(table, Role::training, 0, 1));
   const auto samples = samples_of(records);
   ChoiceRows all(4, 0.0), picked(4, 0.0, 5);
-  all.fit(*table), picked.fit(*table);
+  all.fit(*table);
+  picked.fit(*table);
   std::vector<int> often(16);
   for (std::uint64_t step = 0; step < 200; ++step) {
-    all.draw(16, 3, step), picked.draw(16, 3, step);
+    all.draw(16, 3, step);
+    picked.draw(16, 3, step);
     const auto known = all.left_out(samples), out = picked.left_out(samples);
     for (std::size_t s = 0; s < samples.size(); ++s) {
       std::vector<bool> left(16);
@@ -188,7 +202,9 @@ TEST_CASE("a choice is told from as many drawn items as are picked for it alone,
 
 TEST_CASE("a stored cosine_factors knows what it was trained on, and refuses drawn records and other choices") {
   MadeChoices keys;
-  keys.users = 6, keys.items = 12, keys.each = 4;
+  keys.users = 6;
+  keys.items = 12;
+  keys.each = 4;
   const auto table = std::make_shared<const ChoiceTable>(make_choices(keys));
   Held data(share(choice_records(table, Role::training, 0, 1)));
   Comm comm(MPI_COMM_SELF);

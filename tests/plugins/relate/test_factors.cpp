@@ -85,7 +85,9 @@ struct OneRank {
 
 Factors network_of(std::int64_t width, Factors::Params::Objective loss, OneRank& world) {
   Factors::Params params;
-  params.width = width, params.loss = loss, params.precision = Precision::float64;
+  params.width = width;
+  params.loss = loss;
+  params.precision = Precision::float64;
   return Factors(params, world.context);
 }
 
@@ -99,16 +101,20 @@ TEST_CASE("the trick of sums and squares is the sum over all pairs of rows and n
       Factors network = network_of(width, Factors::Params::Objective::cross_entropy, world);
       Clicks::Params keys;
       keys.made_up.emplace();
-      keys.made_up->records = 30, keys.made_up->columns = 5, keys.made_up->rows = 8, keys.made_up->numbers = numbers;
+      keys.made_up->records = 30;
+      keys.made_up->columns = 5;
+      keys.made_up->rows = 8;
+      keys.made_up->numbers = numbers;
       Clicks data(keys, world.context);
       data.open(world.context);
       network.fit_statistics(data, world.context);
       Drawn drawn(network, static_cast<std::size_t>(width));
       const auto records = make_clicks(*keys.made_up);
       std::vector<double> mean(numbers, 0.0), squares = mean;
-      for (std::size_t n = 0; n < records.number.size(); ++n)
-        mean[n % mean.size()] += records.number[n] / 30.0,
-            squares[n % mean.size()] += std::pow(records.number[n], 2) / 30.0;
+      for (std::size_t n = 0; n < records.number.size(); ++n) {
+        mean[n % mean.size()] += records.number[n] / 30.0;
+        squares[n % mean.size()] += std::pow(records.number[n], 2) / 30.0;
+      }
       std::vector<std::int64_t> all(30);
       for (std::size_t r = 0; r < all.size(); ++r) all[r] = static_cast<std::int64_t>(r);
       const auto found = drawn.predictions(data.read(all));
@@ -129,8 +135,10 @@ TEST_CASE("bags of several rows count as the sum of their vectors, values in the
   Factors network = network_of(3, Factors::Params::Objective::squared, world);
   Pairs::Params keys;
   keys.made_up.emplace();
-  keys.made_up->compounds = 7, keys.made_up->targets = 5;
-  keys.pieces = 40, keys.letters = 1;
+  keys.made_up->compounds = 7;
+  keys.made_up->targets = 5;
+  keys.pieces = 40;
+  keys.letters = 1;
   Pairs data(keys, world.context);
   data.open(world.context);
   network.fit_statistics(data, world.context);
@@ -140,8 +148,10 @@ TEST_CASE("bags of several rows count as the sum of their vectors, values in the
   const auto samples = data.read(all);
   const RecordSet& records = record_set_of(*samples.front(), "a test");
   double mean = 0.0, squares = 0.0;
-  for (const double y : records.answers)
-    mean += y / static_cast<double>(records.size()), squares += y * y / static_cast<double>(records.size());
+  for (const double y : records.answers) {
+    mean += y / static_cast<double>(records.size());
+    squares += y * y / static_cast<double>(records.size());
+  }
   const auto found = drawn.predictions(samples);
   for (std::size_t r = 0; r < all.size(); ++r) {
     std::vector<Feature> features;
@@ -155,7 +165,8 @@ TEST_CASE("factors refuses answers that are no yes or no") {
   Factors network = network_of(3, Factors::Params::Objective::cross_entropy, world);
   Pairs::Params keys;
   keys.made_up.emplace();
-  keys.pieces = 40, keys.letters = 1;
+  keys.pieces = 40;
+  keys.letters = 1;
   Pairs data(keys, world.context);
   data.open(world.context);
   std::string said;

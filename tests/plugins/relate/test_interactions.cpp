@@ -36,7 +36,9 @@ void compare(int vectors, int width, int samples) {
         for (int k = 0; k < width; ++k) {
           const auto at = static_cast<std::size_t>(p);
           const double a = made.z[made.at(s, i, k)], b = made.z[made.at(s, j, k)], g = made.by[at];
-          products[at] += a * b, by_z[made.at(s, i, k)] += g * b, by_z[made.at(s, j, k)] += g * a;
+          products[at] += a * b;
+          by_z[made.at(s, i, k)] += g * b;
+          by_z[made.at(s, j, k)] += g * a;
         }
   Interactions<T> kernel(vectors, width);
   std::vector<typename Interactions<T>::Source> z;

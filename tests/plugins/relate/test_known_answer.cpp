@@ -38,13 +38,15 @@ std::vector<double> stream() {
 RecordPtr batch(const std::vector<double>& s, std::size_t n) {
   constexpr std::size_t dense[] = {0, 26, 52};
   RecordSet out;
-  out.source = "known answer", out.answer = "target";
+  out.source = "known answer";
+  out.answer = "target";
   for (int t = 0; t < 3; ++t) out.columns.push_back({fmt::format("table {}", t), table_rows[t]});
   out.numbers = {"1", "2", "3", "4"};
   out.number.assign(s.begin() + static_cast<std::ptrdiff_t>(dense[n]),
                     s.begin() + static_cast<std::ptrdiff_t>(dense[n]) + 8);
   for (std::size_t b = 0; b < 2; ++b) {
-    out.answers.push_back(s[76 + 2 * n + b]), out.place.push_back(static_cast<std::int64_t>(b));
+    out.answers.push_back(s[76 + 2 * n + b]);
+    out.place.push_back(static_cast<std::int64_t>(b));
     for (std::size_t t = 0; t < 3; ++t) out.bag.push_back(bags[n][t][b]);
   }
   return share(std::move(out));
@@ -62,8 +64,11 @@ struct Known {
   std::unique_ptr<NetworkCase> use;
 
   Known() {
-    params.width = 2, params.bottom = {3}, params.top = {4, 2};
-    params.loss = Dlrm::Params::Objective::squared, params.precision = Precision::float64;
+    params.width = 2;
+    params.bottom = {3};
+    params.top = {4, 2};
+    params.loss = Dlrm::Params::Objective::squared;
+    params.precision = Precision::float64;
     network = std::make_unique<Dlrm>(params, context);
     network->restore(R"({"columns": [{"name": "table 0", "rows": 4}, {"name": "table 1", "rows": 3},
       {"name": "table 2", "rows": 2}], "mean": [0, 0, 0, 0], "scale": [1, 1, 1, 1], "centre": 0, "spread": 1, "unit": ""})");
@@ -104,8 +109,7 @@ double worst(const std::vector<double>& a, const std::vector<double>& b) {
 std::vector<double> turned(const std::vector<double>& values, std::size_t layer) {
   std::vector<double> out(values.size());
   for (int o = 0; o < outputs[layer]; ++o)
-    for (int i = 0; i < inputs[layer]; ++i)
-      out[i * outputs[layer] + o] = values[o * inputs[layer] + i];
+    for (int i = 0; i < inputs[layer]; ++i) out[i * outputs[layer] + o] = values[o * inputs[layer] + i];
   return out;
 }
 

@@ -82,11 +82,18 @@ TEST_CASE("dlrm: gradients are those of its loss, with numbers or without, wide 
     for (const bool wide : {false, true})
       for (const auto loss : {Dlrm::Params::Objective::cross_entropy, Dlrm::Params::Objective::squared}) {
         Dlrm::Params params;
-        params.width = 3, params.bottom = {4}, params.top = {5}, params.wide = wide;
-        params.loss = loss, params.precision = Precision::float64;
+        params.width = 3;
+        params.bottom = {4};
+        params.top = {5};
+        params.wide = wide;
+        params.loss = loss;
+        params.precision = Precision::float64;
         Dlrm network(params, world.context);
         MadeClicks keys;
-        keys.records = 6, keys.columns = 3, keys.rows = 4, keys.numbers = numbers;
+        keys.records = 6;
+        keys.columns = 3;
+        keys.rows = 4;
+        keys.numbers = numbers;
         check_gradients(network, share(make_clicks(keys)));
       }
 }
@@ -97,10 +104,15 @@ TEST_CASE("factors: gradients are those of its loss, with numbers or without, wi
     for (const int width : {0, 3})
       for (const auto loss : {Factors::Params::Objective::cross_entropy, Factors::Params::Objective::squared}) {
         Factors::Params params;
-        params.width = width, params.loss = loss, params.precision = Precision::float64;
+        params.width = width;
+        params.loss = loss;
+        params.precision = Precision::float64;
         Factors network(params, world.context);
         MadeClicks keys;
-        keys.records = 40, keys.columns = 3, keys.rows = 20, keys.numbers = numbers;
+        keys.records = 40;
+        keys.columns = 3;
+        keys.rows = 20;
+        keys.numbers = numbers;
         check_gradients(network, share(make_clicks(keys)));
       }
 }
@@ -108,10 +120,15 @@ TEST_CASE("factors: gradients are those of its loss, with numbers or without, wi
 TEST_CASE("factors: gradients with bags of several rows") {
   World world;
   Factors::Params params;
-  params.width = 3, params.loss = Factors::Params::Objective::squared, params.precision = Precision::float64;
+  params.width = 3;
+  params.loss = Factors::Params::Objective::squared;
+  params.precision = Precision::float64;
   Factors network(params, world.context);
   MadePairs keys;
-  keys.compounds = 4, keys.targets = 3, keys.families = 2, keys.known = 1.0;
+  keys.compounds = 4;
+  keys.targets = 3;
+  keys.families = 2;
+  keys.known = 1.0;
   const auto table = std::make_shared<const PairTable>(make_pairs(keys));
   const std::vector<Role> roles(table->entries.size(), Role::training);
   check_gradients(network, share(pair_records(table, roles, Role::training, {1, 50, 1})));
@@ -120,10 +137,15 @@ TEST_CASE("factors: gradients with bags of several rows") {
 TEST_CASE("affinity: gradients are those of its loss") {
   World world;
   Affinity::Params params;
-  params.width = 3, params.layers = {4}, params.precision = Precision::float64;
+  params.width = 3;
+  params.layers = {4};
+  params.precision = Precision::float64;
   Affinity network(params, world.context);
   MadePairs keys;
-  keys.compounds = 4, keys.targets = 3, keys.families = 2, keys.known = 1.0;
+  keys.compounds = 4;
+  keys.targets = 3;
+  keys.families = 2;
+  keys.known = 1.0;
   const auto table = std::make_shared<const PairTable>(make_pairs(keys));
   const std::vector<Role> roles(table->entries.size(), Role::training);
   check_gradients(network, share(pair_records(table, roles, Role::training, {1, 50, 1})));
@@ -133,7 +155,9 @@ TEST_CASE("a network refuses rows outside its tables and records of another kind
   World world;
   Dlrm network({}, world.context);
   MadeClicks keys;
-  keys.records = 50, keys.columns = 3, keys.rows = 4;
+  keys.records = 50;
+  keys.columns = 3;
+  keys.rows = 4;
   Held few(share(make_clicks(keys)));
   network.fit_statistics(few, world.context);
   keys.rows = 40;
@@ -147,7 +171,8 @@ TEST_CASE("a network refuses rows outside its tables and records of another kind
   CHECK(said.find(
             "is outside its table, which has 4 rows, numbered from 0; give records of the things that this dlrm was "
             "trained on") != std::string::npos);
-  keys.columns = 4, keys.rows = 4;
+  keys.columns = 4;
+  keys.rows = 4;
   CHECK_THROWS_WITH(
       network.bags(samples_of(share(make_clicks(keys)))),
       "made-up clicks: records have 4 columns and 4 numbers, but this dlrm reads 3 and 4; take records like "

@@ -201,7 +201,9 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   MadePairs keys;
   const auto table = make_pairs(keys);
   FoldKeys folds;
-  folds.by = FoldKeys::By::compounds, folds.fold = 2, folds.validation = 3;
+  folds.by = FoldKeys::By::compounds;
+  folds.fold = 2;
+  folds.validation = 3;
   const auto roles = roles_of(table, folds);
   std::set<int> tested, learned;
   for (std::size_t k = 0; k < roles.size(); ++k)
@@ -217,9 +219,11 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   auto again = twice.entries.front();
   again.fold = 1;
   twice.entries.push_back(again);
-  folds.fold = 1, folds.validation = -1;
+  folds.fold = 1;
+  folds.validation = -1;
   CHECK(pairs_in_both(twice, roles_of(twice, folds)) == 1);
-  folds.fold = 0, folds.validation = 17;
+  folds.fold = 0;
+  folds.validation = 17;
   CHECK_THROWS_WITH(roles_of(twice, folds),
                     "made-up pairs: fold 17 leaves no pairs for validation; choose another one, or none (-1)");
   folds.validation = -1;
@@ -231,7 +235,10 @@ TEST_CASE("folds of targets keep their pairs together: a test meets new targets 
   MadePairs keys;
   const auto table = make_pairs(keys);
   FoldKeys folds;
-  folds.by = FoldKeys::By::targets, folds.folds = 4, folds.fold = 2, folds.validation = 3;
+  folds.by = FoldKeys::By::targets;
+  folds.folds = 4;
+  folds.fold = 2;
+  folds.validation = 3;
   const auto roles = roles_of(table, folds);
   std::set<int> of[3], compounds;
   for (std::size_t k = 0; k < roles.size(); ++k) {
@@ -285,8 +292,12 @@ TEST_CASE("values of columns become rows by the vocabulary, numbers their logari
 
 TEST_CASE("an empty bag and a number that is none are refused") {
   RecordSet records;
-  records.source = "'r.h5'", records.answer = "y", records.columns = {{"drug", 3}};
-  records.answers = {1.0}, records.place = {4}, records.bag = {{}};
+  records.source = "'r.h5'";
+  records.answer = "y";
+  records.columns = {{"drug", 3}};
+  records.answers = {1.0};
+  records.place = {4};
+  records.bag = {{}};
   CHECK_THROWS_WITH(require_sound(records),
                     "'r.h5', row 4, column drug: names no row of its table; every bag needs one");
   records.answers = {std::nan("")};
@@ -322,7 +333,8 @@ TEST_CASE("records whose rows stand for other values are told from those of the 
   CHECK(plain.number[0] == -2.0);
   CHECK(plain.number[4] == 0.0);
   CHECK(plain.number[5] == 1.0);  // missing
-  require_same_numbers(true, known, "dlrm"), require_same_numbers(false, plain, "dlrm");
+  require_same_numbers(true, known, "dlrm");
+  require_same_numbers(false, plain, "dlrm");
   CHECK_THROWS_WITH(require_same_numbers(true, plain, "dlrm"),
                     "'" + path +
                         "' all: numbers are taken as they are, but dlrm was given them by their logarithm; give the "
@@ -358,7 +370,9 @@ TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
   };
   require_same_rows(one.columns, with({}), "affinity");
   DescriptorKeys radius, pieces, letters;
-  radius.radius = 3, pieces.pieces = 2048, letters.letters = 2;
+  radius.radius = 3;
+  pieces.pieces = 2048;
+  letters.letters = 2;
   CHECK_THROWS_WITH(require_same_rows(one.columns, with(radius), "affinity"), as("compound_pieces"));
   CHECK_THROWS_WITH(require_same_rows(one.columns, with(pieces), "affinity"), as("compound_pieces"));
   CHECK_THROWS_WITH(require_same_rows(one.columns, with(letters), "affinity"), as("target_words"));

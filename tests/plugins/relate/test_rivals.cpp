@@ -19,7 +19,9 @@ namespace {
 
 PairMatrices small() {
   MadePairs keys;
-  keys.compounds = 7, keys.targets = 5, keys.families = 2;
+  keys.compounds = 7;
+  keys.targets = 5;
+  keys.families = 2;
   const auto table = make_pairs(keys);
   return matrices_of(table, std::vector<Role>(table.entries.size(), Role::training));
 }
@@ -51,7 +53,8 @@ std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<doubl
 
 TEST_CASE("additive means are shrunk means of what adds up") {
   PairMatrices m;
-  m.compounds = 300, m.targets = 200;
+  m.compounds = 300;
+  m.targets = 200;
   for (std::int64_t i = 0; i < m.compounds; ++i)
     for (std::int64_t j = 0; j < m.targets; ++j) {
       m.value.push_back(5.0 + 0.01 * static_cast<double>(i % 17) - 0.02 * static_cast<double>(j % 13));
@@ -137,7 +140,8 @@ TEST_CASE("neighbours weigh what the means leave by similarity") {
       for (std::size_t t = 0; t < columns; ++t) {
         if (others[t] < sorted[1] || !m.known[i * columns + t]) continue;
         const double w = std::pow(others[t], 8.0);
-        sum += w * (m.value[i * columns + t] - base[i * columns + t]), weight += w;
+        sum += w * (m.value[i * columns + t] - base[i * columns + t]);
+        weight += w;
       }
       CHECK(found[1].value[i * columns + j] == Approx(base[i * columns + j] + sum / weight).epsilon(1e-10));
     }
@@ -145,7 +149,9 @@ TEST_CASE("neighbours weigh what the means leave by similarity") {
 
 TEST_CASE("logistic regression finds weights by which clicks were drawn") {
   MadeClicks keys;
-  keys.records = 4000, keys.columns = 3, keys.rows = 8;
+  keys.records = 4000;
+  keys.columns = 3;
+  keys.rows = 8;
   const LogisticRegression logistic(make_clicks(keys));
   keys.first = 4000;
   const auto fresh = make_clicks(keys);
@@ -155,7 +161,8 @@ TEST_CASE("logistic regression finds weights by which clicks were drawn") {
 TEST_CASE("L-BFGS finds the minimum of a valley") {
   const auto valley = [](const std::vector<double>& x, std::vector<double>& g) {
     const double a = 1.0 - x[0], b = x[1] - x[0] * x[0];
-    g[0] = -2.0 * a - 400.0 * x[0] * b, g[1] = 200.0 * b;
+    g[0] = -2.0 * a - 400.0 * x[0] * b;
+    g[1] = 200.0 * b;
     return a * a + 100.0 * b * b;
   };
   const auto x = minimise({-1.2, 1.0}, valley, 500);

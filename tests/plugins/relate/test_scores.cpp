@@ -14,7 +14,8 @@ TEST_CASE("concordance is the share of pairs in the right order, with ties") {
     std::vector<double> truth, predicted;
     for (std::uint64_t k = 0; k < 5 + 3 * seed; ++k) {
       const Random4 r(seed, Stream::test, k, 0);
-      truth.push_back(std::floor(6.0 * r.uniform(0))), predicted.push_back(std::floor(8.0 * r.uniform(1)));
+      truth.push_back(std::floor(6.0 * r.uniform(0)));
+      predicted.push_back(std::floor(8.0 * r.uniform(1)));
     }
     double good = 0.0, pairs = 0.0;
     for (std::size_t i = 0; i < truth.size(); ++i)
@@ -43,7 +44,8 @@ TEST_CASE("two predictions are put together in the shares that err least") {
   std::vector<double> truth, first, second;
   for (std::uint64_t k = 0; k < 40; ++k) {
     const Random4 r(4, Stream::test, k, 1);
-    truth.push_back(r.normal(0)), first.push_back(truth.back() + 0.5 * r.normal(1));
+    truth.push_back(r.normal(0));
+    first.push_back(truth.back() + 0.5 * r.normal(1));
     second.push_back(0.8 * truth.back() + 0.4 * r.normal(2));
   }
   const auto error = [&](double w) {

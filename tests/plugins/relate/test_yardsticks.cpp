@@ -23,7 +23,9 @@ struct Figure {
 void compare(const std::string& path, const std::vector<Figure>& expected) {
   const auto table = read_pair_h5(path);
   FoldKeys folds;
-  folds.by = FoldKeys::By::given, folds.fold = 5, folds.validation = 4;
+  folds.by = FoldKeys::By::given;
+  folds.fold = 5;
+  folds.validation = 4;
   const auto roles = roles_of(table, folds);
   const auto m = matrices_of(table, roles);
   std::vector<char> held(m.known.size(), 0);
@@ -38,8 +40,7 @@ void compare(const std::string& path, const std::vector<Figure>& expected) {
     std::vector<double> predicted;
     for (std::size_t k = 0; k < roles.size(); ++k)
       if (roles[k] == Role::test)
-        predicted.push_back(
-            rival.value[table.entries[k].compound * m.targets + table.entries[k].target]);
+        predicted.push_back(rival.value[table.entries[k].compound * m.targets + table.entries[k].target]);
     const double order = concordance(truth, predicted), error = mean_squared_error(truth, predicted);
     std::printf("%-50s %.4f %.4f\n", rival.method.c_str(), order, error);
     for (const auto& figure : expected)

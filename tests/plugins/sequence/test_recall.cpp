@@ -20,7 +20,12 @@ namespace {
 
 RecallSet::Params small_set() {
   RecallSet::Params p;
-  p.samples = 300, p.length = 14, p.pairs = 3, p.queries = 2, p.keys = 5, p.values = 4;
+  p.samples = 300;
+  p.length = 14;
+  p.pairs = 3;
+  p.queries = 2;
+  p.keys = 5;
+  p.values = 4;
   return p;
 }
 
@@ -33,7 +38,10 @@ std::vector<double> numbers(const SamplePtr& sample, const char* name) {
 
 Transformer::Params small_model(AttentionParams attention) {
   Transformer::Params p;
-  p.layers = 2, p.width = 6, p.heads = 2, p.expand = 2;
+  p.layers = 2;
+  p.width = 6;
+  p.heads = 2;
+  p.expand = 2;
   p.precision = Precision::float64;
   p.attention = attention;
   p.learn = Transformer::Learn::answers;
@@ -175,7 +183,10 @@ TEST_CASE("answers_right counts the answers whose byte is the likeliest, and los
     const auto text = numbers(sample, "text");
     const auto losses = pass.forward(std::vector<std::uint8_t>(text.begin(), text.end()), 1);
     const auto said = pass.likeliest();
-    for (std::size_t k : {10u, 12u}) loss += losses[k], right += said[k] == text[k + 1];
+    for (std::size_t k : {10u, 12u}) {
+      loss += losses[k];
+      right += said[k] == text[k + 1];
+    }
   }
   CHECK(sums[0].count == 6.0);
   CHECK(sums[0].sum == Approx(loss));
@@ -248,7 +259,9 @@ TEST_CASE("a masked network says hidden bytes from the whole text, and does not 
 TEST_CASE("gradients of hidden answers, and of a share of each text, are those of finite differences") {
   for (const auto learn : {Transformer::Learn::answers, Transformer::Learn::every_byte}) {
     auto params = small_model({AttentionParams::Type::linear, {}});
-    params.causal = false, params.learn = learn, params.masked = 0.2;
+    params.causal = false;
+    params.learn = learn;
+    params.masked = 0.2;
     Fitted f(params);
     f.network.begin_step(3, 17);
     FlatBuffer gradients(f.layout, DType::f64), scratch(f.layout, DType::f64);
@@ -277,7 +290,9 @@ TEST_CASE("gradients of hidden answers, and of a share of each text, are those o
 
 TEST_CASE("what is hidden is drawn by sample and step, and evaluations hide the same") {
   auto params = small_model({});
-  params.causal = false, params.learn = Transformer::Learn::every_byte, params.masked = 0.3;
+  params.causal = false;
+  params.learn = Transformer::Learn::every_byte;
+  params.masked = 0.3;
   Fitted f(params);
   FlatBuffer scratch(f.layout, DType::f64);
   const auto at = [&](std::int64_t step) {

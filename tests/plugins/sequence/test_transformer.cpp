@@ -20,13 +20,19 @@ namespace {
 
 GrammarSet small_set(World& world) {
   GrammarSet::Params p;
-  p.samples = 20, p.length = 12, p.classes = 3, p.words = 4;
+  p.samples = 20;
+  p.length = 12;
+  p.classes = 3;
+  p.words = 4;
   return GrammarSet(p, world.context);
 }
 
 Transformer::Params small_model() {
   Transformer::Params p;
-  p.layers = 2, p.width = 6, p.heads = 2, p.expand = 3;
+  p.layers = 2;
+  p.width = 6;
+  p.heads = 2;
+  p.expand = 3;
   p.precision = Precision::float64;
   return p;
 }
@@ -124,10 +130,10 @@ TEST_CASE(
     const auto text = grammar.text(static_cast<std::uint64_t>(k), length);
     REQUIRE(std::ssize(text.bytes) == length);
     double surprise = 0.0;
-    for (std::int64_t i = 1; i < length; ++i)
-      surprise += static_cast<double>(text.surprise[i]);
+    for (std::int64_t i = 1; i < length; ++i) surprise += static_cast<double>(text.surprise[i]);
     surprise /= static_cast<double>(length - 1);
-    sum += surprise, square += surprise * surprise;
+    sum += surprise;
+    square += surprise * surprise;
     for (auto byte : text.bytes) ++brackets[byte];
   }
   const double mean = sum / texts, deviation = std::sqrt((square / texts - mean * mean) / texts);

@@ -70,8 +70,7 @@ class RandomSystem {
           double* block = matrix.add_block(a);
           for (int i = 0; i < layout_->size(a); ++i)
             for (int j = 0; j < layout_->size(b); ++j)
-              block[i * layout_->size(b) + j] =
-                  dense[(layout_->offset(a) + i) * n + layout_->offset(b) + j];
+              block[i * layout_->size(b) + j] = dense[(layout_->offset(a) + i) * n + layout_->offset(b) + j];
         }
       }
       matrix.finish();
@@ -84,9 +83,7 @@ class RandomSystem {
  private:
   double distance(int a, int b) const {
     double sum = 0.0;
-    for (std::size_t k = 0; k < 3; ++k)
-      sum += (x_[a][k] - x_[b][k]) *
-             (x_[a][k] - x_[b][k]);
+    for (std::size_t k = 0; k < 3; ++k) sum += (x_[a][k] - x_[b][k]) * (x_[a][k] - x_[b][k]);
     return std::sqrt(sum);
   }
   void make() {
@@ -94,7 +91,8 @@ class RandomSystem {
               side = dimensions == 1   ? static_cast<int>(draw(2, 20.0, 90.0))
                      : dimensions == 2 ? static_cast<int>(draw(2, 4.0, 9.0))
                                        : static_cast<int>(draw(2, 3.0, 5.0));
-    x_.clear(), pairs_ = 0;
+    x_.clear();
+    pairs_ = 0;
     std::vector<int> sizes;
     const int most = 1 + static_cast<int>(draw(3, 0.0, 3.0));
     const double displaced = draw(4, 0.0, 0.3);
@@ -115,7 +113,8 @@ class RandomSystem {
     const double decay = draw(8, 0.3, 1.2), coupling = draw(9, 0.03, 0.25) / dimensions,
                  overlap = orthogonal_ ? 0.0 : draw(10, 0.02, 0.2) / dimensions, disorder = draw(11, 0.0, 0.2);
     const auto n = static_cast<std::size_t>(layout_->dimension());
-    h_.assign(n * n, 0.0), s_.assign(n * n, 0.0);
+    h_.assign(n * n, 0.0);
+    s_.assign(n * n, 0.0);
     for (int a = 0; a < all; ++a)
       for (int b = 0; b <= a; ++b) {
         if (a != b && distance(a, b) > range_) continue;
@@ -131,9 +130,11 @@ class RandomSystem {
             if (row == column) {
               const bool occupied = sizes[a] == 1 ? a % 2 == 0 : i == 0;
               pairs_ += occupied ? 1 : 0;
-              h = (occupied ? -0.5 : 0.3 + 0.2 * i) + disorder * draw(element, -1.0, 1.0), s = 1.0;
+              h = (occupied ? -0.5 : 0.3 + 0.2 * i) + disorder * draw(element, -1.0, 1.0);
+              s = 1.0;
             }
-            h_[row * n + column] = h_[column * n + row] = h, s_[row * n + column] = s_[column * n + row] = s;
+            h_[row * n + column] = h_[column * n + row] = h;
+            s_[row * n + column] = s_[column * n + row] = s;
           }
       }
   }

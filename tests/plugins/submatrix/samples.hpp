@@ -30,8 +30,7 @@ inline std::vector<double> random_symmetric(int n, unsigned seed) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   std::vector<double> a(n * n);
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j <= i; ++j)
-      a[i * n + j] = a[j * n + i] = uniform(engine);
+    for (int j = 0; j <= i; ++j) a[i * n + j] = a[j * n + i] = uniform(engine);
   return a;
 }
 
@@ -48,8 +47,7 @@ inline Dense dense_eigen(std::vector<double> a, int n) {
   dsyev_("V", "L", &n, a.data(), &n, out.value.data(), work.data(), &size, &info);
   out.vector.resize(a.size());
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j)
-      out.vector[i * n + j] = a[j * n + i];
+    for (int j = 0; j < n; ++j) out.vector[i * n + j] = a[j * n + i];
   return out;
 }
 
@@ -91,8 +89,10 @@ class Chain {
       for (int a = std::max(0, b - range()); a <= std::min(blocks_ - 1, b + range()); ++a) {
         double *s = out.overlap.add_block(a), *h = out.hamiltonian.add_block(a);
         for (int i = 0; i < size(a); ++i)
-          for (int j = 0; j < size(b); ++j)
-            s[i * size(b) + j] = overlap(a, i, b, j), h[i * size(b) + j] = hamiltonian(a, i, b, j);
+          for (int j = 0; j < size(b); ++j) {
+            s[i * size(b) + j] = overlap(a, i, b, j);
+            h[i * size(b) + j] = hamiltonian(a, i, b, j);
+          }
       }
     }
     out.overlap.finish();

@@ -76,8 +76,10 @@ TEST_CASE("blocks below the threshold of their column are not sent, diagonal blo
   const BlockColumns own = band(layout, ranges.begin(rank), ranges.end(rank)), all = band(layout, 0, blocks);
   std::vector<int> wanted;
   std::vector<double> least;
-  for (int b = 0; b < blocks; ++b)
-    wanted.push_back(b), least.push_back(b % 3 == 0 ? 0.0 : b % 3 == 1 ? all.column(b).norms[0] * (1.0 + 1e-5) : 1e40);
+  for (int b = 0; b < blocks; ++b) {
+    wanted.push_back(b);
+    least.push_back(b % 3 == 0 ? 0.0 : b % 3 == 1 ? all.column(b).norms[0] * (1.0 + 1e-5) : 1e40);
+  }
   std::int64_t bytes = 0;
   const ColumnSet set = fetch_columns(own, ranges, wanted, WantedRows::all, world.comm, bytes, least);
   for (int b : wanted) {

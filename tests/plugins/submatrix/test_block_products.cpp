@@ -27,9 +27,7 @@ void check_panels(int rows, int n, int k, double tolerance) {
   for (int r = 0; r < rows; ++r)
     for (int j = 0; j < n; ++j) {
       double sum = 0.0;
-      for (int p = 0; p < k; ++p)
-        sum += static_cast<double>(x[r * k + p]) *
-               static_cast<double>(a[p * ld + j]);
+      for (int p = 0; p < k; ++p) sum += static_cast<double>(x[r * k + p]) * static_cast<double>(a[p * ld + j]);
       worst = std::max(worst, std::abs(sum - static_cast<double>(c[r * ld + j])));
     }
   CHECK(worst < tolerance * k);
@@ -39,9 +37,7 @@ void check_panels(int rows, int n, int k, double tolerance) {
   for (int p = 0; p < k; ++p)
     for (int r = 0; r < rows; ++r) {
       double sum = 0.0;
-      for (int j = 0; j < n; ++j)
-        sum += static_cast<double>(a[p * ld + j]) *
-               static_cast<double>(c[r * ld + j]);
+      for (int j = 0; j < n; ++j) sum += static_cast<double>(a[p * ld + j]) * static_cast<double>(c[r * ld + j]);
       worst = std::max(worst, std::abs(sum - static_cast<double>(g[p * rows + r])));
     }
   CHECK(worst < tolerance * n * k);
@@ -100,8 +96,10 @@ TEST_CASE("blocks wider than a register") {
   x.clear(23);
   y.clear(23);
   std::vector<double> values(5 * 23), a(23 * 5);
-  for (std::size_t k = 0; k < values.size(); ++k)
-    values[k] = std::sin(1.0 + static_cast<double>(k)), a[k] = std::cos(static_cast<double>(k));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    values[k] = std::sin(1.0 + static_cast<double>(k));
+    a[k] = std::cos(static_cast<double>(k));
+  }
   x.set(1, values.data());
   y.add_product(0, a.data(), 1, x);
   std::vector<double> out(23 * 23);

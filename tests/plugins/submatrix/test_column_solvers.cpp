@@ -24,8 +24,7 @@ struct Gapped {
   /// `one_path`: blocks see their neighbours through one function each, so that most directions of a Krylov block
   /// vanish.
   explicit Gapped(int blocks, double coupling = 0.15, bool one_path = false)
-      : layout(std::make_shared<const BlockLayout>(std::vector<int>(blocks, 4))),
-        matrix(layout), n(4 * blocks) {
+      : layout(std::make_shared<const BlockLayout>(std::vector<int>(blocks, 4))), matrix(layout), n(4 * blocks) {
     dense = random_symmetric(n, 5);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
@@ -59,9 +58,7 @@ struct Gapped {
       for (int q = 0; q < 4; ++q) {
         double sum = 0.0;
         for (int j = 0; j < n; ++j)
-          sum += exact.vector[i * n + j] *
-                 exact.vector[(4 * column + q) * n + j] *
-                 f(exact.value[j]);
+          sum += exact.vector[i * n + j] * exact.vector[(4 * column + q) * n + j] * f(exact.value[j]);
         difference = std::max(difference, std::abs(sum - out[i * 4 + q]));
         if (i == 4 * column + q) exact_trace += sum;
       }
@@ -109,7 +106,8 @@ TEST_CASE("block Lanczos keeps its own tolerance, for every function") {
   for (double tolerance : {1e-2, 1e-4, 1e-8}) {
     KrylovOptions options;
     options.tolerance = tolerance;
-    options.first = 3, options.step = 1;
+    options.first = 3;
+    options.step = 1;
     const auto solver = make_lanczos<double>(40, options);
     CHECK(sample.worst(*solver, 11, step) < tolerance);
     CHECK(solver->report().steps < 40);
@@ -172,20 +170,15 @@ TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal ba
         for (int p = 0; p < k; ++p)
           for (int q = 0; q < p; ++q) {
             double dot = 0.0;
-            for (int i = 0; i < n; ++i)
-              dot += basis[p * ld + i] * basis[q * ld + i];
+            for (int i = 0; i < n; ++i) dot += basis[p * ld + i] * basis[q * ld + i];
             orthogonal = std::max(orthogonal, std::abs(dot));
           }
         lanczos.projected(t.data());
         const Dense krylov = dense_eigen(t, k), exact = dense_eigen(dense, n);
         double found = 0.0, wanted = 0.0;
         for (int q = 0; q < width; ++q) {
-          for (int j = 0; j < k; ++j)
-            found += std::pow(krylov.vector[q * k + j], 2) *
-                     step(krylov.value[j]);
-          for (int j = 0; j < n; ++j)
-            wanted += std::pow(exact.vector[(centre + q) * n + j], 2) *
-                      step(exact.value[j]);
+          for (int j = 0; j < k; ++j) found += std::pow(krylov.vector[q * k + j], 2) * step(krylov.value[j]);
+          for (int j = 0; j < n; ++j) wanted += std::pow(exact.vector[(centre + q) * n + j], 2) * step(exact.value[j]);
         }
         trace_error = std::max(trace_error, std::abs(found - wanted));
       }
@@ -226,8 +219,7 @@ TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
   lanczos.extend(14);
   const int k = lanczos.projected_rows();
   REQUIRE(k == 56);
-  std::vector<double> basis(k * ld), t(static_cast<std::size_t>(k * k)),
-      unit(static_cast<std::size_t>(4 * k), 0.0);
+  std::vector<double> basis(k * ld), t(static_cast<std::size_t>(k * k)), unit(static_cast<std::size_t>(4 * k), 0.0);
   for (int p = 0; p < k; p += 4) {
     std::fill(unit.begin(), unit.end(), 0.0);
     for (int q = 0; q < 4; ++q) unit[q * k + p + q] = 1.0;
@@ -242,9 +234,7 @@ TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
       double dot = 0.0, form = 0.0;
       for (int i = 0; i < n; ++i) {
         dot += basis[p * ld + i] * basis[q * ld + i];
-        for (int j = 0; j < n; ++j)
-          form += basis[p * ld + i] * a[i * ld + j] *
-                  basis[q * ld + j];
+        for (int j = 0; j < n; ++j) form += basis[p * ld + i] * a[i * ld + j] * basis[q * ld + j];
       }
       orthogonal = std::max(orthogonal, std::abs(dot - (p == q)));
       projected = std::max(projected, std::abs(form - t[p * k + q]));

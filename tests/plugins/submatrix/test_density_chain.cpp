@@ -78,7 +78,8 @@ TEST_CASE("the local form without S^-1/2 is exact where submatrices are whole, a
   const auto levels = chain.levels();
   const MatrixSystem system = chain.system(world.comm);
   DensityOptions options = tight(1e-12);
-  options.form = Form::local, options.solver = SolverKind::diagonalise;
+  options.form = Form::local;
+  options.solver = SolverKind::diagonalise;
   options.energy_weighted = true;
   const auto exact = density_matrix(system, options, world.context);
   CHECK(exact.energy == Approx(band_energy(levels, blocks)).epsilon(1e-9));
@@ -135,7 +136,9 @@ TEST_CASE("the energy-weighted density matrix of sign iterations, wherever the o
     moved.finish();
     system.hamiltonian = std::move(moved);
     DensityOptions options = tight(1e-9);
-    options.electrons = 40.0, options.mu = mu, options.energy_weighted = true;
+    options.electrons = 40.0;
+    options.mu = mu;
+    options.energy_weighted = true;
     for (auto solver : {SolverKind::newton_schulz, SolverKind::pade, SolverKind::diagonalise}) {
       options.solver = solver;
       const auto result = density_matrix(system, options, world.context);
@@ -168,7 +171,8 @@ TEST_CASE("grand-canonical, charged and at finite temperature") {
       std::array<double, 3> out{};
       for (double e : levels) {
         const double f = occupation(e, mu, options.kt);
-        out[0] += 2.0 * f, out[1] += 2.0 * f * e;
+        out[0] += 2.0 * f;
+        out[1] += 2.0 * f * e;
         out[2] += 2.0 * options.kt * (f * std::log(f) + (1.0 - f) * std::log(1.0 - f));
       }
       return out;
@@ -190,7 +194,10 @@ TEST_CASE("any number of ranks gives the same result") {
   options.electrons = 2.0 * blocks;
   for (int k = 0; k < 3; ++k) {
     options.precision = k == 1 ? Precision::float32 : Precision::float64;
-    if (k == 2) options.form = Form::local, options.solver = SolverKind::diagonalise;
+    if (k == 2) {
+      options.form = Form::local;
+      options.solver = SolverKind::diagonalise;
+    }
     const auto together = density_matrix(chain.system(world.comm), options, world.context);
     const auto single = density_matrix(chain.system(alone.comm), options, alone.context);
     CHECK(std::abs(together.energy - single.energy) < 1e-12 * std::abs(single.energy));

@@ -55,10 +55,11 @@ TEST_CASE("sums of heavy-tailed values lie in their intervals in 95 of 100 cases
     const auto all = units(300, seed);
     std::vector<double> value;
     double exact = 0.0;
-    for (const auto& unit : all)
+    for (const auto& unit : all) {
       value.push_back(unit.score *
-                      (1.0 + 0.5 * Random4(seed, Stream::test, static_cast<std::uint64_t>(unit.id), 1).normal(0))),
-          exact += value.back();
+                      (1.0 + 0.5 * Random4(seed, Stream::test, static_cast<std::uint64_t>(unit.id), 1).normal(0)));
+      exact += value.back();
+    }
     const StratifiedSample sample(all, 16, seed);
     std::vector<double> seen;
     for (int id : sample.drawn()) seen.push_back(value[id / 3]);

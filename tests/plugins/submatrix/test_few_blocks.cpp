@@ -16,7 +16,8 @@ DensePair chain(const std::vector<int>& sizes, double overlap) {
   DensePair out;
   out.sizes = sizes;
   const auto n = static_cast<std::size_t>(out.n());
-  out.h.assign(n * n, 0.0), out.s.assign(n * n, 0.0);
+  out.h.assign(n * n, 0.0);
+  out.s.assign(n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
       const double away = std::abs(static_cast<double>(i) - static_cast<double>(j));
@@ -50,7 +51,9 @@ TEST_CASE("ranks without a block column take part in every sum") {
     const DensePair pair = chain(sizes, 0.2);
     const int electrons = pair.n();
     DensityOptions options;
-    options.electrons = electrons, options.eps = options.eps_overlap = 1e-12, options.form = form;
+    options.electrons = electrons;
+    options.eps = options.eps_overlap = 1e-12;
+    options.form = form;
     options.overlap_threshold = threshold;
     if (form == Form::local) options.solver = SolverKind::diagonalise;
     const auto result = density_matrix(pair.system(world.comm, electrons), options, world.context);
@@ -64,7 +67,9 @@ TEST_CASE("an eps that is coarse for a good overlap is said to be that") {
     World world;
     const DensePair pair = chain({2, 2, 2, 2, 2, 2}, 0.05);
     DensityOptions options;
-    options.electrons = 12, options.eps = form == Form::local ? 0.1 : 1e-9, options.eps_overlap = 0.1;
+    options.electrons = 12;
+    options.eps = form == Form::local ? 0.1 : 1e-9;
+    options.eps_overlap = 0.1;
     options.form = form;
     if (form == Form::local) options.solver = SolverKind::diagonalise;
     density_matrix(pair.system(world.comm, 12), options, world.context);

@@ -41,7 +41,9 @@ struct Isolated {
                    low = level(b), high = upper(b);
       out.hamiltonian.start_column(b);
       double* h = out.hamiltonian.add_block(b);
-      h[0] = low * c * c + high * s * s, h[3] = low * s * s + high * c * c, h[1] = h[2] = (low - high) * c * s;
+      h[0] = low * c * c + high * s * s;
+      h[3] = low * s * s + high * c * c;
+      h[1] = h[2] = (low - high) * c * s;
     }
     out.hamiltonian.finish();
     return out;
@@ -50,7 +52,10 @@ struct Isolated {
   /// Exact energy of `electrons` at zero temperature.
   double energy(double electrons) const {
     std::vector<double> levels;
-    for (int b = 0; b < blocks; ++b) levels.push_back(level(b)), levels.push_back(upper(b));
+    for (int b = 0; b < blocks; ++b) {
+      levels.push_back(level(b));
+      levels.push_back(upper(b));
+    }
     std::sort(levels.begin(), levels.end());
     return band_energy(levels, static_cast<int>(0.5 * electrons));
   }
@@ -95,7 +100,9 @@ TEST_CASE("dynamics, whose truncation brings charge, counts states in the gap in
                              }};
     for (const double charge : {0.0, -2.0 * defects}) {
       DensityOptions options;
-      options.orthogonal = true, options.mid_gap = true, options.sample = 0;
+      options.orthogonal = true;
+      options.mid_gap = true;
+      options.sample = 0;
       options.electrons = 2.0 * blocks + charge;
       const auto result = density_matrix(molecules.system(world.comm), options, world.context);
       INFO(blocks << " blocks, " << defects << " defects, charge " << charge << ": N " << std::setprecision(12)
@@ -131,7 +138,9 @@ TEST_CASE("where truncation moves the count by more than half an electron, mu st
   const MatrixSystem system = Chain(blocks).system(world.comm);
   DensityOptions options;
   options.orthogonal = true;
-  options.eps = 0.1, options.electrons = 2.0 * blocks, options.sample = 0;
+  options.eps = 0.1;
+  options.electrons = 2.0 * blocks;
+  options.sample = 0;
   const auto result = density_matrix(system, options, world.context);
   INFO("N off by " << result.electrons - options.electrons << ", gap from " << result.gap_low << " to "
                    << result.gap_high);
@@ -162,7 +171,8 @@ TEST_CASE("random molecules of any size with states all over the gap, at every n
       block.insert(block.end(), static_cast<std::size_t>(pair.sizes.back()), b);
     }
     const auto n = block.size();
-    pair.h.assign(n * n, 0.0), pair.s.assign(n * n, 0.0);
+    pair.h.assign(n * n, 0.0);
+    pair.s.assign(n * n, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
       // Two bands, and every tenth level anywhere between them.
       pair.h[i * n + i] =
@@ -180,7 +190,8 @@ TEST_CASE("random molecules of any size with states all over the gap, at every n
       if (levels[k] - levels[k - 1] < 0.03 || std::abs(levels[k]) > 0.8) continue;
       const double electrons = 2.0 * static_cast<double>(k), exact = band_energy(levels, static_cast<int>(k));
       DensityOptions options;
-      options.eps = options.eps_overlap = 1e-7, options.electrons = electrons;
+      options.eps = options.eps_overlap = 1e-7;
+      options.electrons = electrons;
       options.sample = 0;
       const auto result = density_matrix(pair.system(world.comm, electrons), options, world.context);
       INFO("seed " << seed << ", " << electrons << " electrons, gap " << levels[k] - levels[k - 1] << ": N off by "

@@ -68,8 +68,7 @@ TEST_CASE("a ring is cut into arcs of the length that costs least") {
   double by_hand = 0.0;
   for (const auto& g : found.groups) {
     std::vector<int> rows;
-    for (int c : g)
-      rows.insert(rows.end(), pattern[c].begin(), pattern[c].end());
+    for (int c : g) rows.insert(rows.end(), pattern[c].begin(), pattern[c].end());
     std::sort(rows.begin(), rows.end());
     by_hand += std::pow(2.0 * static_cast<double>(std::unique(rows.begin(), rows.end()) - rows.begin()), 3);
   }
@@ -93,9 +92,10 @@ TEST_CASE("bisection in space gives compact groups of the size that was asked fo
     REQUIRE(g.size() == 8);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       double low = 1e9, high = -1e9;
-      for (int c : g)
-        low = std::min(low, centres[c][axis]),
+      for (int c : g) {
+        low = std::min(low, centres[c][axis]);
         high = std::max(high, centres[c][axis]);
+      }
       CHECK(high - low == Approx(3.0));
     }
   }
@@ -156,7 +156,8 @@ TEST_CASE("errors of water fall with the size of groups at the same eps") {
   const MatrixSystem system = supercell(cell, {1, 1, 1}, world.comm);
   const double exact = *read_hdf5_reference(CAMBIUM_SOURCE_DIR "/inputs/submatrix/h2o32.h5", {1, 1, 1}).band_energy;
   auto options = options_of(1e-3, SolverKind::diagonalise, GroupBy::none);
-  options.eps_overlap = 1e-7, options.electrons = system.electrons;
+  options.eps_overlap = 1e-7;
+  options.electrons = system.electrons;
   double before = 1e9;
   for (int size : {1, 2, 4, 8}) {
     options.groups = {size > 1 ? GroupBy::graph : GroupBy::none, size};

@@ -24,7 +24,9 @@ namespace {
 
 CrystalInput diamond(int cells, double displacement) {
   CrystalInput out;
-  out.lattice.type = LatticeType::diamond, out.lattice.a = 3.556, out.lattice.cells = {cells, cells, cells},
+  out.lattice.type = LatticeType::diamond;
+  out.lattice.a = 3.556;
+  out.lattice.cells = {cells, cells, cells};
   out.lattice.species = {"C"};
   out.lattice.displacement = displacement;
   return out;
@@ -85,7 +87,11 @@ class Broken : public ColumnSolver {
 
 DensityOptions exact_options(const MatrixSystem& system) {
   DensityOptions out;
-  out.eps = 0.0, out.sample = 0, out.orthogonal = true, out.electrons = system.electrons, out.krylov_tolerance = 1e-8;
+  out.eps = 0.0;
+  out.sample = 0;
+  out.orthogonal = true;
+  out.electrons = system.electrons;
+  out.krylov_tolerance = 1e-8;
   return out;
 }
 
@@ -98,7 +104,10 @@ TEST_CASE("moments are traces of Chebyshev polynomials, exact below twice the Kr
   const auto dense = cambium::submatrix::test::dense_eigen(h, n);
   // Oracle: T_k as matrices.
   std::vector<double> x = h, before(h.size(), 0.0), now, wanted;
-  for (std::size_t i = 0; i < n; ++i) x[i * n + i] -= 1.0, before[i * n + i] = 1.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    x[i * n + i] -= 1.0;
+    before[i * n + i] = 1.0;
+  }
   for (double& v : x) v /= 10.0;
   now = x;
   for (int k = 1; k <= count; ++k) {
@@ -107,7 +116,8 @@ TEST_CASE("moments are traces of Chebyshev polynomials, exact below twice the Kr
     wanted.push_back(trace / width);
     auto next = product(x, now, n);
     for (std::size_t i = 0; i < next.size(); ++i) next[i] = 2.0 * next[i] - before[i];
-    before = now, now = next;
+    before = now;
+    now = next;
   }
   Spectrum whole{dense.value, std::vector<double>(n, 0.0)};
   for (std::size_t j = 0; j < n; ++j)
@@ -123,8 +133,7 @@ TEST_CASE("moments are traces of Chebyshev polynomials, exact below twice the Kr
     for (int r = 0; r < n / width; ++r) {
       double* block = blocks.add_block(r);
       for (int i = 0; i < width; ++i)
-        for (int j = 0; j < width; ++j)
-          block[i * width + j] = h[(r * width + i) * n + c * width + j];
+        for (int j = 0; j < width; ++j) block[i * width + j] = h[(r * width + i) * n + c * width + j];
     }
   }
   blocks.finish();
@@ -135,7 +144,8 @@ TEST_CASE("moments are traces of Chebyshev polynomials, exact below twice the Kr
   const std::vector<double> cost(all.size(), 1.0);
   const ColumnSet set = fetch_columns(blocks, ColumnRanges::balanced(cost, 1), all, WantedRows::all, alone.comm, bytes);
   KrylovOptions few;
-  few.first = few.most = 4, few.tolerance = 0.0;
+  few.first = few.most = 4;
+  few.tolerance = 0.0;
   std::vector<double> krylov;
   add_moments(make_lanczos<double>(n / width, few)
                   ->decompose(principal_index(blocks, 0, 0.0), set, 0.0, [](double) { return 0.0; }),
@@ -218,8 +228,11 @@ TEST_CASE("the gradient of local_levels is the slope of its loss") {
     std::vector<double> moments, energy;
     for (int k = 0; k < 2 * columns; ++k) moments.push_back(std::sin(3.0 * k + static_cast<double>(columns)));
     for (int k = 0; k < columns; ++k) energy.push_back(-1.0 + 0.2 * std::cos(2.0 * k));
-    add("moments", {columns, 2}, moments), add("band_energy", {columns}, energy), add("levels", {2}, {-0.25, 0.1}),
-        add("window", {2}, {-1.0, 1.0}), add("functions", {1}, {2.0});
+    add("moments", {columns, 2}, moments);
+    add("band_energy", {columns}, energy);
+    add("levels", {2}, {-0.25, 0.1});
+    add("window", {2}, {-1.0, 1.0});
+    add("functions", {1}, {2.0});
     samples.push_back(sample);
   }
   std::vector<std::vector<double>> weights, gradients;
@@ -227,10 +240,13 @@ TEST_CASE("the gradient of local_levels is the slope of its loss") {
   for (const auto& p : network.parameters()) {
     std::int64_t n = 1;
     for (auto extent : p.shape) n *= extent;
-    weights.emplace_back(static_cast<std::size_t>(n)), gradients.emplace_back(static_cast<std::size_t>(n), 0.0);
+    weights.emplace_back(static_cast<std::size_t>(n));
+    gradients.emplace_back(static_cast<std::size_t>(n), 0.0);
   }
-  for (std::size_t k = 0; k < weights.size(); ++k)
-    w.push_back(io::tensor_of(weights[k])), g.push_back(io::tensor_of(gradients[k]));
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    w.push_back(io::tensor_of(weights[k]));
+    g.push_back(io::tensor_of(gradients[k]));
+  }
   network.initialise(w, 3);
   const double share[2] = {0.7, 1.9};
   const auto loss = [&] {
@@ -263,7 +279,8 @@ TEST_CASE("a search that starts near the gap finds the same mu in fewer evaluati
     Spectrum s;
     for (int j = 0; j < 40; ++j) {
       const double x = std::sin(1.7 * c + 2.3 * j * j);
-      s.node.push_back(x < 0.0 ? x - 0.1 : x + 0.1), s.weight.push_back(0.05 + 0.02 * std::cos(c + 3.0 * j));
+      s.node.push_back(x < 0.0 ? x - 0.1 : x + 0.1);
+      s.weight.push_back(0.05 + 0.02 * std::cos(c + 3.0 * j));
     }
     spectra.push_back(s);
   }

@@ -32,8 +32,11 @@ std::string binary() {
   const auto add = [&](const void* p, std::size_t n) { out.append(static_cast<const char*>(p), n); };
   for (std::int32_t i = 1; i <= 3; ++i)
     for (std::int32_t j = i; j <= 3; ++j) {
-      add(&marker, 4), add(&i, 4), add(&j, 4), add(&h[3 * (i - 1) + j - 1], 8),
-          add(&marker, 4);
+      add(&marker, 4);
+      add(&i, 4);
+      add(&j, 4);
+      add(&h[3 * (i - 1) + j - 1], 8);
+      add(&marker, 4);
     }
   return out;
 }

@@ -51,7 +51,8 @@ struct Atoms {
       out.centres.push_back({0.2 * atoms * std::cos(turn), 0.2 * atoms * std::sin(turn), 0.0});
     }
     for (int b = out.ranges.begin(comm.rank()); b < out.ranges.end(comm.rank()); ++b) {
-      out.hamiltonian.start_column(b), out.overlap.start_column(b);
+      out.hamiltonian.start_column(b);
+      out.overlap.start_column(b);
       for (int a = 0; a < atoms; ++a) {
         if (a != b && hopping(a, b) == 0.0) continue;
         *out.hamiltonian.add_block(a) = hopping(a, b);
@@ -59,7 +60,8 @@ struct Atoms {
           *out.overlap.add_block(a) = a == b ? 1.0 : -overlap * hopping(a, b);
       }
     }
-    out.hamiltonian.finish(), out.overlap.finish();
+    out.hamiltonian.finish();
+    out.overlap.finish();
     return out;
   }
   std::vector<double> levels() const {
@@ -68,7 +70,8 @@ struct Atoms {
     for (int a = 0; a < atoms; ++a)
       for (int b = 0; b < atoms; ++b) {
         const auto at = static_cast<std::size_t>(a) * n + static_cast<std::size_t>(b);
-        h[at] = hopping(a, b), s[at] = a == b ? 1.0 : std::abs(h[at]) > 0.1 ? -overlap * h[at] : 0.0;
+        h[at] = hopping(a, b);
+        s[at] = a == b ? 1.0 : std::abs(h[at]) > 0.1 ? -overlap * h[at] : 0.0;
       }
     return generalised_levels(h, s, atoms);
   }
@@ -84,7 +87,9 @@ struct Atoms {
   }
   DensityOptions options(double eps) const {
     DensityOptions out;
-    out.eps = out.eps_overlap = eps, out.electrons = atoms, out.orthogonal = overlap == 0.0;
+    out.eps = out.eps_overlap = eps;
+    out.electrons = atoms;
+    out.orthogonal = overlap == 0.0;
     return out;
   }
 };
@@ -155,7 +160,10 @@ TEST_CASE("widened patterns with the local form, a temperature and without an es
     for (int kind = 1; kind < 3; ++kind) {
       DensityOptions other = options;
       if (kind == 1) other.kt = 0.003;
-      if (kind == 2) other.form = Form::local, other.solver = SolverKind::diagonalise;
+      if (kind == 2) {
+        other.form = Form::local;
+        other.solver = SolverKind::diagonalise;
+      }
       if (kind == 2 && overlap == 0.0) continue;  // is for an overlap
       const auto result = density_matrix(system, other, world.context);
       const double missing = ring.missing(levels, result, other.kt);
@@ -186,7 +194,9 @@ TEST_CASE("groups of block columns of any size get the rows to which D reaches, 
         std::vector<double> error;
         for (double eps : {1e-2, 1e-3, 1e-5}) {
           DensityOptions options = ring.options(eps);
-          options.groups = {by, size}, options.energy_weighted = true, options.form = form;
+          options.groups = {by, size};
+          options.energy_weighted = true;
+          options.form = form;
           if (form == Form::local || size == 7) options.solver = SolverKind::diagonalise;
           const auto result = density_matrix(system, options, world.context);
           const double missing = ring.missing(levels, result);
@@ -299,7 +309,9 @@ TEST_CASE(
 TEST_CASE("submatrices that may not grow as far as D reaches are warned of") {
   World world;
   DensityResult result(std::make_shared<const BlockLayout>(std::vector<int>(3, 1)));
-  result.columns.widened = 3, result.columns.at_limit = 2, result.columns.largest_dimension = 6001;
+  result.columns.widened = 3;
+  result.columns.at_limit = 2;
+  result.columns.largest_dimension = 6001;
   warn_of_accuracy({}, result, world.log);
   REQUIRE(world.log.warnings().size() == 1);
   CHECK(world.log.warnings().front().text ==
@@ -317,7 +329,9 @@ TEST_CASE("no column of water ends before D does") {
       for (auto form : {Form::orthogonal, Form::local}) {
         if (n[0] == 2 && eps < 5e-3) continue;
         DensityOptions options;
-        options.eps = options.eps_overlap = eps, options.electrons = system.electrons, options.form = form,
+        options.eps = options.eps_overlap = eps;
+        options.electrons = system.electrons;
+        options.form = form;
         options.sample = 0;
         if (form == Form::local) options.solver = SolverKind::diagonalise;
         CHECK(density_matrix(system, options, world.context).columns.widened == 0);

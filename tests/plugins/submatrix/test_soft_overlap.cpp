@@ -51,9 +51,10 @@ struct Soft {
       }
     for (int b = 0; b < blocks; ++b) {
       const auto size = static_cast<std::size_t>(pair.sizes[b]);
-      for (std::size_t i = 0; i < size; ++i)
-        h[(first + i) * n + first + i] = i < 1 ? -0.6 + 0.1 * uniform(engine) : 0.5 + 0.2 * uniform(engine),
-                                    t[(first + i) * n + first + i] = 1.0;
+      for (std::size_t i = 0; i < size; ++i) {
+        h[(first + i) * n + first + i] = i < 1 ? -0.6 + 0.1 * uniform(engine) : 0.5 + 0.2 * uniform(engine);
+        t[(first + i) * n + first + i] = 1.0;
+      }
       const std::size_t copied = copies == Copies::inside ? first : first + size + 1;
       if (b % 3 == 1 && b + 1 < blocks)
         for (std::size_t j = 0; j < n; ++j)
@@ -64,7 +65,8 @@ struct Soft {
       first += size;
     }
     occupied = blocks;
-    pair.h = product(product(t, h, n, false), t, n, true), pair.s = product(t, t, n, true);
+    pair.h = product(product(t, h, n, false), t, n, true);
+    pair.s = product(t, t, n, true);
   }
 };
 
@@ -116,7 +118,8 @@ TEST_CASE("what canonical orthogonalisation leaves out is what a diagonalisation
         for (const Form form : {Form::orthogonal, Form::local}) {
           DensityOptions options = exactly(soft);
           options.overlap_threshold = 1e-3;
-          options.form = form, options.solver = form == Form::local ? SolverKind::diagonalise : SolverKind::lanczos;
+          options.form = form;
+          options.solver = form == Form::local ? SolverKind::diagonalise : SolverKind::lanczos;
           options.energy_weighted = true;
           const auto result = density_matrix(system, options, world.context);
           INFO("seed " << seed << ", part " << part << ", form " << static_cast<int>(form) << ": E off by "
@@ -139,7 +142,8 @@ TEST_CASE(
     for (const Form form : {Form::orthogonal, Form::local}) {
       const Soft soft(20, 4e-3, seed, Copies::inside), singular(20, 1e-3, seed, Copies::inside);
       const auto with_form = [form](DensityOptions options) {
-        options.form = form, options.solver = form == Form::local ? SolverKind::diagonalise : SolverKind::lanczos;
+        options.form = form;
+        options.solver = form == Form::local ? SolverKind::diagonalise : SolverKind::lanczos;
         return options;
       };
       const double smallest = dense_eigen(soft.pair.s, soft.pair.n()).value.front();
@@ -174,11 +178,13 @@ DensePair diffuse(int blocks, double smallest, double weak) {
   DensePair out;
   out.sizes.assign(blocks, 2);
   const auto n = static_cast<std::size_t>(out.n());
-  out.h.assign(n * n, 0.0), out.s.assign(n * n, 0.0);
+  out.h.assign(n * n, 0.0);
+  out.s.assign(n * n, 0.0);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks); ++b) {
     const std::size_t tight = 2 * b, wide = tight + 1;
     out.s[tight * n + tight] = out.s[wide * n + wide] = 1.0;
-    out.h[tight * n + tight] = -0.6, out.h[wide * n + wide] = 0.5;
+    out.h[tight * n + tight] = -0.6;
+    out.h[wide * n + wide] = 0.5;
     out.h[tight * n + wide] = out.h[wide * n + tight] = 0.05;
     for (const auto& [apart, s, h] :
          {std::tuple(1, 0.5 * (1.0 - smallest), 0.1), std::tuple(3, weak, weak), std::tuple(5, 3.0 * weak, 3.0 * weak),
@@ -239,7 +245,8 @@ TEST_CASE("a small eigenvalue of S that no submatrix sees is warned of and refus
       const DensePair pair = diffuse(60, smallest, 0.9e-5);
       const MatrixSystem system = pair.system(world.comm, 120.0);
       DensityOptions options;
-      options.electrons = 120.0, options.form = form;
+      options.electrons = 120.0;
+      options.form = form;
       if (form == Form::local) options.solver = SolverKind::diagonalise;
       const auto run = [&] { return density_matrix(system, options, world.context); };
       INFO("form " << static_cast<int>(form) << ", smallest eigenvalue " << smallest);
@@ -278,7 +285,8 @@ TEST_CASE("what overlap_threshold leaves out is no eigenvalue of S that was over
   options.overlap_threshold = 1e-5;
   density_matrix(soft.pair.system(world.comm, 2.0 * soft.occupied), options, world.context);
   CHECK(world.log.warnings().empty());
-  options.electrons = 120.0, options.eps = options.eps_overlap = 1e-5;
+  options.electrons = 120.0;
+  options.eps = options.eps_overlap = 1e-5;
   const MatrixSystem overlooked = diffuse(60, 2e-7, 0.9e-5).system(world.comm, 120.0);
   const std::string refused = message([&] { density_matrix(overlooked, options, world.context); });
   CHECK(refused.find("that no submatrix shows (what is up to 1e-05 there is left out), so that overlap_threshold does "

@@ -62,8 +62,12 @@ double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
 void write_file(const std::string& path, const Chain& chain, bool lattice) {
   std::vector<int> sizes, molecule, block, place;
   for (int b = 0; b < blocks; ++b) {
-    sizes.push_back(chain.size(b)), molecule.push_back(b);
-    for (int i = 0; i < chain.size(b); ++i) block.push_back(b), place.push_back(i);
+    sizes.push_back(chain.size(b));
+    molecule.push_back(b);
+    for (int i = 0; i < chain.size(b); ++i) {
+      block.push_back(b);
+      place.push_back(i);
+    }
   }
   const auto functions = static_cast<int>(block.size());
   io::write_h5_atomically(path, [&](io::File& file) {
@@ -82,12 +86,15 @@ void write_file(const std::string& path, const Chain& chain, bool lattice) {
           if (std::abs(block[a] - block[b]) > chain.range()) continue;
           const double s = chain.overlap(block[a], place[a], block[b], place[b]),
                        h = chain.hamiltonian(block[a], place[a], block[b], place[b]);
-          indices.push_back(c), data.push_back(name == "S" ? s : name == "K" ? h : h + splitting * s);
+          indices.push_back(c);
+          data.push_back(name == "S" ? s : name == "K" ? h : h + splitting * s);
         }
         indptr.push_back(std::ssize(data));
       }
       io::Group group = file.create_group(lattice ? "R_00/" + name : name);
-      group.write("data", data), group.write("indices", indices), group.write("indptr", indptr);
+      group.write("data", data);
+      group.write("indices", indices);
+      group.write("indptr", indptr);
     }
   });
 }
@@ -110,7 +117,8 @@ TEST_CASE("both channels of a polarised chain, with one mu and with a magnetisat
   for (auto solver : {SolverKind::lanczos, SolverKind::diagonalise})
     for (auto by : {GroupBy::none, GroupBy::graph}) {
       auto options = tight(2.0 * blocks);
-      options.solver = solver, options.groups = {by, by == GroupBy::graph ? 4 : 0};
+      options.solver = solver;
+      options.groups = {by, by == GroupBy::graph ? 4 : 0};
       const auto result = spin_density(system, options, std::nullopt, world.context);
       REQUIRE(result.together);
       CHECK(result.energy() == Approx(std::accumulate(all.begin(), all.begin() + 2 * blocks, 0.0)).epsilon(1e-9));

@@ -163,7 +163,8 @@ TEST_CASE("S that is not positive definite names value and block") {
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
         "S is not positive definite: an eigenvalue of -0.5 near block 1 (counted from 0); look for atoms that coincide "
         "there, or for functions that depend linearly on others");
-  options.form = Form::local, options.solver = SolverKind::diagonalise;
+  options.form = Form::local;
+  options.solver = SolverKind::diagonalise;
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
         "S is not positive definite: the submatrix of block 1 (counted from 0) has no Cholesky factor; look for atoms "
         "that coincide there, or for functions that depend linearly on others");
@@ -209,7 +210,8 @@ TEST_CASE(
   DensityOptions options;
   options.electrons = 40.0;
   SECTION("eps") {
-    options.eps = 0.5, options.eps_overlap = 1e-5;
+    options.eps = 0.5;
+    options.eps_overlap = 1e-5;
     INFO(warnings_of(system, options));
     CHECK(warnings_of(system, options).starts_with("eps = 0.5 hartree drops blocks that amount to "));
     CHECK(warnings_of(system, options)
@@ -220,7 +222,8 @@ TEST_CASE(
   SECTION("bfloat16") {
     const auto levels = chain.levels();
     options.mu = 0.5 * (levels[19] + levels[20]);
-    options.solver = SolverKind::newton_schulz, options.precision = Precision::bfloat16;
+    options.solver = SolverKind::newton_schulz;
+    options.precision = Precision::bfloat16;
     const std::string text = warnings_of(system, options);
     CHECK(text.starts_with("bfloat16 factors end the iteration of the sign function at |X^2 - I| = "));
     CHECK(text.find(" per row, so that energies are off by some tens to hundreds of meV/atom; choose precision: "
@@ -232,7 +235,8 @@ TEST_CASE(
     options.krylov_tolerance = 1e-18;
     const std::string text = warnings_of(Chain(80).system(world.comm), [&] {
       DensityOptions of_all = options;
-      of_all.electrons = 160.0, of_all.eps = of_all.eps_overlap = 1e-14;
+      of_all.electrons = 160.0;
+      of_all.eps = of_all.eps_overlap = 1e-14;
       return of_all;
     }());
     INFO(text);

@@ -32,7 +32,10 @@ double element(const Cell& cell, int row, int column) {
 
 std::vector<Cell> cells() {
   std::vector<Cell> out{{0, 0, 0}};
-  for (const Cell& c : positive) out.push_back(c), out.push_back({-c[0], -c[1], -c[2]});
+  for (const Cell& c : positive) {
+    out.push_back(c);
+    out.push_back({-c[0], -c[1], -c[2]});
+  }
   return out;
 }
 
@@ -92,8 +95,8 @@ TEST_CASE("the spectrum of a supercell is that of the k points it holds") {
     for (std::size_t e = 0; e < c.rows.size(); ++e)
       for (int i = 0; i < system.layout->size(c.rows[e]); ++i)
         for (int j = 0; j < system.layout->size(column); ++j)
-          a[(system.layout->offset(c.rows[e]) + i) * size + system.layout->offset(column) +
-                                     j] = c.block(e)[i * system.layout->size(column) + j];
+          a[(system.layout->offset(c.rows[e]) + i) * size + system.layout->offset(column) + j] =
+              c.block(e)[i * system.layout->size(column) + j];
   }
   const Dense dense = dense_eigen(a, size);
   // A Hermitian matrix as a real one of twice the size: every eigenvalue twice.
@@ -111,8 +114,7 @@ TEST_CASE("the spectrum of a supercell is that of the k points it holds") {
                   std::polar(1.0, 2.0 * M_PI *
                                       (1.0 * x * cell[0] / n[0] + 1.0 * y * cell[1] / n[1] + 1.0 * z * cell[2] / n[2]));
             const int w = 2 * functions;
-            m[i * w + j] = m[(i + functions) * w + j + functions] =
-                sum.real();
+            m[i * w + j] = m[(i + functions) * w + j + functions] = sum.real();
             m[i * w + j + functions] = -sum.imag();
             m[(i + functions) * w + j] = sum.imag();
           }

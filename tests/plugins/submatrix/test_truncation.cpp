@@ -70,7 +70,9 @@ struct Run {
 
 TightBinding::Params by_eps(double eps, double skin = 0.5) {
   TightBinding::Params params;
-  params.eps = eps, params.skin = skin, params.krylov_tolerance = 1e-5;
+  params.eps = eps;
+  params.skin = skin;
+  params.krylov_tolerance = 1e-5;
   return params;
 }
 
@@ -112,7 +114,9 @@ TEST_CASE("a cluster has the crystal's gap, with either solver") {
   test::World world;
   const Diamond crystal(3, 0.1);
   TightBinding::Params params;
-  params.reach = 3.2, params.skin = 0.0, params.krylov_tolerance = 1e-8;
+  params.reach = 3.2;
+  params.skin = 0.0;
+  params.krylov_tolerance = 1e-8;
   Run lanczos(crystal, params, world);
   const Evaluation a = lanczos();
   CHECK(lanczos.potential.last()->gap_high - lanczos.potential.last()->gap_low > 4.0);  // eV; dangling bonds: 0
@@ -213,8 +217,10 @@ Line fit(std::span<const double> values, double dt) {
   double tt = 0.0, te = 0.0, mean = 0.0;
   for (double e : values) mean += (e - values[0]) / n;
   const auto time = [&](std::size_t k) { return dt * (static_cast<double>(k) - 0.5 * (n - 1.0)); };
-  for (std::size_t k = 0; k < values.size(); ++k)
-    tt += time(k) * time(k), te += time(k) * (values[k] - values[0] - mean);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    tt += time(k) * time(k);
+    te += time(k) * (values[k] - values[0] - mean);
+  }
   Line out{te / tt, 0.0};
   for (std::size_t k = 0; k < values.size(); ++k)
     out.around += std::pow(values[k] - values[0] - mean - out.slope * time(k), 2) / n;
@@ -225,7 +231,8 @@ Line fit(std::span<const double> values, double dt) {
 /// Slope of the whole, and its standard error from four windows, in each of which other oscillations are cut off.
 void measure_drift(const std::vector<double>& energy, double dt, Row& row) {
   const Line whole = fit(energy, dt);
-  row.drift = whole.slope, row.spread = whole.around;
+  row.drift = whole.slope;
+  row.spread = whole.around;
   const std::size_t windows = 4, length = energy.size() / windows;
   double squares = 0.0;
   for (std::size_t w = 0; w < windows; ++w)

@@ -15,13 +15,12 @@ DensePair narrow(int blocks, int size, double gap, unsigned seed) {
   out.sizes.assign(blocks, size);
   const int n = blocks * size;
   const Dense eigen = dense_eigen(random_symmetric(n, seed), n);
-  out.h.assign(n * n, 0.0), out.s.assign(n * n, 0.0);
+  out.h.assign(n * n, 0.0);
+  out.s.assign(n * n, 0.0);
   for (int k = 0; k < n; ++k) {
     const double level = (k < n / 2 ? -0.5 * gap : 0.5 * gap) + 0.8 * (2 * k + 1 - n) / n;
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j)
-        out.h[i * n + j] += level * eigen.vector[i * n + k] *
-                                                      eigen.vector[j * n + k];
+      for (int j = 0; j < n; ++j) out.h[i * n + j] += level * eigen.vector[i * n + k] * eigen.vector[j * n + k];
   }
   for (int i = 0; i < n; ++i) out.s[i * n + i] = 1.0;
   return out;
@@ -39,7 +38,8 @@ TEST_CASE("a submatrix that block Lanczos does not solve is diagonalised, and th
     const int n = pair.n();
     DensityOptions options;
     options.orthogonal = true;
-    options.eps = 1e-6, options.electrons = n;
+    options.eps = 1e-6;
+    options.electrons = n;
     options.precision = precision;
     options.sample = 0;
     const auto result = density_matrix(pair.system(world.comm, n), options, world.context);

@@ -70,7 +70,10 @@ Errors evaluate(const std::string& path, int copies, const DensityOptions& chang
 
 DensityOptions with_eps(double eps, double eps_overlap) {
   DensityOptions out;
-  out.eps = eps, out.eps_overlap = eps_overlap, out.krylov_tolerance = 0.1 * eps, out.prune = 1e-6;
+  out.eps = eps;
+  out.eps_overlap = eps_overlap;
+  out.krylov_tolerance = 0.1 * eps;
+  out.prune = 1e-6;
   return out;
 }
 
@@ -106,7 +109,8 @@ void compare_local(bool quick) {
     const auto path = data(row.file);
     if (!path) return;
     DensityOptions options = with_eps(row.eps, row.eps);
-    options.form = Form::local, options.solver = SolverKind::diagonalise;
+    options.form = Form::local;
+    options.solver = SolverKind::diagonalise;
     const Errors found = evaluate(*path, row.n, options);
     INFO(row.file << " " << row.n << " eps " << row.eps << ": n " << found.dimension << ", E " << found.energy << ", N "
                   << found.electrons);

@@ -44,8 +44,7 @@ struct Uneven {
       for (int a = std::max(0, b - 60); a <= std::min(blocks - 1, b + 60); ++a) {
         double* h = out.hamiltonian.add_block(a);
         for (int i = 0; i < sizes[a]; ++i)
-          for (int j = 0; j < sizes[b]; ++j)
-            h[i * sizes[b] + j] = coupling(a, i, b, j);
+          for (int j = 0; j < sizes[b]; ++j) h[i * sizes[b] + j] = coupling(a, i, b, j);
       }
     }
     out.hamiltonian.finish();
@@ -87,9 +86,9 @@ double of_even_blocks(const std::vector<int>& dimensions, const Uneven& which, c
   double all = 0.0, most = 0.0;
   for (int r = 0; r < ranks; ++r) {
     double sum = 0.0;
-    for (int b = blocks * r / ranks; b < blocks * (r + 1) / ranks; ++b)
-      sum += cost(dimensions[b], which.functions(b));
-    all += sum, most = std::max(most, sum);
+    for (int b = blocks * r / ranks; b < blocks * (r + 1) / ranks; ++b) sum += cost(dimensions[b], which.functions(b));
+    all += sum;
+    most = std::max(most, sum);
   }
   return all / (ranks * most);
 }
@@ -147,8 +146,7 @@ TEST_CASE("columns are dealt by cost wherever the dear ones lie") {
   for (int dear : {0, columns / 2, columns - 30}) {
     std::vector<double> all, own;
     for (int c = 0; c < columns; ++c) all.push_back(c >= dear && c < dear + 30 ? 20.0 : 1.0);
-    for (int c = owned.begin(world.comm.rank()); c < owned.end(world.comm.rank()); ++c)
-      own.push_back(all[c]);
+    for (int c = owned.begin(world.comm.rank()); c < owned.end(world.comm.rank()); ++c) own.push_back(all[c]);
     const WorkShares shares = work_shares(own, owned, world.comm);
     INFO("dear columns from " << dear << " on " << ranks << " ranks");
     if (ranks > 1 && shares.owned < good_efficiency)

@@ -26,7 +26,8 @@ DensePair bipartite(unsigned seed, double overlap) {
   for (std::size_t b = 0; b < out.sizes.size(); ++b)
     for (int i = 0; i < out.sizes[b]; ++i) block.push_back(static_cast<int>(b)), place.push_back(i);
   const auto n = static_cast<std::size_t>(out.n());
-  out.h.assign(n * n, 0.0), out.s.assign(n * n, 0.0);
+  out.h.assign(n * n, 0.0);
+  out.s.assign(n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     out.s[i * n + i] = 1.0;
     for (std::size_t j = 0; j < i; ++j) {
@@ -56,8 +57,10 @@ TEST_CASE("a block of zeros on the diagonal keeps its place in its own submatrix
            {std::pair(Form::orthogonal, SolverKind::lanczos), std::pair(Form::orthogonal, SolverKind::diagonalise),
             std::pair(Form::local, SolverKind::diagonalise)}) {
         DensityOptions options;
-        options.eps = options.eps_overlap = 1e-10, options.krylov_tolerance = 1e-9;
-        options.form = form, options.solver = solver;
+        options.eps = options.eps_overlap = 1e-10;
+        options.krylov_tolerance = 1e-9;
+        options.form = form;
+        options.solver = solver;
         options.electrons = electrons;
         const auto result = density_matrix(system, options, world.context);
         INFO("seed " << seed << ", overlap " << overlap << ", form " << static_cast<int>(form) << ": N "
@@ -70,9 +73,11 @@ TEST_CASE("a block of zeros on the diagonal keeps its place in its own submatrix
       if (overlap > 0.0) continue;
       DensityOptions options;
       options.orthogonal = true;
-      options.eps = 1e-10, options.electrons = electrons;
+      options.eps = 1e-10;
+      options.electrons = electrons;
       for (const auto by : {GroupBy::none, GroupBy::graph}) {
-        options.groups.by = by, options.groups.size = by == GroupBy::none ? 0 : 3;
+        options.groups.by = by;
+        options.groups.size = by == GroupBy::none ? 0 : 3;
         const auto result = density_matrix(system, options, world.context);
         CHECK(result.electrons == Approx(electrons).epsilon(1e-8));
         CHECK(result.energy == Approx(exact).epsilon(1e-6));
@@ -114,7 +119,8 @@ TEST_CASE("a Matrix Market file without its zeros is whole") {
       "%%MatrixMarket matrix coordinate real symmetric\n%\n4 4 3\n2 1 -1e-1\n3 2 -1e-1\n4 3 -1e-1\n");
   const MatrixSystem system = read_matrices(input, world.context);
   DensityOptions options;
-  options.eps = 1e-12, options.electrons = 4.0;
+  options.eps = 1e-12;
+  options.electrons = 4.0;
   options.groups = {GroupBy::graph, 4};
   const auto result = density_matrix(system, options, world.context);
   CHECK(result.electrons == Approx(4.0).epsilon(1e-9));

@@ -34,7 +34,9 @@ struct Workshop {
   template <class C>
   std::string record(C& run, const std::string& name, double from, double to, double interval) {
     FieldsWriter::Params params;
-    params.file = name, params.interval = interval, params.single = false;
+    params.file = name;
+    params.interval = interval;
+    params.single = false;
     FieldsWriter writer(params, context);
     for (std::int64_t step = 1; run.time() < to - 1e-9; ++step) {
       run.advance();

@@ -29,11 +29,14 @@ TEST_CASE("a normalisation in one pass is Torch's, with what is added and cut") 
   for (const auto type : {torch::kFloat64, torch::kFloat32}) {
     for (const auto& [groups, channels, z] : {std::tuple{8, 32, 23}, {1, 3, 1}, {4, 16, 7}, {2, 8, 300}}) {
       torch::nn::GroupNorm norm(groups, channels), exact(groups, channels);
-      norm->to(type), exact->to(torch::kFloat64);
+      norm->to(type);
+      exact->to(torch::kFloat64);
       {
         const torch::NoGradGuard guard;
-        norm->weight.normal_(), norm->bias.normal_();
-        exact->weight.copy_(norm->weight), exact->bias.copy_(norm->bias);
+        norm->weight.normal_();
+        norm->bias.normal_();
+        exact->weight.copy_(norm->weight);
+        exact->bias.copy_(norm->bias);
       }
       // Numbers far from zero: a sum of squares that is not of differences would lose them.
       const Tensor x = 100.0 + torch::randn({3, channels, 2, 5, z}, type), beside = torch::randn_like(x);
@@ -101,8 +104,13 @@ TEST_CASE("the U-Net answers the same with and without gradients") {
   torch::manual_seed(7);
   for (const bool wraps : {false, true}) {
     UnetShape shape;
-    shape.features = 8, shape.most_features = 16, shape.outputs = 4, shape.levels = 2, shape.wraps = wraps;
-    shape.grid = {4, 6, 7}, shape.refined = {4, 11, 13};
+    shape.features = 8;
+    shape.most_features = 16;
+    shape.outputs = 4;
+    shape.levels = 2;
+    shape.wraps = wraps;
+    shape.grid = {4, 6, 7};
+    shape.refined = {4, 11, 13};
     Unet net(shape);
     net.to(torch::kFloat64);
     for (auto& p : net.parameters()) {

@@ -38,15 +38,26 @@ SamplePtr image(std::int64_t id, std::int64_t moved, F&& at) {
   for (std::int64_t x = 0; x < nx; ++x)
     for (std::int64_t z = 0; z < nz; ++z) {
       const auto [b, c] = at((x + moved) % nx, z);
-      data->b[x * nz + z] = static_cast<float>(b), data->classes[x * nz + z] = static_cast<std::uint8_t>(c);
+      data->b[x * nz + z] = static_cast<float>(b);
+      data->classes[x * nz + z] = static_cast<std::uint8_t>(c);
     }
   auto sample = std::make_shared<Sample>();
   sample->id = id;
   TensorRef b{data->b, 2}, classes{data->classes, 2}, wraps{&data->wraps, 1};
-  b.dtype = DType::f32, classes.dtype = DType::u8, wraps.dtype = DType::f64;
-  for (auto* t : {&b, &classes}) t->shape[0] = nx, t->shape[1] = nz, t->stride[0] = nz, t->stride[1] = 1;
-  wraps.shape[0] = 1, wraps.stride[0] = 1;
-  sample->fields["b"] = b, sample->fields["classes"] = classes, sample->fields["wraps"] = wraps;
+  b.dtype = DType::f32;
+  classes.dtype = DType::u8;
+  wraps.dtype = DType::f64;
+  for (auto* t : {&b, &classes}) {
+    t->shape[0] = nx;
+    t->shape[1] = nz;
+    t->stride[0] = nz;
+    t->stride[1] = 1;
+  }
+  wraps.shape[0] = 1;
+  wraps.stride[0] = 1;
+  sample->fields["b"] = b;
+  sample->fields["classes"] = classes;
+  sample->fields["wraps"] = wraps;
   sample->storage = data;
   return sample;
 }
@@ -99,7 +110,12 @@ struct Net {
   std::vector<double> classes(const SamplePtr& sample) {
     std::vector<double> out(nx * nz);
     TensorRef to{out.data(), 3};
-    to.shape[0] = 1, to.shape[1] = nx, to.shape[2] = nz, to.stride[0] = nx * nz, to.stride[1] = nz, to.stride[2] = 1;
+    to.shape[0] = 1;
+    to.shape[1] = nx;
+    to.shape[2] = nz;
+    to.stride[0] = nx * nz;
+    to.stride[1] = nz;
+    to.stride[2] = 1;
     network->infer(std::span(&sample, 1), weights.views(), std::span<const TensorRef>(&to, 1));
     return out;
   }
@@ -138,8 +154,7 @@ TEST_CASE("a network begins with the shares of the classes") {
   for (std::size_t k = 0; k < net.layout->tensors().size(); ++k) {
     if (net.layout->tensors()[k].info.name != "answer.bias") continue;
     const auto bias = fresh.values<double>(k);
-    for (const double share : {0.4, 0.35, 0.25})
-      CHECK(bias[found++] == Approx(std::log(share)));
+    for (const double share : {0.4, 0.35, 0.25}) CHECK(bias[found++] == Approx(std::log(share)));
   }
   CHECK(found == 3);
 }
@@ -148,8 +163,7 @@ TEST_CASE("plumes move with the flow: around a periodic x, by what a halving tak
   Net net("features: 4, levels: 1");
   const auto here = net.classes(image(0, 0, uneven)), moved = net.classes(image(0, 2, uneven));
   for (std::int64_t x = 0; x < nx; ++x)
-    for (std::int64_t z = 0; z < nz; ++z)
-      CHECK(moved[x * nz + z] == here[(x + 2) % nx * nz + z]);
+    for (std::int64_t z = 0; z < nz; ++z) CHECK(moved[x * nz + z] == here[(x + 2) % nx * nz + z]);
   CHECK(*std::max_element(here.begin(), here.end()) > *std::min_element(here.begin(), here.end()));
 }
 

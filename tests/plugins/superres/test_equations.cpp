@@ -25,7 +25,10 @@ std::pair<double, double> chebyshev(int n, double s) {
   if (n == 0) return {1.0, 0.0};
   for (int k = 1; k < n; ++k) {
     const double t = 2.0 * s * t1 - t0, u = 2.0 * s * u1 - u0;
-    t0 = t1, t1 = t, u0 = u1, u1 = u;
+    t0 = t1;
+    t1 = t;
+    u0 = u1;
+    u1 = u;
   }
   return {t1, n * u0};
 }
@@ -60,8 +63,10 @@ FieldData roll(int nx, int nz) {
         const std::size_t at = static_cast<std::size_t>(i) * nz + k;
         if (kind == "theta")
           b[at] += c * value * std::cos(angle);
-        else
-          u[at] -= 2.0 * c * slope * std::sin(angle), w[at] += c * value * m * M_PI * std::cos(angle);
+        else {
+          u[at] -= 2.0 * c * slope * std::sin(angle);
+          w[at] += c * value * m * M_PI * std::cos(angle);
+        }
       }
     }
   }
@@ -163,17 +168,22 @@ TEST_CASE("vectors of Dedalus and trajectories of The Well give the fields that 
       for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 2; ++j) {
           const double sign = run == 1 ? 1.0 : -1.0;
-          well_p.push_back(sign * value(0, k, i, j)), well_b.push_back(sign * value(1, k, i, j));
+          well_p.push_back(sign * value(0, k, i, j));
+          well_b.push_back(sign * value(1, k, i, j));
           for (int c = 0; c < 2; ++c) well_vector.push_back(sign * value(2 + c, k, i, j));
         }
   {
     auto file = io::File::create(dedalus);
-    file.write("/scales/sim_time", t), file.write("/scales/x_hash_ab12", x), file.write("/scales/z_hash_cd34", z);
-    file.write("/tasks/pressure", io::tensor_of(p.data(), {3, 4, 2})),
-        file.write("/tasks/buoyancy", io::tensor_of(b.data(), {3, 4, 2}));
+    file.write("/scales/sim_time", t);
+    file.write("/scales/x_hash_ab12", x);
+    file.write("/scales/z_hash_cd34", z);
+    file.write("/tasks/pressure", io::tensor_of(p.data(), {3, 4, 2}));
+    file.write("/tasks/buoyancy", io::tensor_of(b.data(), {3, 4, 2}));
     file.write("/tasks/u", io::tensor_of(vector.data(), {3, 2, 4, 2}));
     auto other = io::File::create(well);
-    other.write("/dimensions/time", t), other.write("/dimensions/x", x), other.write("/dimensions/y", z);
+    other.write("/dimensions/time", t);
+    other.write("/dimensions/x", x);
+    other.write("/dimensions/y", z);
     other.write("/t0_fields/pressure", io::tensor_of(well_p.data(), {3, 3, 4, 2}));
     other.write("/t0_fields/buoyancy", io::tensor_of(well_b.data(), {3, 3, 4, 2}));
     other.write("/t1_fields/velocity", io::tensor_of(well_vector.data(), {3, 3, 4, 2, 2}));
@@ -199,8 +209,9 @@ TEST_CASE("fields are read from the last frames and bad ones are named") {
   for (std::size_t k = 0; k < b.size(); ++k) b[k] = static_cast<double>(k);
   auto write = [&](const std::vector<double>& values) {
     auto file = io::File::create(path);
-    file.write("/scales/sim_time", t), file.write("/scales/x_hash_ab12", x),
-        file.create_group("/scales/z").write("1.0", z);
+    file.write("/scales/sim_time", t);
+    file.write("/scales/x_hash_ab12", x);
+    file.create_group("/scales/z").write("1.0", z);
     file.write("/tasks/b", io::tensor_of(values.data(), {4, 3, 2}));
     file.write("/tasks/thin", io::tensor_of(values.data(), {4, 2, 3}));
   };

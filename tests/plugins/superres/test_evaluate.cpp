@@ -123,7 +123,8 @@ TEST_CASE("a run is steady from the moment on that its averages stay near the me
   for (int k = 0; k <= 4000; ++k) {
     const double t = 0.01 * k * (1.0 + 0.5 * (k % 2)) / 1.25;  // uneven steps
     if (!series.time.empty() && t <= series.time.back()) continue;
-    series.time.push_back(t), series.value.push_back(2.0 * (1.0 - std::exp(-t)));
+    series.time.push_back(t);
+    series.value.push_back(2.0 * (1.0 - std::exp(-t)));
   }
   // The average over a window from t on is 2 - 2 exp(-t) (1 - exp(-window)) / window.
   CHECK(time_mean(series, 20.0, 30.0) == Approx(2.0).epsilon(1e-6));

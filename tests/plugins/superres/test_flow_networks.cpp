@@ -36,9 +36,13 @@ struct World {
 
 MeshfreeFlowNet::Params small() {
   MeshfreeFlowNet::Params p;
-  p.features = 2, p.levels = 1, p.latent = 3, p.decoder = {6, 5};
+  p.features = 2;
+  p.levels = 1;
+  p.latent = 3;
+  p.decoder = {6, 5};
   p.activation = Activation::swish;
-  p.equations = boussinesq, p.constants = {{"P", 0.01}};
+  p.equations = boussinesq;
+  p.constants = {{"P", 0.01}};
   p.loss = FlowNetwork::Loss::l2;  // smooth, for differences
   p.precision = Precision::float64;
   p.gamma = 0.3;
@@ -148,7 +152,8 @@ TEST_CASE("values on plates are exact, whatever the weights, and derivatives are
 TEST_CASE("a stream function leaves no divergence") {
   World world;
   auto params = small();
-  params.divergence_free = true, params.blend = Blend::c3;
+  params.divergence_free = true;
+  params.blend = Blend::c3;
   MeshfreeFlowNet net(params, world.context);
   net.restore(state_of({3, 4, 5}, true));
   Buffers weights(net);
@@ -217,7 +222,8 @@ TEST_CASE("expansions are exact for quadratics, also of a stream function") {
 TEST_CASE("the U-Net reads the same samples, at any ratio, and begins as their linear interpolation") {
   World world;
   FlowUnet::Params params;
-  params.features = 4, params.levels = 1,
+  params.features = 4;
+  params.levels = 1;
   params.ratio = GENERATE(std::array<std::int64_t, 3>{2, 3, 2}, std::array<std::int64_t, 3>{1, 1, 1});
   params.precision = Precision::float64;
   FlowUnet net(params, world.context);
@@ -262,7 +268,8 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
     for (double d : {-h, h}) points.insert(points.end(), {t, x, z + d});
   }
   auto data = flow();
-  data.values[2].clear(), data.values[3].clear();  // psi = sin(1 + t) cos(pi x) z (1.1 - z) / pi has no divergence
+  data.values[2].clear();
+  data.values[3].clear();  // psi = sin(1 + t) cos(pi x) z (1.1 - z) / pi has no divergence
   for (double t : data.axis[0])
     for (double x : data.axis[1])
       for (double z : data.axis[2]) {
@@ -296,7 +303,9 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
     return std::sqrt(squares / static_cast<double>(4 * data.values[0].size()));
   };
   Refinement how;
-  how.points = 200, how.steps = 300, how.gamma = 2.0;
+  how.points = 200;
+  how.steps = 300;
+  how.gamma = 2.0;
   const auto plain = answer(nullptr), refined = answer(&how), again = answer(&how), after = answer(nullptr);
   how.weights_rate = 0.0;
   const auto vectors_only = answer(&how);

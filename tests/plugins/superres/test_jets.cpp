@@ -22,7 +22,10 @@ struct Example {
           bool few = false) {
     shape.carries = carries;
     if (few) cells = {{{{0.0, 1.2}, {0.0, 0.2, 0.5, 0.8, 1.0}, {0.02, 0.1, 0.4, 0.9}}}, true};
-    shape.latent = 5, shape.widths = std::move(widths), shape.outputs = outputs, shape.activation = sigma;
+    shape.latent = 5;
+    shape.widths = std::move(widths);
+    shape.outputs = outputs;
+    shape.activation = sigma;
     torch::manual_seed(3);
     const auto low = torch::tensor({0.0, 0.0, 0.02}, torch::kFloat64),
                high = torch::tensor({1.2, 1.0, 0.9}, torch::kFloat64);
@@ -118,9 +121,11 @@ TEST_CASE("splines are exact for cubics on any nodes, with continuous second der
     for (double x : {0.02, 0.05, 0.09}) {
       const auto at = axis.at(x);
       double value = 0.0, slope = 0.0, third = 0.0;
-      for (int j = 0; j < SplineAxis::most; ++j)
-        value += at.weight[j][0] * c[at.spline[j]], slope += at.weight[j][1] * c[at.spline[j]],
-            third += at.weight[j][3] * c[at.spline[j]];
+      for (int j = 0; j < SplineAxis::most; ++j) {
+        value += at.weight[j][0] * c[at.spline[j]];
+        slope += at.weight[j][1] * c[at.spline[j]];
+        third += at.weight[j][3] * c[at.spline[j]];
+      }
       CHECK(value == Approx(f(x)));
       CHECK(slope == Approx(1 + (degree > 1 ? 4 * x : 0.0) + (degree > 2 ? -9 * x * x : 0.0)));
       CHECK(third == Approx(degree > 2 ? -18.0 : 0.0).margin(1e-9));

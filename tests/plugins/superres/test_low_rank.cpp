@@ -64,9 +64,11 @@ void check_full_rank(const std::string& type, const std::string& keys, std::size
   std::vector<std::int64_t> full, every_third, small(count, 0);
   for (std::size_t l = 0; l < count; ++l) {
     const auto most = std::max(layers[l].inputs, layers[l].outputs);
-    full.push_back(most), every_third.push_back(l % 3 == 0 ? most : 0);
+    full.push_back(most);
+    every_third.push_back(l % 3 == 0 ? most : 0);
   }
-  small[count - 1] = 1, small[1] = 1;
+  small[count - 1] = 1;
+  small[1] = 1;
   const double right = whole.loss();
   for (const auto& ranks : {full, every_third, small}) {
     Net net(type, keys, ranks);
@@ -121,7 +123,8 @@ TEST_CASE("gradients through products of the networks of convection are derivati
     ranks.assign(19, 0);
     for (const std::size_t l : {1, 16, 18}) ranks[l] = 2;
     check_gradients("meshfree_flow_net", continuous(blend), ranks);
-    ranks[17] = 3, ranks[16] = 0;
+    ranks[17] = 3;
+    ranks[16] = 0;
     check_gradients("meshfree_flow_net", continuous(blend), ranks);
   }
 }

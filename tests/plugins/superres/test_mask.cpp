@@ -35,7 +35,9 @@ void write(const std::string& path, double inside, std::vector<std::int64_t> sha
   for (int i = 0; i < nx; ++i) x.push_back(2.0 * i / nx);
   for (int k = 0; k < nz; ++k) z.push_back((k + 0.5) / nz);
   auto file = io::File::create(path);
-  file.write("/scales/sim_time", t), file.write("/scales/x", x), file.write("/scales/z", z);
+  file.write("/scales/sim_time", t);
+  file.write("/scales/x", x);
+  file.write("/scales/z", z);
   std::vector<int> mask;
   for (int f = 0; f < 4; ++f) {
     std::vector<double> values;
@@ -58,7 +60,9 @@ Equation parsed(const std::string& text) { return parse_equation(text, {flow_fie
 TEST_CASE("what stands under a mask changes no residual and no score") {
   const Scratch scratch;
   const auto path = scratch.file("body.h5"), other = scratch.file("other.h5"), whole = scratch.file("whole.h5");
-  write(path, 1e6, {nx, nz}), write(other, std::nan(""), {nt, nx, nz}), write(whole, 1e6, {});
+  write(path, 1e6, {nx, nz});
+  write(other, std::nan(""), {nt, nx, nz});
+  write(whole, 1e6, {});
   const auto data = read_fields(path, flow_fields, 3, true), same = read_fields(other, flow_fields, 3, true);
   CHECK(data.hidden == same.hidden);
   CHECK(data.values == same.values);
@@ -89,7 +93,9 @@ TEST_CASE("means over what is seen are means over what is seen") {
     for (int k = 0; k < nz; ++k) {
       if (body(i, k)) continue;
       const double x = 2.0 * i / nx, z = (k + 0.5) / nz, u = formula(2, 2.0, x, z), w = formula(3, 2.0, x, z);
-      energy += 0.5 * (u * u + w * w), flux += w * formula(1, 2.0, x, z), count += 1.0;
+      energy += 0.5 * (u * u + w * w);
+      flux += w * formula(1, 2.0, x, z);
+      count += 1.0;
     }
   const auto s = flow_statistics(data, 0.01, {1, 2, 3}).front();
   CHECK(s.values[0] == Approx(energy / count));
@@ -105,7 +111,12 @@ TEST_CASE("crops draw no hidden point and no window that lies under the mask who
   const auto path = scratch.file("crops.h5");
   write(path, 1e6, {nx, nz});
   Crops::Params p;
-  p.data = {path}, p.ratio = {1, 2, 2}, p.scales = {1.0}, p.crop = {2, 3, 3}, p.points = 30, p.samples = 200,
+  p.data = {path};
+  p.ratio = {1, 2, 2};
+  p.scales = {1.0};
+  p.crop = {2, 3, 3};
+  p.points = 30;
+  p.samples = 200;
   p.frames = nt;
   Crops crops(p, context);
   crops.open(context);
@@ -141,15 +152,19 @@ TEST_CASE("bodies of The Well hide points, ends of the domain do not") {
   bodies[12 + 2 * 4 + 1] = 1;  // trajectory 1, z = 0.8, x = 1: the axes of this mask are y, x
   {
     auto file = io::File::create(path);
-    file.write("/dimensions/time", t), file.write("/dimensions/x", x), file.write("/dimensions/y", z);
+    file.write("/dimensions/time", t);
+    file.write("/dimensions/x", x);
+    file.write("/dimensions/y", z);
     file.write("/t0_fields/buoyancy", io::tensor_of(b.data(), {2, 3, 4, 3}));
     file.write("/boundary_conditions/y_wall/mask", ends);
     file.write("/boundary_conditions/xy_wall/mask", io::tensor_of(bodies.data(), {2, 3, 4}));
     auto one = file.group("/boundary_conditions/y_wall"), both = file.group("/boundary_conditions/xy_wall");
-    one.set_attribute("bc_type", "WALL"), both.set_attribute("bc_type", "wall");
+    one.set_attribute("bc_type", "WALL");
+    both.set_attribute("bc_type", "wall");
     one.set_attribute("associated_dims", std::vector<std::string>{"y"});
     both.set_attribute("associated_dims", std::vector<std::string>{"y", "x"});
-    both.set_attribute("sample_varying", 1), both.set_attribute("time_varying", 0);
+    both.set_attribute("sample_varying", 1);
+    both.set_attribute("time_varying", 0);
   }
   CHECK(read_fields(path, {"b"}, 2, false).hidden.empty());
   const auto data = read_fields(path + "#1", {"b"}, 2, false);

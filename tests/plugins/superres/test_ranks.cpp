@@ -45,7 +45,10 @@ std::pair<double, double> difference(C& divided, C& alone) {
 template <class C>
 void compare(bool cavity, const char* deck) {
   C divided(deck, MPI_COMM_WORLD), alone(deck, MPI_COMM_SELF);
-  for (int k = 0; k < 40; ++k) divided.advance(), alone.advance();
+  for (int k = 0; k < 40; ++k) {
+    divided.advance();
+    alone.advance();
+  }
   const auto [worst, most] = difference(divided, alone);
   INFO("cavity " << cavity << ", ranks " << divided.comm().size());
   CHECK(most > 0.1);
@@ -85,8 +88,7 @@ TEST_CASE("ranks become one group by as many messages as the logarithm of their 
         REQUIRE(sender.last(true) == join.last(false));
         REQUIRE((join.lower ? join.first(false) : join.last(false)));
       }
-      for (int rank = 0; rank < ranks; ++rank)
-        REQUIRE(taken[rank] == joins[rank][level].there);
+      for (int rank = 0; rank < ranks; ++rank) REQUIRE(taken[rank] == joins[rank][level].there);
       group = next;
     }
     for (const auto& all : group) REQUIRE(all == std::pair(0, ranks));
@@ -177,7 +179,10 @@ TEST_CASE("a restart gives the same bits") {
     checkpoint.restore(resumed.state(), [](std::int64_t) {});
     resumed.physics().restore(resumed.state(), resumed.context(), checkpoint.file().group("physics"), true);
   }
-  for (int k = 0; k < 17; ++k) straight.advance(), resumed.advance();
+  for (int k = 0; k < 17; ++k) {
+    straight.advance();
+    resumed.advance();
+  }
   const Flow& a = straight.flow();
   const auto first = on_host(a.fields), second = on_host(resumed.flow().fields);
   bool same = straight.time() == resumed.time();

@@ -29,8 +29,9 @@ std::string silent(Workshop& shop, const std::string& path) {
   const auto data = read_fields(path, all_fields, 100, {});
   const auto out = shop.scratch.file("silent.h5");
   auto file = io::File::create(out);
-  file.write("/scales/sim_time", data.axis[0]), file.write("/scales/x", data.axis[1]),
-      file.write("/scales/z", data.axis[2]);
+  file.write("/scales/sim_time", data.axis[0]);
+  file.write("/scales/x", data.axis[1]);
+  file.write("/scales/z", data.axis[2]);
   for (std::size_t f = 0; f < 4; ++f)
     file.write("/tasks/" + data.names[f],
                io::tensor_of(data.values[f].data(),

@@ -25,8 +25,13 @@ std::string untrained(Workshop& shop, const std::string& data, const std::string
       own + "}";
   auto network = shop.registry.make<train::Network>("meshfree_flow_net", deck::parse(keys, "test"), shop.context);
   Crops::Params params;
-  params.data = {data}, params.ratio = {2, 4, 4}, params.scales = {1.0}, params.crop = {0, 0, 0}, params.points = 64,
-  params.samples = 4, params.frames = 9;
+  params.data = {data};
+  params.ratio = {2, 4, 4};
+  params.scales = {1.0};
+  params.crop = {0, 0, 0};
+  params.points = 64;
+  params.samples = 4;
+  params.frames = 9;
   Crops crops(params, shop.context);
   crops.open(shop.context);
   network->fit_statistics(crops, shop.context);
@@ -34,7 +39,9 @@ std::string untrained(Workshop& shop, const std::string& data, const std::string
   train::FlatBuffer weights(layout, network->dtype());
   network->initialise(weights.views(), 5);
   train::ArtifactInfo info;
-  info.type = "meshfree_flow_net", info.config = keys, info.state = network->state(),
+  info.type = "meshfree_flow_net";
+  info.config = keys;
+  info.state = network->state();
   info.fields = train::field_ranges(crops, 4);
   const auto path = shop.scratch.file(name);
   train::write_artifact(path, info, weights, shop.context);

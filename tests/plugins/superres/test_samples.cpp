@@ -50,7 +50,12 @@ std::span<const double> numbers(const train::Sample& sample, const char* name) {
 Crops::Params params(const std::string& path) {
   Crops::Params p;
   p.data = {path};
-  p.ratio = {2, 4, 3}, p.scales = {1.0}, p.crop = {3, 0, 4}, p.points = 40, p.samples = 12, p.frames = 9;
+  p.ratio = {2, 4, 3};
+  p.scales = {1.0};
+  p.crop = {3, 0, 4};
+  p.points = 40;
+  p.samples = 12;
+  p.frames = 9;
   return p;
 }
 
@@ -79,7 +84,8 @@ TEST_CASE("crops hold the fine fields at their points, inside their nodes, aroun
       REQUIRE((at[2] >= z.front() - 1e-9 && at[2] <= z.back() + 1e-9));
       for (std::size_t f = 0; f < 4; ++f)
         REQUIRE(values[4 * p + f] == Approx(formula(f, at[0], at[1], at[2])).epsilon(1e-5).margin(1e-5));
-      smallest = std::min(smallest, x.front()), largest = std::max(largest, x.front());
+      smallest = std::min(smallest, x.front());
+      largest = std::max(largest, x.front());
     }
     const auto* coarse = static_cast<const float*>(sample->fields.at("coarse").data);
     CHECK(coarse[0] == Approx(formula(0, t[0], x[0], z[0])).epsilon(0.1).margin(0.05));
@@ -95,7 +101,9 @@ TEST_CASE("crops of several sampling rates have the same samples, further apart"
   const auto path = scratch.file("scales.h5");
   write_fields(path, flow(), world.context);
   auto p = params(path);
-  p.ratio = {2, 2, 2}, p.scales = {1.0, 1.5}, p.crop = {3, 4, 3};
+  p.ratio = {2, 2, 2};
+  p.scales = {1.0, 1.5};
+  p.crop = {3, 4, 3};
   Crops crops(p, world.context);
   crops.open(world.context);
   const auto samples = crops.read(std::vector<std::int64_t>{0, 1, 2, 3});

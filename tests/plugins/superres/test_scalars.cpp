@@ -60,7 +60,11 @@ TEST_CASE("a scalar with the buoyancy's keys has its bits, and the flow does not
   for (const bool periodic : {true, false}) {
     const Grid grid = periodic ? Grid::make(36, 22, 3.0, 1.0, 1.5, true) : Grid::make(30, 21, 1.0, 1.0, 1.2, false);
     Fluid fluid{1e-2, 2e-2};
-    if (!periodic) fluid.plates_conduct = false, fluid.left = 0.5, fluid.right = -0.5;
+    if (!periodic) {
+      fluid.plates_conduct = false;
+      fluid.left = 0.5;
+      fluid.right = -0.5;
+    }
     Fluid dyed = fluid;
     for (const double diffusivity : {5e-3, 2e-2})
       dyed.scalars.push_back({.name = "dye",
@@ -121,7 +125,10 @@ TEST_CASE("a physics that lists a scalar has it in state, checkpoints and pictur
     checkpoint.restore(resumed.state(), [](std::int64_t) {});
     resumed.physics().restore(resumed.state(), resumed.context(), checkpoint.file().group("physics"), true);
   }
-  for (int k = 0; k < 17; ++k) straight.advance(), resumed.advance();
+  for (int k = 0; k < 17; ++k) {
+    straight.advance();
+    resumed.advance();
+  }
   for (int f = 0; f <= first_scalar; ++f) CHECK(same(straight.flow(), f, resumed.flow(), f));
 
   const auto drawn = straight.physics().grid_fields(straight.state(), straight.comm());

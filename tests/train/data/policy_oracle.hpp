@@ -96,7 +96,10 @@ struct PolicyOracle {
           badness = entry.came;
           break;
       }
-      if (badness >= worst_rank) worst = id, worst_rank = badness;
+      if (badness >= worst_rank) {
+        worst = id;
+        worst_rank = badness;
+      }
     }
     return worst;
   }

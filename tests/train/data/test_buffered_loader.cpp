@@ -75,7 +75,8 @@ TEST_CASE("bytes read and hit rate beat a shuffled loader by the predicted facto
   // Read as it is needed, so that the first epoch's bytes can be told apart.
   BufferedLoader::Params ours{.memory = room_for(f * 600 / comm.size() + 0.5), .ahead = 0};
   BufferedLoader::Params theirs = ours;
-  theirs.remap = false, theirs.keep = Keep::first;
+  theirs.remap = false;
+  theirs.keep = Keep::first;
   const double read = run(ours), read_by_chance = run(theirs);
   const double row = 128 * 8 + 4, epochs = 7;
   CHECK(read == Approx((1 - f) * 600 * row * epochs).epsilon(0.01));

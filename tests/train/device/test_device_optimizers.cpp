@@ -55,7 +55,8 @@ void follow(const O& made, DType dtype, const std::optional<Clip>& clip, const s
   const auto decays = decays_of(layout);
   Held held[2];
   for (auto& h : held) {
-    h.weights = FlatBuffer(layout, dtype), h.average = FlatBuffer(layout, dtype);
+    h.weights = FlatBuffer(layout, dtype);
+    h.average = FlatBuffer(layout, dtype);
     fill(h.weights, 1, 0.5);
     h.average.copy_from(h.weights);
     h.states = make_states(optimizer, layout, dtype);
@@ -65,15 +66,22 @@ void follow(const O& made, DType dtype, const std::optional<Clip>& clip, const s
     FlatBuffer gradients(layout, dtype);
     fill(gradients, static_cast<std::uint64_t>(100 + step), 0.3);
     DeviceUpdate u;
-    u.dtype = dtype, u.size = layout.size();
-    u.weights = data_of(held[1].weights), u.gradients = data_of(gradients);
+    u.dtype = dtype;
+    u.size = layout.size();
+    u.weights = data_of(held[1].weights);
+    u.gradients = data_of(gradients);
     if (average) u.average = data_of(held[1].average);
     for (std::size_t k = 0; k < held[1].states.size(); ++k) u.states[k] = data_of(held[1].states[k]);
     u.decays = decays.data();
-    u.factor = factor, u.rate = rate, u.step = step;
+    u.factor = factor;
+    u.rate = rate;
+    u.step = step;
     if (average && step > average->from) u.average_decay = average->decay;
     double square = 0.0;
-    if (clip) u.value = clip->value, u.norm = clip->norm;
+    if (clip) {
+      u.value = clip->value;
+      u.norm = clip->norm;
+    }
     if (u.norm) {
       square_on_device(u, &square);
       Kokkos::fence();

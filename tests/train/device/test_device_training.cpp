@@ -110,7 +110,8 @@ Trained trained(Comm& comm, const std::string& folder, const std::string& keys, 
     const auto values = file.read<std::vector<double>>("weights/" + array);
     out.weights.insert(out.weights.end(), values.begin(), values.end());
   }
-  out.rows = text_of(folder + "/training.csv"), out.page = text_of(folder + "/page");
+  out.rows = text_of(folder + "/training.csv");
+  out.page = text_of(folder + "/page");
   comm.barrier();
   return out;
 }
@@ -120,7 +121,8 @@ double apart(const std::vector<double>& a, const std::vector<double>& b) {
   double largest = 1e-300, change = 0.0;
   for (std::size_t k = 0; k < a.size(); ++k) {
     if (!std::isfinite(b[k])) return 1e300;
-    largest = std::max(largest, std::abs(a[k])), change = std::max(change, std::abs(a[k] - b[k]));
+    largest = std::max(largest, std::abs(a[k]));
+    change = std::max(change, std::abs(a[k] - b[k]));
   }
   return change / largest;
 }
@@ -279,7 +281,8 @@ TEST_CASE(
   Keys keys;
   keys.network += ", activation: relu";
   keys.rest = "batch: 8, optimizer: sgd, log: 1000";
-  keys.steps = 60, keys.rate = 30.0;
+  keys.steps = 60;
+  keys.rate = 30.0;
   std::string said[2];
   for (const char* compute : {"host", "kernels"}) {
     try {

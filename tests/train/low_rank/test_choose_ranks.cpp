@@ -28,8 +28,10 @@ Table random_table(std::uint64_t id, std::size_t layers, std::size_t candidates)
 
 std::pair<double, double> sums(const Table& table, const std::vector<std::size_t>& choice) {
   double loss = 0.0, seconds = 0.0;
-  for (std::size_t l = 0; l < choice.size(); ++l)
-    loss += table[l][choice[l]].loss, seconds += table[l][choice[l]].seconds;
+  for (std::size_t l = 0; l < choice.size(); ++l) {
+    loss += table[l][choice[l]].loss;
+    seconds += table[l][choice[l]].seconds;
+  }
   return {loss, seconds};
 }
 
@@ -67,9 +69,13 @@ TEST_CASE("chosen ranks are within the time, and lose as little as any") {
 
 TEST_CASE("candidates cost less than the whole layer, which comes last") {
   FactorLayer matrix;
-  matrix.inputs = 200, matrix.outputs = 100;
+  matrix.inputs = 200;
+  matrix.outputs = 100;
   FactorLayer kernel;
-  kernel.inputs = 16, kernel.outputs = 32, kernel.taps = 27, kernel.places = 64;
+  kernel.inputs = 16;
+  kernel.outputs = 32;
+  kernel.taps = 27;
+  kernel.places = 64;
   CHECK(matrix.multiplications(10) == 3000);
   CHECK(kernel.multiplications(8) == 64 * (27 * 64 + 8 * 16 + 8 * 32));
   // No fewer channels than there are: that product is left out.

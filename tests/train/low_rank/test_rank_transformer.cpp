@@ -16,7 +16,12 @@ namespace {
 
 RecallSet texts(World& world) {
   RecallSet::Params p;
-  p.samples = 20, p.length = 14, p.pairs = 3, p.queries = 2, p.keys = 5, p.values = 4;
+  p.samples = 20;
+  p.length = 14;
+  p.pairs = 3;
+  p.queries = 2;
+  p.keys = 5;
+  p.values = 4;
   return RecallSet(p, world.context);
 }
 
@@ -37,7 +42,10 @@ struct Net {
   }
   static Transformer::Params keys(std::vector<std::int64_t> ranks) {
     Transformer::Params p;
-    p.layers = 2, p.width = 6, p.heads = 2, p.expand = 2;
+    p.layers = 2;
+    p.width = 6;
+    p.heads = 2;
+    p.expand = 2;
     p.precision = Precision::float64;
     p.ranks = std::move(ranks);
     return p;

@@ -73,7 +73,8 @@ struct Case {
       const auto w = whole.weights.values<double>(), d = g.values<double>(), mean = m.values<double>(),
                  square = v.values<double>();
       for (std::size_t k = 0; k < w.size(); ++k) {
-        mean[k] = 0.9 * mean[k] + 0.1 * d[k] / 60.0, square[k] = 0.99 * square[k] + 0.01 * d[k] * d[k] / 3600.0;
+        mean[k] = 0.9 * mean[k] + 0.1 * d[k] / 60.0;
+        square[k] = 0.99 * square[k] + 0.01 * d[k] * d[k] / 3600.0;
         w[k] -= 5e-3 * mean[k] / (std::sqrt(square[k]) + 1e-9);
       }
     }

@@ -23,7 +23,9 @@ struct Machine {
     for (int l = 0; l < 14; ++l) {
       FactorLayer layer;
       layer.name = "layer" + std::to_string(l);
-      layer.inputs = l % 2 == 0 ? 32 : 64, layer.outputs = 64, layer.taps = l % 3 == 0 ? 1 : 27,
+      layer.inputs = l % 2 == 0 ? 32 : 64;
+      layer.outputs = 64;
+      layer.taps = l % 3 == 0 ? 1 : 27;
       layer.places = 100 + 300 * l;
       table.layers.push_back(layer);
       auto& list = table.candidates.emplace_back();
@@ -176,7 +178,10 @@ TEST_CASE("a time that contradicts the multiplications is measured again, and no
       auto out = machine.time(ranks);
       bool alone = ranks[4] == rank;
       for (std::size_t l = 0; l < ranks.size(); ++l) alone = alone && (l == 4 || ranks[l] == 0);
-      if (alone && times++ < disturbed) out.share = 0.3, out.error = 0.0;
+      if (alone && times++ < disturbed) {
+        out.share = 0.3;
+        out.error = 0.0;
+      }
       return out;
     };
     measure_times(found, timer, log);

@@ -36,7 +36,8 @@ struct Case {
       : shape(s), stride(3 * s.width + 5), out_stride(s.width + 2) {
     const auto x = normals(size(s.positions) * size(stride), id, deviation);
     const auto y = normals(size(s.positions) * size(out_stride), id + 1, 1.0);
-    rows.assign(x.begin(), x.end()), by_out.assign(y.begin(), y.end());
+    rows.assign(x.begin(), x.end());
+    by_out.assign(y.begin(), y.end());
   }
   HeadRows<const T> in() const {
     return {rows.data(), rows.data() + shape.width, rows.data() + 2 * shape.width, stride};
@@ -85,14 +86,18 @@ Result<double> quadratic(const Case<double>& c, const Weight& weight) {
       total += a[size(j)] = weight(q, k, &by_q[size(j * n)], &by_k[size(j * n)]);
       for (int m = 0; m < n; ++m) y[m] += a[size(j)] * k[n + m];
     }
-    for (int m = 0; m < n; ++m) y[m] /= total, mean += d[m] * y[m];
+    for (int m = 0; m < n; ++m) {
+      y[m] /= total;
+      mean += d[m] * y[m];
+    }
     for (int j = 0; j < seen; ++j) {
       const double* v = c.rows.data() + j * c.stride + 2 * n;
       double *by_row = r.by_rows.data() + i * c.stride, *by = r.by_rows.data() + j * c.stride + n, dot = 0.0;
       for (int m = 0; m < n; ++m) dot += d[m] * v[m];
       const double by_a = (dot - mean) / total;
       for (int m = 0; m < n; ++m) {
-        by_row[m] += by_a * by_q[size(j * n + m)], by[m] += by_a * by_k[size(j * n + m)];
+        by_row[m] += by_a * by_q[size(j * n + m)];
+        by[m] += by_a * by_k[size(j * n + m)];
         by[n + m] += a[size(j)] / total * d[m];
       }
     }
@@ -105,7 +110,10 @@ Weight softmax_weight(int n) {
     const double root = std::sqrt(static_cast<double>(n));
     double dot = 0.0;
     for (int m = 0; m < n; ++m) dot += q[m] * k[m] / root;
-    for (int m = 0; m < n; ++m) by_q[m] = std::exp(dot) * k[m] / root, by_k[m] = std::exp(dot) * q[m] / root;
+    for (int m = 0; m < n; ++m) {
+      by_q[m] = std::exp(dot) * k[m] / root;
+      by_k[m] = std::exp(dot) * q[m] / root;
+    }
     return std::exp(dot);
   };
 }
@@ -117,7 +125,8 @@ Weight elu_weight(int n) {
     double sum = 0.0;
     for (int m = 0; m < n; ++m) {
       sum += phi(q[m]) * phi(k[m]);
-      by_q[m] = slope(q[m]) * phi(k[m]), by_k[m] = phi(q[m]) * slope(k[m]);
+      by_q[m] = slope(q[m]) * phi(k[m]);
+      by_k[m] = phi(q[m]) * slope(k[m]);
     }
     return sum;
   };
@@ -161,8 +170,10 @@ double error_of_favor(int width, int features, Draw draw, int trials) {
     };
     const auto exact = values(Type::two_pass, {}), said = values(Type::favor, w);
     double error = 0.0, square = 0.0;
-    for (std::size_t k = 0; k < exact.size(); ++k)
-      error += std::pow(said[k] - exact[k], 2), square += exact[k] * exact[k];
+    for (std::size_t k = 0; k < exact.size(); ++k) {
+      error += std::pow(said[k] - exact[k], 2);
+      square += exact[k] * exact[k];
+    }
     sum += std::sqrt(error / square);
   }
   return sum / trials;
@@ -263,7 +274,8 @@ TEST_CASE("weights that sum to nothing give finite outputs and derivatives") {
     CHECK(std::all_of(r.out.begin(), r.out.end(), [](T x) { return std::isfinite(x); }));
     CHECK(std::all_of(r.by_rows.begin(), r.by_rows.end(), [](T x) { return std::isfinite(x); }));
   };
-  check(1.0), check(1.0f);
+  check(1.0);
+  check(1.0f);
 }
 
 TEST_CASE("random features are normal, orthogonal within a block, and other ones for another seed or block") {
@@ -288,7 +300,9 @@ TEST_CASE("random features are normal, orthogonal within a block, and other ones
     double mean = 0.0, square = 0.0, fourth = 0.0;
     for (int row = 0; row < 20000; ++row) {
       const double x = many[size(row * n + k)];
-      mean += x / 20000, square += x * x / 20000, fourth += x * x * x * x / 20000;
+      mean += x / 20000;
+      square += x * x / 20000;
+      fourth += x * x * x * x / 20000;
     }
     CHECK(std::abs(mean) < 0.03);
     CHECK(square == Approx(1.0).margin(0.04));
@@ -312,7 +326,8 @@ TEST_CASE("positive features estimate the exponential without bias") {
     map.map(x.data(), n, 1, Reference::row, q.data(), &by_q);
     map.map(x.data() + n, n, 1, Reference::all, k.data(), &by_k);
     for (int f = 0; f < n; ++f) estimate += q[size(f)] * k[size(f)] * std::exp(by_q + by_k);
-    sum += estimate, square += estimate * estimate;
+    sum += estimate;
+    square += estimate * estimate;
   }
   const double mean = sum / draws, error = std::sqrt((square / draws - mean * mean) / draws);
   CHECK(error < 0.02 * exact);

@@ -38,16 +38,20 @@ struct Errors {
 template <class N>
 Errors errors_of(const typename N::Params& params, Dataset& data, World& world, int bits) {
   N network(params, world.context), other(params, world.context);
-  network.fit_statistics(data, world.context), other.fit_statistics(data, world.context);
+  network.fit_statistics(data, world.context);
+  other.fit_statistics(data, world.context);
   const FlatLayout layout(network.parameters(), 100000);
   FlatBuffer weights(layout, DType::f32), meant(layout, DType::f32);
-  network.initialise(weights.views(), 11), other.initialise(meant.views(), 11);
+  network.initialise(weights.views(), 11);
+  other.initialise(meant.views(), 11);
   const std::int64_t ids[] = {0, 3, 4, 9, 17};
   const auto samples = data.read(ids);
   Errors out{};
   out.full = error_of(network, samples, weights);
   const CodedWeights coded(in_bits(bits), network, weights.views());
-  out.matrices = coded.matrices(), out.numbers = coded.numbers(), out.bytes = coded.bytes();
+  out.matrices = coded.matrices();
+  out.numbers = coded.numbers();
+  out.bytes = coded.bytes();
   network.use_coded(coded);
   out.coded = error_of(network, samples, weights);
   const auto infos = other.parameters();
@@ -94,10 +98,16 @@ TEST_CASE("a fully connected network in few bits is the network that these bits 
 TEST_CASE("a transformer in few bits is the transformer that these bits mean, and comes nearer with each bit") {
   World world;
   GrammarSet::Params g;
-  g.samples = 20, g.length = 12, g.classes = 3, g.words = 4;
+  g.samples = 20;
+  g.length = 12;
+  g.classes = 3;
+  g.words = 4;
   GrammarSet data(g, world.context);
   Transformer::Params p;
-  p.layers = 2, p.width = 32, p.heads = 2, p.expand = 2;
+  p.layers = 2;
+  p.width = 32;
+  p.heads = 2;
+  p.expand = 2;
   double before = 1e9;
   for (const int bits : {1, 2, 3, 4}) {
     const auto found = errors_of<Transformer>(p, data, world, bits);
@@ -117,10 +127,16 @@ TEST_CASE("a transformer in few bits is the transformer that these bits mean, an
 TEST_CASE("a transformer trained with ternary products loses nothing by ternary weights") {
   World world;
   GrammarSet::Params g;
-  g.samples = 20, g.length = 12, g.classes = 3, g.words = 4;
+  g.samples = 20;
+  g.length = 12;
+  g.classes = 3;
+  g.words = 4;
   GrammarSet data(g, world.context);
   Transformer::Params p;
-  p.layers = 2, p.width = 32, p.heads = 2, p.expand = 2;
+  p.layers = 2;
+  p.width = 32;
+  p.heads = 2;
+  p.expand = 2;
   p.linear.weights = Transformer::LinearWeights::ternary;
   const auto found = errors_of<Transformer>(p, data, world, 0);
   CHECK(found.coded == Approx(found.full).epsilon(1e-5));
@@ -159,8 +175,12 @@ TEST_CASE("calibration brings a fully connected network nearer to itself in full
   const auto outputs = [&] {
     std::vector<double> values(samples.size());
     TensorRef out;
-    out.data = values.data(), out.dtype = DType::f64, out.rank = 2;
-    out.shape[0] = static_cast<std::int64_t>(samples.size()), out.shape[1] = 1, out.stride[0] = out.stride[1] = 1;
+    out.data = values.data();
+    out.dtype = DType::f64;
+    out.rank = 2;
+    out.shape[0] = static_cast<std::int64_t>(samples.size());
+    out.shape[1] = 1;
+    out.stride[0] = out.stride[1] = 1;
     network.infer(samples, weights.views(), std::array{out});
     return values;
   };
@@ -183,10 +203,16 @@ TEST_CASE("calibration brings a fully connected network nearer to itself in full
 TEST_CASE("calibration of a transformer: means of all coded products are those in full, one layer after the other") {
   World world;
   GrammarSet::Params g;
-  g.samples = 20, g.length = 12, g.classes = 3, g.words = 4;
+  g.samples = 20;
+  g.length = 12;
+  g.classes = 3;
+  g.words = 4;
   GrammarSet data(g, world.context);
   Transformer::Params p;
-  p.layers = 2, p.width = 32, p.heads = 2, p.expand = 2;
+  p.layers = 2;
+  p.width = 32;
+  p.heads = 2;
+  p.expand = 2;
   Transformer network(p, world.context);
   network.fit_statistics(data, world.context);
   const FlatLayout layout(network.parameters(), 100000);

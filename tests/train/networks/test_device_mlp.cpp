@@ -121,7 +121,9 @@ TEST_CASE(
             more(22, Stream::test, static_cast<std::uint64_t>(case_number), 0);
         const auto below = [](double u, int n) { return std::min(n - 1, static_cast<int>(u * n)); };
         Mlp::Params p;
-        p.precision = precision, p.activation = activation, p.goal = goal;
+        p.precision = precision;
+        p.activation = activation;
+        p.goal = goal;
         p.label_smoothing = case_number % 3 ? 0.0 : 0.1;
         p.layers = {1 + below(draw.uniform(0), 70), 1 + below(draw.uniform(1), 40)};
         if (case_number % 4 == 1) p.layers.pop_back();

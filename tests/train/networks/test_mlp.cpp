@@ -101,8 +101,10 @@ TEST_CASE("gradients of several threads are those of one") {
       if (threads == 1) first.copy_from(gradients);
       double largest = 0.0, change = 0.0;
       const auto a = first.values<double>(), b = gradients.values<double>();
-      for (std::size_t k = 0; k < a.size(); ++k)
-        largest = std::max(largest, std::abs(a[k])), change = std::max(change, std::abs(a[k] - b[k]));
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        largest = std::max(largest, std::abs(a[k]));
+        change = std::max(change, std::abs(a[k] - b[k]));
+      }
       REQUIRE(largest > 0.0);
       REQUIRE(change <= 1e-13 * largest);
     }

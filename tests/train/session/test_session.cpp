@@ -115,7 +115,8 @@ TEST_CASE("what a session refuses") {
           session.infer(points.arrays(), std::vector<HostArray>{{"output", io::tensor_of(out.data(), {4}), ""}});
         }) == "the output 'output' needs a float64 array of shape (4, 1)");
   std::vector<double> two(8);
-  arrays = points.arrays(), arrays[1].values = io::tensor_of(two.data(), {4, 2});
+  arrays = points.arrays();
+  arrays[1].values = io::tensor_of(two.data(), {4, 2});
   CHECK(
       message([&] { session.evaluate(arrays); }) ==
       "sample 0: field 'y' has 2 numbers, but the model was made for 1; give it samples like those it was trained on");
@@ -181,7 +182,10 @@ TEST_CASE("a session that fails to load a file goes on refusing, or as it was") 
     CHECK(empty.steps() == 0);
   }
   Session tries(world.handle(), keys_with("{mode: fast}")), twin(world.handle(), keys_with("{mode: fast}"));
-  for (int k = 0; k < 3; ++k) tries.step(points.arrays()), twin.step(points.arrays());
+  for (int k = 0; k < 3; ++k) {
+    tries.step(points.arrays());
+    twin.step(points.arrays());
+  }
   for (const auto& [file, words] : files) {
     CHECK_THAT(message([&] { tries.load(file); }), Catch::Contains(words));
     CHECK(tries.steps() == twin.steps());

@@ -5,9 +5,9 @@
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/plugin/task.hpp"
-#include "core/train/session.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
+#include "core/train/session.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 
@@ -54,7 +54,8 @@ class Line : public Network {
   std::vector<ParameterInfo> parameters() const override { return {{"a", {1}}, {"b", {1}}}; }
   DType dtype() const override { return DType::f64; }
   void initialise(std::span<const TensorRef> w, std::uint64_t) override {
-    value(w, 0) = params_.start, value(w, 1) = -params_.start;
+    value(w, 0) = params_.start;
+    value(w, 1) = -params_.start;
   }
   std::vector<TermInfo> terms() const override { return {{"energy", ""}, {"force", ""}}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {0.7, 0.2}; }
@@ -65,15 +66,20 @@ class Line : public Network {
       const auto particles = static_cast<int>(*numbers(*sample, "size"));
       double sum = 0.0, squares = 0.0;
       for (int i = 0; i < particles; ++i) {
-        sum += x[i], squares += x[i] * x[i] / 2.0;
+        sum += x[i];
+        squares += x[i] * x[i] / 2.0;
         const double error = -(value(w, 0) + value(w, 1) * x[i]) - numbers(*sample, "force")[i];
-        terms[1].sum += error * error, terms[1].count += 1.0;
-        value(g, 0) -= 2.0 * weights[1] * error, value(g, 1) -= 2.0 * weights[1] * error * x[i];
+        terms[1].sum += error * error;
+        terms[1].count += 1.0;
+        value(g, 0) -= 2.0 * weights[1] * error;
+        value(g, 1) -= 2.0 * weights[1] * error * x[i];
       }
       if (*numbers(*sample, "energy") == no_energy) continue;
       const double error = value(w, 0) * sum + value(w, 1) * squares - *numbers(*sample, "energy");
-      terms[0].sum += error * error, terms[0].count += 1.0;
-      value(g, 0) += 2.0 * weights[0] * error * sum, value(g, 1) += 2.0 * weights[0] * error * squares;
+      terms[0].sum += error * error;
+      terms[0].count += 1.0;
+      value(g, 0) += 2.0 * weights[0] * error * sum;
+      value(g, 1) += 2.0 * weights[0] * error * squares;
     }
   }
   void evaluate(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<TermSum>) override {}
@@ -146,8 +152,7 @@ TEST_CASE("terms that count different things: a session does as the stage train"
 
   Session session(world.handle(), "{" + keys + "}", add_types);
   const Frames mine(frames * world.rank() / world.size(), frames * (world.rank() + 1) / world.size());
-  for (int k = 0; k < steps; ++k)
-    CHECK(session.step(mine.arrays()) == Approx(losses[k]).epsilon(1e-12));
+  for (int k = 0; k < steps; ++k) CHECK(session.step(mine.arrays()) == Approx(losses[k]).epsilon(1e-12));
   session.write_model(scratch.file("session.h5"));
   world.barrier();
   const auto found = weights_in(scratch.file("session.h5"));
@@ -159,7 +164,8 @@ TEST_CASE("terms that count different things: a session does as the stage train"
     double sum = 0.0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(all.size[k]); ++i) {
       const double x = all.x[places * k + i];
-      sum += 0.1 * x - 0.05 * x * x, force += std::pow(-(0.1 - 0.1 * x) - all.force[places * k + i], 2);
+      sum += 0.1 * x - 0.05 * x * x;
+      force += std::pow(-(0.1 - 0.1 * x) - all.force[places * k + i], 2);
     }
     if (all.energy[k] != no_energy) energy += std::pow(sum - all.energy[k], 2);
   }

@@ -50,8 +50,10 @@ TEST_CASE("sums through codecs are the same on every rank and near the exact one
       reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add_rank(into, comm.rank()); });
       const auto found = as_double(gradients);
       double error = 0, size = 0;
-      for (std::size_t k = 0; k < found.size(); ++k)
-        error += std::pow(found[k] - expected[k], 2), size += std::pow(expected[k], 2);
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        error += std::pow(found[k] - expected[k], 2);
+        size += std::pow(expected[k], 2);
+      }
       INFO("codec of " << bits << " bits, " << comm.size() << " ranks");
       CHECK(std::sqrt(error / size) <= bound);
       if (comm.size() > 1 && codec != WireCodec::none) CHECK(std::sqrt(error / size) > bound / 10);
@@ -170,8 +172,10 @@ TEST_CASE("sums through codecs have the exact sum as their expectation, and depe
     reducer.begin_step(9, step);
     reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add_rank(into, comm.rank()); });
     last = as_double(gradients);
-    for (std::size_t k = 0; k < mean.size(); ++k)
-      mean[k] += last[k] / steps, one += std::pow(last[k] - expected[k], 2) / steps;
+    for (std::size_t k = 0; k < mean.size(); ++k) {
+      mean[k] += last[k] / steps;
+      one += std::pow(last[k] - expected[k], 2) / steps;
+    }
   }
   double error = 0;
   for (std::size_t k = 0; k < mean.size(); ++k) error += std::pow(mean[k] - expected[k], 2);

@@ -195,8 +195,10 @@ TEST_CASE("clipping bounds elements and the norm of the whole") {
   const auto values = g.values<double>();
   const auto bound = [&](const Clip& clip) {
     BoundedGradient bounded(1.0, clip, layout.parameters());
-    if (bounded.bounds_norm())
-      bounded.look(values.data(), std::ssize(values)), bounded.add(values.data(), std::ssize(values));
+    if (bounded.bounds_norm()) {
+      bounded.look(values.data(), std::ssize(values));
+      bounded.add(values.data(), std::ssize(values));
+    }
     const double norm = bounded.norm();
     bounded.take(values.data(), values.data(), std::ssize(values));
     return norm;

@@ -5,9 +5,9 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/data/subset.hpp"
 #include "core/train/kinds/batch_plan.hpp"
-#include "core/train/step/learning_rate.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
+#include "core/train/step/learning_rate.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
 
@@ -94,7 +94,8 @@ TEST_CASE("ranks' slices are the global batch, cut alike for any number of ranks
       for (plan.ranks = ranks, plan.rank = 0; plan.rank < ranks; ++plan.rank)
         for (auto slice : slices_of(plan, size)) joined.push_back(slice);
       REQUIRE(joined == whole);
-      plan.rank = 0, plan.ranks = 1;
+      plan.rank = 0;
+      plan.ranks = 1;
     }
     REQUIRE(whole.front().first == 0);
     REQUIRE(whole.back().second == size);

@@ -33,7 +33,8 @@ void there_and_back(bool repeated) {
   const std::vector<double> bounds{1e-2, 0.3, 1e-9, 1e-4};
   std::vector<std::vector<T>> exact{
       made_rows<T>(200, 7, 31, 0.4), made_rows<T>(5, 3, 9, 10.0), made_rows<T>(9, 4, 4, 1e3), {}};
-  exact[0][10] = std::numeric_limits<T>::infinity(), exact[0][30] = std::numeric_limits<T>::max();
+  exact[0][10] = std::numeric_limits<T>::infinity();
+  exact[0][30] = std::numeric_limits<T>::max();
   auto coded = exact, back = exact;
   std::vector<lowp::RowGroup<T>> from, to;
   const std::int64_t width[] = {7, 3, 4, 2};

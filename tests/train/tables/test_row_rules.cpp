@@ -19,7 +19,8 @@ TEST_CASE("sgd, adagrad and row-wise adam follow their formulas") {
   for (std::size_t k = 0; k < 3; ++k) CHECK(w[k] == Approx(1.0 + static_cast<double>(k) - rate * gradients[0][k]));
 
   keys.optimizer = TableKeys::Rule::adagrad;
-  w = {1.0, 2.0, 3.0}, state.assign(3, 0.0);
+  w = {1.0, 2.0, 3.0};
+  state.assign(3, 0.0);
   REQUIRE(state_width(keys.optimizer, 3) == 3);
   for (const auto& g : gradients) update_row<double>(keys, rate, 3, g.data(), w.data(), state.data());
   for (std::size_t k = 0; k < 3; ++k) {
@@ -30,7 +31,8 @@ TEST_CASE("sgd, adagrad and row-wise adam follow their formulas") {
   }
 
   keys.optimizer = TableKeys::Rule::adam;
-  w = {1.0, 2.0, 3.0}, state.assign(5, 0.0);
+  w = {1.0, 2.0, 3.0};
+  state.assign(5, 0.0);
   REQUIRE(state_width(keys.optimizer, 3) == 5);
   std::vector<double> m(3, 0.0), expected = w;
   double v = 0.0;

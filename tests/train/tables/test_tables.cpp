@@ -115,7 +115,9 @@ TEST_CASE("divided tables give the bits of whole ones, on any number of ranks", 
   for (const auto divide : {TableKeys::Divide::rows, TableKeys::Divide::whole})
     for (const auto rule : {TableKeys::Rule::sgd, TableKeys::Rule::adagrad, TableKeys::Rule::adam}) {
       TableKeys keys;
-      keys.divide = divide, keys.optimizer = rule, keys.rate = 2.0;
+      keys.divide = divide;
+      keys.optimizer = rule;
+      keys.rate = 2.0;
       compare<double>(keys, true);
       compare<float>(keys, true);
       keys.deduplicate = true;
@@ -127,7 +129,8 @@ TEST_CASE("split rows are those of float32 bit for bit, and the network sees the
   Ranks ranks;
   SharedScratch scratch(ranks.comm);
   TableKeys keys, split;
-  keys.optimizer = TableKeys::Rule::sgd, split.optimizer = TableKeys::Rule::split_sgd;
+  keys.optimizer = TableKeys::Rule::sgd;
+  split.optimizer = TableKeys::Rule::split_sgd;
   const auto whole = make_tables(infos, keys, DType::f32, ranks.context),
              halves = make_tables(infos, split, DType::f32, ranks.context);
   for (auto* tables : {whole.get(), halves.get()}) {

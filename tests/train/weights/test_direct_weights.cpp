@@ -35,7 +35,8 @@ std::vector<float> weights_of(const DirectTensors& direct, const FlatLayout& lay
 DirectParams params(DirectParams::Weights weights,
                     DirectParams::Rounding rounding = DirectParams::Rounding::stochastic) {
   DirectParams p;
-  p.weights = weights, p.rounding = rounding;
+  p.weights = weights;
+  p.rounding = rounding;
   return p;
 }
 
@@ -90,7 +91,8 @@ TEST_CASE("no copy in full: what is held is bits by parameters, windows come and
     CHECK(direct.memory().now(Held::weights) == held);
     for (int step = 1; step <= 3; ++step) {
       fill(gradients, static_cast<std::uint64_t>(step));
-      direct.open(0), direct.close(0);
+      direct.open(0);
+      direct.close(0);
       CHECK(direct.step(adam, gradients, states, 1e-3, step) > 1e-3);
     }
     CHECK(direct.memory().now(Held::weights) == held);
@@ -112,7 +114,8 @@ TEST_CASE("weights stay on their grids, move by the gradient in the mean, repeat
   for (float& g : gradients.values<float>()) g = 1.0f;
   DirectTensors direct(params(DirectParams::Weights::int8), network, sgd, layout, 9),
       again(params(DirectParams::Weights::int8), network, sgd, layout, 9);
-  direct.start(first), again.start(first);
+  direct.start(first);
+  again.start(first);
   const auto before = weights_of(direct, layout);
   std::vector<FlatBuffer> none;
   for (int step = 1; step <= 50; ++step) direct.step(sgd, gradients, none, 1e-3, step);
@@ -153,7 +156,8 @@ TEST_CASE("rounding to the nearest freezes where random rounding goes on") {
   DirectTensors nearest(params(DirectParams::Weights::ternary, DirectParams::Rounding::nearest), network, sgd, layout,
                         9);
   DirectTensors random(params(DirectParams::Weights::ternary), network, sgd, layout, 9);
-  nearest.start(first), random.start(first);
+  nearest.start(first);
+  random.start(first);
   for (int step = 1; step <= 5; ++step) {
     CHECK(nearest.step(sgd, gradients, none, 1e-3, step) == 0.0);
     CHECK(random.step(sgd, gradients, none, 1e-3, step) > 1e-3);

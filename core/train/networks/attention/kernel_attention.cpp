@@ -33,8 +33,11 @@ std::int64_t KernelAttention<T>::scratch() const {
 template <class T>
 void KernelAttention<T>::map_rows(const HeadRows<const T>& in) {
   const int p = shape_.positions, n = shape_.width;
-  phi_query_.resize(at(p) * features()), phi_key_.resize(at(p) * features());
-  reference_.resize(at(p)), unused_.resize(at(p)), values_.resize(at(p) * columns());
+  phi_query_.resize(at(p) * features());
+  phi_key_.resize(at(p) * features());
+  reference_.resize(at(p));
+  unused_.resize(at(p));
+  values_.resize(at(p) * columns());
   map_->map(in.query, in.stride, p, Reference::row, phi_query_.data(), unused_.data());
   map_->map(in.key, in.stride, p, shape_.causal ? Reference::before : Reference::all, phi_key_.data(),
             reference_.data());
@@ -137,7 +140,10 @@ void KernelAttention<T>::derivatives_of_sums(const T* kept, const T* by_out, int
     T* by = by_sums_.data() + at(row) * columns();
     const T total = std::max(y[n], least_sum<T>);
     T dot = T(0);
-    for (int k = 0; k < n; ++k) dot += d[k] * y[k], by[k] = d[k] / total;
+    for (int k = 0; k < n; ++k) {
+      dot += d[k] * y[k];
+      by[k] = d[k] / total;
+    }
     by[n] = y[n] > least_sum<T> ? -dot / total : T(0);
   }
 }
@@ -204,9 +210,12 @@ void KernelAttention<T>::backward(const HeadRows<const T>& in, const T* kept, co
   const int p = shape_.positions, n = shape_.width;
   map_rows(in);
   derivatives_of_sums(kept, by_out, out_stride);
-  by_query_.resize(phi_query_.size()), by_key_.resize(phi_key_.size()), by_values_.resize(values_.size());
+  by_query_.resize(phi_query_.size());
+  by_key_.resize(phi_key_.size());
+  by_values_.resize(values_.size());
   if (shape_.causal) {
-    block_.resize(at(causal_rows) * at(causal_rows)), by_block_.resize(at(causal_rows) * at(causal_rows));
+    block_.resize(at(causal_rows) * at(causal_rows));
+    by_block_.resize(at(causal_rows) * at(causal_rows));
     causal_by_query();
     causal_by_key();
   } else {

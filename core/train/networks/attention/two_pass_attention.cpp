@@ -57,7 +57,8 @@ void TwoPassAttention<T>::weigh(const Pair& b, T* sums, T* most, T* total) {
     std::fill(s + count, s + b.keys, T(0));
     T sum = T(0);
     for (int k = 0; k < count; ++k) sum += s[k];
-    total[row] = total[row] * shrink + sum, most[row] = largest;
+    total[row] = total[row] * shrink + sum;
+    most[row] = largest;
     if (shrink < T(1))
       for (int k = 0; k < n; ++k) sums[row * n + k] *= shrink;
   }

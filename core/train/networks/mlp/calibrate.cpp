@@ -23,7 +23,8 @@ void CodedWeights::calibrate_layer(int k, const TensorRef& weights, const std::v
   if (found != coded_.end()) {
     const bool ternary = params_.weights == QuantizeParams::Weights::ternary;
     auto fitted = lowp::calibrated(std::move(found->second), ternary, w, inputs);
-    found->second = std::move(fitted.matrix), shift_[k] = std::move(fitted.shift);
+    found->second = std::move(fitted.matrix);
+    shift_[k] = std::move(fitted.shift);
     by_columns_.erase(k);
     return;
   }

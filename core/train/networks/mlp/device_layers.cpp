@@ -103,7 +103,8 @@ void DeviceMlpLayers<T>::Memory::make_room() {
       grow(values[l], "mlp: activations", sum_numbers(l));
     else if (l + 1 < layers)
       values[l] = sums[l];
-    widest = std::max(widest, sum_numbers(l)), most = std::max(most, out(l));
+    widest = std::max(widest, sum_numbers(l));
+    most = std::max(most, out(l));
   }
   grow(by_sum, "mlp: derivatives", widest);
   grow(by_input, "mlp: derivatives", widest);
@@ -213,7 +214,8 @@ std::span<T> DeviceMlpLayers<T>::block(int rows, bool with_targets) {
 
 template <class T>
 void DeviceMlpLayers<T>::weights_stay(bool stay) {
-  memory_->stay = stay, memory_->there = nullptr;
+  memory_->stay = stay;
+  memory_->there = nullptr;
 }
 
 template <class T>

@@ -108,9 +108,12 @@ MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
   const auto all = widths_of(params, scaling);
   MlpShape out{{all[0]}, {}};
   for (std::size_t l = 0; l + 1 < all.size(); ++l) {
-    if (l < params.ranks.size() && params.ranks[l] > 0)
-      out.widths.push_back(params.ranks[l]), out.plain.push_back(true);
-    out.widths.push_back(all[l + 1]), out.plain.push_back(false);
+    if (l < params.ranks.size() && params.ranks[l] > 0) {
+      out.widths.push_back(params.ranks[l]);
+      out.plain.push_back(true);
+    }
+    out.widths.push_back(all[l + 1]);
+    out.plain.push_back(false);
   }
   return out;
 }
@@ -142,10 +145,15 @@ std::vector<FactorLayer> Mlp::factor_layers() const {
   for (int l = 0, at = 0; l + 1 < std::ssize(all); ++l, ++at) {
     FactorLayer layer;
     layer.name = fmt::format("{}", l);
-    layer.inputs = all[l], layer.outputs = all[static_cast<std::size_t>(l) + 1];
+    layer.inputs = all[l];
+    layer.outputs = all[static_cast<std::size_t>(l) + 1];
     layer.outputs_first = false;
     layer.rank = l < std::ssize(params_.ranks) ? params_.ranks[l] : 0;
-    if (layer.rank > 0) layer.enter = 2 * at, layer.between = 2 * at + 1, layer.leave = 2 * ++at;
+    if (layer.rank > 0) {
+      layer.enter = 2 * at;
+      layer.between = 2 * at + 1;
+      layer.leave = 2 * ++at;
+    }
     if (layer.rank == 0) layer.core = 2 * at;
     layer.bias = 2 * at + 1;
     out.push_back(layer);
@@ -266,8 +274,7 @@ void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> w
   const TensorRef& out = outputs[0];
   for (std::int64_t s = 0; s < out.shape[0]; ++s)
     for (std::int64_t k = 0; k < out.shape[1]; ++k)
-      static_cast<double*>(out.data)[s * out.stride[0] + k * out.stride[1]] =
-          values[s * out.shape[1] + k];
+      static_cast<double*>(out.data)[s * out.stride[0] + k * out.stride[1]] = values[s * out.shape[1] + k];
 }
 
 std::vector<io::ParityQuantity> Mlp::parity_quantities() const {

@@ -101,14 +101,17 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
       layers->push_back(Residual(std::move(first), made.same(channels, channels, kernel, height * width)));
     }
     layers->push_back(torch::nn::MaxPool2d(2));
-    before = channels, height /= 2, width /= 2;
+    before = channels;
+    height /= 2;
+    width /= 2;
   }
   layers->push_back(torch::nn::Flatten());
   layers->push_back(made.linear(before * height * width, params_.hidden));
   layers->push_back(torch::nn::ReLU());
   layers->push_back(made.linear(params_.hidden, classes_));
   layers_ = layers.ptr();
-  pieces_.clear(), segments_.clear();
+  pieces_.clear();
+  segments_.clear();
   for (std::size_t k = 0; k < layers->size(); ++k) {
     if (layers->ptr(k)->parameters().empty()) continue;
     if (!segments_.empty()) pieces_.push_back(k);

@@ -78,7 +78,10 @@ torch::Tensor RankLayer::bias() const {
 
 FactorLayer RankLayer::layer() const {
   FactorLayer out;
-  out.inputs = shape_.inputs, out.outputs = shape_.outputs, out.taps = taps_of(shape_), out.places = shape_.places;
+  out.inputs = shape_.inputs;
+  out.outputs = shape_.outputs;
+  out.taps = taps_of(shape_);
+  out.places = shape_.places;
   out.rank = rank_;
   return out;
 }
@@ -121,7 +124,8 @@ std::vector<FactorLayer> factor_layers_of(const torch::nn::Module& network, std:
     auto layer = made->layer();
     const std::string& name = layer.name = item.key();
     layer.core = number(name + (layer.rank == 0 ? ".weight" : ".core.weight"));
-    layer.enter = number(name + ".enter.weight"), layer.leave = number(name + ".leave.weight");
+    layer.enter = number(name + ".enter.weight");
+    layer.leave = number(name + ".leave.weight");
     for (const char* last : {".bias", ".core.bias", ".leave.bias"})
       if (const int k = number(name + last); k >= 0) layer.bias = k;
     out.push_back(layer);

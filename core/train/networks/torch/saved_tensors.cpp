@@ -48,7 +48,8 @@ struct SavedTensors::Entry {
 };
 
 void SavedTensors::hold(double packed, double plain, bool encoded) {
-  held_ += packed, plain_ += plain;
+  held_ += packed;
+  plain_ += plain;
   if (encoded && counter_) counter_->add(packed);
   peak_ = std::max(peak_, held_);
   plain_peak_ = std::max(plain_peak_, plain_);
@@ -94,7 +95,9 @@ std::shared_ptr<SavedTensors::Entry> SavedTensors::pack(const torch::Tensor& dat
       if (auto entry = k.entry.lock()) return entry;
   const torch::NoGradGuard no_graph;
   auto entry = std::make_shared<Entry>();
-  entry->owner = this, entry->type = data.scalar_type(), entry->elements = data.numel();
+  entry->owner = this;
+  entry->type = data.scalar_type();
+  entry->elements = data.numel();
   entry->slot = real ? slot_of(data) : slots_.size();
   entry->plain = static_cast<double>(data.nbytes());
   encode(*entry, data.contiguous());
@@ -131,7 +134,8 @@ void SavedTensors::encode(Entry& entry, const torch::Tensor& data) {
       entry.bytes = lowp::encode_sparse(span_of<float>(data), {shape.data(), shape.size()}, slot.bound, keep);
     else
       entry.bytes = lowp::encode_sparse(span_of<double>(data), {shape.data(), shape.size()}, slot.bound, keep);
-    slot.plain = entry.plain, slot.packed = static_cast<double>(entry.bytes.size());
+    slot.plain = entry.plain;
+    slot.packed = static_cast<double>(entry.bytes.size());
   }
   entry.held = static_cast<double>(entry.bytes.capacity());
 }
@@ -288,7 +292,8 @@ torch::Tensor recomputed(const Segment& segment, const torch::Tensor& x) {
     y = segment(x.detach());
   }
   const std::shared_ptr<RecomputeBackward> node(new RecomputeBackward, ag::deleteNode);
-  node->segment = segment, node->wanted = x.requires_grad();
+  node->segment = segment;
+  node->wanted = x.requires_grad();
   node->x = ag::SavedVariable(x, false);
   node->set_next_edges(ag::collect_next_edges(x));
   ag::set_history(y, node);

@@ -53,9 +53,12 @@ Segments::Segments(ParameterViews& views, std::vector<std::string> names, std::v
 
 void Segments::begin(std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                      const ReadyCallback& ready) {
-  weights_ = weights, gradients_ = gradients, ready_ = &ready;
+  weights_ = weights;
+  gradients_ = gradients;
+  ready_ = &ready;
   now_ = -1;
-  made_.clear(), by_storage_.clear();
+  made_.clear();
+  by_storage_.clear();
   for (std::size_t k = 0; k < weights.size(); ++k)
     if (weights[k].data == nullptr) views_.hide_weights(k);
 }
@@ -131,8 +134,7 @@ void Segments::finish(int segment) {
 /// Opens this segment for the backward pass, and those behind it that no node belongs to.
 void Segments::reach(int segment) {
   if (segment > now_)
-    throw InternalError(
-        fmt::format("the backward pass comes back to the segment '{}'", names_[segment]));
+    throw InternalError(fmt::format("the backward pass comes back to the segment '{}'", names_[segment]));
   while (now_ > segment) {
     if (now_ < count()) finish(now_);
     ready_->backward(--now_);

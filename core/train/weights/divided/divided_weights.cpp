@@ -46,7 +46,10 @@ ReadyCallback DividedWeights::callback() {
 /// What the others send and ask for while they compute, in their order.
 static void take_part_without_samples(const std::vector<int>& module_first, const ReadyCallback& callback) {
   const int modules = static_cast<int>(module_first.size()) - 1;
-  for (int m = 0; m < modules; ++m) callback.forward(m), callback.release(m);
+  for (int m = 0; m < modules; ++m) {
+    callback.forward(m);
+    callback.release(m);
+  }
   for (int m = modules - 1; m >= 0; --m) {
     const auto at = static_cast<std::size_t>(m);
     callback.backward(m);

@@ -139,8 +139,10 @@ void GradientSum::accumulate(DividedGroup& g, std::byte* values, std::int64_t n,
     }
     std::size_t place = 0;
     for (; (1 << place) < slices_; ++place) {
-      if (sums.size() <= place)
-        sums.emplace_back(parts_.memory, Held::windows, n * size_of(parts_.form.kept)), full.push_back(0);
+      if (sums.size() <= place) {
+        sums.emplace_back(parts_.memory, Held::windows, n * size_of(parts_.form.kept));
+        full.push_back(0);
+      }
       if (!full[place]) break;
       T* earlier = reinterpret_cast<T*>(sums[place].data());
       for (std::int64_t k = 0; k < n; ++k) x[k] = earlier[k] += x[k];
@@ -148,7 +150,8 @@ void GradientSum::accumulate(DividedGroup& g, std::byte* values, std::int64_t n,
     }
     if ((1 << place) == slices_) {
       std::copy_n(x, n, sum);
-      sums.clear(), full.clear();
+      sums.clear();
+      full.clear();
     } else {
       std::copy_n(x, n, reinterpret_cast<T*>(sums[place].data()));
       full[place] = 1;

@@ -31,10 +31,16 @@ Grouping group_tensors(const std::vector<ParameterInfo>& parameters, const std::
       for (auto extent : parameters[k].shape) elements *= extent;
       (elements < whole_below ? small : large).push_back(k);
     }
-    if (!large.empty()) out.tensors.push_back(std::move(large)), out.modules.push_back(static_cast<int>(m));
+    if (!large.empty()) {
+      out.tensors.push_back(std::move(large));
+      out.modules.push_back(static_cast<int>(m));
+    }
   }
   std::sort(small.begin(), small.end());
-  if (!small.empty()) out.tensors.push_back(std::move(small)), out.modules.push_back(-1);
+  if (!small.empty()) {
+    out.tensors.push_back(std::move(small));
+    out.modules.push_back(-1);
+  }
   return out;
 }
 

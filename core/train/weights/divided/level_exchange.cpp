@@ -56,7 +56,13 @@ void LevelGather::start_packed(std::byte* values, Interval whole, int from, int 
 
 void LevelGather::start(std::byte* values, Interval whole, int from, int to, DType dtype, const Wires& wires,
                         std::string_view what) {
-  wires_ = &wires, values_ = values, whole_ = whole, level_ = from, to_ = to, dtype_ = dtype, what_ = what;
+  wires_ = &wires;
+  values_ = values;
+  whole_ = whole;
+  level_ = from;
+  to_ = to;
+  dtype_ = dtype;
+  what_ = what;
   base_ = share_of(wires.mesh, whole, to).begin;
   post();
 }
@@ -80,16 +86,17 @@ void LevelGather::post() {
 void LevelGather::post_packed(const Mesh::Level& here, std::size_t level, Interval outer) {
   const auto ranks = static_cast<std::size_t>(here.ranks);
   const std::int64_t own = outer.size() / here.ranks, base = byte_of_(base_);
-  counts_.resize(ranks), begins_.resize(ranks);
+  counts_.resize(ranks);
+  begins_.resize(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::int64_t first = outer.begin + static_cast<std::int64_t>(rank) * own, begin = byte_of_(first);
-    begins_[rank] = static_cast<int>(begin - base), counts_[rank] = static_cast<int>(byte_of_(first + own) - begin);
+    begins_[rank] = static_cast<int>(begin - base);
+    counts_[rank] = static_cast<int>(byte_of_(first + own) - begin);
   }
   MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values_, counts_.data(), begins_.data(), MPI_BYTE,
                   wires_->mesh.along(level).handle(), &request_);
-  wires_->traffic.count(
-      what_, here.name,
-      static_cast<std::int64_t>(counts_[wires_->mesh.coordinate(level)]) * (here.ranks - 1));
+  wires_->traffic.count(what_, here.name,
+                        static_cast<std::int64_t>(counts_[wires_->mesh.coordinate(level)]) * (here.ranks - 1));
 }
 
 bool LevelGather::advance(bool wait) {
@@ -106,7 +113,13 @@ bool LevelGather::advance(bool wait) {
 }
 
 void LevelReduce::start(std::byte* values, Interval whole, int from, int to, DType dtype, const Wires& wires, int tag) {
-  wires_ = &wires, values_ = values, whole_ = whole, level_ = from, to_ = to, dtype_ = dtype, tag_ = tag;
+  wires_ = &wires;
+  values_ = values;
+  whole_ = whole;
+  level_ = from;
+  to_ = to;
+  dtype_ = dtype;
+  tag_ = tag;
   base_ = share_of(wires.mesh, whole, from).begin;
   if (level_ < to_) post();
 }
@@ -145,8 +158,7 @@ bool LevelReduce::arrived(bool wait) {
 
 void LevelReduce::add() {
   const auto& mesh = wires_->mesh;
-  const int ranks = mesh.levels()[level_].ranks,
-            me = mesh.coordinate(static_cast<std::size_t>(level_));
+  const int ranks = mesh.levels()[level_].ranks, me = mesh.coordinate(static_cast<std::size_t>(level_));
   if (ranks == 1) return;
   const Interval own = share_of(mesh, whole_, level_ + 1);
   with_kept(dtype_, [&]<class T>() {

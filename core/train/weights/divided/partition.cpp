@@ -138,10 +138,13 @@ static void apply(Preset preset, Partition& out) {
       out.weights = out.gradients = out.states = 1;
       break;
     case Preset::hpz:
-      out.weights = 1, out.gradients = out.states = all;
+      out.weights = 1;
+      out.gradients = out.states = all;
       break;
     case Preset::frontier:
-      out.weights = 1, out.gradients = 2, out.states = all;
+      out.weights = 1;
+      out.gradients = 2;
+      out.states = all;
       break;
   }
 }

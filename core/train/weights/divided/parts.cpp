@@ -84,7 +84,10 @@ void DividedParts::make_storage() {
   for (auto& g : groups) {
     const Interval mine = stepped(g);
     g.shard = std::make_unique<FlatLayout>(*layout, mine.begin, mine.end);
-    g.weights_at = all_weights, g.best_at = best, g.gradients_at = all_gradients, g.states_at = all_states;
+    g.weights_at = all_weights;
+    g.best_at = best;
+    g.gradients_at = all_gradients;
+    g.states_at = all_states;
     all_weights += form.bytes(share(g, g.weights_depth));
     best += form.bytes(mine);
     all_gradients += share(g, partition.gradients).size();
@@ -153,7 +156,8 @@ std::vector<std::string> DividedParts::memory_report() const {
   for (const auto& row : rows) {
     const std::int64_t parts = parts_of(mesh, row.depth);
     const double f = row.bytes * n / static_cast<double>(parts), h = static_cast<double>(memory.now(row.kind));
-    formula += f, held += h;
+    formula += f;
+    held += h;
     out.push_back(fmt::format("{:<18}{:>14.4g}{:>10}{:>12.4f}{:>12.4f}", row.name, row.bytes, parts, mb(f), mb(h)));
   }
   out.push_back(

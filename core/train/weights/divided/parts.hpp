@@ -17,7 +17,8 @@ namespace cambium::train {
 class Exchanges : public Communication {
  public:
   void begin_step(std::uint64_t seed, std::int64_t step) override {
-    address_.seed = seed, address_.step = static_cast<std::uint64_t>(step);
+    address_.seed = seed;
+    address_.step = static_cast<std::uint64_t>(step);
   }
   Traffic& counts() { return traffic_; }
   /// Nothing was computed since this time (s).

@@ -13,7 +13,8 @@ WeightWindows::WeightWindows(DividedParts& parts)
 }
 
 void WeightWindows::begin(int slices) {
-  slices_ = slices, slice_ = 0;
+  slices_ = slices;
+  slice_ = 0;
   for (auto& g : parts_.groups)
     if (g.module < 0) open(g, "gather forward");
 }

@@ -42,7 +42,8 @@ struct Fixture {
     network.fit_statistics(set, world.context);
     for (const std::int64_t id : {0, 3, 7}) samples.push_back(set.read(std::vector<std::int64_t>{id})[0]);
     layout.emplace(network.parameters(), 4);
-    weights = train::FlatBuffer(*layout, DType::f64), gradients = train::FlatBuffer(*layout, DType::f64);
+    weights = train::FlatBuffer(*layout, DType::f64);
+    gradients = train::FlatBuffer(*layout, DType::f64);
     network.initialise(weights.views(), 5);
   }
   double loss() {
@@ -93,7 +94,10 @@ TEST_CASE("predictions are what the metric judges, in the unit of the target") {
   for (const auto& sample : f.samples) {
     double y = 0.0;
     TensorRef out;
-    out.data = &y, out.rank = 2, out.shape[0] = out.shape[1] = 1, out.stride[0] = out.stride[1] = 1,
+    out.data = &y;
+    out.rank = 2;
+    out.shape[0] = out.shape[1] = 1;
+    out.stride[0] = out.stride[1] = 1;
     out.dtype = DType::f64;
     f.network.infer(std::span(&sample, 1), f.weights.views(), std::span(&out, 1));
     const double target = *static_cast<const double*>(sample->fields.at("target").data);

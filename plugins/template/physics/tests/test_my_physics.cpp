@@ -26,7 +26,10 @@ struct World {
 
 MyPhysics::Params params(int cells, double courant, const std::string& initial) {
   MyPhysics::Params p;
-  p.cells = cells, p.courant = courant, p.diffusivity = 0.7, p.length = 2.0;
+  p.cells = cells;
+  p.courant = courant;
+  p.diffusivity = 0.7;
+  p.length = 2.0;
   p.initial = deck::Expression::parse(initial, "", std::vector<deck::Variable>{{"x", ""}});
   return p;
 }

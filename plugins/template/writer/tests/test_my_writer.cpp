@@ -37,7 +37,9 @@ State state_of(const std::vector<double>& fractions, const Comm& comm) {
     const double at[3] = {0.3, 0.9, fractions[i]};
     std::array<double, 3> x;
     s.box.to_cartesian(at, x.data());
-    s.x.push_back(x), s.tag.push_back(i + 1), s.type.push_back(0);
+    s.x.push_back(x);
+    s.tag.push_back(i + 1);
+    s.type.push_back(0);
   }
   State state;
   state.particles = particles_of(s);

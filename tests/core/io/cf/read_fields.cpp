@@ -33,7 +33,8 @@ nlohmann::json described(const Field& field) {
   std::vector<double> values(n);
   field.read(std::vector<std::int64_t>(shape.size(), 0), shape, values.data());
   for (const double x : values) out["values"].push_back(std::isnan(x) ? nlohmann::json() : nlohmann::json(x));
-  out["shape"] = shape, out["unit"] = field.unit();
+  out["shape"] = shape;
+  out["unit"] = field.unit();
   for (const auto& axis : field.axes()) {
     constexpr const char* roles[] = {"none", "time", "latitude", "longitude", "height"};
     out["axes"].push_back({{"name", axis.name},
@@ -42,7 +43,9 @@ nlohmann::json described(const Field& field) {
                            {"values", axis.values}});
   }
   const auto& unit = field.time_unit();
-  out["times"] = field.times(), out["calendar"] = name_of(unit.calendar), out["time_unit"] = unit.text;
+  out["times"] = field.times();
+  out["calendar"] = name_of(unit.calendar);
+  out["time_unit"] = unit.text;
   if (unit.has_date())
     out["times"] = converted(field.times(), unit,
                              time_unit_of("days since 2000-01-01", std::string(name_of(unit.calendar)), ""), "");

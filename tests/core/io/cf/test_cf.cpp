@@ -192,12 +192,14 @@ TEST_CASE("missing numbers by every attribute", "[decoding]") {
   s.write(real(), [](File&, Dataset& q) { q.set_attribute("valid_min", 1.5), q.set_attribute("valid_max", 9); });
   CHECK(missing(s.read()) == Places{0, 1, 10, 11});
   s.write(bytes(), [](File&, Dataset& q) {
-    q.set_attribute("_Unsigned", "true"), q.set_attribute("_FillValue", std::int8_t{-1});
+    q.set_attribute("_Unsigned", "true");
+    q.set_attribute("_FillValue", std::int8_t{-1});
   });
   CHECK(missing(s.read()) == Places{11});
   CHECK(s.read()[10] == 254.0);
   s.write(whole(), [](File&, Dataset& q) {  // a fill in physical units
-    q.set_attribute("scale_factor", 0.1), q.set_attribute("missing_value", 0.7);
+    q.set_attribute("scale_factor", 0.1);
+    q.set_attribute("missing_value", 0.7);
   });
   CHECK(missing(s.read()) == Places{7});
   auto never = real();
@@ -222,7 +224,8 @@ TEST_CASE("attributes that say nothing, or two things", "[messages]") {
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("valid_range", 3); });
   CHECK(s.says() == "the attribute valid_range of 'q' of 'a.h5' has 1 number(s), expected two");
   s.write(whole(), [](File&, Dataset& q) {
-    q.set_attribute("valid_range", std::vector<float>{0, 4}), q.set_attribute("scale_factor", 0.5F);
+    q.set_attribute("valid_range", std::vector<float>{0, 4});
+    q.set_attribute("scale_factor", 0.5F);
   });
   CHECK(s.says() ==
         "the valid range of 'q' of 'a.h5' is in real numbers but its values are packed in 32-bit integers: programs "
@@ -267,7 +270,8 @@ TEST_CASE("times and coordinates that a field refuses", "[messages]") {
     File file = File::create(other);
     file.write("q", tensor_of(real().data(), {2, std::ssize(lat), std::ssize(lon)}));
     file.write("time", std::vector<double>{0, 30});
-    file.write("y", lat).set_attribute("units", first), file.write("x", lon).set_attribute("units", second);
+    file.write("y", lat).set_attribute("units", first);
+    file.write("x", lon).set_attribute("units", second);
     file.close();
     const Field a = Field::open(s.path, {"q", "", {}, {}}), b = Field::open(other, {"q", "", {"y", "x"}, {}});
     std::string text = message([&] { require_same_axes(b, a, "the mask"); });
@@ -294,7 +298,8 @@ TEST_CASE("scales elsewhere in the file, under several names, and times of any u
   File file = File::create(scratch.file("a.h5"));
   file.write("tasks/b", tensor_of(real().data(), {2, 2, 3}));
   file.write("scales/sim_time", std::vector<double>{0, 0.25}).set_attribute("units", "t_ff");
-  file.write("scales/x", std::vector<double>{0.5, 1.5}), file.write("scales/z", std::vector<double>{1, 2, 4});
+  file.write("scales/x", std::vector<double>{0.5, 1.5});
+  file.write("scales/z", std::vector<double>{1, 2, 4});
   file.attach_scales("tasks/b", {"scales/sim_time", "scales/x", "scales/z"});
   for (const char* name : {"sim_time", "x", "z"}) file.link(std::string("scales/") + name, name);
   file.close();

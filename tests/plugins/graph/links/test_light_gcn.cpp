@@ -39,7 +39,8 @@ struct Case {
     network.reset(dynamic_cast<LightGcn*>(made.release()));
     network->fit_statistics(*data, place.context);
     layout = std::make_unique<train::FlatLayout>(network->parameters(), std::int64_t{1} << 40);
-    weights = train::FlatBuffer(*layout, DType::f64), gradients = train::FlatBuffer(*layout, DType::f64);
+    weights = train::FlatBuffer(*layout, DType::f64);
+    gradients = train::FlatBuffer(*layout, DType::f64);
     network->initialise(weights.views(), 7);
     std::vector<std::int64_t> ids;
     for (std::int64_t id = 0; id < data->size(); id += 2) ids.push_back(id);
@@ -51,8 +52,7 @@ struct Case {
     train::TermSum sums[2];
     const auto factors = network->term_weights(0, 1.0);
     const auto half = std::ssize(samples) / 2;
-    for (const auto& part : {std::span(samples).first(half),
-                             std::span(samples).subspan(half)})
+    for (const auto& part : {std::span(samples).first(half), std::span(samples).subspan(half)})
       network->gradient(part, weights.views(), factors, gradients.views(), sums, [](int) {});
     CHECK(sums[0].count == static_cast<double>(samples.size()));
     return factors[0] * sums[0].sum + factors[1] * sums[1].sum;
@@ -64,8 +64,10 @@ struct Case {
     const std::vector<double> slope(found.begin(), found.end());
     std::vector<double> direction;
     double along = 0.0;
-    for (std::size_t i = 0; i < slope.size(); ++i)
-      direction.push_back(Random4(13, Stream::test, i, 0).normal(0)), along += direction.back() * slope[i];
+    for (std::size_t i = 0; i < slope.size(); ++i) {
+      direction.push_back(Random4(13, Stream::test, i, 0).normal(0));
+      along += direction.back() * slope[i];
+    }
     const auto move = [&](double by) {
       auto w = weights.values<double>(0);
       for (std::size_t i = 0; i < w.size(); ++i) w[i] += by * direction[i];
@@ -114,7 +116,8 @@ TEST_CASE("so are those of a plain graph", "[gradient]") {
 
 TEST_CASE("propagation is the mean of the embeddings and their spreads", "[links]") {
   LinkParts parts;
-  parts.source = "here", parts.training = {{0, 0}, {0, 1}, {1, 1}};
+  parts.source = "here";
+  parts.training = {{0, 0}, {0, 1}, {1, 1}};
   const auto graph = make_links(parts);
   Propagation<double> propagation(*graph, 1);
   const std::vector<double> in{1.0, 2.0, 4.0, 8.0};  // users 0 and 1, items 0 and 1
@@ -130,7 +133,8 @@ TEST_CASE("propagation is the mean of the embeddings and their spreads", "[links
 TEST_CASE("what cosines trained may be judged by products", "[links]") {
   Case cosine("width: 6, negatives: 9"), judged("width: 6, negatives: 9, judge_lengths: 1.0"),
       half("width: 6, negatives: 9, judge_lengths: 0.5"), product("width: 6, negatives: 9, cosine: false");
-  cosine.loss(), judged.loss();
+  cosine.loss();
+  judged.loss();
   CHECK(std::ranges::equal(cosine.gradients.values<double>(0), judged.gradients.values<double>(0)));
   const auto rows = [](Case& c) {
     return c.network->rows_of(storage_of<LinkSamples>(*c.samples.front())->graph, c.weights.views());
@@ -151,7 +155,8 @@ TEST_CASE("what cosines trained may be judged by products", "[links]") {
 
 TEST_CASE("drawn items that a user is linked to can be skipped", "[links]") {
   LinkParts parts;
-  parts.source = "here", parts.training = {{0, 0}, {0, 2}, {1, 1}, {1, 2}, {1, 3}};
+  parts.source = "here";
+  parts.training = {{0, 0}, {0, 2}, {1, 1}, {1, 2}, {1, 3}};
   const auto graph = make_links(parts);
   const auto first = static_cast<std::size_t>(graph->first_item());
   std::vector<double> x;
@@ -161,7 +166,10 @@ TEST_CASE("drawn items that a user is linked to can be skipped", "[links]") {
     return (x[2 * user] * x[2 * (first + item)] + x[2 * user + 1] * x[2 * (first + item) + 1]) / 0.3;
   };
   LinkLossKeys keys;
-  keys.cosine = false, keys.temperature = 0.3, keys.negatives = 50, keys.draw = LinkLossKeys::Draw::links;
+  keys.cosine = false;
+  keys.temperature = 0.3;
+  keys.negatives = 50;
+  keys.draw = LinkLossKeys::Draw::links;
   for (const bool skip : {false, true}) {
     INFO(skip);
     keys.skip_known = skip;

@@ -23,9 +23,14 @@ std::set<std::pair<std::int32_t, std::int32_t>> pairs_of(const sparse::Csr<float
 
 LinkParts made(double share) {
   LinkParts parts;
-  parts.source = "made", parts.users = 50, parts.items = 40, parts.share = share;
+  parts.source = "made";
+  parts.users = 50;
+  parts.items = 40;
+  parts.share = share;
   MadeLinks keys;
-  keys.users = 50, keys.items = 40, keys.links = 8;
+  keys.users = 50;
+  keys.items = 40;
+  keys.links = 8;
   parts.training = draw_links(keys);
   return parts;
 }
@@ -35,7 +40,8 @@ LinkParts made(double share) {
 TEST_CASE("a link counts once, and is held out or trained on", "[links]") {
   LinkParts parts;
   parts.source = "here";
-  parts.training = {{1, 2}, {0, 1}, {1, 2}, {0, 0}}, parts.held_out = {{0, 2}, {0, 1}};
+  parts.training = {{1, 2}, {0, 1}, {1, 2}, {0, 0}};
+  parts.held_out = {{0, 2}, {0, 1}};
   const auto graph = make_links(parts);
   CHECK(graph->users == 2);
   CHECK(graph->items == 3);
@@ -48,7 +54,8 @@ TEST_CASE("a link counts once, and is held out or trained on", "[links]") {
 
 TEST_CASE("links of a plain graph lead both ways and never to the node itself", "[links]") {
   LinkParts parts;
-  parts.source = "here", parts.bipartite = false;
+  parts.source = "here";
+  parts.bipartite = false;
   parts.training = {{0, 1}, {1, 0}, {2, 2}, {2, 1}};
   const auto graph = make_links(parts);
   CHECK(pairs_of(graph->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 1}, {1, 0}, {1, 2}, {2, 1}});
@@ -117,7 +124,8 @@ TEST_CASE("lines of text are links", "[links]") {
 
 TEST_CASE("more users and items than 32 bits tell apart", "[messages]") {
   LinkParts parts;
-  parts.source = "huge", parts.users = parts.items = 2'000'000'000;
+  parts.source = "huge";
+  parts.users = parts.items = 2'000'000'000;
   parts.training = {{0, 0}};
   std::string said;
   try {

@@ -55,7 +55,8 @@ TEST_CASE("in ordered mode light_gcn has them bit for bit", "[ranks]") {
 TEST_CASE("links are judged alike on any number of ranks", "[ranks]") {
   Ranks ranks;
   LinkParts parts;
-  parts.source = "made", parts.share = 0.3;
+  parts.source = "made";
+  parts.share = 0.3;
   parts.training = draw_links({});
   const auto graph = make_links(parts);
   const auto scores = low_pass_filter(*graph, 0.3, 8);

@@ -14,8 +14,10 @@ namespace {
 /// Users 0: {0, 1}, 1: {1, 2}, 2: {0}; held out 0: {2}, 2: {1, 3}.
 LinkGraphPtr small() {
   LinkParts parts;
-  parts.source = "here", parts.items = 4;
-  parts.training = {{0, 0}, {0, 1}, {1, 1}, {1, 2}, {2, 0}}, parts.held_out = {{0, 2}, {2, 1}, {2, 3}};
+  parts.source = "here";
+  parts.items = 4;
+  parts.training = {{0, 0}, {0, 1}, {1, 1}, {1, 2}, {2, 0}};
+  parts.held_out = {{0, 2}, {2, 1}, {2, 3}};
   return make_links(parts);
 }
 
@@ -75,9 +77,7 @@ TEST_CASE("leading singular vectors", "[links]") {
       double sum = 0.0;
       for (std::size_t e = 0; e < n.length(user); ++e)
         sum += n.values_of(user)[e] * s.right[n.columns_of(user)[e] * 2 + j];
-      CHECK_THAT(sum,
-                 Catch::Matchers::WithinAbs(
-                     s.values[j] * s.left[user * 2 + j], 1e-10));
+      CHECK_THAT(sum, Catch::Matchers::WithinAbs(s.values[j] * s.left[user * 2 + j], 1e-10));
     }
 }
 
@@ -104,7 +104,9 @@ TEST_CASE("recall, NDCG and the best items", "[links]") {
 
 TEST_CASE("a plain graph's nodes are not offered themselves", "[links]") {
   LinkParts parts;
-  parts.source = "here", parts.bipartite = false, parts.training = {{0, 1}, {1, 2}, {2, 3}};
+  parts.source = "here";
+  parts.bipartite = false;
+  parts.training = {{0, 1}, {1, 2}, {2, 3}};
   const auto graph = make_links(parts);
   const std::vector<float> row{4, 3, 2, 1};
   const auto items = best_items(*graph, 1, row, 5);

@@ -19,7 +19,9 @@ struct World {
 
 inline MadeUp recipe(std::int64_t molecules, std::int64_t fewest = 3, std::int64_t most = 8) {
   MadeUp out;
-  out.molecules = molecules, out.atoms = {fewest, most}, out.seed = 7;
+  out.molecules = molecules;
+  out.atoms = {fewest, most};
+  out.seed = 7;
   return out;
 }
 

@@ -26,7 +26,11 @@ struct Buffers {
 
 MessagePassing::Params small(bool directions = true) {
   MessagePassing::Params p;
-  p.layers = 2, p.width = 6, p.radial = 5, p.cutoff = 3.0, p.directions = directions;
+  p.layers = 2;
+  p.width = 6;
+  p.radial = 5;
+  p.cutoff = 3.0;
+  p.directions = directions;
   p.loss = MessagePassing::Loss::l2;  // smooth, for differences
   p.precision = Precision::float64;
   return p;
@@ -112,7 +116,8 @@ TEST_CASE("forces are minus the gradient of the energy, and add up to nothing") 
     for (int k = 0; k < 3; ++k) {
       const double h = 1e-5;
       Molecule up = m, down = m;
-      up.position[3 * a + k] += h, down.position[3 * a + k] -= h;
+      up.position[3 * a + k] += h;
+      down.position[3 * a + k] -= h;
       const double slope = (fitted.energy(up) - fitted.energy(down)) / (2.0 * h);
       CHECK(force[a][k].item<double>() == Approx(-slope).epsilon(1e-6).margin(1e-5));
     }
@@ -121,7 +126,8 @@ TEST_CASE("forces are minus the gradient of the energy, and add up to nothing") 
 TEST_CASE("an atom that leaves the cutoff does so without a step in energy or force") {
   Fitted fitted(small());
   Molecule pair;
-  pair.species = {6, 8}, pair.position = {0, 0, 0, 0, 0, 0};
+  pair.species = {6, 8};
+  pair.position = {0, 0, 0, 0, 0, 0};
   const auto at = [&](double r) {
     pair.position[3] = r;
     return fitted.of(pair);
@@ -137,7 +143,9 @@ TEST_CASE("a batch of molecules is each of them alone; one atom has no pairs") {
   Fitted fitted(small());
   auto table = fitted.set.table;
   Molecule atom;
-  atom.species = {6}, atom.position = {1, 2, 3}, atom.force = {0, 0, 0};
+  atom.species = {6};
+  atom.position = {1, 2, 3};
+  atom.force = {0, 0, 0};
   table.molecules.insert(table.molecules.begin() + 2, atom);
   const auto samples = samples_of(table);
   const auto all = fitted.network.energies_and_forces(samples, fitted.weights.views);
@@ -170,7 +178,8 @@ TEST_CASE("an untrained network is its reference, by which no molecule of the tr
   for (std::int64_t k = 0; k < set.size(); ++k) {
     const auto m = molecule_of(*set.samples[k]);
     CHECK(found.energy[k].item<double>() == Approx(fit(m)).epsilon(1e-10));
-    off += std::abs(m.energy - fit.without(m)), squares += std::pow(m.energy - fit.without(m), 2);
+    off += std::abs(m.energy - fit.without(m));
+    squares += std::pow(m.energy - fit.without(m), 2);
   }
   std::vector<train::TermSum> terms(1);
   network.gradient(set.samples, weights.views, network.term_weights(0, 1.0), gradient.views, terms, {});
@@ -225,7 +234,9 @@ TEST_CASE("what a network of molecules refuses", "[messages]") {
     return std::string("no error");
   };
   Molecule gold;
-  gold.species = {79}, gold.position = {0, 0, 0}, gold.force = {0, 0, 0};
+  gold.species = {79};
+  gold.position = {0, 0, 0};
+  gold.force = {0, 0, 0};
   CHECK(says([&] { fitted.of(gold); }) == "a molecule has the element Au, which none of the training set has");
   auto table = make_molecules(recipe(4));
   table.forces = false;

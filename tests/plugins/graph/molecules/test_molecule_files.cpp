@@ -106,12 +106,15 @@ TEST_CASE("made-up molecules: functions of seed and number, forces minus the gra
   for (const auto& m : table.molecules) {
     require_sound(m, "a made-up molecule");
     CHECK(std::ssize(m.bond) == 3 * (m.atoms() - 1));
-    fewest = std::min(fewest, m.atoms()), most = std::max(most, m.atoms());
+    fewest = std::min(fewest, m.atoms());
+    most = std::max(most, m.atoms());
     for (std::size_t k = 0; k < m.position.size(); ++k) {
       const double h = 1e-5;
       Molecule up = m, down = m;
-      up.position[k] += h, down.position[k] -= h;
-      made_energy(up), made_energy(down);
+      up.position[k] += h;
+      down.position[k] -= h;
+      made_energy(up);
+      made_energy(down);
       CHECK(m.force[k] == Approx((down.energy - up.energy) / (2.0 * h)).epsilon(1e-6).margin(1e-5));
     }
   }
@@ -124,7 +127,10 @@ TEST_CASE("parts of a data set: folds hold every molecule once") {
   std::int64_t all = 0;
   for (std::int64_t fold = 0; fold < 3; ++fold) {
     Molecules::Params p;
-    p.made_up = recipe(20), p.folds = 3, p.fold = fold, p.part = Molecules::Part::test;
+    p.made_up = recipe(20);
+    p.folds = 3;
+    p.fold = fold;
+    p.part = Molecules::Part::test;
     Molecules test(p, world.context);
     test.open(world.context);
     p.part = Molecules::Part::training;

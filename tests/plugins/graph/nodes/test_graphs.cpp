@@ -154,15 +154,19 @@ TEST_CASE("files that are damaged", "[messages]") {
   CHECK(says([](io::File& f) { small(f), f.write("weights", std::vector<double>{1.0}); }) ==
         "'graph.h5': /weights holds 1 numbers for 2 edges; the file is cut short or damaged");
   CHECK(says([](io::File& f) {
-          small(f), f.write("weights", std::vector<double>{1.0, std::numeric_limits<double>::quiet_NaN()});
+          small(f);
+          f.write("weights", std::vector<double>{1.0, std::numeric_limits<double>::quiet_NaN()});
         }) == "graph.h5: edge 2: the weight between nodes 1 and 2 is not a number; weights are finite and 0 or more");
   CHECK(says([](io::File& f) {
-          small(f), f.remove("split"), f.write("split", std::vector<int>{0, 1, 3});
+          small(f);
+          f.remove("split");
+          f.write("split", std::vector<int>{0, 1, 3});
         }) == "'graph.h5': /split holds 3 for node 2; 0 is training, 1 validation, 2 test, -1 none of them");
   const auto features = [](io::File& f, std::vector<int> start, std::vector<int> column) {
     small(f);
     f.create_group("features").set_attribute("columns", 4);
-    f.write("features/indptr", start), f.write("features/indices", column);
+    f.write("features/indptr", start);
+    f.write("features/indices", column);
   };
   CHECK(says([&](io::File& f) { features(f, {0, 1, 2, 3}, {0, 3, 1}); }) == "no error");
   CHECK(says([&](io::File& f) {
@@ -204,8 +208,7 @@ TEST_CASE("made-up graphs are functions of their keys", "[graph]") {
   CHECK(one->duplicates == 0);
   double inside = 0.0;
   for (std::int64_t i = 0; i < one->nodes(); ++i)
-    for (const auto j : one->weights.columns_of(i))
-      inside += one->labels[i] == one->labels[j];
+    for (const auto j : one->weights.columns_of(i)) inside += one->labels[i] == one->labels[j];
   const auto entries = static_cast<double>(one->weights.entries());
   CHECK(inside / entries == Approx(keys.inside).margin(0.02));
   CHECK(entries / 3000.0 == Approx(keys.degree).margin(0.1));
@@ -215,7 +218,8 @@ TEST_CASE("made-up graphs are functions of their keys", "[graph]") {
 
 TEST_CASE("drawn neighbours have the mean of all, and depend on node and step alone", "[blocks]") {
   MadeGraph keys;
-  keys.nodes = 200, keys.degree = 12;
+  keys.nodes = 200;
+  keys.degree = 12;
   const auto graph = make_graph(keys);
   const auto a = weighed(*graph, Weighing::mean);
   const std::vector<std::int32_t> nodes = {5, 70, 3}, other = {3};
@@ -225,8 +229,7 @@ TEST_CASE("drawn neighbours have the mean of all, and depend on node and step al
     std::vector<double> out(200, 0.0);
     const auto columns = blocks.spreads[0]->rows().columns_of(static_cast<std::int64_t>(which));
     const auto values = blocks.spreads[0]->rows().values_of(static_cast<std::int64_t>(which));
-    for (std::size_t e = 0; e < columns.size(); ++e)
-      out[blocks.nodes[columns[e]]] += values[e];
+    for (std::size_t e = 0; e < columns.size(); ++e) out[blocks.nodes[columns[e]]] += values[e];
     return out;
   };
   CHECK(row(nodes, 2, 4) == row(other, 0, 4));
@@ -239,8 +242,7 @@ TEST_CASE("drawn neighbours have the mean of all, and depend on node and step al
     for (std::size_t k = 0; k < 200; ++k) mean[k] += drawn[k] / steps;
   }
   const auto columns = a.columns_of(3);
-  for (std::size_t e = 0; e < columns.size(); ++e)
-    CHECK(mean[columns[e]] == Approx(a.values_of(3)[e]).epsilon(0.15));
+  for (std::size_t e = 0; e < columns.size(); ++e) CHECK(mean[columns[e]] == Approx(a.values_of(3)[e]).epsilon(0.15));
 }
 
 TEST_CASE("features are divided by their sum where they are counts, and taken as they are where they are not") {
@@ -272,7 +274,9 @@ TEST_CASE("features are divided by their sum where they are counts, and taken as
 
 TEST_CASE("the most frequent class is that of all nodes whose class is known, not of a balanced training part") {
   GraphParts parts;
-  parts.source = "test", parts.nodes = 6, parts.edges = {{0, 1, 1.0}};
+  parts.source = "test";
+  parts.nodes = 6;
+  parts.edges = {{0, 1, 1.0}};
   parts.labels = {0, 1, 1, 1, 1, 0};
   parts.roles = {Role::training, Role::training, Role::validation, Role::validation, Role::test, Role::test};
   const auto graph = make_graph(std::move(parts));
@@ -283,7 +287,9 @@ TEST_CASE("the most frequent class is that of all nodes whose class is known, no
 
 TEST_CASE("classes spread from nodes that hear nobody, along directed edges") {
   GraphParts parts;
-  parts.source = "test", parts.nodes = 5, parts.directed = true;
+  parts.source = "test";
+  parts.nodes = 5;
+  parts.directed = true;
   parts.edges = {{0, 2, 1.0}, {1, 3, 1.0}, {3, 4, 2.0}};
   parts.labels = {0, 1, 0, 1, 1};
   parts.roles = {Role::training, Role::training, Role::validation, Role::validation, Role::validation};

@@ -37,7 +37,8 @@ struct Combination {
     const char* networks[] = {"type: gcn, layers: [8]", "type: gcn, layers: [30, 8]", "type: graph_sage, layers: [8]",
                               "type: graph_attention, layers: [4], heads: 3, edge_dropout: 0.2"};
     const std::size_t kind = one_of(4);
-    network = networks[kind], attention = kind == 3;
+    network = networks[kind];
+    attention = kind == 3;
     constexpr std::pair<sparse::Scheme, const char*> layouts[] = {{sparse::Scheme::rows, "rows"},
                                                                   {sparse::Scheme::needed_rows, "needed_rows"},
                                                                   {sparse::Scheme::needed_rows, "needed_rows"},
@@ -47,7 +48,9 @@ struct Combination {
     std::tie(scheme, layout) = layouts[one_of(6)];
     codec = std::vector<std::string>{"none", "none", "bf16", "int8"}[one_of(4)];
     sums_in_order = by_rows() && one_of(2) == 0 && (codec == "none" || one_of(4) == 0);  // else refused
-    divided = one_of(2) == 0, whole = one_of(3) > 0, in_order = one_of(2) == 0;
+    divided = one_of(2) == 0;
+    whole = one_of(3) > 0;
+    in_order = one_of(2) == 0;
     if (!whole && one_of(2) == 0) fan_out = kind == 1 ? ", fan_out: [3, 2, 2]" : ", fan_out: [3, 2]";
   }
   bool by_rows() const { return scheme == sparse::Scheme::rows || scheme == sparse::Scheme::needed_rows; }
@@ -68,7 +71,8 @@ struct Combination {
   /// Why ranks refuse it, in a word of the message; nothing where they do not.
   std::optional<std::string> refusal(int ranks) const {
     sparse::LayoutKeys keys;
-    keys.scheme = scheme, keys.copies = scheme == sparse::Scheme::rows_1_5d ? 2 : 1;
+    keys.scheme = scheme;
+    keys.copies = scheme == sparse::Scheme::rows_1_5d ? 2 : 1;
     if (sums_in_order && codec != "none") return "leave one away";
     if (!sparse::fits(keys, ranks)) return "ranks";
     if (ranks == 1) return {};

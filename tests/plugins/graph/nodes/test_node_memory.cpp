@@ -26,17 +26,19 @@ void write_graph(const std::string& path) {
   for (std::int64_t i = 0; i < nodes; ++i) {
     for (std::uint64_t k = 0; k < 6; ++k) {
       const double u = Random4(3, Stream::test, static_cast<std::uint64_t>(i), k).uniform(0);
-      ends.push_back(static_cast<int>(i)),
-          ends.push_back(static_cast<int>((i + 1 + static_cast<int>(20.0 * u)) % nodes));
+      ends.push_back(static_cast<int>(i));
+      ends.push_back(static_cast<int>((i + 1 + static_cast<int>(20.0 * u)) % nodes));
     }
-    labels.push_back(static_cast<int>(i * 40 / nodes)), split.push_back(static_cast<int>(i % 3));
+    labels.push_back(static_cast<int>(i * 40 / nodes));
+    split.push_back(static_cast<int>(i % 3));
     for (std::int64_t f = 0; f < width; ++f)
       features.push_back(static_cast<float>(1.5 + std::sin(0.001 * static_cast<double>(i * (f + 1)))));
   }
   auto file = io::File::create(path);
   file.set_attribute("nodes", nodes);
   file.write("edges", io::tensor_of(ends.data(), {6 * nodes, 2}));
-  file.write("labels", labels), file.write("split", split);
+  file.write("labels", labels);
+  file.write("split", split);
   file.write("features", io::tensor_of(features.data(), {nodes, width}));
   file.close();
 }
@@ -59,13 +61,15 @@ struct Looked {
       out->open(place.context);
       return out;
     };
-    training = data("training"), validation = data("validation");
+    training = data("training");
+    validation = data("validation");
     const auto keys = deck::parse(model, "test");
     network = place.registry.make<train::Network>(
         keys["type"].text(), keys.without([](const std::string& key) { return key == "type"; }), place.context);
     network->fit_statistics(*training, place.context);
     layout = std::make_unique<train::FlatLayout>(network->parameters(), std::int64_t{1} << 40);
-    weights = train::FlatBuffer(*layout, network->dtype()), gradients = train::FlatBuffer(*layout, network->dtype());
+    weights = train::FlatBuffer(*layout, network->dtype());
+    gradients = train::FlatBuffer(*layout, network->dtype());
     network->initialise(weights.views(), 7);
     step();
     metrics = train::Validation(*validation, 64).evaluate(*network, weights.views(), comm);
@@ -73,7 +77,9 @@ struct Looked {
   void step() {
     const auto loader = place.registry.make<train::Loader>("whole_graph", deck::parse("{}", "test"), place.context);
     train::BatchPlan plan;
-    plan.samples = plan.batch = training->size(), plan.ranks = place.comm.size(), plan.rank = place.comm.rank();
+    plan.samples = plan.batch = training->size();
+    plan.ranks = place.comm.size();
+    plan.rank = place.comm.rank();
     plan.steps = 1;
     loader->open(*training, plan, place.context);
     network->begin_step(11, 0);

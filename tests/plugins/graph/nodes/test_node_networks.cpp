@@ -31,7 +31,8 @@ struct Case {
         keys["type"].text(), keys.without([](const std::string& key) { return key == "type"; }), place.context);
     network->fit_statistics(*data, place.context);
     layout = std::make_unique<train::FlatLayout>(network->parameters(), std::int64_t{1} << 40);
-    weights = train::FlatBuffer(*layout, DType::f64), gradients = train::FlatBuffer(*layout, DType::f64);
+    weights = train::FlatBuffer(*layout, DType::f64);
+    gradients = train::FlatBuffer(*layout, DType::f64);
     network->initialise(weights.views(), 7);
     for (std::size_t k = 0; k < layout->tensors().size(); ++k)
       for (std::size_t i = 0; double& w : weights.values<double>(k))
@@ -43,7 +44,10 @@ struct Case {
     loader =
         place.registry.make<train::Loader>(whole ? "whole_graph" : "shuffle", deck::parse("{}", "test"), place.context);
     train::BatchPlan plan;
-    plan.samples = plan.batch = data->size(), plan.slices = slices, plan.ordered = true, plan.steps = 10;
+    plan.samples = plan.batch = data->size();
+    plan.slices = slices;
+    plan.ordered = true;
+    plan.steps = 10;
     loader->open(*data, plan, place.context);
     return loader->batch(0);
   }
@@ -67,7 +71,8 @@ struct Case {
     double along = 0.0, size = 0.0;
     for (std::size_t i = 0; i < slope.size(); ++i) {
       direction.push_back(Random4(13, Stream::test, i, k).normal(0));
-      along += direction.back() * slope[i], size += slope[i] * slope[i];
+      along += direction.back() * slope[i];
+      size += slope[i] * slope[i];
     }
     CHECK(size > 0.0);
     const auto move = [&](double by) {
@@ -166,7 +171,8 @@ TEST_CASE("states and plans that cannot be", "[messages]") {
         "the state of this gcn says 0 features and 3 classes, which cannot be; its file is damaged or was changed");
   const auto loader = c.place.registry.make<train::Loader>("whole_graph", deck::parse("{}", "test"), c.place.context);
   train::BatchPlan plan;
-  plan.samples = plan.batch = c.data->size(), plan.turns = 2;
+  plan.samples = plan.batch = c.data->size();
+  plan.turns = 2;
   CHECK(
       said([&] { loader->open(*c.data, plan, c.place.context); }) ==
       "loader whole_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over one "

@@ -69,8 +69,10 @@ TEST_CASE("weights after ten epochs are those of one rank", "[ranks]") {
     const auto alone = ranks.trained(keys, true), together = ranks.trained(keys, false);
     REQUIRE(alone.size() == together.size());
     double worst = 0.0, size = 0.0;
-    for (std::size_t k = 0; k < alone.size(); ++k)
-      worst = std::max(worst, std::abs(alone[k] - together[k])), size = std::max(size, std::abs(alone[k]));
+    for (std::size_t k = 0; k < alone.size(); ++k) {
+      worst = std::max(worst, std::abs(alone[k] - together[k]));
+      size = std::max(size, std::abs(alone[k]));
+    }
     CHECK(worst <= 1e-10 * size);
   }
 }
@@ -101,8 +103,10 @@ TEST_CASE("every layout that these ranks allow gives the weights of one rank", "
       };
       const auto alone = ranks.trained(deck("rows"), true), together = ranks.trained(deck(layout), false);
       double worst = 0.0, size = 0.0;
-      for (std::size_t k = 0; k < alone.size(); ++k)
-        worst = std::max(worst, std::abs(alone[k] - together[k])), size = std::max(size, std::abs(alone[k]));
+      for (std::size_t k = 0; k < alone.size(); ++k) {
+        worst = std::max(worst, std::abs(alone[k] - together[k]));
+        size = std::max(size, std::abs(alone[k]));
+      }
       CHECK(worst <= 1e-10 * size);
     }
   }
@@ -120,11 +124,13 @@ void write_graph(const std::string& path, bool directed, bool sparse) {
   for (std::int64_t k = 0; k < edges; ++k) {
     const auto a = static_cast<int>(k * k % nodes), b = static_cast<int>((7 * k + k / 90) % nodes);
     // Without directions, weights of an edge that is given again are added in one of them.
-    ends.push_back(directed ? a : std::min(a, b)), ends.push_back(directed ? b : std::max(a, b));
+    ends.push_back(directed ? a : std::min(a, b));
+    ends.push_back(directed ? b : std::max(a, b));
     weights.push_back(0.1 + 0.3 * std::sin(static_cast<double>(k)) * std::sin(static_cast<double>(k)));
   }
   for (std::int64_t i = 0; i < nodes; ++i) {
-    labels.push_back(static_cast<int>(i % 3)), split.push_back(static_cast<int>(i % 5 == 0));
+    labels.push_back(static_cast<int>(i % 3));
+    split.push_back(static_cast<int>(i % 5 == 0));
     for (std::int64_t f = 0; f < width; ++f) {
       const bool none = (i + f) % 3 == 0;
       if (!sparse) features.push_back(none ? 0.0f : static_cast<float>(1.0 + 0.1 * static_cast<double>(i * f % 11)));
@@ -135,13 +141,18 @@ void write_graph(const std::string& path, bool directed, bool sparse) {
     places.push_back(std::ssize(indices));
   }
   auto file = io::File::create(path);
-  file.set_attribute("nodes", nodes), file.set_attribute("directed", std::int64_t{directed});
-  file.write("edges", io::tensor_of(ends.data(), {edges, 2})), file.write("weights", weights);
-  file.write("labels", labels), file.write("split", split);
+  file.set_attribute("nodes", nodes);
+  file.set_attribute("directed", std::int64_t{directed});
+  file.write("edges", io::tensor_of(ends.data(), {edges, 2}));
+  file.write("weights", weights);
+  file.write("labels", labels);
+  file.write("split", split);
   if (sparse) {
     auto group = file.create_group("features");
     group.set_attribute("columns", width);
-    group.write("indptr", places), group.write("indices", indices), group.write("values", features);
+    group.write("indptr", places);
+    group.write("indices", indices);
+    group.write("values", features);
   } else {
     file.write("features", io::tensor_of(features.data(), {nodes, width}));
   }

@@ -83,7 +83,8 @@ TEST_CASE("the same graph in the forms of archives") {
 TEST_CASE("weights of dictionaries, of columns by name, and of Matrix Market") {
   const EdgeFile file;
   Content expected;
-  expected.nodes = {0, 1, 2}, expected.edges = {{{0, 1}, 0.5}, {{1, 2}, 2.0}};
+  expected.nodes = {0, 1, 2};
+  expected.edges = {{{0, 1}, 0.5}, {{1, 2}, 2.0}};
   for (const char* text :
        {"0 1 0.5\n1 2 2\n", "0 1 {'weight': 0.5}\n2 1 {'label': 'a', 'weight': 2.0}\n", "0;1;0,5\n1;2;2,0\n",
         "0 1 {\"weight\": 5e-1}\n1 2 {\"weight\": 2}\n", "weight,source,time,target\n0.5,0,9,1\n2,1,8,2\n",
@@ -94,7 +95,8 @@ TEST_CASE("weights of dictionaries, of columns by name, and of Matrix Market") {
     CHECK(file.network(path) == expected);
   }
   Content shifted;
-  shifted.nodes = {1, 2, 3}, shifted.edges = {{{1, 2}, 0.5}, {{2, 3}, 2.0}};
+  shifted.nodes = {1, 2, 3};
+  shifted.edges = {{{1, 2}, 0.5}, {{2, 3}, 2.0}};
   const auto market = file.write("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 2 2\n");
   CHECK(file.graph(market) == shifted);
   CHECK(file.network(market) == shifted);
@@ -138,7 +140,8 @@ TEST_CASE("a first line that may or may not be counts is said, decided by a key,
   for (int i = 4; i > 0; --i) path += fmt::format("{} {}\n", i, i - 1);
   const auto reversed = file.write(path);  // five nodes and four edges, or six nodes in a row
   EdgeTextKeys as_edge, as_counts;
-  as_edge.counts = false, as_counts.counts = true;
+  as_edge.counts = false;
+  as_counts.counts = true;
   CHECK(file.graph(reversed).nodes.size() == 5);
   CHECK(file.graph(reversed, as_counts).nodes.size() == 5);
   CHECK(file.graph(reversed, as_edge).nodes.size() == 6);

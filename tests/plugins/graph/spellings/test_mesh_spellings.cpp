@@ -33,10 +33,14 @@ struct Strip {
         triangles.push_back({at(i, j), at(i + 1, j), at(i + 1, j + 1)});
         triangles.push_back({at(i, j), at(i + 1, j + 1), at(i, j + 1)});
       }
-    for (int i = 0; i < nx; ++i)
-      curves[1].push_back({at(i, 0), at(i + 1, 0)}), curves[3].push_back({at(i + 1, ny), at(i, ny)});
-    for (int j = 0; j < ny; ++j)
-      curves[2].push_back({at(nx, j), at(nx, j + 1)}), curves[4].push_back({at(0, j + 1), at(0, j)});
+    for (int i = 0; i < nx; ++i) {
+      curves[1].push_back({at(i, 0), at(i + 1, 0)});
+      curves[3].push_back({at(i + 1, ny), at(i, ny)});
+    }
+    for (int j = 0; j < ny; ++j) {
+      curves[2].push_back({at(nx, j), at(nx, j + 1)});
+      curves[4].push_back({at(0, j + 1), at(0, j)});
+    }
   }
 };
 

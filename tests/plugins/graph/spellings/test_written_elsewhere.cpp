@@ -38,7 +38,8 @@ Content edges_in(std::istringstream& words) {
     std::int64_t u = 0, v = 0;
     double weight = 0.0;
     numbers >> u >> v >> weight;
-    out.nodes.insert({u, v}), out.edges[ordered(u, v)] = weight;
+    out.nodes.insert({u, v});
+    out.edges[ordered(u, v)] = weight;
   }
   return out;
 }

@@ -24,8 +24,9 @@ struct MadeRun {
   void make() {
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) {
-        x.push_back(i + 0.15 * std::sin(3.0 * i + 5.0 * j)), y.push_back(j + 0.15 * std::cos(4.0 * i + j)),
-            z.push_back(0.0);
+        x.push_back(i + 0.15 * std::sin(3.0 * i + 5.0 * j));
+        y.push_back(j + 0.15 * std::cos(4.0 * i + j));
+        z.push_back(0.0);
         if (i + 1 == n || j + 1 == n) continue;
         const auto a = static_cast<std::int32_t>(j * n + i);
         triangle.insert(triangle.end(), {a, a + 1, a + n + 1, a, a + n + 1, a + n});
@@ -47,7 +48,10 @@ struct MadeRun {
   void write(const std::string& path) {
     make();
     auto file = io::File::create(path);
-    file.write("x", x), file.write("y", y), file.write("z", z), file.write("time", time);
+    file.write("x", x);
+    file.write("y", y);
+    file.write("z", z);
+    file.write("time", time);
     file.write("triangle", io::tensor_of(triangle.data(), {std::ssize(triangle) / 3, 3}));
     file.write("c", io::tensor_of(value.data(), {moments, n * n}));
   }

@@ -66,7 +66,10 @@ struct Fitted {
  private:
   static MeshGraph::Params keys(bool places) {
     MeshGraph::Params p;
-    p.layers = 2, p.width = 6, p.places = places, p.precision = Precision::float64;
+    p.layers = 2;
+    p.width = 6;
+    p.places = places;
+    p.precision = Precision::float64;
     return p;
   }
   const train::Network& prepared() {

@@ -56,7 +56,8 @@ TEST_CASE("the network's steps are the same on any number of ranks, and change t
   Trained trained;
   const auto part = trained.begun(MPI_COMM_WORLD), whole = trained.begun(MPI_COMM_SELF);
   const auto before = whole->own();
-  part->finish(), whole->finish();
+  part->finish();
+  whole->finish();
   CHECK(whole->state().step == 6);
   CHECK(whole->state().time == Approx(6.0));
   const auto mine = part->own(), same = whole->same_rows(part->node_run().stepper().range());
@@ -75,7 +76,8 @@ TEST_CASE("a restart goes on as if nothing had happened, given values are held")
   for (int k = 0; k < 3; ++k) straight->advance();
   straight->write(path);
   resumed->resume(path);
-  straight->finish(), resumed->finish();
+  straight->finish();
+  resumed->finish();
   CHECK(straight->own() == resumed->own());
   const auto& run = straight->node_run();
   int found = 0;

@@ -53,7 +53,8 @@ TEST_CASE("a stencil is exact where the law is one, on another mesh, too; modes 
       auto next = t.value[m];
       for (std::size_t e = 0; e < t.edge.size(); e += 2) {
         const double change = 0.05 * (t.value[m][t.edge[e]] - t.value[m][t.edge[e + 1]]);
-        next[t.edge[e]] -= change, next[t.edge[e + 1]] += change;
+        next[t.edge[e]] -= change;
+        next[t.edge[e + 1]] += change;
       }
       t.value[m + 1] = next;
     }
@@ -74,11 +75,13 @@ TEST_CASE("steps as samples: what is disturbed and what is not") {
   World world;
   const auto t = made_trajectory(scratch.file("a.h5"), {});
   MeshTrajectories::Params p;
-  p.files = {scratch.file("a.h5")}, p.fields = {"c"};
+  p.files = {scratch.file("a.h5")};
+  p.fields = {"c"};
   MeshTrajectories plain(p, world.context);
   plain.open(world.context);
   CHECK(plain.size() == 11);
-  p.noise = 0.1, p.draws = 3;
+  p.noise = 0.1;
+  p.draws = 3;
   MeshTrajectories noisy(p, world.context);
   noisy.open(world.context);
   CHECK(noisy.size() == 33);

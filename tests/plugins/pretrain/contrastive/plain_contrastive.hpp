@@ -36,7 +36,8 @@ class PlainContrastive {
   PlainResult step(const Rows& a, const Rows& b, const std::vector<std::int64_t>& ids, double tau) {
     n_ = a.size();
     PlainResult out;
-    out.first.assign(n_, std::vector<double>(a[0].size(), 0.0)), out.second = out.first;
+    out.first.assign(n_, std::vector<double>(a[0].size(), 0.0));
+    out.second = out.first;
     const std::int64_t epoch = seen_ / samples_;
     gamma_ = epoch == 0 ? 1.0 : keys_.inner_rate.at(epoch);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -72,7 +73,8 @@ class PlainContrastive {
       out.objective += 0.5 * std::log(all);
       out.temperature -= 0.5 * gd * others / all / t;
     } else {
-      s.u *= std::exp(s.bound - bound), s.bound = bound;
+      s.u *= std::exp(s.bound - bound);
+      s.bound = bound;
       s.u = gamma_ < 1.0 && (s.u < 1e-35 || !std::isfinite(s.u)) ? g : (1.0 - gamma_) * s.u + gamma_ * g;
       const double u = s.u + keys_.epsilon, log_u = std::log(u) + bound;
       const double rho = own || keys_.scheme == S::v3 ? keys_.rho_or_default() : 0.0;
@@ -86,14 +88,16 @@ class PlainContrastive {
       const double c = factor * std::exp(d[j] - bound) / others;
       for (std::size_t k = 0; k < x[i].size(); ++k) {
         dx[i][k] += c * (y[j][k] - y[i][k]);
-        dy[j][k] += c * x[i][k], dy[i][k] -= c * x[i][k];
+        dy[j][k] += c * x[i][k];
+        dy[i][k] -= c * x[i][k];
       }
     }
   }
 
   void turn(PlainState& s, double gradient, std::int64_t epoch) const {
     const double b1 = epoch == 0 ? 0.0 : 0.9, b2 = epoch == 0 ? 0.0 : 0.999;
-    s.m = b1 * s.m + (1.0 - b1) * gradient, s.v = b2 * s.v + (1.0 - b2) * gradient * gradient;
+    s.m = b1 * s.m + (1.0 - b1) * gradient;
+    s.v = b2 * s.v + (1.0 - b2) * gradient * gradient;
     const double e = static_cast<double>(epoch + 1);
     const double step = s.m / (1.0 - std::pow(b1, e)) / (std::sqrt(s.v / (1.0 - std::pow(b2, e))) + 1e-8);
     s.tau = std::clamp(s.tau - keys_.temperature_rate() * step, keys_.temperature.least, keys_.temperature.most);

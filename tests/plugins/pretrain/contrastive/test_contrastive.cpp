@@ -50,7 +50,10 @@ struct Step {
   Rows a, b;
   std::vector<std::int64_t> ids;
   explicit Step(std::int64_t number) : ids(ids_of(number)) {
-    for (const auto id : ids) a.push_back(feature(id, 0, number)), b.push_back(feature(id, 1, number));
+    for (const auto id : ids) {
+      a.push_back(feature(id, 0, number));
+      b.push_back(feature(id, 1, number));
+    }
   }
 };
 
@@ -67,9 +70,10 @@ struct Own {
   Own(const Step& step, const Comm& comm) {
     const auto [from, to] = share(comm);
     for (std::size_t k = from; k < to; ++k) {
-      for (std::int64_t c = 0; c < width; ++c)
-        a.push_back(static_cast<T>(step.a[k][c])),
-            b.push_back(static_cast<T>(step.b[k][c]));
+      for (std::int64_t c = 0; c < width; ++c) {
+        a.push_back(static_cast<T>(step.a[k][c]));
+        b.push_back(static_cast<T>(step.b[k][c]));
+      }
       ids.push_back(step.ids[k]);
     }
   }
@@ -100,7 +104,9 @@ void check_against_plain(Scheme scheme, const Comm& comm, double bound) {
       REQUIRE(comm.sum(x) == Approx(reference).epsilon(bound).margin(bound * batch));
     };
     CHECK(mine.batch == batch);
-    near(mine.infonce, all.infonce), near(mine.objective, all.objective), near(mine.temperature, all.temperature);
+    near(mine.infonce, all.infonce);
+    near(mine.objective, all.objective);
+    near(mine.temperature, all.temperature);
     require_near(mine.first, all.first, share(comm).first, bound);
     require_near(mine.second, all.second, share(comm).first, bound);
   }
@@ -138,7 +144,9 @@ TEST_CASE("a batch of several hundred samples on one rank is that of plain loops
     std::vector<std::int64_t> ids;
     std::vector<double> first, second;
     for (std::int64_t id = 0; id < many; ++id) {
-      a.push_back(feature(id, 0, 0)), b.push_back(feature(id, 1, 0)), ids.push_back(id);
+      a.push_back(feature(id, 0, 0));
+      b.push_back(feature(id, 1, 0));
+      ids.push_back(id);
       first.insert(first.end(), a.back().begin(), a.back().end());
       second.insert(second.end(), b.back().begin(), b.back().end());
     }
@@ -189,7 +197,8 @@ TEST_CASE("with an inner rate of 1 the derivatives are differences of the object
     for (std::size_t k = 0; k < batch; k += 5)
       for (std::size_t c = 0; c < width; ++c) {
         Step above = step, below = step;
-        above.a[k][c] += h, below.a[k][c] -= h;
+        above.a[k][c] += h;
+        below.a[k][c] -= h;
         const double difference = (objective(above, 0.1) - objective(below, 0.1)) / (2 * h);
         if (k < from || k >= to) continue;
         CHECK(result.first[(k - from) * width + c] == Approx(difference).epsilon(1e-6).margin(1e-6));
@@ -230,7 +239,8 @@ TEST_CASE("a loss goes on from what it kept, bit for bit, and on another number 
     for (std::int64_t number = 0; number < 5; ++number) whole.compute(Own<double>(Step(number), comm).views(), 0.1);
     ContrastiveLoss resumed(keys_of(scheme), samples, comm), elsewhere(keys_of(scheme), samples, alone);
     const auto kept = whole.kept();
-    resumed.take(kept), elsewhere.take(kept);
+    resumed.take(kept);
+    elsewhere.take(kept);
     CHECK(resumed.epoch() == 2);
     const Step step(5);
     const auto a = whole.compute(Own<double>(step, comm).views(), 0.1);

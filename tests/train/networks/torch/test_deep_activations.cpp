@@ -76,15 +76,20 @@ Passed pass(const std::string& activations) {
       for (auto m : infos[k].shape) elements *= m;
       memory[k].resize(elements);
       TensorRef view;
-      view.data = memory[k].data(), view.dtype = DType::f32, view.rank = static_cast<int>(infos[k].shape.size());
+      view.data = memory[k].data();
+      view.dtype = DType::f32;
+      view.rank = static_cast<int>(infos[k].shape.size());
       std::int64_t stride = 1;
-      for (std::size_t axis = infos[k].shape.size(); axis-- > 0; stride *= infos[k].shape[axis])
-        view.shape[axis] = infos[k].shape[axis], view.stride[axis] = stride;
+      for (std::size_t axis = infos[k].shape.size(); axis-- > 0; stride *= infos[k].shape[axis]) {
+        view.shape[axis] = infos[k].shape[axis];
+        view.stride[axis] = stride;
+      }
       of.push_back(view);
     }
     return of;
   };
-  views = views_of(weights), gradient_views = views_of(out.gradients);
+  views = views_of(weights);
+  gradient_views = views_of(out.gradients);
   network->initialise(views, 3);
   for (int k = 0; k < 3; ++k) {
     for (auto& g : out.gradients) std::fill(g.begin(), g.end(), 0.0f);
@@ -147,7 +152,9 @@ static std::pair<double, double> direction_and_size(const Passed& rough, const P
   for (std::size_t k = 2; k + 4 < exact.gradients.size(); k += 2)
     for (std::size_t i = 0; i < exact.gradients[k].size(); ++i) {
       const double a = rough.gradients[k][i], b = exact.gradients[k][i];
-      ab += a * b, aa += a * a, bb += b * b;
+      ab += a * b;
+      aa += a * a;
+      bb += b * b;
     }
   return {ab / std::sqrt(aa * bb), std::sqrt(aa / bb)};
 }

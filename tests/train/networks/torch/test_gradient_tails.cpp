@@ -47,7 +47,8 @@ TEST_CASE("4-bit gradients of a convolutional network: table", "[.table][data]")
     auto states = make_states(adam, layout, DType::f32);
     network->initialise(weights.views(), seed);
     BatchPlan plan;
-    plan.samples = data.size(), plan.batch = 16;
+    plan.samples = data.size();
+    plan.batch = 16;
     const auto order = epoch_order(seed, 0, data.size());
     for (int step = 0; step <= 300; ++step) {
       std::vector<TermSum> terms(1);

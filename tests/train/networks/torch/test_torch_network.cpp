@@ -60,7 +60,10 @@ SamplePtr sample_of(std::int64_t id) {
   sample->id = id;
   auto tensor = [](double* data, std::int64_t n) {
     TensorRef t;
-    t.data = data, t.rank = 1, t.shape[0] = n, t.stride[0] = 1;
+    t.data = data;
+    t.rank = 1;
+    t.shape[0] = n;
+    t.stride[0] = 1;
     return t;
   };
   sample->fields["x"] = tensor(row->x, 2);
@@ -207,7 +210,9 @@ TEST_CASE("bfloat16 products change a gradient by its rounding only") {
 TEST_CASE("first weights follow from the seed, with the deviation that keeps sizes") {
   TinyNet net(Precision::float64);
   Buffers<double> a(net), b(net), c(net);
-  net.initialise(a.views, 1), net.initialise(b.views, 1), net.initialise(c.views, 2);
+  net.initialise(a.views, 1);
+  net.initialise(b.views, 1);
+  net.initialise(c.views, 2);
   CHECK(a.memory == b.memory);
   CHECK(a.memory[0] != c.memory[0]);
   CHECK(a.memory[1] == std::vector<double>(3, 0.0));

@@ -5,10 +5,10 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
-#include "core/train/session.hpp"
 #include "core/train/networks/torch/register.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
+#include "core/train/session.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
@@ -121,7 +121,8 @@ TEST_CASE("a host program gets a Torch network's outputs in its own memory, any 
   // Columns of a matrix with a row to spare, which must stay as it was.
   std::vector<double> memory(2 * (n + 1), -7.0);
   TensorRef columns = io::tensor_of(memory.data(), {n, 2});
-  columns.stride[0] = 1, columns.stride[1] = n + 1;
+  columns.stride[0] = 1;
+  columns.stride[1] = n + 1;
   session.infer(arrays, std::vector<HostArray>{{"output", columns, ""}});
   double wrong = 0.0, entropy = 0.0;
   for (std::size_t k = 0; k < static_cast<std::size_t>(n); ++k) {

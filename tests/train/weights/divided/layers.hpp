@@ -81,7 +81,11 @@ class Layers : public Network {
 inline Partition partition(const std::vector<Mesh::Level>& levels, int weights, int gradients, int states,
                            std::int64_t whole_below = 0) {
   Partition p;
-  p.levels = levels, p.weights = weights, p.gradients = gradients, p.states = states, p.whole_below = whole_below;
+  p.levels = levels;
+  p.weights = weights;
+  p.gradients = gradients;
+  p.states = states;
+  p.whole_below = whole_below;
   return p;
 }
 

@@ -17,7 +17,8 @@ std::vector<std::pair<std::string, Partition>> presets(int ranks) {
   for (Preset preset :
        {Preset::ddp, Preset::zero1, Preset::zero2, Preset::zero3, Preset::hybrid, Preset::hpz, Preset::frontier}) {
     ParallelParams params;
-    params.preset = preset, params.whole_below = 0;
+    params.preset = preset;
+    params.whole_below = 0;
     if (preset == Preset::hybrid || preset == Preset::hpz) params.levels = {{"pair", pair, {}}, {"world", {}, {}}};
     if (preset == Preset::frontier) params.levels = {{"pair", pair, {}}, {"node", node, {}}, {"world", {}, {}}};
     out.emplace_back(name_of(preset), partition_of(params, ranks));

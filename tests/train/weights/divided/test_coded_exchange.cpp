@@ -62,7 +62,8 @@ TEST_CASE("coded sums are the plain ones within what their bits allow") {
       double sum = 0.0;
       for (int rank = 0; rank < g.comm.size(); ++rank) sum += g.number(rank, k);
       const double off = static_cast<double>(values[k]) - sum;
-      error += off * off, mean += off;
+      error += off * off;
+      mean += off;
     }
     const double n = static_cast<double>(mine.size());
     INFO("codec " << static_cast<int>(arm.inner) << ", " << static_cast<int>(arm.outer));

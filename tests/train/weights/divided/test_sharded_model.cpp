@@ -91,7 +91,8 @@ TEST_CASE("a bounded norm gives the same bits undivided and however divided, in 
   const Comm comm;
   const Layers network(3, 7, 24);
   Clip clip;
-  clip.norm = 0.05, clip.value = 0.02;
+  clip.norm = 0.05;
+  clip.value = 0.02;
   // Without `parallel`: whole weights, on one rank.
   Log log;
   Timing timing;
@@ -137,8 +138,11 @@ TEST_CASE("weights that are gathered ahead have the same bits and take the same 
       waiting.prefetch = false;
       Run ahead(MPI_COMM_WORLD, p, network, split, true), plain(MPI_COMM_WORLD, waiting, network, split, true);
       Run alone(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0, p.whole_below), network, split, true);
-      for (int k = 0; k < 9; ++k)
-        ahead.step(network, 8, {}, k % 3), plain.step(network, 8, {}, k % 3), alone.step(network, 8, {}, k % 3);
+      for (int k = 0; k < 9; ++k) {
+        ahead.step(network, 8, {}, k % 3);
+        plain.step(network, 8, {}, k % 3);
+        alone.step(network, 8, {}, k % 3);
+      }
       CHECK(same_bits(ahead.weights(), alone.weights()));
       CHECK(same_bits(plain.weights(), alone.weights()));
       for (const char* what : {"gather forward", "gather backward", "gather update", "reduce-scatter"})
@@ -165,7 +169,8 @@ TEST_CASE("a bounded norm is that of the mean gradient") {
       by_hand(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
   Clip value;
   value.value = 1e-4;
-  bounded.step(network, 8, value), by_hand.step(network, 8, value);
+  bounded.step(network, 8, value);
+  by_hand.step(network, 8, value);
   CHECK(same_bits(bounded.weights(), by_hand.weights()));
 }
 
@@ -174,7 +179,10 @@ TEST_CASE("small tensors stay whole, and change nothing else") {
   const Layers network(3, 40, 32);
   Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0, 100), network, false, true);
   Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1, 100), network, false, true);
-  for (int k = 0; k < 10; ++k) run.step(network, 8), reference.step(network, 8);
+  for (int k = 0; k < 10; ++k) {
+    run.step(network, 8);
+    reference.step(network, 8);
+  }
   CHECK(same_bits(run.weights(), reference.weights()));
   const std::int64_t small = 128, large = run.model.layout().size() - small;  // three biases of 32, padded to 64
   CHECK(run.model.memory().now(Held::weights) == 4 * (large / comm.size() + small));
@@ -224,7 +232,10 @@ TEST_CASE("a rank without samples takes part") {
     Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
     Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, false,
             true);
-    for (int k = 0; k < 3; ++k) run.step(network, 8, {}, 5), reference.step(network, 8, {}, 5);
+    for (int k = 0; k < 3; ++k) {
+      run.step(network, 8, {}, 5);
+      reference.step(network, 8, {}, 5);
+    }
     CHECK(same_bits(run.weights(), reference.weights()));
   }
 }
@@ -234,7 +245,10 @@ TEST_CASE("a network without modules, and what is put into files and back") {
   const Layers network(3, 40, 32, false), by_module(3, 40, 32);
   Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
   Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 0, 0, 1), network, false, true);
-  for (int k = 0; k < 5; ++k) run.step(network, 8), reference.step(network, 8);
+  for (int k = 0; k < 5; ++k) {
+    run.step(network, 8);
+    reference.step(network, 8);
+  }
   CHECK(same_bits(run.weights(), reference.weights()));
   // What one has learned goes on in another that divides differently.
   Run other(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1), by_module, false, true);
@@ -245,7 +259,10 @@ TEST_CASE("a network without modules, and what is put into files and back") {
     for (std::size_t k = 0; k < 2; ++k) hand_over(saved.states[k], into.states[k]);
   });
   other.steps = run.steps;
-  for (int k = 0; k < 5; ++k) other.step(by_module, 8), reference.step(network, 8);
+  for (int k = 0; k < 5; ++k) {
+    other.step(by_module, 8);
+    reference.step(network, 8);
+  }
   CHECK(same_bits(other.weights(), reference.weights()));
   other.model.keep_best();
   const auto before = other.weights();
@@ -295,7 +312,10 @@ TEST_CASE("what does not fit one rank whole is trained divided by four") {
   limited.limit = 40000;
   Run run(MPI_COMM_WORLD, limited, network, false, true),
       reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
-  for (int k = 0; k < 3; ++k) run.step(network, 8), reference.step(network, 8);
+  for (int k = 0; k < 3; ++k) {
+    run.step(network, 8);
+    reference.step(network, 8);
+  }
   CHECK(same_bits(run.weights(), reference.weights()));
   CHECK(run.model.memory().peak_in_steps() <= 40000);
   CHECK(reference.model.memory().peak_in_steps() > 43000);

@@ -20,12 +20,16 @@ struct Text {
 
   static GrammarSet::Params set() {
     GrammarSet::Params p;
-    p.samples = 64, p.length = 9;
+    p.samples = 64;
+    p.length = 9;
     return p;
   }
   static Transformer::Params model() {
     Transformer::Params p;
-    p.layers = 2, p.width = 16, p.heads = 2, p.expand = 2;
+    p.layers = 2;
+    p.width = 16;
+    p.heads = 2;
+    p.expand = 2;
     return p;
   }
   Text() { network.fit_statistics(data, context); }
