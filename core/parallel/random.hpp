@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 
 #include "core/parallel/kokkos.hpp"
 
@@ -14,8 +15,9 @@
 
 namespace cambium {
 
-/// Every consumer of random numbers has its own stream, so that no two ever correlate. Plugins outside this tree
-/// start at 1000.
+/// Every consumer of random numbers has its own stream, so that no two ever correlate. The numbers here and below 100
+/// in plugins are those of earlier releases, whose results they keep; what is new takes a name
+/// (stream("relate.pairs")). The test style.streams finds two consumers of one stream.
 enum class Stream : std::uint32_t {
   velocities = 1,
   langevin = 2,
@@ -36,6 +38,13 @@ enum class Stream : std::uint32_t {
   test = 99,
   external = 1000
 };
+
+/// The stream of a name, "plugin.what": FNV-1a over its characters, above all numbers that are given by hand.
+constexpr Stream stream(std::string_view name) {
+  std::uint32_t hash = 2166136261U;
+  for (const char character : name) hash = (hash ^ static_cast<unsigned char>(character)) * 16777619U;
+  return static_cast<Stream>(hash | 0x80000000U);
+}
 
 /// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a pure function of (seed, stream, id, step), so
 /// results do not depend on the number of ranks or the order of atoms.

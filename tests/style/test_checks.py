@@ -13,6 +13,7 @@ import joined
 import layers
 import packages
 import sizes
+import streams
 import tenants
 import tree
 
@@ -100,6 +101,13 @@ class Checks(unittest.TestCase):
         self.write("core/io/cf/d.hpp", "#pragma once\n")
         self.assertEqual(folders.cycles(folders.graph(self.root)), [])  # no four folders do, two rooms do
         self.assertEqual(len(folders.cycles_at_any_depth(self.root)), 1)
+
+    def test_streams(self):
+        self.write("core/parallel/random.hpp", "enum class Stream : std::uint32_t {\n  shuffle = 7,\n  external = 1000\n};\n")
+        self.write("plugins/one/a.hpp", 'constexpr auto a = static_cast<Stream>(60), b = stream("one.b");  // static_cast<Stream>(7)\n')
+        self.assertEqual(streams.check(self.root), [])
+        self.write("plugins/two/a.hpp", 'constexpr auto a = static_cast<Stream>(60), c = static_cast<Stream>(7), b = stream("one.b");\n')
+        self.assertEqual(len(streams.check(self.root)), 3)
 
     def test_tenants(self):
         self.write("core/base/a.hpp", "#pragma once\n")
