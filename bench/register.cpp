@@ -93,6 +93,9 @@ void register_benches(Registry& registry) {
   registry.set_plugin("sequence");
   registry.add_bench(train::bench_attention());
 #endif
+#ifdef CAMBIUM_BENCHES_TORCH
+  registry.add_later({"superres", CAMBIUM_BENCHES_TORCH, "register_cambium_benches_torch", {}});
+#endif
   registry.set_plugin(plugin);
 }
 

@@ -30,7 +30,8 @@ function(cambium_add_plugin name)
     target_link_libraries(cambium_${name}_torch PUBLIC cambium_${name} cambium_torch cambium_core ${arg_LIBRARIES})
     target_compile_options(cambium_${name}_torch PRIVATE ${CAMBIUM_WARNINGS})
     cambium_reads(cambium_${name}_torch cambium_torch_headers)
-    cambium_load_later(cambium_${name}_torch PLUGIN ${name} FUNCTION ${name}::register_training TYPES ${arg_TORCH_TYPES})
+    cambium_load_later(cambium_${name}_torch PLUGIN ${name} FUNCTION ${name}::register_training TYPES ${arg_TORCH_TYPES}
+      SENTENCES register_training.cpp)
     foreach(library cambium_${name} cambium_${name}_torch)
       set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -82,9 +83,9 @@ endmacro()
 # cambium_load_later(library PLUGIN name FUNCTION space::register_x TYPES kind:name ...): programs do not link this shared library
 # but load it when a deck first names one of TYPES (core/plugin/late_library.hpp), because what it links takes long to load. Its
 # function cambium::space::register_x(Registry&) adds TYPES, no others and no tools. BENCHES instead of TYPES: it adds benches alone, and
-# is loaded when one asks for them.
+# is loaded when one asks for them. SENTENCES names the source that adds TYPES, so that `cambium list` can say what they are without loading it.
 function(cambium_load_later library)
-  cmake_parse_arguments(arg "BENCHES" "PLUGIN;FUNCTION" "TYPES" ${ARGN})
+  cmake_parse_arguments(arg "BENCHES" "PLUGIN;FUNCTION;SENTENCES" "TYPES" ${ARGN})
   if(NOT arg_TYPES AND NOT arg_BENCHES)
     message(FATAL_ERROR "${library} is loaded when a deck names one of its types: name them (TYPES kind:name ...)")
   endif()
@@ -104,8 +105,22 @@ void @function@(Registry&);
 extern "C" void register_@library@(cambium::Registry& registry) { cambium::@space@::@function@(registry); }
 ]=])
   target_sources(${library} PRIVATE ${source})
-  list(TRANSFORM arg_TYPES REPLACE "^(.*):(.*)$" "{\"\\1\", \"\\2\"}")
-  list(JOIN arg_TYPES ", " types)
+  set(text "")
+  if(arg_SENTENCES)
+    file(READ ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SENTENCES} text)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SENTENCES})
+  endif()
+  set(types "")
+  foreach(type ${arg_TYPES})
+    string(REPLACE ":" ";" type ${type})
+    list(GET type 0 kind)
+    list(GET type 1 type)
+    set(sentence "")
+    if(text MATCHES "\\(\"${type}\",[ \n]*\"([^\"]*)\"\\)")
+      set(sentence "${CMAKE_MATCH_1}")
+    endif()
+    string(APPEND types "{\"${kind}\", \"${type}\", \"${sentence}\"}, ")
+  endforeach()
   set_property(GLOBAL APPEND PROPERTY CAMBIUM_LATE_LIBRARIES ${library})
   set_property(GLOBAL APPEND_STRING PROPERTY CAMBIUM_LATE_CALLS
     "  registry.add_later({\"${arg_PLUGIN}\", \"$<TARGET_SONAME_FILE_NAME:${library}>\", \"register_${library}\", {${types}}});\n")

@@ -19,7 +19,7 @@ using AddTypes = void (*)(Registry&);
 /// "network 'conv_net' and network 'unet'"
 static std::string types_of(const LateLibrary& library) {
   std::vector<std::string> out;
-  for (const auto& [kind, name] : library.types) out.push_back(fmt::format("{} '{}'", kind, name));
+  for (const auto& [kind, name, doc] : library.types) out.push_back(fmt::format("{} '{}'", kind, name));
   return out.empty() ? "benches" : join(out, " and ");
 }
 
@@ -46,10 +46,11 @@ static AddTypes open_late(const LateLibrary& library) {
 
 void Registry::add_later(LateLibrary library) {
   late_.push_back(std::make_unique<Late>(Late{*this, std::move(library), benches_->size()}));
-  for (const auto& [kind, name] : late_.back()->library.types) {
+  for (const auto& [kind, name, doc] : late_.back()->library.types) {
     deck::TypeEntry entry;
     entry.kind = kind;
     entry.name = name;
+    entry.doc = doc;
     entry.plugin = late_.back()->library.plugin;
     insert(std::move(entry), {});
     types_.back()->later = late_.back().get();
@@ -72,6 +73,10 @@ void Registry::Late::load() {
     if (type->later == this && !type->factory)
       throw InternalError(fmt::format("{} does not add {} '{}', which its CMakeLists.txt names", library.file,
                                       type->entry.kind, type->entry.name));
+  for (const auto& [kind, name, doc] : library.types)
+    if (const auto* entry = registry.find(kind, name); !doc.empty() && entry->doc != doc)
+      throw InternalError(fmt::format("{} says of {} '{}': '{}', and was listed with: '{}'", library.file, kind, name,
+                                      entry->doc, doc));
   if (registry.commands_.size() != tools)
     throw InternalError(
         fmt::format("{} adds a tool, which the command line cannot know before the library is loaded; "
@@ -90,7 +95,7 @@ void Registry::Late::load() {
 void Registry::load_kind(std::string_view kind) const {
   for (const auto& late : late_) {
     const auto& types = late->library.types;
-    if (std::any_of(types.begin(), types.end(), [&](const auto& type) { return type.first == kind; })) late->load();
+    if (std::any_of(types.begin(), types.end(), [&](const auto& type) { return type.kind == kind; })) late->load();
   }
 }
 

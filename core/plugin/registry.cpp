@@ -89,6 +89,11 @@ const deck::TypeEntry* Registry::find(std::string_view kind, std::string_view na
   return &types_[k]->entry;
 }
 
+const deck::TypeEntry* Registry::listed(std::string_view kind, std::string_view name) const {
+  const std::size_t k = place(kind, name);
+  return k < types_.size() && !types_[k]->entry.doc.empty() ? &types_[k]->entry : find(kind, name);
+}
+
 void Registry::rename(std::string_view kind, std::string_view former, std::string_view name) {
   if (const std::size_t taken = place(kind, former); taken < types_.size())
     throw InternalError(fmt::format("{} '{}' cannot be a former name of '{}': plugin '{}' has that name", kind, former,

@@ -76,6 +76,8 @@ class Registry : public deck::TypeTable {
   std::vector<std::string> kinds() const;
   std::vector<std::string> names(std::string_view kind) const override;
   const deck::TypeEntry* find(std::string_view kind, std::string_view name) const override;
+  /// The same for name, plugin and sentence alone: no library is loaded for those where it was declared with them.
+  const deck::TypeEntry* listed(std::string_view kind, std::string_view name) const;
   /// Plugins that have added types, in order.
   std::vector<std::string> plugins() const;
 

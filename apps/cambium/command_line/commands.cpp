@@ -162,18 +162,17 @@ ExitCode Commands::list(const std::string& word) {
     found = true;
     log_.info(k);
     for (const auto& name : registry_.names(k)) {
-      const auto* entry = registry_.find(k, name);
+      const auto* entry = registry_.listed(k, name);
       log_.info(fmt::format("  {:<22}{:<10}{}", name, entry->plugin, entry->doc));
     }
   }
   if (!found) throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, registry_.kinds())));
   if (!kind.empty()) return ExitCode::done;
-  if (!registry_.benches().empty()) log_.info("bench");
-  for (const auto& bench : registry_.benches()) log_.info(fmt::format("  {:<32}{}", bench.name, bench.doc));
   if (!registry_.commands().empty()) log_.info("tool");
   for (const auto& tool : registry_.commands())
     log_.info(fmt::format("  {:<32}{}",
                           (tool.plugin == "core" ? "cambium " : "cambium " + tool.plugin + " ") + tool.verb, tool.doc));
+  log_.info("bench\n  `cambium bench` lists what can be measured");
   return ExitCode::done;
 }
 
@@ -239,7 +238,11 @@ static const Bench& bench_named(const Registry& registry, const std::string& nam
     if (bench.name == name) return bench;
     names.push_back(bench.name);
   }
-  throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, names)));
+  const bool built = names.size() > 1;  // that of the machine is always there
+  throw InputError(fmt::format("there is no bench '{}'{}", name,
+                               built ? suggestion(name, names)
+                                     : ": this build has none of plugins (`./quickstart bench`, or "
+                                       "-DCAMBIUM_BENCHES=ON)"));
 }
 
 ExitCode Commands::bench(const std::string& name, const std::vector<std::string>& words, bool json, bool help) {
