@@ -71,9 +71,19 @@ struct DeckOptions {
 
 class Registry;
 
+/// A deck as it was written, read and parsed once for all that is asked of it.
+struct WrittenDeck {
+  std::string path;  ///< of the file; of one that came with the program, where it lies
+  deck::Node root;
+};
+
+/// Rank 0 reads the file, all parse it. `given` may be the name of a deck that came with the program
+/// (core/io/shipped.hpp). Collective. InputError where it cannot be read, DeckError where it is no YAML.
+WrittenDeck written_deck(const std::string& given, const Comm& comm);
+
 /// What a deck says beside its stages, with notes for tests and overrides put in: its plugins, and whether it is a
-/// table of runs. The stages are as they were written, since their types are not known before plugins are. Collective.
-deck::Node deck_heading(const std::string& path, const DeckOptions& options, const Comm& comm);
+/// table of runs. The stages are as they were written, since their types are not known before plugins are.
+deck::Node deck_heading(const WrittenDeck& written, const DeckOptions& options);
 
 /// A whole deck, notes for tests, overrides and its directory put in, under present names.
 struct LoadedDeck {
@@ -81,8 +91,8 @@ struct LoadedDeck {
   std::vector<std::string> named;  ///< all names by which the deck may be meant to name its plugins
 };
 
-/// Rank 0 reads the deck; the plugins that it names are loaded. Hints about former names are in `problems`. Collective.
-LoadedDeck load_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context,
+/// Loads the plugins that a deck names. Hints about former names are in `problems`. Collective.
+LoadedDeck load_deck(const WrittenDeck& written, const DeckOptions& options, Registry& registry, Context& context,
                      deck::Problems& problems);
 
 /// Reads what load_deck() gave. Where something is wrong, that is in `problems` and the rest is not to be used; hints
@@ -90,8 +100,9 @@ LoadedDeck load_deck(const std::string& path, const DeckOptions& options, Regist
 ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
                    const Registry& registry, Context& context, deck::Problems& problems);
 
-/// Reads a deck on rank 0, shares it, loads the plugins that it names and reports everything that is wrong at once.
-/// `path` may be the name of a deck that came with the program (core/io/shipped.hpp).
+/// Loads the plugins that a deck names and reports everything that is wrong at once. Collective.
+ReadDeck read_deck(const WrittenDeck& written, const DeckOptions& options, Registry& registry, Context& context);
+/// The same for the deck of a path.
 ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context);
 
 }  // namespace cambium

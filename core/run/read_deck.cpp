@@ -20,7 +20,7 @@ namespace cambium {
 
 namespace {
 
-/// Text of the deck, read once and shared, so that no rank depends on its own file system.
+/// Text of the deck, shared, so that no rank depends on its own file system.
 std::string shared_text(const std::string& path, const Comm& comm) {
   std::string text;
   io::on_root(comm, [&] {
@@ -177,9 +177,15 @@ deck::Node with_run_directory(deck::Node root, const std::string& path, const De
 
 }  // namespace
 
-deck::Node deck_heading(const std::string& given, const DeckOptions& options, const Comm& comm) {
-  const std::string path = shipped_file(given, "inputs", comm);
-  deck::Node root = deck::parse(shared_text(path, comm), path);
+WrittenDeck written_deck(const std::string& given, const Comm& comm) {
+  WrittenDeck out;
+  out.path = shipped_file(given, "inputs", comm);
+  out.root = deck::parse(shared_text(out.path, comm), out.path);
+  return out;
+}
+
+deck::Node deck_heading(const WrittenDeck& written, const DeckOptions& options) {
+  deck::Node root = written.root;
   const deck::Node at_test_size = options.test_size ? root["x-test"] : deck::Node{};  // outlives the root that it is of
   for (const auto& entry : at_test_size.entries())
     if (!leads_into_stages(entry.key)) root = deck::with_value(root, entry.key, entry.value, entry.mark);
@@ -188,17 +194,15 @@ deck::Node deck_heading(const std::string& given, const DeckOptions& options, co
   return root;
 }
 
-LoadedDeck load_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context,
+LoadedDeck load_deck(const WrittenDeck& written, const DeckOptions& options, Registry& registry, Context& context,
                      deck::Problems& problems) {
-  const std::string path = shipped_file(given, "inputs", context.comm);
   LoadedDeck out;
-  out.named = load_plugins_of(deck_heading(path, options, context.comm), registry, context);
+  out.named = load_plugins_of(deck_heading(written, options), registry, context);
   const auto schema = deck::schema_of<DeckFile>();
-  const deck::Node written = deck::parse(shared_text(path, context.comm), path);
-  deck::Node root = deck::present_names(written, schema, &registry, problems);
+  deck::Node root = deck::present_names(written.root, schema, &registry, problems);
   if (options.test_size) deck::apply_test_overrides(root, schema, registry, problems);
   for (const auto& assignment : options.overrides) deck::override(root, assignment, schema, registry, problems);
-  out.root = with_run_directory(root, path, options);
+  out.root = with_run_directory(root, written.path, options);
   return out;
 }
 
@@ -218,15 +222,18 @@ ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::v
   return out;
 }
 
-ReadDeck read_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context) {
-  const std::string path = shipped_file(given, "inputs", context.comm);
+ReadDeck read_deck(const WrittenDeck& written, const DeckOptions& options, Registry& registry, Context& context) {
   deck::Problems problems;
-  const auto [root, named] = load_deck(path, options, registry, context, problems);
-  ReadDeck out = read_deck(root, path, named, registry, context, problems);
+  const auto [root, named] = load_deck(written, options, registry, context, problems);
+  ReadDeck out = read_deck(root, written.path, named, registry, context, problems);
   problems.throw_if_any();
   for (const auto& hint : problems.hints()) context.log.warn(hint.line());
   out.first_overridden = first_stage_of(options.overrides);
   return out;
+}
+
+ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context) {
+  return read_deck(written_deck(path, context.comm), options, registry, context);
 }
 
 }  // namespace cambium

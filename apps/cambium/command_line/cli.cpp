@@ -305,7 +305,6 @@ void listen_early(int argc, char** argv) {
 }
 
 int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins) {
-  listen_early(argc, argv);
   Comm comm;
   try {
     require_readable_network();

@@ -54,18 +54,20 @@ ExitCode Commands::run_read_deck(const ReadDeck& deck, const DeckOptions& option
 }
 
 ExitCode Commands::run(const std::string& path, const DeckOptions& options) {
-  if (deck_heading(path, options, context_.comm)["sweep"].is_map())
+  const WrittenDeck written = written_deck(path, context_.comm);
+  if (deck_heading(written, options)["sweep"].is_map())
     throw InputError(
         fmt::format("'{}' is a table of runs (its key 'sweep'): `cambium sweep {}` runs them all, `cambium run "
                     "{} sweep=null` the deck alone",
                     path, path, path));
-  return run_read_deck(read_deck(path, options, registry_, context_), options, path);
+  return run_read_deck(read_deck(written, options, registry_, context_), options, path);
 }
 
 ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
-  if (deck_heading(path, options, context_.comm)["sweep"].is_map())
-    return check_sweep(read_sweep(path, options, {}, registry_, context_), registry_, context_);
-  const auto deck = read_deck(path, options, registry_, context_);
+  const WrittenDeck written = written_deck(path, context_.comm);
+  if (deck_heading(written, options)["sweep"].is_map())
+    return check_sweep(read_sweep(written, options, {}, registry_, context_), registry_, context_);
+  const auto deck = read_deck(written, options, registry_, context_);
   context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
   return check_deck(deck, path, context_);
 }
@@ -83,7 +85,7 @@ static std::vector<std::string> sweep_words(const std::string& path, const DeckO
 }
 
 ExitCode Commands::sweep(const std::string& path, const DeckOptions& options, const SweepOptions& sweep) {
-  const Sweep read = read_sweep(path, options, sweep, registry_, context_);
+  const Sweep read = read_sweep(written_deck(path, context_.comm), options, sweep, registry_, context_);
   if (sweep.dry_run) {
     log_.info(table_text(read));
     return ExitCode::done;

@@ -78,7 +78,7 @@ class Measured {
       : path_(shipped_file(path, "inputs", context.comm)), asked_(asked), registry_(registry), context_(context) {
     deck::Problems problems;
     DeckOptions options = asked.deck;
-    const auto loaded = load_deck(path_, options, registry, context, problems);
+    const auto loaded = load_deck(written_deck(path_, context.comm), options, registry, context, problems);
     problems.throw_if_any();
     root_ = loaded.root;
     named_ = loaded.named;
@@ -133,7 +133,7 @@ class Measured {
     if (!asked_.batches.empty())
       options.overs.push_back(fmt::format("stages[0].train.batch=[{}]", fmt::join(asked_.batches, ", ")));
     options.overs.push_back(fmt::format("run.seed=[{}]", fmt::join(seeds, ", ")));
-    const Sweep sweep = read_sweep(deck, {}, options, registry_, context_);
+    const Sweep sweep = read_sweep(written_deck(deck, context_.comm), {}, options, registry_, context_);
     folders.push_back(sweep.directory);
     return run_sweep(sweep, options, registry_, context_);
   }
@@ -180,7 +180,7 @@ std::vector<std::string> benchmark_decks(const std::string& what, const Comm& co
   io::on_root(comm, [&] {
     for (const auto& name : shipped_names("inputs")) {
       const std::string path = (fs::path(shared_folder("inputs")) / (name + ".yaml")).string();
-      const auto benchmark = benchmark_of(deck_heading(path, {}, Comm(MPI_COMM_SELF)));
+      const auto benchmark = benchmark_of(deck_heading(written_deck(path, Comm(MPI_COMM_SELF)), {}));
       if (runs_of(benchmark) == 0) continue;
       names += (names.empty() ? "" : ", ") + benchmark;
       if (what == "mlperf_hpc" || rules_name(what) == benchmark) found += name + "\n";

@@ -12,7 +12,6 @@
 #include "core/deck/expression.hpp"
 #include "core/deck/former_names.hpp"
 #include "core/deck/override.hpp"
-#include "core/io/shipped.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {
@@ -236,11 +235,11 @@ std::string Sweep::directory_of(const SweepTable::Row& row) const {
   return (std::filesystem::path(directory) / row.folder).string();
 }
 
-Sweep read_sweep(const std::string& given, const DeckOptions& deck_options, const SweepOptions& options,
+Sweep read_sweep(const WrittenDeck& written, const DeckOptions& deck_options, const SweepOptions& options,
                  Registry& registry, Context& context) {
-  const std::string path = shipped_file(given, "inputs", context.comm);
+  const std::string& path = written.path;
   deck::Problems hints;
-  const auto [whole, named] = load_deck(path, deck_options, registry, context, hints);
+  const auto [whole, named] = load_deck(written, deck_options, registry, context, hints);
   Sweep sweep;
   sweep.named = named;
   sweep.path = path;

@@ -58,9 +58,9 @@ struct Sweep {
   std::string directory_of(const SweepTable::Row& row) const;
 };
 
-/// Reads the deck and its table, and the deck of every run so far as it can be judged without constructing anything:
+/// Reads the table of a deck, and the deck of every run so far as it can be judged without constructing anything:
 /// all problems are reported at once, those of a swept value with a caret under it. Collective. InputError.
-Sweep read_sweep(const std::string& path, const DeckOptions& deck_options, const SweepOptions& options,
+Sweep read_sweep(const WrittenDeck& written, const DeckOptions& deck_options, const SweepOptions& options,
                  Registry& registry, Context& context);
 
 }  // namespace cambium
