@@ -24,6 +24,8 @@
 
 namespace cambium::podlstm {
 
+using namespace tune;
+
 using Json = nlohmann::json;
 
 namespace {

@@ -58,8 +58,7 @@ std::vector<std::vector<int>> covering_picks(const std::vector<Decision>& decisi
     for (int k = 0; k < std::ssize(decisions[d].list); ++k) {
       std::vector<int> picks(decisions.size(), 0);
       picks[d] = k;
-      for (const Decision* inner = &decisions[d]; inner->within >= 0;
-           inner = &decisions[inner->within])
+      for (const Decision* inner = &decisions[d]; inner->within >= 0; inner = &decisions[inner->within])
         picks[inner->within] = inner->alternative;
       out.push_back(std::move(picks));
     }

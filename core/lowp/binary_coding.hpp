@@ -27,9 +27,7 @@ struct BinaryCodedMatrix {
     auto& to = signs[word(plane, row, column)];
     to = positive ? to | bit : to & ~bit;
   }
-  float scale(int plane, std::int64_t row) const {
-    return scales[plane * row_blocks() * block_rows + row];
-  }
+  float scale(int plane, std::int64_t row) const { return scales[plane * row_blocks() * block_rows + row]; }
   /// The matrix that is meant, row-major.
   std::vector<float> dense() const;
 

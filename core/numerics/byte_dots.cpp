@@ -65,8 +65,7 @@ void ByteRows::set_row(std::int64_t row, std::span<const std::int8_t> values) {
   std::uint8_t* const block =
       values_.data() + row / block_rows * groups_ * group_bytes + row % block_rows * group_columns;
   for (std::int64_t c = 0; c < columns_; ++c)
-    block[c / group_columns * group_bytes + c % group_columns] =
-        static_cast<std::uint8_t>(values[c] + zero);
+    block[c / group_columns * group_bytes + c % group_columns] = static_cast<std::uint8_t>(values[c] + zero);
 }
 
 void ByteRows::dots(std::int64_t first, std::int64_t last, const std::int8_t* by, std::int32_t* out) const {

@@ -59,12 +59,9 @@ void in_shares(std::int64_t n, std::int64_t least, F&& work) {
 template <class T, class F>
 std::vector<T> joined_lists(std::int64_t n, std::int64_t least, F&& f) {
   std::vector<std::vector<T>> lists(host_threads());
-  const int parts = in_parts(n, least, [&](int part, std::int64_t first, std::int64_t last) {
-    f(first, last, lists[part]);
-  });
-  for (int part = 1; part < parts; ++part)
-    lists[0].insert(lists[0].end(), lists[part].begin(),
-                    lists[part].end());
+  const int parts =
+      in_parts(n, least, [&](int part, std::int64_t first, std::int64_t last) { f(first, last, lists[part]); });
+  for (int part = 1; part < parts; ++part) lists[0].insert(lists[0].end(), lists[part].begin(), lists[part].end());
   return std::move(lists[0]);
 }
 

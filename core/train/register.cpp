@@ -9,11 +9,11 @@
 #include "core/train/networks/mlp/trained_mlp.hpp"
 #include "core/train/optimizers/adam.hpp"
 #include "core/train/optimizers/layerwise.hpp"
-#include "core/train/step/learning_rate.hpp"
 #include "core/train/optimizers/sgd.hpp"
 #include "core/train/optimizers/split.hpp"
 #include "core/train/run/evaluate.hpp"
 #include "core/train/run/train.hpp"
+#include "core/train/step/learning_rate.hpp"
 #include "core/train/tune/tune.hpp"
 
 namespace cambium::train {

@@ -31,8 +31,7 @@ stages:
                  [] {
                    const cambium::superres::FieldFile file("fields.h5");
                    std::array<std::int64_t, 3> whole{};
-                   for (int axis = 0; axis < 3; ++axis)
-                     whole[axis] = std::ssize(file.coordinate(axis));
+                   for (int axis = 0; axis < 3; ++axis) whole[axis] = std::ssize(file.coordinate(axis));
                    for (const char* name : {"b", "u", "p"}) file.read(name, whole, 0);
                    file.hidden(whole, 0);
                    return 0;

@@ -21,8 +21,7 @@ double entry(int i, int j) { return std::cos(37.0 * i + 101.0 * j); }
 /// Largest difference of a product and its plain loops, over the largest entry.
 template <class T>
 double product_error(int m, int n, int k) {
-  std::vector<T> a(m * k), b(static_cast<std::size_t>(k * n)),
-      c(static_cast<std::size_t>(m * n), T(7));
+  std::vector<T> a(m * k), b(static_cast<std::size_t>(k * n)), c(static_cast<std::size_t>(m * n), T(7));
   for (int i = 0; i < m; ++i)
     for (int l = 0; l < k; ++l) a[i * k + l] = static_cast<T>(entry(i, l));
   for (int l = 0; l < k; ++l)
@@ -49,8 +48,7 @@ double eigenvalue_error(int n) {
   symmetric_eigenvectors(n, a.data(), values.data());
   double worst = 0.0;
   for (int k = 0; k < n; ++k)
-    worst = std::max(
-        worst, std::abs(values[k] - 2.0 + 2.0 * std::cos(constants::pi * (k + 1) / (n + 1))));
+    worst = std::max(worst, std::abs(values[k] - 2.0 + 2.0 * std::cos(constants::pi * (k + 1) / (n + 1))));
   return worst;
 }
 

@@ -54,8 +54,7 @@ static void prune(std::vector<ReferencePoint>& points) {
     if (!point.pruned) kept.push_back(&point);
   }
   for (std::ptrdiff_t k = 1; k < std::ssize(kept) - 1; ++k) {
-    const ReferencePoint &before = *kept[k - 1],
-                         &after = *kept[k + 1];
+    const ReferencePoint &before = *kept[k - 1], &after = *kept[k + 1];
     ReferencePoint& here = *kept[k];
     if (here.mean <= line_at(before, after, here.batch, before.mean, after.mean)) continue;
     here.pruned = true;

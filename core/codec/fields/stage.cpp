@@ -23,8 +23,7 @@ struct Table {
     float* out = weights.data();
     for (const auto& group : stage.linear) {
       if (group.weights.size() != scaled.size() * static_cast<std::size_t>(scaled[0].taps())) throw DamagedStream{};
-      constants.push_back(group.scale *
-                          static_cast<float>(group.weights[scaled[0].middle()]));
+      constants.push_back(group.scale * static_cast<float>(group.weights[scaled[0].middle()]));
       const std::int8_t* in = group.weights.data();
       for (std::size_t source = 0; source < scaled.size(); ++source)
         for (int row = 0; row < rows; ++row, out += lanes)

@@ -83,8 +83,7 @@ const LammpsAtomStyle* judged_atom_style(const LammpsAtomLines& lines) {
     bool fits = style->type() == 1 && style->words() == 5;  // no other style has so many words and three whole numbers
     fits = fits || lines.types[style->type()];
     if (lines.words > style->words())
-      for (int k = lines.words - image_flags; k < lines.words; ++k)
-        fits = fits && lines.integers[k];
+      for (int k = lines.words - image_flags; k < lines.words; ++k) fits = fits && lines.integers[k];
     if (style->type() == 2) fits = fits && lines.integers[1];  // the molecule
     if (fits) found.push_back(style);
   }

@@ -12,8 +12,7 @@ constexpr auto never = std::numeric_limits<std::uint64_t>::max();
 
 std::vector<std::uint32_t> inverse(const std::vector<std::int64_t>& order) {
   std::vector<std::uint32_t> place(order.size());
-  for (std::size_t k = 0; k < order.size(); ++k)
-    place[order[k]] = static_cast<std::uint32_t>(k);
+  for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<std::uint32_t>(k);
   return place;
 }
 
@@ -116,8 +115,7 @@ void AccessPlan::deal(std::span<const std::int64_t> ids, std::vector<Share>& sha
   for (std::int64_t k = 0; k < std::ssize(ids); ++k) {
     const auto id = static_cast<std::size_t>(ids[k]);
     const int holder = holder_[id];
-    const bool full = holder >= 0 && options_.even == Even::samples &&
-                      std::ssize(shares[holder].compute) >= most;
+    const bool full = holder >= 0 && options_.even == Even::samples && std::ssize(shares[holder].compute) >= most;
     if (holder < 0 || full) {
       if (full) {  // it moves to the rank that will read it
         buffers_[holder].erase({key_[id], static_cast<std::int64_t>(id)});
@@ -201,8 +199,7 @@ const AccessPlan::Step& AccessPlan::advance() {
     own_share(ids, shares[plan_.rank]);
   const int first = remap_ ? 0 : plan_.rank, last = remap_ ? plan_.ranks : plan_.rank + 1;
   for (int rank = first; rank < last; ++rank)
-    for (const auto place : shares[rank].compute)
-      put(rank, ids[place]);
+    for (const auto place : shares[rank].compute) put(rank, ids[place]);
   for (int rank = first; rank < last; ++rank) {
     step_.reads[rank] = shares[rank].reads;
     finish(rank, shares[rank]);

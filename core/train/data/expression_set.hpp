@@ -1,8 +1,8 @@
 #pragma once
 #include <map>
 
-#include "core/deck/expression.hpp"
 #include "core/deck/describe.hpp"
+#include "core/deck/expression.hpp"
 #include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {

@@ -22,8 +22,7 @@ std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> hold_out(std::ui
   std::sort(keys.begin(), keys.end());
   const auto held = static_cast<std::int64_t>(std::llround(share * static_cast<double>(samples)));
   std::vector<std::int64_t> out, rest;
-  for (std::int64_t k = 0; k < samples; ++k)
-    (k < held ? out : rest).push_back(keys[k].second);
+  for (std::int64_t k = 0; k < samples; ++k) (k < held ? out : rest).push_back(keys[k].second);
   std::sort(out.begin(), out.end());
   std::sort(rest.begin(), rest.end());
   return {out, rest};

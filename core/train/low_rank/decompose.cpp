@@ -31,8 +31,7 @@ Vectors transposed(const Vectors& a, std::int64_t rows) {
   Vectors out(a.size());
   const auto columns = std::ssize(a) / std::max<std::int64_t>(rows, 1);
   for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      out[j * rows + i] = a[i * columns + j];
+    for (std::int64_t j = 0; j < columns; ++j) out[j * rows + i] = a[i * columns + j];
   return out;
 }
 
@@ -151,8 +150,7 @@ void fill_factors(std::span<const FactorLayer> whole, FlatBuffer& from, std::spa
   const auto& fresh = to.layout().tensors();
   for (std::size_t k = 0; k < fresh.size(); ++k)
     if (const auto found = named.find(fresh[k].info.name);
-        !filled[k] && found != named.end() &&
-        old[found->second].info.shape == fresh[k].info.shape)
+        !filled[k] && found != named.end() && old[found->second].info.shape == fresh[k].info.shape)
       copy(from, found->second, to, static_cast<int>(k));
 }
 

@@ -48,8 +48,7 @@ BoundedGradient::BoundedGradient(double factor, const std::optional<Clip>& clip,
   // Squares are less than 4 units. With 2^room >= parameters + 2 no sum of pieces leaves the 53 bits of its grid.
   int room = 1;
   while (room < 62 && (std::int64_t{1} << room) < parameters + 2) ++room;
-  for (int piece = 0; piece < 3; ++piece)
-    grids_[piece] = std::ldexp(1.0, 2 + room - piece * (53 - room));
+  for (int piece = 0; piece < 3; ++piece) grids_[piece] = std::ldexp(1.0, 2 + room - piece * (53 - room));
 }
 
 template <class T>

@@ -4,9 +4,9 @@
 
 #include "core/deck/choice.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/step/learning_rate.hpp"
 #include "core/train/optimizers/optimizer.hpp"
 #include "core/train/run/mllog.hpp"
+#include "core/train/step/learning_rate.hpp"
 
 namespace cambium::train {
 

@@ -3,9 +3,9 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/optimizers/clip.hpp"
-#include "core/train/step/learning_rate.hpp"
 #include "core/train/optimizers/optimizer.hpp"
 #include "core/train/reduce/reducer.hpp"
+#include "core/train/step/learning_rate.hpp"
 #include "core/train/tables/table_keys.hpp"
 #include "core/train/weights/direct_tensors.hpp"
 #include "core/train/weights/divided/partition.hpp"

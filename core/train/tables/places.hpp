@@ -30,9 +30,7 @@ class TablePlaces {
   std::int64_t stride() const { return whole_ ? 1 : ranks_; }
   /// How many of a table's rows below `end` a rank holds.
   std::int64_t held_below(int table, int rank, std::int64_t end) const;
-  std::int64_t held(int table, int rank) const {
-    return held_below(table, rank, tables_[table].rows);
-  }
+  std::int64_t held(int table, int rank) const { return held_below(table, rank, tables_[table].rows); }
 
  private:
   struct Table {

@@ -43,8 +43,7 @@ class RowRequests {
     const Bags& bags = bags_[slice][table];
     const auto& where = where_[slice][table];
     for (std::int64_t b = 0; b < bags.size(); ++b)
-      for (auto k = bags.first[b]; k < bags.first[static_cast<std::size_t>(b) + 1]; ++k)
-        use(b, where[k]);
+      for (auto k = bags.first[b]; k < bags.first[static_cast<std::size_t>(b) + 1]; ++k) use(b, where[k]);
   }
 
  private:

@@ -23,24 +23,16 @@ class Batch {
   int type_begin(int t) const { return type_begin_[t]; }
   int frame_of(int atom) const { return frame_of_[atom]; }
   /// Place here of atom i of frame f.
-  int place(int f, int i) const {
-    return place_[frame_begin_[f] + i];
-  }
+  int place(int f, int i) const { return place_[frame_begin_[f] + i]; }
 
   int rows() const { return static_cast<int>(centre_.size()); }
   /// First row of a block; ntypes^2 + 1 values. The block's last row is its padding row.
-  int block_begin(int neighbour, int centre) const {
-    return block_begin_[neighbour * ntypes_ + centre];
-  }
+  int block_begin(int neighbour, int centre) const { return block_begin_[neighbour * ntypes_ + centre]; }
   int block_end(int neighbour, int centre) const {
     return block_begin_[static_cast<std::size_t>(neighbour * ntypes_ + centre) + 1];
   }
-  int row_begin(int neighbour, int atom) const {
-    return row_begin_[neighbour * atoms() + atom];
-  }
-  int row_count(int neighbour, int atom) const {
-    return row_count_[neighbour * atoms() + atom];
-  }
+  int row_begin(int neighbour, int atom) const { return row_begin_[neighbour * atoms() + atom]; }
+  int row_count(int neighbour, int atom) const { return row_count_[neighbour * atoms() + atom]; }
   int centre(int row) const { return centre_[row]; }  ///< atom; -1 for a padding row
   int neighbour(int row) const { return neighbour_[row]; }
   const double* d(int row) const { return &d_[3 * static_cast<std::size_t>(row)]; }

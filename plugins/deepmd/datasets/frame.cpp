@@ -57,8 +57,7 @@ void append(TrainingFrame& frame, const HostSystem& p, int i, int t, double rcut
 
 TrainingFrame find_pairs(std::span<const std::array<double, 3>> x, std::span<const int> types,
                          const std::optional<Box>& box, int ntypes, double rcut) {
-  const ImageSystem system(x, types, box, std::vector<Species>(ntypes, Species{"X", 1.0}),
-                           rcut);
+  const ImageSystem system(x, types, box, std::vector<Species>(ntypes, Species{"X", 1.0}), rcut);
   const HostSystem here(system);
   TrainingFrame frame;
   frame.type.assign(types.begin(), types.end());

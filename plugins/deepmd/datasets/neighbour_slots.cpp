@@ -18,9 +18,7 @@ std::vector<int> most_neighbours(train::Dataset& data, const std::vector<std::st
   const auto count = [&](const TrainingFrame& frame) {
     for (std::size_t i = 0; i < frame.type.size(); ++i) {
       std::fill(own.begin(), own.end(), 0);
-      for (int k = frame.first[i]; k < frame.first[i + 1]; ++k)
-        ++own[
-            frame.type[frame.neighbour[k]]];
+      for (int k = frame.first[i]; k < frame.first[i + 1]; ++k) ++own[frame.type[frame.neighbour[k]]];
       for (std::size_t t = 0; t < own.size(); ++t) most[t] = std::max(most[t], own[t]);
     }
   };

@@ -14,8 +14,7 @@ struct AtomsByType {
     const int n = input.particles.nlocal;
     if (rows.extent(0) < static_cast<std::size_t>(n)) rows = View<int*>("deep_potential: rows", n + n / 8 + 1);
     begin.assign(static_cast<std::size_t>(ntypes) + 1, 0);
-    for (int t = 0; t < ntypes; ++t)
-      begin[static_cast<std::size_t>(t) + 1] = append(input, t, begin[t]);
+    for (int t = 0; t < ntypes; ++t) begin[static_cast<std::size_t>(t) + 1] = append(input, t, begin[t]);
   }
 
   int append(const EngineInput& input, int type, int first) const {

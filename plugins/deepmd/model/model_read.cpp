@@ -140,8 +140,7 @@ TablePart table_part(const Array& rows, std::int64_t first, std::int64_t count, 
   constexpr std::int64_t powers = TablePart::coefficients;
   const std::int64_t n = count * channels * powers;
   for (std::int64_t k = 0; k < n; ++k)
-    part.a.push_back(rows.values[first * channels * powers + k] *
-                     std::pow(width, static_cast<double>(k % powers)));
+    part.a.push_back(rows.values[first * channels * powers + k] * std::pow(width, static_cast<double>(k % powers)));
   return part;
 }
 

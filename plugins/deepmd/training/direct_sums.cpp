@@ -11,8 +11,8 @@ void DirectSums<T>::evaluate(const Batch& batch, const AllWeights<T>& weights, c
   pass_.reserve(batch.rows());
   for (int tj = 0; tj < batch.ntypes(); ++tj)
     for (int ti = 0; ti < batch.ntypes(); ++ti)
-      pass_.forward(weights.embedding[shape_.embedding_index(ti, tj)], rows.x.data(),
-                    batch.block_begin(tj, ti), batch.block_end(tj, ti));
+      pass_.forward(weights.embedding[shape_.embedding_index(ti, tj)], rows.x.data(), batch.block_begin(tj, ti),
+                    batch.block_end(tj, ti));
 }
 
 template <class T>
@@ -37,9 +37,7 @@ void DirectSums<T>::row_gradients(const Batch& batch, int tj, int atom, const T*
 template <class T>
 void DirectSums<T>::add_changes(const Batch& batch, int tj, int atom, const PairRows<T>& rows, T* a) {
   const int r = batch.row_begin(tj, atom), n = batch.row_count(tj, atom);
-  if (n > 0)
-    kernels_.add_changes(n, rows.c_of(r), rows.c_dot_of(r), &rows.x_dot[r], pass_.value(r),
-                         pass_.slope(r), a);
+  if (n > 0) kernels_.add_changes(n, rows.c_of(r), rows.c_dot_of(r), &rows.x_dot[r], pass_.value(r), pass_.slope(r), a);
 }
 
 template <class T>
@@ -52,9 +50,8 @@ void DirectSums<T>::backward(const Batch& batch, int tj, int ti, const NetworkWe
       T *value_bar = pass_.value_bar(r - from), *slope_bar = pass_.slope_bar(r - from);
       const std::int64_t i = batch.centre(r);
       if (i >= 0) {
-        kernels_.adjoints(rows.c_of(r), rows.c_dot_of(r), rows.x_dot[r],
-                          adjoints.a_bar->row(i * kernels_.components), adjoints.p->row(i * kernels_.components),
-                          value_bar, slope_bar);
+        kernels_.adjoints(rows.c_of(r), rows.c_dot_of(r), rows.x_dot[r], adjoints.a_bar->row(i * kernels_.components),
+                          adjoints.p->row(i * kernels_.components), value_bar, slope_bar);
       } else {
         std::copy_n(adjoints.padding->row(tj * batch.ntypes() + ti), kernels_.stride, value_bar);
         std::fill_n(slope_bar, kernels_.stride, T(0));

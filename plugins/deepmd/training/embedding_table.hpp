@@ -31,9 +31,7 @@ class EmbeddingTable {
   int parts(std::size_t n) const { return 1 << level_[n]; }
   double half_width(std::size_t n) const { return 0.5 * cell / parts(n); }
   /// terms x width: coefficients of t^j in interval k.
-  const double* coefficients(int k) const {
-    return &coefficients_[k * Hermite::terms * width_];
-  }
+  const double* coefficients(int k) const { return &coefficients_[k * Hermite::terms * width_]; }
 
   /// Adds the weights' gradient for the adjoints of the coefficients, intervals x terms x width.
   template <class T>

@@ -135,8 +135,7 @@ void ModelPass<T>::forces(const Batch& batch) {
         for (int r = first; r < first + n; ++r) {
           const T* bar = &rows_.c_bar[4 * static_cast<std::size_t>(r)];
           const double *d = batch.d(r), *g = &geometry_[3 * static_cast<std::size_t>(r)];
-          const double b0 =
-              (static_cast<double>(rows_.x_bar[r]) + (full ? bar[0] : T(0))) * radial;
+          const double b0 = (static_cast<double>(rows_.x_bar[r]) + (full ? bar[0] : T(0))) * radial;
           double b[3] = {0, 0, 0};
           for (int k = 0; k < 3 && full; ++k) b[k] = bar[k + 1] * angular;
           const double along = b0 * g[0] + (b[0] * d[0] + b[1] * d[1] + b[2] * d[2]) * g[2];
@@ -233,8 +232,7 @@ void ModelPass<T>::backward_embedding(const Batch& batch, const NetworkWeights<T
 template <class T>
 void ModelPass<T>::backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint) {
   changes(batch, adjoint);
-  for (int t = batch.ntypes(); t-- > 0;)
-    backward_fitting(batch, weights.fitting[t], adjoint, t);
+  for (int t = batch.ntypes(); t-- > 0;) backward_fitting(batch, weights.fitting[t], adjoint, t);
   for (std::size_t k = weights.embedding.size(); k-- > 0;)
     backward_embedding(batch, weights.embedding[k], static_cast<int>(k));
 }

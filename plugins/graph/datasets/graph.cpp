@@ -76,10 +76,9 @@ static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Node
   const auto here = graph.here();
   for (auto i = static_cast<std::int32_t>(here.begin); i < here.end; ++i) {
     const bool labelled = graph.labels[i] >= 0;
-    const bool chosen =
-        which == GraphSet::Nodes::labelled
-            ? labelled
-            : static_cast<int>(graph.roles[i - here.begin]) == static_cast<int>(which);
+    const bool chosen = which == GraphSet::Nodes::labelled
+                            ? labelled
+                            : static_cast<int>(graph.roles[i - here.begin]) == static_cast<int>(which);
     if (!chosen) continue;
     if (!labelled)
       throw InputError(fmt::format("{}: node {} is one of those for {}, but its class is not known", graph.source,

@@ -15,9 +15,7 @@ struct LinkSamples {
   std::vector<std::int32_t> users;  ///< of each entry
 
   const sparse::Csr<float>& links() const { return held_out ? graph->held_out : graph->training; }
-  Link link(std::int64_t id) const {
-    return {users[id], links().column[id]};
-  }
+  Link link(std::int64_t id) const { return {users[id], links().column[id]}; }
 };
 
 }  // namespace cambium::graph

@@ -123,8 +123,7 @@ class GmshReader {
                         "short?",
                         words[0], groups, words.size() - 8));
       auto& of_curve = groups_of_curve_[whole(words[0], "a curve")];
-      for (std::int64_t g = 0; g < groups; ++g)
-        of_curve.push_back(std::abs(whole(words[8 + g], "a physical group")));
+      for (std::int64_t g = 0; g < groups; ++g) of_curve.push_back(std::abs(whole(words[8 + g], "a physical group")));
     }
     skip("$Entities");
   }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/log.hpp"
-#include "core/deck/expression.hpp"
 #include "core/deck/describe.hpp"
+#include "core/deck/expression.hpp"
 
 namespace cambium::graph {
 

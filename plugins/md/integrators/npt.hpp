@@ -1,6 +1,6 @@
 #pragma once
-#include "core/deck/expression.hpp"
 #include "core/deck/describe.hpp"
+#include "core/deck/expression.hpp"
 #include "plugins/md/dynamics/integrator.hpp"
 #include "plugins/md/integrators/csvr.hpp"
 

@@ -9,12 +9,8 @@ namespace cambium::podlstm {
 
 namespace {
 
-const float* weight(std::span<const TensorRef> weights, int k) {
-  return static_cast<const float*>(weights[k].data);
-}
-float* slope(std::span<const TensorRef> gradients, int k) {
-  return static_cast<float*>(gradients[k].data);
-}
+const float* weight(std::span<const TensorRef> weights, int k) { return static_cast<const float*>(weights[k].data); }
+float* slope(std::span<const TensorRef> gradients, int k) { return static_cast<float*>(gradients[k].data); }
 
 CellWeights cell_weights(std::span<const TensorRef> w, int k) {
   return {weight(w, k), weight(w, k + 1), weight(w, k + 2)};

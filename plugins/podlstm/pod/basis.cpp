@@ -150,8 +150,7 @@ void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<doub
     multiply(Op::transposed, Op::none, r, b.size(), n, pairs.vectors.a.data(), r, b.values.data(), b.size(), 0.0,
              psi.data(), b.size());
     for (std::int64_t k = 0; k < r; ++k)
-      for (std::int64_t i = 0; i < b.size(); ++i)
-        psi[k * b.size() + i] /= std::sqrt(pairs.values[k]);
+      for (std::int64_t i = 0; i < b.size(); ++i) psi[k * b.size() + i] /= std::sqrt(pairs.values[k]);
     multiply(Op::none, Op::transposed, all, r, b.size(), b.values.data(), b.size(), psi.data(), b.size(), 1.0,
              basis.coefficients.a.data(), r);
     basis.index.insert(basis.index.end(), b.cells.begin(), b.cells.end());
@@ -250,8 +249,7 @@ Basis compute_basis(Field& field, const BasisOptions& options, Context& context)
   for (std::int64_t t = 0; t < field.training(); ++t) basis.total_energy += basis.squared[t];
   basis.energy.assign(options.modes, 0.0);
   for (std::int64_t t = 0; t < field.training(); ++t)
-    for (std::int64_t k = 0; k < options.modes; ++k)
-      basis.energy[k] += std::pow(basis.coefficients(t, k), 2);
+    for (std::int64_t k = 0; k < options.modes; ++k) basis.energy[k] += std::pow(basis.coefficients(t, k), 2);
   finish(basis, root_weight, field.training());
   return basis;
 }

@@ -158,7 +158,7 @@ Task::Outcome SearchTask::run(Context& context) {
 std::vector<Citation> SearchTask::citations() const {
   std::vector<Citation> out = network_citations(params_.network.cell == Cell::gru);
   for (const auto& citation :
-       search_citations(params_.strategy == Strategy::evolution, params_.strategy == Strategy::tpe))
+       tune::search_citations(params_.strategy == Strategy::evolution, params_.strategy == Strategy::tpe))
     out.push_back(citation);
   return out;
 }

@@ -7,7 +7,20 @@
 
 namespace cambium::podlstm {
 
-using namespace tune;  // the search itself, which the stage `tune` shares
+// The search itself, which the stage `tune` shares.
+using tune::describe_search;
+using tune::Evaluate;
+using tune::genome_text;
+using tune::Job;
+using tune::Journal;
+using tune::Outcome;
+using tune::run_search;
+using tune::SearchEnd;
+using tune::SearchKeys;
+using tune::SearchReport;
+using tune::SearchSpace;
+using tune::Strategy;
+using tune::Trial;
 
 /// The stage `search`: networks of the SC20 space, found by validation alone, then an ensemble of the best beside the
 /// linear baselines on the test years.

@@ -64,8 +64,7 @@ InvertedLists::Parts sorted_into_lists(FloatRows rows, std::int64_t lists, const
   for (const auto n : count) out.start.push_back(out.start.back() + (n + block_rows - 1) / block_rows * block_rows);
   out.number.assign(out.start.back(), -1);
   auto next = out.start;
-  for (std::size_t k = 0; k < list.size(); ++k)
-    out.number[next[list[k]]++] = static_cast<std::int64_t>(k);
+  for (std::size_t k = 0; k < list.size(); ++k) out.number[next[list[k]]++] = static_cast<std::int64_t>(k);
   out.rows = std::move(rows);
   fill_bytes(out);
   return out;
@@ -111,8 +110,7 @@ std::int64_t InvertedLists::scan(std::int64_t list, const Query& query, std::vec
     for (std::int64_t k = 0; k < block_rows; ++k) passes |= of[k] > limit;
     if (!passes) continue;
     for (std::int64_t k = 0; k < block_rows; ++k)
-      if (of[k] > limit && parts_.number[p + k] >= 0)
-        kept.put(centre + unit * static_cast<float>(of[k]), p + k);
+      if (of[k] > limit && parts_.number[p + k] >= 0) kept.put(centre + unit * static_cast<float>(of[k]), p + k);
     limit = limit_now();
   }
   std::int64_t end = last;

@@ -18,8 +18,7 @@ std::vector<std::int32_t> word_rows(std::string_view sequence, std::int64_t lett
   const auto length = std::ssize(sequence);
   for (std::int64_t k = 0; k < length; ++k)
     if (!std::isalpha(static_cast<unsigned char>(sequence[k])))
-      throw InputError(fmt::format("letter {} of the sequence is '{}'; residues are letters", k + 1,
-                                   sequence[k]));
+      throw InputError(fmt::format("letter {} of the sequence is '{}'; residues are letters", k + 1, sequence[k]));
   if (length < letters)
     throw InputError(
         fmt::format("the sequence has {} letters, but a word has {}; give the whole sequence, or take "

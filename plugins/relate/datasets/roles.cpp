@@ -21,8 +21,7 @@ static std::vector<int> drawn_folds(std::int64_t count, const FoldKeys& keys) {
                        k);
   std::sort(order.begin(), order.end());
   std::vector<int> out(count);
-  for (std::int64_t k = 0; k < count; ++k)
-    out[order[k].second] = static_cast<int>(k * keys.folds / count);
+  for (std::int64_t k = 0; k < count; ++k) out[order[k].second] = static_cast<int>(k * keys.folds / count);
   return out;
 }
 

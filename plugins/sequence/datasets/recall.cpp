@@ -91,8 +91,7 @@ class Draws {
 std::vector<int> different(Draws& draws, int count, int limit) {
   std::vector<int> all(limit);
   std::iota(all.begin(), all.end(), 0);
-  for (int k = 0; k < count; ++k)
-    std::swap(all[k], all[k + draws.below(limit - k)]);
+  for (int k = 0; k < count; ++k) std::swap(all[k], all[k + draws.below(limit - k)]);
   all.resize(count);
   return all;
 }

@@ -43,8 +43,7 @@ struct Parts {
   Layout where;
   explicit Parts(std::size_t ranks) : where(ranks) {}
   std::span<const T> of(std::size_t rank) const {
-    return std::span(values).subspan(where.first[rank],
-                                     static_cast<std::size_t>(where.count[rank]));
+    return std::span(values).subspan(where.first[rank], static_cast<std::size_t>(where.count[rank]));
   }
 };
 

@@ -71,8 +71,7 @@ Crystal make_crystal(const CrystalInput& input, std::uint64_t seed, std::uint64_
   Crystal out{lattice.box, lattice.species[0].symbol, lattice.x};
   for (std::size_t k = 0; k < out.x.size(); ++k) {
     const Random4 random(seed, Stream::lattice_noise, static_cast<std::uint64_t>(lattice.tag[k]), frame);
-    for (int c = 0; c < 3; ++c)
-      out.x[k][c] += input.lattice.displacement * (2.0 * random.uniform(c) - 1.0);
+    for (int c = 0; c < 3; ++c) out.x[k][c] += input.lattice.displacement * (2.0 * random.uniform(c) - 1.0);
   }
   if (input.strain > 0.0) strain(out, input.strain, seed, frame);
   return out;

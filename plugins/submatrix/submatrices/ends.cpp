@@ -31,8 +31,7 @@ double squares_across(const PrincipalIndex& index, const std::vector<double>& no
   for (std::size_t p = 0; p < norms.size(); ++p) {
     const BlockColumn c = coupling(index.blocks[p]);
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (c.norms[e] >= eps && !inside[c.rows[e]])
-        out += norms[p] * norms[p] * c.norms[e] * c.norms[e];
+      if (c.norms[e] >= eps && !inside[c.rows[e]]) out += norms[p] * norms[p] * c.norms[e] * c.norms[e];
   }
   for (int block : index.blocks) inside[block] = 0;
   return out;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/deck/expression.hpp"
 #include "core/deck/describe.hpp"
+#include "core/deck/expression.hpp"
 #include "core/plugin/physics.hpp"
 
 namespace cambium::my_physics {

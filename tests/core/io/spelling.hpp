@@ -13,13 +13,10 @@ class Spelling {
 
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   bool once_in(int n) { return below(n) == 0; }
-  std::string one_of(const std::vector<std::string>& words) {
-    return words[below(static_cast<int>(words.size()))];
-  }
+  std::string one_of(const std::vector<std::string>& words) { return words[below(static_cast<int>(words.size()))]; }
   template <class T>
   void shuffle(std::vector<T>& items) {
-    for (std::size_t k = items.size(); k > 1; --k)
-      std::swap(items[k - 1], items[below(static_cast<int>(k))]);
+    for (std::size_t k = items.size(); k > 1; --k) std::swap(items[k - 1], items[below(static_cast<int>(k))]);
   }
   std::string blank() { return one_of({" ", "  ", "\t", " \t "}); }
   std::string maybe_blank() { return once_in(2) ? "" : blank(); }

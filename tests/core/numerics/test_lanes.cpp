@@ -18,8 +18,7 @@ static void there_and_back() {
       int wrong = 0;
       for (int k = 0; k < n; ++k)
         for (int l = 0; l < w; ++l)
-          wrong +=
-              lanes[k * w + l] != (l < count ? static_cast<T>(l * stride + k + 1) : T(0));
+          wrong += lanes[k * w + l] != (l < count ? static_cast<T>(l * stride + k + 1) : T(0));
       for (int l = 0; l < w; ++l) wrong += lanes[n * w + l] != T(-1);
       auto twice = rows, once = std::vector<T>(rows.size(), T(-1));
       from_lanes(lanes.data(), count, n, true, twice.data(), stride);

@@ -14,8 +14,7 @@ static void every_length() {
   for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(3.0 * std::sin(static_cast<double>(7 * k + 1)));
   const auto fill = [&](std::int64_t first, std::int64_t n, std::vector<T>& y) {
     by_packs<T>(n, [&](std::int64_t k, int count) {
-      store_some<T>(tanh(load_some(&x[first + k], count)),
-                    &y[first + k], count);
+      store_some<T>(tanh(load_some(&x[first + k], count)), &y[first + k], count);
     });
   };
   fill(0, std::ssize(x), whole);

@@ -60,8 +60,7 @@ struct Case {
     for (std::int64_t cell = 0; cell < half * half * half; ++cell)
       for (std::int64_t o = 0; o < shape.outputs; ++o) {
         const double right = plain(cell / (half * half), cell / half % half, cell % half, o);
-        most = std::max(most,
-                        std::abs(right - static_cast<double>(y[cell * shape.outputs + o])));
+        most = std::max(most, std::abs(right - static_cast<double>(y[cell * shape.outputs + o])));
       }
     return most;
   }

@@ -12,6 +12,7 @@
 
 using namespace cambium;
 using namespace cambium::podlstm;
+using namespace cambium::tune;
 
 namespace {
 

@@ -11,6 +11,7 @@
 
 using namespace cambium;
 using namespace cambium::podlstm;
+using namespace cambium::tune;
 
 namespace {
 

@@ -21,6 +21,7 @@
 
 using namespace cambium;
 using namespace cambium::podlstm;
+using namespace cambium::tune;
 namespace fs = std::filesystem;
 
 namespace {

@@ -28,8 +28,7 @@ LayerWeights made(std::int64_t outputs, std::int64_t inputs, std::int64_t taps, 
         double sum = 0.0;
         for (std::int64_t p = 0; p < rank; ++p)
           for (std::int64_t q = 0; q < rank; ++q)
-            sum += left[o * rank + p] * right[i * rank + q] *
-                   core[(p * rank + q) * taps + t];
+            sum += left[o * rank + p] * right[i * rank + q] * core[(p * rank + q) * taps + t];
         w.values.push_back(sum);
       }
   return w;
@@ -76,9 +75,8 @@ TEST_CASE("a matrix loses its smallest singular values, and no more") {
   for (int o = 0; o < 5; ++o)
     for (int i = 0; i < 6; ++i)
       for (int k = 0; k < 5; ++k)
-        w.values[o * 6 + i] += (5 - k) * std::sqrt(2.0 / 6) *
-                                                         std::sin(M_PI * (o + 1) * (k + 1) / 6) * std::sqrt(2.0 / 7) *
-                                                         std::sin(M_PI * (i + 1) * (k + 1) / 7);
+        w.values[o * 6 + i] += (5 - k) * std::sqrt(2.0 / 6) * std::sin(M_PI * (o + 1) * (k + 1) / 6) *
+                               std::sqrt(2.0 / 7) * std::sin(M_PI * (i + 1) * (k + 1) / 7);
   CHECK(left_over(w, factors_of(w, 2), 2) == Approx(9.0 + 4.0 + 1.0));
   CHECK(left_over(w, factors_of(w, 4), 4) == Approx(1.0));
 }
@@ -96,8 +94,7 @@ TEST_CASE("a kernel's factors lose less than those of its two sides found alone"
           double core = 0.0;
           for (std::int64_t o = 0; o < 12; ++o)
             for (std::int64_t i = 0; i < 10; ++i)
-              core += leave[p * 12 + o] * enter[q * 10 + i] *
-                      w.values[(o * 10 + i) * 9 + t];
+              core += leave[p * 12 + o] * enter[q * 10 + i] * w.values[(o * 10 + i) * 9 + t];
           kept += core * core;
         }
     return square(w) - kept;

@@ -31,19 +31,16 @@ void check_sums(const Comm& comm, DType dtype) {
   std::vector<std::vector<T>> arrays;
   for (int a = 0; a < 5; ++a) {
     arrays.emplace_back(static_cast<std::size_t>(lengths[a]));
-    for (std::int64_t k = 0; k < lengths[a]; ++k)
-      arrays.back()[k] = value_of<T>(comm.rank(), a, k);
+    for (std::int64_t k = 0; k < lengths[a]; ++k) arrays.back()[k] = value_of<T>(comm.rank(), a, k);
   }
   std::vector<ShareExchange> exchanges(5);
   for (int a = 0; a < 5; ++a)
-    exchanges[a].start(
-        reinterpret_cast<std::byte*>(arrays[a].data()), lengths[a], dtype, comm, a);
+    exchanges[a].start(reinterpret_cast<std::byte*>(arrays[a].data()), lengths[a], dtype, comm, a);
   // Ranks go on with the arrays in different orders, some without waiting first.
   for (int turn = 0; turn < comm.rank() * 3; ++turn) exchanges[turn % 5].advance(false);
   for (int a = 0; a < 5; ++a) REQUIRE(exchanges[a].advance(true));
   for (int a = 0; a < 5; ++a)
-    for (std::int64_t k = 0; k < lengths[a]; ++k)
-      REQUIRE(arrays[a][k] == sum_in_order<T>(comm.size(), a, k));
+    for (std::int64_t k = 0; k < lengths[a]; ++k) REQUIRE(arrays[a][k] == sum_in_order<T>(comm.size(), a, k));
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ struct PlainTables {
             auto& sum = sums[bags.ids[k]];
             sum.resize(width, T(0));
             for (std::int64_t j = 0; j < width; ++j)
-              sum[j] +=
-                  static_cast<T>(made.gradient(s, static_cast<int>(t), static_cast<std::int64_t>(b) * width + j));
+              sum[j] += static_cast<T>(made.gradient(s, static_cast<int>(t), static_cast<std::int64_t>(b) * width + j));
           }
       }
       for (auto& [row, sum] : sums) {

@@ -15,9 +15,7 @@ struct ListedGraph : TaskGraph {
   std::vector<double> costs;
   int at = -1;
   std::int64_t size() const override { return std::ssize(read); }
-  void inputs(std::int64_t t, std::vector<std::int64_t>& out) const override {
-    out = read[t];
-  }
+  void inputs(std::int64_t t, std::vector<std::int64_t>& out) const override { out = read[t]; }
   std::size_t output_bytes(std::int64_t) const override { return 1; }
   double cost(std::int64_t t) const override { return costs.empty() ? 1.0 : costs[t]; }
   int home(std::int64_t, int) const override { return at; }

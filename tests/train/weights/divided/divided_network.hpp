@@ -20,9 +20,7 @@ struct Slices {
     if (number < skip && number % 2 == 0) return false;
     std::vector<SamplePtr> batch;
     const auto n = std::ssize(samples);
-    if (number >= skip)
-      batch = {samples[2 * number % n],
-               samples[(2 * number + 1) % n]};
+    if (number >= skip) batch = {samples[2 * number % n], samples[(2 * number + 1) % n]};
     std::vector<TermSum> terms(term_weights.size());
     network.gradient(batch, weights, term_weights, gradients, terms, ready);
     return true;
