@@ -19,6 +19,7 @@ import measured
 TYPES = {"softmax": "{type: softmax}", "two_pass": "{type: two_pass}", "linear": "{type: linear}", "favor_128": "{type: favor, features: 128}"}
 DECK = """
 run: {name: shares, directory: %s, seed: 3, profile: true}
+plugins: [sequence]
 stages:
   - train:
       network: {type: transformer, layers: 2, width: 64, heads: 2, expand: 2, attention: %s, causal: %s, learn: answers}

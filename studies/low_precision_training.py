@@ -39,6 +39,7 @@ ARMS = {
 }
 DECK = """
 run: {{name: bits, directory: {folder}, seed: {seed}}}
+plugins: [sequence]
 stages:
   - {{train: {{network: {{type: transformer, layers: 2, width: {width}, heads: 4, linear: {linear}}},
       dataset: {{type: grammar, samples: 100000, length: 65}}, batch: 16, steps: {steps}, optimizer: {{type: adamw, weight_decay: 0.01}},

@@ -14,6 +14,7 @@ import tempfile
 import measured
 
 DECK = """run: {name: prefetch, seed: 3}
+plugins: [sequence]
 stages:
   - train:
       network: {type: transformer, layers: 4, width: 256, heads: 4}

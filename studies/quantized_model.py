@@ -25,6 +25,7 @@ ARMS |= {name + "_fitted": quantize[:-1] + ", " + CALIBRATE + "}" for name, quan
 
 EVALUATE = """
 run: {{name: few_bits, directory: {folder}/{arm}}}
+plugins: [sequence]
 stages:
   - evaluate:
       model: {folder}/train/model.h5
