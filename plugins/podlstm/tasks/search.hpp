@@ -19,6 +19,7 @@ using tune::SearchEnd;
 using tune::SearchKeys;
 using tune::SearchReport;
 using tune::SearchSpace;
+using tune::Selection;
 using tune::Strategy;
 using tune::Trial;
 
