@@ -266,4 +266,21 @@ std::vector<double> decoded(const Variable& variable, const std::string& file, c
   return out;
 }
 
+std::unique_ptr<Variable> variable_of(const Dataset& array) {
+  const std::string name = array.path().substr(1);
+  auto out = open_hdf5_container(array.file())->variable(name);
+  if (out && out->shape() == array.shape()) return out;
+  throw InputError(fmt::format(
+      "'{}' in '{}' gives a dimension of netCDF its length and holds no numbers; {}", array.path(), array.file(),
+      out ? fmt::format("the variable of this name is the array '_nc4_non_coord_{}'", name) : "name a variable"));
+}
+
+std::vector<double> decoded(const Dataset& array) { return decoded(*variable_of(array), array.file()); }
+
+bool has_marks(const Dataset& array) {
+  constexpr const char* names[] = {"_FillValue", "missing_value", "scale_factor", "add_offset",
+                                   "_Unsigned",  "valid_range",   "valid_min",    "valid_max"};
+  return std::any_of(std::begin(names), std::end(names), [&](const char* name) { return array.has_attribute(name); });
+}
+
 }  // namespace cambium::io::cf

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/io/cf/variable.hpp"
+#include "core/io/hdf5/h5.hpp"
 
 namespace cambium::io::cf {
 
@@ -28,6 +29,10 @@ class Decoding {
   /// n stored numbers to physical ones; NaN for what is missing.
   void apply(const void* stored, std::size_t n, double* out) const;
   Stored stored() const { return type_; }
+  /// Whether numbers mean others than those that the file has.
+  bool unpacks() const { return type_ != file_type_ || scale_ != 1.0 || offset_ != 0.0; }
+  /// Whether some of them mean that one is missing.
+  bool leaves_out() const { return !fills_.empty() || low_ || high_; }
 
  private:
   void read_fills(const DecodingOptions& options);
@@ -49,5 +54,13 @@ class Decoding {
 
 /// All numbers of a variable, decoded.
 std::vector<double> decoded(const Variable& variable, const std::string& file, const DecodingOptions& options = {});
+/// The variable that an array of an HDF5 file is. InputError for an array that only gives a dimension of netCDF its
+/// length.
+std::unique_ptr<Variable> variable_of(const Dataset& array);
+/// All its numbers, decoded.
+std::vector<double> decoded(const Dataset& array);
+
+/// Whether attributes of an array of an HDF5 file say that its numbers mean others, or none.
+bool has_marks(const Dataset& array);
 
 }  // namespace cambium::io::cf

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/io/hdf5/probe.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/data/shard_files.hpp"
@@ -49,12 +50,22 @@ constexpr std::int64_t largest_read = std::int64_t{64} << 20;  ///< bytes of one
 struct Hdf5Dataset::Block {
   std::vector<char> bytes;
   std::int64_t first = 0;
+  std::map<std::int64_t, double> missing = {};  ///< rows with missing numbers, one of each as it is stored
 };
 
 void Hdf5Dataset::Field::describe(deck::Describe<Field>& d) {
   d("name", &Field::name, "name by which networks ask for it").example("energy");
   d("array", &Field::array, "path of the array in the files; the name, where left out").def("");
   d("unit", &Field::unit, "unit that the array must have (its attribute `unit`); any, where left out").example("eV");
+  d("fill", &Field::fill, "stored numbers that are missing, beside those that attributes of the array name").def({});
+  d("valid_range", &Field::valid_range,
+    "units of the attributes valid_range, valid_min and valid_max of packed numbers; as_file: stored ones, refused "
+    "where they are real numbers beside packed integers")
+      .options({{"as_file", io::cf::ValidRange::as_file},
+                {"stored", io::cf::ValidRange::stored},
+                {"unpacked", io::cf::ValidRange::unpacked},
+                {"ignored", io::cf::ValidRange::ignored}})
+      .def(io::cf::ValidRange::as_file);
 }
 
 void Hdf5Dataset::Params::describe(deck::Describe<Params>& d) {
@@ -75,23 +86,30 @@ void Hdf5Dataset::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
+WantedField Hdf5Dataset::wanted(std::size_t k) const {
+  const Field& field = params_.fields[k];
+  return {field.name,
+          field.array.empty() ? field.name : field.array,
+          field.unit.value_or("?"),
+          {field.fill, field.valid_range}};
+}
+
 void Hdf5Dataset::open(Context& context) {
   std::string text;
   io::on_root(context.comm, [&] {
-    std::vector<std::string> names, paths, units;
-    for (const auto& field : params_.fields) {
-      names.push_back(field.name);
-      paths.push_back(field.array.empty() ? field.name : field.array);
-      units.push_back(field.unit.value_or("?"));
-    }
+    std::vector<WantedField> fields;
+    for (std::size_t k = 0; k < params_.fields.size(); ++k) fields.push_back(wanted(k));
     const auto files = shard_files(params_.files);
     io::probe_hdf5(files);
-    text = to_text(look_at(files, names, paths, units));
+    const Shards found = look_at(files, fields);
+    for (const auto& remark : found.remarks) context.log.warn(remark);
+    text = to_text(found);
   });
   context.comm.broadcast(text);
   shards_ = shards_from(text);
   for (const auto& shard : shards_.shards) io::trust_file(shard.path);  // the first rank has looked
   arrays_.clear();
+  marked_.clear();
   files_.clear();
   files_.resize(shards_.shards.size());
   if (shards_.rows() == 0)
@@ -134,6 +152,7 @@ const io::File& Hdf5Dataset::file(std::size_t shard) {
   if (!files_[shard]) {
     if (std::count_if(files_.begin(), files_.end(), [](const auto& f) { return f.has_value(); }) >= most) {
       arrays_.clear();
+      marked_.clear();
       for (auto& other : files_) other.reset();
     }
     files_[shard].emplace(io::File::open(shards_.shards[shard].path));
@@ -157,8 +176,13 @@ Hdf5Dataset::Block Hdf5Dataset::read_block(std::size_t shard, std::size_t field,
   const std::pair key(shard, field);
   auto found = arrays_.find(key);
   if (found == arrays_.end()) found = arrays_.emplace(key, in.dataset(shards_.paths[field])).first;
-  found->second.read_block(start, block);
   const auto& array = shards_.shards[shard].arrays[field];
+  if (array.marked) {
+    if (!marked_.contains(key)) marked_.emplace(key, *MarkedArray::of(in, found->second, wanted(field).decoding));
+    out.missing = marked_.at(key).read(first, found->second, block);
+  } else {
+    found->second.read_block(start, block);
+  }
   if (array.chunk_rows == 0)
     bytes_read_ += rows * row_bytes(info);
   else
@@ -177,6 +201,17 @@ void Hdf5Dataset::require_finite(std::size_t shard, std::size_t field, const Ten
   throw InputError(
       fmt::format("'{}' holds {} in array '{}', sample {} (row {} of the file); correct it or leave the sample out",
                   s.path, bad, shards_.paths[field], number - first_, number - s.first));
+}
+
+void Hdf5Dataset::require_there(std::size_t shard, std::size_t field, const Block& block, std::int64_t row) const {
+  const auto found = block.missing.find(row);
+  if (found == block.missing.end()) return;
+  const auto& s = shards_.shards[shard];
+  throw InputError(fmt::format(
+      "'{}' holds {} in array '{}', sample {} (row {} of the file), which is missing there by _FillValue, "
+      "missing_value, a valid range or the fill of its type; leave the sample out, or correct the attributes "
+      "(ncatted)",
+      s.path, number_text(found->second), shards_.paths[field], row + s.first - first_, row));
 }
 
 /// Reads a run of samples of one shard at once and hands out those that were asked for.
@@ -199,6 +234,7 @@ void Hdf5Dataset::read_run(std::span<const std::int64_t> ids, std::vector<Sample
       const std::int64_t bytes = row_bytes(shards_.fields[k]);
       std::memcpy(at, blocks[k].bytes.data() + (id - ids.front()) * bytes, static_cast<std::size_t>(bytes));
       const TensorRef row = tensor(at, shards_.fields[k]);
+      require_there(shard, k, blocks[k], id - offset);
       require_finite(shard, k, row, id + first_);
       sample->fields.emplace(shards_.fields[k].name, row);
       at += room(bytes);

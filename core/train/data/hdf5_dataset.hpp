@@ -8,6 +8,7 @@
 #include "core/deck/describe.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/data/hdf5_shards.hpp"
+#include "core/train/data/marked_array.hpp"
 #include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {
@@ -21,6 +22,8 @@ class Hdf5Dataset : public Dataset {
     std::string name;
     std::string array;                ///< path in the files; the name, where empty
     std::optional<std::string> unit;  ///< what the deck expects
+    std::vector<double> fill = {};    ///< stored numbers that are missing
+    io::cf::ValidRange valid_range = io::cf::ValidRange::as_file;
     static void describe(deck::Describe<Field>& d);
   };
   struct Params {
@@ -38,7 +41,7 @@ class Hdf5Dataset : public Dataset {
   std::int64_t size() const override { return last_ - first_; }
   std::vector<FieldInfo> fields() const override { return shards_.fields; }
   /// One read per run of neighbours; samples of one chunk are read together although others lie between them.
-  /// InputError for a number that is not finite: names file, array and sample.
+  /// InputError for a number that is not finite, or missing by the attributes of its array: names file, array, sample.
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
   /// By the chunks of the field with the most bytes.
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const override;
@@ -50,7 +53,9 @@ class Hdf5Dataset : public Dataset {
   void read_run(std::span<const std::int64_t> ids, std::vector<SamplePtr>& out);
   Block read_block(std::size_t shard, std::size_t field, std::int64_t first, std::int64_t rows);
   void require_finite(std::size_t shard, std::size_t field, const TensorRef& row, std::int64_t number) const;
+  void require_there(std::size_t shard, std::size_t field, const Block& block, std::int64_t row) const;
   const io::File& file(std::size_t shard);
+  WantedField wanted(std::size_t field) const;
 
   Params params_;
   Shards shards_;
@@ -59,6 +64,7 @@ class Hdf5Dataset : public Dataset {
   std::vector<std::optional<io::File>> files_;
   /// By shard and field: a data set that stays open keeps the chunk that it has decoded last.
   std::map<std::pair<std::size_t, std::size_t>, io::Dataset> arrays_;
+  std::map<std::pair<std::size_t, std::size_t>, MarkedArray> marked_;  ///< those whose attributes change their numbers
   std::atomic<std::int64_t> bytes_read_ = 0;
 };
 

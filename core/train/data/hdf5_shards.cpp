@@ -7,17 +7,20 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/train/data/marked_array.hpp"
 
 namespace cambium::train {
 
 namespace {
 
-/// Empty for numbers without unit, for which the CF conventions write "1".
+/// Empty for numbers without unit, for which the CF conventions write "1", and netCDF no text at all.
 std::string unit_of_array(const io::Dataset& array) {
   for (const char* name : {"unit", "units"})
     if (array.has_attribute(name)) {
-      const auto unit = array.attribute<std::string>(name);
+      const auto texts = array.attribute<std::vector<std::string>>(name);
+      const std::string unit(texts.empty() ? "" : trim(texts.front()));
       return unit == "1" ? "" : unit;
     }
   return "";
@@ -84,6 +87,46 @@ Shards::Array storage_of(const io::Dataset& array) {
   return out;
 }
 
+/// MATLAB counts its axes from the other end, and writes text and empty arrays as numbers.
+void look_at_matlab(const io::Dataset& array, std::vector<std::string>& remarks) {
+  if (!array.has_attribute("MATLAB_class")) return;
+  const auto kind = array.attribute<std::string>("MATLAB_class");
+  if (kind == "char" || array.has_attribute("MATLAB_empty"))
+    throw InputError(fmt::format("array '{}' in '{}' is {} of MATLAB, expected numbers; name another array",
+                                 array.path(), array.file(), kind == "char" ? "text" : "an empty array"));
+  auto shape = array.shape();  // one axis at least
+  if (std::all_of(shape.begin() + 1, shape.end(), [](std::int64_t extent) { return extent == 1; })) return;
+  const auto here = fmt::format("{}", fmt::join(shape, ", "));
+  std::reverse(shape.begin(), shape.end());
+  remarks.push_back(fmt::format(
+      "array '{}' in '{}' was written by MATLAB, where its size is {}; in the file it is ({}), so that "
+      "samples are counted along MATLAB's last axis: where that is another one, permute the array before it "
+      "is saved",
+      array.path(), array.file(), fmt::join(shape, " x "), here));
+}
+
+/// One array of a shard.
+void look_at_array(const io::File& file, const WantedField& wanted, Shards& out, Shards::Shard& shard) {
+  const auto array = file.dataset(wanted.path);
+  auto field = field_of(wanted.name, array);
+  if (wanted.unit != "?" && wanted.unit != field.unit)
+    throw InputError(
+        fmt::format("array '{}' in '{}' has {}, the deck expects {} for the field '{}'; correct the deck's key "
+                    "'unit' or convert the array",
+                    array.path(), shard.path, named(field.unit), named(wanted.unit), wanted.name));
+  shard.arrays.push_back(storage_of(array));
+  if (const auto marked = MarkedArray::of(file, array, wanted.decoding)) {
+    shard.arrays.back().marked = true;
+    field.dtype = marked->dtype(field.dtype);
+  }
+  if (out.shards.empty()) look_at_matlab(array, out.remarks);
+  const auto number = shard.arrays.size() - 1;
+  if (out.shards.empty())
+    out.fields.push_back(field);
+  else
+    require_alike(out.fields[number], out.shards.front().path, field, array);
+}
+
 }  // namespace
 
 std::size_t Shards::shard_of(std::int64_t row) const {
@@ -92,32 +135,20 @@ std::size_t Shards::shard_of(std::int64_t row) const {
   return static_cast<std::size_t>(after - shards.begin()) - 1;
 }
 
-Shards look_at(std::span<const std::string> files, const std::vector<std::string>& names,
-               const std::vector<std::string>& paths, const std::vector<std::string>& units) {
+Shards look_at(std::span<const std::string> files, const std::vector<WantedField>& wanted) {
   Shards out;
-  out.paths = paths;
+  for (const auto& field : wanted) out.paths.push_back(field.path);
   for (const auto& path : files) {
     const auto file = io::File::open(path);
     Shards::Shard shard{path, out.rows(), 0, {}};
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      const auto array = file.dataset(paths[k]);
-      const auto field = field_of(names[k], array);
-      const std::int64_t rows = array.shape()[0];
-      if (units[k] != "?" && units[k] != field.unit)
-        throw InputError(
-            fmt::format("array '{}' in '{}' has {}, the deck expects {} for the field '{}'; correct the deck's key "
-                        "'unit' or convert the array",
-                        array.path(), path, named(field.unit), named(units[k]), names[k]));
-      if (out.shards.empty())
-        out.fields.push_back(field);
-      else
-        require_alike(out.fields[k], out.shards.front().path, field, array);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      look_at_array(file, wanted[k], out, shard);
+      const std::int64_t rows = file.dataset(wanted[k].path).shape()[0];
       if (k > 0 && rows != shard.rows)
         throw InputError(fmt::format(
             "'{}' holds {} samples in '{}' but {} in '{}'; the first axis of every array counts the same samples", path,
-            shard.rows, paths[0], rows, paths[k]));
+            shard.rows, wanted[0].path, rows, wanted[k].path));
       shard.rows = rows;
-      shard.arrays.push_back(storage_of(array));
     }
     out.shards.push_back(std::move(shard));
   }
@@ -131,7 +162,7 @@ std::string to_text(const Shards& s) {
         {s.fields[k].name, s.fields[k].unit, s.fields[k].shape, static_cast<int>(s.fields[k].dtype), s.paths[k]});
   for (const auto& shard : s.shards) {
     nlohmann::json arrays;
-    for (const auto& a : shard.arrays) arrays.push_back({a.chunk_rows, a.chunk_parts, a.chunk_bytes});
+    for (const auto& a : shard.arrays) arrays.push_back({a.chunk_rows, a.chunk_parts, a.chunk_bytes, a.marked});
     out["shards"].push_back({shard.path, shard.first, shard.rows, arrays});
   }
   return out.dump();
@@ -146,7 +177,7 @@ Shards shards_from(const std::string& text) {
   }
   for (const auto& s : in["shards"]) {
     Shards::Shard shard{s[0], s[1], s[2], {}};
-    for (const auto& a : s[3]) shard.arrays.push_back({a[0], a[1], a[2]});
+    for (const auto& a : s[3]) shard.arrays.push_back({a[0], a[1], a[2], a[3]});
     out.shards.push_back(std::move(shard));
   }
   return out;

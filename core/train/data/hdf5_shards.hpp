@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/io/cf/decoding.hpp"
 #include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {
@@ -15,6 +16,7 @@ struct Shards {
     std::int64_t chunk_rows = 0;   ///< samples in one storage chunk; 0: the array lies in one piece
     std::int64_t chunk_parts = 1;  ///< chunks side by side that hold the rest of a sample
     std::int64_t chunk_bytes = 0;  ///< of one chunk on disk, on average
+    bool marked = false;           ///< attributes change what its numbers mean: see MarkedArray
   };
   struct Shard {
     std::string path;
@@ -25,14 +27,21 @@ struct Shards {
   std::vector<FieldInfo> fields;
   std::vector<std::string> paths;  ///< array of each field
   std::vector<Shard> shards;
+  std::vector<std::string> remarks;  ///< what to warn of; not part of the text
 
   std::int64_t rows() const { return shards.empty() ? 0 : shards.back().first + shards.back().rows; }
   std::size_t shard_of(std::int64_t row) const;
 };
 
-/// Opens every file once; `units[k]`, unless "?", is what the deck says field k is in. InputError as Hdf5Dataset::open.
-Shards look_at(std::span<const std::string> files, const std::vector<std::string>& names,
-               const std::vector<std::string>& paths, const std::vector<std::string>& units);
+/// A field as a deck asks for it.
+struct WantedField {
+  std::string name, path;  ///< and that of its array
+  std::string unit = "?";  ///< that the deck says it is in, unless "?"
+  io::cf::DecodingOptions decoding;
+};
+
+/// Opens every file once. InputError as Hdf5Dataset::open.
+Shards look_at(std::span<const std::string> files, const std::vector<WantedField>& wanted);
 
 /// As text for the other ranks, and back.
 std::string to_text(const Shards& shards);

@@ -48,7 +48,7 @@ static std::vector<SamplePtr> spread(Dataset& data, std::int64_t wanted, const L
                                      const std::string& path, Context& context) {
   data.open(context);
   if (data.size() == 0) throw InputError("the data set is empty: there is nothing to choose ranks by");
-  require_fields(model.info, path, data);
+  require_fields(model, path, data);
   std::vector<std::int64_t> ids;
   const std::int64_t count = std::min(wanted, data.size());
   for (std::int64_t k = 0; k < count; ++k) ids.push_back(k * data.size() / count);

@@ -68,7 +68,7 @@ void Evaluate::examine(Check& check) {
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
   }
   const auto model = load_artifact(params_.model, context);
-  require_fields(model.info, params_.model, *data);
+  require_fields(model, params_.model, *data);
 }
 
 /// Two ranges in as few digits, four at least, as show that they differ.
@@ -147,10 +147,13 @@ void Table::write(const std::string& path) const {
 
 std::vector<std::string> Table::lines(const std::string& second) const {
   std::vector<std::string> out;
+  const auto without = [](const TermInfo& metric) {
+    return fmt::format("  {:<24}{:>14} (the samples have no labels of it)", metric.name, "-");
+  };
   if (rows.size() == 1) {
     for (std::size_t k = 0; k < metrics.size(); ++k)
       out.push_back(!rows[0].labelled[k]
-                        ? fmt::format("  {:<24}{:>14} (the samples have no labels of it)", metrics[k].name, "-")
+                        ? without(metrics[k])
                         : fmt::format("  {:<24}{:>14.6g} {}", metrics[k].name, rows[0].errors[k], metrics[k].unit));
     return out;
   }
@@ -159,7 +162,10 @@ std::vector<std::string> Table::lines(const std::string& second) const {
   };
   out.push_back(fmt::format("  {:<24}{:>14}{:>14}{:>10}", "", "full", "few bits", "share"));
   for (std::size_t k = 0; k < metrics.size(); ++k)
-    line(metrics[k].name, metrics[k].unit, rows[0].errors[k], rows[1].errors[k]);
+    if (rows[0].labelled[k])
+      line(metrics[k].name, metrics[k].unit, rows[0].errors[k], rows[1].errors[k]);
+    else
+      out.push_back(without(metrics[k]));
   line("weights", "kB", 1e-3 * rows[0].bytes, 1e-3 * rows[1].bytes);
   line("time of a pass", "s", rows[0].seconds, rows[1].seconds);
   out.push_back(second);
@@ -173,7 +179,7 @@ std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const 
   data->open(context);
   if (data->size() == 0)
     throw InputError("the data set of calibrate is empty; name samples of the kind that the model was trained on");
-  require_fields(model.info, path, *data);
+  require_fields(model, path, *data);
   std::vector<std::int64_t> ids;
   const std::int64_t count = std::min(params.samples, data->size());
   for (std::int64_t k = 0; k < count; ++k) ids.push_back(k * data->size() / count);
@@ -188,7 +194,7 @@ Task::Outcome Evaluate::run(Context& context) {
   data->open(context);
   if (data->size() == 0) throw InputError("the data set is empty: there is nothing to evaluate");
   auto model = load_artifact(params_.model, context);
-  require_fields(model.info, params_.model, *data);
+  require_fields(model, params_.model, *data);
   warn_of_ranges(model.info, *data, context.log);
   const auto keys = deck::resolved(
       params_.dataset.node, context.registry->find(Dataset::kind, params_.dataset.type)->schema, *context.registry);

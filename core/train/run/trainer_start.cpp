@@ -161,7 +161,7 @@ static std::string other_keys(const std::string& file, const std::string& deck) 
 
 void Trainer::start_from_model() {
   const auto model = load_artifact(params_.start_from, context_);
-  require_fields(model.info, params_.start_from, data_.training());
+  require_fields(model, params_.start_from, data_.training());
   const auto& layout = step_.weights().layout();
   if (model.info.type != params_.network.type || model.layout->parameters() != layout.parameters() ||
       model.layout->tensors().size() != layout.tensors().size() || model.weights.dtype() != step_.network().dtype())

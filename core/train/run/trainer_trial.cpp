@@ -5,6 +5,7 @@
 
 #include "core/base/timing.hpp"
 #include "core/train/data/subset.hpp"
+#include "core/train/kinds/labels.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_data.hpp"
 #include "core/train/run/validation.hpp"
@@ -81,7 +82,9 @@ void Trial::try_data(Check& check) {
   data.open();
   Dataset& training = data.training();
   const bool whole = training.size() <= most_samples;
-  for (const auto& field : training.fields()) fields.push_back(field.name);
+  const auto spared = spared_labels(step.network());
+  for (const auto& field : training.fields())  // that whoever judges the model must have
+    if (std::find(spared.begin(), spared.end(), field.name) == spared.end()) fields.push_back(field.name);
   Subset few(training, some_ids(training, 64));
   step.network().fit_statistics(whole ? training : few, check.context());
   require_measure(params, step.network().metrics());

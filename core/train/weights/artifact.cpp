@@ -16,6 +16,7 @@
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/kinds/labels.hpp"
 
 namespace cambium::train {
 
@@ -177,11 +178,13 @@ std::string met_before(const ArtifactInfo& info, const std::string& model, const
   return {};
 }
 
-void require_fields(const ArtifactInfo& info, const std::string& model, Dataset& data) {
+void require_fields(const LoadedModel& loaded, const std::string& model, Dataset& data) {
   const auto fields = data.fields();
-  for (const auto& wanted : info.fields) {
+  const auto spared = spared_labels(*loaded.network);
+  for (const auto& wanted : loaded.info.fields) {
     const auto found =
         std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == wanted.info.name; });
+    if (found == fields.end() && std::find(spared.begin(), spared.end(), wanted.info.name) != spared.end()) continue;
     if (found == fields.end())
       throw InputError(fmt::format("model '{}' was trained on a field '{}', which the data set does not have", model,
                                    wanted.info.name));

@@ -58,8 +58,9 @@ struct LoadedModel {
 /// among the ranks of the context.
 LoadedModel load_artifact(const std::string& path, Context& context);
 
-/// InputError when a data set lacks a field of the model or has it in another unit.
-void require_fields(const ArtifactInfo& info, const std::string& model, Dataset& data);
+/// InputError when a data set on which the model is judged lacks a field of it, but for labels that its network spares,
+/// or has one in another unit. `path` is the model's file.
+void require_fields(const LoadedModel& model, const std::string& path, Dataset& data);
 
 /// What a judge of this model should know of a data set (its keys, YAML, or one file's path): a sentence where it names
 /// a file that the model was trained on or chosen by, since its errors there are less than elsewhere. Empty where it

@@ -140,7 +140,7 @@ InferCosmology::Row InferCosmology::network(const std::string& model, std::int64
   train::Hdf5Dataset data({{test_file()}, {{"counts", "", {}}, {"power", "", {}}, {"target", "", {}}}, {}, false},
                           context);
   data.open(context);
-  train::require_fields(loaded.info, model, data);
+  train::require_fields(loaded, model, data);
   const std::int64_t count = params_.test[1] - params_.test[0], ranks = context.comm.size();
   std::vector<double> all(count * targets, 0.0);
   for (std::int64_t from = context.comm.rank() * params_.batch; from < count; from += ranks * params_.batch) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/particles/box.hpp"
+#include "core/particles/given_axes.hpp"
 
 namespace cambium::deepmd {
 
@@ -19,6 +20,7 @@ struct TrainingFrame {
   std::vector<double> force;   ///< eV/Å, three an atom; empty when unlabelled
   std::vector<double> virial;  ///< eV, nine numbers as of ForceOutput; empty when unlabelled
   bool has_energy = false;
+  GivenAxes axes;  ///< of the data; a mean of absolute errors depends on them
 
   int atoms() const { return static_cast<int>(type.size()); }
   int pairs() const { return static_cast<int>(neighbour.size()); }

@@ -17,7 +17,7 @@ namespace {
 struct Storage {
   std::string species;
   std::vector<std::int32_t> type;
-  std::vector<double> coord, box, energy, force, virial;
+  std::vector<double> coord, box, axes, energy, force, virial;
 };
 
 template <class V>
@@ -79,11 +79,14 @@ train::SamplePtr make_sample(std::int64_t id, const std::vector<std::string>& sp
   if (frame.energy) data->energy = {*frame.energy};
   if (frame.box)
     for (const auto& row : frame.box->h) data->box.insert(data->box.end(), row, row + 3);
+  if (frame.axes.turned())
+    for (const auto& row : frame.axes.q) data->axes.insert(data->axes.end(), row, row + 3);
   const auto atoms = static_cast<std::int64_t>(types.size());
   add_field(*sample, "species", data->species, {static_cast<std::int64_t>(data->species.size())}, DType::u8);
   add_field(*sample, "type", data->type, {atoms}, DType::i32);
   add_field(*sample, "coord", data->coord, {atoms, 3}, DType::f64);
   add_field(*sample, "box", data->box, {3, 3}, DType::f64);
+  add_field(*sample, "axes", data->axes, {3, 3}, DType::f64);
   add_field(*sample, "energy", data->energy, {1}, DType::f64);
   add_field(*sample, "force", data->force, {atoms, 3}, DType::f64);
   add_field(*sample, "virial", data->virial, {3, 3}, DType::f64);
@@ -133,6 +136,8 @@ TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::strin
     for (std::size_t k = 0; k < 9; ++k) cell->h[k / 3][k % 3] = box[k];
   }
   TrainingFrame frame = find_pairs(x, type, cell, static_cast<int>(type_map.size()), rcut);
+  if (const auto axes = numbers(sample, "axes"); !axes.empty())
+    for (std::size_t k = 0; k < 9; ++k) frame.axes.q[k / 3][k % 3] = axes[k];
   frame.has_energy = !energy.empty();
   if (frame.has_energy) frame.energy = energy[0];
   const auto force = numbers(sample, "force"), virial = numbers(sample, "virial");

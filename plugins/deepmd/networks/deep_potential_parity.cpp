@@ -10,6 +10,20 @@ std::vector<io::ParityQuantity> DeepPotentialNetwork::parity_quantities() const 
           {"virial", "eV/atom", "virial per atom", {"sample"}, tensor, {}, {}, {}}};
 }
 
+/// Forces or tensors, `width` numbers each, in the axes in which the data were given.
+static void append_given(std::vector<double>& to, std::span<const double> from, std::size_t width, double factor,
+                         const GivenAxes& axes) {
+  for (std::size_t k = 0; k + width <= from.size(); k += width) {
+    const auto put = [&](const auto& numbers) {
+      for (const double x : numbers) to.push_back(factor * x);
+    };
+    if (width == 3)
+      put(axes.vector(&from[k]));
+    else
+      put(axes.tensor(&from[k]));
+  }
+}
+
 void DeepPotentialNetwork::add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                                       std::span<io::ParityQuantity> quantities) {
   auto &energy = quantities[0], &force = quantities[1], &virial = quantities[2];
@@ -26,15 +40,13 @@ void DeepPotentialNetwork::add_parity(std::span<const train::SamplePtr> samples,
     }
     if (!frame.force.empty()) {
       for (std::int64_t i = 0; i < frame.atoms(); ++i) force.place.insert(force.place.end(), {id, i});
-      force.reference.insert(force.reference.end(), frame.force.begin(), frame.force.end());
-      force.predicted.insert(force.predicted.end(), predicted[k].force.begin(), predicted[k].force.end());
+      append_given(force.reference, frame.force, 3, 1.0, frame.axes);
+      append_given(force.predicted, predicted[k].force, 3, 1.0, frame.axes);
     }
     if (frame.virial.empty()) continue;
     virial.place.push_back(id);
-    for (std::size_t q = 0; q < 9; ++q) {
-      virial.reference.push_back(frame.virial[q] / atoms);
-      virial.predicted.push_back(predicted[k].virial[q] / atoms);
-    }
+    append_given(virial.reference, frame.virial, 9, 1.0 / atoms, frame.axes);
+    append_given(virial.predicted, predicted[k].virial, 9, 1.0 / atoms, frame.axes);
   }
 }
 

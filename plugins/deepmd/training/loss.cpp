@@ -1,5 +1,6 @@
 #include "plugins/deepmd/training/loss.hpp"
 
+#include <array>
 #include <cmath>
 
 namespace cambium::deepmd {
@@ -30,10 +31,16 @@ FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass) {
   const TrainingFrame& frame = batch.frame(f);
   FrameErrors out;
   if (frame.has_energy) out.energy = pass.energy(f) - frame.energy;
-  for (std::size_t k = 0; k < frame.force.size(); ++k) {
-    const double e = pass.force(batch.place(f, static_cast<int>(k / 3)))[k % 3] - frame.force[k];
-    out.force_squares += e * e;
-    out.force_absolute += std::abs(e);
+  const bool turned = frame.axes.turned();
+  for (std::size_t i = 0; 3 * i < frame.force.size(); ++i) {
+    const auto found = pass.force(batch.place(f, static_cast<int>(i)));
+    std::array<double, 3> e{};
+    for (std::size_t k = 0; k < 3; ++k) {
+      e[k] = found[k] - frame.force[3 * i + k];
+      out.force_squares += e[k] * e[k];
+    }
+    if (turned) e = frame.axes.vector(e.data());
+    for (const double component : e) out.force_absolute += std::abs(component);
   }
   for (std::size_t k = 0; k < frame.virial.size(); ++k) {
     const double e = pass.virial(f)[k] - frame.virial[k];

@@ -29,6 +29,46 @@ std::optional<double> number_in(std::string_view word) {
   return value;
 }
 
+/// What stands between the cells of a line; empty: blanks.
+std::string_view mark_in(std::string_view line) {
+  const auto has = [&](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
+  if (has(";")) return ";";
+  if (has(",")) return has("\t") ? "\t" : ",";
+  return has("::") ? "::" : "";
+}
+
+/// A cell without blanks and quotation marks around it.
+std::string_view bare_cell(std::string_view cell) {
+  cell = trimmed(cell);
+  if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front())
+    cell = trimmed(cell.substr(1, cell.size() - 2));
+  return cell;
+}
+
+void cut_at(std::string_view line, std::string_view mark, std::vector<std::string_view>& out) {
+  std::size_t at = 0;
+  if (mark.empty()) {
+    constexpr std::string_view blanks = " \t";
+    while (at < line.size()) {
+      const auto end = std::min(line.find_first_of(blanks, at), line.size());
+      out.push_back(bare_cell(line.substr(at, end - at)));
+      at = std::min(line.find_first_not_of(blanks, end), line.size());
+    }
+    return;
+  }
+  for (auto end = line.find(mark); end != std::string_view::npos; end = line.find(mark, at)) {
+    out.push_back(bare_cell(line.substr(at, end - at)));
+    at = end + mark.size();
+  }
+  out.push_back(bare_cell(line.substr(at)));
+}
+
+/// A remark without the marks before it.
+std::string_view text_of_remark(std::string_view remark) {
+  const auto first = remark.find_first_not_of("#%/ \t");
+  return first == std::string_view::npos ? std::string_view() : trimmed(remark.substr(first));
+}
+
 /// Behind a text in quotation marks that begins at `at`; the end where it is not closed.
 std::size_t behind_quoted(std::string_view text, std::size_t at) {
   const char mark = text[at];
@@ -70,7 +110,7 @@ bool CellLines::next() {
     line = trimmed(line);
     if (line.empty()) continue;
     if (remark_in(line) == 0) {
-      if (!begun_ && remarks_.size() < 10) remarks_.emplace_back(line);
+      take_remark(line);
       continue;
     }
     cut(without_remark(line));
@@ -79,6 +119,22 @@ bool CellLines::next() {
     return true;
   }
   return false;
+}
+
+void CellLines::take_remark(std::string_view line) {
+  const auto text = text_of_remark(line);
+  if (begun_) {
+    numbers_between_ += whole(text) ? 1 : 0;
+    return;
+  }
+  last_remark_ = text;
+  if (remarks_.size() < 10) remarks_.emplace_back(line);
+}
+
+std::vector<std::string_view> CellLines::remark_cells() const {
+  std::vector<std::string_view> out;
+  if (!last_remark_.empty()) cut_at(last_remark_, mark_in(last_remark_), out);
+  return out;
 }
 
 /// The part of a line that holds cells; sets the dictionary behind them.
@@ -102,41 +158,13 @@ std::string_view CellLines::without_remark(std::string_view line) {
   return cells;
 }
 
-void CellLines::add(std::string_view cell) {
-  cell = trimmed(cell);
-  if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front())
-    cell = trimmed(cell.substr(1, cell.size() - 2));
-  cells_.push_back(cell);
-}
-
 void CellLines::cut(std::string_view line) {
   cells_.clear();
   decimal_comma_ = false;
   if (line.empty()) return;
-  const auto has = [&](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
-  std::string_view mark;
-  if (has(";"))
-    mark = ";";
-  else if (has(","))
-    mark = has("\t") ? "\t" : ",";
-  else if (has("::"))
-    mark = "::";
+  const auto mark = mark_in(line);
   decimal_comma_ = !mark.empty() && mark != ",";
-  if (mark.empty()) {
-    constexpr std::string_view blanks = " \t";
-    for (std::size_t at = 0; at < line.size();) {
-      const auto end = std::min(line.find_first_of(blanks, at), line.size());
-      add(line.substr(at, end - at));
-      at = std::min(line.find_first_not_of(blanks, end), line.size());
-    }
-    return;
-  }
-  std::size_t at = 0;
-  for (auto end = line.find(mark); end != std::string_view::npos; end = line.find(mark, at)) {
-    add(line.substr(at, end - at));
-    at = end + mark.size();
-  }
-  add(line.substr(at));
+  cut_at(line, mark, cells_);
 }
 
 std::optional<double> CellLines::real(std::string_view cell) const {

@@ -27,6 +27,11 @@ class CellLines {
   /// Lines that are remarks and stand before the first one with cells, at most ten, each with its mark.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
+  /// The last remark before the first line with cells, cut into cells as lines are: names of columns, perhaps.
+  std::vector<std::string_view> remark_cells() const;
+  /// Remarks behind the first line with cells that are a whole number and nothing else.
+  std::int64_t numbers_between() const { return numbers_between_; }
+
   std::int64_t line_number() const { return lines_.number(); }
   const std::string& path() const { return lines_.path(); }
   [[noreturn]] void fail(const std::string& text) const { lines_.fail(text); }
@@ -39,12 +44,14 @@ class CellLines {
  private:
   std::string_view without_remark(std::string_view line);
   void cut(std::string_view line);
-  void add(std::string_view cell);
+  void take_remark(std::string_view line);
 
   io::TextLines lines_;
   std::vector<std::string_view> cells_;
   std::optional<std::string_view> attributes_;
   std::vector<std::string> remarks_;
+  std::string last_remark_;
+  std::int64_t numbers_between_ = 0;
   bool begun_ = false, decimal_comma_ = false;
 };
 

@@ -4,13 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
+#include <set>
 
 #include "core/base/error.hpp"
 
 namespace cambium::graph {
 
 namespace {
+
+using Pair = std::pair<std::int64_t, std::int64_t>;
 
 /// How many numbers of nodes there are, and between which they lie.
 struct Side {
@@ -97,7 +102,53 @@ std::optional<Found> found_in(const std::vector<std::int64_t>& n, Counts& counts
   return {};
 }
 
+/// The neighbours that a line of METIS names for node `from`; empty where it is no such line. The third number of the
+/// first line says what stands beside them: ones for weights of edges, tens of nodes, hundreds sizes of nodes.
+std::vector<Pair> metis_line(const std::vector<std::int64_t>& numbers, std::int64_t from, std::int64_t nodes,
+                             std::int64_t format) {
+  const std::int64_t own = format / 10 % 10 + format / 100, step = 1 + format % 10;
+  std::vector<Pair> out;
+  for (std::int64_t k = own; k < std::ssize(numbers); k += step) {
+    const auto to = numbers[k];
+    if (to < 1 || to > nodes || to == from) return {};
+    out.emplace_back(from, to);
+  }
+  return (std::ssize(numbers) - own) % step == 0 ? out : std::vector<Pair>{};
+}
+
 }  // namespace
+
+void require_no_metis(const FirstLine& first, const EdgeText& rest) {
+  const auto& n = first.numbers;
+  const std::int64_t format = n.size() > 2 ? n[2] : 0;
+  if (n.size() < 2 || rest.size() == 0 || rest.size() > n[0]) return;
+  constexpr std::array<std::int64_t, 8> formats{0, 1, 10, 11, 100, 101, 110, 111};
+  if (std::find(formats.begin(), formats.end(), format) == formats.end()) return;
+  std::set<Pair> named, edges;
+  for (std::int64_t k = 0; k < rest.size(); ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    std::vector<std::int64_t> numbers{rest.u[at], rest.v[at]};
+    if (rest.names_weight[at]) {
+      if (rest.weight[at] != std::floor(rest.weight[at])) return;
+      numbers.push_back(static_cast<std::int64_t>(rest.weight[at]));
+    }
+    edges.emplace(std::min(rest.u[at], rest.v[at]), std::max(rest.u[at], rest.v[at]));
+    const auto found = metis_line(numbers, rest.line[at] - first.line, n[0], format);
+    if (found.empty()) return;
+    named.insert(found.begin(), found.end());
+  }
+  std::set<Pair> once;
+  for (const auto& [u, v] : named) {
+    if (!named.contains({v, u})) return;
+    once.emplace(std::min(u, v), std::max(u, v));
+  }
+  if (std::ssize(once) != n[1] || (rest.weight.empty() && once == edges)) return;
+  throw InputError(
+      fmt::format("{}: behind the line of counts '{}' line i names the neighbours of node i, as in a graph of METIS; "
+                  "save the graph "
+                  "as a list of edges, or, if a line is an edge, say counts: true",
+                  rest.path, fmt::join(n, " ")));
+}
 
 bool may_be_counts(const std::vector<std::int64_t>& numbers, std::int64_t lines) {
   return std::any_of(numbers.begin(), numbers.end(),

@@ -28,16 +28,16 @@ std::string plain_name(std::string_view cell) {
 }
 
 using ColumnNames = std::set<std::string, std::less<>>;
-const ColumnNames source_names{"source", "sourceid",  "src",    "from",   "fromnode", "fromnodeid", "fromid",
-                               "u",      "head",      "node1",  "id1",    "nodea",    "v1",         "user",
-                               "userid", "uid",       "users",  "citing", "customer", "customerid", "sourcenode",
-                               "start",  "startnode", "origin", "i",      "person",   "vertex1"};
-const ColumnNames target_names{"target",  "targetid", "dst",     "to",          "tonode",  "tonodeid",  "toid",
-                               "v",       "tail",     "node2",   "id2",         "nodeb",   "v2",        "item",
-                               "itemid",  "iid",      "items",   "cited",       "product", "productid", "targetnode",
-                               "end",     "stop",     "endnode", "destination", "dest",    "j",         "movie",
-                               "movieid", "artistid", "bookid",  "venueid",     "vertex2", "businessid"};
-const ColumnNames weight_names{"weight", "weights", "w", "value", "edgeweight"};
+const ColumnNames source_names{"source",    "sourceid", "src",    "from",     "fromnode",   "fromnodeid", "fromid",
+                               "u",         "node1",    "id1",    "nodea",    "v1",         "user",       "userid",
+                               "uid",       "users",    "citing", "customer", "customerid", "sourcenode", "start",
+                               "startnode", "origin",   "i",      "person",   "vertex1"};
+const ColumnNames target_names{"target",   "targetid", "dst",         "to",      "tonode",    "tonodeid",   "toid",
+                               "v",        "node2",    "id2",         "nodeb",   "v2",        "item",       "itemid",
+                               "iid",      "items",    "cited",       "product", "productid", "targetnode", "end",
+                               "stop",     "endnode",  "destination", "dest",    "j",         "movie",      "movieid",
+                               "artistid", "bookid",   "venueid",     "vertex2", "businessid"};
+const ColumnNames weight_names{"weight", "weights", "w", "value", "edgeweight", "sign"};
 const ColumnNames time_names{"time", "timestamp", "timestamps", "ts", "t", "date", "datetime", "year"};
 
 }  // namespace
@@ -104,38 +104,91 @@ std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out) {
   return konect;
 }
 
-std::vector<EdgeTextKeys::Column> columns_of_names(const CellLines& lines, std::vector<std::string>& notes) {
-  using Column = EdgeTextKeys::Column;
-  const auto cells = lines.cells();
-  std::vector<Column> out(cells.size(), Column::other);
+namespace {
+
+using Column = EdgeTextKeys::Column;
+
+/// What names say of columns. One source and one target where they say which columns are the nodes.
+struct Named {
+  std::vector<Column> column;
   std::vector<std::size_t> source, target;
+  bool sure() const { return source.size() == 1 && target.size() == 1; }
+};
+
+Named named_columns(std::span<const std::string_view> cells) {
+  Named out{std::vector<Column>(cells.size(), Column::other), {}, {}};
   for (std::size_t k = 0; k < cells.size(); ++k) {
     const auto name = plain_name(cells[k]);
-    if (source_names.contains(name)) source.push_back(k);
-    if (target_names.contains(name)) target.push_back(k);
-    if (weight_names.contains(name)) out[k] = Column::weight;
-    if (time_names.contains(name)) out[k] = Column::time;
+    // Arrows have a tail and a head; triples of a head, a relation and a tail lead the other way. The first one is
+    // where the edge begins in both.
+    const bool end_of_arrow = name == "head" || name == "tail";
+    if (source_names.contains(name) || (end_of_arrow && out.source.empty()))
+      out.source.push_back(k);
+    else if (target_names.contains(name) || end_of_arrow)
+      out.target.push_back(k);
+    if (weight_names.contains(name)) out.column[k] = Column::weight;
+    if (time_names.contains(name)) out.column[k] = Column::time;
   }
-  if (source.size() == 1 && target.size() == 1) {
-    out[source.front()] = Column::source;
-    out[target.front()] = Column::target;
-  } else if (cells.size() == 2 && (source.empty() || target.empty())) {
+  if (out.sure()) {
+    out.column[out.source.front()] = Column::source;
+    out.column[out.target.front()] = Column::target;
+  }
+  return out;
+}
+
+/// Adds which columns have no use.
+void say_unused(const std::vector<Column>& columns, std::span<const std::string_view> names, const std::string& path,
+                std::vector<std::string>& notes) {
+  std::vector<std::string> unused;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (columns[k] == Column::time || columns[k] == Column::other) unused.push_back(fmt::format("'{}'", names[k]));
+  if (!unused.empty()) notes.push_back(fmt::format("{}: not used of its columns: {}", path, fmt::join(unused, ", ")));
+}
+
+}  // namespace
+
+std::vector<Column> columns_of_names(const CellLines& lines, std::vector<std::string>& notes) {
+  const auto cells = lines.cells();
+  auto [out, source, target] = named_columns(cells);
+  if (source.size() != 1 || target.size() != 1) {
+    if (cells.size() != 2 || (!source.empty() && !target.empty()))
+      lines.fail(
+          fmt::format("the names '{}' do not say which two columns are the nodes of an edge; call them source and "
+                      "target, or say columns: [source, target, ...]",
+                      fmt::join(cells, "', '")));
     out = {Column::source, Column::target};
-  } else {
-    lines.fail(
-        fmt::format("the names '{}' do not say which two columns are the nodes of an edge; call them source and "
-                    "target, or say columns: [source, target, ...]",
-                    fmt::join(cells, "', '")));
   }
   if (std::count(out.begin(), out.end(), Column::weight) > 1)
     lines.fail(fmt::format("two of the names '{}' are weights; say columns: [source, target, weight, other], say",
                            fmt::join(cells, "', '")));
-  std::vector<std::string> unused;
-  for (std::size_t k = 0; k < cells.size(); ++k)
-    if (out[k] == Column::time || out[k] == Column::other) unused.push_back(fmt::format("'{}'", cells[k]));
-  if (!unused.empty())
-    notes.push_back(fmt::format("{}: not used of its columns: {}", lines.path(), fmt::join(unused, ", ")));
+  say_unused(out, cells, lines.path(), notes);
   return out;
+}
+
+std::vector<Column> columns_of_remark(const CellLines& lines, std::vector<std::string>& notes) {
+  const auto names = lines.remark_cells();
+  if (names.size() != lines.cells().size()) return {};
+  auto named = named_columns(names);
+  if (!named.sure() || std::count(named.column.begin(), named.column.end(), Column::weight) > 1) return {};
+  say_unused(named.column, names, lines.path(), notes);
+  return std::move(named.column);
+}
+
+void require_lines_of_edges(const CellLines& lines) {
+  const auto& remarks = lines.remarks();
+  if (remarks.size() > 1 && remarks[1].starts_with("# GMT "))
+    throw InputError(fmt::format(
+        "{}: its header is that of networkx's write_adjlist and write_multiline_adjlist, whose lines name "
+        "the neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, say columns: "
+        "[source, target]",
+        lines.path()));
+  const auto first = lines.remark_cells();
+  if (lines.numbers_between() > 0 && first.size() == 1 && lines.whole(first.front()))
+    throw InputError(fmt::format(
+        "{}: numbers stand in remarks between the lines, as in LGL files, where the nodes of the lines "
+        "behind are neighbours of that number; save the graph as a list of edges, or, if a line is an edge, "
+        "say columns: [source, target]",
+        lines.path()));
 }
 
 }  // namespace cambium::graph

@@ -25,5 +25,12 @@ std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out);
 /// What columns are by their names in the line where `lines` are; columns that are not used are named in a note.
 /// InputError where the names do not say which ones are nodes.
 std::vector<EdgeTextKeys::Column> columns_of_names(const CellLines& lines, std::vector<std::string>& notes);
+/// The same by the last remark before the line where `lines` are ("# FromNodeId ToNodeId Timestamp"); empty where it
+/// does not name as many columns, the nodes among them.
+std::vector<EdgeTextKeys::Column> columns_of_remark(const CellLines& lines, std::vector<std::string>& notes);
+
+/// InputError where remarks say that lines name neighbours of a node instead of edges: networkx's lists of neighbours,
+/// LGL. The latter shows when all lines have been read.
+void require_lines_of_edges(const CellLines& lines);
 
 }  // namespace cambium::graph

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/commas.hpp"
 #include "plugins/graph/graphs/cell_lines.hpp"
 #include "plugins/graph/graphs/edge_counts.hpp"
 #include "plugins/graph/graphs/edge_headers.hpp"
@@ -36,14 +38,18 @@ class EdgeReader {
       read_market(*market);
     } else {
       konect_ = konect_of(lines_, out_);
+      if (keys_.columns.empty()) require_lines_of_edges(lines_);
       if (take_names()) {
         if (!lines_.next()) return std::move(out_);
+      } else if (keys_.columns.empty() && !konect_) {
+        columns_ = columns_of_remark(lines_, out_.notes);
       }
       read_lines();
+      if (keys_.columns.empty()) require_lines_of_edges(lines_);
       judge_columns();
     }
-    if (!out_.weight.empty() && without_weight_ > 0)
-      out_.notes.push_back(fmt::format("{}: {} lines name no weight, which is 1 then", out_.path, without_weight_));
+    if (const auto none = without_weight(); !out_.weight.empty() && none > 0)
+      out_.notes.push_back(fmt::format("{}: {} lines name no weight, which is 1 then", out_.path, none));
     return std::move(out_);
   }
 
@@ -89,12 +95,27 @@ class EdgeReader {
     return *found;
   }
 
+  double weight_in(std::string_view cell) {
+    commas_.add(cell);
+    return real(cell, "the weight of an edge");
+  }
+
+  /// A third cell that nothing names.
+  double third(std::string_view cell) {
+    const double value = weight_in(cell);
+    thirds_ = true;
+    whole_thirds_ = whole_thirds_ && value == std::floor(value);
+    return value;
+  }
+
+  std::int64_t without_weight() const { return std::count(out_.names_weight.begin(), out_.names_weight.end(), false); }
+
   void add(std::int64_t u, std::int64_t v, std::optional<double> weight) {
     if (weight && out_.weight.empty()) out_.weight.assign(out_.u.size(), 1.0);
     out_.u.push_back(u);
     out_.v.push_back(v);
     if (!out_.weight.empty() || weight) out_.weight.push_back(weight.value_or(1.0));
-    if (!weight) ++without_weight_;
+    out_.names_weight.push_back(weight.has_value());
     out_.line.push_back(static_cast<std::int32_t>(lines_.line_number()));
   }
 
@@ -116,7 +137,7 @@ class EdgeReader {
                         cells.size() == 1 ? "" : "s",
                         cells.size() == 1 ? "; is the file cut short?" : "; say what they are by the key 'columns'"));
       std::optional<double> weight = of_attributes();
-      if (cells.size() > 2) weight = real(cells[2], "the weight of an edge");
+      if (cells.size() > 2) weight = third(cells[2]);
       if (cells.size() > 3) last_.push_back(real(cells[3], "the time of an edge"));
       add(node(cells[0]), node(cells[1]), weight);
       return;
@@ -126,7 +147,7 @@ class EdgeReader {
       lines_.fail(
           fmt::format("{} columns were expected, but the line has {}; is the file cut short?", most, cells.size()));
     add(node(cells[place_of(Column::source)]), node(cells[place_of(Column::target)]),
-        weight < cells.size() ? std::optional(real(cells[weight], "the weight of an edge")) : of_attributes());
+        weight < cells.size() ? std::optional(weight_in(cells[weight])) : of_attributes());
   }
 
   /// The first line, where it may be counts: whole numbers without anything else.
@@ -165,7 +186,10 @@ class EdgeReader {
     while (lines_.next()) add_line();
     if (!may_be_counts(first->numbers, out_.size() - 1)) return;
     EdgeText rest = without_first();
-    if (take_counts(*first, rest, keys_, bipartite_)) out_ = std::move(rest);
+    if (columns_.empty() && !keys_.counts) require_no_metis(*first, rest);
+    if (!take_counts(*first, rest, keys_, bipartite_)) return;
+    out_ = std::move(rest);
+    thirds_ = thirds_ && !out_.weight.empty();
   }
 
   EdgeText without_first() const {
@@ -173,13 +197,23 @@ class EdgeReader {
     rest.u.erase(rest.u.begin());
     rest.v.erase(rest.v.begin());
     rest.line.erase(rest.line.begin());
+    rest.names_weight.erase(rest.names_weight.begin());
     if (!rest.weight.empty()) rest.weight.erase(rest.weight.begin());
+    if (std::find(rest.names_weight.begin(), rest.names_weight.end(), true) == rest.names_weight.end())
+      rest.weight.clear();  // three counts
     return rest;
   }
 
   /// What the third and the fourth column are where nothing names them.
   void judge_columns() {
+    if (commas_.may_be_thousands())
+      throw InputError(
+          fmt::format("{}: some weights have a comma before three digits, as 12,000, others have none: it may be a "
+                      "decimal point or stand between thousands; write decimal points as points, and nothing between "
+                      "thousands",
+                      out_.path));
     if (!columns_.empty() || out_.weight.empty()) return;
+    require_plain_thirds();
     const auto times = [](const std::vector<double>& x) { return std::all_of(x.begin(), x.end(), is_time); };
     if (konect_ && !konect_->weighted) {
       out_.weight.clear();
@@ -194,13 +228,46 @@ class EdgeReader {
             fmt::format("{}: the third column is taken for weights, the fourth for times; the key "
                         "'columns' says it otherwise",
                         out_.path));
-    } else if (!konect_ && without_weight_ == 0 && times(out_.weight)) {
+    } else if (!konect_ && without_weight() == 0 && times(out_.weight)) {
       out_.weight.clear();
       out_.notes.push_back(
           fmt::format("{}: the third column is taken for times, not for weights; the key 'columns' "
                       "says it otherwise",
                       out_.path));
+    } else if (!konect_ && thirds_) {
+      const auto [low, high] = std::minmax_element(out_.weight.begin(), out_.weight.end());
+      out_.notes.push_back(
+          fmt::format("{}: the third column, {:g} to {:g}, is taken for weights; the key 'columns' says it otherwise",
+                      out_.path, *low, *high));
     }
+  }
+
+  /// InputError where nothing names the third cells and they may well be nodes: neighbours of the first, or of a table
+  /// that counts its lines.
+  void require_plain_thirds() const {
+    if (konect_ || !thirds_ || !whole_thirds_ || !last_.empty()) return;
+    const auto refuse = [&](const char* why) {
+      throw InputError(
+          fmt::format("{}: {}; say columns: [source, target, weight] where the third column are weights, or what its "
+                      "columns are",
+                      out_.path, why));
+    };
+    if (without_weight() > 0)
+      refuse("some lines have two whole numbers, some three, as if they named the neighbours of the first node");
+    if (counts_lines()) refuse("the first column counts the lines, and the third may be nodes as well as weights");
+  }
+
+  /// Whether the first column numbers the lines from 0 or 1, and most numbers of the third stand in the second, too,
+  /// which are more than ratings have values: users of whom one item each is held out may have ratings.
+  bool counts_lines() const {
+    if (out_.u.front() < 0 || out_.u.front() > 1) return false;
+    for (std::int64_t k = 1; k < out_.size(); ++k)
+      if (out_.u[k] != out_.u.front() + k) return false;
+    const std::set<std::int64_t> of_second(out_.v.begin(), out_.v.end());
+    const std::set<double> of_third(out_.weight.begin(), out_.weight.end());
+    const auto known = std::count_if(of_third.begin(), of_third.end(),
+                                     [&](double x) { return of_second.contains(static_cast<std::int64_t>(x)); });
+    return std::ssize(of_third) > 10 && 2 * known > std::ssize(of_third);
   }
 
   void read_market(const Market& market) {
@@ -238,7 +305,8 @@ class EdgeReader {
   std::vector<Column> columns_;  ///< empty: not named
   std::vector<double> last_;     ///< fourth column where nothing names it
   std::optional<Konect> konect_;
-  std::int64_t without_weight_ = 0;
+  io::Commas commas_;                          ///< of weights
+  bool thirds_ = false, whole_thirds_ = true;  ///< third cells that nothing names: whether there are, all whole numbers
 };
 
 }  // namespace

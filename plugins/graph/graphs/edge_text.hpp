@@ -42,6 +42,7 @@ struct EdgeText {
   std::string path;
   std::vector<std::int64_t> u, v;    ///< of each edge, as they are written
   std::vector<double> weight;        ///< empty where the text names none
+  std::vector<bool> names_weight;    ///< of each edge, whether its line names its weight
   std::vector<std::int32_t> line;    ///< of the text, from 1
   std::int64_t rows = 0;             ///< nodes (or users) that the text says it has; 0: it does not say
   std::int64_t columns = 0;          ///< items that it says it has

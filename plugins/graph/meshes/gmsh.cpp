@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <span>
 #include <unordered_map>
 
@@ -32,8 +33,10 @@ class GmshReader {
         read_entities();
       else if (section == "$PartitionedEntities")
         lines_.fail("the mesh is divided into partitions, whose curves carry no names; save it whole (gmsh -part 0)");
-      else if (section == "$Nodes")
-        modern_ ? read_node_blocks() : read_nodes();
+      else if (section == "$Nodes" && modern_)
+        read_node_blocks();
+      else if (section == "$Nodes" || section == "$ParametricNodes")
+        read_nodes(section);
       else if (section == "$Elements")
         modern_ ? read_element_blocks() : read_elements();
       else if (section.starts_with('$') && !section.starts_with("$End"))
@@ -135,13 +138,14 @@ class GmshReader {
         {lines_.real(words[first], "x"), lines_.real(words[first + 1], "y"), lines_.real(words[first + 2], "z")});
   }
 
-  void read_nodes() {
-    const auto count = whole(need(1, "$Nodes")[0], "the number of nodes");
+  /// $ParametricNodes has coordinates on the geometry behind x, y and z.
+  void read_nodes(const std::string& section) {
+    const auto count = whole(need(1, section.c_str())[0], "the number of nodes");
     for (std::int64_t k = 0; k < count; ++k) {
-      const auto words = need(4, "$Nodes");
+      const auto words = need(4, section.c_str());
       add_point(whole(words[0], "a node"), words, 1);
     }
-    end_of("$Nodes");
+    end_of(section);
   }
 
   void read_node_blocks() {
@@ -203,6 +207,14 @@ class GmshReader {
     return !fresh && at->second != group;
   }
 
+  /// Partitions are numbered from 1: where one is missing the triangles are those of one file of several.
+  void require_all_parts() const {
+    if (parts_.empty() || *parts_.rbegin() == std::ssize(parts_)) return;
+    throw InputError(
+        fmt::format("'{}' holds {} of at least {} partitions of a mesh; save it whole (gmsh without -part_split)",
+                    lines_.path(), parts_.size(), *parts_.rbegin()));
+  }
+
   void read_elements() {
     const auto count = whole(need(1, "$Elements")[0], "the number of elements");
     for (std::int64_t k = 0; k < count; ++k) {
@@ -211,10 +223,12 @@ class GmshReader {
           static_cast<std::size_t>(std::clamp<std::int64_t>(whole(words[2], "the number of tags"), 0, 1000));
       const std::int64_t group = tags > 0 && words.size() > 3 ? std::abs(whole(words[3], "a physical group")) : 0;
       const auto type = static_cast<int>(whole(words[1], "a type"));
+      if (type == triangle_type && tags > 3 && words.size() > 6) parts_.insert(whole(words[6], "a partition"));
       if (written_before(type, group, words, 3 + tags)) continue;
       add_element(whole(words[0], "an element"), type, std::span(&group, 1), words, 3 + tags);
     }
     end_of("$Elements");
+    require_all_parts();
     elements_ = true;
   }
 
@@ -242,6 +256,7 @@ class GmshReader {
   std::map<std::int64_t, std::string> names_;
   std::map<std::int64_t, std::vector<std::int64_t>> groups_of_curve_;
   std::map<std::array<std::int64_t, 4>, std::int64_t> group_of_triangle_;
+  std::set<std::int64_t> parts_;  ///< partitions that triangles belong to
   std::unordered_map<std::int64_t, std::int64_t> at_;
 };
 

@@ -64,7 +64,7 @@ static RawMesh raw_mesh(const MeshKeys& keys, std::uint64_t seed, const std::str
 
 Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log) {
   const std::string name = keys.rectangle ? "rectangle" : keys.disc ? "disc" : "'" + keys.file + "'";
-  Triangles out = checked_mesh(raw_mesh(keys, seed, name), name, log);
+  Triangles out = checked_mesh(raw_mesh(keys, seed, name), name, log, keys.file.empty());
   for (const auto& part : keys.refine) refine(out, part, name);
   if (!keys.file.empty() || !keys.refine.empty()) renumber_nodes(out);
   return out;
@@ -240,6 +240,94 @@ void say_hanging(const RawMesh& raw, const std::vector<Triangles::Side>& boundar
                     name, hanging, first));
 }
 
+/// The lengths by which a mesh is divided into squares, and the square of a place.
+struct Squares {
+  double low[2] = {0.0, 0.0}, width = 1.0;
+  std::array<std::int64_t, 2> at(double x, double y) const {
+    return {static_cast<std::int64_t>(std::floor((x - low[0]) / width)),
+            static_cast<std::int64_t>(std::floor((y - low[1]) / width))};
+  }
+};
+
+/// Squares of which so many lie along the longer side of the mesh.
+Squares squares_of(const RawMesh& raw, double count) {
+  const auto& first = raw.point.front();
+  double low[2] = {first[0], first[1]}, high[2] = {first[0], first[1]};
+  for (const auto& p : raw.point)
+    for (int d = 0; d < 2; ++d) low[d] = std::min(low[d], p[d]), high[d] = std::max(high[d], p[d]);
+  return {{low[0], low[1]}, std::max(high[0] - low[0], high[1] - low[1]) / count};
+}
+
+[[noreturn]] void refuse_overlap(const std::string& name, const std::string& what) {
+  throw InputError(fmt::format(
+      "mesh {}: {}; triangles may not overlap, which would count what lies there twice: unite the surfaces (in Gmsh "
+      "BooleanFragments or BooleanDifference) and mesh the domain again",
+      name, what));
+}
+
+/// Pairs of points nearer than that. Points are sorted along a direction in which few of a mesh lie side by side.
+std::vector<std::pair<std::size_t, std::size_t>> points_within(const RawMesh& raw, double distance) {
+  std::vector<std::pair<double, std::size_t>> along;
+  for (std::size_t i = 0; i < raw.point.size(); ++i)
+    along.emplace_back(raw.point[i][0] * std::cos(1.0) + raw.point[i][1] * std::sin(1.0), i);
+  std::sort(along.begin(), along.end());
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  for (std::size_t k = 0; k < along.size(); ++k)
+    for (std::size_t j = k + 1; j < along.size() && along[j].first - along[k].first < distance; ++j) {
+      const auto &p = raw.point[along[k].second], &q = raw.point[along[j].second];
+      if (std::hypot(p[0] - q[0], p[1] - q[1]) < distance) out.push_back(std::minmax(along[k].second, along[j].second));
+    }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Nodes at one place: in the middle of other triangles, or on either side of a line whose nodes are there twice.
+void say_twice(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name, Log& log) {
+  std::vector<bool> outer(raw.point.size(), false);
+  for (const auto& s : boundary) outer[s.node[0]] = outer[s.node[1]] = true;
+  const auto twice = points_within(raw, squares_of(raw, 2e8).width);
+  for (const auto& [i, j] : twice)
+    if (!outer[i] || !outer[j])
+      refuse_overlap(name, fmt::format("nodes {} and {} lie at one place, inside of triangles", raw.point_number[i],
+                                       raw.point_number[j]));
+  if (twice.empty()) return;
+  log.warn(
+      fmt::format("mesh {}: {} nodes of the boundary lie where others do (the first are {} and {}): nothing passes "
+                  "between their triangles, as through a wall; where there is none, unite the surfaces (in Gmsh "
+                  "Coherence or BooleanFragments) and mesh the domain again",
+                  name, twice.size(), raw.point_number[twice.front().first], raw.point_number[twice.front().second]));
+}
+
+/// InputError where the middle of an edge of the boundary lies inside of a triangle.
+void require_apart(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name) {
+  const auto squares = squares_of(raw, std::max(1.0, std::sqrt(static_cast<double>(raw.corner.size()))));
+  std::map<std::array<std::int64_t, 2>, std::vector<std::size_t>> sides;
+  const auto middle = [&](std::size_t s) -> Point {
+    const auto &a = raw.point[boundary[s].node[0]], &b = raw.point[boundary[s].node[1]];
+    return {0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])};
+  };
+  for (std::size_t s = 0; s < boundary.size(); ++s) sides[squares.at(middle(s)[0], middle(s)[1])].push_back(s);
+  for (std::size_t t = 0; t < raw.corner.size(); ++t) {
+    const auto &a = raw.point[raw.corner[t][0]], &b = raw.point[raw.corner[t][1]], &c = raw.point[raw.corner[t][2]];
+    const auto from = squares.at(std::min({a[0], b[0], c[0]}), std::min({a[1], b[1], c[1]})),
+               to = squares.at(std::max({a[0], b[0], c[0]}), std::max({a[1], b[1], c[1]}));
+    const auto left_of = [](const auto& p, const auto& q, const Point& m) {
+      const double side = std::hypot(q[0] - p[0], q[1] - p[1]);
+      return ((q[0] - p[0]) * (m[1] - p[1]) - (q[1] - p[1]) * (m[0] - p[0])) / side > 1e-6 * side;
+    };
+    for (auto x = from[0]; x <= to[0]; ++x)
+      for (auto at = sides.lower_bound({x, from[1]}); at != sides.end() && at->first <= std::array{x, to[1]}; ++at)
+        for (const auto s : at->second) {
+          const Point m = middle(s);
+          if (left_of(a, b, m) && left_of(b, c, m) && left_of(c, a, m))
+            refuse_overlap(name,
+                           fmt::format("the edge of the boundary between nodes {} and {} lies inside of triangle {}",
+                                       raw.point_number[boundary[s].node[0]], raw.point_number[boundary[s].node[1]],
+                                       raw.triangle_number[t]));
+        }
+  }
+}
+
 }  // namespace
 
 void renumber_nodes(Triangles& mesh) {
@@ -266,7 +354,7 @@ void renumber_nodes(Triangles& mesh) {
     for (auto& i : s.node) i = fresh[i];
 }
 
-Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log) {
+Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log, bool made) {
   require_plane(raw, name);
   drop_unused(raw, name, log);
   require_single(raw, name);
@@ -274,6 +362,10 @@ Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log) {
   Triangles out;
   out.boundary = boundary_of(raw, name, out.more_tags);
   say_hanging(raw, out.boundary, name, log);
+  if (!made) {
+    require_apart(raw, out.boundary, name);
+    say_twice(raw, out.boundary, name, log);
+  }
   out.tags = raw.tags;
   for (const auto& p : raw.point) out.point.push_back({p[0], p[1]});
   for (std::size_t i = 0; i < raw.point.size(); ++i) out.number.push_back(static_cast<std::int32_t>(i));

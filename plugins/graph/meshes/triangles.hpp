@@ -95,9 +95,10 @@ void refine(Triangles& mesh, const MeshKeys::Refine& keys, const std::string& na
 void renumber_nodes(Triangles& mesh);
 
 /// InputError for a triangle of no area, one that is turned round while others are not, one that is there twice, an
-/// edge of three triangles, points outside a plane z = constant. Says nodes that no triangle uses, which go, and nodes
-/// that hang on the edge of a neighbour. `name`: of the mesh, for messages.
-Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log);
+/// edge of three triangles, triangles that overlap, points outside a plane z = constant. Says nodes that no triangle
+/// uses, which go, nodes that hang on the edge of a neighbour, and boundaries whose nodes lie at one place. `name`: of
+/// the mesh, for messages. `made`: by a rule, so that no triangles overlap.
+Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log, bool made = false);
 
 RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed);
 RawMesh disc_of(const MeshKeys::Disc& keys);

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "core/base/error.hpp"
+#include "core/base/units.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
 #include "plugins/graph/molecules/molecule.hpp"
@@ -77,6 +80,30 @@ std::vector<T> rows_of(const std::vector<T>& all, std::int64_t first, std::int64
   return all.empty() ? std::vector<T>() : std::vector<T>(all.begin() + first * width, all.begin() + last * width);
 }
 
+std::string unit_of_array(const io::Dataset& array) {
+  for (const char* name : {"unit", "units"})
+    if (array.has_attribute(name))
+      if (const auto texts = array.attribute<std::vector<std::string>>(name); !texts.empty()) return texts.front();
+  return "";
+}
+
+/// Lengths in bohr would be taken for others, nearly twice as long.
+void require_angstrom(const GroupReader& in, const std::string& array, const std::string& energy) {
+  auto text = unit_of_array(in.dataset(array));
+  if (text.empty()) return;
+  for (const char* spelling : {"angstroms", "Angstroms", "Angstrom", "Ang"})  // parse_unit knows "angstrom" and "Å"
+    if (const auto at = text.find(spelling); at != std::string::npos)
+      text.replace(at, std::string(spelling).size(), "angstrom");
+  if (text == "A" || text.ends_with("/A")) text.replace(text.size() - 1, 1, "angstrom");
+  const auto expected = energy.empty() ? std::string("angstrom") : energy + "/angstrom";
+  const auto found = parse_unit(text), wanted = parse_unit(expected);
+  if (!wanted || (found && found->dimension == wanted->dimension &&
+                  std::abs(found->factor - wanted->factor) < 1e-6 * wanted->factor))
+    return;
+  throw InputError(fmt::format("{}: '{}' has the unit '{}', expected {}; convert the array and correct the attribute",
+                               in.place(), array, unit_of_array(in.dataset(array)), expected));
+}
+
 MoleculeTable read_group(const GroupReader& in) {
   MoleculeTable out;
   const auto offset = in.offsets("offset", 1);
@@ -84,10 +111,9 @@ MoleculeTable read_group(const GroupReader& in) {
   const auto species = in.read<std::int32_t>("species", atoms, 1);
   const auto position = in.read<double>("position", atoms, 3);
   const auto energy = in.read<double>("energy", molecules, 1);
-  const auto energies = in.dataset("energy");
-  for (const char* name : {"unit", "units"})
-    if (out.energy_unit.empty() && energies.has_attribute(name))
-      out.energy_unit = energies.attribute<std::string>(name);
+  out.energy_unit = unit_of_array(in.dataset("energy"));
+  require_angstrom(in, "position", "");
+  if (in.has("force") && !out.energy_unit.empty()) require_angstrom(in, "force", out.energy_unit);
   std::vector<double> force;
   if ((out.forces = in.has("force"))) force = in.read<double>("force", atoms, 3);
   std::vector<std::int32_t> bond;

@@ -99,7 +99,7 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
           fmt::format("models: '{}' holds a {}, which gives nodes no class; gcn, graph_sage and "
                       "graph_attention do",
                       file, model.info.type));
-    train::require_fields(model.info, file, nodes);
+    train::require_fields(model, file, nodes);
     Judgement judged{network->classes_of(graph, model.weights.views()), 0.0};
     judged.validation = share_right(*graph, nodes_with(*graph, Role::validation), judged.nodes, context.comm);
     row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));

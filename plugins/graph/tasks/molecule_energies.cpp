@@ -117,7 +117,7 @@ static train::LoadedModel loaded(const std::string& path, train::Dataset& data, 
         fmt::format("'{}' is a '{}', which gives no energies of molecules; name a model of the type "
                     "message_passing",
                     path, model.info.type));
-  train::require_fields(model.info, path, data);
+  train::require_fields(model, path, data);
   return model;
 }
 

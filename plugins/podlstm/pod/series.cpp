@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/cf/decoding.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/model_seal.hpp"
 #include "core/parallel/agree.hpp"
@@ -41,7 +42,7 @@ Matrix read_coefficients(const io::File& file, const std::string& name) {
     throw InputError(
         fmt::format("'{}' of '{}' has {} dimension(s), expected (time, mode)", name, file.file(), shape.size()));
   Matrix out(shape[0], shape[1]);
-  out.a = file.read<std::vector<double>>(name);
+  out.a = io::cf::decoded(file.dataset(name));
   for (std::int64_t t = 0; t < out.rows; ++t)
     for (std::int64_t k = 0; k < out.cols; ++k)
       if (!std::isfinite(out(t, k)))
@@ -58,7 +59,9 @@ Stretch part(const Matrix& a, const std::vector<double>& days, std::int64_t firs
 }
 
 std::string text_attribute(const io::Object& object, const char* name) {
-  return object.has_attribute(name) ? object.attribute<std::string>(name) : "";
+  if (!object.has_attribute(name)) return "";
+  const auto texts = object.attribute<std::vector<std::string>>(name);  // netCDF writes an empty text as none
+  return texts.empty() ? "" : texts.front();
 }
 
 std::vector<double> read_days(const io::File& file, const SeriesParams& params, std::int64_t times,
@@ -66,7 +69,7 @@ std::vector<double> read_days(const io::File& file, const SeriesParams& params, 
   if (!file.exists(params.time))
     throw InputError(fmt::format("'{}' has no array '{}' of times{}", file.file(), params.time,
                                  suggestion(params.time, file.list())));
-  auto days = file.read<std::vector<double>>(params.time);
+  auto days = io::cf::decoded(file.dataset(params.time));
   if (std::ssize(days) != times)
     throw InputError(fmt::format("'{}' of '{}' has {} times, but there are {} coefficients in time", params.time,
                                  file.file(), days.size(), times));
@@ -96,7 +99,7 @@ Series read(const SeriesParams& params) {
     out.train = {train, {days.begin(), days.begin() + train.rows}};
     out.test = {test, {days.begin() + train.rows, days.end()}};
     const auto array = file.dataset(params.train);
-    if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
+    out.unit = text_attribute(array, "units");
   } else {
     const Matrix all = read_coefficients(file, params.coefficients);
     const auto days = read_days(file, params, all.rows, out.time_unit);
@@ -108,7 +111,7 @@ Series read(const SeriesParams& params) {
     out.train = part(all, days, 0, training);
     out.test = part(all, days, training, all.rows);
     const auto array = file.dataset(params.coefficients);
-    if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
+    out.unit = text_attribute(array, "units");
     if (file.has_attribute("weight")) out.weight = file.attribute<double>("weight");
     if (file.exists("squared_norm")) {
       const auto squared = file.read<std::vector<double>>("squared_norm");

@@ -5,6 +5,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/cf/decoding.hpp"
+#include "core/io/fields/task_axes.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/pretrain/archive/simulations.hpp"
 
@@ -28,12 +30,19 @@ void require_same(const Layout& first, const Layout& here, const std::string& fi
         fmt::format("'{}' and '{}' differ in which axes are periodic; leave one of them out", file, first_file));
 }
 
+/// Missing numbers are NaN.
+std::vector<float> numbers_of(const io::Dataset& set) {
+  if (!io::cf::has_marks(set)) return set.read<std::vector<float>>();
+  const auto meant = io::cf::decoded(set);
+  return {meant.begin(), meant.end()};
+}
+
 void require_finite(const io::Dataset& set, const std::vector<float>& values, std::int64_t cells,
                     const std::string& file, const std::string& name) {
   const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
   if (bad == values.end()) return;
   const auto at = static_cast<std::size_t>(bad - values.begin());
-  if (const double x = set.read<std::vector<double>>()[at]; std::isfinite(x))
+  if (const double x = set.read<std::vector<double>>()[at]; std::isfinite(x) && !std::isnan(*bad))
     throw InputError(
         fmt::format("'{}': {} is {:g} in moment {}, beyond what single precision holds (3.4e38); write it in "
                     "a larger unit",
@@ -121,6 +130,7 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
       throw InputError(fmt::format("'{}' has no field '{}'; it has: {}", path, source.channels[c], join(has)));
     }
     const auto set = file.dataset(name);
+    io::axes_of_task(set);  // refuses coefficients
     auto shape = set.shape();
     if (shape.size() < 3 || shape.size() > 4)
       throw InputError(fmt::format("'{}': {} has {} axes; a time and two or three axes of space are read", path, name,
@@ -140,7 +150,7 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
       throw InputError(fmt::format("'{}': {} has {} cells, {} has {}", path, source.channels[c], shape_text(shape),
                                    source.channels.front(), shape_text(layout.shape)));
     const auto cells = layout.cells();
-    const auto values = set.read<std::vector<float>>();
+    const auto values = numbers_of(set);
     require_finite(set, values, cells, path, source.channels[c]);
     simulation.values.resize((to - from) * channels * static_cast<std::size_t>(cells));
     for (std::size_t t = from; t < to; ++t)
@@ -164,7 +174,7 @@ void read_array(const FieldSource& source, const std::string& path, Archive& out
   layout.periodic = closing_axes(source, layout.shape, std::vector<std::int64_t>(layout.shape.size(), 0), path);
   if (!out.simulations.empty()) require_same(out.layout, layout, out.simulations.front().source, path);
   out.layout = layout;
-  const auto values = set.read<std::vector<float>>();
+  const auto values = numbers_of(set);
   require_finite(set, values, layout.cells(), path, source.array);
   std::vector<double> time(shape[1]);
   for (std::size_t t = 0; t < time.size(); ++t) time[t] = static_cast<double>(t);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/io/cf/decoding.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/pretrain/archive/streams.hpp"
@@ -92,8 +93,11 @@ Images::Pictures Images::pictures() const {
         fmt::format("'{}': {} has the shape ({}): images of {} columns look like one image with its channels last; "
                     "store (samples, rows, columns), one channel of each image",
                     params_.file, params_.images, fmt::join(shape, ", "), shape[2]));
-  out = {shape[0], shape[1], shape[2], set.read<std::vector<float>>(), {}};
-  const bool whole_numbers = set.dtype() != DType::f32 && set.dtype() != DType::f64;
+  const bool marked = io::cf::has_marks(set);
+  out = {shape[0], shape[1], shape[2], marked ? std::vector<float>{} : set.read<std::vector<float>>(), {}};
+  if (marked)
+    for (const double x : io::cf::decoded(set)) out.values.push_back(static_cast<float>(x));
+  const bool whole_numbers = !marked && set.dtype() != DType::f32 && set.dtype() != DType::f64;
   const auto cells = out.rows * out.columns;
   for (std::size_t k = 0; k < out.values.size(); ++k) {
     if (!std::isfinite(out.values[k]))

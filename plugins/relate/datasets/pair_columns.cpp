@@ -48,6 +48,12 @@ class Finder {
     return out;
   }
   void take(std::size_t k) { taken_[k] = true; }
+  /// The other columns of the name of a column that is used must not say something else.
+  void require_single(std::size_t used, const std::string& kind) const {
+    if (std::count(names_.begin(), names_.end(), names_[used]) > 1)
+      refuse(
+          fmt::format("two columns are called '{}', one of which is the {}; rename or remove one", names_[used], kind));
+  }
   [[noreturn]] void refuse(const std::string& what) const {
     throw InputError(
         fmt::format("{}: {}; the line of names is '{}', and it must name compound, smiles, target, "
@@ -86,6 +92,8 @@ PairColumns pair_columns(const std::vector<std::string>& names, const std::strin
   if (!sequence) find.refuse("no column holds sequences");
   out.smiles = *smiles;
   out.sequence = *sequence;
+  find.require_single(out.smiles, "SMILES");
+  find.require_single(out.sequence, "sequence");
   find.drop_index();
   if (!chosen) {
     const auto left = find.left();
@@ -100,6 +108,7 @@ PairColumns pair_columns(const std::vector<std::string>& names, const std::strin
     find.take(*chosen);
   }
   out.value = *chosen;
+  find.require_single(out.value, "value");
   for (const auto k : find.left()) out.unused.push_back(names[k]);
   return out;
 }

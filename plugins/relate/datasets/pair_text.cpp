@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/commas.hpp"
 #include "plugins/relate/datasets/pair_columns.hpp"
 #include "plugins/relate/datasets/pair_table.hpp"
 #include "plugins/relate/datasets/table_lines.hpp"
@@ -80,6 +81,11 @@ class PairReader {
       out_.answer = names_[columns_.value];
       while (lines_.next()) add();
     }
+    if (commas_.may_be_thousands())
+      throw InputError(fmt::format(
+          "{}: some numbers of '{}' have a comma before three digits, as 12,000, others have none: it may be a decimal "
+          "point or stand between thousands; write decimal points as points, and nothing between thousands",
+          out_.source, out_.answer));
     if (!columns_.unused.empty())
       out_.notes.push_back(
           fmt::format("{}: not used of its columns: '{}'", out_.source, fmt::join(columns_.unused, "', '")));
@@ -88,6 +94,7 @@ class PairReader {
           "{}: {} pairs left out: {} without a value, {} of which only a bound is known (> or <), the first in line "
           "{}; incomplete: refuse refuses them",
           out_.source, missing_ + bounds_, missing_, bounds_, first_));
+    say_short_sequences();
     if (out_.entries.empty())
       throw InputError(fmt::format("{} holds no pairs{}", out_.source, missing_ + bounds_ > 0 ? " with a value" : ""));
     return std::move(out_);
@@ -95,6 +102,19 @@ class PairReader {
 
  private:
   const std::string& cell(std::size_t k) const { return lines_.cells()[k]; }
+
+  /// A column 'target' beside no column of sequences may hold names, some of which are letters only: EGFR, KIT.
+  void say_short_sequences() {
+    const auto name = lower_case(names_.empty() ? std::string() : names_[columns_.sequence]);
+    std::size_t longest = 0;
+    for (const auto& text : out_.targets.text) longest = std::max(longest, text.size());
+    constexpr std::size_t few = 10;
+    if (columns_.target || longest >= few || (name != "target" && name != "protein")) return;
+    out_.warnings.push_back(
+        fmt::format("{}: '{}' is taken for sequences of residues, the longest of which has {}: are these names? Give "
+                    "the sequences in a column 'sequence'",
+                    out_.source, names_[columns_.sequence], longest));
+  }
 
   std::string name(std::optional<std::size_t> column, const std::string& text, const char* thing) const {
     const std::string& out = column ? cell(*column) : text;
@@ -105,6 +125,8 @@ class PairReader {
   /// None where the pair is left out.
   std::optional<double> value() {
     std::string text = cell(columns_.value);
+    if (!is_missing(text) && lines_.separator() != ',')
+      commas_.add(std::string_view(text).substr(std::min(text.find_first_not_of("<>=~ "), text.size())));
     if (lines_.separator() != ',') std::replace(text.begin(), text.end(), ',', '.');
     if (const auto found = parse_number(text)) return found;
     const bool missing = is_missing(text), bound = is_bound(text);
@@ -145,6 +167,7 @@ class PairReader {
   Things compounds_, targets_;
   std::vector<std::string> names_;
   PairColumns columns_;
+  io::Commas commas_;  ///< of values
   std::int64_t missing_ = 0, bounds_ = 0, first_ = 0;
 };
 

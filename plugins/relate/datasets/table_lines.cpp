@@ -33,14 +33,17 @@ void TableLines::choose_separator() {
     if (outside.find(c) != std::string::npos) separator_ = c;
 }
 
-/// Adds the cells of a line; false where its last cell goes on in the next one.
+/// Adds the cells of a line; false where its last cell goes on in the next one. A quotation mark behind other letters
+/// is one of them, as in 2',3"-dichloro.
 bool TableLines::add_cells() {
   for (std::size_t k = 0; k < line_.size(); ++k) {
     const char c = line_[k];
     if (c == '"' && quoted_ && k + 1 < line_.size() && line_[k + 1] == '"')
       cells_.back() += c, ++k;
-    else if (c == '"')
-      quoted_ = !quoted_;
+    else if (c == '"' && quoted_)
+      quoted_ = false;
+    else if (c == '"' && trim(cells_.back()).empty())
+      quoted_ = true;
     else if (c == separator_ && !quoted_)
       cells_.emplace_back();
     else

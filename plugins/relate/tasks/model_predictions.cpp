@@ -21,7 +21,7 @@ TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Contex
         fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors, cosine_factors and "
                     "affinity do",
                     path, model_.info.type));
-  train::require_fields(model_.info, path, data);
+  train::require_fields(model_, path, data);
   warn_of_known_pairs(path, data);
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/tensor_ref.hpp"
+#include "core/io/fields/task_axes.hpp"
 
 namespace cambium::superres {
 namespace {
@@ -83,6 +84,23 @@ std::vector<std::string> FieldFile::fields() const {
   return out;
 }
 
+/// Points along both axes may be as many, so that nothing else would tell an array by (t, z, x).
+void FieldFile::require_order(const io::Dataset& set) const {
+  std::vector<std::string> axes;
+  if (well_) {
+    const auto dimensions = file_.group("/dimensions");
+    if (dimensions.has_attribute("spatial_dims")) axes = dimensions.attribute<std::vector<std::string>>("spatial_dims");
+  } else {
+    axes = io::axes_of_task(set);
+    if (axes.size() > 2) axes.erase(axes.begin(), axes.end() - 2);
+  }
+  const std::vector<std::string> expected{name_of_axis(1), name_of_axis(2)};
+  std::vector<std::string> turned(axes.rbegin(), axes.rend());
+  if (turned == expected)
+    throw InputError(fmt::format("'{}' of '{}' has the axes ({}), expected ({}); turn the array and its axes",
+                                 set.path(), path_, fmt::join(axes, ", "), fmt::join(expected, ", ")));
+}
+
 FieldFile::Place FieldFile::find(const std::string& name) const {
   const std::string scalars = well_ ? "/t0_fields/" : "/tasks/", vectors = well_ ? "/t1_fields/" : "/tasks/";
   const int component_axis = well_ ? 4 : 1;
@@ -102,6 +120,7 @@ std::vector<double> FieldFile::read(const std::string& name, const std::array<st
                                     std::int64_t first) const {
   const Place place = find(name);
   const auto set = file_.dataset(place.path);
+  require_order(set);
   std::vector<std::int64_t> expected(whole.begin(), whole.end()), start{first, 0, 0},
       block{whole[0] - first, whole[1], whole[2]};
   if (well_) {
@@ -167,6 +186,7 @@ std::vector<FieldFile::Mask> FieldFile::masks() const {
 void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole, std::int64_t first,
                      std::vector<char>& out) const {
   const auto set = file_.dataset(mask.path);
+  if (!well_) require_order(set);
   const auto shape = set.shape();
   const std::int64_t slow = mask.z_first ? whole[2] : whole[1], fast = mask.z_first ? whole[1] : whole[2];
   std::vector<std::int64_t> expected{slow, fast}, start{0, 0}, block = expected;

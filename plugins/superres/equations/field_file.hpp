@@ -48,6 +48,8 @@ class FieldFile {
     bool by_trajectory = false, by_frame = false, z_first = false;
   };
   Place find(const std::string& name) const;
+  /// InputError for axes in another order, and for coefficients of Dedalus.
+  void require_order(const io::Dataset& set) const;
   std::vector<Mask> masks() const;
   void hide(const Mask& mask, const std::array<std::int64_t, 3>& whole, std::int64_t first,
             std::vector<char>& out) const;

@@ -87,7 +87,7 @@ FindPlumes::Row FindPlumes::network(const std::string& model, Plumes& test, Cont
         fmt::format("models: '{}' holds a {}, which does not give classes of {} x {} points; train a "
                     "deepcam on images of that size",
                     model, loaded.info.type, truth.nx, truth.nz));
-  train::require_fields(loaded.info, model, test);
+  train::require_fields(loaded, model, test);
   const auto keys = deck::resolved(
       params_.test.node, context.registry->find(train::Dataset::kind, params_.test.type)->schema, *context.registry);
   if (const auto words = train::met_before(loaded.info, model, keys); !words.empty()) context.log.warn(words);

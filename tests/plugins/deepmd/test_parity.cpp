@@ -251,3 +251,29 @@ TEST_CASE("samples without forces validate and judge a network that was trained 
   };
   CHECK(range(at) != range(middle));
 }
+
+TEST_CASE("the stage evaluate gives forces, virials and mean absolute errors along the axes of the file") {
+  Stages stages;
+  train::register_training(stages.registry);
+  Model model(stages.model(3));
+  const std::string file = stages.scratch.file("turned.xyz");
+  std::ofstream(file) << file_of(model, 0.0);
+  const std::string data = fmt::format("dataset: {{type: extxyz, files: ['{}']}}", file);
+  const std::string folder = stages.run(
+      "train", "train",
+      fmt::format("{{network: {{type: deep_potential, rcut: 3.5, neuron: [4, 8], axis_neuron: 2, fitting: [8]}}, {}, "
+                  "steps: 2, batch: 1, learning_rate: {{type: constant, start: 1e-3}}}}",
+                  data));
+  const auto judged = stages.run("evaluate", "evaluate", fmt::format("{{model: '{}/model.h5', {}}}", folder, data));
+  const auto force = text_table(judged + "/parity_force.csv"), virial = text_table(judged + "/parity_virial.csv");
+  REQUIRE(force.at("sample").size() == 9);  // six atoms in a turned cell, a molecule
+  double errors = 0.0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto component = std::string("xyz").substr(k, 1);
+    const auto &reference = force.at("reference_" + component), &predicted = force.at("predicted_" + component);
+    for (std::size_t i = 0; i < 9; ++i) errors += std::abs(predicted[i] - reference[i]);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(reference[i] == Approx(model.force(cell, i, k)).margin(1e-8));
+  }
+  CHECK(virial.at("reference_xy")[0] == Approx(-model.strain_slope(cell, 0, 1) / 6).epsilon(1e-6));
+  CHECK(text_table(judged + "/evaluation.csv").at("absolute_force")[0] == Approx(errors / 27).epsilon(1e-9));
+}

@@ -225,6 +225,62 @@ TEST_CASE("Gmsh files of both versions give the same mesh") {
   }
 }
 
+TEST_CASE("nodes of Gmsh with coordinates on the geometry, and partitions of a mesh") {
+  const Scratch scratch;
+  const auto read = [&](const std::string& text) {
+    std::ofstream(scratch.file("m.msh")) << text;
+    return meshed("{file: " + scratch.file("m.msh") + "}");
+  };
+  const auto with = [](std::string text, const std::vector<std::pair<std::string, std::string>>& changes) {
+    for (const auto& [from, to] : changes) text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  const auto parametric = with(
+      old_gmsh, {{"$Nodes", "$ParametricNodes"}, {"$EndNodes", "$EndParametricNodes"}, {"2 1 0 0", "2 1 0 0 1 2 0.5"}});
+  CHECK(area_of(read(parametric)) == Approx(1.0));
+  const auto parts = with(old_gmsh, {{"5 2 2 9 1", "5 2 4 9 1 1 1"}, {"6 2 2 9 1", "6 2 4 9 1 1 2"}});
+  CHECK(area_of(read(parts)) == Approx(1.0));
+  CHECK_THROWS_WITH(read(with(parts, {{"5 2 4 9 1 1 1", "5 2 4 9 1 1 2"}})),
+                    Catch::Contains("m.msh' holds 1 of at least 2 partitions of a mesh; save it whole"));
+}
+
+TEST_CASE("triangles that overlap are refused, nodes that are there twice are said") {
+  const Scratch scratch;
+  std::vector<std::string> warnings;
+  // Two squares of two triangles each, the second moved along x, with nodes of its own.
+  const auto squares = [&](double along, double side) {
+    std::ofstream out(scratch.file("m.msh"));
+    out << "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n";
+    for (int k = 0; k < 8; ++k) {
+      const double x = k % 4 == 1 || k % 4 == 2, y = k % 4 > 1, size = k < 4 ? 1.0 : side;
+      out << fmt::format("{} {} {} 0\n", k + 1, size * x + (k < 4 ? 0.0 : along),
+                         size * y + (k < 4 ? 0.0 : 0.5 - 0.5 * side));
+    }
+    out << "$EndNodes\n$Elements\n4\n1 2 2 9 1 1 2 3\n2 2 2 9 1 1 3 4\n3 2 2 9 2 5 6 7\n4 2 2 9 2 5 7 "
+           "8\n$EndElements\n";
+    out.close();
+    Log log;
+    const auto mesh =
+        make_mesh(deck::read<MeshKeys>(deck::parse("{file: " + scratch.file("m.msh") + "}", "test")), 1, log);
+    warnings.clear();
+    for (const auto& each : log.warnings()) warnings.push_back(each.text);
+    return area_of(mesh);
+  };
+  CHECK(squares(2.0, 1.0) == Approx(2.0));
+  CHECK(warnings.empty());
+  CHECK(squares(1.0, 1.0) == Approx(2.0));
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].ends_with(
+      "m.msh': 2 nodes of the boundary lie where others do (the first are 2 and 5): nothing passes between their "
+      "triangles, as through a wall; where there is none, unite the surfaces (in Gmsh Coherence or BooleanFragments) "
+      "and "
+      "mesh the domain again"));
+  for (const auto& [along, side] : {std::pair{0.6, 1.0}, {0.3, 0.25}, {-0.4, 1.0}})
+    CHECK_THROWS_WITH(
+        squares(along, side),
+        Catch::Contains("triangles may not overlap, which would count what lies there twice: unite the surfaces"));
+}
+
 TEST_CASE("a curve that Gmsh names reversed has its physical group") {
   const Scratch scratch;
   std::string text = new_gmsh;

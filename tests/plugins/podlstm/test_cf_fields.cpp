@@ -166,6 +166,28 @@ TEST_CASE("the calendar of a field is the calendar of its modes and the year of 
   }
 }
 
+TEST_CASE("packed coefficients and times of a series are unpacked, missing ones refused", "[series]") {
+  World world;
+  const auto series = [&](std::int32_t fill) {
+    SeriesParams params;
+    params.file = world.write("series.h5", [&](io::File& f) {
+      const std::vector<std::int32_t> stored{0, 10, 20, 30, -40, 50};
+      auto array = f.write("coefficients", io::tensor_of(stored.data(), {3, 2}));
+      array.set_attribute("scale_factor", 0.5);
+      array.set_attribute("add_offset", 1.0);
+      array.set_attribute("_FillValue", fill);
+      auto time = f.write("time", std::vector<std::int32_t>{0, 1, 2});
+      time.set_attribute("scale_factor", 7.0);
+      time.set_attribute("units", "days since 2000-01-01");
+    });
+    return read_series(params, world.comm);
+  };
+  const Series read = series(-999);
+  CHECK(read.train.a.a == std::vector<double>{1, 6, 11, 16, -19, 26});
+  CHECK(read.spacing() == 7.0);
+  CHECK_THROWS_WITH(series(-40), Catch::Contains("is not finite at time 2, mode 0"));
+}
+
 TEST_CASE("what is too large to be read through is looked at in its first snapshot", "[field]") {
   World world;
   FieldParams params;

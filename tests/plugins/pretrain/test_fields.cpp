@@ -82,6 +82,40 @@ TEST_CASE("an array of an ensemble is read simulation by simulation") {
   CHECK(table.field(4, 3) == 4 * 8 + 3);
 }
 
+TEST_CASE("packed arrays are unpacked, missing numbers and coefficients of Dedalus are refused") {
+  World world;
+  const Scratch scratch;
+  const auto path = scratch.file("e.h5");
+  std::vector<std::int32_t> stored(2 * 3 * 2 * 4);
+  for (std::size_t k = 0; k < stored.size(); ++k) stored[k] = static_cast<std::int32_t>(k);
+  const auto write = [&](std::int32_t fill) {
+    auto file = io::File::create(path);
+    auto set = file.write("frames", io::tensor_of(stored.data(), {2, 3, 2, 4}));
+    set.set_attribute("scale_factor", 0.5);
+    set.set_attribute("add_offset", 10.0);
+    set.set_attribute("_FillValue", fill);
+  };
+  FieldArchive::Params keys;
+  keys.files = {path};
+  keys.array = "frames";
+  const auto archive = [&] {
+    FieldArchive data(keys, world.context);
+    data.open(world.context);
+    return read_table(data);
+  };
+  write(-1);
+  CHECK(archive().field(4, 3) == 10.0 + 0.5 * (4 * 8 + 3));
+  write(9);
+  CHECK_THROWS_WITH(archive(), Catch::StartsWith("'" + path + "': frames is not finite in moment 1;"));
+  write_run(path);
+  io::File::append(path).dataset("/tasks/b").set_attribute("grid_space", std::vector<int>{0, 0});
+  keys.array.clear();
+  keys.fields = {"b"};
+  CHECK_THROWS_WITH(archive(), "'/tasks/b' in '" + path +
+                                   "' holds coefficients of a basis, expected values at points; save the task with "
+                                   "layout='g'");
+}
+
 TEST_CASE("moments are chosen by number, partners are the next that are taken, anomalies have no mean over runs") {
   World world;
   FieldArchive::Params keys;

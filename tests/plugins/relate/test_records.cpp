@@ -141,6 +141,51 @@ TEST_CASE("pairs without a value or with a bound are left out and counted, or re
   CHECK(refusal(files, head + "\nB,CCN,P1,MKL,\"1,000\"\n") == "pairs.csv:2: '1,000' is no number");
 }
 
+TEST_CASE("quotation marks within a name, commas between thousands and two columns of one name") {
+  Files files;
+  // Without quotation marks around cells, as programs write tables between tabs: 3" is no beginning of a text.
+  std::string tabs = head + "\n3\"-OH,CCO,P1,MKL,5.5\nB,CCN,P1,MKL,6\n2',2\"-bi,CCC,P1,MKL,7\n";
+  for (char& c : tabs) c = c == ',' ? '\t' : c;
+  tabs.replace(tabs.find("2'\t2"), 4, "2',2");
+  const auto table = read_pair_csv(files.text("marks.tsv", tabs));
+  REQUIRE(table.entries.size() == 3);
+  CHECK(table.compounds.id == std::vector<std::string>{"3\"-OH", "B", "2',2\"-bi"});
+  const auto with = [&](const std::string& a, const std::string& b) {
+    std::string text = head + "\nA,CCO,P1,MKL,x\nB,CCN,P1,MKL,y\n";
+    for (char& c : text) c = c == ',' ? ';' : c;
+    text.replace(text.find(";x"), 2, ";" + a);
+    text.replace(text.find(";y"), 2, ";" + b);
+    return text;
+  };
+  CHECK(refusal(files, with("950", "12,000")) ==
+        "'pairs.csv': some numbers of 'pKd' have a comma before three digits, as 12,000, others have none: it may be a "
+        "decimal point or stand between thousands; write decimal points as points, and nothing between thousands");
+  CHECK(refusal(files, with("950.5", "> 1,200")).find("'pairs.csv': some numbers of 'pKd' have a comma") == 0);
+  for (const auto& [a, b] : {std::pair{"5,125", "6,250"}, {"5", "6,25"}, {"0,512", "6"}, {"", "6,125"}})
+    CHECK(refusal(files, with(a, b)) == "");
+  const std::string twice = head + ",smiles\nA,CCO,P1,MKL,1,CCN\n";
+  CHECK(refusal(files, twice) ==
+        "pairs.csv:1: two columns are called 'smiles', one of which is the SMILES; rename or remove one; the line of "
+        "names is '" +
+            head +
+            ",smiles', and it must name compound, smiles, target, sequence and a value, or Drug_ID, "
+            "Drug, Target_ID, Target and Y");
+  CHECK_THROWS_WITH(read_pair_csv(files.text("two.csv", head + ",pKd\nA,CCO,P1,MKL,1,2\n"), {"pKd", {}}),
+                    Catch::Contains("two columns are called 'pKd', one of which is the value; rename or remove one"));
+}
+
+TEST_CASE("a column 'target' of short words may hold names instead of sequences, which is said") {
+  Files files;
+  const auto names = read_pair_csv(files.text("names.csv", "smiles,target,pKd\nCCO,EGFR,5\nCCN,KIT,6\n"));
+  REQUIRE(names.warnings.size() == 1);
+  CHECK(names.warnings[0].ends_with(
+      "names.csv': 'target' is taken for sequences of residues, the longest of which has 4: are these names? Give the "
+      "sequences in a column 'sequence'"));
+  const auto tdc = read_pair_csv(files.text("tdc.csv", "Drug_ID,Drug,Target_ID,Target,Y\nA,CCO,P1,MKL,5.5\n"));
+  CHECK(tdc.warnings.empty());
+  CHECK(read_pair_csv(files.text("long.csv", "smiles,target,pKd\nCCO,MKLVAAGHTR,5\n")).warnings.empty());
+}
+
 TEST_CASE("lines of a negative fold are left out, names need letters, two quotes stand for one") {
   Files files;
   const auto table = read_pair_csv(files.text(

@@ -200,6 +200,41 @@ TEST_CASE("vectors of Dedalus and trajectories of The Well give the fields that 
                     "'" + well + "' has no field 'q' (it has: buoyancy, pressure, velocity)");
 }
 
+TEST_CASE("axes in another order and coefficients are told by what a file says of them") {
+  const Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  const std::vector<double> t{0, 1}, x{0, 1, 2}, values(18, 1.0);  // as many points along both axes
+  const auto path = scratch.file("fields.h5"), well = scratch.file("well.h5");
+  const auto write = [&](std::vector<std::string> axes, std::vector<int> on_grid) {
+    auto file = io::File::create(path);
+    file.write("/scales/sim_time", t);
+    file.write("/scales/x_hash_ab12", x);
+    file.write("/scales/z_hash_cd34", x);
+    file.write("/tasks/b", io::tensor_of(values.data(), {2, 3, 3}));
+    file.dataset("/tasks/b").set_attribute("DIMENSION_LABELS", axes);
+    file.dataset("/tasks/b").set_attribute("grid_space", on_grid);
+    auto other = io::File::create(well);
+    other.write("/dimensions/time", t);
+    other.write("/dimensions/x", x);
+    other.write("/dimensions/z", x);
+    other.group("/dimensions").set_attribute("spatial_dims", std::vector<std::string>(axes.end() - 2, axes.end()));
+    other.write("/t0_fields/b", io::tensor_of(values.data(), {1, 2, 3, 3}));
+  };
+  const auto read = [&](const std::string& file) { read_fields(file, {"b"}, 2, true); };
+  write({"t", "x", "z"}, {1, 1});
+  CHECK_NOTHROW(read(path));
+  CHECK_NOTHROW(read(well));
+  write({"t", "z", "x"}, {1, 1});
+  CHECK_THROWS_WITH(read(path),
+                    "'/tasks/b' of '" + path + "' has the axes (z, x), expected (x, z); turn the array and its axes");
+  CHECK_THROWS_WITH(
+      read(well), "'/t0_fields/b' of '" + well + "' has the axes (z, x), expected (x, z); turn the array and its axes");
+  write({"t", "kx", "z"}, {0, 1});
+  CHECK_THROWS_WITH(read(path), "'/tasks/b' in '" + path +
+                                    "' holds coefficients of a basis (t, kx, z), expected values at points; save the "
+                                    "task with layout='g'");
+}
+
 TEST_CASE("fields are read from the last frames and bad ones are named") {
   const Comm comm(MPI_COMM_SELF);
   const SharedScratch scratch(comm);

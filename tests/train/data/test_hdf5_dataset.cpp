@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <thread>
@@ -226,6 +227,111 @@ TEST_CASE("a number that is not finite is named with its place") {
   CHECK(refusal(world, scratch, params, true) == expected);
   params.scan = true;
   CHECK(refusal(world, scratch, params) == expected);
+}
+
+namespace {
+
+/// A file with "x", whose attributes are written by `mark`, and "label" (0, 1, ...).
+template <class T>
+void write_marked(const SharedScratch& scratch, const std::vector<T>& x, const std::function<void(io::File&)>& mark) {
+  if (scratch.comm.root()) {
+    auto file = io::File::create(scratch.file("marked.h5"));
+    file.write("x", io::tensor_of(x.data(), {std::ssize(x) / 2, 2}));
+    std::vector<std::int32_t> label(x.size() / 2);
+    std::iota(label.begin(), label.end(), 0);
+    file.write("label", label);
+    mark(file);
+    file.close();
+  }
+  scratch.comm.barrier();
+}
+
+}  // namespace
+
+TEST_CASE("packed and unsigned numbers are what their attributes make of them") {
+  World world;
+  SharedScratch scratch(world.comm);
+  const auto first = [&] {
+    Hdf5Dataset data(shard_params({scratch.file("marked.h5")}), world.context);
+    data.open(world.context);
+    CHECK(data.fields()[0].dtype == DType::f64);
+    CHECK(data.fields()[1].dtype == DType::i32);
+    const auto samples = data.read(range(0, 3));
+    CHECK(*static_cast<const std::int32_t*>(samples[2]->fields.at("label").data) == 2);
+    return std::vector{x_of(*samples[0], 0), x_of(*samples[0], 1), x_of(*samples[2], 1)};
+  };
+  write_marked<std::int32_t>(scratch, {10, -20, 30, 40, 50, 60}, [](io::File& file) {
+    file.dataset("x").set_attribute("scale_factor", 0.5);
+    file.dataset("x").set_attribute("add_offset", 280.0);
+    file.dataset("x").set_attribute("_FillValue", std::int32_t{-999});
+  });
+  CHECK(first() == std::vector{285.0, 270.0, 310.0});
+  write_marked<std::int8_t>(scratch, {1, -1, 3, 4, 5, -128},
+                            [](io::File& file) { file.dataset("x").set_attribute("_Unsigned", std::string("true")); });
+  CHECK(first() == std::vector{1.0, 255.0, 128.0});
+}
+
+TEST_CASE("numbers that stand for missing ones are refused, and no others") {
+  World world;
+  SharedScratch scratch(world.comm);
+  const auto params = shard_params({scratch.file("marked.h5")});
+  const std::string expected =
+      "'marked.h5' holds -999 in array 'x', sample 1 (row 1 of the file), which is missing there by _FillValue, "
+      "missing_value, a valid range or the fill of its type; leave the sample out, or correct the attributes (ncatted)";
+  for (const char* name : {"_FillValue", "missing_value"}) {
+    write_marked<float>(scratch, {1, 2, 3, -999, 5, 6},
+                        [&](io::File& file) { file.dataset("x").set_attribute(name, -999.0f); });
+    CHECK(refusal(world, scratch, params, true) == expected);
+    auto others = params;
+    others.range = std::array<std::int64_t, 2>{2, 3};
+    CHECK(refusal(world, scratch, others, true) == "no error");
+  }
+  write_marked<std::int32_t>(scratch, {1, 2, 3, -999, 5, 6},
+                             [](io::File& file) { file.dataset("x").set_attribute("valid_min", std::int32_t{0}); });
+  CHECK(refusal(world, scratch, params, true) == expected);
+  write_marked<float>(scratch, {1, 2, 3, -999, 5, 6}, [](io::File&) {});
+  CHECK(refusal(world, scratch, params, true) == "no error");
+  auto given = params;
+  given.fields[0].fill = {-999};
+  CHECK(refusal(world, scratch, given, true) == expected);
+  write_marked<float>(scratch, {1, 2, 3, 9.96921e36f, 5, 6},
+                      [](io::File& file) { file.set_attribute("_NCProperties", std::string("version=2")); });
+  CHECK(refusal(world, scratch, params, true).starts_with("'marked.h5' holds 9.96"));
+  write_marked<float>(scratch, {1, 2, 3, 4, 5, 6}, [](io::File& file) {
+    file.set_attribute("_NCProperties", std::string("version=2"));
+    file.dataset("x").set_attribute("_FillValue", -999.0f);
+  });
+  Hdf5Dataset data(params, world.context);
+  data.open(world.context);
+  CHECK(data.fields()[0].dtype == DType::f32);
+  CHECK(static_cast<const float*>(data.read(range(0, 3))[1]->fields.at("x").data)[1] == 4.0f);
+}
+
+TEST_CASE("a dimension of netCDF and text of MATLAB hold no numbers") {
+  World world;
+  SharedScratch scratch(world.comm);
+  const auto params = shard_params({scratch.file("marked.h5")});
+  write_marked<float>(scratch, {1, 2, 3, 4, 5, 6}, [](io::File& file) {
+    file.set_attribute("_NCProperties", std::string("version=2"));
+    file.dataset("x").set_attribute("NAME",
+                                    std::string("This is a netCDF dimension but not a netCDF variable         3"));
+  });
+  CHECK(refusal(world, scratch, params) ==
+        "'/x' in 'marked.h5' gives a dimension of netCDF its length and holds no numbers; name a variable");
+  write_marked<float>(scratch, {1, 2, 3, 4, 5, 6}, [](io::File& file) {
+    file.set_attribute("_NCProperties", std::string("version=2"));
+    file.dataset("x").set_attribute("NAME",
+                                    std::string("This is a netCDF dimension but not a netCDF variable         3"));
+    file.write("_nc4_non_coord_x", std::vector<double>{1, 2, 3});
+  });
+  CHECK(refusal(world, scratch, params) ==
+        "'/x' in 'marked.h5' gives a dimension of netCDF its length and holds no numbers; the variable of this name is "
+        "the array '_nc4_non_coord_x'");
+  write_marked<float>(scratch, {1, 2, 3, 4, 5, 6}, [](io::File& file) {
+    file.dataset("x").set_ascii_attribute("MATLAB_class", std::string("char"));
+  });
+  CHECK(refusal(world, scratch, params) ==
+        "array '/x' in 'marked.h5' is text of MATLAB, expected numbers; name another array");
 }
 
 TEST_CASE("one thread reads while another writes") {

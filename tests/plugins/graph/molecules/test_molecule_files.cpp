@@ -48,6 +48,37 @@ TEST_CASE("molecules of an HDF5 file") {
   CHECK(!table.forces);
 }
 
+TEST_CASE("lengths and forces of an HDF5 file in another unit than Å are refused") {
+  Scratch scratch;
+  const auto path = scratch.file("m.h5");
+  const auto text = [&](const std::string& position, const std::string& energy, const std::string& force) {
+    write_h5(path);
+    auto file = io::File::append(path);
+    const std::vector<double> zero(21, 0.0);
+    auto group = file.group("small");
+    group.dataset("position").set_attribute("units", position);
+    group.dataset("energy").set_attribute("unit", energy);
+    group.write("force", io::tensor_of(zero.data(), {7, 3})).set_attribute("unit", force);
+    file.close();
+    try {
+      read_molecule_h5(path, "small");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("read");
+  };
+  for (const char* angstrom : {"Å", "A", "angstrom", "Angstroms", "Ang"})
+    CHECK(text(angstrom, "eV", std::string("eV/") + angstrom) == "read");
+  CHECK(text("angstrom", "kcal/mol", "kcal/mol/A") == "read");
+  CHECK(text("bohr", "eV", "eV/angstrom") == "'" + path +
+                                                 "', group 'small': 'position' has the unit 'bohr', expected angstrom; "
+                                                 "convert the array and correct the attribute");
+  CHECK(text("angstrom", "hartree", "hartree/bohr") ==
+        "'" + path +
+            "', group 'small': 'force' has the unit 'hartree/bohr', expected hartree/angstrom; convert the array and "
+            "correct the attribute");
+}
+
 TEST_CASE("frames of an extended XYZ file") {
   Scratch scratch;
   std::ofstream(scratch.file("m.xyz")) << "2\nProperties=species:S:1:pos:R:3:f:R:3 E=-1.5 pbc=\"F F F\"\n"

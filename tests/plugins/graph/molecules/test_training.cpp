@@ -68,3 +68,25 @@ TEST_CASE("a trained network and its rivals stand in one table") {
   const auto file = io::File::open(stages.scratch.file("energies/energies.h5"));
   CHECK(file.dataset("model_1").shape() == std::vector<std::int64_t>{12});
 }
+
+TEST_CASE("a network that was trained with forces is judged on energies alone") {
+  Stages stages;
+  stages.run("train", training(adam, 6), "train");
+  const auto path = stages.scratch.file("energies.xyz");
+  if (stages.comm.root()) {
+    std::ofstream file(path);
+    for (int k = 0; k < 3; ++k)
+      file << "3\nProperties=species:S:1:pos:R:3 energy=" << -200.0 - k << "\nO 0 0 0\nH 0.96 0 0\nH -0.24 0.93 "
+           << 0.1 * k << "\n";
+  }
+  stages.comm.barrier();
+  stages.run("evaluate",
+             "{model: '{run}/train/model.h5', dataset: {type: molecules, file: '" + path + "', energy_unit: kcal/mol}}",
+             "evaluate");
+  std::ifstream file(stages.scratch.file("evaluate/evaluation.csv"));
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  CHECK_THAT(text, Catch::Contains("force_rmse"));
+  const auto last = text.substr(text.rfind('\n', text.size() - 2) + 1);
+  CHECK(std::stod(last) > 0.0);                // of energies
+  CHECK_THAT(last, Catch::EndsWith("nan\n"));  // of forces
+}

@@ -168,6 +168,93 @@ TEST_CASE("a first line that may or may not be counts is said, decided by a key,
   CHECK(file.graph(file.write("2 3\n0 1\n")).nodes.size() == 4);  // a small graph of two edges
 }
 
+TEST_CASE("names in the remark before the lines say what columns are") {
+  const EdgeFile file;
+  const auto from0 = ring();
+  std::string times, counted, labels;
+  int k = 0;
+  for (const auto& [pair, weight] : from0.edges) {
+    times += fmt::format("{}\t{}\t{}\n", pair.first, pair.second, 37 * k);
+    counted += fmt::format("{} {} {}\n", k, pair.first, pair.second);
+    labels += fmt::format("{},{},{}\n", pair.second, pair.first, k++);
+  }
+  for (const auto& text : {"# Nodes: 6 Edges: 7\n# FromNodeId\tToNodeId\tTimestamp\n" + times,
+                           "# id source target\n" + counted, "%target,source,label\n" + labels}) {
+    INFO(text);
+    CHECK(file.graph(file.write(text)) == from0);
+    CHECK(file.network(file.write(text)) == from0);
+  }
+  Content weighted;
+  weighted.nodes = {0, 1, 2};
+  weighted.edges = {{{0, 1}, 0.5}, {{1, 2}, 2.0}};
+  CHECK(file.graph(file.write("# source target time weight\n0 1 9 0.5\n1 2 8 2\n")) == weighted);
+  CHECK(file.graph(file.write("# three columns follow\n0 1 0.5\n1 2 2\n")) == weighted);
+  CHECK(file.graph(file.write("3 2\n0 1 1082008561\n1 2 1082008562\n")).edges ==
+        Content{{}, {{{0, 1}, 1.0}, {{1, 2}, 1.0}}}.edges);
+  const auto signs = file.write("# FromNodeId\tToNodeId\tSign\n0\t1\t1\n1\t2\t-1\n");
+  CHECK(file.says([&] { file.graph(signs); }) ==
+        "edges.txt:3: the weight between nodes 1 and 2 is -1; weights are finite and 0 or more");
+  const auto directed = [&](const std::string& text) { return read_edge_list({file.write(text), "", 0, true, {}}); };
+  CHECK(directed("tail,head\n0,1\n1,2\n")->fingerprint == directed("0,1\n1,2\n")->fingerprint);
+  CHECK(directed("head,relation,tail\n0,5,1\n1,5,2\n")->fingerprint == directed("0,1\n1,2\n")->fingerprint);
+  CHECK(read_edge_text(file.write("0 1 0.5\n1 2 2\n"), {}, false)
+            .notes.front()
+            .ends_with(
+                "edges.txt: the third column, 0.5 to 2, is taken for weights; the key 'columns' says it otherwise"));
+}
+
+TEST_CASE("lists of neighbours are no edges", "[messages]") {
+  const EdgeFile file;
+  const auto says = [&](const std::string& text, const EdgeTextKeys& keys = {}) {
+    const auto path = file.write(text);
+    return file.says([&] { file.graph(path, keys); });
+  };
+  EdgeTextKeys edges, counts;
+  edges.columns = {Column::source, Column::target, Column::weight};
+  counts.counts = true;
+  const std::string behind =
+      " line i names the neighbours of node i, as in a graph of METIS; save the graph as a list "
+      "of edges, or, if a line is an edge, say counts: true";
+  const std::string circle = "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n1 5\n";
+  CHECK(says(circle) == "edges.txt: behind the line of counts '6 6'" + behind);
+  CHECK(says(circle, counts) == "no error");
+  CHECK(says("% all to all\n4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n") ==
+        "edges.txt: behind the line of counts '4 6'" + behind);
+  CHECK(says("4 2 011\n5 2 7\n6 1 7\n5 4 1\n4 3 1\n") == "edges.txt: behind the line of counts '4 2 11'" + behind);
+  CHECK(says("4 2 10\n1 2\n3 1\n1 4\n1 3\n") == "edges.txt: behind the line of counts '4 2 10'" + behind);
+  CHECK(says("3 3\n2 3\n1 3\n1 2\n") == "no error");  // the same graph either way
+  CHECK(says("6 6\n1 2\n2 3\n3 4\n4 5\n5 6\n1 6\n") == "no error");
+  const std::string header = "#write.py\n# GMT Sat Nov 28 20:11:28 2026\n# \n";
+  CHECK(says(header + "0 1 2\n1 2 0\n2 0 1\n") ==
+        "edges.txt: its header is that of networkx's write_adjlist and write_multiline_adjlist, whose lines name the "
+        "neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, say columns: [source, "
+        "target]");
+  CHECK(says(header + "0 1 2\n1 2 0\n2 0 1\n", edges) == "no error");
+  CHECK(says("# 0\n1 5\n2 5\n# 1\n2 5\n")
+            .find("edges.txt: numbers stand in remarks between the lines, as in LGL files") == 0);
+  const std::string items = "0 31\n1 32 33\n2 34\n3 31 35\n";
+  const std::string or_columns =
+      "; say columns: [source, target, weight] where the third column are weights, or what its columns are";
+  CHECK(says(items) ==
+        "edges.txt: some lines have two whole numbers, some three, as if they named the neighbours of the first node" +
+            or_columns);
+  CHECK(says(items, edges) == "no error");
+  CHECK(says("0 31\n1 32 0.5\n") == "no error");
+  std::string counted, chain, ratings;
+  for (int k = 0; k < 24; ++k) {
+    counted += fmt::format("{},{},{}\n", k, k % 12, (k + 1) % 12);
+    chain += fmt::format("{} {} {}\n", k, k + 1, k + 100);
+    ratings += fmt::format("{}\t{}\t{}\n", k, 7 * k % 12, 1 + k % 5);  // one of each user, held out
+  }
+  CHECK(says(counted) ==
+        "edges.txt: the first column counts the lines, and the third may be nodes as well as weights" + or_columns);
+  CHECK(read_edge_text(file.write(ratings), {}, true).size() == 24);
+  CHECK(says(chain) == "no error");
+  CHECK(says("0;1;950\n1;2;12,000\n") ==
+        "edges.txt: some weights have a comma before three digits, as 12,000, others have none: it may be a decimal "
+        "point or stand between thousands; write decimal points as points, and nothing between thousands");
+}
+
 TEST_CASE("links of users and items number each side by itself") {
   const EdgeFile file;
   const auto read = [&](const std::string& text, bool bipartite = true) {
