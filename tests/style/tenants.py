@@ -12,10 +12,8 @@ import sys
 
 import source_tree
 
-#: Folders that fewer than two plugins reach, each with its reason. At most five.
-ALONE = {
-    "core/io/cf": "one reader of CF for all: fields of other plugins will come through it, too",
-}
+#: Folders that fewer than two plugins reach, each with its reason. At most five; none today.
+ALONE = {}
 #: Interfaces that plugins implement, and what calls them: the stage that a deck names, made by the registry.
 CALLED_BY = {
     "core/plugin/task.hpp": ["core/run/run.hpp"],
