@@ -48,8 +48,7 @@ BoundedGradient::BoundedGradient(double factor, const std::optional<Clip>& clip,
   // Squares are less than 4 units. With 2^room >= parameters + 2 no sum of pieces leaves the 53 bits of its grid.
   int room = 1;
   while (room < 62 && (std::int64_t{1} << room) < parameters + 2) ++room;
-  for (int piece = 0; piece < 3; ++piece)
-    grids_[piece] = std::ldexp(1.0, 2 + room - piece * (53 - room));
+  for (int piece = 0; piece < 3; ++piece) grids_[piece] = std::ldexp(1.0, 2 + room - piece * (53 - room));
 }
 
 template <class T>
@@ -128,5 +127,20 @@ CAMBIUM_BOUNDED(double)
 CAMBIUM_BOUNDED(float)
 CAMBIUM_BOUNDED(Bf16)
 #undef CAMBIUM_BOUNDED
+
+double bound_gradient(FlatBuffer& gradients, double factor, const std::optional<Clip>& clip) {
+  BoundedGradient bounded(factor, clip, gradients.layout().parameters());
+  double norm = std::numeric_limits<double>::quiet_NaN();
+  with_real(gradients.dtype(), [&]<class T>() {
+    const auto values = gradients.values<T>();
+    if (bounded.bounds_norm()) {
+      bounded.look(values.data(), std::ssize(values));
+      bounded.add(values.data(), std::ssize(values));
+      norm = bounded.norm();
+    }
+    bounded.take(values.data(), values.data(), std::ssize(values));
+  });
+  return norm;
+}
 
 }  // namespace cambium::train

@@ -31,19 +31,16 @@ void check_sums(const Comm& comm, DType dtype) {
   std::vector<std::vector<T>> arrays;
   for (int a = 0; a < 5; ++a) {
     arrays.emplace_back(static_cast<std::size_t>(lengths[a]));
-    for (std::int64_t k = 0; k < lengths[a]; ++k)
-      arrays.back()[k] = value_of<T>(comm.rank(), a, k);
+    for (std::int64_t k = 0; k < lengths[a]; ++k) arrays.back()[k] = value_of<T>(comm.rank(), a, k);
   }
   std::vector<ShareExchange> exchanges(5);
   for (int a = 0; a < 5; ++a)
-    exchanges[a].start(
-        reinterpret_cast<std::byte*>(arrays[a].data()), lengths[a], dtype, comm, a);
+    exchanges[a].start(reinterpret_cast<std::byte*>(arrays[a].data()), lengths[a], dtype, comm, a);
   // Ranks go on with the arrays in different orders, some without waiting first.
   for (int turn = 0; turn < comm.rank() * 3; ++turn) exchanges[turn % 5].advance(false);
   for (int a = 0; a < 5; ++a) REQUIRE(exchanges[a].advance(true));
   for (int a = 0; a < 5; ++a)
-    for (std::int64_t k = 0; k < lengths[a]; ++k)
-      REQUIRE(arrays[a][k] == sum_in_order<T>(comm.size(), a, k));
+    for (std::int64_t k = 0; k < lengths[a]; ++k) REQUIRE(arrays[a][k] == sum_in_order<T>(comm.size(), a, k));
 }
 
 }  // namespace
@@ -64,14 +61,17 @@ TEST_CASE("the fast reducer sums on any number of ranks, by shares or by the lib
     for (int repeat = 0; repeat < 2; ++repeat) {
       FastReducer reducer(mesh, layout, overlap);
       FlatBuffer gradients(layout, DType::f64);
-      reducer.sum(gradients, 2, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
+      reducer.begin(gradients, 2);
+      for (int slice = 0; slice < 2; ++slice) {
+        reducer.next_slice();
         for (std::size_t k = layout.tensors().size(); k-- > 0;) {
-          const auto values = into.values<double>(k);
+          const auto values = gradients.values<double>(k);
           for (std::size_t i = 0; i < values.size(); ++i)
             values[i] += 1.0 + comm.rank() + 100.0 * slice + static_cast<double>(k);
-          ready(static_cast<int>(k));
+          reducer.ready(static_cast<int>(k));
         }
-      });
+      }
+      reducer.finish();
       const double n = comm.size();
       for (std::size_t k = 0; k < layout.tensors().size(); ++k)
         for (double value : gradients.values<double>(k))
