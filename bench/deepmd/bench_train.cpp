@@ -56,12 +56,13 @@ class Stepper {
     const double start = wall_seconds();
     const std::clock_t start_cpu = std::clock();
     std::vector<train::TermSum> terms(2);
-    const auto views = weights_.views();
     const auto prefactors = network_.term_weights(0, 1.0);
-    reducer_->sum(gradients_, 1, [&](int, train::FlatBuffer& into, const train::ReadyCallback& ready) {
-      network_.gradient(samples_, views, prefactors, into.views(), terms, ready);
-      computed_ = wall_seconds() - start;
-    });
+    reducer_->begin(gradients_, 1);
+    reducer_->next_slice();
+    network_.gradient(samples_, weights_.views(), prefactors, gradients_.views(), terms,
+                      [&](int tensor) { reducer_->ready(tensor); });
+    computed_ = wall_seconds() - start;
+    reducer_->finish();
     train::scale(gradients_, 1.0 / mesh_.world().size());
     adam_.step({weights_, gradients_, states_, 1e-3, ++steps_});
     rmse_ = std::sqrt(terms[1].sum);

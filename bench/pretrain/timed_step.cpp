@@ -49,12 +49,13 @@ class Steps {
   /// The loss before the step; this rank's share of it.
   double step() {
     network_->begin_step(1, steps_);
-    const auto views = weights_.views();
     const auto prefactors = network_->term_weights(0, 1.0);
     std::vector<train::TermSum> terms(prefactors.size());
-    reducer_->sum(gradients_, 1, [&](int, train::FlatBuffer& into, const train::ReadyCallback& ready) {
-      network_->gradient(samples_, views, prefactors, into.views(), terms, ready);
-    });
+    reducer_->begin(gradients_, 1);
+    reducer_->next_slice();
+    network_->gradient(samples_, weights_.views(), prefactors, gradients_.views(), terms,
+                       [&](int tensor) { reducer_->ready(tensor); });
+    reducer_->finish();
     train::scale(gradients_, 1.0 / static_cast<double>(batch_));
     adam_.step({weights_, gradients_, states_, rate, ++steps_});
     return terms[0].sum / static_cast<double>(batch_);

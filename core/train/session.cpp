@@ -19,12 +19,7 @@ namespace cambium::train {
 
 void Session::Params::describe(deck::Describe<Params>& d) {
   d("network", &Params::network, "what is trained").formerly("model");
-  d("optimizer", &Params::optimizer, "how gradients change weights").def("adam");
-  d("learning_rate", &Params::learning_rate, "over the run");
-  d("warm_up", &Params::warm_up, "rise in front of the learning rate's schedule");
-  d("clip", &Params::clip, "bounds on the gradient");
-  d("average", &Params::average, "moving average of the weights, used for evaluation and the written model");
-  d("reduce", &Params::reduce, "how gradients of slices and ranks are added");
+  describe_update(d);
   d("steps", &Params::steps, "length of the learning rate's schedule").at_least(1).def(1000000);
   d("seed", &Params::seed, "of the first weights").at_least(0).def(1);
   d("log", &Params::log, "steps between two lines with the loss on standard output; 0 for none").at_least(0).def(0);
@@ -71,9 +66,7 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
 Session::~Session() = default;
 
 std::unique_ptr<TrainingStep> Session::new_step() {
-  const StepKeys keys{params_.optimizer, params_.learning_rate, params_.warm_up,
-                      params_.clip,      params_.average,       params_.reduce};
-  return std::make_unique<TrainingStep>(params_.network, keys, context_.seed, context_);
+  return std::make_unique<TrainingStep>(params_, context_.seed, context_);
 }
 
 Progress Session::prepare(TrainingStep& step) const {

@@ -21,14 +21,7 @@ namespace cambium::train {
 class Session {
  public:
   /// Keys of the deck; those that the stage `train` has mean the same there.
-  struct Params {
-    deck::Choice<Network> network;
-    deck::Choice<Optimizer> optimizer;
-    deck::Choice<LearningRate> learning_rate;
-    std::optional<WarmUp> warm_up;
-    std::optional<Clip> clip;
-    std::optional<Average> average;
-    ReduceParams reduce;
+  struct Params : StepKeys {
     std::int64_t steps = 1000000;
     std::int64_t seed = 1;
     int log = 0;

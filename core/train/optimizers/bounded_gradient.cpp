@@ -128,4 +128,19 @@ CAMBIUM_BOUNDED(float)
 CAMBIUM_BOUNDED(Bf16)
 #undef CAMBIUM_BOUNDED
 
+double bound_gradient(FlatBuffer& gradients, double factor, const std::optional<Clip>& clip) {
+  BoundedGradient bounded(factor, clip, gradients.layout().parameters());
+  double norm = std::numeric_limits<double>::quiet_NaN();
+  with_real(gradients.dtype(), [&]<class T>() {
+    const auto values = gradients.values<T>();
+    if (bounded.bounds_norm()) {
+      bounded.look(values.data(), std::ssize(values));
+      bounded.add(values.data(), std::ssize(values));
+      norm = bounded.norm();
+    }
+    bounded.take(values.data(), values.data(), std::ssize(values));
+  });
+  return norm;
+}
+
 }  // namespace cambium::train

@@ -53,4 +53,7 @@ class BoundedGradient {
   std::mutex mutex_;
 };
 
+/// A whole gradient, in place. Returns the norm that was bounded, as BoundedGradient::norm() does.
+double bound_gradient(FlatBuffer& gradients, double factor, const std::optional<Clip>& clip);
+
 }  // namespace cambium::train

@@ -53,11 +53,14 @@ void CodecReducer::exchange() {
   for (std::int64_t r = 0; r < ranks; ++r) lowp::decode_message(codec_, message(received_, r), share(r));
 }
 
-void CodecReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) {
+void CodecReducer::begin(FlatBuffer& gradients, int slices) {
+  Reducer::begin(gradients, slices);
   gradients.zero();
-  const ReadyCallback nothing = [](int) {};
-  for (int slice = 0; slice < slices; ++slice) compute(slice, gradients, nothing);
+}
+
+void CodecReducer::finish() {
   if (mesh_.world().size() == 1) return;
+  FlatBuffer& gradients = *gradients_;
   const double start = wall_seconds();
   with_real(gradients.dtype(), [&]<class T>() {
     const auto from = gradients.values<T>();

@@ -16,7 +16,8 @@ class CodecReducer : public Reducer {
     address_.seed = seed;
     address_.step = static_cast<std::uint64_t>(step);
   }
-  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+  void begin(FlatBuffer& gradients, int slices) override;
+  void finish() override;
 
  private:
   void exchange();

@@ -10,13 +10,22 @@ FastReducer::FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overla
   if (mesh.world().size() <= ShareExchange::most_ranks) exchanges_.resize(layout.groups().size());
 }
 
-void FastReducer::send_next(FlatBuffer& gradients) {
+void FastReducer::begin(FlatBuffer& gradients, int slices) {
+  Reducer::begin(gradients, slices);
+  gradients.zero();
+  next_ = 0;
+  missing_.clear();
+  for (const auto& group : layout_.groups()) missing_.push_back(group.last - group.first);
+  tensor_done_.assign(layout_.tensors().size(), 0);
+}
+
+void FastReducer::send_next() {
   const auto& group = layout_.groups()[next_];
   const auto k = static_cast<std::size_t>(next_);
-  with_real(gradients.dtype(), [&]<class T>() {
-    T* values = gradients.values<T>().data() + group.begin;
+  with_real(gradients_->dtype(), [&]<class T>() {
+    T* values = gradients_->values<T>().data() + group.begin;
     if (!exchanges_.empty())
-      exchanges_[k].start(reinterpret_cast<std::byte*>(values), group.elements(), gradients.dtype(), mesh_.world(),
+      exchanges_[k].start(reinterpret_cast<std::byte*>(values), group.elements(), gradients_->dtype(), mesh_.world(),
                           next_);
     else
       MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(group.elements()),
@@ -24,15 +33,15 @@ void FastReducer::send_next(FlatBuffer& gradients) {
                      &requests_[k]);
   });
   traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all",
-                 group.elements() * size_of(gradients.dtype()));
+                 group.elements() * size_of(gradients_->dtype()));
   ++next_;
 }
 
-void FastReducer::tensor_ready(int tensor, FlatBuffer& gradients) {
-  if (std::exchange(tensor_done_[tensor], 1)) return;
+void FastReducer::ready(int tensor) {
+  if (!overlap_ || alone() || !last_slice() || std::exchange(tensor_done_[tensor], 1)) return;
   --missing_[layout_.tensors()[tensor].group];
   const int before = next_;
-  while (next_ < std::ssize(missing_) && missing_[next_] == 0) send_next(gradients);
+  while (next_ < std::ssize(missing_) && missing_[next_] == 0) send_next();
   // MPI libraries without a progress thread move on only inside their own calls.
   if (next_ == before && next_ > 0) go_on(false);
 }
@@ -47,24 +56,12 @@ void FastReducer::go_on(bool wait) {
   for (int k = 0; !exchanges_.empty() && k < next_; ++k) exchanges_[k].advance(wait);
 }
 
-void FastReducer::finish(FlatBuffer& gradients) {
+void FastReducer::finish() {
+  if (alone()) return;
   const double start = wall_seconds();
-  while (next_ < std::ssize(layout_.groups())) send_next(gradients);
+  while (next_ < std::ssize(layout_.groups())) send_next();
   go_on(true);
   exposed_ += wall_seconds() - start;
-}
-
-void FastReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) {
-  gradients.zero();
-  const bool alone = mesh_.world().size() == 1;
-  next_ = alone ? static_cast<int>(layout_.groups().size()) : 0;
-  missing_.clear();
-  for (const auto& group : layout_.groups()) missing_.push_back(group.last - group.first);
-  tensor_done_.assign(layout_.tensors().size(), 0);
-  const ReadyCallback wait = [](int) {};
-  const ReadyCallback send = [&](int tensor) { tensor_ready(tensor, gradients); };
-  for (int k = 0; k < slices; ++k) compute(k, gradients, overlap_ && !alone && k == slices - 1 ? send : wait);
-  if (!alone) finish(gradients);
 }
 
 }  // namespace cambium::train

@@ -127,13 +127,15 @@ void LossyReducer::exchange(std::span<T> values) {
   gather<T>(values);
 }
 
-void LossyReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) {
+void LossyReducer::begin(FlatBuffer& gradients, int slices) {
+  Reducer::begin(gradients, slices);
   gradients.zero();
-  const ReadyCallback nothing = [](int) {};
-  for (int slice = 0; slice < slices; ++slice) compute(slice, gradients, nothing);
+}
+
+void LossyReducer::finish() {
   if (mesh_.world().size() == 1) return;
   const double start = wall_seconds();
-  with_real(gradients.dtype(), [&]<class T>() { exchange<T>(gradients.values<T>()); });
+  with_real(gradients_->dtype(), [&]<class T>() { exchange<T>(gradients_->values<T>()); });
   exposed_ += wall_seconds() - start;
 }
 

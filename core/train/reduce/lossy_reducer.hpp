@@ -13,7 +13,8 @@ namespace cambium::train {
 class LossyReducer : public Reducer {
  public:
   LossyReducer(const Mesh& mesh, const FlatLayout& layout, lowp::LossyBound bound);
-  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+  void begin(FlatBuffer& gradients, int slices) override;
+  void finish() override;
 
  private:
   struct Piece {

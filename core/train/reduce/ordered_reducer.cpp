@@ -15,37 +15,48 @@ static void add(std::span<T> into, std::span<const T> other) {
   for (std::size_t k = 0; k < into.size(); ++k) into[k] += other[k];
 }
 
-/// One more slice is like adding one to a binary number: two sums of equal size carry into the next place.
-void OrderedReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) {
+void OrderedReducer::begin(FlatBuffer& gradients, int slices) {
   if (!std::has_single_bit(static_cast<unsigned>(slices))) throw InternalError("slices of a rank are no power of two");
+  Reducer::begin(gradients, slices);
   const auto places = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(slices)));
   while (levels_.size() < places) levels_.emplace_back(layout_, dtype_);
   full_.assign(places, 0);
-  const ReadyCallback nobody = [](int) {};
-  for (int slice = 0; slice < slices; ++slice) {
-    gradients.zero();
-    compute(slice, gradients, nobody);
-    std::size_t place = 0;
-    for (; place < places && full_[place]; ++place) {
-      with_real(dtype_, [&]<class T>() { add<T>(gradients.values<T>(), std::as_const(levels_[place]).values<T>()); });
-      full_[place] = 0;
-    }
-    if (place < places) {
-      levels_[place].copy_from(gradients);
-      full_[place] = 1;
-    }
+}
+
+void OrderedReducer::next_slice() {
+  if (slice_ >= 0) carry();
+  Reducer::next_slice();
+  gradients_->zero();
+}
+
+/// One more slice is like adding one to a binary number: two sums of equal size carry into the next place.
+void OrderedReducer::carry() {
+  FlatBuffer& gradients = *gradients_;
+  const std::size_t places = full_.size();
+  std::size_t place = 0;
+  for (; place < places && full_[place]; ++place) {
+    with_real(dtype_, [&]<class T>() { add<T>(gradients.values<T>(), std::as_const(levels_[place]).values<T>()); });
+    full_[place] = 0;
   }
+  if (place < places) {
+    levels_[place].copy_from(gradients);
+    full_[place] = 1;
+  }
+}
+
+void OrderedReducer::finish() {
+  carry();
   const double start = wall_seconds();
-  exchange(gradients);
+  exchange();
   exposed_ += wall_seconds() - start;
 }
 
-void OrderedReducer::exchange(FlatBuffer& gradients) {
+void OrderedReducer::exchange() {
   const Comm& comm = mesh_.world();
   const std::string level = mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all";
   with_real(dtype_, [&]<class T>() {
     const MPI_Datatype type = std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT;
-    T* values = gradients.values<T>().data();
+    T* values = gradients_->values<T>().data();
     T* received = received_.values<T>().data();
     std::int64_t begin = 0, end = layout_.size();
     std::vector<std::pair<std::int64_t, std::int64_t>> outer;  // what was held before each halving

@@ -73,6 +73,12 @@ void Communication::sum_small(std::span<double> values, const Comm& comm) {
   traffic_.count("allreduce", "terms", static_cast<std::int64_t>(values.size_bytes()));
 }
 
+void Reducer::begin(FlatBuffer& gradients, int slices) {
+  gradients_ = &gradients;
+  slices_ = slices;
+  slice_ = -1;
+}
+
 void require_ranks(const ReduceParams& params, int ranks) {
   if (params.mode != ReduceParams::Mode::ordered) return;
   if (!std::has_single_bit(static_cast<unsigned>(ranks)))

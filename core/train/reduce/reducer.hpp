@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,10 +33,6 @@ struct ReduceParams {
   static void describe(deck::Describe<ReduceParams>& d);
 };
 
-/// Adds the gradient of one of this rank's slices to a buffer; calls `ready` (never empty) for every tensor that is
-/// final.
-using SliceGradient = std::function<void(int slice, FlatBuffer& into, const ReadyCallback& ready)>;
-
 /// What a step sends, and how long it is waited for.
 class Communication {
  public:
@@ -56,14 +51,27 @@ class Communication {
   double exposed_ = 0.0;
 };
 
-/// Sum of the gradients of all slices of all ranks.
+/// Sum of the gradients of all slices of all ranks: begin(), then for each of this rank's slices next_slice(), its
+/// gradient added to the buffer, ready() whenever one of its tensors is final; then finish().
 class Reducer : public Communication {
  public:
-  /// Zeroed gradients for sum(), of the layout and type that the reducer was made for; they live as long as it does.
+  /// Zeroed gradients for begin(), of the layout and type that the reducer was made for; they live as long as it does.
   virtual FlatBuffer make_buffer(const FlatLayout& layout, DType dtype) { return FlatBuffer(layout, dtype); }
-  /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits
-  /// on every rank.
-  virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
+  /// Collective. A sum begins, in `gradients`, which stay until finish().
+  virtual void begin(FlatBuffer& gradients, int slices);
+  /// The last slice is complete, if there was one; what is added to the gradients from here on belongs to the next.
+  virtual void next_slice() { ++slice_; }
+  /// The gradient of a tensor is final in this slice, which may be said twice, or not at all: it may travel while the
+  /// others are computed.
+  virtual void ready(int /*tensor*/) {}
+  /// Collective. The sum over all ranks stands in the gradients, the same bits on every rank.
+  virtual void finish() = 0;
+
+ protected:
+  bool last_slice() const { return slice_ == slices_ - 1; }
+
+  FlatBuffer* gradients_ = nullptr;  ///< of the sum under way
+  int slices_ = 0, slice_ = -1;      ///< of this rank
 };
 
 /// The best speed: slices add into one buffer; in the last one a group of tensors is sent (by a ShareExchange on a few
@@ -72,13 +80,14 @@ class Reducer : public Communication {
 class FastReducer : public Reducer {
  public:
   FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap);
-  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+  void begin(FlatBuffer& gradients, int slices) override;
+  void ready(int tensor) override;
+  void finish() override;
 
  private:
-  void tensor_ready(int tensor, FlatBuffer& gradients);
-  void send_next(FlatBuffer& gradients);
+  bool alone() const { return mesh_.world().size() == 1; }
+  void send_next();
   void go_on(bool wait);
-  void finish(FlatBuffer& gradients);
 
   const Mesh& mesh_;
   const FlatLayout& layout_;
@@ -96,11 +105,11 @@ class SharedReducer : public Reducer {
  public:
   SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap, std::unique_ptr<SharedSum> shared);
   FlatBuffer make_buffer(const FlatLayout&, DType) override { return shared_->buffer(); }
-  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+  void begin(FlatBuffer& gradients, int slices) override;
+  void ready(int tensor) override;
+  void finish() override;
 
  private:
-  void tensor_ready(int tensor);
-
   const Mesh& mesh_;
   const FlatLayout& layout_;
   bool overlap_;
@@ -115,10 +124,13 @@ class SharedReducer : public Reducer {
 class OrderedReducer : public Reducer {
  public:
   OrderedReducer(const Mesh& mesh, const FlatLayout& layout, DType dtype);
-  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+  void begin(FlatBuffer& gradients, int slices) override;
+  void next_slice() override;
+  void finish() override;
 
  private:
-  void exchange(FlatBuffer& gradients);
+  void carry();
+  void exchange();
 
   const Mesh& mesh_;
   const FlatLayout& layout_;

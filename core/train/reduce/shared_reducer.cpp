@@ -10,29 +10,30 @@ SharedReducer::SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool ov
                              std::unique_ptr<SharedSum> shared)
     : mesh_(mesh), layout_(layout), overlap_(overlap), shared_(std::move(shared)) {}
 
-void SharedReducer::tensor_ready(int tensor) {
-  if (std::exchange(tensor_done_[tensor], 1)) return;
-  shared_->tensor_final(tensor);
-  shared_->advance();
-}
-
-void SharedReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) {
+void SharedReducer::begin(FlatBuffer& gradients, int slices) {
   if (!shared_->holds(gradients)) throw InternalError("gradients of a shared reducer must come from its make_buffer()");
-  double start = wall_seconds();
+  Reducer::begin(gradients, slices);
+  const double start = wall_seconds();
   shared_->begin();
   exposed_ += wall_seconds() - start;
   gradients.zero();
   tensor_done_.assign(layout_.tensors().size(), 0);
-  const ReadyCallback wait = [](int) {};
-  const ReadyCallback send = [&](int tensor) { tensor_ready(tensor); };
-  for (int k = 0; k < slices; ++k) compute(k, gradients, overlap_ && k == slices - 1 ? send : wait);
-  start = wall_seconds();
+}
+
+void SharedReducer::ready(int tensor) {
+  if (!overlap_ || !last_slice() || std::exchange(tensor_done_[tensor], 1)) return;
+  shared_->tensor_final(tensor);
+  shared_->advance();
+}
+
+void SharedReducer::finish() {
+  const double start = wall_seconds();
   for (std::size_t k = tensor_done_.size(); k-- > 0;)
     if (!std::exchange(tensor_done_[k], 1)) shared_->tensor_final(static_cast<int>(k));
   shared_->finish();
   for (const auto& group : layout_.groups())  // as if they were messages
     traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all",
-                   group.elements() * size_of(gradients.dtype()));
+                   group.elements() * size_of(gradients_->dtype()));
   exposed_ += wall_seconds() - start;
 }
 

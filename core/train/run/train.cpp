@@ -71,12 +71,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("accumulate", &Params::accumulate, "parts in which each rank computes its share of a batch, to save memory")
       .at_least(1)
       .def(1);
-  d("optimizer", &Params::optimizer, "how gradients change weights").def("adam");
-  d("learning_rate", &Params::learning_rate, "over the run");
-  d("warm_up", &Params::warm_up, "rise in front of the learning rate's schedule");
-  d("clip", &Params::clip, "bounds on the gradient");
-  d("average", &Params::average, "moving average of the weights, used for validation and export");
-  d("reduce", &Params::reduce, "how gradients of slices and ranks are added");
+  describe_update(d);
   d("parallel", &Params::parallel,
     "how weights, gradients and the optimizer's states are divided among ranks; whole on every rank when absent");
   d("direct", &Params::direct,

@@ -9,15 +9,8 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/loader.hpp"
-#include "core/train/kinds/network.hpp"
-#include "core/train/optimizers/clip.hpp"
-#include "core/train/optimizers/optimizer.hpp"
-#include "core/train/reduce/reducer.hpp"
 #include "core/train/run/submission.hpp"
-#include "core/train/step/learning_rate.hpp"
-#include "core/train/tables/table_keys.hpp"
-#include "core/train/weights/direct_tensors.hpp"
-#include "core/train/weights/divided/partition.hpp"
+#include "core/train/step/step_keys.hpp"
 
 namespace cambium {
 class Registry;
@@ -41,8 +34,7 @@ class Train : public Task, public Checked {
     static void describe(deck::Describe<Validate>& d);
   };
   using Checkpoint = io::CheckpointKeys;
-  struct Params {
-    deck::Choice<Network> network;
+  struct Params : StepKeys {
     deck::Choice<Dataset> dataset;
     std::optional<deck::Choice<Dataset>> validation;
     double hold_out = 0.0;
@@ -51,15 +43,6 @@ class Train : public Task, public Checked {
     std::optional<std::int64_t> steps;
     std::optional<double> epochs;
     int accumulate = 1;
-    deck::Choice<Optimizer> optimizer;
-    deck::Choice<LearningRate> learning_rate;
-    std::optional<WarmUp> warm_up;
-    std::optional<Clip> clip;
-    std::optional<Average> average;
-    ReduceParams reduce;
-    std::optional<ParallelParams> parallel;
-    std::optional<DirectParams> direct;
-    std::optional<TableKeys> tables;
     std::optional<ActivationParams> activations;
     Validate validate;
     Checkpoint checkpoint;

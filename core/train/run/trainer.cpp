@@ -77,22 +77,113 @@ Task::Outcome Trainer::run() {
   return outcome;
 }
 
+static Batch next_batch(Loader& loader, std::int64_t step) {
+  const Region region("make a batch", WorkKind::movement);
+  return loader.batch(step);
+}
+
+/// Views of the batch's samples.
+static Share share_of(const Batch& batch, const BatchPlan& plan) {
+  Share share;
+  for (const auto& samples : batch.slices) {
+    share.numbers.push_back(plan.slice_number(std::ssize(share.slices)));
+    share.slices.emplace_back(samples);
+  }
+  return share;
+}
+
 Task::Outcome Trainer::loop(LoopCadence& cadence) {
   const Region region("between sections", WorkKind::host);
   milestones_.run_start();
   while (progress_.step < data_.steps() && !ended()) {
     milestones_.epoch_start(data_.plan().epoch_of(progress_.step) + 1);
-    steps_.advance(data_.loader(), data_.plan());
+    advance();
     tell(cadence);
     if (validation_ && cadence.due(progress_.step, params_.validate.every)) validate();
     const auto timer = context_.timing.scope("signals");
     if (cadence.stops_after(progress_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
   }
-  steps_.take_losses();
+  take_losses();
   if (out_of_patience())
     context_.log.info(fmt::format("no improvement in {} validations: training ends at step {}",
                                   params_.validate.patience, progress_.step));
   return Task::Outcome::done;
+}
+
+/// One step: batch, gradient, sum over ranks, bounds, update.
+void Trainer::advance() {
+  const auto timer = context_.timing.scope("data");  // what lies between the sections inside, too: slices, their end
+  if (step_.device()) return advance_on_device();
+  const std::int64_t step = progress_.step;
+  const Batch batch = next_batch(data_.loader(), step);
+  take(step, step_.gradient(share_of(batch, data_.plan()), step));
+  step_.update(batch.samples, step);
+  ++progress_.step;
+}
+
+/// The same without the loss, which the device keeps. Samples that lie there are chosen by their numbers.
+void Trainer::advance_on_device() {
+  DeviceSteps& device = *step_.device();
+  const std::int64_t step = progress_.step;
+  Batch batch;
+  DeviceShare share;
+  if (device.resident()) {
+    const Region region("make a batch", WorkKind::movement);
+    const auto numbers = data_.loader().numbers(step);
+    share.slices = device.slices(*numbers);
+    batch.samples = numbers->samples;
+  } else {
+    batch = next_batch(data_.loader(), step);
+    for (const auto& samples : batch.slices) share.slices.push_back({nullptr, std::ssize(samples), samples});
+  }
+  for (std::int64_t k = 0; k < std::ssize(share.slices); ++k) share.numbers.push_back(data_.plan().slice_number(k));
+  step_.start_gradient(share, step);
+  step_.update(batch.samples, step);
+  ++progress_.step;
+  if (device.full()) take_losses();
+}
+
+/// Of the steps whose losses the device kept, in their order, before somebody looks at the progress.
+void Trainer::take_losses() {
+  if (!step_.device()) return;
+  const auto timer = context_.timing.scope("gradient");  // it is what is waited for
+  for (const auto& past : step_.device()->losses()) take(past.step, past.loss);
+}
+
+/// Adds to the window of the log; NumericalError when a term is no number or the loss has run away.
+void Trainer::take(std::int64_t step, const Loss& loss) {
+  watch_terms(step, loss);
+  progress_.loss_window += loss.value;
+  ++progress_.window_steps;
+}
+
+void Trainer::watch_terms(std::int64_t before, const Loss& loss) {
+  constexpr std::int64_t first_steps = 10;
+  const std::int64_t step = before + 1;
+  const auto rate = step_.rate(before);
+  const auto& terms = loss.terms;
+  const auto name = [&](std::size_t k) { return step_.network().terms()[k].name; };
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    if (!std::isfinite(terms[k].sum))
+      throw NumericalError(
+          fmt::format("training diverged at step {}: the term '{}' of the loss is {}; the learning rate was {:.3g}, "
+                      "try a tenth of it or a warm_up",
+                      step, name(k), std::isnan(terms[k].sum) ? "not a number" : "infinite", rate));
+    progress_.window[k].sum += terms[k].sum;
+    progress_.window[k].count += terms[k].count;
+  }
+  if (step <= first_steps) {
+    progress_.first_loss = std::max(progress_.first_loss, loss.value);
+    return;
+  }
+  if (!(loss.value > params_.explode * progress_.first_loss)) return;
+  std::size_t worst = 0;
+  for (std::size_t k = 1; k < terms.size(); ++k)
+    if (terms[k].sum * terms[worst].count > terms[worst].sum * terms[k].count) worst = k;
+  throw NumericalError(
+      fmt::format("training diverged at step {}: the loss is {:.3g}, more than explode = {:g} times its first values "
+                  "({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of it or a warm_up",
+                  step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
 }
 
 /// What others are told of the step that was made.
@@ -103,7 +194,7 @@ void Trainer::tell(LoopCadence& cadence) {
   if (watch_.after_step) watch_.after_step();
   if (context_.stop) context_.stop->require_directory();
   if (cadence.due(step, params_.log)) {
-    steps_.take_losses();
+    take_losses();
     log_.row(progress_, data_.epochs(step));
   }
   cadence.show_progress(step);
@@ -142,7 +233,7 @@ std::vector<double> Trainer::measure_with_labels(const std::vector<TermInfo>& me
 }
 
 void Trainer::validate() {
-  steps_.take_losses();
+  take_losses();
   const auto timer = context_.timing.scope("validate");
   const nlohmann::json where = {{"step", progress_.step}, {"epoch_num", data_.epochs(progress_.step)}};
   mllog_.start("eval_start", where);
@@ -181,7 +272,7 @@ bool Trainer::out_of_patience() const {
 }
 
 void Trainer::write_checkpoint() {
-  steps_.take_losses();
+  take_losses();
   const auto timer = context_.timing.scope("output");
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);

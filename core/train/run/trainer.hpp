@@ -13,12 +13,9 @@
 #include "core/train/run/training_log.hpp"
 #include "core/train/run/validation.hpp"
 #include "core/train/step/training_step.hpp"
-#include "core/train/step/training_steps.hpp"
 
 namespace cambium::train {
 
-/// Keys of the step among those of the stage.
-StepKeys step_keys(const Train::Params& params);
 /// InputError when validate.measure weighs more errors than there are.
 void require_measure(const Train::Params& params, const std::vector<TermInfo>& metrics);
 
@@ -55,6 +52,7 @@ class Trainer {
 
  private:
   // trainer_start.cpp
+  void bring_samples();
   void start_fresh();
   void start_from_model();
   void resume(const std::string& checkpoint);
@@ -62,6 +60,11 @@ class Trainer {
 
   // trainer.cpp
   Task::Outcome loop(LoopCadence& cadence);
+  void advance();
+  void advance_on_device();
+  void take_losses();
+  void take(std::int64_t step, const Loss& loss);
+  void watch_terms(std::int64_t step, const Loss& loss);
   void tell(LoopCadence& cadence);
   std::vector<double> measure_with_labels(const std::vector<TermInfo>& metrics, const std::vector<TermSum>& sums);
   void validate();
@@ -85,7 +88,6 @@ class Trainer {
   ModelFiles models_;
   std::unique_ptr<Validation> validation_;
   Progress progress_;
-  TrainingSteps steps_;
   Watch watch_;
   bool ended_ = false;  ///< by watch_
   bool said_what_measures_ = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/differences.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -15,21 +16,16 @@
 
 namespace cambium::train {
 
-StepKeys step_keys(const Train::Params& p) {
-  return {p.optimizer, p.learning_rate, p.warm_up, p.clip, p.average, p.reduce, p.parallel, p.direct, p.tables};
-}
-
 static std::uint64_t seed_of(const Train::Params& params, const Context& context) {
   return params.seed ? static_cast<std::uint64_t>(*params.seed) : context.seed;
 }
 
 Trainer::Trainer(const Train::Params& params, Context& context, int member, Watch watch)
     : params_(params), context_(context), shared_seed_(seed_of(params, context)),
-      seed_(shared_seed_ + static_cast<std::uint64_t>(member)),
-      step_(params.network, step_keys(params), seed_, context), data_(params, shared_seed_, context),
-      log_(step_, context), models_(params, step_, data_, progress_, context),
-      steps_(step_, progress_, params.explode, context), watch_(std::move(watch)),
-      mllog_(context.log, params.mllog && !context.dry_run), milestones_(params, mllog_, context) {
+      seed_(shared_seed_ + static_cast<std::uint64_t>(member)), step_(params, seed_, context),
+      data_(params, shared_seed_, context), log_(step_, context), models_(params, step_, data_, progress_, context),
+      watch_(std::move(watch)), mllog_(context.log, params.mllog && !context.dry_run),
+      milestones_(params, mllog_, context) {
   if (params.activations) step_.network().use_activations(*params.activations);
 }
 
@@ -98,6 +94,16 @@ static void warn_of_length(const Train::Params& params, std::int64_t steps, Log&
                     steps, 100.0 * left, std::pow(0.01, 1.0 / static_cast<double>(steps))));
 }
 
+/// To the device where the weights lie, if each of them is used and the loader says in which order.
+void Trainer::bring_samples() {
+  DeviceSteps& device = *step_.device();
+  const Region region("bring samples to the device", WorkKind::movement);
+  const bool all_used = data_.epochs(data_.steps()) >= 1.0;
+  if (all_used && data_.loader().numbers(progress_.step)) device.bring_samples(data_.training());
+  context_.log.info(fmt::format("weights, gradients and states lie in the memory of the kernels; samples {}",
+                                device.resident() ? "do, too" : "are brought to them in each step"));
+}
+
 /// The network knows its sizes now.
 void Trainer::prepare() {
   require_measure(params_, step_.network().metrics());
@@ -107,7 +113,7 @@ void Trainer::prepare() {
   progress_.window.assign(step_.network().terms().size(), {});
   data_.start(seed_, step_.weights().turns());
   if (dynamic_cast<const JoinsRanks*>(&step_.network())) require_joined(params_.network.type, data_.plan());
-  steps_.bring_samples(data_.training(), data_.loader(), data_.epochs(data_.steps()) >= 1.0);
+  if (step_.device()) bring_samples();
   auto* held_out = data_.held_out();
   if (held_out) validation_ = std::make_unique<Validation>(*held_out, params_.validate.batch);
   const auto& layout = step_.weights().layout();

@@ -61,8 +61,7 @@ double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samp
 /// The start of a training, without its files.
 struct Trial {
   Trial(const Train::Params& keys, Context& context)
-      : params(keys), step(keys.network, step_keys(keys), seed_of(keys, context), context),
-        data(keys, seed_of(keys, context), context) {
+      : params(keys), step(keys, seed_of(keys, context), context), data(keys, seed_of(keys, context), context) {
     if (keys.activations) step.network().use_activations(*keys.activations);
   }
   static std::uint64_t seed_of(const Train::Params& keys, const Context& context) {

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/network.hpp"
 #include "core/train/optimizers/clip.hpp"
 #include "core/train/optimizers/optimizer.hpp"
 #include "core/train/reduce/reducer.hpp"
@@ -12,8 +13,9 @@
 
 namespace cambium::train {
 
-/// What a deck says of a training step: the keys of these names.
+/// What a deck says of a training step. The keys of a stage or session that trains are these and its own.
 struct StepKeys {
+  deck::Choice<Network> network;
   deck::Choice<Optimizer> optimizer;
   deck::Choice<LearningRate> learning_rate;
   std::optional<WarmUp> warm_up = {};
@@ -23,6 +25,17 @@ struct StepKeys {
   std::optional<ParallelParams> parallel = {};
   std::optional<DirectParams> direct = {};
   std::optional<TableKeys> tables = {};
+
+  /// For P, which derives from this: the keys from `optimizer` to `reduce`.
+  template <class P>
+  static void describe_update(deck::Describe<P>& d) {
+    d("optimizer", &P::optimizer, "how gradients change weights").def("adam");
+    d("learning_rate", &P::learning_rate, "over the run");
+    d("warm_up", &P::warm_up, "rise in front of the learning rate's schedule");
+    d("clip", &P::clip, "bounds on the gradient");
+    d("average", &P::average, "moving average of the weights, used for validation and export");
+    d("reduce", &P::reduce, "how gradients of slices and ranks are added");
+  }
 };
 
 }  // namespace cambium::train

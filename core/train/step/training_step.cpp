@@ -12,11 +12,10 @@
 
 namespace cambium::train {
 
-TrainingStep::TrainingStep(const deck::Choice<Network>& model, const StepKeys& keys, std::uint64_t seed,
-                           Context& context)
-    : context_(context), model_(model), keys_(keys), seed_(seed) {
+TrainingStep::TrainingStep(const StepKeys& keys, std::uint64_t seed, Context& context)
+    : context_(context), keys_(keys), seed_(seed) {
   const auto& registry = *context.registry;
-  network_ = registry.make<Network>(model_, context);
+  network_ = registry.make<Network>(keys_.network, context);
   optimizer_ = registry.make<Optimizer>(keys_.optimizer, context);
   rate_ = registry.make<LearningRate>(keys_.learning_rate, context);
   require_ranks(keys_, context);
@@ -48,7 +47,7 @@ void TrainingStep::prepare(std::int64_t total, std::int64_t slice) {
   if (weights_->on_device())
     device_ = std::make_unique<DeviceSteps>(*network_, *weights_, context_.comm, context_.timing);
   const auto* user = dynamic_cast<const UsesTables*>(network_.get());
-  require_tables_fit(keys_, model_.type, user != nullptr);
+  require_tables_fit(keys_, keys_.network.type, user != nullptr);
   if (user) tables_ = make_tables(user->tables(), keys_.tables.value_or(TableKeys{}), network_->dtype(), context_);
 }
 
@@ -62,38 +61,55 @@ std::vector<double> TrainingStep::term_weights(std::int64_t step) const {
   return network_->term_weights(step, first > 0.0 ? rate(step) / first : 1.0);
 }
 
+/// Before the gradients of a step: what is random of it has its address, and rows of tables are under way.
+void TrainingStep::fetch(const Share& share, std::int64_t step) {
+  network_->begin_step(seed_, step);
+  const auto timer = context_.timing.scope("tables");
+  fetch_rows(*network_, tables_.get(), share.slices, share.numbers, context_.comm);
+}
+
+// Shown in docs/architecture.md:
 Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* problem) {
   const auto weights_of_terms = term_weights(step);
-  network_->begin_step(seed_, step);
-  {
-    const auto timer = context_.timing.scope("tables");
-    fetch_rows(*network_, tables_.get(), share.slices, share.numbers, context_.comm);
-  }
-  std::vector<TermSum> table(share.slices.size() * static_cast<std::size_t>(context_.comm.size()) * terms_);
-  const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-                           const ReadyCallback& ready) {
-    const auto timer = context_.timing.scope("gradient");
-    const auto samples = share.slices[slice];
-    if (samples.empty()) return false;
-    const auto row = static_cast<std::size_t>(share.numbers[slice]);
-    const auto terms = std::span(table).subspan(row * terms_, terms_);
-    if (tables_) dynamic_cast<UsesTables&>(*network_).use_rows(&tables_->rows(slice));
-    try {
-      network_->gradient(samples, weights, weights_of_terms, gradients, terms, ready);
-    } catch (const InputError& error) {
-      if (!problem) throw;
-      *problem = error.what();
-    }
-    return true;
-  };
+  std::vector<TermSum> table(share.slices.size() * context_.comm.size() * terms_);  // of the slices of all ranks
+  fetch(share, step);
   const auto timer = context_.timing.scope("reduce");
   weights_->communication().begin_step(seed_, step);
-  weights_->sum(static_cast<int>(share.slices.size()), compute);
+  weights_->begin(std::ssize(share.slices));
+  for (std::size_t slice = 0; slice < share.slices.size(); ++slice) {
+    const auto terms = std::span(table).subspan(share.numbers[slice] * terms_, terms_);
+    add_slice(share, slice, weights_of_terms, terms, problem);
+  }
+  weights_->finish();
   if (tables_) tables_->send_back();
   weights_->communication().sum_small(numbers_of(table), context_.comm);
   auto sums = add_rows(table, terms_);
   return {weighted_loss(weights_of_terms, sums), std::move(sums)};
 }
+
+void TrainingStep::add_slice(const Share& share, std::size_t slice, std::span<const double> term_weights,
+                             std::span<TermSum> terms, std::string* problem) {
+  const auto samples = share.slices[slice];
+  if (samples.empty()) return weights_->skip();
+  const Pass pass = weights_->pass();
+  const auto timer = context_.timing.scope("gradient");
+  if (tables_) dynamic_cast<UsesTables&>(*network_).use_rows(&tables_->rows(static_cast<int>(slice)));
+  try {
+    network_->gradient(samples, pass.weights, term_weights, pass.gradients, terms, pass.ready);
+  } catch (const InputError& error) {
+    if (!problem) throw;
+    *problem = error.what();
+  }
+}
+
+void TrainingStep::update(std::int64_t samples, std::int64_t step) {
+  const auto timer = context_.timing.scope("optimizer");
+  const Region region("step of the weights", WorkKind::elementwise);
+  weights_->update({1.0 / static_cast<double>(samples), keys_.clip, rate(step), step + 1});
+  if (tables_) tables_->step(1.0 / static_cast<double>(samples), rate(step));
+}
+
+// End of what docs/architecture.md shows.
 
 void TrainingStep::start_gradient(const DeviceShare& share, std::int64_t step) {
   network_->begin_step(seed_, step);
@@ -102,16 +118,9 @@ void TrainingStep::start_gradient(const DeviceShare& share, std::int64_t step) {
   device_->start(share, term_weights(step), step);
 }
 
-void TrainingStep::update(std::int64_t samples, std::int64_t step) {
-  const auto timer = context_.timing.scope("optimizer");
-  const Region region("step of the weights", WorkKind::elementwise);
-  weights_->step({1.0 / static_cast<double>(samples), keys_.clip, rate(step), step + 1});
-  if (tables_) tables_->step(1.0 / static_cast<double>(samples), rate(step));
-}
-
 CheckpointKey TrainingStep::key(std::int64_t batch) const {
   const bool ordered = keys_.reduce.mode == ReduceParams::Mode::ordered;
-  return {model_.type,
+  return {keys_.network.type,
           keys_.optimizer.type,
           weights_->states(),
           ordered ? "ordered" : "fast",
@@ -122,9 +131,9 @@ CheckpointKey TrainingStep::key(std::int64_t batch) const {
 
 ArtifactInfo TrainingStep::model_info() const {
   ArtifactInfo info;
-  info.type = model_.type;
-  const auto* entry = context_.registry->find(Network::kind, model_.type);
-  info.config = deck::resolved(model_.node, entry->schema, *context_.registry);
+  info.type = keys_.network.type;
+  const auto* entry = context_.registry->find(Network::kind, keys_.network.type);
+  info.config = deck::resolved(keys_.network.node, entry->schema, *context_.registry);
   info.state = network_->state();
   return info;
 }

@@ -24,9 +24,9 @@ struct Share {
 /// the average. It keeps no number of steps: `step` counts from 0, and is the same on every rank.
 class TrainingStep {
  public:
-  /// Makes network, optimizer and rate. `seed`: of first weights and of rounding. The context outlives this.
+  /// Makes network, optimizer and rate. `seed`: of first weights and of rounding. Keys and context outlive this.
   /// InputError as require_ranks().
-  TrainingStep(const deck::Choice<Network>& model, const StepKeys& keys, std::uint64_t seed, Context& context);
+  TrainingStep(const StepKeys& keys, std::uint64_t seed, Context& context);
 
   Network& network() { return *network_; }
   const Network& network() const { return *network_; }
@@ -68,10 +68,12 @@ class TrainingStep {
 
  private:
   std::vector<double> term_weights(std::int64_t step) const;
+  void fetch(const Share& share, std::int64_t step);
+  void add_slice(const Share& share, std::size_t slice, std::span<const double> term_weights, std::span<TermSum> terms,
+                 std::string* problem);
 
   Context& context_;
-  deck::Choice<Network> model_;
-  StepKeys keys_;
+  const StepKeys& keys_;
   std::uint64_t seed_;
   std::int64_t total_ = 0;
   std::unique_ptr<Network> network_;

@@ -15,13 +15,11 @@ struct DataParallel {
   FlatLayout layout;
   std::unique_ptr<Reducer> reducer;
   FlatBuffer gradients;
+  std::vector<TensorRef> views;  ///< of the gradients
   std::vector<FlatBuffer> states;
 
   /// Views of the states, as an optimizer and a snapshot take them.
   std::vector<FlatBuffer> state_views() const;
-  /// Makes the summed gradients those of the mean loss, within bounds. Returns the norm before, as Weights::step()
-  /// does.
-  double bound(const StepNumbers& numbers);
 };
 
 }  // namespace cambium::train

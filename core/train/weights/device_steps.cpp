@@ -41,16 +41,19 @@ void DeviceSteps::start(const DeviceShare& share, std::vector<double> term_weigh
   Past past{step, std::move(term_weights), share.numbers, std::vector<double>(numbers, 0.0)};
   double* const sums = sums_->numbers.data() + past_.size() * numbers;
   bool any = false;
-  const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-                           const ReadyCallback&) {
+  weights_.begin(static_cast<int>(share.slices.size()));
+  for (std::size_t k = 0; k < share.slices.size(); ++k) {
+    if (share.slices[k].count == 0) {
+      weights_.skip();
+      continue;
+    }
+    const Pass pass = weights_.pass();
     const auto timer = timing_.scope("gradient");
-    const auto k = static_cast<std::size_t>(slice);
-    if (share.slices[k].count == 0) return false;
-    network_.gradient_on_device(share.slices[k], weights, past.term_weights, gradients, any, sums + k * terms_,
-                                std::span(past.counts).subspan(k * terms_, terms_));
-    return any = true;
-  };
-  weights_.sum(static_cast<int>(share.slices.size()), compute);
+    network_.gradient_on_device(share.slices[k], pass.weights, past.term_weights, pass.gradients, any,
+                                sums + k * terms_, std::span(past.counts).subspan(k * terms_, terms_));
+    any = true;
+  }
+  weights_.finish();
   past_.push_back(std::move(past));
 }
 

@@ -34,7 +34,7 @@ DeviceWeights::DeviceWeights(const ReduceParams& reduce, const std::optional<Ave
     : weights_type_(network.dtype()), mesh_(comm), layout_(layout_of(reduce, network.parameters(), network.dtype())),
       reducer_(make_reducer(reduce, mesh_, layout_, network.dtype())), optimizer_(optimizer), averaging_(average),
       weights_("weights", layout_, weights_type_), gradients_("gradients", layout_, weights_type_),
-      small_(std::make_unique<Small>()) {
+      weight_views_(weights_.views()), gradient_views_(gradients_.views()), small_(std::make_unique<Small>()) {
   if (averaging_) average_ = DeviceBuffer("average of the weights", layout_, weights_type_);
   for (const auto& state : states()) states_.emplace_back("state " + state.name, layout_, state.dtype);
   if (!device_form_of(optimizer) || states_.size() > 2) throw InternalError("an optimizer without a form for devices");
@@ -53,24 +53,27 @@ void DeviceWeights::start(const Use& fill) {
   if (averaging_) average_.bring(host);
 }
 
-void DeviceWeights::sum(int slices, const SliceWork& compute) {
-  const auto weights = weights_.views(), gradients = gradients_.views();
-  const ReadyCallback nobody = [](int) {};
-  bool any = false;
-  for (int slice = 0; slice < slices; ++slice) any = compute(slice, weights, gradients, nobody) || any;
-  if (!any) gradients_.zero();
+/// What is ready lies on the device, and goes nowhere before all of it is.
+Pass DeviceWeights::pass() {
+  any_ = true;
+  return {weight_views_, gradient_views_, [](int) {}};
+}
+
+void DeviceWeights::finish() {
+  if (!any_) gradients_.zero();
   if (mesh_.world().size() > 1) sum_over_ranks();
 }
 
 void DeviceWeights::sum_over_ranks() {
-  reducer_->sum(summed_, 1, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
-    gradients_.fetch(into);
-    for (std::size_t k = layout_.tensors().size(); k-- > 0;) ready(static_cast<int>(k));
-  });
+  reducer_->begin(summed_, 1);
+  reducer_->next_slice();
+  gradients_.fetch(summed_);
+  for (std::size_t k = layout_.tensors().size(); k-- > 0;) reducer_->ready(static_cast<int>(k));
+  reducer_->finish();
   gradients_.bring(summed_);
 }
 
-double DeviceWeights::step(const StepNumbers& numbers) {
+double DeviceWeights::update(const StepNumbers& numbers) {
   DeviceUpdate u;
   u.dtype = weights_type_;
   u.size = layout_.size();

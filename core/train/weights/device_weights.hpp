@@ -6,8 +6,9 @@
 namespace cambium::train {
 
 /// Whole weights in the memory of the kernels, with their gradients, the optimizer's states, their average and the best
-/// ones. sum() hands out views of that memory; the first slice with samples writes over the gradients that are there,
-/// later ones add. On one rank step() starts one kernel, and one more to bound the norm, and waits for nothing.
+/// ones. pass() hands out views of that memory; the first slice with samples writes over the gradients that are
+/// there, later ones add. On one rank update() starts one kernel, and one more to bound the norm, and waits for
+/// nothing.
 class DeviceWeights : public Weights {
  public:
   /// Collective. The optimizer must outlive this. It has a form for the device: see device_form_of().
@@ -20,9 +21,12 @@ class DeviceWeights : public Weights {
   std::vector<Optimizer::StateInfo> states() const override { return optimizer_.states(weights_type_); }
   Communication& communication() override { return *reducer_; }
   void start(const Use& fill) override;
-  void sum(int slices, const SliceWork& compute) override;
+  void begin(int /*slices*/) override { any_ = false; }
+  Pass pass() override;
+  void skip() override {}
+  void finish() override;
   /// The norm stays on the device: NaN.
-  double step(const StepNumbers& numbers) override;
+  double update(const StepNumbers& numbers) override;
   void whole(const Use& use) override;
   void keep_best() override;
   void whole_best(const Use& use) override;
@@ -41,6 +45,8 @@ class DeviceWeights : public Weights {
   std::optional<Average> averaging_;
   DeviceBuffer weights_, gradients_, average_, best_;
   std::vector<DeviceBuffer> states_;
+  std::vector<TensorRef> weight_views_, gradient_views_;
+  bool any_ = false;   ///< slices with samples in this step
   FlatBuffer summed_;  ///< gradients on their way between ranks
   struct Small;        ///< which numbers decay, and the norm
   std::unique_ptr<Small> small_;

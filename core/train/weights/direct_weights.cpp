@@ -1,5 +1,7 @@
 #include "core/train/weights/direct_weights.hpp"
 
+#include "core/train/optimizers/bounded_gradient.hpp"
+
 namespace cambium::train {
 
 DirectWeights::DirectWeights(const DirectParams& direct, const ReduceParams& reduce, std::uint64_t seed,
@@ -18,16 +20,22 @@ void DirectWeights::start(const Use& fill) {
   tensors_.start(first.numbers);
 }
 
-void DirectWeights::sum(int slices, const SliceWork& compute) {
+void DirectWeights::begin(int slices) { parallel_.reducer->begin(parallel_.gradients, slices); }
+
+Pass DirectWeights::pass() {
+  const auto ready = [this](int tensor) { parallel_.reducer->ready(tensor); };
   const auto open = [this](int module) { tensors_.open(module); };
   const auto close = [this](int module) { tensors_.close(module); };
-  parallel_.reducer->sum(parallel_.gradients, slices, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-    compute(slice, tensors_.views(), into.views(), ReadyCallback(ready, open, open, close));
-  });
+  parallel_.reducer->next_slice();
+  return {tensors_.views(), parallel_.views, ReadyCallback(ready, open, open, close)};
 }
 
-double DirectWeights::step(const StepNumbers& numbers) {
-  const double norm = parallel_.bound(numbers);
+void DirectWeights::skip() { parallel_.reducer->next_slice(); }
+
+void DirectWeights::finish() { parallel_.reducer->finish(); }
+
+double DirectWeights::update(const StepNumbers& numbers) {
+  const double norm = bound_gradient(parallel_.gradients, numbers.factor, numbers.clip);
   tensors_.step(optimizer_, parallel_.gradients, parallel_.states, numbers.rate, numbers.step);
   flips_.add(tensors_.changed());
   return norm;

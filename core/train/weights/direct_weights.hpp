@@ -18,8 +18,11 @@ class DirectWeights : public Weights {
   std::vector<Optimizer::StateInfo> states() const override { return optimizer_.states(DType::f32); }
   Communication& communication() override { return *parallel_.reducer; }
   void start(const Use& fill) override;
-  void sum(int slices, const SliceWork& compute) override;
-  double step(const StepNumbers& numbers) override;
+  void begin(int slices) override;
+  Pass pass() override;
+  void skip() override;
+  void finish() override;
+  double update(const StepNumbers& numbers) override;
   void whole(const Use& use) override;
   void keep_best() override { tensors_.keep_best(); }
   void whole_best(const Use& use) override;

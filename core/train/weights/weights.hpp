@@ -35,22 +35,24 @@ struct Snapshot {
   std::vector<Counted> counted;  ///< the copies, in the ledger of what is held
 };
 
-/// Adds the gradient of one of this rank's slices to `gradients`, none of which is read before; false when the slice
-/// has no samples. Calls `ready` as Network::gradient() does.
-using SliceWork = std::function<bool(int slice, std::span<const TensorRef> weights,
-                                     std::span<const TensorRef> gradients, const ReadyCallback& ready)>;
+/// What the gradient of one slice is computed with, as Network::gradient() takes it. Views hold until the next slice.
+struct Pass {
+  std::span<const TensorRef> weights, gradients;
+  ReadyCallback ready;
+};
 
 /// Weights of a network under training, their gradients and the optimizer's states. Implementations differ in where
 /// these lie: whole on every rank, in few bits, divided among ranks. Every rank makes the same calls in the same order:
-/// start() or load() once, then sum() and step() in turns, and the others between steps.
+/// start() or load() once, then steps, and the others between them. A step is begin(), for each slice of this rank
+/// pass() and the gradient that is computed with it, finish(), update().
 class Weights {
  public:
   using Use = std::function<void(FlatBuffer& whole)>;
   virtual ~Weights() = default;
 
   virtual const FlatLayout& layout() const = 0;
-  /// Whether sum() hands out views of the device's memory, where the first slice with samples writes over the gradients
-  /// and the network is a TrainsOnDevice.
+  /// Whether pass() hands out views of the device's memory, where the first slice with samples writes over the
+  /// gradients and the network is a TrainsOnDevice.
   virtual bool on_device() const { return false; }
   /// Of files: the optimizer's, and what an implementation adds.
   virtual std::vector<Optimizer::StateInfo> states() const = 0;
@@ -60,11 +62,17 @@ class Weights {
 
   /// First weights: `fill` writes the same ones on every rank, and the optimizer starts with them.
   virtual void start(const Use& fill) = 0;
-  /// Collective. Computes this rank's slices one by one and keeps the sum of the gradients of all ranks.
-  virtual void sum(int slices, const SliceWork& compute) = 0;
+  /// Collective. A step begins, of so many slices of this rank.
+  virtual void begin(int slices) = 0;
+  /// For the next slice. What is sent while it is computed, others wait for.
+  virtual Pass pass() = 0;
+  /// In the place of pass(), for a slice without samples.
+  virtual void skip() = 0;
+  /// Collective. The sum of the gradients of all slices of all ranks stands where it is kept.
+  virtual void finish() = 0;
   /// Collective. The gradients are scaled, bounded, and change weights and states. Returns the norm that was bounded;
   /// NaN when none was asked for.
-  virtual double step(const StepNumbers& numbers) = 0;
+  virtual double update(const StepNumbers& numbers) = 0;
 
   /// Collective. What is validated and exported (the average where one is kept), whole while `use` runs.
   virtual void whole(const Use& use) = 0;

@@ -1,11 +1,13 @@
 #include "core/train/weights/whole_weights.hpp"
 
+#include "core/train/optimizers/bounded_gradient.hpp"
+
 namespace cambium::train {
 
 WholeWeights::WholeWeights(const ReduceParams& reduce, const std::optional<Average>& average, const Comm& comm,
                            const Network& network, Optimizer& optimizer)
     : parallel_(reduce, comm, network, optimizer), optimizer_(optimizer), averaging_(average),
-      weights_(parallel_.layout, network.dtype()) {
+      weights_(parallel_.layout, network.dtype()), views_(weights_.views()) {
   if (averaging_) average_ = FlatBuffer(parallel_.layout, network.dtype());
 }
 
@@ -15,15 +17,19 @@ void WholeWeights::start(const Use& fill) {
   if (averaging_) average_.copy_from(weights_);
 }
 
-void WholeWeights::sum(int slices, const SliceWork& compute) {
-  const auto weights = weights_.views();
-  parallel_.reducer->sum(parallel_.gradients, slices, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-    compute(slice, weights, into.views(), ready);
-  });
+void WholeWeights::begin(int slices) { parallel_.reducer->begin(parallel_.gradients, slices); }
+
+Pass WholeWeights::pass() {
+  parallel_.reducer->next_slice();
+  return {views_, parallel_.views, [this](int tensor) { parallel_.reducer->ready(tensor); }};
 }
 
-double WholeWeights::step(const StepNumbers& numbers) {
-  const double norm = parallel_.bound(numbers);
+void WholeWeights::skip() { parallel_.reducer->next_slice(); }
+
+void WholeWeights::finish() { parallel_.reducer->finish(); }
+
+double WholeWeights::update(const StepNumbers& numbers) {
+  const double norm = bound_gradient(parallel_.gradients, numbers.factor, numbers.clip);
   optimizer_.step({weights_, parallel_.gradients, parallel_.states, numbers.rate, numbers.step});
   if (averaging_) averaging_->update(average_, weights_, numbers.step);
   return norm;

@@ -14,8 +14,11 @@ class WholeWeights : public Weights {
   std::vector<Optimizer::StateInfo> states() const override { return optimizer_.states(weights_.dtype()); }
   Communication& communication() override { return *parallel_.reducer; }
   void start(const Use& fill) override;
-  void sum(int slices, const SliceWork& compute) override;
-  double step(const StepNumbers& numbers) override;
+  void begin(int slices) override;
+  Pass pass() override;
+  void skip() override;
+  void finish() override;
+  double update(const StepNumbers& numbers) override;
   void whole(const Use& use) override { use(trained()); }
   void keep_best() override;
   void whole_best(const Use& use) override { use(best_); }
@@ -30,6 +33,7 @@ class WholeWeights : public Weights {
   Optimizer& optimizer_;
   std::optional<Average> averaging_;
   FlatBuffer weights_, average_, best_;
+  std::vector<TensorRef> views_;  ///< of weights_
 };
 
 }  // namespace cambium::train

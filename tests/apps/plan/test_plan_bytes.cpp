@@ -132,12 +132,14 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
             settings.partition = partition;
             const auto plan = plan_step(planned_model(network, *optimizer), settings);
             std::vector<double> table(static_cast<std::size_t>(2 * (ordered ? 16 : 2 * n)));
-            model.sum(plan.slices, [&](int, auto weights, auto gradients, const ReadyCallback& ready) {
-              Ones(network).gradient({}, weights, {}, gradients, {}, ready);
-              return true;
-            });
+            model.begin(plan.slices);
+            for (int slice = 0; slice < plan.slices; ++slice) {
+              const Pass pass = model.pass();
+              Ones(network).gradient({}, pass.weights, {}, pass.gradients, {}, pass.ready);
+            }
+            model.finish();
             model.communication().sum_small(table, w.comm);
-            model.step({1.0, {}, 1e-3, 1});
+            model.update({1.0, {}, 1e-3, 1});
             INFO("weights " << d << " gradients " << g << " states " << s << " split " << split << " ordered "
                             << ordered);
             CHECK(counted(model.communication().traffic()) == predicted(plan));
@@ -181,11 +183,13 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
         settings.partition = partition;
         auto plan = plan_step(planned_model(network, *optimizer), settings);
         std::erase_if(plan.exchanges, [](const auto& e) { return e.level == "terms"; });
-        model.sum(plan.slices, [&](int, auto weights, auto gradients, const ReadyCallback& ready) {
-          Ones(network).gradient({}, weights, {}, gradients, {}, ready);
-          return true;
-        });
-        model.step({1.0, {}, 1e-3, 1});
+        model.begin(plan.slices);
+        for (int slice = 0; slice < plan.slices; ++slice) {
+          const Pass pass = model.pass();
+          Ones(network).gradient({}, pass.weights, {}, pass.gradients, {}, pass.ready);
+        }
+        model.finish();
+        model.update({1.0, {}, 1e-3, 1});
         INFO("weights " << depth[0] << " gradients " << depth[1] << " states " << depth[2] << " update "
                         << static_cast<int>(update));
         CHECK(counted(model.communication().traffic()) == predicted(plan));
@@ -239,10 +243,13 @@ TEST_CASE("whole gradients send what the plan says, to the byte") {
       FlatBuffer weights(layout, DType::f32);
       const auto reducer = make_reducer(settings.reduce, mesh, layout, DType::f32);
       FlatBuffer gradients = reducer->make_buffer(layout, DType::f32);
-      reducer->sum(gradients, plan.slices, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
-        const auto views = into.views();
-        Ones(network).gradient({}, weights.views(), {}, views, {}, ready);
-      });
+      const auto views = gradients.views();
+      reducer->begin(gradients, plan.slices);
+      for (int slice = 0; slice < plan.slices; ++slice) {
+        reducer->next_slice();
+        Ones(network).gradient({}, weights.views(), {}, views, {}, [&](int k) { reducer->ready(k); });
+      }
+      reducer->finish();
       std::vector<double> table(
           static_cast<std::size_t>(2 * (mode == ReduceParams::Mode::ordered ? 8 : w.comm.size())));
       reducer->sum_small(table, mesh.world());

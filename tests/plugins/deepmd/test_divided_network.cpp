@@ -53,21 +53,26 @@ struct Water {
   void step(Run& run, double length = 0.0) {
     const int own = 8 / run.comm.size(), turns = run.model.turns();
     run.model.communication().begin_step(77, run.steps);
-    run.model.sum(own, [&](int s, auto weights, auto gradients, const train::ReadyCallback& ready) {
+    run.model.begin(own);
+    for (int s = 0; s < own; ++s) {
       const std::int64_t number = 8 * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns;
-      if (number % 5 == 4) return false;  // fewer samples than slices
+      if (number % 5 == 4) {  // fewer samples than slices
+        run.model.skip();
+        continue;
+      }
+      const train::Pass pass = run.model.pass();
       const std::int64_t ids[] = {number % 3};
       train::TermSum terms[3];
-      slice(ids, weights, gradients, terms, ready);
-      return true;
-    });
+      slice(ids, pass.weights, pass.gradients, terms, pass.ready);
+    }
+    run.model.finish();
     ++run.steps;
     train::Clip unit;
     unit.norm = 1.0;
     if (length > 0.0)
-      run.last_norm = run.model.step({1.0 / 8.0, unit, length, run.steps});
+      run.last_norm = run.model.update({1.0 / 8.0, unit, length, run.steps});
     else
-      run.model.step({1.0 / 8.0, {}, 1e-3, run.steps});
+      run.model.update({1.0 / 8.0, {}, 1e-3, run.steps});
   }
 };
 

@@ -31,17 +31,22 @@ std::vector<train::SamplePtr> samples(std::uint64_t number) {
 
 void step(Run& run, StackedLstm& network) {
   const int own = 8 / run.comm.size(), turns = run.model.turns();
-  run.model.sum(own, [&](int s, auto weights, auto gradients, const train::ReadyCallback& ready) {
+  run.model.begin(own);
+  for (int s = 0; s < own; ++s) {
     const int number =
         8 * static_cast<int>(run.steps) + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns;
-    if (number % 5 == 4) return false;  // fewer samples than slices
+    if (number % 5 == 4) {  // fewer samples than slices
+      run.model.skip();
+      continue;
+    }
+    const train::Pass pass = run.model.pass();
     const double one[] = {1.0};
     train::TermSum term[1];
-    network.gradient(samples(static_cast<std::uint64_t>(number)), weights, one, gradients, term, ready);
-    return true;
-  });
+    network.gradient(samples(static_cast<std::uint64_t>(number)), pass.weights, one, pass.gradients, term, pass.ready);
+  }
+  run.model.finish();
   ++run.steps;
-  run.model.step({1.0 / 8.0, {}, 1e-3, run.steps});
+  run.model.update({1.0 / 8.0, {}, 1e-3, run.steps});
 }
 
 void compare(StackedLstm& network) {

@@ -23,6 +23,15 @@ void add_rank(FlatBuffer& into, int rank) {
   });
 }
 
+/// Of one slice a rank, whose gradient add() adds.
+template <class F>
+void sum_one(Reducer& reducer, FlatBuffer& gradients, F&& add) {
+  reducer.begin(gradients, 1);
+  reducer.next_slice();
+  add();
+  reducer.finish();
+}
+
 std::vector<double> as_double(const FlatBuffer& buffer) {
   if (buffer.dtype() == DType::f64) return packed<double>(buffer);
   const auto found = packed<float>(buffer);
@@ -47,7 +56,7 @@ TEST_CASE("sums through codecs are the same on every rank and near the exact one
       CodecReducer reducer(mesh, layout, codec);
       FlatBuffer gradients(layout, dtype);
       reducer.begin_step(9, 4);
-      reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add_rank(into, comm.rank()); });
+      sum_one(reducer, gradients, [&] { add_rank(gradients, comm.rank()); });
       const auto found = as_double(gradients);
       double error = 0, size = 0;
       for (std::size_t k = 0; k < found.size(); ++k) {
@@ -92,7 +101,7 @@ TEST_CASE(
       FlatBuffer exact(layout, dtype), gradients(layout, dtype);
       for (int rank = 0; rank < comm.size(); ++rank) add(exact, rank);
       LossyReducer reducer(mesh, layout, bound);
-      reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add(into, comm.rank()); });
+      sum_one(reducer, gradients, [&] { add(gradients, comm.rank()); });
       const auto found = as_double(gradients), expected = as_double(exact);
       std::size_t at = 0;
       double largest = 0.0;
@@ -128,8 +137,8 @@ TEST_CASE("a gradient that is no number stays one through messages within a boun
   const FlatLayout layout(some_parameters(6), 400);
   LossyReducer reducer(mesh, layout, {});
   FlatBuffer gradients(layout, DType::f32);
-  reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) {
-    if (comm.rank() == comm.size() - 1) into.values<float>(3)[1] = std::numeric_limits<float>::quiet_NaN();
+  sum_one(reducer, gradients, [&] {
+    if (comm.rank() == comm.size() - 1) gradients.values<float>(3)[1] = std::numeric_limits<float>::quiet_NaN();
   });
   CHECK(std::isnan(gradients.values<float>(3)[1]));
   CHECK(gradients.values<float>(3)[0] == 0.0f);
@@ -147,10 +156,9 @@ TEST_CASE("a tensor of small gradients beside one of large ones keeps them throu
   const auto values = gradients.values<double>();
   const auto place = [&](int tensor) { return static_cast<std::size_t>(layout.tensors()[tensor].offset); };
   reducer->begin_step(9, 4);
-  reducer->sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) {
-    const auto to = into.values<double>();
-    for (int k = 0; k < 50; ++k) to[place(0) + k] += 1.0;
-    for (int k = 0; k < 30; ++k) to[place(1) + k] += 1e-4;
+  sum_one(*reducer, gradients, [&] {
+    for (int k = 0; k < 50; ++k) values[place(0) + k] += 1.0;
+    for (int k = 0; k < 30; ++k) values[place(1) + k] += 1e-4;
   });
   for (int k = 0; k < 30; ++k) CHECK(values[place(1) + k] == Approx(1e-4 * comm.size()).epsilon(0.02));
 }
@@ -170,7 +178,7 @@ TEST_CASE("sums through codecs have the exact sum as their expectation, and depe
   for (int step = 0; step < steps; ++step) {
     FlatBuffer gradients(layout, DType::f32);
     reducer.begin_step(9, step);
-    reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add_rank(into, comm.rank()); });
+    sum_one(reducer, gradients, [&] { add_rank(gradients, comm.rank()); });
     last = as_double(gradients);
     for (std::size_t k = 0; k < mean.size(); ++k) {
       mean[k] += last[k] / steps;
@@ -184,7 +192,7 @@ TEST_CASE("sums through codecs have the exact sum as their expectation, and depe
   for (const auto& [seed, same] : {std::pair{9, true}, {10, false}}) {
     FlatBuffer gradients(layout, DType::f32);
     again.begin_step(static_cast<std::uint64_t>(seed), steps - 1);
-    again.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add_rank(into, comm.rank()); });
+    sum_one(again, gradients, [&] { add_rank(gradients, comm.rank()); });
     CHECK((as_double(gradients) == last) == same);
   }
 }

@@ -50,9 +50,12 @@ TEST_CASE("ordered sums are one binary tree for any number of ranks, bit for bit
   const int mine = 8 / comm.size();
   for (int repeat = 0; repeat < 2; ++repeat) {
     FlatBuffer gradients(layout, DType::f32);
-    reducer.sum(gradients, mine, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-      add_slice(into, comm.rank() * mine + slice, ready);
-    });
+    reducer.begin(gradients, mine);
+    for (int slice = 0; slice < mine; ++slice) {
+      reducer.next_slice();
+      add_slice(gradients, comm.rank() * mine + slice, [&](int k) { reducer.ready(k); });
+    }
+    reducer.finish();
     const auto found = packed<float>(gradients);
     REQUIRE(std::memcmp(found.data(), expected.data(), sizeof(float) * found.size()) == 0);
   }
@@ -71,9 +74,12 @@ TEST_CASE("fast sums agree with the tree to rounding, overlapped or not, in one 
   for (bool overlap : {false, true}) {
     FastReducer reducer(mesh, layout, overlap);
     FlatBuffer gradients(layout, DType::f32);
-    reducer.sum(gradients, mine, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-      add_slice(into, comm.rank() * mine + slice, ready);
-    });
+    reducer.begin(gradients, mine);
+    for (int slice = 0; slice < mine; ++slice) {
+      reducer.next_slice();
+      add_slice(gradients, comm.rank() * mine + slice, [&](int k) { reducer.ready(k); });
+    }
+    reducer.finish();
     const auto found = packed<float>(gradients);
     for (std::size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == Approx(expected[i]).margin(1e-5));
     if (comm.size() > 1) {
@@ -91,9 +97,10 @@ TEST_CASE("a rank without samples takes part") {
   const FlatLayout layout(some_parameters(10), 100);
   FastReducer reducer(mesh, layout, true);
   FlatBuffer gradients(layout, DType::f64), alone(layout, DType::f64);
-  reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
-    if (comm.rank() == comm.size() - 1) add_slice(into, 4, ready);
-  });
+  reducer.begin(gradients, 1);
+  reducer.next_slice();
+  if (comm.rank() == comm.size() - 1) add_slice(gradients, 4, [&](int k) { reducer.ready(k); });
+  reducer.finish();
   add_slice(alone, 4, [](int) {});
   REQUIRE(packed<double>(gradients) == packed<double>(alone));
 }

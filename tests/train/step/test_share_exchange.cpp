@@ -61,14 +61,17 @@ TEST_CASE("the fast reducer sums on any number of ranks, by shares or by the lib
     for (int repeat = 0; repeat < 2; ++repeat) {
       FastReducer reducer(mesh, layout, overlap);
       FlatBuffer gradients(layout, DType::f64);
-      reducer.sum(gradients, 2, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
+      reducer.begin(gradients, 2);
+      for (int slice = 0; slice < 2; ++slice) {
+        reducer.next_slice();
         for (std::size_t k = layout.tensors().size(); k-- > 0;) {
-          const auto values = into.values<double>(k);
+          const auto values = gradients.values<double>(k);
           for (std::size_t i = 0; i < values.size(); ++i)
             values[i] += 1.0 + comm.rank() + 100.0 * slice + static_cast<double>(k);
-          ready(static_cast<int>(k));
+          reducer.ready(static_cast<int>(k));
         }
-      });
+      }
+      reducer.finish();
       const double n = comm.size();
       for (std::size_t k = 0; k < layout.tensors().size(); ++k)
         for (double value : gradients.values<double>(k))

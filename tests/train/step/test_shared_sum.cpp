@@ -50,9 +50,10 @@ std::vector<T> summed(const ReduceParams& params, DType dtype, int steps) {
   std::vector<T> all;
   for (int step = 0; step < steps; ++step) {
     if (step % comm.size() == comm.rank()) idle(1);
-    reducer->sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
-      fill<T>(into, comm.rank(), comm.size(), step, ready);
-    });
+    reducer->begin(gradients, 1);
+    reducer->next_slice();
+    fill<T>(gradients, comm.rank(), comm.size(), step, [&](int k) { reducer->ready(k); });
+    reducer->finish();
     if (step % comm.size() != comm.rank()) idle(1);  // the others may be a step ahead before this one looks
     for (std::size_t k = 0; k < layout.tensors().size(); ++k)
       for (std::size_t i = 0; i < gradients.values<T>(k).size(); ++i) {
@@ -85,9 +86,10 @@ TEST_CASE("a rank without samples takes part in a shared sum") {
   const FlatLayout layout(some_parameters(10), 100);
   const auto reducer = make_reducer({}, mesh, layout, DType::f64);
   FlatBuffer gradients = reducer->make_buffer(layout, DType::f64);
-  reducer->sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
-    if (comm.rank() == comm.size() - 1) fill<double>(into, 5, 6, 3, ready);
-  });
+  reducer->begin(gradients, 1);
+  reducer->next_slice();
+  if (comm.rank() == comm.size() - 1) fill<double>(gradients, 5, 6, 3, [&](int k) { reducer->ready(k); });
+  reducer->finish();
   for (std::size_t k = 0; k < layout.tensors().size(); ++k)
     for (std::size_t i = 0; i < gradients.values<double>(k).size(); ++i)
       REQUIRE(gradients.values<double>(k)[i] == value_of<double>(5, 3, k, i));

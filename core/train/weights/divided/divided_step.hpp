@@ -14,7 +14,7 @@ class DividedStep {
 
   /// Collective. The optimizer starts with these first weights: it may cut them (split weights) and fills its states.
   void start(const FlatBuffer& whole);
-  /// Collective, as Weights::step().
+  /// Collective, as Weights::update().
   double step(const StepNumbers& numbers);
   /// Numbers on grids that the last step changed, of this rank's part.
   std::int64_t changed() const { return changed_; }

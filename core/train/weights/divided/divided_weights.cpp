@@ -58,22 +58,36 @@ static void take_part_without_samples(const std::vector<int>& module_first, cons
   }
 }
 
-void DividedWeights::sum(int slices, const SliceWork& compute) {
-  const auto ready = callback();
+void DividedWeights::begin(int slices) {
+  slice_ = -1;
   gradients_.begin(slices);
   windows_.begin(slices);
-  for (int slice = 0; slice < slices; ++slice) {
-    gradients_.next_slice(slice);
-    windows_.next_slice(slice);
-    if (!compute(slice, windows_.views(), gradients_.views(), ready))
-      take_part_without_samples(parts_.module_first, ready);
-    gradients_.end_slice();
-  }
+}
+
+void DividedWeights::next_slice() {
+  if (slice_ >= 0) gradients_.end_slice();
+  ++slice_;
+  gradients_.next_slice(slice_);
+  windows_.next_slice(slice_);
+}
+
+Pass DividedWeights::pass() {
+  next_slice();
+  return {windows_.views(), gradients_.views(), callback()};
+}
+
+void DividedWeights::skip() {
+  next_slice();
+  take_part_without_samples(parts_.module_first, callback());
+}
+
+void DividedWeights::finish() {
+  if (slice_ >= 0) gradients_.end_slice();
   windows_.end();
   gradients_.finish();
 }
 
-double DividedWeights::step(const StepNumbers& numbers) {
+double DividedWeights::update(const StepNumbers& numbers) {
   const double norm = step_.step(numbers);
   flips_.add(step_.changed());
   return norm;

@@ -23,8 +23,11 @@ class DividedWeights : public Weights {
   int turns() const override { return static_cast<int>(parts_of(parts_.mesh, parts_.partition.gradients)); }
   Communication& communication() override { return parts_.exchanges; }
   void start(const Use& fill) override;
-  void sum(int slices, const SliceWork& compute) override;
-  double step(const StepNumbers& numbers) override;
+  void begin(int slices) override;
+  Pass pass() override;
+  void skip() override;
+  void finish() override;
+  double update(const StepNumbers& numbers) override;
   void whole(const Use& use) override;
   void keep_best() override { copies_.keep_best(); }
   void whole_best(const Use& use) override;
@@ -38,6 +41,7 @@ class DividedWeights : public Weights {
   const MemoryLedger& memory() const { return parts_.memory; }
 
  private:
+  void next_slice();
   void go_on();
   ReadyCallback callback();
   double share(double count) const;
@@ -48,6 +52,7 @@ class DividedWeights : public Weights {
   DividedStep step_;
   WholeCopies copies_;
   Flips flips_;
+  int slice_ = -1;  ///< that is computed
 };
 
 }  // namespace cambium::train

@@ -15,24 +15,27 @@ struct Slices {
   std::vector<double> term_weights;
   std::int64_t skip = 0;
 
-  bool add(std::int64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-           const ReadyCallback& ready) {
-    if (number < skip && number % 2 == 0) return false;
+  bool left_out(std::int64_t number) const { return number < skip && number % 2 == 0; }
+  void add(std::int64_t number, const Pass& pass) {
     std::vector<SamplePtr> batch;
     const auto n = std::ssize(samples);
     if (number >= skip) batch = {samples[2 * number % n], samples[(2 * number + 1) % n]};
     std::vector<TermSum> terms(term_weights.size());
-    network.gradient(batch, weights, term_weights, gradients, terms, ready);
-    return true;
+    network.gradient(batch, pass.weights, term_weights, pass.gradients, terms, pass.ready);
   }
   void step(Run& run, int all = 8) {
     const int own = all / run.comm.size(), turns = run.model.turns();
-    run.model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
-      return add(all * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns, weights,
-                 gradients, ready);
-    });
+    run.model.begin(own);
+    for (int s = 0; s < own; ++s) {
+      const auto number = all * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns;
+      if (left_out(number))
+        run.model.skip();
+      else
+        add(number, run.model.pass());
+    }
+    run.model.finish();
     ++run.steps;
-    run.model.step({1.0 / (2.0 * all), {}, 1e-2, run.steps});
+    run.model.update({1.0 / (2.0 * all), {}, 1e-2, run.steps});
   }
 };
 
@@ -50,10 +53,13 @@ inline std::vector<float> plainly(Slices& slices, int steps, int all = 8) {
   auto states = make_states(adam, layout, DType::f32);
   fill(weights, 5, 0.1);
   for (int step = 0; step < steps; ++step) {
-    const auto views = weights.views();
-    reducer.sum(gradients, all, [&](int s, FlatBuffer& into, const ReadyCallback& ready) {
-      slices.add(all * step + s, views, into.views(), ready);
-    });
+    const auto views = weights.views(), into = gradients.views();
+    reducer.begin(gradients, all);
+    for (int s = 0; s < all; ++s) {
+      reducer.next_slice();
+      if (!slices.left_out(all * step + s)) slices.add(all * step + s, {views, into, [](int) {}});
+    }
+    reducer.finish();
     scale(gradients, 1.0 / (2.0 * all));
     adam.step({weights, gradients, states, 1e-2, step + 1});
   }

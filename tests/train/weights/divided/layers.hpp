@@ -117,14 +117,19 @@ struct Run {
   void step(const Layers& network, int all, const std::optional<Clip>& clip = {}, int skip = 0) {
     const int own = all / comm.size(), turns = model.turns();
     model.communication().begin_step(77, steps);
-    model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
+    model.begin(own);
+    for (int s = 0; s < own; ++s) {
       const int number = (comm.rank() / turns * own + s) * turns + comm.rank() % turns;
-      if (number < skip) return false;
-      network.slice(static_cast<std::uint64_t>(1000 * steps + number), weights, gradients, ready);
-      return true;
-    });
+      if (number < skip) {
+        model.skip();
+        continue;
+      }
+      const Pass pass = model.pass();
+      network.slice(static_cast<std::uint64_t>(1000 * steps + number), pass.weights, pass.gradients, pass.ready);
+    }
+    model.finish();
     ++steps;
-    last_norm = model.step({1.0 / all, clip, 1e-2, steps});
+    last_norm = model.update({1.0 / all, clip, 1e-2, steps});
   }
   std::vector<float> weights() {
     std::vector<float> out;
@@ -155,9 +160,12 @@ struct Undivided {
   /// The mean gradient of `all` slices: slice(number, gradients, ready) adds that of one.
   template <class F>
   void sum(int all, int step, F&& slice) {
-    reducer.sum(gradients, all, [&](int s, FlatBuffer& into, const ReadyCallback& ready) {
-      slice(static_cast<std::uint64_t>(1000 * step + s), into.views(), ready);
-    });
+    reducer.begin(gradients, all);
+    for (int s = 0; s < all; ++s) {
+      reducer.next_slice();
+      slice(static_cast<std::uint64_t>(1000 * step + s), gradients.views(), [&](int k) { reducer.ready(k); });
+    }
+    reducer.finish();
     scale(gradients, 1.0 / all);
   }
 };

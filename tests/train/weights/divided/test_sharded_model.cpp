@@ -105,11 +105,13 @@ TEST_CASE("a bounded norm gives the same bits undivided and however divided, in 
   whole.start([](FlatBuffer& first) { fill(first, 5, 0.1); });
   std::vector<double> norms;
   for (int step = 0; step < 100; ++step) {
-    whole.sum(8, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
-      network.slice(static_cast<std::uint64_t>(1000 * step + s), weights, gradients, ready);
-      return true;
-    });
-    norms.push_back(whole.step({1.0 / 8, clip, 1e-2, step + 1}));
+    whole.begin(8);
+    for (int s = 0; s < 8; ++s) {
+      const Pass pass = whole.pass();
+      network.slice(static_cast<std::uint64_t>(1000 * step + s), pass.weights, pass.gradients, pass.ready);
+    }
+    whole.finish();
+    norms.push_back(whole.update({1.0 / 8, clip, 1e-2, step + 1}));
   }
   std::vector<float> expected;
   whole.whole([&](FlatBuffer& all) { expected = packed<float>(all); });

@@ -43,13 +43,15 @@ struct Text {
   }
   void step(Run& run) {
     const int own = 8 / run.comm.size(), turns = run.model.turns();
-    run.model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
-      slice(8 * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns, weights, gradients,
-            ready);
-      return true;
-    });
+    run.model.begin(own);
+    for (int s = 0; s < own; ++s) {
+      const auto number = 8 * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns;
+      const Pass pass = run.model.pass();
+      slice(number, pass.weights, pass.gradients, pass.ready);
+    }
+    run.model.finish();
     ++run.steps;
-    run.model.step({1.0 / 8.0, {}, 1e-2, run.steps});
+    run.model.update({1.0 / 8.0, {}, 1e-2, run.steps});
   }
 };
 
