@@ -11,10 +11,10 @@
 #include "core/train/kinds/loader.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/optimizers/clip.hpp"
-#include "core/train/step/learning_rate.hpp"
 #include "core/train/optimizers/optimizer.hpp"
 #include "core/train/reduce/reducer.hpp"
 #include "core/train/run/submission.hpp"
+#include "core/train/step/learning_rate.hpp"
 #include "core/train/tables/table_keys.hpp"
 #include "core/train/weights/direct_tensors.hpp"
 #include "core/train/weights/divided/partition.hpp"
@@ -79,6 +79,7 @@ class Train : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override;
+  std::vector<Result> results() const override;
   std::vector<std::string> lines() const override;
   std::vector<std::string> files() const override;
   std::vector<Citation> citations() const override;

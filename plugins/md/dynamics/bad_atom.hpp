@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 
-#include "core/particles/neighbors.hpp"
 #include "core/particles/given_axes.hpp"
+#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
 
 namespace cambium::md {

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "core/parallel/comm.hpp"
-#include "core/particles/neighbors.hpp"
 #include "core/particles/given_axes.hpp"
+#include "core/particles/neighbors.hpp"
 
 namespace cambium::md {
 
