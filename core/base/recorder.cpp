@@ -26,7 +26,7 @@ double now_seconds() {
 const char* name_of(WorkKind kind) {
   constexpr std::array<const char*, work_kinds> names{"matrix",   "elementwise",   "reduction", "transcendental",
                                                       "movement", "communication", "files",     "host"};
-  return names[kind];
+  return names[static_cast<std::size_t>(kind)];
 }
 
 Recorder* recorder() { return at_work && recorded_thread ? at_work : nullptr; }

@@ -76,7 +76,7 @@ std::vector<std::string> longest(const Recorder& recorder, const Peaks& peaks) {
 
 std::vector<std::string> profile_table(const Recorder& recorder, const Peaks& peaks, const Comm& comm) {
   std::array<Sum, work_kinds> classes{};
-  for (const auto& row : recorder.rows()) add(classes[row.kind], row, peaks);
+  for (const auto& row : recorder.rows()) add(classes[static_cast<std::size_t>(row.kind)], row, peaks);
   const double wall = recorder.seconds(), idle = recorder.idle();
   const double named = comm.min(100.0 * (1.0 - idle / wall)),
                lost = comm.sum(static_cast<double>(recorder.lost_events()));

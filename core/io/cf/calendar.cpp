@@ -110,12 +110,12 @@ std::optional<Calendar> calendar_named(std::string_view text) {
 
 std::string_view name_of(Calendar calendar) {
   constexpr std::array names{"standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"};
-  return names[calendar];
+  return names[static_cast<std::size_t>(calendar)];
 }
 
 double days_per_year(Calendar calendar) {
   constexpr std::array days{365.2425, 365.2425, 365.25, 365.0, 366.0, 360.0};
-  return days[calendar];
+  return days[static_cast<std::size_t>(calendar)];
 }
 
 int days_in_month(std::int64_t year, int month, Calendar calendar) {

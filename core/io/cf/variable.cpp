@@ -14,7 +14,7 @@ namespace cambium::io::cf {
 
 std::size_t size_of(Stored type) {
   constexpr std::array<std::size_t, 10> sizes{1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  return sizes[type];
+  return sizes[static_cast<std::size_t>(type)];
 }
 
 bool is_real(Stored type) { return type == Stored::f32 || type == Stored::f64; }

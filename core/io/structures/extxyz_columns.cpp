@@ -121,7 +121,7 @@ std::vector<ExtxyzColumns::Column> ExtxyzColumns::parse(const TextLines& file) {
 void ExtxyzColumns::choose(const TextLines& file, const std::vector<Column>& columns,
                            const std::vector<std::string>& force) {
   const auto take = [&](Role role, std::string_view name, int width) {
-    Used& used = used_[role];
+    Used& used = used_[static_cast<std::size_t>(role)];
     for (const bool exact : {true, false})
       for (const Column& c : columns) {
         if (used.first >= 0 || !(exact ? c.name == name : same_letters(c.name, name))) continue;

@@ -25,7 +25,7 @@ class ExtxyzColumns {
   ExtxyzColumns(const TextLines& file, const ExtxyzComment& comment, const std::vector<std::string>& force);
   ExtxyzColumns() = default;
 
-  const Used& operator[](ExtxyzRole role) const { return used_[role]; }
+  const Used& operator[](ExtxyzRole role) const { return used_[static_cast<std::size_t>(role)]; }
   bool has(ExtxyzRole role) const { return (*this)[role].first >= 0; }
   int count() const { return count_; }               ///< words of a line
   bool named() const { return named_; }              ///< whether the frame has Properties

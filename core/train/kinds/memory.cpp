@@ -28,9 +28,9 @@ void MemoryLedger::change(Held kind, std::int64_t bytes) {
                     "zero2, zero3), start more ranks, or raise the limit",
                     mb(limit_), mb(in_steps() + bytes), mb(now(Held::weights)), mb(now(Held::gradients)),
                     mb(now(Held::states)), mb(now(Held::windows) + now(Held::messages)), mb(bytes)));
-  auto& held = now_[kind];
+  auto& held = now_[static_cast<std::size_t>(kind)];
   held += bytes;
-  auto& peak = peak_[kind];
+  auto& peak = peak_[static_cast<std::size_t>(kind)];
   peak = std::max(peak, held);
   peak_in_steps_ = std::max(peak_in_steps_, in_steps());
 }

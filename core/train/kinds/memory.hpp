@@ -25,8 +25,8 @@ class MemoryLedger {
   explicit MemoryLedger(std::int64_t limit = 0) : limit_(limit) {}
   /// InputError, naming what is held, when the limit would be passed.
   void change(Held kind, std::int64_t bytes);
-  std::int64_t now(Held kind) const { return now_[kind]; }
-  std::int64_t peak(Held kind) const { return peak_[kind]; }
+  std::int64_t now(Held kind) const { return now_[static_cast<std::size_t>(kind)]; }
+  std::int64_t peak(Held kind) const { return peak_[static_cast<std::size_t>(kind)]; }
   /// Most that was held at one time, copies apart.
   std::int64_t peak_in_steps() const { return peak_in_steps_; }
 

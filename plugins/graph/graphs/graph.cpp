@@ -114,7 +114,7 @@ void complete(Graph& out, GraphParts& parts) {
   out.labels.resize(parts.nodes, -1);
   out.roles.resize(here.size(), Role::none);
   for (const auto role : out.roles)
-    if (role != Role::none) ++out.in_role[role];
+    if (role != Role::none) ++out.in_role[static_cast<std::size_t>(role)];
   for (const auto label : out.labels) out.classes = std::max(out.classes, label + 1);
   Fingerprint print;
   print.add(out.weights.start);

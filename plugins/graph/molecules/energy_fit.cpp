@@ -10,7 +10,7 @@ using Kind = EnergyFit::Kind;
 
 std::string name_of(Kind kind) {
   static const std::array<std::string, 4> names{"atoms", "bonds", "coulomb", "bag_of_bonds"};
-  return names.at(kind);
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 void EnergyFit::fit(std::span<const MoleculeView> molecules, Kind kind, bool constant) {

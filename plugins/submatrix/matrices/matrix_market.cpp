@@ -107,7 +107,7 @@ double value_of(io::TextLines& lines, Field field, std::span<const std::string_v
 std::vector<LatticeEntry> stored_elements(io::TextLines& lines, const Banner& banner, const Sizes& sizes) {
   static constexpr std::string_view names[] = {"value", "value", "real and imaginary part", ""};
   const auto numbers = std::array{1U, 1U, 2U, 0U}[static_cast<std::size_t>(banner.field)];
-  const std::string_view name = names[banner.field];
+  const std::string_view name = names[static_cast<std::size_t>(banner.field)];
   const auto expected = banner.array                     ? std::string(name)
                         : banner.field == Field::pattern ? "row and column"
                         : banner.field == Field::complex ? "row, column, real and imaginary part"
