@@ -7,7 +7,6 @@ Both in float32 on one thread, in turns; the fastest of each counts."""
 
 import argparse
 import os
-import re
 import subprocess
 import tempfile
 import time
@@ -38,7 +37,8 @@ def cambium(program, boxes, network, batch, steps):
         said = subprocess.run([program, "run", deck], check=False, capture_output=True, text=True)
         if said.returncode != 0:
             raise SystemExit(said.stdout + said.stderr)
-    return 1.0 / float(re.search(r"([\d.e+-]+) steps/s", said.stdout).group(1))
+        found = measured.results(f"{folder}/run", "train")
+    return found.seconds / found.steps
 
 
 def pytorch(torch, network, batch, steps):

@@ -100,9 +100,9 @@ def arm(program, folder, name, quantize, seed, steps):
     head, melt = table(os.path.join(place, "simulate", "thermo.csv"))
     pressure = np.mean(melt[len(melt) // 3:, [h.split(" ")[0] for h in head].index("pressure")])
     with open(os.path.join(place, "log.txt"), encoding="utf-8") as file:
-        said = re.search(r"\d+ energy matrices in [^\n]*", file.read())
+        said = next((line for line in file if " energy matrices in " in line), "").strip()
     return {"energy": np.load(os.path.join(labels, "energy.npy")).ravel(), "force": np.load(os.path.join(labels, "force.npy")), "rdf": rdf, "drift": drift, "drift_scatter": np.std(parts, ddof=1), "pressure": pressure,
-            "said": said.group(0) if said else ""}
+            "said": said}
 
 
 def write(path, found, steps):

@@ -51,8 +51,8 @@ def ours(program, folder, case):
                   f"      structure: {{file: {folder}/start.data, species: [{case[3]}]}}\n      potential: {case[0]}\n"
                   f"      integrator: nve\n      timestep: 1 fs\n      steps: {case[6]}\n      thermo: {{every: 10}}\n")
     shutil.rmtree(os.path.join(folder, "run"), ignore_errors=True)
-    done = subprocess.run([program, "run", "deck.yaml"], cwd=folder, capture_output=True, text=True, check=True)
-    return float(re.search(r"Loop (\S+) s", done.stdout).group(1))
+    subprocess.run([program, "run", "deck.yaml"], cwd=folder, capture_output=True, check=True)
+    return measured.results(os.path.join(folder, "run")).seconds
 
 
 def turn(theirs_first, cambium, lmp, folder, case):

@@ -11,7 +11,6 @@ two ranks in turns, bricks and planes one after the other; times need a quiet ma
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -43,7 +42,7 @@ RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 MPI = os.environ.get("CAMBIUM_MPIEXEC", "mpiexec;--allow-run-as-root;--oversubscribe;--mca;mpi_yield_when_idle;1").split(";")
 
 
-def page(program, shape, ranks, by, steps):
+def found(program, shape, ranks, by, steps):
     cells, keep = SHAPES[shape]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "deck.yaml")
@@ -52,15 +51,7 @@ def page(program, shape, ranks, by, steps):
         done = subprocess.run([*MPI, "-np", str(ranks), program, "run", path], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{shape} on {ranks} ranks: {done.stderr}")
-    return done.stdout
-
-
-def imbalance(text):
-    return float(re.search(r"^balance: the busiest rank has ([0-9.]+) times", text, re.M).group(1))
-
-
-def seconds(text):
-    return float(re.search(r"^Loop ([0-9.]+) s", text, re.M).group(1))
+        return measured.results(os.path.join(folder, "run"))
 
 
 def main():
@@ -74,10 +65,10 @@ def main():
     for shape in SHAPES:
         rows = out["pairs_of_the_busiest_rank_over_the_mean"][shape] = {}
         for ranks in map(int, given.ranks.split(",")):
-            rows[ranks] = {name: imbalance(page(given.program, shape, ranks, by, 1)) for name, by in (("bricks", "volume"), ("planes", "pairs"))}
+            rows[ranks] = {name: found(given.program, shape, ranks, by, 1)["balance"].value for name, by in (("bricks", "volume"), ("planes", "pairs"))}
             print(shape, ranks, rows[ranks], flush=True)
     if given.turns:
-        turns = [[seconds(page(given.program, "film", 2, by, 2000)) for by in ("volume", "pairs")] for _ in range(given.turns)]
+        turns = [[found(given.program, "film", 2, by, 2000).seconds for by in ("volume", "pairs")] for _ in range(given.turns)]
         out["film_on_two_ranks"] = {"bricks_seconds": min(t[0] for t in turns), "planes_seconds": min(t[1] for t in turns),
                                        "bricks_over_planes": statistics.median(t[0] / t[1] for t in turns), "turns": given.turns}
         print(out["film_on_two_ranks"])

@@ -69,8 +69,9 @@ def main():
                 entry = found.setdefault(name, {"answers_right": []})
                 entry["answers_right"].append(float(row["evaluate_answers_right"]))
                 if options.times:
-                    with open(os.path.join(folder, row["folder"], "log.txt"), encoding="utf-8") as file:
-                        entry.setdefault("ms_per_step", []).append(1e3 / float(re.search(r"([\d.e+-]+) steps/s", file.read()).group(1)))
+                    with open(os.path.join(folder, row["folder"], "train", "results.json"), encoding="utf-8") as file:
+                        stage = json.load(file)
+                    entry.setdefault("ms_per_step", []).append(1e3 * stage["seconds"] / stage["steps"])
     for entry in found.values():
         entry["mean_answers_right"] = sum(entry["answers_right"]) / len(entry["answers_right"])
     words = f"studies/long_sequences.py PROGRAM --seeds {options.seeds}" + f" --what {options.what}" * (options.what != "causal") + " --times" * options.times

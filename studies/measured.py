@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 
 def by_program(program, command, ranks=1):
@@ -26,6 +27,13 @@ def here(command):
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
     return {"command": command, "commit": commit, "machine": machine(),
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def results(run, stage="simulate"):
+    """What a stage of a run found (cambium_results.Results): results.json in its folder."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps" / "python"))
+    import cambium_results
+    return cambium_results.Results(Path(run) / stage / "results.json")
 
 
 def kept(path, rows):

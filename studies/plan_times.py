@@ -11,7 +11,6 @@ machine with a core for each rank.
 import argparse
 import concurrent.futures
 import json
-import re
 import statistics
 import sys
 import tempfile
@@ -23,9 +22,8 @@ NETWORKS = (("20 us", "2 GB/s"), ("200 us", "1 GB/s"), ("1 ms", "100 MB/s"))
 CASES = ("lennard_jones", "silicon", "copper", "convection", "kinetic_1x2v", "kinetic_2x2v")
 
 
-def step_seconds(page):
-    found = re.search(r"^Loop ([0-9.]+) s, [0-9]+ ranks?, ([0-9]+) steps", page, re.M)
-    return float(found.group(1)) / int(found.group(2))
+def step_seconds(found):
+    return found.seconds / found.steps
 
 
 def busy_rate(given, path, folder):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The figures of a finished search as JSON: podlstm_search_json.py RUN. RUN is the run directory of a deck whose last stage is
-`search`, such as podlstm_sst.yaml; its log, table, journal and provenance are read."""
+`search`, such as podlstm_sst.yaml; its results, table, journal and provenance are read."""
 
 import csv
 import json
@@ -22,8 +22,8 @@ def root_mean_square(values):
 def main():
     run = sys.argv[1]
     stage = os.path.join(run, "search")
-    with open(os.path.join(run, "log.txt")) as file:
-        log = file.read()
+    with open(os.path.join(stage, "results.json")) as file:
+        found = {result["key"]: result for result in json.load(file)["results"]}
     with open(os.path.join(stage, "scores.csv")) as file:
         methods = [{"method": row["method"].strip(), "blocked_r2": number(row["blocked_r2"]), "random_r2": number(row["random_r2"]),
                     "test_r2": number(row["test_r2"]), "test_r2_variance_weighted": number(row["test_r2_variance_weighted"]),
@@ -38,12 +38,11 @@ def main():
                "test_r2": float(chosen["test_r2"]), "test_evaluations": int(chosen["test_evaluations"]), "methods": methods,
                "evaluation_seconds": float(trials["seconds"][()].sum()),
                "seconds_from_first_to_last_trial": float((trials["started"][()] + trials["seconds"][()]).max())}
-    alone = re.findall(r"best network \[([\d ]+)\] alone, test R2 over (\d+) seeds: (\S+) \+- (\S+)", log)
-    if alone:
-        genome, seeds, mean, deviation = alone[-1]
-        out["best_network"] = {"genome": genome, "seeds": int(seeds), "test_r2_mean": float(mean), "standard_deviation": float(deviation)}
-    for seconds, rate, busy in re.findall(r"in (\S+) s on \d+ evaluators: (\S+) evaluations per hour, (\S+) % busy", log)[-1:]:
-        out.update({"search_seconds": float(seconds), "evaluations_per_hour": float(rate), "utilisation": float(busy) / 100.0})
+    if "best_network_test_r2" in found:
+        out["best_network"] = {"genome": found["best_network_test_r2"]["remark"], "seeds": int(found["best_network_seeds"]["value"]),
+                               "test_r2_mean": found["best_network_test_r2"]["value"], "standard_deviation": found["best_network_deviation"]["value"]}
+    out.update({"search_seconds": found["search_seconds"]["value"], "evaluations_per_hour": found["evaluations_per_hour"]["value"],
+                "utilisation": found["utilisation"]["value"] / 100.0})
     facts = {"persistence": 0.478, "harmonics (3)": 0.657, "ridge": 0.878, "VAR(4)": 0.887, "harmonics + ridge": 0.897}
     worst = max(abs(m["test_r2"] - facts[m["method"]]) for m in methods if m["method"] in facts)
     out["check"] = f"{'ok' if worst < 0.003 else 'WRONG'}: baselines differ from the reference scores of the same coefficients by {worst:.4f} at most"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of a finished stage `tune` as JSON: podlstm_tune_json.py RUN. Reads its trials.csv, the run's log, resolved deck
+"""The figures of a finished stage `tune` as JSON: podlstm_tune_json.py RUN. Reads its trials.csv, results.json, the run's resolved deck
 and provenance."""
 
 import csv
@@ -14,8 +14,8 @@ def main():
     run = sys.argv[1]
     with open(os.path.join(run, "tune", "trials.csv"), encoding="utf-8") as file:
         trials = list(csv.DictReader(file))
-    with open(os.path.join(run, "log.txt"), encoding="utf-8") as file:
-        log = file.read()
+    with open(os.path.join(run, "tune", "results.json"), encoding="utf-8") as file:
+        found = {result["key"]: result["value"] for result in json.load(file)["results"]}
     keys = list(trials[0])[8:]
     own = sorted((t for t in trials if not t["copy_of"] and t["failed"] == "0"), key=lambda t: float(t["error"]))
     errors = [float(t["error"]) for t in own]
@@ -25,8 +25,7 @@ def main():
            "least_error": errors[0], "median_error": statistics.median(errors), "median_of_first_16": statistics.median(first),
            "best": {k: own[0][k] for k in keys}, "worst": {k: own[-1][k] for k in keys}, "largest_error": errors[-1],
            "training_seconds": sum(float(t["seconds"]) for t in own)}
-    for seconds, rate, busy in re.findall(r"in (\S+) s on \d+ evaluators: (\S+) per hour, (\S+) % busy", log)[-1:]:
-        out.update({"search_seconds": float(seconds), "per_hour": float(rate), "utilisation": float(busy) / 100.0})
+    out.update({"search_seconds": found["search_seconds"], "per_hour": found["evaluations_per_hour"], "utilisation": found["utilisation"] / 100.0})
     with open(os.path.join(run, "deck.resolved.yaml"), encoding="utf-8") as file:
         out["deck"] = file.read().replace(os.path.abspath(run), "RUN")  # folders of one machine say nothing
     with open(os.path.join(run, "provenance.yaml"), encoding="utf-8") as file:

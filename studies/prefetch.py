@@ -35,10 +35,10 @@ def once(program, folder, ahead, overrides):
     command = ["mpirun", "--oversubscribe", "--bind-to", "core", "-np", "2", program, "run", deck, f"run.directory={folder}/run",
                f"stages[0].train.parallel.prefetch={str(ahead).lower()}", *overrides]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = {key: float(re.findall(pattern, out)[-1]) for key, pattern in
-             {"waited_seconds": r"exposed communication: ([\d.]+) s", "waited_percent": r"exposed communication: [\d.]+ s, ([\d.]+) %",
-              "samples_per_second": r"([\d.]+) samples/s", "modules_in_use_mb": r"at most beside these: ([\d.]+) MB"}.items()}
-    return found
+    stage = measured.results(f"{folder}/run", "train")
+    return {"waited_seconds": stage["exposed_communication"].value, "waited_percent": stage["exposed_communication_share"].value,
+            "samples_per_second": stage.work_items * stage.steps / stage.seconds,
+            "modules_in_use_mb": float(re.findall(r"at most beside these: ([\d.]+) MB", out)[-1])}
 
 
 def main():

@@ -3,8 +3,9 @@ plan_times.py and for the tests (tests/system/test_plan.py)."""
 
 import json
 import os
-import re
 import subprocess
+
+import measured
 
 HEAD = """
 run: {{name: case, directory: {folder}, seed: 1}}
@@ -92,8 +93,6 @@ CASES = {
 # A network without latency and of any bandwidth, on which no two ranks share a node: every message is one of MPI.
 APART = "0 s, 1000000 GB/s"
 MPI = os.environ.get("CAMBIUM_MPIEXEC", "mpiexec;--allow-run-as-root;--oversubscribe;--mca;mpi_yield_when_idle;1").split(";")
-LINE = re.compile(r"^messages: a rank sends at most ([0-9.e+-]+) messages and ([0-9.e+-]+) kB a step, receives ([0-9.e+-]+) kB and takes part in "
-                  r"([0-9.e+-]+) collectives$", re.M)
 MACHINE = """
 name: flat
 peak: 1e12
@@ -120,26 +119,25 @@ def write_machine(folder, bandwidth="1 GB/s", latency="1 us", memory=10):
 
 
 def run(program, path, ranks, network=APART, overrides=()):
-    """The page of a run."""
+    """What the run found."""
     environment = dict(os.environ, CAMBIUM_NETWORK=network, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     launcher = [*MPI, "-np", str(ranks)] if ranks > 1 else []
     done = subprocess.run([*launcher, program, "run", path, "--overwrite", *overrides], capture_output=True, text=True, env=environment)
     if done.returncode:
         raise RuntimeError(f"{path} on {ranks} ranks: {done.stdout[-500:]}{done.stderr}")
-    return done.stdout
+    named = [text.removeprefix("run.directory=") for text in overrides if text.startswith("run.directory=")]
+    return measured.results(named[-1] if named else os.path.join(os.path.dirname(path), "run"))
 
 
-def counted(page):
+def counted(found):
     """Of the busiest rank and a step; memory at its peak, of the whole process."""
-    figures = [float(x) for x in LINE.search(page).groups()]
-    memory = float(re.search(r"^peak memory per rank: [0-9.]+ MiB \(largest ([0-9.]+)\)", page, re.M).group(1))
-    return {"messages": figures[0], "sent": 1e3 * figures[1], "received": 1e3 * figures[2], "collectives": figures[3], "memory": 1048576 * memory}
+    return {"messages": found["messages"].value, "sent": 1e3 * found["sent"].value, "received": 1e3 * found["received"].value,
+            "collectives": found["collectives"].value, "memory": found.memory}
 
 
-def rate(page):
+def rate(found):
     """Items per second in the loop."""
-    number, prefix = re.search(r"([0-9.e+-]+) ?([kMG]?) ?(?:atom|cell|node)-steps/s", page).groups()
-    return float(number) * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[prefix]
+    return found.work_items * found.steps / found.seconds
 
 
 def planned(program, path, machine, ranks, *more):

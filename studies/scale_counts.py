@@ -10,7 +10,6 @@ are the program's before any deck.
 
 import argparse
 import json
-import re
 import tempfile
 
 import measured
@@ -33,13 +32,11 @@ def weak_scaling(program, folder):
     for case, overrides in WEAK.items():
         path, machine = cases.write_deck(case, folder), cases.write_machine(folder)
         for n in (1, 8, 64):
-            page = cases.run(program, path, n, overrides=overrides(n))
+            found = cases.run(program, path, n, overrides=overrides(n))
             plan = cases.planned(program, path, machine, [n], *overrides(n))[0]
-            pairs = re.search(r"^balance: the busiest rank has ([0-9.]+) times the mean", page, re.M)
-            items = float(re.search(r"^Loop .*, ([0-9]+) (?:atom|cell)s", page, re.M).group(1))
-            row = {"efficiency_in_work": 1.0 / float(pairs.group(1)) if pairs else items / n / plan["items"]}
+            row = {"efficiency_in_work": 1.0 / found["balance"].value if "balance" in found else found.work_items / n / plan["items"]}
             if n > 1:
-                row |= {k: v for k, v in cases.counted(page).items() if k != "memory"}
+                row |= {k: v for k, v in cases.counted(found).items() if k != "memory"}
             out.setdefault(case, {})[n] = row
             print(case, n, row, flush=True)
     return out

@@ -5,7 +5,6 @@ with the exact levels and prints one JSON object. Two minutes; nothing in it dep
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -41,10 +40,6 @@ def write(path, matrix):
         file.writelines(f"{i + 1} {j + 1} {matrix[i, j]!r}\n" for i, j in rows)
 
 
-def number(text, pattern):
-    return float(re.search(pattern, text, re.M).group(1))
-
-
 def run(program, folder, case, eps, levels):
     overlap, groups = CASES[case]
     h, s = matrices(overlap)
@@ -63,13 +58,12 @@ def run(program, folder, case, eps, levels):
     done = subprocess.run([program, "run", path], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(done.stdout + done.stderr)
-    text = done.stdout
-    energy, electrons, mu = (number(text, rf"^\s*{word} +(\S+?),? ") for word in ("band energy", "electrons", "mu"))
+    found = measured.results(os.path.join(folder, f"{case}_{eps:g}"), "density_matrix")
+    energy, electrons, mu = (found[key].value for key in ("band_energy", "electrons", "mu"))
     exact = 2.0 * float(numpy.minimum(levels - mu, 0.0).sum())
-    stated = re.search(r"E - mu N (\S+?)(?:, each)? \+- (\S+) meV/atom", text)
     return {"eps": eps, "off_mev_per_atom": float(f"{MEV * (energy - mu * electrons - exact) / ATOMS:.3g}"),
-            "stated_mev_per_atom": float(stated.group(1)), "margin_mev_per_atom": float(stated.group(2)),
-            "electrons_off": float(f"{electrons - ATOMS:.2g}"), "rows": number(text, r"of mean dimension (\d+)")}
+            "stated_mev_per_atom": float(f"{found['error_estimate'].value:.3g}"), "margin_mev_per_atom": float(f"{found['error_margin'].value:.2g}"),
+            "electrons_off": float(f"{electrons - ATOMS:.2g}"), "rows": round(found["mean_dimension"].value)}
 
 
 def main():

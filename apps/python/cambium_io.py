@@ -7,6 +7,7 @@
     run.rdf.r, run.rdf.g("Cu-Cu")
     run.msd["Cu"], run.msd.diffusion["Cu"]
     run.provenance["git_hash"]
+    run.results["gamma"].value, run.results.seconds      # what the summary says, in full precision
     run.thermo.plot(); run.trajectory.plot(); cambium_io.plot(run.fields)   # matplotlib figures
     cambium_io.plot("runs/copper/simulate/rdf.h5"); cambium_io.movie("runs/rb/simulate/fields.h5")
 
@@ -21,6 +22,8 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+
+from cambium_results import Result, Results, results_in  # noqa: F401
 
 # H5MD readers know forces per mole; Cambium's own unit is eV/Angstrom.
 KJ_PER_MOL = 96.48533212331001
@@ -385,6 +388,11 @@ class Run:
     def reconstruction(self):
         """What a model made of coarse samples, at the points that the deck asked for; sample() asks anywhere between them."""
         return open_fields(self._need("reconstruction.h5", "give the stage reconstruct 'write' in the deck"))
+
+    @property
+    def results(self):
+        """What the last stage with a results.json found."""
+        return Results(self._need("results.json", "every stage writes it at its end; an earlier version did not: run it again"))
 
     @property
     def provenance(self):

@@ -71,8 +71,8 @@ def page(folders, differences):
             body.append(means([name for name, _ in tables], [table for _, table in tables]))
     body.append("<h2>Last pages</h2>")
     for name, run in zip(names, runs):
-        for stage, lines in report.parts_of_log(report.text_of(run.path / "log.txt")).items():
-            body.append(report.folded(f"{name}: {stage}", report.end_of_stage(lines)))
+        for stage in report.stages_of(run):
+            body.append(report.folded(f"{name}: {stage}", "\n".join(report.summary_of(run.path / stage))))
     provenance = [report.provenance_of(run.path) for run in runs]
     rows = [[key, *(p.get(key, "") for p in provenance)] for key in provenance[0] if key != "deck"]
     body += ["<h2>Provenance that differs</h2>", table_of_keys(names, [row for row in rows if len(set(row[1:])) > 1])]

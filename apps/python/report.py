@@ -64,38 +64,29 @@ def provenance_of(folder):
     return out
 
 
-def parts_of_log(log):
-    """{folder of a stage: its lines}, in the order of the run; a stage that was repeated keeps its last lines."""
-    parts, current = {}, None
-    for line in log.splitlines():
-        head = re.match(r"--- stage \d+ of \d+: (\S+) -> (.*)", line)
-        if head:
-            current = Path(head.group(2).strip()).name
-            parts[current] = []
-        elif current:
-            parts[current].append(line)
-    return parts
+def stages_of(run):
+    """Folders of the stages: those that are done in their order, then what began."""
+    done = [line for line in text_of(run.path / "stages_done.txt").splitlines() if (run.path / line).is_dir() and line]
+    return done + [name for name in run.stages if name not in done and name != "previous"]
 
 
-def end_of_committee(lines):
-    """Of every member what it was trained on, its last validation and its time."""
-    wanted = ("model ", "network ", "validation at step", "Loop ", "best validation")
-    out = []
-    for k, line in enumerate(lines):
-        later = next((text for text in lines[k + 1:] if text.startswith(("model ", "validation at step"))), "")
-        if line.startswith(wanted) and not (line.startswith("validation") and later.startswith("validation")):
-            out.append(line)
-    return "\n".join(out)
+def warnings_of(run):
+    """Warnings of all stages, each once; of a run that has not ended those in its log."""
+    found = [cambium_io.results_in(run.path / stage) for stage in stages_of(run)]
+    texts = [warning["text"] for results in found if results is not None for warning in results.warnings]
+    if None in found or not found:
+        texts += [line[len("warning: "):] for line in text_of(run.path / "log.txt").splitlines() if line.startswith("warning: ")]
+    return list(dict.fromkeys(texts))
 
 
-def end_of_stage(lines):
-    """What the program printed after its last line of numbers: times, memory, results."""
-    if any(re.match(r"model 1 of \d+ ->", line) for line in lines):
-        return end_of_committee(lines)
-    for k, line in enumerate(lines):
-        if line.startswith("Loop "):
-            return "\n".join(lines[k:]).strip()
-    return "\n".join(lines[-40:]).strip()
+def summary_of(folder):
+    """Lines of a stage's summary; of a committee those of its members; a sentence where there is none."""
+    members = [(path, cambium_io.results_in(path)) for path in sorted(folder.glob("model_*")) if path.is_dir()]
+    out = [line for path, results in members if results is not None for line in (path.name, *results.summary, "")]
+    results = cambium_io.results_in(folder)
+    if results is None:
+        return [*out, "no results.json: this stage has not ended, or an earlier version of Cambium ran it; what it printed stands in log.txt"]
+    return out + results.summary
 
 
 def table_summary(path):
@@ -143,7 +134,7 @@ def citations(run):
     return f"<ul>{''.join(items)}</ul>" if items else "<p>None.</p>"
 
 
-def stage_section(run, name, lines):
+def stage_section(run, name):
     folder = run.path / name
     out = [f"<h2>{html.escape(name)}</h2>"]
     with tempfile.TemporaryDirectory(prefix="cambium_report_") as scratch:
@@ -152,8 +143,8 @@ def stage_section(run, name, lines):
         out += [embedded(picture) for picture in cambium_profile.draw(folder, Path(scratch) / "profile.png")]
     tables, bad = plugin_pictures.tables(folder)
     out += [f'<p class="warning">{html.escape(problem)}</p>' for problem in problems + bad]
-    if lines:
-        out.append(f"<pre>{html.escape(end_of_stage(lines))}</pre>")
+    lines = "\n".join(summary_of(folder))
+    out.append(f"<pre>{html.escape(lines)}</pre>")
     out += [table_of_plugin(*table) for table in tables]
     for table in sorted(folder.glob("*.csv")):
         if table.name in SUMMED_UP | plugin_pictures.summaries():
@@ -175,16 +166,14 @@ def state(run, stages):
 
 def page(run):
     log = text_of(run.path / "log.txt")
-    parts = parts_of_log(log)
     provenance = provenance_of(run.path)
     deck = provenance.pop("deck") or text_of(run.path / "deck.resolved.yaml")
-    stages = [name for name in parts if (run.path / name).is_dir()] or run.stages
-    warnings = list(dict.fromkeys(line[len("warning: "):] for line in log.splitlines() if line.startswith("warning: ")))
+    stages = stages_of(run)
     name = html.escape(run.path.resolve().name)
     body = [f"<h1>{name}</h1>", state(run, stages),
             f'<p class="lead"><code>{html.escape(provenance.get("command_line", ""))}</code></p>']
-    body += [f'<p class="warning">{html.escape(text)}</p>' for text in warnings]
-    body += [stage_section(run, stage, parts.get(stage, [])) for stage in stages]
+    body += [f'<p class="warning">{html.escape(text)}</p>' for text in warnings_of(run)]
+    body += [stage_section(run, stage) for stage in stages]
     body += ["<h2>To cite</h2>", citations(run), "<h2>Provenance</h2>", rows(provenance.items()),
              folded("the deck with all defaults", deck), folded("the whole log", log)]
     return document(name, body)

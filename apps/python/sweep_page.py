@@ -131,9 +131,8 @@ def warnings(sweep):
     """Warnings of the runs, each once, with the runs that gave it."""
     found = {}
     for k in range(len(sweep)):
-        for line in report.text_of(sweep.folder(k) / "log.txt").splitlines():
-            if line.startswith("warning: "):
-                found.setdefault(line[len("warning: "):], set()).add(k + 1)
+        for text in report.warnings_of(cambium_io.Run(sweep.folder(k))) if sweep.folder(k).is_dir() else []:
+            found.setdefault(text, set()).add(k + 1)
     return [f'<p class="warning">Run {", ".join(map(str, sorted(runs)))}: {html.escape(text)}</p>' for text, runs in found.items()]
 
 

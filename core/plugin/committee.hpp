@@ -24,8 +24,8 @@ class Committee {
   /// Columns of the thermo table, and their values of the last compute() that was asked for totals.
   virtual std::vector<Observable> observables() const = 0;
   virtual void measure(std::span<double> values) const = 0;
-  /// Lines for the end-of-run page.
-  virtual std::vector<std::string> report() const = 0;
+  /// Of all evaluations of the run.
+  virtual std::vector<Result> results() const = 0;
   /// Of the last compute() that was asked for totals.
   virtual const Deviation& deviation() const = 0;
 };

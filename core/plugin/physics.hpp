@@ -10,6 +10,7 @@
 #include "core/particles/node_fields.hpp"
 #include "core/particles/state.hpp"
 #include "core/plugin/potential.hpp"
+#include "core/plugin/result.hpp"
 #include "core/plugin/schedule.hpp"
 
 namespace cambium {
@@ -76,7 +77,9 @@ class Physics {
     std::string name;
   };
   virtual Work work(const State&) const = 0;
-  /// Lines for the end-of-run page (energy drift, time averages, rebuilds).
+  /// What the run found: energy drift, time averages, rebuilds. Collective.
+  virtual std::vector<Result> results() const { return {}; }
+  /// Tables and sentences for the page at the end, asked for behind the results. Collective.
   virtual std::vector<std::string> report() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }
   /// One-line description for the banner of the run.

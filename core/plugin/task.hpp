@@ -7,6 +7,7 @@
 
 #include "core/base/citation.hpp"
 #include "core/parallel/context.hpp"
+#include "core/plugin/result.hpp"
 
 namespace cambium {
 
@@ -35,7 +36,10 @@ class Task {
   };
   // For the last page: asked once after run(), on every rank in this order; lines of rank 0 are printed.
   virtual Work work() const { return {}; }
-  /// Below the timing table: what the loop found out about itself. Collective.
+  /// The numbers that the stage found, for results.json, sweeps and the page, where they stand below the timing table.
+  /// Collective.
+  virtual std::vector<Result> results() const { return {}; }
+  /// Below the results: what is no number with a name, such as tables and sentences. Collective.
   virtual std::vector<std::string> lines() const { return {}; }
   /// Written in the stage's folder, by their names there.
   virtual std::vector<std::string> files() const { return {}; }

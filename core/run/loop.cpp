@@ -224,12 +224,21 @@ Task::Work Loop::work() const {
   return {step.items, step.name, steps_, seconds_, physics_->timestep(state_), physics_->time_unit()};
 }
 
+std::vector<Result> Loop::results() const {
+  auto out = physics_->results();
+  if (context_.comm.size() == 1) return out;
+  if (const auto load = rank_load(seconds_, waited_, context_.comm); load && steps_ > 0) append(out, load->results());
+  if (const auto messages = step_messages(messages_, static_cast<double>(steps_), context_.comm))
+    append(out, messages->results());
+  return out;
+}
+
 std::vector<std::string> Loop::lines() const {
   auto lines = physics_->report();
-  if (context_.comm.size() > 1 && steps_ > 0) {
-    if (const auto line = load_line(seconds_, waited_, context_.comm); !line.empty()) lines.push_back(line);
-    lines.push_back(message_line(messages_, static_cast<double>(steps_), context_.comm));
-  }
+  if (context_.comm.size() == 1) return lines;
+  if (const auto load = rank_load(seconds_, waited_, context_.comm); load && steps_ > 0) lines.push_back(load->line());
+  if (const auto messages = step_messages(messages_, static_cast<double>(steps_), context_.comm))
+    lines.push_back(messages->line());
   return lines;
 }
 

@@ -24,6 +24,7 @@ class Loop {
 
   // For the last page, after run().
   Task::Work work() const;
+  std::vector<Result> results() const;     ///< collective
   std::vector<std::string> lines() const;  ///< collective
   std::vector<std::string> files() const;
   std::vector<Citation> citations() const { return physics_->citations(); }

@@ -22,6 +22,7 @@
 #include "core/run/summary/banner.hpp"
 #include "core/run/summary/last_page.hpp"
 #include "core/run/summary/stage_files.hpp"
+#include "core/run/summary/stage_results.hpp"
 
 namespace cambium {
 
@@ -248,7 +249,10 @@ bool Run::run_stage(std::size_t k) {
     const auto mark = fs::path(context_.run_directory) / anew_file;
     std::error_code ignored;
     anew = !context_.resume || fs::exists(mark, ignored);
-    if (anew) remove_checkpoints(context_.run_directory);
+    if (anew) {
+      remove_checkpoints(context_.run_directory);
+      fs::remove(fs::path(context_.run_directory) / StageResults::file, ignored);
+    }
     fs::remove(mark, ignored);
   });
   if (context_.comm.max(anew) > 0) context_.resume = false;

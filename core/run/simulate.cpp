@@ -57,6 +57,8 @@ Task::Outcome Simulate::run(Context& context) {
 
 Task::Work Simulate::work() const { return loop_->work(); }
 
+std::vector<Result> Simulate::results() const { return loop_->results(); }
+
 std::vector<std::string> Simulate::lines() const { return loop_->lines(); }
 
 std::vector<std::string> Simulate::files() const { return loop_->files(); }

@@ -1,5 +1,6 @@
 """`cambium sweep`: tables of runs from end to end: dry run, interruption and going on, two ranks, seeds, pairs, failures, Slurm, files, page."""
 import csv
+import json
 import os
 import re
 import shutil
@@ -92,12 +93,12 @@ class Sweep(unittest.TestCase):
         self.assertIn(f"wrote {self.where}/report.html", self.out)
         self.assertNotIn(".taken", os.listdir(self.where))
 
-    def test_scalars_of_the_last_page(self):
-        """The same numbers as each run printed; theory by value of the first key and by formula."""
+    def test_results_of_the_stages(self):
+        """The same numbers as each run found; theory by value of the first key and by formula."""
         for row in table(self.where):
-            with open(os.path.join(self.where, row["folder"], "log.txt")) as log:
-                said = re.search(r"gamma = (\S+), omega = (\S+) ", log.read())
-            self.assertEqual((float(row["gamma"]), float(row["omega"])), (float(said[1]), float(said[2])))
+            with open(os.path.join(self.where, row["folder"], "simulate", "results.json")) as file:
+                found = {result["key"]: result["value"] for result in json.load(file)["results"]}
+            self.assertEqual((float(row["gamma"]), float(row["omega"])), (found["gamma"], found["omega"]))
             k = float(row["k"])
             self.assertEqual(float(row["gamma_theory"]), {0.4: -0.0661, 0.5: -0.1534, 0.6: -0.2641}[k])
             self.assertAlmostEqual(float(row["total_energy_mean_theory"]), 6.28 / k)

@@ -11,7 +11,7 @@
 #include "apps/cambium/check/run_hooks.hpp"
 #include "apps/cambium/doctor/parts.hpp"
 #include "apps/cambium/profile/gathered_text.hpp"
-#include "apps/cambium/sweep/page_scalars.hpp"
+#include "apps/cambium/sweep/column_names.hpp"
 #include "core/base/text.hpp"
 #include "core/base/timing.hpp"
 #include "core/io/shipped.hpp"
@@ -20,6 +20,7 @@
 #include "core/run/deck_file.hpp"
 #include "core/run/failure.hpp"
 #include "core/run/run.hpp"
+#include "core/run/summary/stage_results.hpp"
 
 namespace cambium::doctor {
 
@@ -30,7 +31,7 @@ namespace {
 /// One of the numbers that a deck expects of itself: an entry of its note x-doctor.
 struct Expectation {
   std::string what;    ///< "damping of a Langmuir wave"
-  std::string result;  ///< a number of the last page, or a column of thermo.csv
+  std::string result;  ///< key of a result, or a column of thermo.csv
   double expected = 0.0, within = 0.0;
   std::string remedy;
 };
@@ -78,10 +79,15 @@ std::vector<std::string> fields_of(const std::string& line) {
   return out;
 }
 
-/// Of the last page of a run, else of the last line of a thermo.csv; none where nothing has the name.
+/// Of a stage's results, else of the last line of a thermo.csv; none where nothing has the name.
 std::optional<double> result_of(const std::string& run, const std::string& name) {
-  for (const auto& scalar : page_scalars(text_of_file(fs::path(run) / "log.txt")))
-    if (scalar.name == name) return scalar.value;
+  std::error_code none;
+  for (const auto& stage : fs::directory_iterator(run, none)) {
+    const auto found = stage_results_in(stage.path().string());
+    if (!found) continue;
+    for (const auto& result : found->results)
+      if (result.key == name || column_of_result(result.key) == name) return result.value;
+  }
   std::ifstream table(fs::path(run) / "simulate" / "thermo.csv");
   std::string head, last;
   std::getline(table, head);

@@ -9,10 +9,11 @@
 #include <limits>
 #include <sstream>
 
-#include "apps/cambium/sweep/page_scalars.hpp"
+#include "apps/cambium/sweep/column_names.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/run/run_directory.hpp"
+#include "core/run/summary/stage_results.hpp"
 
 namespace cambium {
 
@@ -111,6 +112,20 @@ void add_stage(std::size_t run, const fs::path& folder, const std::string& prefi
   }
 }
 
+/// False where the stage has no results.json.
+bool add_results(std::size_t run, const fs::path& folder, const std::string& prefix, Columns& out) {
+  const auto found = stage_results_in(folder.string());
+  if (!found) return false;
+  out.add(run, prefix + "seconds", "s", "wall time of the stage's last call", found->seconds);
+  for (const auto& result : found->results) {
+    const std::string name = prefix + column_of_result(result.key);
+    if (std::isfinite(result.value)) out.add(run, name, result.unit, result.label, result.value);
+    if (result.uncertainty && std::isfinite(*result.uncertainty))
+      out.add(run, name + "_error", result.unit, "standard error: " + result.label, *result.uncertainty);
+  }
+  return true;
+}
+
 /// A run's deck names its stages; their folders follow.
 std::vector<std::string> stages_of(const std::string& directory) {
   std::vector<std::string> out;
@@ -142,6 +157,15 @@ void warn_of_unknown(const std::vector<ResultColumn>& all, const deck::Node& the
       log.warn(fmt::format("sweep.theory: no run has a result '{}'{}", entry.key, suggestion(entry.key, names)));
 }
 
+/// What an earlier version ran has its tables alone.
+void warn_of_older_runs(const SweepResults& results, Log& log) {
+  for (const std::size_t k : results.without_results)
+    log.warn(
+        fmt::format("run {} has no {}: an earlier version ran it. Only its tables are read; for all its results remove "
+                    "its folder, {}, and call the sweep again",
+                    k + 1, StageResults::file, results.sweep.table.rows[k].folder));
+}
+
 void add_theory(SweepResults& results) {
   const auto& table = results.sweep.table;
   for (const auto& entry : results.sweep.theory.entries()) {
@@ -168,8 +192,9 @@ SweepResults results_of(const std::string& directory) {
     if (out.states.back().kind != RunState::Kind::done) continue;  // half a run's means are not results
     const auto stages = stages_of(run);
     const auto prefix = [&](const std::string& stage) { return stages.size() > 1 ? stage + "_" : ""; };
-    for (const auto& s : page_scalars(text_in(run, "log.txt")))
-      columns.add(k, prefix(s.stage) + s.name, s.unit, s.description, s.value);
+    bool complete = true;
+    for (const auto& stage : stages) complete &= add_results(k, fs::path(run) / stage, prefix(stage), columns);
+    if (!complete) out.without_results.push_back(k);
     for (const auto& stage : stages) add_stage(k, fs::path(run) / stage, prefix(stage), columns);
   }
   out.columns = std::move(columns.all);
@@ -179,6 +204,7 @@ SweepResults results_of(const std::string& directory) {
 
 void write_results(const std::string& directory, const Context& context) {
   const SweepResults results = results_of(directory);
+  warn_of_older_runs(results, context.log);
   warn_of_unknown(results.columns, results.sweep.theory, context.log);
   write_result_files(directory, results, context);
 }

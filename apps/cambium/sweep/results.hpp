@@ -19,13 +19,14 @@ struct ResultColumn {
 /// What a sweep found so far.
 struct SweepResults {
   StoredSweep sweep;
-  std::vector<RunState> states;       ///< of every run
-  std::vector<ResultColumn> columns;  ///< results, then what the deck's `theory` expects (NAME_theory)
+  std::vector<RunState> states;              ///< of every run
+  std::vector<std::size_t> without_results;  ///< runs that are done and have a stage without results.json
+  std::vector<ResultColumn> columns;         ///< results, then what the deck's `theory` expects (NAME_theory)
 };
 
 /// Collects from the folders of the runs: of thermo.csv the last line and the mean of its second half (NAME_last,
-/// NAME_mean), of training.csv and validation.csv the last line, tables of a single row, and the numbers of each
-/// stage's last page. With several stages, names begin with the folder of theirs.
+/// NAME_mean), of training.csv and validation.csv the last line, tables of a single row, and each stage's results.json,
+/// with the standard error of NAME as NAME_error. With several stages, names begin with the folder of theirs.
 SweepResults results_of(const std::string& directory);
 
 /// results.h5 (arrays over the swept keys, which are its dimension scales) and results.csv (one row per run) in the

@@ -2,19 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/run/summary/citations.hpp"
+#include "core/run/summary/stage_results.hpp"
 #include "core/run/summary/timing_table.hpp"
 
 namespace cambium {
 
+/// What stands between the timing table, which it begins with, and the warnings.
+static std::vector<std::string> lines_of(const LastPage& page, Context& context) {
+  std::vector<std::string> out = timing_table(context.timing, page.work, context.comm);
+  for (const auto& line : result_lines(page.results)) out.push_back(line);
+  out.insert(out.end(), page.lines.begin(), page.lines.end());
+  return out;
+}
+
 void print_last_page(const LastPage& page, Context& context) {
   auto& log = context.log;
+  StageResults all{with_own_keys(page.results),
+                   page.work.seconds.value_or(0.0),
+                   context.comm.size(),
+                   page.work.steps,
+                   page.work.items,
+                   page.work.name,
+                   peak_memory(),
+                   lines_of(page, context),
+                   page.files,
+                   log.warnings()};
+  all.memory = context.comm.max(all.memory);
+  const auto path = (std::filesystem::path(context.run_directory) / StageResults::file).string();
+  io::on_root(context.comm, [&] { io::write_file_atomically(path, json_of(all)); });
   log.info("");
-  for (const auto& line : timing_table(context.timing, page.work, context.comm)) log.info(line);
-  for (const auto& line : page.lines) log.info(line);
+  for (const auto& line : all.summary) log.info(line);
   if (!page.files.empty()) log.info(fmt::format("written in {}: {}", context.run_directory, join(page.files, ", ")));
-  for (const auto& warning : log.warnings())
+  for (const auto& warning : all.warnings)
     log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
   write_citations(page.citations, context);
 }

@@ -9,6 +9,7 @@ namespace cambium {
 /// What the last page of a stage, or of a part of it that has a folder of its own, says.
 struct LastPage {
   Task::Work work;
+  std::vector<Result> results;
   std::vector<std::string> lines, files;
   std::vector<Citation> citations;
 };
@@ -18,14 +19,15 @@ template <class Stage>
 LastPage last_page_of(Stage& stage) {
   LastPage page;
   page.work = stage.work();
+  page.results = stage.results();
   page.lines = stage.lines();
   page.files = stage.files();
   page.citations = stage.citations();
   return page;
 }
 
-/// Collective. Timing table, lines, files written in the run directory, warnings of the run so far, and the works to
-/// cite, which go into cite.bib there.
+/// Collective. Timing table, results, lines, files written in the run directory, warnings of the run so far, and the
+/// works to cite, which go into cite.bib there. The same as data goes into results.json.
 void print_last_page(const LastPage& page, Context& context);
 
 }  // namespace cambium

@@ -1,12 +1,26 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/parallel/comm.hpp"
+#include "core/plugin/result.hpp"
 
 namespace cambium {
 
-/// Collective. How unequal the work of the ranks was in a loop of `seconds`, of which this rank spent `waited` in
-/// messages and waits, and what that cost; work is what is left of the time. Empty where no time passed.
-std::string load_line(double seconds, double waited, const Comm& comm);
+/// How unequal the work of the ranks was in a loop, and what that cost.
+struct RankLoad {
+  double busiest = 1.0;  ///< largest work over the mean
+  double lost = 0.0;     ///< % of the time that the others waited for the busiest rank
+  double waiting = 0.0;  ///< % of the time, the mean over the ranks, in messages and waits
+
+  std::string line() const;
+  /// Without a line of their own in the summary: line() is it.
+  std::vector<Result> results() const;
+};
+
+/// Collective. Of a loop of `seconds`, of which this rank spent `waited` in messages and waits; work is what is left of
+/// the time. None where no time passed.
+std::optional<RankLoad> rank_load(double seconds, double waited, const Comm& comm);
 
 }  // namespace cambium

@@ -1,13 +1,25 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/message_count.hpp"
 #include "core/parallel/comm.hpp"
+#include "core/plugin/result.hpp"
 
 namespace cambium {
 
-/// Collective. What the ranks of a loop of `steps` told each other through MPI, a step, each figure that of the rank
-/// where it is largest. Empty without steps.
-std::string message_line(const MessageTotals& totals, double steps, const Comm& comm);
+/// What the ranks of a loop told each other through MPI, a step, each figure that of the rank where it is largest.
+struct StepMessages {
+  double messages = 0.0, collectives = 0.0;
+  double sent = 0.0, received = 0.0;  ///< kB
+
+  std::string line() const;
+  /// Without a line of their own in the summary: line() is it.
+  std::vector<Result> results() const;
+};
+
+/// Collective. Of a loop of `steps`; none without steps.
+std::optional<StepMessages> step_messages(const MessageTotals& totals, double steps, const Comm& comm);
 
 }  // namespace cambium

@@ -188,18 +188,33 @@ Batch BufferedLoader::batch(std::int64_t step) {
   return std::move(ready.batch);
 }
 
-std::vector<std::string> BufferedLoader::report(Context& context) const {
+std::vector<Result> BufferedLoader::results(Context& context) const {
   const auto& comm = context.comm;
   const auto samples = static_cast<double>(comm.sum(counts_.samples));
   const auto found = static_cast<double>(comm.sum(counts_.from_buffer));
   const auto read = static_cast<double>(counts_.bytes_read);
   const double all = comm.sum(read), most = comm.max(read), waited = comm.max(counts_.waited);
   if (samples == 0) return {};
-  return {fmt::format("samples found in memory: {:.1f} % of {:.0f}; a rank keeps up to {} samples",
-                      100.0 * found / samples, samples, capacity_),
-          fmt::format(
-              "read from storage: {:.1f} MB on all ranks, {:.2f} of the mean on the busiest; waited {:.2f} s for data",
-              all / 1e6, all > 0 ? most * comm.size() / all : 1.0, waited)};
+  return {{.key = "samples_found_in_memory",
+           .label = "samples found in memory",
+           .value = 100.0 * found / samples,
+           .unit = "%",
+           .remark = fmt::format("of {:.0f}; a rank keeps up to {} samples", samples, capacity_),
+           .digits = 3},
+          {.key = "read_from_storage",
+           .label = "read from storage: on all ranks",
+           .value = all / 1e6,
+           .unit = "MB",
+           .digits = 4},
+          {.key = "read_by_the_busiest",
+           .label = "read from storage: by the busiest over the mean",
+           .value = all > 0 ? most * comm.size() / all : 1.0,
+           .digits = 3},
+          {.key = "waited_for_data",
+           .label = "read from storage: waited for data",
+           .value = waited,
+           .unit = "s",
+           .digits = 3}};
 }
 
 }  // namespace cambium::train

@@ -32,7 +32,7 @@ class BufferedLoader : public Loader {
   void open(Dataset& data, const BatchPlan& plan, Context&) override;
   Batch batch(std::int64_t step) override;
   LoaderCounts counts() const override { return counts_; }
-  std::vector<std::string> report(Context&) const override;
+  std::vector<Result> results(Context&) const override;
 
  private:
   struct Ready {

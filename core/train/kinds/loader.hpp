@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/plugin/result.hpp"
 #include "core/train/kinds/batch_plan.hpp"
 #include "core/train/kinds/dataset.hpp"
 
@@ -54,8 +55,8 @@ class Loader {
   /// The same without the samples; none from a loader that hands them to other ranks or in another order.
   virtual std::optional<BatchNumbers> numbers(std::int64_t /*step*/) { return std::nullopt; }
   virtual LoaderCounts counts() const { return {}; }
-  /// Lines for the end-of-run page. Collective.
-  virtual std::vector<std::string> report(Context&) const { return {}; }
+  /// What was read and waited for. Collective.
+  virtual std::vector<Result> results(Context&) const { return {}; }
 };
 
 }  // namespace cambium::train

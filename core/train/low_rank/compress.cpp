@@ -70,6 +70,7 @@ Task::Outcome Compress::run(Context& context) {
   citations_ = whole.network->citations();
   Comparison comparison(params_, whole, samples, *data, context);
   const auto table = comparison.run();
+  results_ = table.results();
   lines_ = table.lines();
   folders_ = comparison.folders();
   work_ = comparison.work();

@@ -19,6 +19,7 @@ class Compress : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override;
   std::vector<Citation> citations() const override { return citations_; }
@@ -26,6 +27,7 @@ class Compress : public Task, public Checked {
  private:
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_, folders_;
   std::vector<Citation> citations_;
 };

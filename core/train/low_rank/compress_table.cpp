@@ -16,6 +16,18 @@ double multiplications_of(const std::vector<FactorLayer>& layers, const std::vec
   return sum;
 }
 
+std::vector<Result> CompressTable::results() const {
+  std::vector<Result> out;
+  for (const auto& row : rows) {
+    const auto name = key_of(row.name);
+    out.push_back(in_table("loss_" + name, "loss: " + row.name, row.loss));
+    out.push_back(in_table("seconds_" + name, "time of a pass: " + row.name, row.seconds));
+    out.back().unit = "s";
+    out.push_back(in_table("multiplications_" + name, "multiplications: " + row.name, row.multiplications));
+  }
+  return out;
+}
+
 std::vector<std::string> CompressTable::lines() const {
   std::vector<std::string> out;
   out.push_back(fmt::format("{:<26}{:>14}{:>18}{:>12}{:>12}{:>12}", "", "loss", "multiplications", "time (ms)",

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plugin/result.hpp"
 #include "core/train/low_rank/cost_table.hpp"
 
 namespace cambium::train {
@@ -24,6 +25,8 @@ struct CompressTable {
   std::string problem;   ///< what was asked for and not reached; empty where all was
   bool stopped = false;  ///< by a signal, before it was trained on
 
+  /// Of each row, all of which stand in the table of lines(): loss, seconds, multiplications.
+  std::vector<Result> results() const;
   std::vector<std::string> lines() const;
   /// Layer by layer: rank and multiplications.
   void write(const std::string& path) const;

@@ -112,6 +112,8 @@ struct Table {
   std::vector<TermInfo> metrics;
   std::vector<Row> rows;
   void write(const std::string& path) const;
+  /// What the lines say, with the names of the columns of the file.
+  std::vector<Result> results() const;
   std::vector<std::string> lines(const std::string& second) const;
 };
 
@@ -143,6 +145,19 @@ void Table::write(const std::string& path) const {
     add("time", "s", [](const Row& row) { return row.seconds; });
   }
   io::write_csv(path, columns, values);
+}
+
+std::vector<Result> Table::results() const {
+  std::vector<Result> out;
+  const char* tails[] = {"", "_few_bits"};
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t k = 0; k < metrics.size(); ++k) {
+      if (!rows[r].labelled[k]) continue;
+      out.push_back(
+          in_table(key_of(metrics[k].name) + tails[r], metrics[k].name + (r ? ", few bits" : ""), rows[r].errors[k]));
+      out.back().unit = metrics[k].unit;
+    }
+  return out;
 }
 
 std::vector<std::string> Table::lines(const std::string& second) const {
@@ -228,6 +243,7 @@ Task::Outcome Evaluate::run(Context& context) {
                          calibrate ? fmt::format(", fitted to {} samples", seen.size()) : "");
   }
   context.log.info(fmt::format("{} on {} samples:", params_.model, data->size()));
+  results_ = table.results();
   for (const auto& line : table.lines(second)) context.log.info(line);
   io::on_root(context.comm,
               [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });

@@ -27,12 +27,14 @@ class Evaluate : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> files() const override { return files_; }
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> files_;
   std::vector<Citation> citations_;
 };

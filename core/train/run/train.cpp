@@ -170,6 +170,8 @@ Task::Outcome Train::run(Context& context) {
 
 Task::Work Train::work() const { return trainer_ ? trainer_->work() : Work{begun_, "model"}; }
 
+std::vector<Result> Train::results() const { return trainer_ ? trainer_->results() : std::vector<Result>{}; }
+
 std::vector<std::string> Train::lines() const { return trainer_ ? trainer_->lines() : std::vector<std::string>{}; }
 
 std::vector<std::string> Train::files() const {

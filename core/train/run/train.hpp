@@ -62,6 +62,7 @@ class Train : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override;
+  std::vector<Result> results() const override;
   std::vector<std::string> lines() const override;
   std::vector<std::string> files() const override;
   std::vector<Citation> citations() const override;

@@ -41,8 +41,9 @@ class Trainer {
   void report_plan() const;
   Task::Outcome run();
 
-  // For the last page, after run(); lines() is collective.
+  // For the last page, after run(); results() and lines() are collective.
   Task::Work work() const;
+  std::vector<Result> results();
   std::vector<std::string> lines();
   const std::vector<std::string>& files() const { return files_; }
   std::vector<Citation> citations() const;

@@ -49,33 +49,58 @@ void Trainer::add_communication(std::vector<std::string>& lines) {
   for (const auto& row : rows)
     lines.push_back(fmt::format("{:<18}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls,
                                 1e-6 * static_cast<double>(row.bytes)));
-  if (context_.comm.size() == 1) return;
-  const double exposed =
-      context_.comm.sum(communication.exposed_seconds() + (step_.tables() ? step_.tables()->exposed_seconds() : 0.0)) /
-      context_.comm.size();
-  lines.push_back(fmt::format("exposed communication: {:.3f} s, {:.1f} % of the loop", exposed,
-                              100.0 * exposed / std::max(seconds_, 1e-9)));
+}
+
+/// Time in messages that no computation hid, the mean over the ranks.
+static void add_exposed(double exposed, double loop, std::vector<Result>& out) {
+  const double share = 100.0 * exposed / std::max(loop, 1e-9);
+  out.push_back({.key = "exposed_communication",
+                 .label = "exposed communication",
+                 .value = exposed,
+                 .unit = "s",
+                 .remark = fmt::format("{:.1f} % of the loop", share),
+                 .digits = 4});
+  out.push_back({.key = "exposed_communication_share",
+                 .label = "exposed communication, share of the loop",
+                 .value = share,
+                 .unit = "%",
+                 .digits = 0});
 }
 
 /// Of the best validation.
-static std::string best_text(const Train::Params& params, const Network& network, const Progress& progress) {
+static Result best_of(const Train::Params& params, const Network& network, const Progress& progress) {
+  const auto when = fmt::format("at step {}", progress.best_step);
   if (params.validate.measure != std::vector<double>{1.0})
-    return fmt::format("best validation: weighted sum {:.6g} at step {}", progress.best_metric, progress.best_step);
+    return {"best_validation_weighted_sum", "best validation: weighted sum", progress.best_metric, "", {}, when};
   // The first one that the samples have labels of (measure_with_labels).
   std::size_t k = 0;
   while (k + 1 < progress.best_errors.size() && std::isnan(progress.best_errors[k])) ++k;
   const auto metric = network.metrics()[k];
-  return fmt::format("best validation: {} {:.6g}{}{} at step {}", metric.name,
-                     higher_is_better(network)[k] ? -progress.best_metric : progress.best_metric,
-                     metric.unit.empty() ? "" : " ", metric.unit, progress.best_step);
+  const double value = higher_is_better(network)[k] ? -progress.best_metric : progress.best_metric;
+  return {key_of("best_validation_" + metric.name), "best validation: " + metric.name, value, metric.unit, {}, when};
+}
+
+std::vector<Result> Trainer::results() {
+  std::vector<Result> out;
+  if (context_.comm.size() > 1) {
+    Tables* tables = step_.tables();
+    const double own = step_.weights().communication().exposed_seconds() + (tables ? tables->exposed_seconds() : 0.0);
+    add_exposed(context_.comm.sum(own) / context_.comm.size(), seconds_, out);
+  }
+  append(out, data_.loader().results(context_));
+  if (progress_.best_step < 0) return out;
+  out.push_back(best_of(params_, step_.network(), progress_));
+  out.push_back({.key = "best_step",
+                 .label = "step of the best validation",
+                 .value = static_cast<double>(progress_.best_step),
+                 .digits = 0});
+  return out;
 }
 
 std::vector<std::string> Trainer::lines() {
   std::vector<std::string> out;
   add_communication(out);
-  for (const auto& line : data_.loader().report(context_)) out.push_back(line);
   for (const auto& line : step_.network().report()) out.push_back(line);
-  if (progress_.best_step >= 0) out.push_back(best_text(params_, step_.network(), progress_));
   for (auto& line : milestones_.target_lines(data_)) out.push_back(std::move(line));
   return out;
 }

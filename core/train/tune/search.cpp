@@ -16,6 +16,23 @@
 
 namespace cambium::tune {
 
+std::vector<Result> SearchReport::results() const {
+  std::vector<Result> out;
+  const auto add = [&](const char* key, const char* label, double value, const char* unit = "") {
+    out.push_back(in_table(key, label, value));
+    out.back().unit = unit;
+  };
+  add("trials_evaluated", "trials evaluated here", static_cast<double>(evaluated));
+  add("trials_copied", "copies of equal trials", static_cast<double>(copied));
+  add("trials_ended_early", "trials that ended early", static_cast<double>(stopped));
+  add("trials_failed", "trials that failed", static_cast<double>(failed));
+  add("evaluators", "evaluators", evaluators);
+  add("search_seconds", "time of the search", seconds, "s");
+  add("evaluations_per_hour", "evaluations per hour", per_hour());
+  add("utilisation", "share of the time that evaluators were busy", 100.0 * utilisation(), "%");
+  return out;
+}
+
 std::vector<double> thresholds_of(const std::vector<Trial>& finished, const SearchOptions& options) {
   std::vector<double> out(options.rungs, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t r = 0; r < out.size(); ++r) {

@@ -6,6 +6,7 @@
 
 #include "core/parallel/context.hpp"
 #include "core/parallel/farm/work_groups.hpp"
+#include "core/plugin/result.hpp"
 #include "core/train/tune/journal.hpp"
 #include "core/train/tune/trial.hpp"
 
@@ -51,6 +52,8 @@ struct SearchReport {
   int evaluators = 1;
   double utilisation() const { return seconds > 0.0 ? busy / (seconds * evaluators) : 0.0; }
   double per_hour() const { return seconds > 0.0 ? 3600.0 * static_cast<double>(evaluated) / seconds : 0.0; }
+  /// Counts, time and use of the evaluators; the line that is printed of a search says them, too.
+  std::vector<Result> results() const;
 };
 
 /// Thresholds of the rungs from finished trials: the quantile that `keep` of them pass; NaN below four values.

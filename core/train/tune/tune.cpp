@@ -96,6 +96,7 @@ Task::Outcome TuneTask::run(Context& context) {
       params_, params_.space(), key(context), [&](Comm& group) { return TrainEvaluator(params_, context, group); },
       context, journal, report);
   work_ = {report.evaluated, "trial"};
+  results_ = report.results();
   if (end == SearchEnd::replayed) return Outcome::done;
   files_ = {"journal.h5"};
   if (end == SearchEnd::stopped) return Outcome::stopped_early;

@@ -24,12 +24,14 @@ class TuneTask : public Task, public Checked {
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> files() const override { return files_; }
 
  private:
   std::string key(const Context& context) const;
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> files_;
 };
 

@@ -195,8 +195,9 @@ Spectra StructureGrowth::spectra() const {
 void StructureGrowth::write_page() {
   const auto s = spectra();
   const double ratio = growth() / theory_.linear_growth(params_.start, s.a);
-  lines_.assign(1, fmt::format("growth of the largest waves over linear theory: {:.5f}", ratio));
-  lines_.push_back(fmt::format("{:<16}{:>16}{:>16}{:>16}{:>16}", "k (h/Mpc)", "power, (Mpc/h)^3", "linear theory",
+  results_ = {
+      {"growth_of_the_largest_waves_over_linear_theory", "growth of the largest waves over linear theory", ratio}};
+  lines_.assign(1, fmt::format("{:<16}{:>16}{:>16}{:>16}{:>16}", "k (h/Mpc)", "power, (Mpc/h)^3", "linear theory",
                                fmt::format("{}LPT alone", params_.order), "mean of fields"));
   const auto bins = s.bins.k.size();
   for (std::size_t b = 0; b < bins; b = std::max(b + 1, static_cast<std::size_t>(1.6 * static_cast<double>(b + 1)) - 1))

@@ -54,6 +54,7 @@ class StructureGrowth : public Physics, public Checked {
   bool ends() const override { return true; }
   double progress(const State&) const override { return static_cast<double>(step_) / params_.time_steps; }
   Work work(const State&) const override { return {matter_.particles(), "particle"}; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> report() const override { return lines_; }
   std::vector<Citation> citations() const override;
   std::string summary() const override;
@@ -77,6 +78,7 @@ class StructureGrowth : public Physics, public Checked {
   Theory theory_;
   View<double*> start_waves_;  ///< of the density at the start, as the mesh sees it
   std::int64_t step_ = 0;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
 };
 

@@ -180,11 +180,17 @@ void InferCosmology::write(const std::vector<Row>& rows, const Table& truth, con
       values.push_back(column(row.found, t));
     }
   }
+  results_.clear();
   lines_.assign(1, head);
   for (const auto& row : rows) {
     const auto error = mean_absolute_errors(row.found, truth);
     std::string line = fmt::format("{:<26}", row.name);
-    for (const double e : error) line += fmt::format("{:>12.4f}", e);
+    for (std::size_t t = 0; t < error.size(); ++t) {
+      line += fmt::format("{:>12.4f}", error[t]);
+      const auto& name = file.varied()[t].name;
+      results_.push_back(in_table(fmt::format("error_{}_{}", key_of(name), key_of(row.name)),
+                                  fmt::format("mean absolute error of {}: {}", name, row.name), error[t]));
+    }
     lines_.push_back(line);
     scores.push_back({row.name, "", "mean absolute error of each target in turn"});
     errors.push_back(error);

@@ -31,6 +31,7 @@ class InferCosmology : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {params_.test[1] - params_.test[0], "sample"}; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "cosmologies.csv"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -50,6 +51,7 @@ class InferCosmology : public Task, public Checked {
   void write(const std::vector<Row>& rows, const Table& truth, const BoxFile& file, Context& context);
 
   Params params_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

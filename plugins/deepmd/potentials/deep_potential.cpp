@@ -146,11 +146,20 @@ void DeepPotential::measure(std::span<double> values) const {
   std::copy(columns.begin(), columns.end(), values.begin());
 }
 
-std::vector<std::string> DeepPotential::report() const {
+std::vector<Result> DeepPotential::results() const {
   if (deviations_ == 0) return {};
-  return {fmt::format(
-      "committee of {}: an atom's force deviates by {:.4g} eV/Å at most, {:.4g} on average ({} evaluations)",
-      members_.size(), largest_deviation_, deviation_sum_ / static_cast<double>(deviations_), deviations_)};
+  const auto head = fmt::format("committee of {}: ", members_.size());
+  return {{.key = "force_deviation_max",
+           .label = head + "largest deviation of an atom's force",
+           .value = largest_deviation_,
+           .unit = "eV/Å",
+           .digits = 4},
+          {.key = "force_deviation_mean",
+           .label = head + "on average",
+           .value = deviation_sum_ / static_cast<double>(deviations_),
+           .unit = "eV/Å",
+           .remark = fmt::format("{} evaluations", deviations_),
+           .digits = 4}};
 }
 
 void DeepPotential::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,

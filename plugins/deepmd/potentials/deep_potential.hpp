@@ -77,7 +77,7 @@ class DeepPotential : public Potential, public Checked, private Committee {
  private:
   std::vector<Observable> observables() const override;  ///< deviation_columns
   void measure(std::span<double> values) const override;
-  std::vector<std::string> report() const override;
+  std::vector<Result> results() const override;
   void set_axes(const GivenAxes& axes) override { axes_ = axes; }
   const Deviation& deviation() const override { return deviation_; }
 

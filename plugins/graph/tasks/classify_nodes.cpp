@@ -141,6 +141,10 @@ void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Cont
     lines_.push_back(fmt::format("{:<34}{:>10.4f}{:>10}{:>12.4f}{:>10}{:>12.4f}", row.method, mean(row.test),
                                  several ? fmt::format("{:.4f}", deviation(row.test)) : "", mean(row.validation),
                                  row.test.size(), mean(row.by_class)));
+    const auto name = key_of(row.method);
+    results_.push_back(in_table("test_" + name, "share of test nodes that are right: " + row.method, mean(row.test)));
+    results_.push_back(in_table("validation_" + name, "share of validation nodes that are right: " + row.method,
+                                mean(row.validation)));
     scores +=
         fmt::format("{},{},{},{},{},{}\n", row.method, number_text(mean(row.test)), number_text(deviation(row.test)),
                     number_text(mean(row.validation)), row.test.size(), number_text(mean(row.by_class)));
@@ -165,6 +169,7 @@ void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
 }
 
 Task::Outcome ClassifyNodes::run(Context& context) {
+  results_.clear();
   lines_.clear();
   best_ = {};
   best_method_.clear();

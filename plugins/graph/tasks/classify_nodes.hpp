@@ -24,6 +24,7 @@ class ClassifyNodes : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "nodes.csv"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -45,6 +46,7 @@ class ClassifyNodes : public Task, public Checked {
   Judgement best_;                   ///< of the networks, by validation; of this rank's share of the nodes
   std::string best_method_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

@@ -233,9 +233,12 @@ Task::Outcome MoleculeEnergies::run(Context& context) {
   return Outcome::done;
 }
 
-std::vector<std::string> MoleculeEnergies::lines() const {
-  std::vector<std::string> out;
-  for (const auto& row : rows_) out.push_back(fmt::format("mae_{} = {:.6g} {}", row.name, row.mae, unit_));
+std::vector<Result> MoleculeEnergies::results() const {
+  std::vector<Result> out;
+  for (const auto& row : rows_) {
+    const auto key = key_of("mae_" + row.name);
+    out.push_back({key, key, row.mae, unit_});
+  }
   return out;
 }
 

@@ -24,7 +24,7 @@ class MoleculeEnergies : public Task, public Checked {
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   /// "mae_coulomb = 9.1 kcal/mol", ...
-  std::vector<std::string> lines() const override;
+  std::vector<Result> results() const override;
   std::vector<std::string> files() const override { return {"scores.csv", "energies.h5"}; }
   std::vector<Citation> citations() const override { return citations_; }
 

@@ -114,6 +114,10 @@ void PredictLinks::write(Context& context) {
     lines_.push_back(fmt::format("{:<34}{:>12.4f}{:>12.4f}{:>10.4f}{:>10}{:>10}", row.method, mean(row.recall),
                                  mean(row.ndcg), mean(row.auc),
                                  row.recall.size() > 1 ? fmt::format("{:.4f}", spread) : "", row.recall.size()));
+    const auto name = key_of(row.method);
+    results_.push_back(in_table("recall_" + name, "recall: " + row.method, mean(row.recall)));
+    results_.push_back(in_table("ndcg_" + name, "NDCG: " + row.method, mean(row.ndcg)));
+    results_.push_back(in_table("auc_" + name, "AUC: " + row.method, mean(row.auc)));
     scores +=
         fmt::format("{},{},{},{},{},{},{}\n", row.method, number_text(mean(row.recall)), number_text(mean(row.ndcg)),
                     number_text(mean(row.auc)), number_text(spread), row.recall.size(), params_.k);
@@ -147,6 +151,7 @@ static std::vector<Citation> citations_of_rivals() {
 }
 
 Task::Outcome PredictLinks::run(Context& context) {
+  results_.clear();
   lines_.clear();
   rows_.clear();
   predicted_by_.clear();

@@ -25,6 +25,7 @@ class PredictLinks : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "predictions.csv"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -45,6 +46,7 @@ class PredictLinks : public Task, public Checked {
   std::vector<Row> rows_;
   std::string predictions_, predicted_by_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

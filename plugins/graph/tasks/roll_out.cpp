@@ -251,7 +251,15 @@ std::vector<std::string> RollOut::lines() const {
   }
   if (solver_seconds_ > 0.0) out.push_back(fmt::format("  {:<12}  {:.3g} ms", "solver", 1e3 * solver_seconds_));
   for (const auto& [name, runs] : coarse_) out.push_back(verdict(*find("solver_" + name)));
-  for (const auto& row : rows_) out.push_back(fmt::format("error_{} = {:.6g}", row.name, row.error.back()));
+  return out;
+}
+
+std::vector<Result> RollOut::results() const {
+  std::vector<Result> out;
+  for (const auto& row : rows_) {
+    const auto key = key_of("error_" + row.name);
+    out.push_back({key, key, row.error.back()});
+  }
   return out;
 }
 

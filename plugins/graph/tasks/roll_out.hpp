@@ -28,6 +28,7 @@ class RollOut : public Task, public Checked {
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   /// "error_network = 0.012", ... at the last step.
+  std::vector<Result> results() const override;
   std::vector<std::string> lines() const override;
   std::vector<std::string> files() const override { return {"roll_out.csv", "roll_out.h5"}; }
   std::vector<Citation> citations() const override { return citations_; }

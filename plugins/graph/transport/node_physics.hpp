@@ -24,6 +24,7 @@ class NodePhysics : public Physics, public Checked {
   bool ends() const override { return true; }
   double progress(const State&) const override { return run().progress(); }
   Work work(const State&) const override { return {run().stepper().range().nodes(), "node"}; }
+  std::vector<Result> results() const override { return run().results(); }
   std::vector<std::string> report() const override { return run().report(); }
   /// Memory of what this rank holds of the graph or the mesh and of values on it, once the run has begun.
   virtual std::int64_t bytes() const = 0;

@@ -223,20 +223,27 @@ std::array<double, 2> NodeRun::ends(std::int64_t column) const {
   return {context_.comm.min(low), context_.comm.max(high)};
 }
 
+std::vector<Result> NodeRun::results() const {
+  std::vector<Result> out;
+  if (network_ || steps_ == 0) return out;
+  const auto length = [&](const char* key, const char* label, double value) {
+    out.push_back({.key = key, .label = label, .value = value, .digits = 4});
+  };
+  length("steps_of", "length of steps: least", shortest_);
+  length("longest_step", "length of steps: largest", longest_);
+  length("longest_stable_one", "length of steps: longest stable one", last_stable_);
+  if (keys_.method == Method::implicit)
+    out.push_back({.key = "conjugate_gradients_products_per_solution",
+                   .label = "conjugate gradients: products per solution",
+                   .value = static_cast<double>(stepper_.iterations()) / static_cast<double>(2 * steps_),
+                   .digits = 3});
+  return out;
+}
+
 std::vector<std::string> NodeRun::report() const {
-  std::vector<std::string> lines;
-  if (network_) {
-    lines.push_back(fmt::format("steps of {:.4g} by the network of '{}'; a rank computes {} of {} nodes",
-                                network_->interval(), keys_.surrogate, network_->computed(), range_.nodes()));
-    return lines;
-  }
-  if (steps_ > 0)
-    lines.push_back(
-        fmt::format("steps of {:.4g} to {:.4g}; longest stable one {:.4g}", shortest_, longest_, last_stable_));
-  if (steps_ > 0 && keys_.method == Method::implicit)
-    lines.push_back(fmt::format("conjugate gradients: {:.1f} products per solution",
-                                static_cast<double>(stepper_.iterations()) / static_cast<double>(2 * steps_)));
-  return lines;
+  if (!network_) return {};
+  return {fmt::format("steps of {:.4g} by the network of '{}'; a rank computes {} of {} nodes", network_->interval(),
+                      keys_.surrogate, network_->computed(), range_.nodes())};
 }
 
 }  // namespace cambium::graph

@@ -91,6 +91,7 @@ class NodeRun {
   /// Collective: sum of weight times value over all nodes, exact; smallest and largest value.
   double sum(std::int64_t column, const std::function<double(std::int64_t own)>& weight) const;
   std::array<double, 2> ends(std::int64_t column) const;
+  std::vector<Result> results() const;
   std::vector<std::string> report() const;
   /// Of the network that makes the steps, where one does.
   std::vector<Citation> citations() const { return network_ ? network_->citations() : std::vector<Citation>{}; }

@@ -88,19 +88,30 @@ GrowthFit::Result GrowthFit::fit() const {
   return r;
 }
 
-std::vector<std::string> GrowthFit::lines(const Result& r) const {
-  if (!r.found)
-    return {fmt::format("growth rate: no fit, {} {} of the field energy in the window", r.points,
-                        params_.oscillating ? "peaks" : "samples")};
-  std::string text = fmt::format("growth rate of the field: gamma = {:.6g}", r.gamma);
-  if (params_.oscillating) text += fmt::format(", omega = {:.6g}", r.omega);
-  text += fmt::format(" ({} {} from t = {:.4g} to {:.4g})", r.points, params_.oscillating ? "peaks" : "samples", r.from,
-                      r.to);
-  if (r.points < 3) return {text};
-  std::string errors = fmt::format("standard errors of the fit: gamma_error = {:.2g}", r.gamma_error);
-  if (params_.oscillating) errors += fmt::format(", omega_error = {:.2g}", r.omega_error);
-  return {text,
-          errors + fmt::format(", residual = {:.2g} (of log amplitude), r_squared = {:.4f}", r.residual, r.explained)};
+std::string GrowthFit::excuse(const Result& r) const {
+  if (r.found) return {};
+  return fmt::format("growth rate: no fit, {} {} of the field energy in the window", r.points,
+                     params_.oscillating ? "peaks" : "samples");
+}
+
+std::vector<cambium::Result> GrowthFit::results(const Result& r) const {
+  if (!r.found) return {};
+  const bool errors = r.points > 2;  // a line through two points has none
+  const std::string head = "growth rate of the field: ";
+  std::vector<cambium::Result> out{{"gamma", head + "gamma", r.gamma}};
+  if (errors) out[0].uncertainty = r.gamma_error;
+  if (params_.oscillating) {
+    out.push_back({"omega", head + "omega", r.omega});
+    if (errors) out[1].uncertainty = r.omega_error;
+  }
+  out.back().remark =
+      fmt::format("{} {} from t = {:.4g} to {:.4g}", r.points, params_.oscillating ? "peaks" : "samples", r.from, r.to);
+  if (!errors) return out;
+  const std::string fit = "fit of the growth rate: ";
+  out.push_back(
+      {.key = "residual", .label = fit + "residual", .value = r.residual, .remark = "of log amplitude", .digits = 2});
+  out.push_back({.key = "r_squared", .label = fit + "r_squared", .value = r.explained, .digits = 4});
+  return out;
 }
 
 std::string GrowthFit::doubts(const Result& r) const {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/io/hdf5/h5.hpp"
+#include "core/plugin/result.hpp"
 #include "plugins/kinetic/deck/params.hpp"
 
 namespace cambium::kinetic {
@@ -14,7 +15,10 @@ class GrowthFit {
  public:
   explicit GrowthFit(const GrowthParams& params) : params_(params) {}
 
-  void add(double time, double energy) { time_.push_back(time), energy_.push_back(energy); }
+  void add(double time, double energy) {
+    time_.push_back(time);
+    energy_.push_back(energy);
+  }
   struct Result {
     bool found = false;
     double gamma = 0.0;
@@ -30,8 +34,10 @@ class GrowthFit {
     double from = 0.0, to = 0.0;
   };
   Result fit() const;
-  /// For the last page: the rate, and how sure it is.
-  std::vector<std::string> lines(const Result& fit) const;
+  /// The rate, and how sure it is; none without a fit.
+  std::vector<cambium::Result> results(const Result& fit) const;
+  /// Where nothing could be fitted, why; else empty.
+  std::string excuse(const Result& fit) const;
   /// Why the fit is not that of one exponential or of one wave, with what to do; empty where nothing speaks against it.
   std::string doubts(const Result& fit) const;
 

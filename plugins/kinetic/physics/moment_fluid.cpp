@@ -267,18 +267,27 @@ void MomentFluid::measure(const State&, Context&, std::span<double> values) {
 
 std::vector<std::string> MomentFluid::report() const {
   std::vector<std::string> out;
-  if (growth_) {
-    const auto fit = growth_->fit();
-    out = growth_->lines(fit);
-    if (const auto text = growth_->doubts(fit); !text.empty()) context_.log.warn(text);
-  }
+  if (!growth_) return out;
+  const auto fit = growth_->fit();
+  if (const auto text = growth_->excuse(fit); !text.empty()) out.push_back(text);
+  if (const auto text = growth_->doubts(fit); !text.empty()) context_.log.warn(text);
+  return out;
+}
+
+std::vector<Result> MomentFluid::results() const {
+  std::vector<Result> out;
+  if (growth_) out = growth_->results(growth_->fit());
   double step = 0.0, closure = 0.0;  // the sections do not overlap
   for (const auto& section : context_.timing.sections()) {
     if (section.name == "closure") closure = section.seconds;
     if (section.name == "fluid") step = section.seconds;
   }
   if (closure > 0.0)
-    out.push_back(fmt::format("the closure took {:.1f} % of a step", 100.0 * closure / (step + closure)));
+    out.push_back({.key = "the_closure_took",
+                   .label = "share of a step that the closure took",
+                   .value = 100.0 * closure / (step + closure),
+                   .unit = "%",
+                   .digits = 3});
   return out;
 }
 

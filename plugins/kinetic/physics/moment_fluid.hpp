@@ -46,6 +46,7 @@ class MomentFluid : public Physics, public Checked {
   bool ends() const override { return params_.end_time.has_value(); }
   double progress(const State& state) const override { return EndTime{params_.end_time}.progress(state.time); }
   Work work(const State&) const override { return {n_, "point"}; }
+  std::vector<Result> results() const override;
   std::vector<std::string> report() const override;
   std::vector<Citation> citations() const override;
   std::string summary() const override;

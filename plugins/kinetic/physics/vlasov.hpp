@@ -40,6 +40,7 @@ class Vlasov : public Physics {
   bool ends() const override { return common_.end_time.has_value(); }
   double progress(const State& state) const override { return EndTime{common_.end_time}.progress(state.time); }
   Work work(const State&) const override;
+  std::vector<Result> results() const override;
   std::vector<std::string> report() const override;
   std::vector<Citation> citations() const override;
   std::string summary() const override;

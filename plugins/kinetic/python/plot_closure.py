@@ -7,7 +7,6 @@ were trained on, and the damping rates of the fluid that they close beside the k
 
 import argparse
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import yaml  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
 sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
+import cambium_io  # noqa: E402
 from cambium_style import COLOURS, STYLE, legend  # noqa: E402
 
 HAMMETT_PERKINS = -np.sqrt(8.0 / np.pi)
@@ -110,17 +110,17 @@ def waves(path):
 
 
 def runs(folder):
-    """(closure, k, growth rate) of the fluid stages, from the deck and the log."""
+    """(closure, k, growth rate) of the fluid stages, from the deck and their results."""
     with open(folder / "deck.resolved.yaml") as file:
         stages = yaml.safe_load(file)["stages"]
-    lines = iter(re.findall(r"gamma = (\S+?), omega", (folder / "log.txt").read_text()))
-    out = []
+    out, count = [], 0
     for stage in stages:
-        fluid = stage.get("simulate", {})
-        fitted = fluid.get("growth_rate") or (fluid.get("observables") or {}).get("growth_rate")
-        gamma = next(lines, None) if fitted else None
-        if fluid.get("physics") == "moment_fluid" and gamma and "k" in fluid.get("parameters", {}):
-            out.append((fluid["closure"]["type"], float(fluid["parameters"]["k"]), float(gamma)))
+        if "simulate" not in stage:
+            continue
+        count += 1
+        fluid, results = stage["simulate"], cambium_io.results_in(folder / ("simulate" if count == 1 else f"simulate_{count}"))
+        if fluid.get("physics") == "moment_fluid" and results and "gamma" in results and "k" in fluid.get("parameters", {}):
+            out.append((fluid["closure"]["type"], float(fluid["parameters"]["k"]), results["gamma"].value))
     return out
 
 

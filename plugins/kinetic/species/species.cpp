@@ -134,6 +134,19 @@ std::string Species::limiter_report() const {
                      params_.name, comm_.sum(positivity_->changed()), comm_.sum(positivity_->negative()));
 }
 
+std::vector<Result> Species::limiter_results() const {
+  if (!positivity_) return {};
+  const std::string key = "species_" + key_of(params_.name), head = fmt::format("species '{}': ", params_.name);
+  return {{.key = key + "_the_positivity_limiter_changed",
+           .label = head + "cells that the positivity limiter changed",
+           .value = static_cast<double>(comm_.sum(positivity_->changed())),
+           .digits = 0},
+          {.key = key + "_cells_had_a_negative_mean",
+           .label = head + "cells of a negative mean",
+           .value = static_cast<double>(comm_.sum(positivity_->negative())),
+           .digits = 0}};
+}
+
 std::string Species::limiter_warning() const {
   const std::int64_t cells = positivity_ ? comm_.sum(positivity_->negative()) : 0;
   if (cells == 0) return "";

@@ -6,6 +6,7 @@
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/context.hpp"
+#include "core/plugin/result.hpp"
 #include "plugins/kinetic/collisions/bgk.hpp"
 #include "plugins/kinetic/collisions/dougherty.hpp"
 #include "plugins/kinetic/deck/params.hpp"
@@ -40,6 +41,7 @@ class Species {
   bool limit();
   /// Times the limiter acted: cells that it changed, cells whose mean was negative. Collective.
   std::string limiter_report() const;
+  std::vector<Result> limiter_results() const;  ///< the same as data
   /// What to do about cells whose mean was negative; empty where there were none. Collective.
   std::string limiter_warning() const;
   /// Moments of slot 0 from scratch.

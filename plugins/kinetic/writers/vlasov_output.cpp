@@ -82,23 +82,38 @@ Physics::Work Vlasov::work(const State&) const {
   return {cells, "cell"};
 }
 
+std::vector<Result> Vlasov::results() const {
+  std::vector<Result> out;
+  if (growth_) out = growth_->results(growth_->fit());
+  if (measured_) {
+    const std::string head = "changed by, relative, over this run: ";
+    out.push_back({.key = "total_energy_changed_by",
+                   .label = head + "total energy",
+                   .value = last_energy_ / first_energy_ - 1.0,
+                   .digits = 3});
+    out.push_back({.key = "particles_by",
+                   .label = head + "particles",
+                   .value = last_particles_ / first_particles_ - 1.0,
+                   .digits = 3});
+  }
+  for (const auto& s : species()) append(out, s->limiter_results());
+  out.push_back({.key = "last_step", .label = "last step", .value = last_step_, .digits = 4});
+  out.push_back({"steps_begun_again", "steps begun again because a later stage needed a shorter one",
+                 static_cast<double>(step_size_.repeated())});
+  return out;
+}
+
 std::vector<std::string> Vlasov::report() const {
   std::vector<std::string> out;
   if (growth_) {
     const auto fit = growth_->fit();
-    out = growth_->lines(fit);
+    if (const auto text = growth_->excuse(fit); !text.empty()) out.push_back(text);
     if (const auto text = growth_->doubts(fit); !text.empty()) context_.log.warn(text);
-  }
-  if (measured_) {
-    out.push_back(fmt::format("total energy changed by {:.3g}, particles by {:.3g} (relative, over this run)",
-                              last_energy_ / first_energy_ - 1.0, last_particles_ / first_particles_ - 1.0));
   }
   for (const auto& s : species())
     if (const auto line = s->limiter_report(); !line.empty()) out.push_back(line);
   for (const auto& s : species())
     if (const auto text = s->limiter_warning(); !text.empty()) context_.log.warn(text);
-  out.push_back(fmt::format("last step {:.4g}; {} steps were begun again because a later stage needed a shorter one",
-                            last_step_, step_size_.repeated()));
   return out;
 }
 

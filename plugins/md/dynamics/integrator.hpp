@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/plugin/potential.hpp"
+#include "core/plugin/result.hpp"
 #include "core/plugin/schedule.hpp"
 #include "plugins/md/dynamics/dynamics.hpp"
 
@@ -39,7 +40,7 @@ class Integrator {
   /// A minimiser has converged.
   virtual bool finished() const { return false; }
   virtual std::string summary() const { return {}; }
-  virtual std::vector<std::string> report() const { return {}; }
+  virtual std::vector<Result> results() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }
   virtual void save(io::Group&) const {}
   virtual void load(const io::Group&) {}

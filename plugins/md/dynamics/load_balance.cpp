@@ -92,11 +92,28 @@ bool LoadBalance::cut(const NeighborList& list, std::int64_t step, bool begins) 
   return true;
 }
 
-std::vector<std::string> LoadBalance::report(const NeighborList& list) const {
-  const Comm& comm = context_.comm;
-  if (comm.size() == 1) return {};
+double LoadBalance::busiest(const NeighborList& list) const {
   const auto work = work_of_atoms(list);
-  const double now = imbalance(std::accumulate(work.begin(), work.end(), 0.0), comm);
+  return imbalance(std::accumulate(work.begin(), work.end(), 0.0), context_.comm);
+}
+
+std::vector<Result> LoadBalance::results(const NeighborList& list) const {
+  if (context_.comm.size() == 1) return {};
+  std::vector<Result> out{
+      {.key = "balance", .label = "balance: busiest rank over the mean", .value = busiest(list), .digits = 0}};
+  if (works() && cuts_ > 0) {
+    out.push_back({.key = "balance_at_first", .label = "balance: at first", .value = at_first_, .digits = 0});
+    out.push_back({.key = "balance_cuts",
+                   .label = "balance: times that the cell was cut anew",
+                   .value = static_cast<double>(cuts_),
+                   .digits = 0});
+  }
+  return out;
+}
+
+std::vector<std::string> LoadBalance::report(const NeighborList& list) const {
+  if (context_.comm.size() == 1) return {};
+  const double now = busiest(list);
   const char* counted = keys_.by == By::atoms ? "atoms" : "pairs";
   std::string line = fmt::format("balance: the busiest rank has {:.2f} times the mean of the {}", now, counted);
   if (!works())

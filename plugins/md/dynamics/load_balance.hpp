@@ -9,6 +9,7 @@
 #include "core/parallel/context.hpp"
 #include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
+#include "core/plugin/result.hpp"
 #include "plugins/md/domain/domain.hpp"
 
 namespace cambium::md {
@@ -38,12 +39,15 @@ class LoadBalance {
   bool cut(const NeighborList& list, std::int64_t step, bool begins);
   /// Collective, for the last page; nothing on one rank.
   std::vector<std::string> report(const NeighborList& list) const;
+  /// Collective: the same as data; the line of report() is that of the summary.
+  std::vector<Result> results(const NeighborList& list) const;
   /// "4 ranks balanced by pairs"
   std::string summary() const;
 
  private:
   std::vector<double> work_of_atoms(const NeighborList& list) const;
   double worked();
+  double busiest(const NeighborList& list) const;  ///< rank, over the mean; collective
 
   BalanceKeys keys_;
   const Particles& particles_;

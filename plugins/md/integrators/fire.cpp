@@ -112,10 +112,14 @@ std::string Fire::summary() const {
   return fmt::format("FIRE minimisation until no force exceeds {} eV/Å", params_.force_tolerance);
 }
 
-std::vector<std::string> Fire::report() const {
-  return {fmt::format(
-      "largest force {:.3g} eV/Å ({})", largest_force_,
-      finished() ? "converged" : fmt::format("not below {} eV/Å; give more steps", params_.force_tolerance))};
+std::vector<Result> Fire::results() const {
+  return {
+      {.key = "largest_force",
+       .label = "largest force",
+       .value = largest_force_,
+       .unit = "eV/Å",
+       .remark = finished() ? "converged" : fmt::format("not below {} eV/Å; give more steps", params_.force_tolerance),
+       .digits = 3}};
 }
 
 std::vector<Citation> Fire::citations() const {

@@ -36,7 +36,7 @@ class Fire : public Integrator {
   bool conserves_energy() const override { return false; }
   bool finished() const override { return largest_force_ < params_.force_tolerance; }
   std::string summary() const override;
-  std::vector<std::string> report() const override;
+  std::vector<Result> results() const override;
   std::vector<Citation> citations() const override;
   void save(io::Group&) const override;
   void load(const io::Group&) override;

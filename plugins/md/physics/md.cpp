@@ -345,26 +345,49 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
   ++measurements_;
 }
 
-std::vector<std::string> Md::report() const {
-  std::vector<std::string> lines;
-  if (!integrator_->conserves_energy() && measured_)
-    lines.push_back(fmt::format("potential energy: {:.8g} eV, {:.4g} eV/atom below that of the first line",
-                                last_potential_, (first_potential_ - last_potential_) / static_cast<double>(atoms_)));
-  if (last_time_ > first_time_ && integrator_->conserves_energy())
-    lines.push_back(fmt::format("drift of the conserved energy: {:.3g} eV/atom/ps over {:.6g} ps",
-                                (last_conserved_ - first_conserved_) / atoms_ / (last_time_ - first_time_),
-                                last_time_ - first_time_));
-  if (measurements_ && integrator_->conserves_energy())
-    lines.push_back(fmt::format("averages over {} lines: temperature {:.6g} K, pressure {:.6g} bar", measurements_,
-                                temperature_sum_ / measurements_, pressure_sum_ / measurements_));
-  lines.push_back(fmt::format("neighbour list: {} rebuilds, {:.1f} entries per atom", dynamics_->neighbors().rebuilds(),
-                              dynamics_->neighbors().pairs_per_atom()));
-  for (auto& line : balance_->report(dynamics_->neighbors().list())) lines.push_back(line);
-  for (auto& line : integrator_->report()) lines.push_back(line);
-  if (const Committee* committee = potential_->committee())
-    for (const auto& line : committee->report()) lines.push_back(line);
-  return lines;
+void Md::add_energies(std::vector<Result>& out) const {
+  if (!integrator_->conserves_energy() && measured_) {
+    out.push_back(
+        {.key = "potential_energy", .label = "potential energy", .value = last_potential_, .unit = "eV", .digits = 8});
+    out.push_back({.key = "potential_energy_gained",
+                   .label = "potential energy below that of the first line",
+                   .value = (first_potential_ - last_potential_) / static_cast<double>(atoms_),
+                   .unit = "eV/atom",
+                   .digits = 4});
+  }
+  if (!integrator_->conserves_energy()) return;
+  if (last_time_ > first_time_)
+    out.push_back({.key = "drift_of_the_conserved_energy",
+                   .label = "drift of the conserved energy",
+                   .value = (last_conserved_ - first_conserved_) / atoms_ / (last_time_ - first_time_),
+                   .unit = "eV/atom/ps",
+                   .remark = fmt::format("over {:.6g} ps", last_time_ - first_time_),
+                   .digits = 3});
+  if (measurements_ == 0) return;
+  const auto averages = fmt::format("averages over {} lines: ", measurements_);
+  out.push_back({"averages_temperature", averages + "temperature", temperature_sum_ / measurements_, "K"});
+  out.push_back({"averages_pressure", averages + "pressure", pressure_sum_ / measurements_, "bar"});
 }
+
+std::vector<Result> Md::results() const {
+  std::vector<Result> out;
+  add_energies(out);
+  out.push_back(
+      {"neighbour_list_rebuilds", "neighbour list: rebuilds", static_cast<double>(dynamics_->neighbors().rebuilds())});
+  out.push_back({"neighbour_list_entries_per_atom",
+                 "neighbour list: entries per atom",
+                 dynamics_->neighbors().pairs_per_atom(),
+                 "",
+                 {},
+                 "",
+                 4});
+  append(out, balance_->results(dynamics_->neighbors().list()));
+  append(out, integrator_->results());
+  if (const Committee* committee = potential_->committee()) append(out, committee->results());
+  return out;
+}
+
+std::vector<std::string> Md::report() const { return balance_->report(dynamics_->neighbors().list()); }
 
 std::vector<Citation> Md::citations() const {
   auto all = potential_->citations();

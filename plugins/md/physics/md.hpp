@@ -47,12 +47,14 @@ class Md : public Physics, public Checked {
   void measure(const State&, Context&, std::span<double> values) override;
   bool finished() const override { return integrator_->finished(); }
   Work work(const State& state) const override { return {state.particles.nglobal, "atom"}; }
+  std::vector<Result> results() const override;
   std::vector<std::string> report() const override;
   std::vector<Citation> citations() const override;
   std::string summary() const override;
 
  private:
   void make_dynamics(State&, Context&);
+  void add_energies(std::vector<Result>& out) const;
   void warn_of_units(const State&, Context&) const;
   void rebalance(std::int64_t step, bool begins);
 

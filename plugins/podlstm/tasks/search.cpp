@@ -146,11 +146,12 @@ Task::Outcome SearchTask::run(Context& context) {
       journal, numbers);
   Journal* mine = journal ? &*journal : nullptr;
   if (mine) report(numbers, *mine, context);
+  results_ = numbers.results();
   work_ = {numbers.evaluated, "trial"};
   if (end == SearchEnd::replayed) return Outcome::done;
   files_ = {"journal.h5"};
   if (end == SearchEnd::stopped) return Outcome::stopped_early;
-  report_table(final_table(params_, series, mine, context), series, params_.data.shape(), context);
+  report_table(final_table(params_, series, mine, results_, context), series, params_.data.shape(), context);
   files_.insert(files_.end(), {"ensemble.h5", "scores.csv", "forecast.h5"});
   return Outcome::done;
 }

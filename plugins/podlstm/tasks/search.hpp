@@ -58,6 +58,7 @@ class SearchTask : public Task, public Checked {
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> files() const override { return files_; }
 
  private:
@@ -65,6 +66,7 @@ class SearchTask : public Task, public Checked {
   void report(const SearchReport& r, const Journal& journal, Context& context) const;
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> files_;
 };
 
@@ -102,8 +104,9 @@ class WindowEvaluator {
 };
 
 /// Trains the best networks again with several seeds, chooses their share beside harmonics + ridge by validation,
-/// records the choice, and only then forecasts the test years. Collective; `journal` on rank 0.
+/// records the choice, and only then forecasts the test years; `results` get what the best network does alone.
+/// Collective; `journal` on rank 0.
 std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal,
-                                  Context& context);
+                                  std::vector<Result>& results, Context& context);
 
 }  // namespace cambium::podlstm

@@ -78,9 +78,9 @@ struct Piece {
 
 class FinalTable {
  public:
-  FinalTable(const SearchTask::Params& p, const Series& s, Journal* journal, Context& c)
-      : p_(p), series_(s), journal_(journal), context_(c), evaluator_(p, s, c, c.comm), shape_(p.data.shape()),
-        all_(all_starts(window_count(s.train, shape_, "training"))),
+  FinalTable(const SearchTask::Params& p, const Series& s, Journal* journal, std::vector<Result>& results, Context& c)
+      : p_(p), series_(s), journal_(journal), results_(results), context_(c), evaluator_(p, s, c, c.comm),
+        shape_(p.data.shape()), all_(all_starts(window_count(s.train, shape_, "training"))),
         test_(all_starts(window_count(s.test, shape_, "test"))) {}
 
   std::vector<TableRow> make() {
@@ -242,20 +242,27 @@ class FinalTable {
     return out;
   }
 
-  void report_seeds(const std::vector<double>& r2) const {
+  void report_seeds(const std::vector<double>& r2) {
     double mean = 0.0, square = 0.0;
     for (double x : r2) mean += x / static_cast<double>(r2.size());
     for (double x : r2) square += (x - mean) * (x - mean);
     std::string each;
     for (double x : r2) each += fmt::format(" {:.4f}", x);
-    context_.log.info(fmt::format("best network [{}] alone, test R2 over {} seeds: {:.4f} +- {:.4f} ({} )",
-                                  genome_text(found_.genomes.front()), r2.size(), mean,
-                                  r2.size() > 1 ? std::sqrt(square / static_cast<double>(r2.size() - 1)) : 0.0, each));
+    const double deviation = r2.size() > 1 ? std::sqrt(square / static_cast<double>(r2.size() - 1)) : 0.0;
+    const auto genome = genome_text(found_.genomes.front());
+    context_.log.info(fmt::format("best network [{}] alone, test R2 over {} seeds: {:.4f} +- {:.4f} ({} )", genome,
+                                  r2.size(), mean, deviation, each));
+    results_.push_back(
+        in_table("best_network_test_r2", "test R2 of the best network alone, mean over its seeds", mean));
+    results_.back().remark = genome;
+    results_.push_back(in_table("best_network_deviation", "standard deviation over these seeds", deviation));
+    results_.push_back(in_table("best_network_seeds", "seeds of the best network", static_cast<double>(r2.size())));
   }
 
   const SearchTask::Params& p_;
   const Series& series_;
   Journal* journal_;
+  std::vector<Result>& results_;
   Context& context_;
   WindowEvaluator evaluator_;
   WindowShape shape_;
@@ -267,8 +274,8 @@ class FinalTable {
 }  // namespace
 
 std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal,
-                                  Context& context) {
-  return FinalTable(params, series, journal, context).make();
+                                  std::vector<Result>& results, Context& context) {
+  return FinalTable(params, series, journal, results, context).make();
 }
 
 }  // namespace cambium::podlstm

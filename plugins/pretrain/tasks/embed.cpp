@@ -84,8 +84,12 @@ Task::Outcome Embed::run(Context& context) {
       write_column(file, "label", table.label, "class");
     });
   });
+  const double directions = directions_used(vectors.field);
   lines_ = {fmt::format("{} vectors of {} components, which spread over {:.1f} directions", vectors.field.rows,
-                        vectors.field.columns, directions_used(vectors.field))};
+                        vectors.field.columns, directions)};
+  results_ = {in_table("vectors", "vectors", static_cast<double>(vectors.field.rows)),
+              in_table("components", "components of a vector", static_cast<double>(vectors.field.columns)),
+              in_table("directions", "directions that the vectors spread over", directions)};
   citations_ = encoder.citations();
   for (const auto& citation : data->citations()) citations_.push_back(citation);
   work_ = {table.rows(), "sample"};

@@ -22,6 +22,7 @@ class Embed : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"vectors.h5"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -29,6 +30,7 @@ class Embed : public Task, public Checked {
  private:
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

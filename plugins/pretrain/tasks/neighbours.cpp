@@ -158,8 +158,10 @@ void Neighbours::write(const std::vector<Method>& methods, const std::vector<Sea
     if (answered.index) lines_.push_back(answered.index->stated.text(answered.index->lists.lists()));
     indexed_ = std::move(answered.entries);
   }
-  for (std::size_t k = 0; k < methods.size(); ++k)  // for tables of runs
-    lines_.push_back(fmt::format("nearest_{} = {:.6g}", io::plain_name(methods[k].name), scores[k].first));
+  for (std::size_t k = 0; k < methods.size(); ++k) {
+    const auto key = key_of("nearest_" + methods[k].name);
+    results_.push_back({key, key, scores[k].first});
+  }
   io::on_root(context.comm, [&] {
     io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), text);
     write_neighbours(methods.front(), context);
@@ -238,6 +240,7 @@ void Neighbours::write_neighbours(const Method& method, Context& context) {
 }
 
 Task::Outcome Neighbours::run(Context& context) {
+  results_.clear();
   lines_.clear();
   citations_.clear();
   indexed_ = {};

@@ -34,6 +34,7 @@ class Neighbours : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "neighbours.csv", "pictures.h5"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -51,6 +52,7 @@ class Neighbours : public Task, public Checked {
   Table archive_, queries_;
   Entries indexed_;  ///< of the index, where there is one
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

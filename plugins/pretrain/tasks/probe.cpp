@@ -121,6 +121,7 @@ static std::int64_t of_no_class(const std::vector<std::int64_t>& classes, const 
 }
 
 Task::Outcome Probe::run(Context& context) {
+  results_.clear();
   lines_.clear();
   citations_.clear();
   const auto training = context.registry->make<train::Dataset>(params_.training, context);
@@ -151,7 +152,6 @@ Task::Outcome Probe::run(Context& context) {
   const std::string few = params_.few > 0 ? fmt::format("{} labels a class", params_.few) : "";
   lines_.push_back(fmt::format("{:<18}{:>12}{:>10}{:>28}{:>20}", "share that is right", "neighbours", "linear",
                                few.empty() ? "" : "nearest, " + few, few.empty() ? "" : "linear"));
-  std::vector<std::string> results;
   std::string text = "method,neighbours,linear,few_nearest,few_nearest_deviation,few_linear,few_linear_deviation\n";
   for (const auto& method : methods_for(known, asked, known_vectors, asked_vectors)) {
     const Row row = judged(method, classes, truth, context);
@@ -161,17 +161,19 @@ Task::Outcome Probe::run(Context& context) {
       line += fmt::format("{:>18.4f} +- {:.4f}{:>10.4f} +- {:.4f}", nearest.mean, nearest.deviation, linear.mean,
                           linear.deviation);
     lines_.push_back(line);
-    const auto name = io::plain_name(method.name);  // for tables of runs
-    results.push_back(fmt::format("neighbours_{} = {:.6g}", name, row.neighbours));
-    if (params_.few > 0) results.push_back(fmt::format("few_nearest_{} = {:.6g}", name, nearest.mean));
-    if (params_.few > 0) results.push_back(fmt::format("few_linear_{} = {:.6g}", name, linear.mean));
+    const auto add = [&](const std::string& what, double value) {
+      const auto key = key_of(what + method.name);
+      results_.push_back({key, key, value});
+    };
+    add("neighbours_", row.neighbours);
+    if (params_.few > 0) add("few_nearest_", nearest.mean);
+    if (params_.few > 0) add("few_linear_", linear.mean);
     text += fmt::format("{},{},{},{},{},{},{}\n", method.name, number_text(row.neighbours), number_text(row.linear),
                         number_text(nearest.mean), number_text(nearest.deviation), number_text(linear.mean),
                         number_text(linear.deviation));
   }
   const double most = share_right(most_frequent(classes, truth.size()), truth);
   lines_.push_back(fmt::format("{:<18}{:>12.4f}{:>10.4f}", "most frequent", most, most));
-  lines_.insert(lines_.end(), results.begin(), results.end());
   io::on_root(context.comm, [&] {
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), text);
   });

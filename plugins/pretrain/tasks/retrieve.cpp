@@ -105,6 +105,8 @@ void Retrieve::judge_parameters(const Table& archive, const Matrix& vectors, con
     const auto j = judged(method, combination, archive, params_.entries);
     if (j.asked == 0) continue;
     const auto n = static_cast<double>(j.asked);
+    results_.push_back(
+        in_table("first_" + key_of(method.name), "share of the first that are right: " + method.name, j.first / n));
     rows.push_back(fmt::format("{:<24}{:>10.4f}{:>14.4f}{:>9}", method.name, j.first / n, j.among / n, j.asked));
   }
   if (rows.empty()) return;
@@ -181,6 +183,7 @@ void Retrieve::write_found(const Entries& found, Context& context) const {
 }
 
 Task::Outcome Retrieve::run(Context& context) {
+  results_.clear();
   lines_.clear();
   citations_.clear();
   LoadedEncoder encoder(params_.model, context);

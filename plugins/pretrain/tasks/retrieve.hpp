@@ -33,6 +33,7 @@ class Retrieve : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override;
   std::vector<Citation> citations() const override { return citations_; }
@@ -47,6 +48,7 @@ class Retrieve : public Task, public Checked {
   Params params_;
   EntryMarks marks_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

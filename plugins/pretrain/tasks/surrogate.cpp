@@ -107,6 +107,7 @@ Matrix of_nearest(const Matrix& asked, const Matrix& known, const Matrix& number
 
 /// Errors are in units of each number's deviation over the runs of the archive and of the test.
 Task::Outcome Surrogate::run(Context& context) {
+  results_.clear();
   lines_.clear();
   const auto table = [&](const deck::Choice<train::Dataset>& choice) {
     const auto data = context.registry->make<train::Dataset>(choice, context);
@@ -124,7 +125,6 @@ Task::Outcome Surrogate::run(Context& context) {
   const Matrix truth = standardised(test.numbers, all);
   std::string text = "archive,runs,error,error_of_nearest\n";
   lines_.push_back(fmt::format("{:<18}{:>8}{:>12}{:>16}", "error of numbers", "runs", "the fit", "nearest run"));
-  std::vector<std::string> results;
   for (const auto& [name, archive] : archives()) {
     const Runs known = runs_of(table(archive), units, "archive");
     if (known.parameters.columns != test.parameters.columns)
@@ -134,10 +134,10 @@ Task::Outcome Surrogate::run(Context& context) {
     const double error = root_mean_square(KernelFit(there, numbers)(asked), truth);
     const double nearest = root_mean_square(of_nearest(asked, there, numbers), truth);
     lines_.push_back(fmt::format("{:<18}{:>8}{:>12.4f}{:>16.4f}", name, known.numbers.rows, error, nearest));
-    results.push_back(fmt::format("error_{} = {:.6g}", io::plain_name(name), error));
+    const auto key = key_of("error_" + name);
+    results_.push_back({key, key, error});
     text += fmt::format("{},{},{},{}\n", name, known.numbers.rows, number_text(error), number_text(nearest));
   }
-  lines_.insert(lines_.end(), results.begin(), results.end());
   io::on_root(context.comm, [&] {
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "errors.csv").string(), text);
   });

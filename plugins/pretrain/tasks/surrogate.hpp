@@ -23,6 +23,7 @@ class Surrogate : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"errors.csv"}; }
 
@@ -31,6 +32,7 @@ class Surrogate : public Task, public Checked {
   std::vector<std::pair<std::string, deck::Choice<train::Dataset>>> archives() const;
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
 };
 

@@ -42,6 +42,9 @@ void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, 
   for (const auto& row : rows) {
     const double area = area_under_curve(records.answers, row.value, 0.5), loss = log_loss(records.answers, row.value);
     lines_.push_back(fmt::format("{:<44}{:>10.4f}{:>12.4f}", row.method, area, loss));
+    const auto name = key_of(row.method);
+    results_.push_back(in_table("auc_" + name, "AUC: " + row.method, area));
+    results_.push_back(in_table("log_loss_" + name, "log loss: " + row.method, loss));
     scores += fmt::format("{},{},{}\n", row.method, number_text(area), number_text(loss));
   }
   std::string clicks = "record,clicked,probability\n";
@@ -60,6 +63,7 @@ static const RecordSet& records_of(train::Dataset& data) {
 }
 
 Task::Outcome JudgeClicks::run(Context& context) {
+  results_.clear();
   lines_.clear();
   citations_.clear();
   const auto training = context.registry->make<train::Dataset>(params_.training, context);

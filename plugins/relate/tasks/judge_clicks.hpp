@@ -21,6 +21,7 @@ class JudgeClicks : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "clicks.csv"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -34,6 +35,7 @@ class JudgeClicks : public Task, public Checked {
 
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

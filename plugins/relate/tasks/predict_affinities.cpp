@@ -133,6 +133,10 @@ void PredictAffinities::write_scores(const std::vector<Row>& rows, Context& cont
     const double order = concordance(truth_, row.value), error = mean_squared_error(truth_, row.value),
                  area = area_under_curve(truth_, row.value, strong);
     lines_.push_back(fmt::format("{:<48}{:>13.4f}{:>10.4f}{:>10.4f}", row.method, order, error, area));
+    const auto name = key_of(row.method);
+    results_.push_back(in_table("concordance_" + name, "concordance: " + row.method, order));
+    results_.push_back(in_table("mse_" + name, "mean squared error: " + row.method, error));
+    results_.push_back(in_table("auc_" + name, "AUC: " + row.method, area));
     text += fmt::format("{},{},{},{}\n", io::csv_cell(row.method), number_text(order), number_text(error),
                         number_text(area));
   }
@@ -180,6 +184,7 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
 }
 
 Task::Outcome PredictAffinities::run(Context& context) {
+  results_.clear();
   lines_.clear();
   tested_.clear();
   truth_.clear();

@@ -26,6 +26,7 @@ class PredictAffinities : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "affinities.csv"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -46,6 +47,7 @@ class PredictAffinities : public Task, public Checked {
   std::vector<std::size_t> tested_;  ///< pairs of the table
   std::vector<double> truth_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

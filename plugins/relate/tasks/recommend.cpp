@@ -150,6 +150,11 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
     const double recall = mean(judged, 0), ndcg = mean(judged, 1), fresh = mean(judged, 2);
     lines_.push_back(fmt::format("{:<44}{:>12.4f}{:>12.4f}{:>12}", judged.method, recall, ndcg,
                                  std::isnan(fresh) ? "-" : fmt::format("{:.4f}", fresh)));
+    const auto name = key_of(judged.method);
+    results_.push_back(in_table("recall_" + name, "recall: " + judged.method, recall));
+    results_.push_back(in_table("ndcg_" + name, "NDCG: " + judged.method, ndcg));
+    if (!std::isnan(fresh))
+      results_.push_back(in_table("recall_new_" + name, "recall of new items: " + judged.method, fresh));
     scores += fmt::format("{},{},{},{}\n", judged.method, number_text(recall), number_text(ndcg), number_text(fresh));
   }
   lines_.push_back("new items: recall of items that nobody chose in training, of users who chose some in tests");
@@ -167,6 +172,7 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
 }
 
 Task::Outcome Recommend::run(Context& context) {
+  results_.clear();
   lines_.clear();
   citations_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);

@@ -23,6 +23,7 @@ class Recommend : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "recommended.csv"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -46,6 +47,7 @@ class Recommend : public Task, public Checked {
   std::vector<std::int32_t> users_;  ///< who are judged
   std::vector<double> popular_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

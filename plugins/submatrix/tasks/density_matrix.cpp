@@ -198,11 +198,13 @@ std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, Conte
     const SpinDensity spins = spin_density(system, options, params_.magnetisation, context);
     const auto timer = context.timing.scope("output");
     files_ = write_spins(system, options, spins, params_.output, context);
+    results_ = results_of(spins);
     return describe_spins(system, options, spins, context);
   }
   const DensityResult result = density_matrix(system, options, context);
   const auto timer = context.timing.scope("output");
   files_ = write_results(system, options, result, params_.output, context);
+  results_ = results_of(system, options, result);
   return describe_result(system, options, result, context);
 }
 

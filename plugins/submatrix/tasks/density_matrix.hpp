@@ -47,15 +47,17 @@ class DensityTask : public Task, public Checked {
   Outcome run(Context& context) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> files() const override { return files_; }
 
  private:
   DensityOptions options(const MatrixSystem& system) const;
-  /// Evaluates, writes files_ and returns what to say of it.
+  /// Evaluates, writes files_ and results_, and returns what to say of it.
   std::vector<std::string> evaluate(const MatrixSystem& system, Context& context);
 
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> files_;
 };
 

@@ -183,6 +183,29 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
   return out;
 }
 
+std::vector<Result> results_of(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result) {
+  std::vector<Result> out;
+  const auto add = [&](const char* key, const char* label, double value, const char* unit) {
+    out.push_back(in_table(key, label, value));
+    out.back().unit = unit;
+  };
+  add("band_energy", "band energy", result.energy, "hartree");
+  if (options.kt > 0.0) add("free_energy", "free energy", result.energy + result.entropy_term, "hartree");
+  add("electrons", "electrons", result.electrons, "");
+  add("mu", "chemical potential", result.mu, "hartree");
+  add("gap", "gap", result.gap_high - result.gap_low, "hartree");
+  add("mean_dimension", "mean dimension of a submatrix", result.columns.mean_dimension, "");
+  const double unit = 1000.0 * ev_per_hartree;
+  if (result.error.submatrices > 0) {
+    add("error_estimate", "error estimate of E - mu N", -unit * result.error.energy_change, "meV/atom");
+    add("error_margin", "margin of the error estimate, 95 %", unit * result.error.margin, "meV/atom");
+  }
+  if (system.reference.band_energy && options.kt <= 0.0)
+    add("error", "E less the reference in the file",
+        mev_per_atom(result.energy - *system.reference.band_energy, system), "meV/atom");
+  return out;
+}
+
 std::vector<Citation> citations() {
   return {{"Lass2018",
            "@inproceedings{Lass2018, author={Lass, M. and Mohr, S. and Wiebeler, H. and K{\\\"u}hne, T. D. and Plessl, "

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/plugin/potential.hpp"
+#include "core/plugin/result.hpp"
 #include "plugins/submatrix/density/spin_density.hpp"
 
 namespace cambium::submatrix {
@@ -21,6 +22,9 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
 /// Two lines on result.error: what is printed is computed less exact, in meV/atom.
 std::vector<std::string> describe_error(const MatrixSystem& system, const DensityOptions& options,
                                         const DensityResult& result);
+/// Energy, electrons, mu and the estimate of the error as data; all of it stands in the lines, too.
+std::vector<Result> results_of(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result);
+std::vector<Result> results_of(const SpinDensity& spins);
 /// Collective. Writes what `wanted` names into the run directory and returns the names.
 std::vector<std::string> write_results(const MatrixSystem& system, const DensityOptions& options,
                                        const DensityResult& result, const std::vector<std::string>& wanted,

@@ -39,6 +39,14 @@ std::string solver_steps(const DensityOptions& options, const ColumnStatistics& 
 
 }  // namespace
 
+std::vector<Result> results_of(const SpinDensity& spins) {
+  std::vector<Result> out{in_table("band_energy", "band energy, both spins", spins.energy()),
+                          in_table("electrons", "electrons", spins.electrons()),
+                          in_table("magnetisation", "magnetisation", spins.magnetisation())};
+  out[0].unit = "hartree";
+  return out;
+}
+
 std::vector<std::string> describe_spins(const MatrixSystem& system, const DensityOptions& options,
                                         const SpinDensity& spins, Context& context) {
   warn(system, options, spins, context.log);

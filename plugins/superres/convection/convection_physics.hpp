@@ -49,11 +49,12 @@ class ConvectionPhysics : public Physics, public Checked {
   std::optional<GridFields> grid_fields(const State& state, const Comm& comm) const override {
     return grid_fields_of(state, comm);
   }
-  std::vector<std::string> report() const override {
-    std::vector<std::string> lines;
-    if (run_.averages.weight() > 0.0) lines = setup_.report(run_.averages.mean(), run_.averages);
-    lines.push_back(fmt::format("largest |div u| at the last line: {:.2g}", divergence_));
-    return lines;
+  std::vector<Result> results() const override {
+    std::vector<Result> out;
+    if (run_.averages.weight() > 0.0) out = setup_.results(run_.averages.mean(), run_.averages);
+    out.push_back(
+        {.key = "largest_div_u", .label = "largest |div u| at the last line", .value = divergence_, .digits = 2});
+    return out;
   }
 
   /// For tests and measurements.

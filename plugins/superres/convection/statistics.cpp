@@ -1,5 +1,7 @@
 #include "plugins/superres/convection/statistics.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -104,6 +106,12 @@ void TimeAverages::add(const Means& means, double weight) {
   for (int k = 0; k < sums; ++k) sums_[k] += weight * (means.*members[k]);
   weight_ += weight;
   ++samples_;
+}
+
+Result TimeAverages::kinetic_energy(const Means& mean) const {
+  return {"averages_kinetic_energy",
+          fmt::format("averages over {:.6g} free-fall times ({} instants): kinetic energy", weight_, samples_),
+          mean.kinetic};
 }
 
 Means TimeAverages::mean() const {

@@ -3,6 +3,7 @@
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/comm.hpp"
+#include "core/plugin/result.hpp"
 #include "plugins/superres/convection/flow.hpp"
 
 namespace cambium::superres {
@@ -32,6 +33,8 @@ class TimeAverages {
   long samples() const { return samples_; }
   /// Throws InternalError when nothing was added.
   Means mean() const;
+  /// The mean kinetic energy as a result that says over how long the averages go.
+  Result kinetic_energy(const Means& mean) const;
   void save(io::Group& group) const;
   void load(const io::Group& group);
 

@@ -42,12 +42,13 @@ void CavitySetup::measure(const Means& m, std::span<double> values) const {
   std::copy(std::begin(all), std::end(all), values.begin());
 }
 
-std::vector<std::string> CavitySetup::report(const Means& m, const TimeAverages& averages) const {
+std::vector<Result> CavitySetup::results(const Means& m, const TimeAverages& averages) const {
   return {
-      fmt::format("averages over {:.6g} free-fall times ({} instants): kinetic energy {:.6g}", averages.weight(),
-                  averages.samples(), m.kinetic),
-      fmt::format("Nusselt number: left {:.6g}, right {:.6g}, volume {:.6g}, <|grad b|^2> {:.6g}", m.left, m.right,
-                  1.0 + peclet() * m.flux_x, m.gradient),
+      averages.kinetic_energy(m),
+      {"nusselt_number_left", "Nusselt number: left", m.left},
+      {"nusselt_number_right", "Nusselt number: right", m.right},
+      {"nusselt_number_volume", "Nusselt number: volume", 1.0 + peclet() * m.flux_x},
+      {"nusselt_number_grad_b_2", "Nusselt number: <|grad b|^2>", m.gradient},
   };
 }
 

@@ -16,7 +16,7 @@ class CavitySetup {
   Fluid fluid() const;
   std::vector<Observable> observables() const;
   void measure(const Means& means, std::span<double> values) const;
-  std::vector<std::string> report(const Means& means, const TimeAverages& averages) const;
+  std::vector<Result> results(const Means& means, const TimeAverages& averages) const;
 
  private:
   double peclet() const;

@@ -50,16 +50,17 @@ void PlatesSetup::measure(const Means& m, std::span<double> values) const {
   std::copy(std::begin(all), std::end(all), values.begin());
 }
 
-std::vector<std::string> PlatesSetup::report(const Means& m, const TimeAverages& averages) const {
+std::vector<Result> PlatesSetup::results(const Means& m, const TimeAverages& averages) const {
   const double volume = 1.0 + peclet() * m.flux_z;
   const double viscous = 1.0 + peclet() * fluid().viscosity * m.strain;
-  auto closure = [&](double nusselt) { return 100.0 * (nusselt / volume - 1.0); };
+  auto closure = [&](double nusselt) { return fmt::format("{:+.2g} %", 100.0 * (nusselt / volume - 1.0)); };
   return {
-      fmt::format("averages over {:.6g} free-fall times ({} instants): kinetic energy {:.6g}", averages.weight(),
-                  averages.samples(), m.kinetic),
-      fmt::format("Nusselt number: bottom {:.6g}, top {:.6g}, volume {:.6g}", m.bottom, m.top, volume),
-      fmt::format("exact identities: 1 + sqrt(Ra Pr) eps = {:.6g} ({:+.2g} %), <|grad b|^2> = {:.6g} ({:+.2g} %)",
-                  viscous, closure(viscous), m.gradient, closure(m.gradient)),
+      averages.kinetic_energy(m),
+      {"nusselt_number_bottom", "Nusselt number: bottom", m.bottom},
+      {"nusselt_number_top", "Nusselt number: top", m.top},
+      {"nusselt_number_volume", "Nusselt number: volume", volume},
+      {"nusselt_viscous", "exact identities: 1 + sqrt(Ra Pr) eps", viscous, "", {}, closure(viscous)},
+      {"grad_b_2", "exact identities: <|grad b|^2>", m.gradient, "", {}, closure(m.gradient)},
   };
 }
 

@@ -17,7 +17,7 @@ class PlatesSetup {
   Fluid fluid() const;
   std::vector<Observable> observables() const;
   void measure(const Means& means, std::span<double> values) const;
-  std::vector<std::string> report(const Means& means, const TimeAverages& averages) const;
+  std::vector<Result> results(const Means& means, const TimeAverages& averages) const;
 
  private:
   /// sqrt(Ra Pr), the reciprocal of the diffusivity.

@@ -112,6 +112,7 @@ FindPlumes::Row FindPlumes::network(const std::string& model, Plumes& test, Cont
 }
 
 void FindPlumes::write(const std::vector<Row>& rows, const Plumes& test, Context& context) {
+  results_.clear();
   lines_.assign(1, fmt::format("{:<26}{:>10}{:>12}{:>10}{:>10}", "intersection over union", "mean", "background",
                                "warm", "cold"));
   std::vector<io::Column> columns;
@@ -121,6 +122,7 @@ void FindPlumes::write(const std::vector<Row>& rows, const Plumes& test, Context
     for (const double o : row.overlap) mean += o / plume_classes;
     lines_.push_back(fmt::format("{:<26}{:>10.4f}{:>12.4f}{:>10.4f}{:>10.4f}", row.name, mean, row.overlap[0],
                                  row.overlap[1], row.overlap[2]));
+    results_.push_back(in_table("overlap_" + key_of(row.name), "intersection over union: " + row.name, mean));
     columns.push_back({row.name, "", "intersection over union: mean over the classes, then of each class"});
     scores.push_back({mean, row.overlap[0], row.overlap[1], row.overlap[2]});
   }

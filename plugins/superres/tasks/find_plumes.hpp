@@ -31,6 +31,7 @@ class FindPlumes : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {images_, "sample"}; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "plumes.h5"}; }
   std::vector<Citation> citations() const override { return citations_; }
@@ -49,6 +50,7 @@ class FindPlumes : public Task, public Checked {
 
   Params params_;
   std::int64_t images_ = 0;
+  std::vector<Result> results_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;
 };

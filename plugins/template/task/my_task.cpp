@@ -89,8 +89,8 @@ Task::Outcome MyTask::run(Context& context) {
     io::write_csv(context.run_directory + "/my_task.csv",
                   {{"mean", column.unit, ""}, {"error", column.unit, ""}, {"block_length", "rows", ""}},
                   {{m.mean}, {m.error}, {static_cast<double>(m.length)}});
-    lines_ = {fmt::format("{}: {:.6g} +- {:.2g} {} ({} blocks of {} rows)", params_.column, m.mean, m.error,
-                          column.unit, params_.blocks, m.length)};
+    results_ = {{key_of(params_.column), "mean of " + params_.column, m.mean, column.unit, m.error,
+                 fmt::format("{} blocks of {} rows", params_.blocks, m.length)}};
     work_ = {std::ssize(column.values), "row"};
   });
   return Outcome::done;

@@ -33,14 +33,14 @@ class MyTask : public Task {
   void check(Context&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
-  std::vector<std::string> lines() const override { return lines_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> files() const override { return {"my_task.csv"}; }
   std::vector<Citation> citations() const override;
 
  private:
   Params params_;
   Work work_;
-  std::vector<std::string> lines_;
+  std::vector<Result> results_;
 };
 
 }  // namespace cambium::my_task

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <cmath>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/run/run.hpp"
 #include "core/run/summary/banner.hpp"
+#include "core/run/summary/stage_results.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 
@@ -48,6 +50,13 @@ class Press : public Task {
     return Outcome::done;
   }
   Work work() const override { return params_.silent ? Work{} : Work{3, "sheet"}; }
+  std::vector<Result> results() const override {
+    if (params_.silent) return {};
+    return {{"margin", "page: margin", 0.1 + 0.2, "mm", 0.05, "by ruler"},
+            {"bound", "page: bound", 2.0},
+            {"ink", "ink", 1e-3, "l"},
+            in_table("ink", "ink of the second sheet", std::nan(""))};
+  }
   std::vector<std::string> lines() const override { return {params_.silent ? "nothing" : "no sheet was lost"}; }
   std::vector<std::string> files() const override {
     return params_.silent ? std::vector<std::string>{} : std::vector<std::string>{"a.csv", "b.h5"};
@@ -106,13 +115,52 @@ TEST_CASE("every stage ends with the same page, its warnings and its cite.bib") 
   REQUIRE(at("press_2") != std::string::npos);
   CHECK(log.substr(at("press"), log.find("\n\n--- stage 2") - at("press")) ==
         "-> " + place + "/press\nprints\nwarning: the ink is low\n\nStage T s, " + ranks +
-            ", 3 sheets\nR sheets/s\npeak memory per rank: M MiB (largest M)\nno sheet was lost\nwritten in " + place +
-            "/press: a.csv, b.h5\nwarning (2 times): the ink is low\ncite: " + place + "/press/cite.bib (2 works)");
+            ", 3 sheets\nR sheets/s\npeak memory per rank: M MiB (largest M)\npage: margin = 0.3 +- 0.05 mm (by "
+            "ruler), bound = 2\nink = 0.001 l\nno sheet "
+            "was lost\nwritten in " +
+            place + "/press: a.csv, b.h5\nwarning (2 times): the ink is low\ncite: " + place +
+            "/press/cite.bib (2 works)");
   CHECK(text_of(place + "/press/cite.bib") == "@book{gutenberg1455}\n\n@book{caxton1476}\n\n");
   CHECK(log.substr(at("press_2")) == "-> " + place + "/press_2\nprints\n\nStage T s, " + ranks +
                                          "\npeak memory per rank: M MiB (largest M)\nnothing\nwarning (2 times): the "
                                          "ink is low\n");
   CHECK_FALSE(std::filesystem::exists(place + "/press_2/cite.bib"));
+  const auto found = stage_results_in(place + "/press");
+  REQUIRE((found && found->results.size() == 4));
+  CHECK(found->results[0].value == 0.1 + 0.2);  // every digit
+  CHECK(found->results[0].uncertainty == 0.05);
+  CHECK(found->results[0].remark == "by ruler");
+  CHECK(found->results[2].label == "ink");
+  CHECK(found->results[3].key == "ink_2");  // a key stands once
+  CHECK(std::isnan(found->results[3].value));
+  CHECK((found->ranks == w.comm.size() && found->items == 3 && found->item == "sheet" && !found->steps));
+  CHECK((found->seconds >= 0.0 && found->memory > 0.0));
+  CHECK(found->files == std::vector<std::string>{"a.csv", "b.h5"});
+  CHECK(found->warnings.back().count == 2);
+  CHECK(found->summary.back() == "no sheet was lost");
+  CHECK(stage_results_in(place + "/press_2")->results.empty());
+  CHECK_FALSE(stage_results_in(place));
+}
+
+TEST_CASE("results are said by their labels") {
+  const std::vector<Result> results{
+      {"gamma", "growth of the field: gamma", -0.153},
+      {"omega", "growth of the field: omega", 1.41, "", {}, "17 peaks"},
+      {"top", "Nusselt number: at the top", 4.0},
+      {.key = "force", .label = "largest force", .value = 1.0 / 3.0, .unit = "eV/A", .digits = 3}};
+  CHECK(result_lines(results) ==
+        std::vector<std::string>{"growth of the field: gamma = -0.153, omega = 1.41 (17 peaks)",
+                                 "Nusselt number: at the top 4", "largest force: 0.333 eV/A"});
+  CHECK(key_of("GCN (train_2)") == "gcn_train_2");
+  CHECK(key_of("2nd") == "x_2nd");
+}
+
+TEST_CASE("a damaged results.json is refused") {
+  CHECK_THROWS_WITH(
+      stage_results_of("{\"version\": 1}", "a/results.json"),
+      Catch::Contains("'a/results.json' is damaged or was changed") && Catch::Contains("run its stage again"));
+  CHECK_THROWS_WITH(stage_results_of("{\"version\": 2}", "a/results.json"),
+                    "'a/results.json' is of version 2, and this program reads up to 1; use the one that wrote it");
 }
 
 TEST_CASE("threads of the BLAS are warned of where they are more than the rank's own") {

@@ -18,13 +18,16 @@ TEST_CASE("the busiest rank, and what it costs") {
   // Rank 0 works 8 of 10 s, the others 4.
   const double waited = comm.root() ? 2.0 : 6.0;
   const double mean = (8.0 + 4.0 * (comm.size() - 1)) / comm.size();
-  const auto line = load_line(10.0, waited, comm);
+  const auto load = rank_load(10.0, waited, comm);
+  REQUIRE(load);
+  CHECK(load->results()[0].value == Approx(8.0 / mean));
+  const std::string line = load->line();
   if (comm.size() == 2)
     CHECK(line ==
           "load: the busiest rank worked 1.33 times as long as the mean, which cost the others 20.0 % of the time; "
           "messages and waiting took 40.0 %");
   CHECK(line.find(fmt::format("worked {:.2f} times", 8.0 / mean)) != std::string::npos);
-  CHECK(load_line(0.0, 0.0, comm).empty());
+  CHECK_FALSE(rank_load(0.0, 0.0, comm));
 }
 
 static void nap(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }

@@ -1,7 +1,6 @@
 """A closure trained on kinetic waves closes the fluid at wave numbers that it has not seen (inputs/kinetic/closure.yaml)."""
 import json
 import os
-import re
 import sys
 import unittest
 
@@ -35,11 +34,13 @@ def rates(name, stage, closure):
         fluid["simulate"]["end_time"] = fluid["simulate"]["growth_rate"]["to"] = 60 if k == 0.3 else 20
         fluid["simulate"].pop("thermo")
         fluids.append(fluid)
-    _, out = finished(name, {"run": {"name": name}, "plugins": ["kinetic"], "stages": fluids})
-    found = re.findall(r"gamma = (\S+), omega = (\S+)", out)
-    shares = re.findall(r"the closure took (\S+) % of a step", out)
-    assert len(found) == len(shares) == len(THEORY), out
-    return {k: (float(omega), float(gamma), float(share)) for k, (gamma, omega), share in zip(THEORY, found, shares)}
+    folder, out = finished(name, {"run": {"name": name}, "plugins": ["kinetic"], "stages": fluids})
+    rates = {}
+    for n, k in enumerate(THEORY, 1):
+        with open(os.path.join(folder, "simulate" if n == 1 else f"simulate_{n}", "results.json")) as file:
+            found = {result["key"]: result["value"] for result in json.load(file)["results"]}
+        rates[k] = found["omega"], found["gamma"], found["the_closure_took"]
+    return rates
 
 
 class Closure(unittest.TestCase):

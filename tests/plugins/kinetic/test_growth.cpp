@@ -125,7 +125,7 @@ TEST_CASE("noise, recurrence and saturation are told") {
 
   const Made few([](double t) { return std::exp(-0.1 * t) * std::cos(1.4 * t); }, 6.0, 0.05, all_peaks);
   CHECK(few.doubts().find("it rests on 2 peaks") != std::string::npos);
-  CHECK(few.fit.lines(few.result()).size() == 1);
+  CHECK(result_lines(few.fit.results(few.result())).size() == 1);
 }
 
 TEST_CASE("a wave that falls below a ripple of another rate is told") {
@@ -140,11 +140,16 @@ TEST_CASE("a wave that falls below a ripple of another rate is told") {
 TEST_CASE("the last page states rate, frequency and errors by the names that sweeps read") {
   const Made wave([](double t) { return std::exp(-0.1 * t) * std::cos(1.4 * t) * (1.0 + 1e-3 * std::sin(7.0 * t)); },
                   30.0, 0.05, all_peaks);
-  const auto lines = wave.fit.lines(wave.result());
+  const auto results = wave.fit.results(wave.result());
+  REQUIRE(results.size() == 4);
+  CHECK(results[0].value == wave.result().gamma);
+  CHECK(*results[0].uncertainty == wave.result().gamma_error);
+  CHECK(*results[1].uncertainty == wave.result().omega_error);
+  for (std::size_t k = 0; const char* key : {"gamma", "omega", "residual", "r_squared"}) CHECK(results[k++].key == key);
+  const auto lines = result_lines(results);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].find("growth rate of the field: gamma = -0.1") == 0);
   CHECK(lines[0].find(", omega = 1.4") != std::string::npos);
-  CHECK(lines[1].find("standard errors of the fit: gamma_error = ") == 0);
-  for (const char* name : {", omega_error = ", ", residual = ", ", r_squared = "})
-    CHECK(lines[1].find(name) != std::string::npos);
+  CHECK(lines[0].find(" +- ") != std::string::npos);
+  CHECK(lines[1].find("fit of the growth rate: residual = ") == 0);
 }

@@ -48,7 +48,7 @@ TEST_CASE("a stage reads a column and writes what it found") {
   std::ofstream(table) << "step,temperature [K]\n0,1\n1,3\n2,5\n3,7\n";
   MyTask task({.table = table, .column = "temperature", .blocks = 2}, context);
   CHECK(task.run(context) == Task::Outcome::done);
-  CHECK(task.lines() == std::vector<std::string>{"temperature: 4 +- 2 K (2 blocks of 2 rows)"});
+  CHECK(result_lines(task.results()) == std::vector<std::string>{"mean of temperature: 4 +- 2 K (2 blocks of 2 rows)"});
   CHECK(task.work().items == 4);
   std::ifstream written(folder / "my_task.csv");
   std::string head, row;
