@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
 
 namespace cambium::train {
@@ -97,14 +98,17 @@ Shards look_at(std::span<const std::string> files, const std::vector<std::string
   Shards out;
   out.paths = paths;
   for (const auto& path : files) {
-    const auto file = io::File::open(path);
+    const auto file =
+        deck::about_key("hdf5.files", files.size() == 1 ? "files[0]" : "files", [&] { return io::File::open(path); });
     Shards::Shard shard{path, out.rows(), 0, {}};
     for (std::size_t k = 0; k < names.size(); ++k) {
-      const auto array = file.dataset(paths[k]);
-      const auto field = field_of(names[k], array);
+      const std::string key = deck::child_path("fields", k);
+      const auto array = deck::about_key("hdf5.fields.array", key, [&] { return file.dataset(paths[k]); });
+      const auto field = deck::about_key("hdf5.fields.shape", key, [&] { return field_of(names[k], array); });
       const std::int64_t rows = array.shape()[0];
       if (units[k] != "?" && units[k] != field.unit)
-        throw InputError(
+        throw KeyError(
+            "hdf5.fields.unit", deck::joined_key(key, "unit"),
             fmt::format("array '{}' in '{}' has {}, the deck expects {} for the field '{}'; correct the deck's key "
                         "'unit' or convert the array",
                         array.path(), path, named(field.unit), named(units[k]), names[k]));
