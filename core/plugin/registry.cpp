@@ -118,7 +118,7 @@ void* Registry::create(std::string_view kind, std::string_view name, const deck:
     } catch (const deck::DeckError&) {  // says where already
       throw;
     } catch (const InputError& error) {
-      throw deck::PlacedError(deck::placed(error, keys));
+      throw deck::PlacedError(deck::placed(error, present));
     }
   }
   throw InputError(deck::placed(deck::unknown_type(*this, kind, name), keys).text);

@@ -175,7 +175,7 @@ std::vector<std::string> Table::lines(const std::string& second) const {
 std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const std::string& path,
                                            const LoadedModel& model, Context& context) {
   auto data = context.registry->make<Dataset>(params.dataset, context);
-  deck::about_key("evaluate.dataset", "dataset", [&] { data->open(context); });
+  deck::about_key("evaluate.calibrate", "quantize.calibrate.dataset", [&] { data->open(context); });
   if (data->size() == 0)
     throw KeyError("evaluate.calibrate.empty", "quantize.calibrate.dataset",
                    "the data set of calibrate is empty; name samples of the kind that the model was trained on");

@@ -137,7 +137,8 @@ void Trainer::prepare() {
 }
 
 void Trainer::start_fresh() {
-  deck::about_key("train.network", "network", [&] { step_.network().fit_statistics(data_.training(), context_); });
+  deck::about_key("train.network.data", "dataset", "network",
+                  [&] { step_.network().fit_statistics(data_.training(), context_); });
   prepare();
   if (params_.start_from.empty())
     step_.start();

@@ -84,7 +84,7 @@ void Trial::try_data(Check& check) {
   const bool whole = training.size() <= most_samples;
   for (const auto& field : training.fields()) fields.push_back(field.name);
   Subset few(training, some_ids(training, 64));
-  deck::about_key("train.network", "network",
+  deck::about_key("train.network.data", "dataset", "network",
                   [&] { step.network().fit_statistics(whole ? training : few, check.context()); });
   require_measure(params, step.network().metrics());
   quality_of(step.network(), params.network.type, params.validate.quality);

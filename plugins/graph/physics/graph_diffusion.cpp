@@ -93,8 +93,9 @@ double sum_of(std::span<const double> values) {
 }  // namespace
 
 GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
-    : params_(params), whole_(std::make_unique<const Network>(deck::about_key(
-                           "graph", "graph", [&] { return make_network(params.graph, context.seed, context.log); }))),
+    : params_(params),
+      whole_(std::make_unique<const Network>(deck::about_key(
+          "graph_diffusion.graph", "graph", [&] { return make_network(params.graph, context.seed, context.log); }))),
       edges_(whole_->edges()), range_(whole_->weight, context.comm) {
   // At 0.9 a spot in one node would be negative after a step, and modes off by a half; here the worst one errs by 3e-3.
   if (!params_.courant) params_.courant = 0.2;

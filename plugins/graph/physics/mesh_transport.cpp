@@ -75,8 +75,8 @@ std::function<double(Point)> kappa_of(const std::string& text, const std::map<st
 
 MeshTransport::MeshTransport(const Params& params, Context& context)
     : params_(params), context_(context), parameters_(values_of(params.parameters)),
-      whole_(std::make_unique<const Triangles>(
-          deck::about_key("mesh", "mesh", [&] { return make_mesh(params.mesh, context.seed, context.log); }))),
+      whole_(std::make_unique<const Triangles>(deck::about_key(
+          "mesh_transport.mesh", "mesh", [&] { return make_mesh(params.mesh, context.seed, context.log); }))),
       triangles_(whole_->triangles()), sides_(std::ssize(whole_->boundary)), tags_(whole_->tags),
       range_(pattern_of(*whole_), context.comm),
       cells_(dual_cells(*whole_, range_, kappa_of(params.diffusivity, parameters_))),

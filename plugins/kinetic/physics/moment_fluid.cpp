@@ -92,7 +92,7 @@ void MomentFluid::initialise(State& state, Context&) {
       const double x = length_ * j / n_;
       host(c, j) = formula(std::span(&x, 1));
       if (c != 1 && !(host(c, j) > 0.0))
-        throw KeyError("moment_fluid.positive", c ? "pressure" : "density",
+        throw KeyError("moment_fluid.positive", key,
                        fmt::format("{} is {:g} at x = {:.4g}; it must be larger than 0", c ? "pressure" : "density",
                                    host(c, j), x));
     }

@@ -126,7 +126,7 @@ Dougherty Species::dougherty_with(std::vector<double> frequency) const {
   for (int d = 0; d < solver_->grid().vdim; ++d)
     if (solver_->grid().velocity(d).ranks > 1)
       throw KeyError(
-          "kinetic.ranks.dougherty", "ranks",
+          "kinetic.ranks.dougherty", "",
           fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
                       "'ranks' with 1 there",
                       params_.name, d + 1));

@@ -15,7 +15,7 @@ namespace cambium::md {
 void Npt::start(Dynamics& d) {
   if (d.frozen())
     throw KeyError(
-        "npt.frozen", "frozen",
+        "npt.frozen", "",
         "npt moves every atom with the cell, so it cannot hold the groups in 'frozen' in place; use langevin or csvr, "
         "or take 'frozen' out");
   remember(d);

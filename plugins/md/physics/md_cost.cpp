@@ -8,6 +8,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/md/domain/brick_grid.hpp"
 
@@ -65,7 +66,7 @@ MdCost::MdCost(const Params& params, Context& context)
   const double temperature = params.initial_temperature.value_or(usual) * (params.structure.lattice ? 0.5 : 1.0);
   double lightest = 1e300;
   if (const auto species = species_of(params.structure, params.masses, context)) {
-    bind_potential(*species);
+    deck::about_key("", "potential", [&] { potential_->bind(*species); });
     for (const auto& s : *species) lightest = std::min(lightest, s.mass);
   }
   speed_ = std::sqrt(constants::boltzmann * temperature / (constants::mvv2e * lightest));

@@ -36,7 +36,7 @@ std::optional<Series> look_at_series(const ForecastOptions& options, Check& chec
     return {};
   }
   return deck::about_key("", "data", [&] {
-    Series series = deck::about_key("series.file", "series.file",
+    Series series = deck::about_key("series.file", "series.file", "series",
                                     [&] { return read_series(options.series, check.context().comm); });
     window_count(series.test, options.shape(), "test");
     const auto windows = window_count(series.train, options.shape(), "training");

@@ -56,7 +56,7 @@ void PodTask::examine(Check& check) {
   }
   if (const auto path = check.waits(check.stage().keys))
     return check.not_looked_at(fmt::format("the field: '{}' is still to be written", *path));
-  auto made = deck::about_key("field.files", "field", [&] {
+  auto made = deck::about_key("field.files", "field", "", [&] {
     return std::make_unique<Field>(field, params_.weights, params_.training, params_.buffer * 1048576.0,
                                    check.context());
   });

@@ -166,7 +166,7 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
 
 void DensityTask::check(Context& context) {
   const MatrixSystem system =
-      deck::about_key("matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
+      deck::about_key("density_matrix.matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
   for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
 }
 
@@ -176,7 +176,7 @@ void DensityTask::examine(Check& check) {
   if (!check.stage().tried) return;
   Context& context = check.context();
   const MatrixSystem system =
-      deck::about_key("matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
+      deck::about_key("density_matrix.matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
   const auto functions = system.layout->dimension();
   DensityOptions options = this->options(system);
   check_solver(options);

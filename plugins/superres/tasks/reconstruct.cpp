@@ -8,6 +8,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
