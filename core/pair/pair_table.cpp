@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium {
 
@@ -68,7 +68,8 @@ double PairTable::fill(const Formula& formula, double* energies, double* forces)
 PairTable::PairTable(std::span<const Formula> pairs, double cutoff, const PairTableParams& params)
     : from_(params.from.value_or(cutoff / 3.0)), to_(cutoff) {
   if (!(from_ < cutoff))
-    throw InputError(
+    throw KeyError(
+        "pair.table.from", "table.from",
         fmt::format("table: `from` is {:g} Å and the cut-off {:g} Å; within `from` the formula is computed, so it must "
                     "be smaller",
                     from_, cutoff));
@@ -87,9 +88,11 @@ PairTable::PairTable(std::span<const Formula> pairs, double cutoff, const PairTa
     }
     if (error_ <= params.error) break;
     if (grid_.bits == most_bits || !std::isfinite(error_))
-      throw InputError(fmt::format(
-          "table: {} intervals from {:g} to {:g} Å are too few for an error of {:.1e}; give a larger `error`",
-          intervals_, from_, cutoff, params.error));
+      throw KeyError(
+          "pair.table.error", "table.error",
+          fmt::format(
+              "table: {} intervals from {:g} to {:g} Å are too few for an error of {:.1e}; give a larger `error`",
+              intervals_, from_, cutoff, params.error));
   }
   const auto move = [](const std::vector<double>& from, const std::string& name) {
     const View<double*> to(name, from.size());

@@ -4,8 +4,9 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/node.hpp"
 #include "core/particles/atom_rows.hpp"
 
 namespace cambium {
@@ -80,7 +81,8 @@ void select_species(Selection& out, const std::string& name, const GroupSpec& sp
     if (type < 0) {
       std::vector<std::string> known;
       for (const auto& s : p.species) known.push_back(s.symbol);
-      throw InputError(fmt::format("group '{}': there is no species '{}'{}", name, symbol, suggestion(symbol, known)));
+      throw KeyError("groups.species.unknown", deck::child_path(name, "species"),
+                     fmt::format("group '{}': there is no species '{}'{}", name, symbol, suggestion(symbol, known)));
     }
     chosen(type) = 1;
   }
@@ -91,7 +93,8 @@ void select_species(Selection& out, const std::string& name, const GroupSpec& sp
 void select_block(Selection& out, const std::string& name, const GroupSpec& spec) {
   if (!spec.slab && !spec.block) return;
   if (spec.slab && spec.block)
-    throw InputError(fmt::format("group '{}' has both a slab and a block: put the slab's limits into the block", name));
+    throw KeyError("groups.slab_and_block", name,
+                   fmt::format("group '{}' has both a slab and a block: put the slab's limits into the block", name));
   out.block = true;
   out.block_fractional = spec.slab ? spec.slab->fractional : spec.block->fractional;
   for (int d = 0; d < 3; ++d) {
@@ -187,8 +190,10 @@ void GroupSpec::describe(deck::Describe<GroupSpec>& d) {
 
 Groups::Groups(std::map<std::string, GroupSpec> specs) : specs_(std::move(specs)) {
   if (specs_.size() > most_groups)
-    throw InputError(fmt::format("{} groups are given, at most {} are possible", specs_.size(), most_groups));
-  if (specs_.count("all")) throw InputError("the group 'all' exists already and holds every atom: choose another name");
+    throw KeyError("groups.too_many", "",
+                   fmt::format("{} groups are given, at most {} are possible", specs_.size(), most_groups));
+  if (specs_.count("all"))
+    throw KeyError("groups.all", "all", "the group 'all' exists already and holds every atom: choose another name");
 }
 
 std::uint32_t Groups::bit(const std::string& name) const {
@@ -197,7 +202,7 @@ std::uint32_t Groups::bit(const std::string& name) const {
   if (found != specs_.end()) return all_bit << (1 + std::distance(specs_.begin(), found));
   std::vector<std::string> known = {"all"};
   for (const auto& [other, spec] : specs_) known.push_back(other);
-  throw InputError(fmt::format("there is no group '{}'{}", name, suggestion(name, known)));
+  throw KeyError("groups.unknown", "", fmt::format("there is no group '{}'{}", name, suggestion(name, known)));
 }
 
 std::int64_t Groups::count(const Particles& p, const Comm& comm, std::uint32_t mask) {
@@ -214,8 +219,11 @@ void Groups::assign(Particles& p, const Comm& comm, const GivenAxes& axes) const
   for (const auto& [name, spec] : specs_) {
     add_bit(p, selection_of(name, spec, p, axes), bit(name));
     if (count(p, comm, bit(name)) == 0)
-      throw InputError(fmt::format(
-          "group '{}' holds no atom: check its species, tags and region (all conditions must hold together)", name));
+      throw KeyError(
+          "groups.empty", name,
+          fmt::format(
+              "group '{}' holds no atom: check its species, tags and region (all conditions must hold together)",
+              name));
   }
 }
 

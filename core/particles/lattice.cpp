@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/counts.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
 
@@ -16,9 +16,10 @@ namespace {
 /// Types of the atoms of one cell, and the species they stand for.
 std::vector<int> basis_types(const LatticeSpec& spec, std::size_t atoms, std::vector<Species>& species) {
   if (spec.species.size() != 1 && spec.species.size() != atoms)
-    throw InputError(fmt::format(
-        "the lattice has {} atom{} per cell but {} species are given: give one for all, or one per atom of the cell",
-        atoms, atoms == 1 ? "" : "s", spec.species.size()));
+    throw KeyError("structure.lattice.species_count", "species",
+                   fmt::format("the lattice has {} atom{} per cell but {} species are given: give one for all, or one "
+                               "per atom of the cell",
+                               atoms, atoms == 1 ? "" : "s", spec.species.size()));
   std::vector<int> types;
   for (std::size_t b = 0; b < atoms; ++b) {
     const std::string& symbol = spec.species[spec.species.size() == 1 ? 0 : b];
@@ -75,8 +76,9 @@ std::int64_t atoms_of(const LatticeSpec& spec) {
   const auto [nx, ny, nz] = spec.cells;
   const auto atoms = product_of({std::ssize(lattice_basis(spec.type)), nx, ny, nz});
   if (!atoms)
-    throw InputError(fmt::format(
-        "the lattice of [{}, {}, {}] cells has more atoms than can be counted; give fewer cells", nx, ny, nz));
+    throw KeyError("structure.lattice.cells", "cells",
+                   fmt::format("the lattice of [{}, {}, {}] cells has more atoms than can be counted; give fewer cells",
+                               nx, ny, nz));
   return *atoms;
 }
 
@@ -85,7 +87,8 @@ Structure make_lattice(const LatticeSpec& spec, const Comm& comm, std::uint64_t 
   const bool hcp = spec.type == LatticeType::hcp;
   const double edge[3] = {spec.a, hcp ? std::sqrt(3.0) * spec.a : spec.a, hcp ? spec.c_over_a * spec.a : spec.a};
   if (!(spec.a > 0.0 && edge[2] > 0.0) || *std::min_element(spec.cells.begin(), spec.cells.end()) < 1)
-    throw InputError(
+    throw KeyError(
+        "structure.lattice.lengths", "",
         fmt::format("a lattice needs positive lengths and at least one cell along each axis; found a = {} Å, c/a = {}, "
                     "cells [{}, {}, {}]",
                     spec.a, spec.c_over_a, spec.cells[0], spec.cells[1], spec.cells[2]));

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/particles/elements.hpp"
 
 namespace cambium {
@@ -80,7 +80,8 @@ double mass_of(const Species& declared, double from_structure) {
   if (from_structure > 0.0) return from_structure;
   const double mass = standard_mass(declared.symbol);
   if (mass <= 0.0)
-    throw InputError(
+    throw KeyError(
+        "structure.species.no_mass", "species",
         fmt::format("species '{0}' is not an element, so its mass must be given: masses: {{{0}: ...}} in g/mol{1}",
                     declared.symbol, element_in_other_case(declared.symbol)));
   return mass;
@@ -150,7 +151,8 @@ Particles particles_of(const Structure& s, std::span<const Species> declared) {
     if (type < 0) {
       std::vector<std::string> symbols;
       for (const auto& d : p.species) symbols.push_back(d.symbol);
-      throw InputError(
+      throw KeyError(
+          "structure.species.undeclared", "species",
           fmt::format("the structure holds species '{}', which is not among the deck's (species: [{}]): add it there",
                       s.species[k].symbol, fmt::join(symbols, ", ")));
     }

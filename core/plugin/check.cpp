@@ -7,33 +7,32 @@
 #include <filesystem>
 #include <new>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
-#include "core/deck/problems.hpp"
+#include "core/deck/placed_error.hpp"
 #include "core/parallel/memory.hpp"
-#include "core/plugin/formula_place.hpp"
 
 namespace cambium {
 
 namespace fs = std::filesystem;
 
 bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
-  const auto placed = [&](const std::string& text) {
-    if (const auto formula = placed_formula(text, keys)) return problem(*formula);
-    const std::string where = place_of(text, keys).where();
-    problem(where.empty() ? text : fmt::format("{}: {}", where, text));
-  };
+  const auto placed = [&](const std::string& text) { problem(deck::placed(text, keys)); };
   try {
     action();
     return true;
-  } catch (const deck::DeckError& error) {  // says where already
-    problem(error.what());
+  } catch (const deck::PlacedError& error) {  // says where already
+    problem({error.what(), error.id()});
+  } catch (const deck::DeckError& error) {
+    problem({error.what(), {}});
   } catch (const InputError& error) {
-    placed(error.what());
+    problem(deck::placed(error, keys));
   } catch (const NumericalError& error) {
     placed(fmt::format("the first step already fails: {}", error.what()));
   } catch (const std::bad_alloc&) {
-    placed("there is not enough memory here to look at it; use a machine with more, or make it smaller");
+    placed(
+        "there is not enough memory here to look at it; use a machine with "
+        "more, or make it smaller");
   } catch (const std::exception& error) {
     const std::string memory = memory_refusal(error);
     if (memory.empty()) throw;
@@ -42,8 +41,8 @@ bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
   return false;
 }
 
-void Check::problem(std::string text) {
-  if (std::find(problems_.begin(), problems_.end(), text) == problems_.end()) problems_.push_back(std::move(text));
+void Check::problem(deck::PlacedText one) {
+  if (std::find(problems_.begin(), problems_.end(), one) == problems_.end()) problems_.push_back(std::move(one));
   if (!stages_.empty()) ++stage().problems;
 }
 
@@ -156,13 +155,33 @@ std::optional<std::string> Check::waits(const deck::Node& keys) const {
   return {};
 }
 
-void Check::require_written_by(const std::string& path, const std::vector<std::string>& writers) const {
+bool Origin::covers(const Origin& other) const {
+  return kind == other.kind && (name.empty() || name == other.name || other.name.empty());
+}
+
+std::string Origin::text() const {
+  static constexpr const char* words[] = {"",       "network ",  "output ",    "physics ",
+                                          "stage ", "model of ", "fields of ", "ensemble of "};
+  return words[kind] + (name.empty() ? "*" : name);
+}
+
+void Check::require_written_by(const std::string& key, const std::string& path,
+                               const std::vector<Origin>& writers) const {
   const auto promise = written_before(path);
-  if (!promise || promise->by.empty()) return;
-  for (const auto& writer : writers)
-    if (holds(writer, promise->by)) return;
-  throw InputError(
-      fmt::format("'{}' will be written by the {}; expected a file of: {}", path, promise->by, join(writers)));
+  if (!promise || !promise->by.known()) return;
+  std::vector<std::string> expected;
+  for (const auto& writer : writers) {
+    if (writer.covers(promise->by)) return;
+    expected.push_back(writer.text());
+  }
+  throw KeyError(
+      "check.written_by", key,
+      fmt::format("'{}' will be written by the {}; expected a file of: {}", path, promise->by.text(), join(expected)));
+}
+
+void Check::require_written_by(const std::string& key, const std::vector<std::string>& paths,
+                               const std::vector<Origin>& writers) const {
+  for (std::size_t k = 0; k < paths.size(); ++k) require_written_by(deck::child_path(key, k), paths[k], writers);
 }
 
 /// Names of what a stage will write, for messages.
@@ -172,7 +191,8 @@ static std::vector<std::string> names(const std::vector<Promise>& promises) {
   return out;
 }
 
-/// Why a path in the run's directory will not be there; empty when it will, or when nobody can say.
+/// Why a path in the run's directory will not be there; empty when it will, or
+/// when nobody can say.
 std::string Check::problem_of_path(const std::string& path, const std::vector<std::string>& folders) const {
   const auto name = inside(path);
   if (!name) return {};
@@ -181,15 +201,20 @@ std::string Check::problem_of_path(const std::string& path, const std::vector<st
   for (std::size_t k = 0; k < folders.size(); ++k) {
     if (!of(folders[k])) continue;
     if (k == here)
-      return fmt::format("'{}' is in the folder that this stage itself writes; name a file of a stage before", path);
+      return fmt::format(
+          "'{}' is in the folder that this stage itself writes; "
+          "name a file of a stage before",
+          path);
     if (k > here) return fmt::format("'{}' is written by stage {}, which comes later; change their order", path, k + 1);
     const Stage& writer = stages_[k];
     if (*name == folders[k] || !writer.says_files || written_before(path)) return {};
     const std::string file = name->substr(folders[k].size() + 1);
     for (const auto& promise : writer.promises)
       if (holds(promise.name, file))
-        return fmt::format("stage {} ({}) will not write '{}', but one such file every {} steps{}", k + 1, writer.name,
-                           file, promise.every, promise.last ? fmt::format(", up to step {}", promise.last) : "");
+        return fmt::format(
+            "stage {} ({}) will not write '{}', but one such file every {} "
+            "steps{}",
+            k + 1, writer.name, file, promise.every, promise.last ? fmt::format(", up to step {}", promise.last) : "");
     const auto known = names(writer.promises);
     const auto near = nearest(file, known);
     return fmt::format("stage {} ({}) will not write '{}'; it writes {}{}", k + 1, writer.name, file, join(known),
@@ -206,7 +231,7 @@ std::string Check::problem_of_path(const std::string& path, const std::vector<st
 void Check::resolve_paths(const deck::Node& keys, const std::vector<std::string>& folders) {
   if (keys.is_scalar())
     if (const auto text = problem_of_path(keys.text(), folders); !text.empty())
-      problem(fmt::format("{}: {}", keys.where(), text));
+      problem({fmt::format("{}: {}", keys.where(), text), "check.path"});
   for (const auto& item : keys.items()) resolve_paths(item, folders);
   for (const auto& entry : keys.entries())
     if (!deck::is_note(entry.key)) resolve_paths(entry.value, folders);

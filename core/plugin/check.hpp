@@ -8,16 +8,30 @@
 #include <vector>
 
 #include "core/deck/node.hpp"
+#include "core/deck/placed_error.hpp"
 #include "core/parallel/context.hpp"
 
 namespace cambium {
 
 class State;
 
+/// What writes a file: a kind, and a name of that kind.
+struct Origin {
+  enum Kind { unknown, network, output, physics, stage, model_of, fields_of, ensemble_of };
+  Kind kind = unknown;
+  std::string name = {};  ///< type in a deck; empty: any of this kind
+
+  bool known() const { return kind != unknown; }
+  /// Whether what `other` writes is of this origin.
+  bool covers(const Origin& other) const;
+  /// "network deep_potential", "fields of reconstruct"; "network *" for any.
+  std::string text() const;
+};
+
 /// What a stage will have written when it ends, as far as that is known before it runs.
 struct Promise {
-  std::string name;     ///< in the stage's folder; "train/" is a folder, * is a step or a name: "restart.*.h5"
-  std::string by = {};  ///< "network deep_potential", "output h5md", "stage pod"; empty: not said
+  std::string name;  ///< in the stage's folder; "train/" is a folder, * is a step or a name: "restart.*.h5"
+  Origin by = {};    ///< unknown: not said
   std::vector<std::string> holds = {};  ///< species of a model, columns of a table; empty: not known
   std::int64_t every = 0, last = 0;     ///< steps for which there is such a file, *, and the last one; 0: not known
 };
@@ -31,8 +45,8 @@ class Check {
 
   Context& context() { return context_; }
 
-  /// Runs `action`; an InputError or NumericalError from it becomes a problem at the key inside of `keys` that it
-  /// names, and the answer is false. What has its place already keeps it.
+  /// Runs `action`; an InputError or NumericalError from it becomes a problem at `keys`, a KeyError at its key inside
+  /// of them, and the answer is false. What has its place already keeps it.
   bool look(const deck::Node& keys, const std::function<void()>& action);
   /// Asks an object of any kind, when it is Checked, whose keys are these. False when it has a problem.
   template <class T>
@@ -59,8 +73,11 @@ class Check {
   /// A path in the folder of a stage, which has it only once it ran; the first such path among the values of `keys`.
   bool waits(const std::string& path) const;
   std::optional<std::string> waits(const deck::Node& keys) const;
-  /// InputError when an earlier stage will write there, and not by one of these ("output fields", "network *").
-  void require_written_by(const std::string& path, const std::vector<std::string>& writers) const;
+  /// KeyError about `key`, which names the path, when an earlier stage will write there, and not by one of these.
+  void require_written_by(const std::string& key, const std::string& path, const std::vector<Origin>& writers) const;
+  /// The same of every path of a list.
+  void require_written_by(const std::string& key, const std::vector<std::string>& paths,
+                          const std::vector<Origin>& writers) const;
   /// The first state of a simulation, for its writers; null where it was not made.
   const State* first_state() const { return state_; }
   void set_first_state(const State* state) { state_ = state; }
@@ -83,11 +100,11 @@ class Check {
   /// belong to no stage.
   void resolve_paths(const deck::Node& keys, const std::vector<std::string>& folders);
   Stage& stage() { return stages_.back(); }
-  const std::vector<std::string>& problems() const { return problems_; }
+  const std::vector<deck::PlacedText>& problems() const { return problems_; }
   const std::vector<std::string>& unseen() const { return unseen_; }
 
  private:
-  void problem(std::string text);
+  void problem(deck::PlacedText one);
   /// Path in the run's directory without it and without "#7"; none when it is not there.
   std::optional<std::string> inside(const std::string& path) const;
   std::string problem_of_path(const std::string& path, const std::vector<std::string>& folders) const;
@@ -95,7 +112,8 @@ class Check {
   std::string directory_;
   Context& context_;
   std::vector<Stage> stages_;
-  std::vector<std::string> problems_, unseen_;
+  std::vector<deck::PlacedText> problems_;
+  std::vector<std::string> unseen_;
   const State* state_ = nullptr;
 };
 
@@ -117,9 +135,5 @@ bool Check::ask(T* object, const deck::Node& keys) {
 
 /// In a constructor, under `cambium check`: a file in the folder of the run, which an earlier stage writes.
 bool is_still_to_come(const std::string& path, const Context& context);
-
-/// The key inside of `keys` that a message names: the one whose value it quotes, whose path it begins with, or whose
-/// name it has as a word; `keys` itself where there is none.
-deck::Node place_of(const std::string& message, const deck::Node& keys);
 
 }  // namespace cambium

@@ -7,8 +7,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/placed_error.hpp"
 #include "core/plugin/bench.hpp"
-#include "core/plugin/formula_place.hpp"
 
 namespace cambium {
 
@@ -107,10 +107,6 @@ void Registry::rename(std::string_view kind, std::string_view former, std::strin
 }
 
 void* Registry::create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const {
-  const std::string where = keys.where();
-  const auto placed = [&](const std::string& text) {
-    return where.empty() ? text : fmt::format("{}: {}", where, text);
-  };
   const auto* entry = find(kind, name);
   for (const auto& type : types_) {
     if (&type->entry != entry) continue;
@@ -122,10 +118,10 @@ void* Registry::create(std::string_view kind, std::string_view name, const deck:
     } catch (const deck::DeckError&) {  // says where already
       throw;
     } catch (const InputError& error) {
-      throw deck::DeckError(placed_formula(error.what(), keys).value_or(placed(error.what())));
+      throw deck::PlacedError(deck::placed(error, present));
     }
   }
-  throw InputError(placed(deck::unknown_type(*this, kind, name)));
+  throw InputError(deck::placed(deck::unknown_type(*this, kind, name), keys).text);
 }
 
 std::vector<std::string> Registry::kinds() const {

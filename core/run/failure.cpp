@@ -9,8 +9,9 @@
 #include <string>
 #include <thread>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
+#include "core/deck/placed_error.hpp"
 #include "core/parallel/memory.hpp"
 
 namespace cambium {
@@ -23,9 +24,13 @@ static std::string damaged_text(const char* language, const std::exception& erro
       language, error.what());
 }
 
-Failure failure_of(std::exception_ptr error) {
+Failure failure_of(std::exception_ptr error, bool verbose) {
   try {
     std::rethrow_exception(error);
+  } catch (const deck::PlacedError& e) {
+    return {verbose ? e.verbose() : e.what(), ExitCode::bad_input, false};
+  } catch (const KeyError& e) {
+    return {verbose ? deck::PlacedText{e.what(), e.id()}.with_id() : e.what(), ExitCode::bad_input, false};
   } catch (const InputError& e) {
     return {e.what(), ExitCode::bad_input, false};
   } catch (const NumericalError& e) {
@@ -54,8 +59,8 @@ bool every_rank_arrives(const Comm& comm) {
   return false;
 }
 
-int report_failure(std::exception_ptr error, const Comm& comm) {
-  const Failure failure = failure_of(error);
+int report_failure(std::exception_ptr error, const Comm& comm, bool verbose) {
+  const Failure failure = failure_of(error, verbose);
   const int code = static_cast<int>(failure.code);
   auto print = [&] { std::fprintf(stderr, "cambium: %s\n", failure.text.c_str()); };
   if (comm.size() == 1) {

@@ -14,13 +14,14 @@ struct Failure {
   bool elsewhere = false;  ///< another rank knows more
 };
 
-Failure failure_of(std::exception_ptr error);
+/// `verbose`: with the identifiers of docs/errors.md behind what has one, "text [md.timestep.range]".
+Failure failure_of(std::exception_ptr error, bool verbose = false);
 
 /// Collective among the ranks that failed: whether all ranks come here within a few seconds.
 bool every_rank_arrives(const Comm& comm);
 
 /// Prints what went wrong, once for all ranks that failed, to standard error and returns the exit code. When some rank
 /// does not arrive here within a few seconds (it did not fail), all are aborted with that code.
-int report_failure(std::exception_ptr error, const Comm& comm);
+int report_failure(std::exception_ptr error, const Comm& comm, bool verbose = false);
 
 }  // namespace cambium

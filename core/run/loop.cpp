@@ -7,9 +7,11 @@
 #include <limits>
 #include <map>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/recorder.hpp"
 #include "core/base/wait_clock.hpp"
+#include "core/deck/about_key.hpp"
+#include "core/deck/node.hpp"
 #include "core/io/checkpoint.hpp"
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
@@ -31,10 +33,12 @@ static void require_own_files(const std::vector<std::unique_ptr<Writer>>& writer
     for (const auto& file : writers[k]->files()) {
       const auto [at, is_new] = first.emplace(file, k);
       if (is_new || at->second == k) continue;
-      throw InputError(fmt::format(
-          "output[{}] ({}) and output[{}] ({}) both write {}: leave one of them out, or, where the type has "
-          "the key 'file', give it another name",
-          at->second, params.output[at->second].type, k, params.output[k].type, file));
+      throw KeyError(
+          "simulate.output.same_file", deck::child_path("output", k),
+          fmt::format(
+              "output[{}] ({}) and output[{}] ({}) both write {}: leave one of them out, or, where the type has "
+              "the key 'file', give it another name",
+              at->second, params.output[at->second].type, k, params.output[k].type, file));
     }
 }
 
@@ -50,14 +54,17 @@ Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), 
   physics_ = context.registry->make<Physics>(params.physics, context);
   for (const auto& choice : params.output) writers_.push_back(context.registry->make<Writer>(choice, context));
   require_own_files(writers_, params);
-  if (!params.steps && !physics_->ends()) throw InputError(missing_end(params, context));
+  if (!params.steps && !physics_->ends())
+    throw KeyError("simulate.steps.missing", "steps", missing_end(params, context));
   if (params.checkpoint.asynchronous && params.checkpoint.transfer != io::Transfer::gather)
-    throw InputError(
+    throw KeyError(
+        "simulate.checkpoint.asynchronous", "checkpoint.asynchronous",
         "checkpoint.asynchronous keeps the whole file in the memory of rank 0, and transfer: collective is for files "
         "that are too large for that; leave out one of the two");
   last_step_ = params.steps.value_or(std::numeric_limits<std::int64_t>::max());
   physics_->declare(state_, context);
-  for (const auto& writer : writers_) writer->attach(*physics_);
+  for (std::size_t k = 0; k < writers_.size(); ++k)
+    deck::about_key("simulate.output", deck::child_path("output", k), [&] { writers_[k]->attach(*physics_); });
   physics_->schedule(schedule_);
   const auto observables = physics_->observables();
   values_.resize(observables.size());

@@ -4,9 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/base/text.hpp"
 #include "core/base/timing.hpp"
-#include "core/deck/problems.hpp"
+#include "core/deck/placed_error.hpp"
 #include "core/plugin/check.hpp"
 #include "core/run/advance.hpp"
 #include "core/run/loop.hpp"
@@ -16,9 +15,9 @@ namespace cambium {
 void Loop::promise_files(Check& check) const {
   std::vector<std::string> columns{"step", "time"};
   for (const auto& observable : physics_->observables()) columns.push_back(observable.name);
-  for (const char* name : {"thermo.csv", "thermo.h5"}) check.will_write({name, "stage simulate", columns});
+  for (const char* name : {"thermo.csv", "thermo.h5"}) check.will_write({name, {Origin::stage, "simulate"}, columns});
   const auto every = params_.checkpoint.every, last = params_.steps.value_or(0);
-  const std::string by = "physics " + params_.physics.type;
+  const Origin by{Origin::physics, params_.physics.type};
   if (every > 0) check.will_write({"restart.*.h5", by, {}, every, last});
   if (params_.checkpoint.at_end && (every == 0 || last % every != 0 || last == 0))
     check.will_write({"restart.*.h5", by, {}, last, last});
@@ -26,7 +25,7 @@ void Loop::promise_files(Check& check) const {
 
 /// Of a file of the writer k, such as "distribution.<step>.h5".
 Promise Loop::promise_of(const std::string& file, std::size_t k) const {
-  Promise out{file, "output " + params_.output[k].type};
+  Promise out{file, {Origin::output, params_.output[k].type}};
   const auto from = file.find('<'), to = file.find('>');
   if (from == std::string::npos || to == std::string::npos) return out;
   out.name = file.substr(0, from) + "*" + file.substr(to + 1);
@@ -90,7 +89,7 @@ void Loop::ask_writers() {
   check.begin({});
   check.set_first_state(&state_);
   for (std::size_t k = 0; k < writers_.size(); ++k) check.ask(writers_[k].get(), params_.output[k].node);
-  if (!check.problems().empty()) throw deck::DeckError(join(check.problems(), "\n"));
+  if (!check.problems().empty()) throw deck::PlacedError(check.problems());
 }
 
 void Loop::examine(Check& check) {

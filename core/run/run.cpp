@@ -10,12 +10,12 @@
 
 #include "core/base/build_info.hpp"
 #include "core/deck/differences.hpp"
+#include "core/deck/placed_error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run_lock.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/kernel_regions.hpp"
 #include "core/parallel/stop_request.hpp"
-#include "core/plugin/formula_place.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/run/rank_watch.hpp"
 #include "core/run/run_directory.hpp"
@@ -30,17 +30,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A stage's own words about a formula of its keys, when they come after it was made, get the formula's place.
+/// What a stage says about one of its keys after it was made gets the key's place.
 template <class Action>
 auto with_places(const deck::Node& keys, Action action) {
   try {
     return action();
   } catch (const deck::DeckError&) {  // says where already
     throw;
-  } catch (const InputError& error) {
-    const auto placed = placed_formula(error.what(), keys);
-    if (!placed) throw;
-    throw deck::DeckError(*placed);
+  } catch (const KeyError& error) {
+    throw deck::PlacedError(deck::placed(error, keys));
   }
 }
 

@@ -1,7 +1,7 @@
 """The messages that C++ sources can give: what catalogue and test share. Standard library only.
 
 A message is a string literal with at least two words in a statement that
-  throws an InputError (DeckError, ExpressionError) or a NumericalError, or
+  throws an InputError (KeyError, DeckError, ExpressionError) or a NumericalError, or
   hands a text to fail(), complain(), refuse() or problems.add(), or
   fills a variable named problem, refused or reason, or
   is returned by a condition of a deck (`d.check(...)`) or by a function of HELPERS, whose texts end up in such an error.
@@ -13,7 +13,7 @@ import re
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(\w*)\((.*?)\)\1"|"((?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)'|[A-Za-z_]\w*|\d[\w.']*|->|::|\s+|.""", re.S
 )
-RAISED = re.compile(r"\b(InputError|DeckError|ExpressionError|NumericalError) (\(|\{)")
+RAISED = re.compile(r"\b(InputError|KeyError|DeckError|ExpressionError|NumericalError) (\(|\{)")
 GIVEN = re.compile(r"\b(fail|complain|refuse) \(|\bproblems_? (\.|->) add \(|\b(problem|refused|reason) (\+ )?= ")
 HELPERS = re.compile(
     r"\b(problem_of\w*|unknown|unknown_type|mismatch|alternatives|abi_difference|not_found|rebuild|elsewhere"

@@ -74,7 +74,7 @@ class Messages(unittest.TestCase):
 
     def test_missing_model(self):
         self.assertEqual(self.fails(STAGE + "potential={type: deep_potential, model: none.dp}"), (
-            "cambium: command line: stages[0].simulate.potential: model file 'none.dp' does not exist; "
+            "cambium: command line: stages[0].simulate.potential.model: model file 'none.dp' does not exist; "
             "model files there: bad.yaml\n"))
 
     def test_truncated_model(self):
@@ -87,12 +87,12 @@ class Messages(unittest.TestCase):
             file.write(start)
         size = os.path.getsize(whole)
         self.assertEqual(self.fails(STAGE + "potential={type: deep_potential, model: short.dp}"), (
-            "cambium: command line: stages[0].simulate.potential: cannot open 'short.dp': it is truncated (20000 bytes "
+            "cambium: command line: stages[0].simulate.potential.model: cannot open 'short.dp': it is truncated (20000 bytes "
             f"found, {size} expected); copy it again from its source or name another file\n"))
 
     def test_tensorflow_model(self):
         self.assertEqual(self.fails(STAGE + "potential={type: deep_potential, model: graph.pb}"), (
-            "cambium: command line: stages[0].simulate.potential: graph.pb is a TensorFlow graph, which needs the library "
+            "cambium: command line: stages[0].simulate.potential.model: graph.pb is a TensorFlow graph, which needs the library "
             "that wrote it; DeePMD-kit makes a readable model of it with\n  dp convert-backend graph.pb graph.dp\n"))
 
     def test_a_model_without_checksum_is_said(self):
@@ -115,13 +115,19 @@ class Messages(unittest.TestCase):
     def test_cell_too_small_for_ranks(self):
         error = self.fails(STAGE + "ranks=[1, 1, 2]", STAGE + "structure.lattice.cells=[2, 2, 2]", ranks=2)
         self.assertTrue(error.startswith(
-            "cambium: the cell is 7.2 Å wide along c, which 2 ranks divide: a divided direction must be at least 13.0 Å wide "
+            "cambium: command line: stages[0].simulate.ranks: the cell is 7.2 Å wide along c, which 2 ranks divide: a divided direction must be at least 13.0 Å wide "
             "(twice the cut-off plus skin of 6.5 Å); use 1 rank along c or a larger cell\n"), error)
 
     def test_wrong_length_unit(self):
-        self.assertEqual(self.fails(STAGE + "structure.lattice.a=0.0361"), (
-            "cambium: 9.8e+07 neighbours per atom would lie within the cut-off and skin of 6.5 Å: the 256 atoms fill "
+        self.assertTrue(self.fails(STAGE + "structure.lattice.a=0.0361").endswith(
+            "stages[0].simulate.structure: 9.8e+07 neighbours per atom would lie within the cut-off and skin of 6.5 Å: the 256 atoms fill "
             "0.003011 Å^3; check the lengths of the structure, which are in Å\n"))
+
+    def test_identifiers(self):
+        too_dense = STAGE + "structure.lattice.a=0.0361"
+        self.assertTrue(self.fails(too_dense, "--verbose").endswith("which are in Å [md.structure.density]\n"))
+        code, _, error = program.run("check", "bad.yaml", too_dense, "--verbose", cwd=self.folder)
+        self.assertIn("which are in Å [md.structure.density]\n1 problem", error)
 
     def test_atoms_at_the_same_place(self):
         program.write(os.path.join(self.folder, "twins.xyz"),

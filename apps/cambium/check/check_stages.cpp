@@ -6,8 +6,7 @@
 #include <filesystem>
 
 #include "apps/cambium/check/check_page.hpp"
-#include "core/base/text.hpp"
-#include "core/deck/problems.hpp"
+#include "core/deck/placed_error.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {
@@ -40,8 +39,8 @@ void check_stage(const StagesToCheck& all, std::size_t k, bool tried, Check& che
 void throw_if_any(const Check& check, const std::string& deck) {
   const auto& problems = check.problems();
   if (problems.empty()) return;
-  throw deck::DeckError(fmt::format("{}\n{} problem{} in {}", join(problems, "\n"), problems.size(),
-                                    problems.size() == 1 ? "" : "s", deck));
+  throw deck::PlacedError(problems,
+                          fmt::format("{} problem{} in {}", problems.size(), problems.size() == 1 ? "" : "s", deck));
 }
 
 }  // namespace

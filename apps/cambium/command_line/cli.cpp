@@ -41,6 +41,13 @@ std::string joined(int argc, char** argv) {
   return text;
 }
 
+/// What `report_failure` is told; looked for among the words, since a command line may be refused before it is read.
+constexpr const char* verbose_flag = "--verbose";
+
+bool has_word(int argc, char** argv, std::string_view word) {
+  return std::any_of(argv, argv + argc, [&](const char* given) { return word == given; });
+}
+
 /// `cambium PLUGIN VERB ...`, or `cambium VERB ...` for a tool of core: everything after the verb belongs to the tool.
 void add_plugin_tools(CLI::App& app, const Registry& registry,
                       const std::function<void(const Command&, CLI::App*)>& add) {
@@ -102,12 +109,18 @@ struct Given {
   PictureOptions pictures;
 };
 
+/// Of commands that read decks.
+void add_verbose(CLI::App& command) {
+  command.add_flag(std::string(verbose_flag), "behind a message its identifier, by which docs/errors.md is searched");
+}
+
 void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
   auto deck_command = [&](const char* verb, const char* doc) {
     auto* sub = app.add_subcommand(verb, doc);
     sub->add_option("deck", given.deck, "YAML deck")->required();
     sub->add_option("overrides", given.deck_options.overrides, "key.path=value");
     sub->add_flag("--test-size", given.deck_options.test_size, "apply the deck's x-test notes");
+    add_verbose(*sub);
     return sub;
   };
   auto* run = deck_command("run", "run every stage of a deck, in a directory that holds no other run");
@@ -129,6 +142,7 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
   restart->add_option("directory", given.directory, "run directory")->required();
   restart->add_option("overrides", given.deck_options.overrides,
                       "key.path=value, for example stages[0].simulate.steps=20000");
+  add_verbose(*restart);
   restart->callback([&commands, &given, &code] { code = commands.restart(given.directory, given.deck_options); });
 }
 
@@ -151,6 +165,7 @@ void add_sweep(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
   sweep->add_option("--row", options.row, "this run of the table alone, counted from 1, as a job array does");
   sweep->add_option("--slurm", options.slurm, "write a script for a job array of Slurm to this file, run nothing");
   sweep->add_flag("--test-size", given.deck_options.test_size, "apply the deck's x-test notes");
+  add_verbose(*sweep);
   sweep->callback(
       [&commands, &given, &code] { code = commands.sweep(given.deck, given.deck_options, given.sweep_options); });
 }
@@ -328,7 +343,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
     const int code = dispatch(argc, argv, commands, registry);
     return comm.root() ? after_output(code, argc, argv) : code;
   } catch (...) {
-    return report_failure(std::current_exception(), comm);
+    return report_failure(std::current_exception(), comm, has_word(argc, argv, verbose_flag));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
@@ -93,11 +94,12 @@ static void say_doubts(const Structure& structure, const std::map<std::string, d
 
 static Particles build(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
                        GivenAxes* axes, bool remarks) {
-  Structure structure = read_structure(input, context);
+  const std::string source = input.lattice ? "structure.lattice" : "structure.file";
+  Structure structure = deck::about_key("structure.file", source, [&] { return read_structure(input, context); });
   if (remarks)
     for (const auto& text : structure.remarks) context.log.info(text);
   if (!input.file.empty()) say_doubts(structure, masses, context);
-  repeat(structure, input.repeat, context.comm);
+  deck::about_key("structure.repeat", "structure.repeat", [&] { repeat(structure, input.repeat, context.comm); });
   if (axes) *axes = structure.axes;
   std::vector<Species> declared = structure.species;
   if (!input.species.empty() && !input.lattice) {
@@ -111,15 +113,18 @@ static Particles build(const StructureInput& input, const std::map<std::string, 
   }
   for (const auto& [symbol, mass] : masses) {
     if (!(mass > 0.0))
-      throw InputError(fmt::format("masses: that of '{}' is {} g/mol; give one above 0", symbol, mass));
+      throw KeyError("structure.masses.range", deck::child_path("masses", symbol),
+                     fmt::format("masses: that of '{}' is {} g/mol; give one above 0", symbol, mass));
     bool known = false;
     for (auto& species : declared)
       if (species.symbol == symbol) species.mass = mass, known = true;
     if (!known)
-      throw InputError(
+      throw KeyError(
+          "structure.masses.unknown", deck::child_path("masses", symbol),
           fmt::format("masses: the structure has no species '{}'{}", symbol, suggestion(symbol, symbols_of(declared))));
   }
-  Particles particles = particles_of(structure, declared);
+  Particles particles =
+      deck::about_key("", input.lattice ? source : "structure", [&] { return particles_of(structure, declared); });
   if (input.keep) keep_only(particles, *input.keep, "structure.keep", context.comm, structure.axes);
   return particles;
 }

@@ -30,8 +30,8 @@ struct StructureInput {
 };
 
 /// This rank's share of the atoms, not yet where they belong (Domain::migrate). `masses` replaces those of the file and
-/// the standard weights. `axes` receives those in which the structure was given. Throws InputError for a mass of a
-/// species that does not occur.
+/// the standard weights; an error names the owner's keys, `structure` and `masses`. `axes` receives those in which the
+/// structure was given. Throws InputError for a mass of a species that does not occur.
 Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
                           GivenAxes* axes = nullptr);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/deck/node.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
@@ -30,7 +31,8 @@ ExpressionSet::ExpressionSet(const Params& params, Context&) : params_(params) {
     try {
       formulas_.push_back(deck::Expression::parse(text, "", variables));
     } catch (const deck::ExpressionError& error) {
-      throw InputError(fmt::format("target.{}: {}", name, error.what()));
+      throw KeyError("expression.target", deck::child_path("target", name),
+                     fmt::format("target.{}: {}", name, error.what()), error.column);
     }
   }
 }

@@ -7,8 +7,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/probe.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/data/shard_files.hpp"
@@ -94,6 +95,9 @@ WantedField Hdf5Dataset::wanted(std::size_t k) const {
           {field.fill, field.valid_range}};
 }
 
+/// Where there are several, the message says which.
+static std::string key_of(const std::vector<std::string>& files) { return files.size() == 1 ? "files[0]" : "files"; }
+
 void Hdf5Dataset::open(Context& context) {
   std::string text;
   io::on_root(context.comm, [&] {
@@ -104,6 +108,19 @@ void Hdf5Dataset::open(Context& context) {
     const Shards found = look_at(files, fields);
     for (const auto& remark : found.remarks) context.log.warn(remark);
     text = to_text(found);
+
+    std::vector<std::string> names, paths, units;
+    for (const auto& field : params_.fields) {
+      names.push_back(field.name);
+      paths.push_back(field.array.empty() ? field.name : field.array);
+      units.push_back(field.unit.value_or("?"));
+    }
+    const auto files = deck::about_key("hdf5.files", key_of(params_.files), [&] {
+      auto found = shard_files(params_.files);
+      io::probe_hdf5(found);
+      return found;
+    });
+    text = to_text(look_at(files, names, paths, units));
   });
   context.comm.broadcast(text);
   shards_ = shards_from(text);
@@ -113,15 +130,17 @@ void Hdf5Dataset::open(Context& context) {
   files_.clear();
   files_.resize(shards_.shards.size());
   if (shards_.rows() == 0)
-    throw InputError(
+    throw KeyError(
+        "hdf5.files.empty", "files",
         fmt::format("'{}' holds no samples: the first axis of '{}' has the length 0; name files with samples",
                     shards_.shards.front().path, shards_.paths.front()));
   const auto range = params_.range.value_or(std::array<std::int64_t, 2>{0, shards_.rows()});
   first_ = range[0];
   last_ = range[1];
   if (first_ < 0 || last_ > shards_.rows() || first_ >= last_)
-    throw InputError(fmt::format("range [{}, {}]: the files hold {} samples; give 0 <= first < last <= {}", first_,
-                                 last_, shards_.rows(), shards_.rows()));
+    throw KeyError("hdf5.range", "range",
+                   fmt::format("range [{}, {}]: the files hold {} samples; give 0 <= first < last <= {}", first_, last_,
+                               shards_.rows(), shards_.rows()));
   if (!params_.scan) return;
   io::on_every_rank(context.comm, [&] {
     const std::int64_t begin = size() * context.comm.rank() / context.comm.size();

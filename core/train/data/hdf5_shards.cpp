@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/data/marked_array.hpp"
@@ -107,10 +106,12 @@ void look_at_matlab(const io::Dataset& array, std::vector<std::string>& remarks)
 
 /// One array of a shard.
 void look_at_array(const io::File& file, const WantedField& wanted, Shards& out, Shards::Shard& shard) {
-  const auto array = file.dataset(wanted.path);
-  auto field = field_of(wanted.name, array);
+  const std::string key = deck::child_path("fields", shard.arrays.size());
+  const auto array = deck::about_key("hdf5.fields.array", key, [&] { return file.dataset(wanted.path); });
+  auto field = deck::about_key("hdf5.fields.shape", key, [&] { return field_of(wanted.name, array); });
   if (wanted.unit != "?" && wanted.unit != field.unit)
-    throw InputError(
+    throw KeyError(
+        "hdf5.fields.unit", deck::joined_key(key, "unit"),
         fmt::format("array '{}' in '{}' has {}, the deck expects {} for the field '{}'; correct the deck's key "
                     "'unit' or convert the array",
                     array.path(), shard.path, named(field.unit), named(wanted.unit), wanted.name));
@@ -139,7 +140,8 @@ Shards look_at(std::span<const std::string> files, const std::vector<WantedField
   Shards out;
   for (const auto& field : wanted) out.paths.push_back(field.path);
   for (const auto& path : files) {
-    const auto file = io::File::open(path);
+    const auto file =
+        deck::about_key("hdf5.files", files.size() == 1 ? "files[0]" : "files", [&] { return io::File::open(path); });
     Shards::Shard shard{path, out.rows(), 0, {}};
     for (std::size_t k = 0; k < wanted.size(); ++k) {
       look_at_array(file, wanted[k], out, shard);

@@ -1,6 +1,6 @@
 #include "core/train/kinds/activations.hpp"
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/train/kinds/network.hpp"
 
 namespace cambium::train {
@@ -20,7 +20,8 @@ void ActivationParams::describe(deck::Describe<ActivationParams>& d) {
 }
 
 void Network::use_activations(const ActivationParams&) {
-  throw InputError(
+  throw KeyError(
+      "train.activations.network", "activations",
       "this network keeps its activations by itself; remove activations, or take a network written with Torch "
       "(conv_net)");
 }

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::train {
 
@@ -22,7 +22,8 @@ std::int64_t MemoryLedger::in_steps() const {
 void MemoryLedger::change(Held kind, std::int64_t bytes) {
   const auto mb = [](std::int64_t n) { return 1e-6 * static_cast<double>(n); };
   if (bytes > 0 && limit_ > 0 && kind != Held::copies && in_steps() + bytes > limit_)
-    throw InputError(
+    throw KeyError(
+        "train.parallel.limit", "parallel.limit",
         fmt::format("parallel.limit is {:.3f} MB per rank, but {:.3f} MB are needed: weights {:.3f}, gradients {:.3f}, "
                     "states {:.3f}, windows and messages {:.3f}, and {:.3f} more; divide more (parallel.preset zero1, "
                     "zero2, zero3), start more ranks, or raise the limit",

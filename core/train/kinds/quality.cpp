@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 
 namespace cambium::train {
@@ -19,8 +19,9 @@ Quality quality_of(const Network& network, const std::string& type, const std::s
   for (const auto& metric : network.metrics()) names.push_back(metric.name);
   const auto found = name.empty() ? names.begin() : std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    throw InputError(fmt::format("validate.quality is '{}', but {} is judged by {}; name one of them", name, type,
-                                 join(names, ", ")));
+    throw KeyError("train.validate.quality", "validate.quality",
+                   fmt::format("validate.quality is '{}', but {} is judged by {}; name one of them", name, type,
+                               join(names, ", ")));
   const auto number = static_cast<std::size_t>(found - names.begin());
   return {number, *found, higher_is_better(network)[number]};
 }

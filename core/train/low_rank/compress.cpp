@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
@@ -27,19 +28,22 @@ void Compress::check(Context& context) {
 }
 
 void Compress::examine(Check& check) {
-  check.require_written_by(params_.model, {"network *"});
+  check.require_written_by("model", params_.model, {{Origin::network}});
   const deck::Node& keys = check.stage().keys;
   check.reads(keys["model"]);
   check.reads(params_.dataset.node);
   const auto promise = check.written_before(params_.model);
-  check.will_write(
-      {"model.h5", promise ? promise->by : "network *", promise ? promise->holds : std::vector<std::string>{}});
-  for (const char* name : {"compress.csv", "compress.json"}) check.will_write({name, "stage compress"});
+  check.will_write({"model.h5", promise ? promise->by : Origin{Origin::network},
+                    promise ? promise->holds : std::vector<std::string>{}});
+  for (const char* name : {"compress.csv", "compress.json"}) check.will_write({name, {Origin::stage, "compress"}});
   if (params_.fine_tune)
-    for (const char* name : {"factors.h5", "training.csv", "training.h5"}) check.will_write({name, "stage compress"});
+    for (const char* name : {"factors.h5", "training.csv", "training.h5"})
+      check.will_write({name, {Origin::stage, "compress"}});
   if (check.waits(params_.model) || !check.small())
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
-  const auto model = load_artifact(params_.model, check.context());
+  // factor_layers() names the key itself
+  const auto model =
+      deck::about_key("compress.model", "model", [&] { return load_artifact(params_.model, check.context()); });
   factor_layers(*model.network, model.info.type, params_.model);
 }
 
@@ -47,7 +51,8 @@ void Compress::examine(Check& check) {
 static std::vector<SamplePtr> spread(Dataset& data, std::int64_t wanted, const LoadedModel& model,
                                      const std::string& path, Context& context) {
   data.open(context);
-  if (data.size() == 0) throw InputError("the data set is empty: there is nothing to choose ranks by");
+  if (data.size() == 0)
+    throw KeyError("compress.dataset.empty", "dataset", "the data set is empty: there is nothing to choose ranks by");
   require_fields(model, path, data);
   std::vector<std::int64_t> ids;
   const std::int64_t count = std::min(wanted, data.size());

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/low_rank/decompose.hpp"
@@ -31,14 +31,17 @@ Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Cont
 std::vector<FactorLayer> factor_layers(const Network& network, const std::string& type, const std::string& path) {
   const auto* has = dynamic_cast<const HasFactors*>(&network);
   if (!has)
-    throw InputError(fmt::format(
-        "model: '{}' holds a {}, whose layers cannot become products; networks that can have a key 'ranks': mlp, "
-        "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow",
-        path, type));
+    throw KeyError(
+        "compress.model.layers", "model",
+        fmt::format(
+            "model: '{}' holds a {}, whose layers cannot become products; networks that can have a key 'ranks': mlp, "
+            "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow",
+            path, type));
   auto layers = has->factor_layers();
   for (const auto& layer : layers)
     if (layer.rank > 0)
-      throw InputError(
+      throw KeyError(
+          "compress.model.product", "model",
           fmt::format("model: layer {} of '{}' is a product already; give the model that it was made from, whose "
                       "layers are whole",
                       layer.name, path));

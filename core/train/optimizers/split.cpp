@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::train {
 
@@ -17,9 +17,10 @@ void split_weights(FlatBuffer& weights, FlatBuffer& low) {
 
 void require_float32(std::string_view optimizer, DType weights) {
   if (weights != DType::f32)
-    throw InputError(fmt::format(
-        "optimizer {} splits float32 weights, but the model trains in float64; set the model's precision to float32",
-        optimizer));
+    throw KeyError("optimizer.split.precision", "",
+                   fmt::format("optimizer {} splits float32 weights, but the model trains in float64; set the model's "
+                               "precision to float32",
+                               optimizer));
 }
 
 const Citation split_citation{"kalamkar2020dlrm", R"(@inproceedings{kalamkar2020dlrm,

@@ -7,9 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/recorder.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
@@ -45,13 +46,14 @@ static void require_promised_fields(const std::string& model, const std::vector<
   for (const auto& field : data.fields()) here.push_back(field.name);
   for (const auto& name : trained)
     if (std::find(here.begin(), here.end(), name) == here.end())
-      throw InputError(fmt::format("the data set has no field '{}', which '{}' will be trained with; it has: {}", name,
-                                   model, join(here)));
+      throw KeyError("evaluate.dataset.field", "dataset",
+                     fmt::format("the data set has no field '{}', which '{}' will be trained with; it has: {}", name,
+                                 model, join(here)));
 }
 
 void Evaluate::examine(Check& check) {
-  check.will_write({"evaluation.csv", "stage evaluate"});
-  check.require_written_by(params_.model, {"network *"});
+  check.will_write({"evaluation.csv", {Origin::stage, "evaluate"}});
+  check.require_written_by("model", params_.model, {{Origin::network}});
   const deck::Node& keys = check.stage().keys;
   check.reads(keys["model"]);
   check.reads(params_.dataset.node);
@@ -60,15 +62,18 @@ void Evaluate::examine(Check& check) {
   if (!check.small()) return check.not_looked_at("model and data: they are too large for a check");
   Context& context = check.context();
   const auto data = context.registry->make<Dataset>(params_.dataset, context);
-  data->open(context);
-  if (data->size() == 0) throw InputError("the data set is empty: there is nothing to evaluate");
+  deck::about_key("evaluate.dataset", "dataset", [&] { data->open(context); });
+  if (data->size() == 0)
+    throw KeyError("evaluate.dataset.empty", "dataset", "the data set is empty: there is nothing to evaluate");
   if (check.waits(params_.model)) {
     if (const auto promise = check.written_before(params_.model))
       require_promised_fields(params_.model, promise->holds, *data);
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
   }
-  const auto model = load_artifact(params_.model, context);
-  require_fields(model, params_.model, *data);
+  deck::about_key("evaluate.model", "model", [&] {
+    const auto model = load_artifact(params_.model, context);
+    require_fields(model, params_.model, *data);
+  });
 }
 
 /// Two ranges in as few digits, four at least, as show that they differ.
@@ -191,9 +196,10 @@ std::vector<std::string> Table::lines(const std::string& second) const {
 std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const std::string& path,
                                            const LoadedModel& model, Context& context) {
   auto data = context.registry->make<Dataset>(params.dataset, context);
-  data->open(context);
+  deck::about_key("evaluate.calibrate", "quantize.calibrate.dataset", [&] { data->open(context); });
   if (data->size() == 0)
-    throw InputError("the data set of calibrate is empty; name samples of the kind that the model was trained on");
+    throw KeyError("evaluate.calibrate.empty", "quantize.calibrate.dataset",
+                   "the data set of calibrate is empty; name samples of the kind that the model was trained on");
   require_fields(model, path, *data);
   std::vector<std::int64_t> ids;
   const std::int64_t count = std::min(params.samples, data->size());
@@ -206,8 +212,9 @@ std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const 
 Task::Outcome Evaluate::run(Context& context) {
   const Region region("between kernels", WorkKind::host);
   auto data = context.registry->make<Dataset>(params_.dataset, context);
-  data->open(context);
-  if (data->size() == 0) throw InputError("the data set is empty: there is nothing to evaluate");
+  deck::about_key("evaluate.dataset", "dataset", [&] { data->open(context); });
+  if (data->size() == 0)
+    throw KeyError("evaluate.dataset.empty", "dataset", "the data set is empty: there is nothing to evaluate");
   auto model = load_artifact(params_.model, context);
   require_fields(model, params_.model, *data);
   warn_of_ranges(model.info, *data, context.log);

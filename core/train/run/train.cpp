@@ -118,14 +118,14 @@ void Train::examine(Check& check) {
   const auto fields = examine_training(params_, check.stage().keys, check);
   std::vector<Promise> files = std::move(check.stage().promises);
   check.stage().promises.clear();
-  const std::string network = "network " + params_.network.type;
+  const Origin network{Origin::network, params_.network.type};
   files.push_back({"model.h5", network, fields});
   const bool validates = params_.validation || params_.hold_out > 0.0;
   if (validates && params_.validate.keep_best) files.push_back({"best.h5", network, fields});
-  for (const char* name : {"training.csv", "training.h5"}) files.push_back({name, "stage train"});
+  for (const char* name : {"training.csv", "training.h5"}) files.push_back({name, {Origin::stage, "train"}});
   if (validates)
-    for (const char* name : {"validation.csv", "validation.h5"}) files.push_back({name, "stage train"});
-  if (params_.checkpoint.every > 0) files.push_back({"restart.*.h5", "stage train"});
+    for (const char* name : {"validation.csv", "validation.h5"}) files.push_back({name, {Origin::stage, "train"}});
+  if (params_.checkpoint.every > 0) files.push_back({"restart.*.h5", {Origin::stage, "train"}});
   promise(files, params_.models, check);
 }
 

@@ -3,9 +3,10 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/recorder.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/deck/differences.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
@@ -54,26 +55,31 @@ void require_measure(const Train::Params& params, const std::vector<TermInfo>& m
   if (measure.size() <= metrics.size()) return;
   std::string names;
   for (const auto& metric : metrics) names += (names.empty() ? "" : ", ") + metric.name;
-  throw InputError(fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(),
-                               params.network.type, metrics.size(), names));
+  throw KeyError("train.validate.measure", "validate.measure",
+                 fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(),
+                             params.network.type, metrics.size(), names));
 }
 
 /// Every rank has one slice with samples at every step: each asks all others once.
 static void require_joined(const std::string& network, const BatchPlan& plan) {
   if (plan.ordered)
-    throw InputError(fmt::format(
-        "reduce.mode is ordered, but {} compares all samples of a step with each other; remove reduce.mode", network));
+    throw KeyError(
+        "train.reduce.mode.joined", "reduce.mode",
+        fmt::format("reduce.mode is ordered, but {} compares all samples of a step with each other; remove reduce.mode",
+                    network));
   if (plan.slices != 1)
-    throw InputError(
-        fmt::format("accumulate is {}, but {} compares all samples of a step with each other, which parts "
-                    "of it cannot; remove accumulate",
-                    plan.slices, network));
+    throw KeyError("train.accumulate.joined", "accumulate",
+                   fmt::format("accumulate is {}, but {} compares all samples of a step with each other, which parts "
+                               "of it cannot; remove accumulate",
+                               plan.slices, network));
   const auto last = plan.samples % plan.batch;
   if (plan.batch >= plan.ranks && (last == 0 || last >= plan.ranks)) return;
-  throw InputError(fmt::format(
-      "a step of {} samples leaves some of {} ranks without one, but {} needs them all; take a batch that leaves "
-      "none or at least {} of the {} samples over, or fewer ranks",
-      plan.batch < plan.ranks ? plan.batch : last, plan.ranks, network, plan.ranks, plan.samples));
+  throw KeyError(
+      "train.batch.ranks", "batch",
+      fmt::format(
+          "a step of {} samples leaves some of {} ranks without one, but {} needs them all; take a batch that leaves "
+          "none or at least {} of the {} samples over, or fewer ranks",
+          plan.batch < plan.ranks ? plan.batch : last, plan.ranks, network, plan.ranks, plan.samples));
 }
 
 /// A warm-up that does not end, and an average that is still mostly the weights that were drawn at random.
@@ -137,7 +143,8 @@ void Trainer::prepare() {
 }
 
 void Trainer::start_fresh() {
-  step_.network().fit_statistics(data_.training(), context_);
+  deck::about_key("train.network.data", "dataset", "network",
+                  [&] { step_.network().fit_statistics(data_.training(), context_); });
   prepare();
   if (params_.start_from.empty())
     step_.start();
@@ -166,17 +173,23 @@ static std::string other_keys(const std::string& file, const std::string& deck) 
 }
 
 void Trainer::start_from_model() {
-  const auto model = load_artifact(params_.start_from, context_);
-  require_fields(model, params_.start_from, data_.training());
+  const auto model = deck::about_key("train.start_from.file", "start_from", [&] {
+    auto loaded = load_artifact(params_.start_from, context_);
+    require_fields(loaded, params_.start_from, data_.training());
+    return loaded;
+  });
   const auto& layout = step_.weights().layout();
   if (model.info.type != params_.network.type || model.layout->parameters() != layout.parameters() ||
       model.layout->tensors().size() != layout.tensors().size() || model.weights.dtype() != step_.network().dtype())
-    throw InputError(fmt::format(
-        "start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same network and precision",
-        params_.start_from, model.info.type, model.layout->parameters(), params_.network.type, layout.parameters()));
+    throw KeyError("train.start_from.size", "start_from",
+                   fmt::format("start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same "
+                               "network and precision",
+                               params_.start_from, model.info.type, model.layout->parameters(), params_.network.type,
+                               layout.parameters()));
   if (const auto other = other_array(*model.layout, layout); !other.empty())
-    throw InputError(fmt::format("start_from: '{}' holds another network than the deck: {}; use the same network",
-                                 params_.start_from, other));
+    throw KeyError("train.start_from.network", "start_from",
+                   fmt::format("start_from: '{}' holds another network than the deck: {}; use the same network",
+                               params_.start_from, other));
   if (const auto other = other_keys(model.info.config, step_.model_info().config); !other.empty())
     context_.log.warn(
         fmt::format("start_from: the network of '{}' has other keys than the deck's: {}; its weights mean the same "

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/base/timing.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/train/data/subset.hpp"
 #include "core/train/kinds/labels.hpp"
 #include "core/train/run/trainer.hpp"
@@ -85,7 +86,8 @@ void Trial::try_data(Check& check) {
   for (const auto& field : training.fields())  // that whoever judges the model must have
     if (std::find(spared.begin(), spared.end(), field.name) == spared.end()) fields.push_back(field.name);
   Subset few(training, some_ids(training, 64));
-  step.network().fit_statistics(whole ? training : few, check.context());
+  deck::about_key("train.network.data", "dataset", "network",
+                  [&] { step.network().fit_statistics(whole ? training : few, check.context()); });
   require_measure(params, step.network().metrics());
   quality_of(step.network(), params.network.type, params.validate.quality);
   check.memory("weights, gradients and the optimizer's states", bytes_of(step.network(), step.optimizer()));
@@ -119,7 +121,7 @@ void Trial::try_step(bool whole, Check& check) {
 
 std::vector<std::string> examine_training(const Train::Params& params, const deck::Node& keys, Check& check) {
   Trial trial(params, check.context());
-  check.require_written_by(params.start_from, {"network " + params.network.type});
+  check.require_written_by("start_from", params.start_from, {{Origin::network, params.network.type}});
   for (const char* name : {"network", "dataset", "validation"}) check.reads(keys[name]);
   if (const auto path = check.waits(keys))
     check.not_looked_at(fmt::format("the data and a step: '{}' is still to be written", *path));

@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/subset.hpp"
@@ -24,28 +25,34 @@ static void require_same_units(const std::vector<FieldInfo>& training, const std
   for (const auto& field : training)
     for (const auto& other : validation)
       if (other.name == field.name && other.unit != field.unit)
-        throw InputError(fmt::format(
-            "the field '{}' is in {} in the training set, but in {} in the validation set; convert one of them",
-            field.name, field.unit.empty() ? "no unit" : field.unit, other.unit.empty() ? "no unit" : other.unit));
+        throw KeyError(
+            "train.validation.unit", "validation",
+            fmt::format(
+                "the field '{}' is in {} in the training set, but in {} in the validation set; convert one of them",
+                field.name, field.unit.empty() ? "no unit" : field.unit, other.unit.empty() ? "no unit" : other.unit));
 }
 
 /// Whole steps of so many passes; up to 9e15 a double counts them one by one.
 static std::int64_t steps_of(double epochs, double per_epoch) {
   const double steps = std::ceil(epochs * per_epoch);
   if (!(steps <= 9e15))
-    throw InputError(fmt::format(
-        "epochs is {:g}, with {:g} steps in each: more steps than can be counted; give fewer epochs, or 'steps'",
-        epochs, per_epoch));
+    throw KeyError(
+        "train.epochs.range", "epochs",
+        fmt::format(
+            "epochs is {:g}, with {:g} steps in each: more steps than can be counted; give fewer epochs, or 'steps'",
+            epochs, per_epoch));
   return static_cast<std::int64_t>(steps);
 }
 
 void TrainingData::hold_some_out() {
   auto [held, rest] = hold_out(seed_, whole_->size(), params_.hold_out);
   if (held.empty())
-    throw InputError(fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away",
-                                 params_.hold_out, whole_->size()));
+    throw KeyError("train.hold_out.empty", "hold_out",
+                   fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away", params_.hold_out,
+                               whole_->size()));
   if (rest.empty())
-    throw InputError(
+    throw KeyError(
+        "train.hold_out.all", "hold_out",
         fmt::format("hold_out {:g} of {} samples leaves none to train on; hold out fewer, or give more samples",
                     params_.hold_out, whole_->size()));
   training_ = std::make_unique<Subset>(*whole_, std::move(rest));
@@ -64,7 +71,8 @@ void TrainingData::require_room(std::int64_t samples) const {
 std::int64_t TrainingData::steps_over(std::int64_t samples) const {
   const std::int64_t batch = params_.batch.value_or(samples);
   if (batch > samples)
-    throw InputError(fmt::format("batch is {}, but the training set has {} samples; lower batch", batch, samples));
+    throw KeyError("train.batch.range", "batch",
+                   fmt::format("batch is {}, but the training set has {} samples; lower batch", batch, samples));
   const double per_epoch = static_cast<double>((samples - 1) / batch + 1);
   return params_.steps ? *params_.steps : steps_of(*params_.epochs, per_epoch);
 }
@@ -77,10 +85,11 @@ void TrainingData::check() const {
 }
 
 void TrainingData::open() {
-  whole_->open(context_);
-  if (whole_->size() == 0) throw InputError("the data set is empty: there is nothing to train on");
+  deck::about_key("train.dataset", "dataset", [&] { whole_->open(context_); });
+  if (whole_->size() == 0)
+    throw KeyError("train.dataset.empty", "dataset", "the data set is empty: there is nothing to train on");
   require_room(whole_->size());
-  if (held_out_) held_out_->open(context_);
+  if (held_out_) deck::about_key("train.validation", "validation", [&] { held_out_->open(context_); });
   if (params_.hold_out > 0.0)
     hold_some_out();
   else
@@ -99,7 +108,7 @@ void TrainingData::start(std::uint64_t seed, int turns) {
   plan_.ranks = context_.comm.size();
   if (plan_.ordered) plan_.turns = turns;
   plan_.steps = steps_;
-  loader_->open(*training_, plan_, context_);
+  deck::about_key("train.loader", "loader", [&] { loader_->open(*training_, plan_, context_); });
 }
 
 std::vector<Citation> TrainingData::citations() const {

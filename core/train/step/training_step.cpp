@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/recorder.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/plugin/registry.hpp"
@@ -29,13 +29,18 @@ double TrainingStep::rate(std::int64_t step, std::int64_t total) const {
 static void require_tables_fit(const StepKeys& keys, const std::string& network, bool has_tables) {
   if (!has_tables && !keys.tables) return;
   if (!has_tables)
-    throw InputError(fmt::format(
-        "tables says how tables of embeddings are divided and learn, but {} has none; remove tables", network));
+    throw KeyError(
+        "train.tables.none", "tables",
+        fmt::format("tables says how tables of embeddings are divided and learn, but {} has none; remove tables",
+                    network));
   if (keys.average)
-    throw InputError(fmt::format(
-        "average keeps means of weights, but not of the rows of tables, which {} learns; remove average", network));
+    throw KeyError(
+        "train.average.tables", "average",
+        fmt::format("average keeps means of weights, but not of the rows of tables, which {} learns; remove average",
+                    network));
   if (keys.reduce.mode == ReduceParams::Mode::ordered && keys.tables && keys.tables->deduplicate)
-    throw InputError(
+    throw KeyError(
+        "train.tables.deduplicate", "tables.deduplicate",
         "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
         "number of ranks, which reduce.mode ordered promises it does not; remove one of them");
 }

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/train/tune/search_keys.hpp"
@@ -69,7 +69,8 @@ SearchEnd run_search(const SearchKeys& keys, const SearchSpace& space, const std
     return SearchEnd::replayed;
   }
   if (context.comm.size() % keys.ranks_per_trial != 0)
-    throw InputError(
+    throw KeyError(
+        "tune.ranks_per_trial", "ranks_per_trial",
         fmt::format("ranks_per_trial: {} does not divide the {} rank{} of this run; use a divisor, or other ranks",
                     keys.ranks_per_trial, context.comm.size(), context.comm.size() == 1 ? "" : "s"));
   tasks::WorkGroups groups(context.comm, keys.ranks_per_trial);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
@@ -75,12 +76,13 @@ void TuneTask::check(Context& context) {
       fmt::format("tune: {} trials in a space of {:g}; the first alternatives would be:", params_.trials, size));
   const auto first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
   const auto keys = deck::read<train::Train::Params>(first, context.registry);
-  train::Trainer(keys, context).report_plan();
+  deck::about_key("", "train", [&] { train::Trainer(keys, context).report_plan(); });
 }
 
 void TuneTask::examine(Check& check) {
   const deck::Node first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
-  train::examine_training(deck::read<train::Train::Params>(first, check.context().registry), first, check);
+  const auto keys = deck::read<train::Train::Params>(first, check.context().registry);
+  deck::about_key("", "train", [&] { train::examine_training(keys, first, check); });
   check.stage().promises.clear();  // those of one training
   check.stage().seconds.reset();
   for (const char* name : {"trials.csv", "journal.h5", "best.yaml", "best/"}) check.will_write({name});

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::train {
 
@@ -30,16 +30,19 @@ void require_direct(const Network& network, const Optimizer& optimizer) {
   const auto parameters = network.parameters();
   const bool linear = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.linear; });
   if (!linear || network.modules().empty())
-    throw InputError(
+    throw KeyError(
+        "train.direct.layers", "direct",
         "direct keeps the matrices of linear layers in few bits, but this network names none of its layers; take mlp, "
         "transformer or deep_potential, or remove direct");
   if (network.dtype() != DType::f32)
-    throw InputError(
+    throw KeyError(
+        "train.direct.precision", "direct",
         "direct rounds weights of float32, but the model trains in float64; set the model's precision to float32");
   const auto states = optimizer.states(DType::f32);
   const bool splits = std::any_of(states.begin(), states.end(), [](const auto& s) { return s.name == "low_bits"; });
   if (splits || !optimizer.elementwise())
-    throw InputError(
+    throw KeyError(
+        "train.direct.optimizer", "direct",
         "direct changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of "
         "split forms, lars and lamb");
 }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/cosmo/boxes/statistics.hpp"
 #include "plugins/cosmo/boxes/turns.hpp"
@@ -78,8 +78,9 @@ void Cosmoflow::fit_statistics(train::Dataset& training, Context&) {
   scales_ = scales_of(cells_);
   fit_spectra(training);
   if (cells_ % (std::int64_t{1} << params_.channels.size()) != 0)
-    throw InputError(fmt::format("{} convolutions halve a box of {} cells to no whole number; list fewer channels",
-                                 params_.channels.size(), cells_));
+    throw KeyError("cosmoflow.channels", "channels",
+                   fmt::format("{} convolutions halve a box of {} cells to no whole number; list fewer channels",
+                               params_.channels.size(), cells_));
 }
 
 static std::vector<double> numbers_of(const Tensor& row) {

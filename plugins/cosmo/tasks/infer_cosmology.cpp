@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
@@ -86,26 +86,27 @@ void InferCosmology::check(Context& context) {
 }
 
 void InferCosmology::examine(Check& check) {
-  check.will_write({"scores.csv", "stage infer_cosmology"});
-  check.will_write({"cosmologies.csv", "stage infer_cosmology"});
-  check.require_written_by(params_.boxes, {"stage structure_boxes"});
-  if (apart()) check.require_written_by(*params_.test_boxes, {"stage structure_boxes"});
-  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+  check.will_write({"scores.csv", {Origin::stage, "infer_cosmology"}});
+  check.will_write({"cosmologies.csv", {Origin::stage, "infer_cosmology"}});
+  check.require_written_by("boxes", params_.boxes, {{Origin::stage, "structure_boxes"}});
+  if (apart()) check.require_written_by("test_boxes", *params_.test_boxes, {{Origin::stage, "structure_boxes"}});
+  check.require_written_by("models", params_.models, {{Origin::network}});
 }
 
 Table InferCosmology::truth_of(const BoxFile& file, const BoxFile& judged) const {
   if (file.shape().cells != judged.shape().cells || file.wave_numbers() != judged.wave_numbers())
-    throw InputError(
-        fmt::format("test_boxes: boxes of '{}' have {} cells along an edge or another length than those of "
-                    "'{}' ({} cells); make both with the same box and particles",
-                    test_file(), judged.shape().cells, params_.boxes, file.shape().cells));
+    throw KeyError("infer_cosmology.test_boxes.cells", "test_boxes",
+                   fmt::format("test_boxes: boxes of '{}' have {} cells along an edge or another length than those of "
+                               "'{}' ({} cells); make both with the same box and particles",
+                               test_file(), judged.shape().cells, params_.boxes, file.shape().cells));
   Table out(static_cast<std::size_t>(params_.test[1] - params_.test[0]));
   const auto found = table_of(judged, "parameters", params_.test);
   for (const auto& v : file.varied()) {
     const auto at = std::ranges::find(judged.varied(), v.name, &Varied::name) - judged.varied().begin();
     if (at == std::ssize(judged.varied()))
-      throw InputError(fmt::format("test_boxes: {} does not vary in '{}', but in '{}'; make boxes in which it does",
-                                   v.name, test_file(), params_.boxes));
+      throw KeyError("infer_cosmology.test_boxes.vary", "test_boxes",
+                     fmt::format("test_boxes: {} does not vary in '{}', but in '{}'; make boxes in which it does",
+                                 v.name, test_file(), params_.boxes));
     for (std::size_t r = 0; r < out.size(); ++r)
       out[r].push_back(2.0 * (found[r][at] - v.low) / (v.high - v.low) - 1.0);
   }
@@ -135,8 +136,9 @@ InferCosmology::Row InferCosmology::network(const std::string& model, std::int64
   auto loaded = train::load_artifact(model, context);
   const auto outputs = loaded.network->outputs();
   if (outputs.size() != 1 || outputs[0].shape != std::vector<std::int64_t>{targets})
-    throw InputError(fmt::format("models: '{}' holds a {}, which does not give {} numbers of a box; train a cosmoflow",
-                                 model, loaded.info.type, targets));
+    throw KeyError("infer_cosmology.models.type", "models",
+                   fmt::format("models: '{}' holds a {}, which does not give {} numbers of a box; train a cosmoflow",
+                               model, loaded.info.type, targets));
   train::Hdf5Dataset data({{test_file()}, {{"counts", "", {}}, {"power", "", {}}, {"target", "", {}}}, {}, false},
                           context);
   data.open(context);
@@ -208,8 +210,9 @@ Task::Outcome InferCosmology::run(Context& context) {
   const auto require = [](const char* name, const std::array<std::int64_t, 2>& range, const BoxFile& of,
                           const std::string& path) {
     if (range[1] > of.done())
-      throw InputError(fmt::format("{} asks for boxes up to {}, but '{}' has {}; make more, or ask for fewer", name,
-                                   range[1] - 1, path, of.done()));
+      throw KeyError("infer_cosmology.range", name,
+                     fmt::format("{} asks for boxes up to {}, but '{}' has {}; make more, or ask for fewer", name,
+                                 range[1] - 1, path, of.done()));
   };
   Table truth;
   io::on_every_rank(context.comm, [&] {

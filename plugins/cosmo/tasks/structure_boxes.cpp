@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
@@ -108,12 +108,15 @@ void StructureBoxes::read_cosmologies() {
   const auto& path = *params_.cosmologies;
   const auto file = io::File::open(path);
   if (!file.exists("parameters") || !file.dataset("parameters").has_attribute("columns"))
-    throw InputError(
+    throw KeyError(
+        "structure_boxes.cosmologies.array", "cosmologies",
         fmt::format("'{}' has no array 'parameters' with an attribute 'columns'; give one, or use 'vary'", path));
   const auto set = file.dataset("parameters");
   const auto shape = set.shape();
   std::vector<std::string> names;
-  if (set.is_text()) throw InputError(fmt::format("'{}' has text as 'parameters'; give numbers", path));
+  if (set.is_text())
+    throw KeyError("structure_boxes.cosmologies.text", "cosmologies",
+                   fmt::format("'{}' has text as 'parameters'; give numbers", path));
   for (const auto& text : set.attribute<std::vector<std::string>>("columns"))
     for (std::size_t at = 0; at < text.size();) {
       const auto end = std::min(text.find(' ', at), text.size());
@@ -123,19 +126,23 @@ void StructureBoxes::read_cosmologies() {
   Cosmology c;
   for (const auto& name : names)
     if (!member(c, name))
-      throw InputError(
+      throw KeyError(
+          "structure_boxes.cosmologies.column", "cosmologies",
           fmt::format("'{}' has a column '{}'; name omega_m, omega_b, h, n_s and sigma_8 in 'columns'", path, name));
   if (shape.size() != 2 || shape[1] != std::ssize(names))
-    throw InputError(fmt::format("'{}': 'columns' names {} numbers of each row, but 'parameters' has the shape ({})",
-                                 path, names.size(), fmt::join(shape, ", ")));
+    throw KeyError("structure_boxes.cosmologies.shape", "cosmologies",
+                   fmt::format("'{}': 'columns' names {} numbers of each row, but 'parameters' has the shape ({})",
+                               path, names.size(), fmt::join(shape, ", ")));
   if (shape[0] < params_.boxes)
-    throw InputError(
+    throw KeyError(
+        "structure_boxes.cosmologies.rows", "cosmologies",
         fmt::format("'{}' has fewer than {} rows of {} numbers; make fewer boxes", path, params_.boxes, names.size()));
   const auto values = set.read<std::vector<double>>();
   for (std::size_t k = 0; k < values.size(); ++k)
     if (!std::isfinite(values[k]))
-      throw InputError(fmt::format("'{}': {} in row {} is no finite number; correct it, or leave the row out", path,
-                                   names[k % names.size()], k / names.size()));
+      throw KeyError("structure_boxes.cosmologies.finite", "cosmologies",
+                     fmt::format("'{}': {} in row {} is no finite number; correct it, or leave the row out", path,
+                                 names[k % names.size()], k / names.size()));
   parameters_.assign(params_.boxes, {});
   for (std::size_t k = 0; k < names.size(); ++k) {
     Varied v{names[k], values[k], values[k]};
@@ -153,7 +160,8 @@ void StructureBoxes::read_cosmologies() {
       parameters_[row].push_back(values[static_cast<std::size_t>(row) * names.size() + k]);
   }
   if (varied_.empty())
-    throw InputError(fmt::format("'{}' has the same cosmology in every row; give rows that differ", path));
+    throw KeyError("structure_boxes.cosmologies.same", "cosmologies",
+                   fmt::format("'{}' has the same cosmology in every row; give rows that differ", path));
 }
 
 void StructureBoxes::choose_targets() {
@@ -162,8 +170,10 @@ void StructureBoxes::choose_targets() {
   for (const auto& name : params_.targets.empty() ? names : params_.targets) {
     const auto at = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
     if (at == names.size())
-      throw InputError(fmt::format("targets: '{}' does not vary; name some of {}", name, fmt::join(names, ", ")));
-    if (std::ranges::count(told_, at) > 0) throw InputError(fmt::format("targets: '{}' stands there twice", name));
+      throw KeyError("structure_boxes.targets.fixed", "targets",
+                     fmt::format("targets: '{}' does not vary; name some of {}", name, fmt::join(names, ", ")));
+    if (std::ranges::count(told_, at) > 0)
+      throw KeyError("structure_boxes.targets.twice", "targets", fmt::format("targets: '{}' stands there twice", name));
     told_.push_back(at);
   }
 }
@@ -229,7 +239,7 @@ void StructureBoxes::check(Context& context) {
 }
 
 void StructureBoxes::examine(Check& check) {
-  check.will_write({params_.file, "stage structure_boxes"});
+  check.will_write({params_.file, {Origin::stage, "structure_boxes"}});
   const double cells = static_cast<double>(params_.particles) * params_.particles * params_.particles;
   check.memory("a box", 8.0 * 30.0 * cells);
 }

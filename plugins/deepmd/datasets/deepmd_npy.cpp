@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::deepmd {
@@ -17,15 +18,19 @@ void DeepmdNpy::Params::describe(deck::Describe<Params>& d) {
 void DeepmdNpy::open(Context& context) {
   bool parameters = false;
   io::on_every_rank(context.comm, [&] {
-    for (const std::string& folder : params_.systems) {
-      const DataSystem system = DataSystem::load(folder);
+    for (std::size_t s = 0; s < params_.systems.size(); ++s) {
+      const std::string& folder = params_.systems[s];
+      const std::string key = deck::child_path("systems", s);
+      const DataSystem system = deck::about_key("deepmd_npy.systems", key, [&] { return DataSystem::load(folder); });
       if (system.type_map().empty())
-        throw InputError(
+        throw KeyError(
+            "deepmd_npy.type_map", key,
             fmt::format("{}/type_map.raw: does not exist; write the species' symbols into it, in the order of the "
                         "numbers in type.raw",
                         folder));
       for (std::size_t k = 0; k < system.frames(); ++k) {
-        const std::vector<int> types = model_types(system, k, system.type_map(), folder);
+        const std::vector<int> types = deck::about_key(
+            "deepmd_npy.species", key, [&] { return model_types(system, k, system.type_map(), folder); });
         samples_.add(make_sample(size(), system.type_map(), types, system.frame(k)));
         parameters = parameters || !system.frame(k).fparam.empty() || !system.frame(k).aparam.empty();
       }

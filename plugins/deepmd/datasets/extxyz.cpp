@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
 
@@ -33,8 +34,10 @@ static void warn_of_names(const std::string& file, const std::vector<ExtxyzFrame
 void ExtxyzSet::open(Context& context) {
   const ExtxyzLabels labels = params_.labels();
   io::on_every_rank(context.comm, [&] {
-    for (const std::string& file : params_.files) {
-      const auto frames = read_extxyz_frames(file, labels);
+    for (std::size_t k = 0; k < params_.files.size(); ++k) {
+      const std::string& file = params_.files[k];
+      const auto frames = deck::about_key("extxyz.files", deck::child_path("files", k),
+                                          [&] { return read_extxyz_frames(file, labels); });
       warn_of_names(file, frames, labels, context.log);
       for (const auto& remark : label_remarks(file, frames)) context.log.info(remark);
       for (const ExtxyzFrame& frame : frames)

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/deepmd/datasets/sample.hpp"
 #include "plugins/deepmd/datasets/statistics.hpp"
@@ -35,7 +35,8 @@ std::vector<int> settle_sel(const std::optional<std::vector<int>>& given, const 
   const std::vector<int> automatic = automatic_sel(most);
   if (!given) return automatic;
   if (given->size() != type_map.size())
-    throw InputError(
+    throw KeyError(
+        "deep_potential.sel.count", "sel",
         fmt::format("sel has {} number(s), but the species are {}", given->size(), fmt::join(type_map, ", ")));
   std::vector<int> out = *given;
   for (std::size_t t = 0; t < out.size(); ++t)
@@ -46,8 +47,9 @@ std::vector<int> settle_sel(const std::optional<std::vector<int>>& given, const 
       "farthest of them",
       fmt::join(*given, ", "), fmt::join(most, ", "), fmt::join(type_map, " "));
   if (short_sel == SelShort::refuse)
-    throw InputError(fmt::format("{}: give sel: [{}], or leave it out (sel_short: raise does so by itself)", found,
-                                 fmt::join(out, ", ")));
+    throw KeyError("deep_potential.sel.short", "sel",
+                   fmt::format("{}: give sel: [{}], or leave it out (sel_short: raise does so by itself)", found,
+                               fmt::join(out, ", ")));
   log.warn(fmt::format("{}: it is raised to [{}] (sel_short: refuse stops instead)", found, fmt::join(out, ", ")));
   return out;
 }

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::deepmd {
 
@@ -121,9 +121,10 @@ TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::strin
   for (std::size_t i = 0; i < n; ++i) {
     const auto t = static_cast<std::size_t>(static_cast<const std::int32_t*>(types.data)[i]);
     if (t >= number.size() || number[t] < 0)
-      throw InputError(fmt::format("species '{}' of sample {} is not in the network's type_map: {}",
-                                   t < number.size() ? species_of(sample)[t] : fmt::format("number {}", t), sample.id,
-                                   fmt::join(type_map, ", ")));
+      throw KeyError("deep_potential.type_map", "type_map",
+                     fmt::format("species '{}' of sample {} is not in the network's type_map: {}",
+                                 t < number.size() ? species_of(sample)[t] : fmt::format("number {}", t), sample.id,
+                                 fmt::join(type_map, ", ")));
     type.push_back(number[t]);
   }
   needed(sample, "coord");

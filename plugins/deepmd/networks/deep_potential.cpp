@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/model_seal.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/deepmd/datasets/statistics.hpp"
@@ -93,7 +93,8 @@ namespace {
 /// Refuses what a model file may hold and training does not do.
 void require_trainable(const DeepPotentialModel& m) {
   const auto refuse = [&](const std::string& what) {
-    throw InputError(fmt::format("{}: cannot be trained further: {}", m.source, what));
+    throw KeyError("deep_potential.init.trainable", "init",
+                   fmt::format("{}: cannot be trained further: {}", m.source, what));
   };
   if (!m.tables.empty()) refuse("it is compressed; start from the model that it was made of");
   if (m.fparam.size || m.aparam.size) refuse("it takes frame or atomic parameters");
@@ -127,9 +128,9 @@ DeepPotentialNetwork::~DeepPotentialNetwork() = default;
 
 /// Species are known once the data were looked at.
 void DeepPotentialNetwork::examine(Check& check) {
-  check.require_written_by(params_.init, {"model of deep_potential"});
+  check.require_written_by("init", params_.init, {{Origin::model_of, "deep_potential"}});
   for (const char* name : {"model.dp", "model.yaml"})
-    check.will_write({name, "model of deep_potential", shape_.type_map});
+    check.will_write({name, {Origin::model_of, "deep_potential"}, shape_.type_map});
 }
 
 namespace {
@@ -200,7 +201,8 @@ void DeepPotentialNetwork::require_sane(const Statistics& s) const {
   int neighbours = 0;
   for (int n : s.most_neighbours) neighbours += n;
   if (neighbours == 0)
-    throw InputError(
+    throw KeyError(
+        "deep_potential.rcut.no_neighbour", "rcut",
         fmt::format("no atom of the training data has a neighbour within rcut = {:g} Å; check the unit of the data's "
                     "lengths, which are taken to be in Å",
                     params_.rcut));
@@ -296,8 +298,8 @@ void DeepPotentialNetwork::require_slots_of_start(train::Dataset& training, Cont
   for (std::size_t t = 0; t < most.size(); ++t) most_neighbours_[t] = std::max(most_neighbours_[t], most[t]);
   if (!exceeds_sel(shape_, most_neighbours_)) return;
   if (params_.sel_short == SelShort::refuse)
-    throw InputError(
-        fmt::format("{}: {} (sel_short: raise goes on)", params_.init, about_sel(shape_, most_neighbours_)));
+    throw KeyError("deep_potential.init.sel", "init",
+                   fmt::format("{}: {} (sel_short: raise goes on)", params_.init, about_sel(shape_, most_neighbours_)));
   context.log.warn(about_sel(shape_, most_neighbours_));
 }
 

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/model_seal.hpp"
 #include "plugins/deepmd/model/citations.hpp"
 
@@ -32,13 +33,16 @@ DeepPotential::Member DeepPotential::load(const std::string& path, const Context
   return member;
 }
 
+/// Of the k-th model, the committee's behind the one that gives the forces.
+static std::string key_of(std::size_t k) { return k == 0 ? "model" : deck::child_path("committee", k - 1); }
+
 DeepPotential::DeepPotential(const Params& params, Context& context) : params_(params) {
   std::vector<std::string> paths = {params.model};
   paths.insert(paths.end(), params.committee.begin(), params.committee.end());
   for (const std::string& path : paths)
     if (is_still_to_come(path, context)) return;
-  for (const std::string& path : paths) {
-    members_.push_back(load(path, context));
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    members_.push_back(deck::about_key("deep_potential.model", key_of(k), [&] { return load(paths[k], context); }));
     cutoff_ = std::max(cutoff_, members_.back().engine->model().rcut);
   }
   min_distance_ = params.min_distance.value_or(members_[0].engine->model().min_distance);
@@ -49,14 +53,16 @@ void DeepPotential::examine(Check& check) {
   check.effort(seconds_per_atom);
   std::vector<std::string> paths = {params_.model};
   paths.insert(paths.end(), params_.committee.begin(), params_.committee.end());
-  for (const auto& path : paths) {
-    check.require_written_by(path, {"model of deep_potential"});
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    const auto& path = paths[k];
+    check.require_written_by(key_of(k), path, {{Origin::model_of, "deep_potential"}});
     const auto promise = check.written_before(path);
     if (!promise || promise->holds.empty()) continue;
     for (const auto& symbol : bound_)
       if (std::find(promise->holds.begin(), promise->holds.end(), symbol) == promise->holds.end())
-        throw InputError(fmt::format("species '{}' will not be known to the model '{}'; its training data have: {}",
-                                     symbol, path, fmt::join(promise->holds, ", ")));
+        throw KeyError("deep_potential.species.promised", "",
+                       fmt::format("species '{}' will not be known to the model '{}'; its training data have: {}",
+                                   symbol, path, fmt::join(promise->holds, ", ")));
   }
 }
 
@@ -70,8 +76,9 @@ void DeepPotential::bind(std::span<const Species> species) {
     for (std::size_t k = 0; k < species.size(); ++k) {
       const auto found = std::find(model.type_map.begin(), model.type_map.end(), species[k].symbol);
       if (found == model.type_map.end())
-        throw InputError(fmt::format("species '{}' is not known to the model {}; it knows: {}", species[k].symbol,
-                                     model.source, fmt::join(model.type_map, ", ")));
+        throw KeyError("deep_potential.species.unknown", "model",
+                       fmt::format("species '{}' is not known to the model {}; it knows: {}", species[k].symbol,
+                                   model.source, fmt::join(model.type_map, ", ")));
       types(k) = static_cast<int>(found - model.type_map.begin());
     }
     Kokkos::deep_copy(member.model_type, types);

@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "core/parallel/stop_request.hpp"
@@ -50,13 +51,19 @@ std::vector<Label::Item> Label::items() const {
   return out;
 }
 
+/// A potential, with the species where they are known.
+std::unique_ptr<Potential> Label::made(const deck::Choice<Potential>& choice,
+                                       const std::optional<std::vector<Species>>& species, Context& context) const {
+  auto potential = context.registry->make<Potential>(choice, context);
+  const char* key = &choice == &params_.potential ? "potential" : "explore_with";
+  if (species) deck::about_key("", key, [&] { potential->bind(*species); });
+  return potential;
+}
+
 void Label::check(Context& context) {
   const auto species = species_of(params_.structure, {}, context);
   for (const auto* choice : {&params_.potential, params_.explore_with ? &*params_.explore_with : nullptr})
-    if (choice) {
-      const auto potential = context.registry->make<Potential>(*choice, context);
-      if (species) potential->bind(*species);
-    }
+    if (choice) made(*choice, species, context);
   std::int64_t frames = 0;
   for (const Item& item : items()) frames += item.frames;
   context.log.info(fmt::format("label: {} configurations, {} perturbed, the rest from {} trajectories", frames,
@@ -66,21 +73,21 @@ void Label::check(Context& context) {
 
 static void require_committee(Potential& explorer) {
   if (!explorer.committee())
-    throw InputError(
-        "label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
+    throw KeyError("label.select.committee", "select",
+                   "label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
 }
 
 void Label::examine(Check& check) {
-  for (const char* name : {"train/", "validation/"}) check.will_write({name, "stage label"});
-  if (params_.select) check.will_write({"deviation.csv", "stage label"});
+  for (const char* name : {"train/", "validation/"}) check.will_write({name, {Origin::stage, "label"}});
+  if (params_.select) check.will_write({"deviation.csv", {Origin::stage, "label"}});
   if (!check.stage().tried) return;
-  check.require_written_by(params_.structure.file, {"output extxyz", "physics md"});
+  check.require_written_by("structure.file", params_.structure.file,
+                           {{Origin::output, "extxyz"}, {Origin::physics, "md"}});
   Context& context = check.context();
   const auto species = species_of(params_.structure, {}, context);
   for (const auto* choice : {&params_.potential, params_.explore_with ? &*params_.explore_with : nullptr}) {
     if (!choice) continue;
-    const auto potential = context.registry->make<Potential>(*choice, context);
-    if (species) potential->bind(*species);
+    const auto potential = made(*choice, species, context);
     check.ask(potential.get(), choice->node);
     if (params_.select && choice != &params_.potential) require_committee(*potential);
   }

@@ -46,6 +46,8 @@ class Label : public Task, public Checked {
   std::vector<Item> items() const;
   static double evaluations_of(const Item& item);
   struct Potentials;
+  std::unique_ptr<Potential> made(const deck::Choice<Potential>& choice,
+                                  const std::optional<std::vector<Species>>& species, Context& context) const;
   void prepare(Potentials& work, Context& context) const;
   std::optional<std::vector<double>> sample(Potentials& work, Context& context) const;
   std::vector<Configuration> configurations_of(const Item& item, Potentials& work, const tasks::Breathe& breathe) const;

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
@@ -22,7 +23,8 @@ void TestStage::Params::describe(deck::Describe<Params>& d) {
 
 TestStage::TestStage(const Params& params, Context&) : params_(params) {
   if (params.systems.empty())
-    throw InputError("no system to test the model on; name folders of deepmd/npy data or extended XYZ files");
+    throw KeyError("test.systems.empty", "systems",
+                   "no system to test the model on; name folders of deepmd/npy data or extended XYZ files");
 }
 
 void TestStage::check(Context& context) {
@@ -30,25 +32,31 @@ void TestStage::check(Context& context) {
 }
 
 void TestStage::examine(Check& check) {
-  for (const char* name : {"errors.csv", "parity_*"}) check.will_write({name, "stage test"});
+  for (const char* name : {"errors.csv", "parity_*"}) check.will_write({name, {Origin::stage, "test"}});
   if (!check.stage().tried) return;
   const deck::Node& keys = check.stage().keys;
-  check.require_written_by(params_.model, {"model of deep_potential"});
+  check.require_written_by("model", params_.model, {{Origin::model_of, "deep_potential"}});
   check.reads(keys["systems"]);
   check.reads(keys["model"]);
   if (!check.small()) return check.not_looked_at("the systems: they are too large for a check");
   const bool waits = check.waits(params_.model);
   if (waits) check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
-  for (const auto& path : params_.systems) {
-    check.require_written_by(path, {"stage label"});
+  for (std::size_t k = 0; k < params_.systems.size(); ++k) {
+    const auto& path = params_.systems[k];
+    const std::string key = deck::child_path("systems", k);
+    check.require_written_by(key, path, {{Origin::stage, "label"}});
     if (check.waits(path)) {
       check.not_looked_at(fmt::format("the system '{}': it is still to be written", path));
       continue;
     }
-    const LabelledData data = load_labelled(path, params_.labels, check.context().comm);
+    const LabelledData data = deck::about_key(
+        "test.systems.file", key, [&] { return load_labelled(path, params_.labels, check.context().comm); });
     if (waits) continue;
-    const auto model = DeepPotentialModel::load(params_.model);
-    for (std::size_t k = 0; k < data.frames(); ++k) data.types(k, model.type_map, params_.model);
+    const auto model =
+        deck::about_key("test.model.file", "model", [&] { return DeepPotentialModel::load(params_.model); });
+    deck::about_key("test.systems.species", key, [&] {
+      for (std::size_t frame = 0; frame < data.frames(); ++frame) data.types(frame, model.type_map, params_.model);
+    });
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
 #include "plugins/graph/graphs/divided_graph.hpp"
@@ -98,8 +98,9 @@ void GraphSet::open(Context& context) {
   });
   if (samples.graph->held) samples.nodes = of_all_ranks(samples.nodes, context.comm);
   if (samples.nodes.empty())
-    throw InputError(fmt::format("{}: no node is marked for {}; give the graph roles (split), or take nodes: labelled",
-                                 samples.graph->source, name_of(params_.nodes)));
+    throw KeyError("graph.nodes.role", "nodes",
+                   fmt::format("{}: no node is marked for {}; give the graph roles (split), or take nodes: labelled",
+                               samples.graph->source, name_of(params_.nodes)));
   if (params_.divided && !by_parts) samples.graph = held_part(*samples.graph, context.comm);
   if (params_.nodes == Nodes::training)
     report(*samples.graph, context.log);

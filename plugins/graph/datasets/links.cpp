@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/graph/links/link_files.hpp"
@@ -71,7 +71,8 @@ void LinkSet::open(Context& context) {
     samples.held_out = params_.held_out;
     samples.users = users_of(samples.links());
     if (samples.users.empty())
-      throw InputError(
+      throw KeyError(
+          "links.hold_out", "hold_out",
           fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", samples.graph->source));
   });
   if (!params_.held_out)

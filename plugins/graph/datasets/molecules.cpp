@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/units.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -56,7 +56,8 @@ MoleculeTable Molecules::table() const {
   out = xyz ? read_molecule_xyz(params_.file, params_.energy, params_.force)
             : read_molecule_h5(params_.file, params_.group);
   if (!out.energy_unit.empty() && params_.energy_unit && *params_.energy_unit != out.energy_unit)
-    throw InputError(
+    throw KeyError(
+        "molecules.energy_unit", "energy_unit",
         fmt::format("'{}' says that its energies are in {}, energy_unit that they are in {}; remove energy_unit",
                     params_.file, out.energy_unit, *params_.energy_unit));
   if (out.energy_unit.empty()) out.energy_unit = params_.energy_unit.value_or(xyz ? "eV" : "kcal/mol");
@@ -75,8 +76,9 @@ std::vector<bool> Molecules::chosen(const MoleculeTable& table) const {
     out[m] = (fold == *params_.fold) == (params_.part == Part::test);
   }
   if (inside == 0 || inside == n)
-    throw InputError(fmt::format("{}: fold {} holds {} of {} molecules, so that one part is empty; choose another fold",
-                                 source(), *params_.fold, inside, n));
+    throw KeyError("molecules.fold", "fold",
+                   fmt::format("{}: fold {} holds {} of {} molecules, so that one part is empty; choose another fold",
+                               source(), *params_.fold, inside, n));
   return out;
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
 
 namespace cambium::graph {
@@ -10,7 +10,8 @@ namespace cambium::graph {
 void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, Context&) {
   plan_ = plan;
   if (plan.batch != plan.samples)
-    throw InputError(
+    throw KeyError(
+        "loader.whole_graph.batch", "",
         fmt::format("loader whole_graph brings all {} samples at every step, but batch is {}; remove batch, or take "
                     "loader: shuffle for batches of nodes",
                     plan.samples, plan.batch));

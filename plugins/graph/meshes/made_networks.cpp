@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/graph/meshes/formula.hpp"
 #include "plugins/graph/meshes/network.hpp"
@@ -25,7 +26,7 @@ EdgeList grid_of(const NetworkKeys::Grid& keys) {
   EdgeList out;
   const auto at = [&](int i, int j, int k) { return (k * n[1] + j) * n[0] + i; };
   if (static_cast<double>(n[0]) * n[1] * n[2] > 2e9)
-    throw InputError("a graph has at most 2147483647 nodes; give fewer 'nodes'");
+    throw KeyError("graph.nodes.range", "nodes", "a graph has at most 2147483647 nodes; give fewer 'nodes'");
   out.nodes = static_cast<std::int64_t>(n[0]) * n[1] * n[2];
   for (int k = 0; k < n[2]; ++k)
     for (int j = 0; j < n[1]; ++j)
@@ -50,7 +51,7 @@ EdgeList random_of(const NetworkKeys::Random& keys, std::uint64_t seed) {
     out.place.push_back({r.uniform(0), r.uniform(1), 0.0});
   }
   const double radius = std::sqrt(keys.degree / (constants::pi * keys.nodes));
-  const Formula weight(keys.weight, {"d"});
+  const auto weight = deck::about_key("graph.formula", "weight", [&] { return Formula(keys.weight, {"d"}); });
   const int boxes = std::clamp(static_cast<int>(1.0 / radius), 1, 4096);
   const auto box = [&](double x) { return std::min(static_cast<int>(x * boxes), boxes - 1); };
   std::vector<std::vector<std::int32_t>> in(static_cast<std::size_t>(boxes) * boxes);
@@ -63,7 +64,8 @@ EdgeList random_of(const NetworkKeys::Random& keys, std::uint64_t seed) {
           if (d > 1.0) continue;
           const double value = weight({d});
           if (!(value > 0.0) || !std::isfinite(value))
-            throw InputError("weight: '" + keys.weight + "' is not a positive number for every length d from 0 to 1");
+            throw KeyError("graph.weight.positive", "weight",
+                           "weight: '" + keys.weight + "' is not a positive number for every length d from 0 to 1");
           out.edges.push_back({j, i, value});
         }
     in[static_cast<std::size_t>(box(p[1])) * boxes + box(p[0])].push_back(i);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/graph/meshes/triangles.hpp"
 
 namespace cambium::graph {
@@ -66,7 +66,8 @@ Chosen chosen_triangles(const Triangles& mesh, const deck::Expression& where, co
     out.push_back(where(std::span<const double>(middle)) != 0.0);
   }
   if (std::find(out.begin(), out.end(), true) == out.end())
-    throw InputError(
+    throw KeyError(
+        "mesh.refine.none", "where",
         fmt::format("mesh {}: refine: '{}' holds for no triangle (their middles reach from x = {:.4g} to {:.4g} and "
                     "from y = {:.4g} "
                     "to {:.4g}); correct it, make it wider, or leave it out",

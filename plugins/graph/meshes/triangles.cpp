@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/base/error.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/graph/meshes/near_order.hpp"
 
 namespace cambium::graph {
@@ -65,7 +66,8 @@ static RawMesh raw_mesh(const MeshKeys& keys, std::uint64_t seed, const std::str
 Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log) {
   const std::string name = keys.rectangle ? "rectangle" : keys.disc ? "disc" : "'" + keys.file + "'";
   Triangles out = checked_mesh(raw_mesh(keys, seed, name), name, log, keys.file.empty());
-  for (const auto& part : keys.refine) refine(out, part, name);
+  for (std::size_t k = 0; k < keys.refine.size(); ++k)
+    deck::about_key("", deck::child_path("refine", k), [&] { refine(out, keys.refine[k], name); });
   if (!keys.file.empty() || !keys.refine.empty()) renumber_nodes(out);
   return out;
 }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
 
 namespace cambium::graph {
@@ -50,10 +50,10 @@ void MoleculeKernel::try_width(double width, const std::vector<double>& distance
 
 void MoleculeKernel::fit(std::span<const MoleculeView> molecules) {
   if (std::ssize(molecules) > most)
-    throw InputError(
-        fmt::format("a kernel of {} molecules takes longer than it is worth (at most {}); leave coulomb and "
-                    "bag_of_bonds out of 'rivals', and take another 'reference'",
-                    molecules.size(), most));
+    throw KeyError("molecules.kernel.size", "",
+                   fmt::format("a kernel of {} molecules takes longer than it is worth (at most {}); leave coulomb and "
+                               "bag_of_bonds out of 'rivals', and take another 'reference'",
+                               molecules.size(), most));
   atoms_.fit(molecules, CountFit::Counted::atoms);
   std::vector<Descriptor> known;
   std::vector<double> rest, distances;

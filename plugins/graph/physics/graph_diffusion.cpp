@@ -7,7 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/numerics/exact_sum.hpp"
 
 namespace cambium::graph {
@@ -92,21 +93,29 @@ double sum_of(std::span<const double> values) {
 }  // namespace
 
 GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
-    : params_(params), whole_(std::make_unique<const Network>(make_network(params.graph, context.seed, context.log))),
+    : params_(params),
+      whole_(std::make_unique<const Network>(deck::about_key(
+          "graph_diffusion.graph", "graph", [&] { return make_network(params.graph, context.seed, context.log); }))),
       edges_(whole_->edges()), range_(whole_->weight, context.comm) {
   // At 0.9 a spot in one node would be negative after a step, and modes off by a half; here the worst one errs by 3e-3.
   if (!params_.courant) params_.courant = 0.2;
   const auto parameters = values_of(params_.parameters);
   auto variables = names_of(params_);
   for (const char* name : {"t", "x", "y", "z"}) variables.push_back(name);
-  for (const auto& s : params_.species) {
-    reactions_.emplace_back(s.reaction, variables, parameters);
-    initial_.emplace_back(s.initial, std::vector<std::string>{"x", "y", "z", "node"}, parameters);
+  for (std::size_t k = 0; k < params_.species.size(); ++k) {
+    const auto& s = params_.species[k];
+    const std::string key = deck::child_path("species", k);
+    deck::about_key("graph.formula", deck::joined_key(key, "reaction"),
+                    [&] { reactions_.emplace_back(s.reaction, variables, parameters); });
+    deck::about_key("graph.formula", deck::joined_key(key, "initial"), [&] {
+      initial_.emplace_back(s.initial, std::vector<std::string>{"x", "y", "z", "node"}, parameters);
+    });
     reacts_ = reacts_ || s.reaction != "0";
     if (!s.spots) continue;
     for (const auto node : s.spots->nodes)
       if (!whole_->names.node(node))
-        throw InputError(
+        throw KeyError(
+            "graph_diffusion.spots.node", deck::joined_key(key, "spots.nodes"),
             fmt::format("spots of '{}': there is no node {}, they are {}", s.name, node, whole_->names.range()));
   }
   run_ = std::make_unique<NodeRun>(params_, context, range_, equations(), names_of(params_),
@@ -276,8 +285,9 @@ void GraphDiffusion::examine(Check& check) {
   check.memory(fmt::format("{} nodes, {} edges", range_.nodes(), edges_),
                48.0 * nodes * columns / range_.comm().size() + 36.0 * entries + 60.0 * nodes);
   check.effort(1e-6 * (nodes * columns + entries));
-  if (!params_.start_from.empty()) check.require_written_by(params_.start_from, {"output node_fields"});
-  if (!params_.surrogate.empty()) check.require_written_by(params_.surrogate, {"network *"});
+  if (!params_.start_from.empty())
+    check.require_written_by("start_from", params_.start_from, {{Origin::output, "node_fields"}});
+  if (!params_.surrogate.empty()) check.require_written_by("surrogate", params_.surrogate, {{Origin::network}});
 }
 
 }  // namespace cambium::graph

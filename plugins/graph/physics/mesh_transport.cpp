@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/numerics/exact_sum.hpp"
 
 namespace cambium::graph {
@@ -53,13 +54,19 @@ void MeshTransport::Params::describe(deck::Describe<Params>& d) {
 
 namespace {
 
+Formula formula_of(const std::string& key, const std::string& text, const std::vector<std::string>& variables,
+                   const std::map<std::string, double>& parameters) {
+  return deck::about_key("graph.formula", key, [&] { return Formula(text, variables, parameters); });
+}
+
 /// kappa of a deck, refused where it is negative.
 std::function<double(Point)> kappa_of(const std::string& text, const std::map<std::string, double>& parameters) {
-  return [formula = Formula(text, {"x", "y"}, parameters)](Point p) {
+  return [formula = formula_of("diffusivity", text, {"x", "y"}, parameters)](Point p) {
     const double kappa = formula({p[0], p[1]});
     if (!(kappa >= 0.0) || !std::isfinite(kappa))
-      throw InputError(fmt::format("diffusivity: '{}' is {:g} at x = {:.4g}, y = {:.4g}; it must be 0 or more",
-                                   formula.text(), kappa, p[0], p[1]));
+      throw KeyError("mesh_transport.diffusivity.negative", "diffusivity",
+                     fmt::format("diffusivity: '{}' is {:g} at x = {:.4g}, y = {:.4g}; it must be 0 or more",
+                                 formula.text(), kappa, p[0], p[1]));
     return kappa;
   };
 }
@@ -68,14 +75,16 @@ std::function<double(Point)> kappa_of(const std::string& text, const std::map<st
 
 MeshTransport::MeshTransport(const Params& params, Context& context)
     : params_(params), context_(context), parameters_(values_of(params.parameters)),
-      whole_(std::make_unique<const Triangles>(make_mesh(params.mesh, context.seed, context.log))),
+      whole_(std::make_unique<const Triangles>(deck::about_key(
+          "mesh_transport.mesh", "mesh", [&] { return make_mesh(params.mesh, context.seed, context.log); }))),
       triangles_(whole_->triangles()), sides_(std::ssize(whole_->boundary)), tags_(whole_->tags),
       range_(pattern_of(*whole_), context.comm),
       cells_(dual_cells(*whole_, range_, kappa_of(params.diffusivity, parameters_))),
       advection_(cells_, range_, flow(parameters_), params.advection),
       boundaries_(params.boundaries, *whole_, cells_, range_, parameters_),
-      source_(params.source, {"x", "y", "t", "c"}, parameters_), initial_(params.initial, {"x", "y"}, parameters_) {
-  if (params.exact) exact_ = Formula(*params.exact, {"x", "y", "t"}, parameters_);
+      source_(formula_of("source", params.source, {"x", "y", "t", "c"}, parameters_)),
+      initial_(formula_of("initial", params.initial, {"x", "y"}, parameters_)) {
+  if (params.exact) exact_ = formula_of("exact", *params.exact, {"x", "y", "t"}, parameters_);
   run_ = std::make_unique<NodeRun>(params_, context, range_, equations(), std::vector<std::string>{"c"},
                                    shown_of(*whole_, range_.own()));
 }
@@ -83,8 +92,9 @@ MeshTransport::MeshTransport(const Params& params, Context& context)
 Flow MeshTransport::flow(const std::map<std::string, double>& parameters) const {
   Flow out;
   const std::vector<std::string> variables{"x", "y", "t"};
-  for (const auto& text : params_.velocity) out.velocity.emplace_back(text, variables, parameters);
-  if (params_.stream) out.stream = Formula(*params_.stream, variables, parameters);
+  for (std::size_t k = 0; k < params_.velocity.size(); ++k)
+    out.velocity.push_back(formula_of(deck::child_path("velocity", k), params_.velocity[k], variables, parameters));
+  if (params_.stream) out.stream = formula_of("stream", *params_.stream, variables, parameters);
   for (const auto& formula : out.velocity) out.moves = out.moves || formula.names("t");
   out.moves = out.moves || (out.stream && out.stream->names("t"));
   return out;
@@ -150,8 +160,9 @@ double MeshTransport::stable_step(double t) {
   advection_.set_time(t);
   const double flow = advection_.courant_rate();
   if (std::isinf(flow))
-    throw InputError(fmt::format("the flow is no finite number everywhere at t = {:g}; correct '{}'", t,
-                                 params_.stream ? "stream" : "velocity"));
+    throw KeyError("mesh_transport.flow.finite", params_.stream ? "stream" : "velocity",
+                   fmt::format("the flow is no finite number everywhere at t = {:g}; correct '{}'", t,
+                               params_.stream ? "stream" : "velocity"));
   const bool implicit = params_.method == Method::implicit;
   const double rate = implicit ? flow / 0.6 : flow + fastest_diffusion_ / Stepper::real_limit;
   return rate > 0.0 ? 1.0 / rate : 0.0;
@@ -217,8 +228,9 @@ void MeshTransport::examine(Check& check) {
   const double nodes = static_cast<double>(range_.nodes()), triangles = static_cast<double>(triangles_);
   check.memory(fmt::format("{} triangles", triangles_), 60.0 * triangles + 900.0 * nodes / context_.comm.size());
   check.effort(3e-6 * triangles);
-  if (!params_.start_from.empty()) check.require_written_by(params_.start_from, {"output node_fields"});
-  if (!params_.surrogate.empty()) check.require_written_by(params_.surrogate, {"network *"});
+  if (!params_.start_from.empty())
+    check.require_written_by("start_from", params_.start_from, {{Origin::output, "node_fields"}});
+  if (!params_.surrogate.empty()) check.require_written_by("surrogate", params_.surrogate, {{Origin::network}});
 }
 
 }  // namespace cambium::graph

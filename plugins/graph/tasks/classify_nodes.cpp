@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/text_parts.hpp"
@@ -39,9 +39,10 @@ void ClassifyNodes::check(Context& context) {
 }
 
 void ClassifyNodes::examine(Check& check) {
-  for (const char* name : {"scores.csv", "nodes.csv"}) check.will_write({name, "stage classify_nodes"});
-  for (const auto& model : params_.models)
-    if (model.find('*') == std::string::npos) check.require_written_by(model, {"network *"});
+  for (const char* name : {"scores.csv", "nodes.csv"}) check.will_write({name, {Origin::stage, "classify_nodes"}});
+  for (std::size_t k = 0; k < params_.models.size(); ++k)
+    if (params_.models[k].find('*') == std::string::npos)
+      check.require_written_by(deck::child_path("models", k), params_.models[k], {{Origin::network}});
 }
 
 void ClassifyNodes::keep(Judgement judged, const std::string& method) {
@@ -95,10 +96,10 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
     auto model = train::load_artifact(file, context);
     auto* network = dynamic_cast<NodeNetwork*>(model.network.get());
     if (!network)
-      throw InputError(
-          fmt::format("models: '{}' holds a {}, which gives nodes no class; gcn, graph_sage and "
-                      "graph_attention do",
-                      file, model.info.type));
+      throw KeyError("classify_nodes.models.type", "models",
+                     fmt::format("models: '{}' holds a {}, which gives nodes no class; gcn, graph_sage and "
+                                 "graph_attention do",
+                                 file, model.info.type));
     train::require_fields(model, file, nodes);
     Judgement judged{network->classes_of(graph, model.weights.views()), 0.0};
     judged.validation = share_right(*graph, nodes_with(*graph, Role::validation), judged.nodes, context.comm);
@@ -177,7 +178,9 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   data->open(context);
   const std::int64_t first[] = {0};
   const auto* samples = storage_of<NodeSamples>(*data->read(first).front());
-  if (!samples) throw InputError("classify_nodes judges nodes of a graph; give a dataset of type graph");
+  if (!samples)
+    throw KeyError("classify_nodes.dataset.type", "dataset",
+                   "classify_nodes judges nodes of a graph; give a dataset of type graph");
   const GraphPtr graph = samples->graph;
   nodes_ = samples->nodes;
   std::vector<Row> rows;

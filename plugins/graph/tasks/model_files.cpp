@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::graph {
 
@@ -37,7 +37,7 @@ std::vector<std::string> files_of(const std::string& path) {
   std::sort(found.begin(), found.end());
   std::vector<std::string> out;
   for (const auto& file : found) out.push_back(file.string());
-  if (out.empty()) throw InputError(fmt::format("models: no file is named '{}'", path));
+  if (out.empty()) throw KeyError("models.none", "models", fmt::format("models: no file is named '{}'", path));
   return out;
 }
 

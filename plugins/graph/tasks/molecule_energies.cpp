@@ -8,7 +8,8 @@
 #include <numeric>
 #include <set>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
@@ -85,13 +86,14 @@ struct MoleculeEnergies::Judged {
         test_set(context.registry->make<Dataset>(p.test, context)), training(*training_set, context),
         test(*test_set, context) {
     if (training.unit != test.unit)
-      throw InputError(fmt::format("the energies for training are in {}, those for the test in {}; convert one of them",
-                                   training.unit, test.unit));
+      throw KeyError("molecule_energies.unit", "test",
+                     fmt::format("the energies for training are in {}, those for the test in {}; convert one of them",
+                                 training.unit, test.unit));
     const auto again = molecules_in_both();
     if (again == std::ssize(test.views))
-      throw InputError(
-          "all molecules of 'test' stand in 'training', too, so that their errors say little; give other "
-          "molecules: part: test of the same fold");
+      throw KeyError("molecule_energies.test.same", "test",
+                     "all molecules of 'test' stand in 'training', too, so that their errors say little; give other "
+                     "molecules: part: test of the same fold");
     if (again > 0)
       context.log.warn(fmt::format(
           "{} of {} molecules of 'test' stand in 'training', too, so that their errors say little; leave them "
@@ -113,24 +115,28 @@ static train::LoadedModel loaded(const std::string& path, train::Dataset& data, 
   auto model = train::load_artifact(path, context);
   const auto outputs = model.network->outputs();
   if (outputs.size() != 1 || outputs[0].name != "energy" || !outputs[0].shape.empty())
-    throw InputError(
-        fmt::format("'{}' is a '{}', which gives no energies of molecules; name a model of the type "
-                    "message_passing",
-                    path, model.info.type));
+    throw KeyError("molecule_energies.models.type", "",
+                   fmt::format("'{}' is a '{}', which gives no energies of molecules; name a model of the type "
+                               "message_passing",
+                               path, model.info.type));
   train::require_fields(model, path, data);
   return model;
 }
 
 void MoleculeEnergies::examine(Check& check) {
-  for (const char* name : {"scores.csv", "energies.h5"}) check.will_write({name, "stage molecule_energies"});
-  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+  for (const char* name : {"scores.csv", "energies.h5"}) check.will_write({name, {Origin::stage, "molecule_energies"}});
+  check.require_written_by("models", params_.models, {{Origin::network}});
   if (!check.stage().tried) return;
   for (const auto* data : {&params_.training, &params_.test})
     if (const auto path = check.waits(data->node))
       return check.not_looked_at(fmt::format("the molecules: '{}' is still to be written", *path));
   const Judged judged(params_, check.context());
-  for (const auto& path : params_.models)
-    if (!check.waits(path)) loaded(path, *judged.test_set, check.context());
+  for (std::size_t k = 0; k < params_.models.size(); ++k) {
+    const auto& path = params_.models[k];
+    if (check.waits(path)) continue;
+    deck::about_key("molecule_energies.models.file", deck::child_path("models", k),
+                    [&] { loaded(path, *judged.test_set, check.context()); });
+  }
 }
 
 std::vector<MoleculeEnergies::Row> MoleculeEnergies::rival_rows(const Judged& judged) {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
@@ -41,9 +41,10 @@ void PredictLinks::check(Context& context) {
 }
 
 void PredictLinks::examine(Check& check) {
-  for (const char* name : {"scores.csv", "predictions.csv"}) check.will_write({name, "stage predict_links"});
-  for (const auto& model : params_.models)
-    if (model.find('*') == std::string::npos) check.require_written_by(model, {"network *"});
+  for (const char* name : {"scores.csv", "predictions.csv"}) check.will_write({name, {Origin::stage, "predict_links"}});
+  for (std::size_t k = 0; k < params_.models.size(); ++k)
+    if (params_.models[k].find('*') == std::string::npos)
+      check.require_written_by(deck::child_path("models", k), params_.models[k], {{Origin::network}});
 }
 
 void PredictLinks::add(Row& row, LinkScores& scores, Context& context) const {
@@ -93,7 +94,8 @@ void PredictLinks::judge_models(const std::string& entry, Context& context) {
     auto model = train::load_artifact(file, context);
     auto* network = dynamic_cast<LightGcn*>(model.network.get());
     if (!network)
-      throw InputError(
+      throw KeyError(
+          "predict_links.models.type", "models",
           fmt::format("models: '{}' holds a {}, which gives links no score; light_gcn does", file, model.info.type));
     row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));
     const auto scores = products_of_rows(*graph_, network->rows_of(graph_, model.weights.views()), network->width());
@@ -161,14 +163,18 @@ Task::Outcome PredictLinks::run(Context& context) {
   const std::int64_t first[] = {0};
   const auto sample = data->read(first).front();
   const auto* samples = storage_of<LinkSamples>(*sample);
-  if (!samples) throw InputError("predict_links looks for held-out links; give a dataset of type links");
+  if (!samples)
+    throw KeyError("predict_links.dataset.type", "dataset",
+                   "predict_links looks for held-out links; give a dataset of type links");
   graph_ = samples->graph;
   if (graph_->held_out.entries() == 0)
-    throw InputError(fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", graph_->source));
+    throw KeyError("predict_links.dataset.held_out", "dataset",
+                   fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", graph_->source));
   for (const auto user : params_.users)
     if (!graph_->user_numbers.node(user))
-      throw InputError(fmt::format("users: there is no user {}; {} has {}, {}", user, graph_->source, graph_->users,
-                                   graph_->user_numbers.range()));
+      throw KeyError("predict_links.users", "users",
+                     fmt::format("users: there is no user {}; {} has {}, {}", user, graph_->source, graph_->users,
+                                 graph_->user_numbers.range()));
   citations_ = citations_of_rivals();
   judge_rivals(context);
   for (const auto& model : params_.models) judge_models(model, context);

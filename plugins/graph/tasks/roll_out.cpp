@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -51,12 +51,12 @@ void RollOut::check(Context& context) {
 }
 
 void RollOut::examine(Check& check) {
-  for (const char* name : {"roll_out.csv", "roll_out.h5"}) check.will_write({name, "stage roll_out"});
-  check.require_written_by(params_.model, {"network *"});
-  for (const auto* files : {&params_.training, &params_.test})
-    for (const auto& file : *files) check.require_written_by(file, {"output node_fields"});
+  for (const char* name : {"roll_out.csv", "roll_out.h5"}) check.will_write({name, {Origin::stage, "roll_out"}});
+  check.require_written_by("model", params_.model, {{Origin::network}});
+  check.require_written_by("training", params_.training, {{Origin::output, "node_fields"}});
+  check.require_written_by("test", params_.test, {{Origin::output, "node_fields"}});
   for (const auto& [name, files] : params_.coarse)
-    for (const auto& file : files) check.require_written_by(file, {"output node_fields"});
+    check.require_written_by(deck::child_path("coarse", name), files, {{Origin::output, "node_fields"}});
 }
 
 void RollOut::read(Context& context) {
@@ -66,7 +66,8 @@ void RollOut::read(Context& context) {
     };
     const auto require_long = [&](const std::string& file, const Trajectory& t) {
       if (t.moments() <= params_.steps)
-        throw InputError(
+        throw KeyError(
+            "roll_out.steps.range", "steps",
             fmt::format("'{}' holds {} steps of stride {}, but 'steps' is {}; lower steps, or give longer runs", file,
                         t.moments() - 1, params_.stride, params_.steps));
     };
@@ -146,8 +147,9 @@ Task::Outcome RollOut::run(Context& context) {
   read(context);
   auto model = train::load_artifact(params_.model, context);
   if (const auto& kind = require_steps(model, params_.model); kind.fields_on_nodes() != std::ssize(params_.fields))
-    throw InputError(fmt::format("'{}' was trained on {} fields, 'fields' names {}; name the same ones", params_.model,
-                                 kind.fields_on_nodes(), params_.fields.size()));
+    throw KeyError("roll_out.fields", "fields",
+                   fmt::format("'{}' was trained on {} fields, 'fields' names {}; name the same ones", params_.model,
+                               kind.fields_on_nodes(), params_.fields.size()));
   citations_ = model.network->citations();
   const ModeStep modes(training_);
   const StencilStep stencil(training_);

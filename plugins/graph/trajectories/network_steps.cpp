@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/sparse/product.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
@@ -15,8 +15,9 @@ namespace cambium::graph {
 const StepsOnNodes& require_steps(const train::LoadedModel& model, const std::string& path) {
   const auto* kind = dynamic_cast<const StepsOnNodes*>(model.network.get());
   if (!kind)
-    throw InputError(fmt::format("'{}' is a '{}', which makes no steps on nodes; name a model of the type mesh_graph",
-                                 path, model.info.type));
+    throw KeyError("nodes.surrogate.type", "",
+                   fmt::format("'{}' is a '{}', which makes no steps on nodes; name a model of the type mesh_graph",
+                               path, model.info.type));
   return *kind;
 }
 
@@ -63,10 +64,10 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
                            const std::vector<std::int64_t>& first, std::int64_t fields, Context& context)
     : model_(train::load_artifact(path, context)), kind_(&require_steps(model_, path)), fields_(fields) {
   if (kind_->fields_on_nodes() != fields)
-    throw InputError(
-        fmt::format("surrogate: '{}' was trained on {} values at a node, this physics has {}; train it on "
-                    "runs of the same physics",
-                    path, kind_->fields_on_nodes(), fields));
+    throw KeyError("nodes.surrogate.fields", "",
+                   fmt::format("surrogate: '{}' was trained on {} values at a node, this physics has {}; train it on "
+                               "runs of the same physics",
+                               path, kind_->fields_on_nodes(), fields));
   const auto rank = static_cast<std::size_t>(context.comm.rank());
   const sparse::Range own{first[rank], first[rank + 1]};
   const auto in = within(whole, number.subspan(own.begin, static_cast<std::size_t>(own.size())), kind_->reach());

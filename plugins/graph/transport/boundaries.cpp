@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
+#include "core/deck/node.hpp"
 
 namespace cambium::graph {
 
@@ -32,11 +34,13 @@ void require_names(const std::map<std::string, BoundaryKeys>& keys, const Triang
   for (const auto& [name, key] : keys) {
     if (key.where || std::find(mesh.tags.begin(), mesh.tags.end(), name) != mesh.tags.end()) continue;
     if (mesh.tags.empty())
-      throw InputError(
+      throw KeyError(
+          "boundaries.unnamed", deck::child_path("boundaries", name),
           fmt::format("boundaries: the mesh names no part of its boundary, so there is no '{}'; say where it "
                       "is: {}: {{where: x < 0.001, ...}}",
                       name, name));
-    throw InputError(fmt::format("boundaries: the mesh has no boundary '{}'{}", name, suggestion(name, mesh.tags)));
+    throw KeyError("boundaries.unknown", deck::child_path("boundaries", name),
+                   fmt::format("boundaries: the mesh has no boundary '{}'{}", name, suggestion(name, mesh.tags)));
   }
 }
 
@@ -47,10 +51,11 @@ void require_sides(const std::map<std::string, BoundaryKeys>& keys, const Triang
   for (std::size_t tag = 0; tag < met.size(); ++tag) {
     const auto key = keys.find(mesh.tags[tag]);
     if (met[tag] || key == keys.end() || key->second.where) continue;
-    throw InputError(fmt::format(
-        "boundaries: no line of '{}' is an edge of the boundary: they lie inside the mesh, or join nodes that are no "
-        "edge of a triangle; correct the mesh, or leave '{}' out",
-        mesh.tags[tag], mesh.tags[tag]));
+    throw KeyError("boundaries.inside", deck::child_path("boundaries", mesh.tags[tag]),
+                   fmt::format("boundaries: no line of '{}' is an edge of the boundary: they lie inside the mesh, or "
+                               "join nodes that are no "
+                               "edge of a triangle; correct the mesh, or leave '{}' out",
+                               mesh.tags[tag], mesh.tags[tag]));
   }
 }
 
@@ -67,7 +72,8 @@ void require_some_side(const std::string& name, const Formula& where, const Tria
       high[d] = std::max(high[d], middle[d]);
     }
   }
-  throw InputError(
+  throw KeyError(
+      "boundaries.where", deck::child_path(deck::child_path("boundaries", name), "where"),
       fmt::format("boundaries: '{}': '{}' holds for no edge of the boundary (their middles reach from x = {:.4g} to "
                   "{:.4g} and from y = {:.4g} to {:.4g}); correct it, make it wider, or leave it out",
                   name, where.text(), low[0], high[0], low[1], high[1]));
@@ -85,11 +91,16 @@ Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Tr
   for (const auto& [name, key] : keys) {
     Condition condition;
     const std::vector<std::string> variables{"x", "y", "t"};
-    if (key.value) condition = {Kind::value, Formula(*key.value, variables, parameters)};
-    if (key.flux) condition = {Kind::flux, Formula(*key.flux, variables, parameters)};
+    const std::string path = deck::child_path("boundaries", name);
+    const auto formula = [&](const char* part, const std::string& text, const std::vector<std::string>& in) {
+      return deck::about_key("graph.formula", deck::child_path(path, part),
+                             [&] { return Formula(text, in, parameters); });
+    };
+    if (key.value) condition = {Kind::value, formula("value", *key.value, variables)};
+    if (key.flux) condition = {Kind::flux, formula("flux", *key.flux, variables)};
     if (key.outflow) condition.kind = Kind::outflow;
     if (key.where)
-      require_some_side(name, where.emplace(name, Formula(*key.where, {"x", "y"}, parameters)).first->second, mesh);
+      require_some_side(name, where.emplace(name, formula("where", *key.where, {"x", "y"})).first->second, mesh);
     closed_ = closed_ && condition.kind == Kind::wall;
     number[name] = static_cast<int>(conditions_.size());
     conditions_.push_back(std::move(condition));
@@ -125,10 +136,12 @@ int Boundaries::condition_of(const Triangles& mesh, const Triangles::Side& side,
     const auto found = number.find(name);
     if (found == number.end() || where.count(name)) return;
     if (out > 0 && !same(conditions_[out], conditions_[found->second]))
-      throw InputError(fmt::format(
-          "boundaries: the edge at x = {:.4g}, y = {:.4g} belongs to '{}' and to '{}', which say different things; "
-          "leave one out, or say by 'where' which part is meant",
-          0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), before, name));
+      throw KeyError(
+          "boundaries.overlap", "boundaries",
+          fmt::format(
+              "boundaries: the edge at x = {:.4g}, y = {:.4g} belongs to '{}' and to '{}', which say different things; "
+              "leave one out, or say by 'where' which part is meant",
+              0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), before, name));
     if (out == 0) {
       out = found->second;
       before = name;

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
 #include "core/numerics/exact_sum.hpp"
@@ -87,12 +88,14 @@ void NodeRun::read_start() {
       const auto file = io::File::open(path);
       for (std::size_t k = 0; k < names_.size(); ++k) {
         if (!file.exists(names_[k]))
-          throw InputError(fmt::format("start_from: '{}' has no array '{}'; give a file of the output 'node_fields'",
-                                       path, names_[k]));
+          throw KeyError("nodes.start_from.array", "start_from",
+                         fmt::format("start_from: '{}' has no array '{}'; give a file of the output 'node_fields'",
+                                     path, names_[k]));
         const auto set = file.dataset(names_[k]);
         const auto shape = set.shape();
         if (shape.size() != 2 || shape[0] < 1 || shape[1] != range_.nodes())
-          throw InputError(
+          throw KeyError(
+              "nodes.start_from.nodes", "start_from",
               fmt::format("start_from: '{}' does not hold moments of the {} nodes of this deck", path, range_.nodes()));
         std::vector<double> last(shape[1]);
         const std::int64_t from[2] = {shape[0] - 1, 0};
@@ -137,22 +140,25 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
 void NodeRun::load_network(const AllNodesShown& all) {
   if (keys_.surrogate.empty()) return;
   if (keys_.timestep)
-    throw InputError(
-        "'timestep' and 'surrogate' exclude each other: a network's steps have the length that it was "
-        "trained on; leave timestep out");
+    throw KeyError("nodes.timestep.surrogate", "timestep",
+                   "'timestep' and 'surrogate' exclude each other: a network's steps have the length that it was "
+                   "trained on; leave timestep out");
   const auto shown = all();
   auto first = context_.comm.all_gather(stepper_.range().first());
   first.push_back(stepper_.range().nodes());
-  network_ = std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), shown.number, first, stepper_.columns(),
-                                            context_);
+  network_ = deck::about_key("nodes.surrogate.file", "surrogate", [&] {
+    return std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), shown.number, first, stepper_.columns(),
+                                          context_);
+  });
   const auto whole = [&](double time) {
     const double steps = time / network_->interval();
     return std::abs(steps - std::round(steps)) < 1e-6 * std::max(1.0, steps) && steps > 0.5;
   };
   for (const auto& [name, time] : {std::pair{"end_time", keys_.end_time}, {"sample_interval", keys_.sample_interval}})
     if (time > 0.0 && !whole(time))
-      throw InputError(fmt::format("{} is {:g}, but '{}' makes steps of {:g}; take a multiple of these", name, time,
-                                   keys_.surrogate, network_->interval()));
+      throw KeyError("nodes.surrogate.interval", name,
+                     fmt::format("{} is {:g}, but '{}' makes steps of {:g}; take a multiple of these", name, time,
+                                 keys_.surrogate, network_->interval()));
 }
 
 void NodeRun::network_step() {
@@ -172,11 +178,13 @@ void NodeRun::choose_timestep(std::int64_t step, double time) {
   if (network_) return choose_network_step();
   const double stable = last_stable_ = stable_(time);
   if (!keys_.timestep && stable <= 0.0)
-    throw InputError(keys_.method == Method::implicit
-                         ? "'timestep' is missing: nothing limits the length of these implicit steps"
-                         : "'timestep' is missing: nothing diffuses and nothing flows, so no step is too long");
+    throw KeyError("nodes.timestep.missing", "timestep",
+                   keys_.method == Method::implicit
+                       ? "'timestep' is missing: nothing limits the length of these implicit steps"
+                       : "'timestep' is missing: nothing diffuses and nothing flows, so no step is too long");
   if (keys_.timestep && stable > 0.0 && *keys_.timestep > stable * (1.0 + 1e-9))
-    throw InputError(
+    throw KeyError(
+        "nodes.timestep.stable", "timestep",
         fmt::format("timestep {:g} is longer than the longest stable step, {:.4g}{}", *keys_.timestep, stable,
                     keys_.method == Method::implicit ? "; take a shorter one, or none"
                                                      : "; take a shorter one, none, or 'method: implicit'"));

@@ -8,8 +8,10 @@
 #include <cctype>
 #include <span>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
+#include "core/deck/node.hpp"
 
 namespace cambium::kinetic {
 
@@ -190,8 +192,9 @@ class Parameters {
     if (const auto open = std::find(way_.begin(), way_.end(), name); open != way_.end()) {
       std::vector<std::string> circle(open, way_.end());
       circle.push_back(name);
-      throw InputError(fmt::format("parameters need each other in a circle: {}; give one of them a number",
-                                   fmt::join(circle, " -> ")));
+      throw KeyError("kinetic.parameters.circle", deck::child_path("parameters", name),
+                     fmt::format("parameters need each other in a circle: {}; give one of them a number",
+                                 fmt::join(circle, " -> ")));
     }
     way_.push_back(name);
     std::map<std::string, double> others;  // all of them, so that a misspelt name finds the one that was meant
@@ -199,7 +202,8 @@ class Parameters {
       if (other != name) others[other] = 0.0;
     for (const auto& other : named_in(texts_.at(name), texts_)) others[other] = value(other);
     way_.pop_back();
-    return values_[name] = constant(texts_.at(name), others);
+    return values_[name] = deck::about_key("kinetic.formula", deck::child_path("parameters", name),
+                                           [&] { return constant(texts_.at(name), others); });
   }
 
  private:

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 
 namespace cambium::kinetic {
@@ -119,6 +120,12 @@ std::string problem_of_names(const std::vector<SpeciesParams>& species) {
   return {};
 }
 
+std::string key_of(const CommonParams& common, const std::string& species) {
+  for (std::size_t k = 0; k < common.species.size(); ++k)
+    if (common.species[k].name == species) return deck::child_path("species", k);
+  return "species";
+}
+
 std::map<std::string, double> CommonParams::values() const { return values_of(parameters); }
 
 /// "v = 0 must lie between two cells": says what to change. Some cells must lie on either side of it.
@@ -129,15 +136,25 @@ static void require_zero_on_face(const Axis& axis, const std::string& species, i
       "species '{}', velocity dimension {}: v = 0 lies inside a cell ({:g} to {:g} in {} cells), where streaming would "
       "change its direction; ",
       species, d + 1, axis.lower, axis.upper, axis.cells);
-  if (axis.cells == 1) throw InputError(problem + "give at least 2 'cells'");
+  if (axis.cells == 1) throw KeyError("kinetic.velocity.cells", "cells", problem + "give at least 2 'cells'");
   const double below = std::clamp(std::round(steps), 1.0, axis.cells - 1.0), above = axis.cells - below;
-  throw InputError(problem + fmt::format("move 'lower' to {:.10g} or 'upper' to {:.10g}", -below * axis.upper / above,
-                                         -axis.lower * above / below));
+  throw KeyError("kinetic.velocity.face", "lower",
+                 problem + fmt::format("move 'lower' to {:.10g} or 'upper' to {:.10g}", -below * axis.upper / above,
+                                       -axis.lower * above / below));
 }
 
-static Axis axis_of(double lower, double upper, int cells, const std::string& what) {
+/// Of one dimension of what has the keys lower, upper and cells: a domain, or a species' velocities.
+template <class Extent>
+static Axis axis_of(const Extent& keys, std::size_t d, const std::map<std::string, double>& values,
+                    const std::string& what) {
+  const auto end = [&](const char* key, const std::string& text) {
+    return deck::about_key("kinetic.formula", deck::child_path(key, d), [&] { return constant(text, values); });
+  };
+  const double lower = end("lower", keys.lower[d]), upper = end("upper", keys.upper[d]);
+  const int cells = keys.cells[d];
   if (!(upper > lower))
-    throw InputError(fmt::format("{}: 'upper' ({:g}) must be larger than 'lower' ({:g})", what, upper, lower));
+    throw KeyError("kinetic.upper.range", deck::child_path("upper", d),
+                   fmt::format("{}: 'upper' ({:g}) must be larger than 'lower' ({:g})", what, upper, lower));
   Axis a;
   a.lower = lower;
   a.upper = upper;
@@ -153,16 +170,17 @@ PhaseGrid make_grid(const CommonParams& p, const SpeciesParams& s) {
   g.vdim = static_cast<int>(s.velocity.cells.size());
   find_built(g.cdim, g.vdim, p.basis.order, p.basis.family == BasisParams::Family::tensor);
   for (int d = 0; d < g.cdim; ++d) {
-    g.axis[d] = axis_of(constant(p.domain.lower[d], values), constant(p.domain.upper[d], values), p.domain.cells[d],
-                        fmt::format("domain, dimension {}", d + 1));
+    g.axis[d] = deck::about_key(
+        "", "domain", [&] { return axis_of(p.domain, d, values, fmt::format("domain, dimension {}", d + 1)); });
     if (!p.domain.lower_wall.empty()) g.axis[d].low_wall = p.domain.lower_wall[d];
     if (!p.domain.upper_wall.empty()) g.axis[d].high_wall = p.domain.upper_wall[d];
   }
   for (int d = 0; d < g.vdim; ++d) {
     Axis& a = g.axis[g.cdim + d];
-    a = axis_of(constant(s.velocity.lower[d], values), constant(s.velocity.upper[d], values), s.velocity.cells[d],
-                fmt::format("species '{}', velocity dimension {}", s.name, d + 1));
-    if (d < g.cdim) require_zero_on_face(a, s.name, d);
+    deck::about_key("", deck::joined_key(key_of(p, s.name), "velocity"), [&] {
+      a = axis_of(s.velocity, d, values, fmt::format("species '{}', velocity dimension {}", s.name, d + 1));
+      if (d < g.cdim) require_zero_on_face(a, s.name, d);
+    });
   }
   return g;
 }

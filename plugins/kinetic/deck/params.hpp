@@ -94,6 +94,9 @@ struct CommonParams {
 /// The grid of a species, before it is cut among ranks. InputError for what does not fit together.
 PhaseGrid make_grid(const CommonParams& params, const SpeciesParams& species);
 
+/// Key of the species of this name: "species[1]".
+std::string key_of(const CommonParams& params, const std::string& species);
+
 /// What is wrong with the names of species; "" when nothing is. They name tables, observables and groups of files.
 std::string problem_of_names(const std::vector<SpeciesParams>& species);
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/fields/dense.hpp"
 
@@ -26,7 +26,9 @@ Element::Element(const ConfGrid& grid) {
     kinds = dims > 1 ? 3 : 2;
   }
   const int n = static_cast<int>(nodes.size());
-  if (n != grid.modes()) throw InputError("vlasov_poisson in two dimensions needs the serendipity family");
+  if (n != grid.modes())
+    throw KeyError("vlasov_poisson.basis.family", "basis.family",
+                   "vlasov_poisson in two dimensions needs the serendipity family");
   // Row i of the inverse of V_ki = chi_k(node i): shape i = sum_k shape[i][k] chi_k is one at node i, zero at the
   // others.
   std::vector<double> v(n * n);

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/recorder.hpp"
 
 namespace cambium::kinetic {
@@ -169,7 +169,8 @@ void Poisson::require_neutral(const Sources& sources) const {
   double total = sum(grid_.integral(sources.charge.data()));
   for (double q : wall_charge_[0]) total += q;
   if (std::abs(total) > 1e-3 * sources.carried)
-    throw InputError(
+    throw KeyError(
+        "vlasov_poisson.neutral", "wall_potential",
         fmt::format("no wall has a fixed potential, so plasma and floating walls must be neutral together, but they "
                     "have the charge {:.4g} (their particles, without signs: {:.4g}); give the missing species or "
                     "'background', or a wall its potential",
@@ -203,8 +204,9 @@ void Poisson::start_from(const io::Group& file, const Find&, const Sources& sour
   if (!floating().empty() && file.exists("field/wall_charge")) {
     const auto stored = file.read<std::vector<double>>("field/wall_charge");
     if (stored.size() != floating().size())
-      throw InputError(fmt::format("start_from: {} walls floated there and {} do here; give the same walls",
-                                   stored.size(), floating().size()));
+      throw KeyError("kinetic.start_from.walls", "",
+                     fmt::format("start_from: {} walls floated there and {} do here; give the same walls",
+                                 stored.size(), floating().size()));
     wall_charge_[0] = stored;
   }
   initialise(sources);

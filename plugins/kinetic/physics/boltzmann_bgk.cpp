@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::kinetic {
 
@@ -12,7 +12,8 @@ BoltzmannBgk::BoltzmannBgk(const Params& params, Context& context) : Vlasov(para
   if (!params.collisions.empty()) return;
   for (const auto& s : params.species)
     if (!s.collisions)
-      throw InputError(
+      throw KeyError(
+          "boltzmann_bgk.collisions.missing", key_of(params, s.name),
           fmt::format("species '{}' has no 'collisions'; give their frequency, 0 for free streaming", s.name));
 }
 

@@ -6,7 +6,8 @@
 #include <memory>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "plugins/kinetic/networks/heat_flux_kernel.hpp"
@@ -29,9 +30,11 @@ void ClosureParams::describe(deck::Describe<ClosureParams>& d) {
 /// a and b of a trained kernel, [wave][2].
 static std::vector<double> infer(const std::string& path, const std::vector<double>& wavenumbers, Context& context,
                                  bool& nonlocal) {
-  auto model = train::load_artifact(path, context);
+  auto model = deck::about_key("moment_fluid.closure.file", "closure.model",
+                               [&] { return train::load_artifact(path, context); });
   if (!dynamic_cast<HeatFluxKernel*>(model.network.get()))
-    throw InputError(
+    throw KeyError(
+        "moment_fluid.closure.network", "closure.model",
         fmt::format("closure: '{}' holds a network of type '{}', not heat_flux_kernel", path, model.info.type));
   nonlocal = model.info.config.find("pointwise") == std::string::npos;
   std::vector<train::SamplePtr> samples;

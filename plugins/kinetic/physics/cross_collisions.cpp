@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
+#include "core/deck/node.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 
 namespace cambium::kinetic {
 
 CrossCollisions::CrossCollisions(const std::vector<CrossCollisionParams>& pairs, const Plasma& plasma) {
-  for (const auto& pair : pairs) add(pair, plasma);
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    deck::about_key("", deck::child_path("collisions", k), [&] { add(pairs[k], plasma); });
 }
 
 void CrossCollisions::add(const CrossCollisionParams& params, const Plasma& plasma) {
@@ -20,16 +23,18 @@ void CrossCollisions::add(const CrossCollisionParams& params, const Plasma& plas
   for (const auto& s : plasma.species()) names += (names.empty() ? "" : ", ") + s->name();
   for (int k = 0; k < 2; ++k)
     if (!found[k])
-      throw InputError(
-          fmt::format("collisions: there is no species '{}'; the species are {}", params.species[k], names));
+      throw KeyError("kinetic.collisions.species", deck::child_path("species", k),
+                     fmt::format("collisions: there is no species '{}'; the species are {}", params.species[k], names));
   auto &a = *found[0], &b = *found[1];
   const std::string what = fmt::format("collisions of '{}' with '{}'", a.name(), b.name());
   if (a.solver().grid().vdim != b.solver().grid().vdim)
-    throw InputError(fmt::format("{}: they have {} and {} velocity dimensions; give both the same number", what,
-                                 a.solver().grid().vdim, b.solver().grid().vdim));
+    throw KeyError("kinetic.collisions.dimensions", "",
+                   fmt::format("{}: they have {} and {} velocity dimensions; give both the same number", what,
+                               a.solver().grid().vdim, b.solver().grid().vdim));
   for (const auto& pair : pairs_)
     if ((pair.a == &a && pair.b == &b) || (pair.a == &b && pair.b == &a))
-      throw InputError(fmt::format("{} are given twice; one frequency determines both directions", what));
+      throw KeyError("kinetic.collisions.twice", "",
+                     fmt::format("{} are given twice; one frequency determines both directions", what));
   const auto frequency = a.frequency_of(params.frequency, what);
   pairs_.push_back(
       {&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});

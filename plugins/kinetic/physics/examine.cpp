@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/kinetic/species/first_state.hpp"
 
 namespace cambium::kinetic {
@@ -60,13 +61,14 @@ void warn_of_unused(const std::map<std::string, std::string>& parameters, Check&
 
 void examine(const Vlasov& physics, const CommonParams& params, Check& check) {
   warn_of_unused(params.parameters, check);
-  check.require_written_by(params.start_from, {"output distribution", "physics *"});
+  check.require_written_by("start_from", params.start_from, {{Origin::output, "distribution"}, {Origin::physics}});
   for (std::size_t k = 0; k < physics.species().size(); ++k) {
     const Species& s = *physics.species()[k];
     check.memory("species " + s.name(), bytes_of(s, params.precision));
     check.effort(effort_of(s));
     if (check.stage().tried && params.start_from.empty() && !check.small())
-      look_at_f0(params.species[k], params.values(), s.solver().grid(), check.context().comm);
+      deck::about_key("", deck::child_path("species", k),
+                      [&] { look_at_f0(params.species[k], params.values(), s.solver().grid(), check.context().comm); });
   }
 }
 

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 
 namespace cambium::kinetic {
@@ -48,7 +49,9 @@ ExternalField::ExternalField(const ConfGrid& grid, const FieldFormulas& formulas
   for (const auto* list : {&formulas.E, &formulas.B})
     for (std::size_t c = 0; c < list->size(); ++c) {
       const std::size_t k = c + (list == &formulas.E ? 0 : 3);
-      formula_[k] = Formula((*list)[c], conf_variables(grid.dimensions), parameters);
+      const std::string key = deck::child_path(list == &formulas.E ? "E" : "B", c);
+      formula_[k] = deck::about_key("kinetic.formula", key,
+                                    [&] { return Formula((*list)[c], conf_variables(grid.dimensions), parameters); });
       zero_[k] = is_zero((*list)[c], parameters);
     }
 }
@@ -65,8 +68,9 @@ void ExternalField::require_felt(const std::vector<Felt>& by, Log& log) const {
     const std::string why =
         fmt::format("external: {} acts on particles with at least {} velocity dimensions, which ", component, needs);
     if (number == by.size())
-      throw InputError(fmt::format("{}no charged species has ({}); give 'velocity' more dimensions, or {} = 0", why,
-                                   deaf, component));
+      throw KeyError("kinetic.external.felt", "external",
+                     fmt::format("{}no charged species has ({}); give 'velocity' more dimensions, or {} = 0", why, deaf,
+                                 component));
     if (number > 0) log.warn(fmt::format("{}{} lack{}: they do not feel it", why, deaf, number == 1 ? "s" : ""));
   }
 }

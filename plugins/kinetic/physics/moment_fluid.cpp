@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/parallel/memory.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/physics/examine.hpp"
@@ -29,8 +30,10 @@ void MomentFluid::Params::describe(deck::Describe<Params>& d) {
 }
 
 static double length_of(const MomentFluid::Params& params) {
-  const double length = constant(params.length, values_of(params.parameters));
-  if (!(length > 0.0)) throw InputError(fmt::format("length: {:g} must be larger than 0", length));
+  const auto values = values_of(params.parameters);
+  const double length = deck::about_key("kinetic.formula", "length", [&] { return constant(params.length, values); });
+  if (!(length > 0.0))
+    throw KeyError("moment_fluid.length.range", "length", fmt::format("length: {:g} must be larger than 0", length));
   return length;
 }
 
@@ -60,7 +63,7 @@ MomentFluid::MomentFluid(const Params& params, Context& context)
 /// About 20 rows of the line.
 void MomentFluid::examine(Check& check) {
   warn_of_unused(params_.parameters, check);
-  check.require_written_by(params_.closure.model, {"network heat_flux_kernel"});
+  check.require_written_by("closure.model", params_.closure.model, {{Origin::network, "heat_flux_kernel"}});
   check.memory("moments", 160.0 * n_);
   check.effort(1e-5 * n_);
 }
@@ -83,13 +86,15 @@ void MomentFluid::initialise(State& state, Context&) {
                                params_.pressure.empty() ? params_.density : params_.pressure};
   const auto host = Kokkos::create_mirror_view(now_);
   for (int c = 0; c < 3; ++c) {
-    const Formula formula(texts[c], {"x"}, values);
+    const char* key = c == 0 || (c == 2 && params_.pressure.empty()) ? "density" : c == 1 ? "velocity" : "pressure";
+    const auto formula = deck::about_key("kinetic.formula", key, [&] { return Formula(texts[c], {"x"}, values); });
     for (int j = 0; j < n_; ++j) {
       const double x = length_ * j / n_;
       host(c, j) = formula(std::span(&x, 1));
       if (c != 1 && !(host(c, j) > 0.0))
-        throw InputError(fmt::format("{} is {:g} at x = {:.4g}; it must be larger than 0", c ? "pressure" : "density",
-                                     host(c, j), x));
+        throw KeyError("moment_fluid.positive", key,
+                       fmt::format("{} is {:g} at x = {:.4g}; it must be larger than 0", c ? "pressure" : "density",
+                                   host(c, j), x));
     }
   }
   Kokkos::deep_copy(now_, host);

@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/kinetic/species/outflow.hpp"
 #include "plugins/kinetic/species/regrid.hpp"
 #include "plugins/kinetic/species/totals.hpp"
@@ -12,7 +13,8 @@
 namespace cambium::kinetic {
 
 Plasma::Plasma(const CommonParams& params, Context& context) : common_(params), context_(context) {
-  if (const auto problem = problem_of_names(params.species); !problem.empty()) throw InputError(problem);
+  if (const auto problem = problem_of_names(params.species); !problem.empty())
+    throw KeyError("kinetic.species.names", "species", problem);
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
 }
 
@@ -25,21 +27,26 @@ void Plasma::set_external(const FieldFormulas& formulas) {
   std::vector<ExternalField::Felt> felt;
   for (const auto& s : species_)
     if (s->charge() != 0.0) felt.push_back({s->name(), s->solver().grid().vdim});
-  external_ = ExternalField(conf(), formulas, common_.values());
+  external_ =
+      deck::about_key("kinetic.formula", "external", [&] { return ExternalField(conf(), formulas, common_.values()); });
   external_.require_felt(felt, context_.log);
 }
 
 void Plasma::set_background(const std::string& text) {
   if (text.empty()) return;
-  background_ = project_conf(conf(), Formula(text, conf_variables(conf().dimensions), common_.values()), 0.0);
+  const auto formula = deck::about_key("kinetic.formula", "background", [&] {
+    return Formula(text, conf_variables(conf().dimensions), common_.values());
+  });
+  background_ = project_conf(conf(), formula, 0.0);
 }
 
 void Plasma::initialise() {
   if (common_.start_from.empty()) {
-    for (auto& s : species_) s->initialise(context_);
+    for (std::size_t k = 0; k < species_.size(); ++k)
+      deck::about_key("kinetic.species", deck::child_path("species", k), [&] { species_[k]->initialise(context_); });
     if (fields_) fields_->initialise(sources_and_walls(0));
   } else {
-    start_from(common_.start_from);
+    deck::about_key("kinetic.start_from", "start_from", [&] { start_from(common_.start_from); });
   }
   warn_about_debye_length();
 }

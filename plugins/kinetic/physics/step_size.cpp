@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/kinetic/physics/end_time.hpp"
 
@@ -18,7 +18,8 @@ double StepSize::next(double time) const {
 
 void StepSize::require_stable(double dt, double frequency, double time) const {
   if (common_.timestep && dt * frequency > 1.0 + 1e-9)
-    throw InputError(
+    throw KeyError(
+        "kinetic.timestep.stable", "timestep",
         fmt::format("timestep = {:g} is above the stability limit {:.4g} at time {:.6g}; give a smaller 'timestep', or "
                     "leave it out and the step is chosen",
                     *common_.timestep, 1.0 / frequency, time));

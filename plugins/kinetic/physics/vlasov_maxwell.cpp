@@ -1,5 +1,7 @@
 #include "plugins/kinetic/physics/vlasov_maxwell.hpp"
 
+#include "core/deck/about_key.hpp"
+
 namespace cambium::kinetic {
 
 void VlasovMaxwell::FieldParams::describe(deck::Describe<FieldParams>& d) {
@@ -39,9 +41,14 @@ VlasovMaxwell::VlasovMaxwell(const Params& params, Context& context) : Vlasov(pa
   auto maxwell = std::make_unique<Maxwell>(conf, options, plasma_.several_ranks(),
                                            ConfHalo(plasma_.species().front()->solver().grid(), conf, context.comm));
   for (const auto* list : {&f.E, &f.B})
-    for (std::size_t c = 0; c < list->size(); ++c)
+    for (std::size_t c = 0; c < list->size(); ++c) {
+      const std::string key = deck::child_path(list == &f.E ? "fields.E" : "fields.B", c);
+      const auto formula = deck::about_key("kinetic.formula", key, [&] {
+        return Formula((*list)[c], conf_variables(conf.dimensions), params.values());
+      });
       maxwell->values(static_cast<Maxwell::Component>((list == &f.E ? Maxwell::Ex : Maxwell::Bx) + c)) =
-          project_conf(conf, Formula((*list)[c], conf_variables(conf.dimensions), params.values()), 0.0);
+          project_conf(conf, formula, 0.0);
+    }
   plasma_.set_fields(std::move(maxwell), f.epsilon0);
   plasma_.set_external(params.external);
 }

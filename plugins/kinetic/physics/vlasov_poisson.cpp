@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/fields/poisson.hpp"
 
@@ -36,12 +37,15 @@ static PotentialWall wall_of(const std::string& entry, Wall particles, int d, bo
   using Kind = PotentialWall::Kind;
   if (entry.empty()) return {particles == Wall::reflect ? Kind::symmetry : Kind::fixed, 0.0};
   const bool floats = entry == "floating";
-  if (!floats && entry != "symmetry") return {Kind::fixed, constant(entry, values)};
+  if (!floats && entry != "symmetry")
+    return {Kind::fixed, deck::about_key("kinetic.formula", "", [&] { return constant(entry, values); })};
   if (particles == Wall::periodic)
-    throw InputError(
+    throw KeyError(
+        "vlasov_poisson.wall_potential.periodic", "",
         fmt::format("wall_potential: dimension {} is periodic and has no wall to be '{}'; give 0 there", d + 1, entry));
   if (floats && particles != Wall::absorb)
-    throw InputError(
+    throw KeyError(
+        "vlasov_poisson.wall_potential.floating", "",
         fmt::format("wall_potential: the {} wall of dimension {} cannot float, since it absorbs no charge ({}); make "
                     "it 'absorb' in '{}_wall' of the domain, or give its potential",
                     side_name(high), d + 1, particles == Wall::reflect ? "reflect" : "copy", side_name(high)));
@@ -55,11 +59,14 @@ static PotentialWalls walls_of(const VlasovPoisson::Params& params, const ConfGr
   for (bool high : {false, true}) {
     const auto& entries = high ? given.upper : given.lower;
     if (!entries.empty() && static_cast<int>(entries.size()) != grid.dimensions)
-      throw InputError(fmt::format("wall_potential: 'lower' and 'upper' need one entry per dimension, {}, or none",
-                                   grid.dimensions));
+      throw KeyError("vlasov_poisson.wall_potential.count", "wall_potential",
+                     fmt::format("wall_potential: 'lower' and 'upper' need one entry per dimension, {}, or none",
+                                 grid.dimensions));
     for (int d = 0; d < grid.dimensions; ++d)
-      (high ? out.upper : out.lower)[d] =
-          wall_of(entries.empty() ? "" : entries[d], (high ? grid.high_wall : grid.low_wall)[d], d, high, values);
+      deck::about_key("", deck::child_path(fmt::format("wall_potential.{}", side_name(high)), d), [&] {
+        (high ? out.upper : out.lower)[d] =
+            wall_of(entries.empty() ? "" : entries[d], (high ? grid.high_wall : grid.low_wall)[d], d, high, values);
+      });
   }
   return out;
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::kinetic {
 
@@ -101,7 +101,8 @@ void decompose(PhaseGrid& grid, int rank, int size, const std::vector<int>& give
   int product = 1;
   for (int r : ranks) product *= r;
   if (static_cast<int>(ranks.size()) != n || product != size)
-    throw InputError(
+    throw KeyError(
+        "kinetic.ranks.count", "ranks",
         fmt::format("ranks: [{}] has {} entries and product {}; give {} entries, one per dimension of phase space, "
                     "whose product is the number of MPI ranks, {}",
                     fmt::join(ranks, ", "), ranks.size(), product, n, size));
@@ -115,9 +116,9 @@ void decompose(PhaseGrid& grid, int rank, int size, const std::vector<int>& give
   for (int d = 0; d < n; ++d) {
     Axis& a = grid.axis[d];
     if (ranks[d] > a.cells)
-      throw InputError(
-          fmt::format("dimension {} of phase space has {} cells for {} ranks; use fewer ranks or more cells", d + 1,
-                      a.cells, ranks[d]));
+      throw KeyError("kinetic.ranks.cells", "ranks",
+                     fmt::format("dimension {} of phase space has {} cells for {} ranks; use fewer ranks or more cells",
+                                 d + 1, a.cells, ranks[d]));
     cut(a, ranks[d], place[d]);
     const bool around = d < grid.cdim && a.low_wall == Wall::periodic;
     auto neighbour = [&](int shift) {

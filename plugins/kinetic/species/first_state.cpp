@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/node.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/species/species.hpp"
 
@@ -50,7 +51,7 @@ void require_positive(const Survey& survey, const std::string& species, const Ph
       "species '{}': f0 is negative at {:.2g} % of the points of phase space, down to {:.4g} at {}; change it so that "
       "it is nowhere below 0",
       species, 100.0 * share, least, place);
-  if (missing > 1e-3) throw InputError(text);
+  if (missing > 1e-3) throw KeyError("kinetic.f0.negative", "f0", text);
   log.warn(text);
 }
 
@@ -72,7 +73,8 @@ void look_at_f0(const SpeciesParams& species, const std::map<std::string, double
     if (!std::isfinite(value)) {
       std::string place;
       for (int d = 0; d < grid.dimensions(); ++d) place += fmt::format("{}{} = {:g}", d ? ", " : "", names[d], z[d]);
-      throw InputError(
+      throw KeyError(
+          "kinetic.f0.finite", "f0",
           fmt::format("species '{}': f0 is {} at {}; it must be finite everywhere", species.name, value, place));
     }
     survey.add(value, z);
@@ -104,7 +106,8 @@ void require_density(const Species& species) {
     double largest = 0.0;
     for (int cell = 0; cell < conf.count(); ++cell) largest = std::max(largest, density_in(species, cell));
     if (species.ranks().all().max(largest) > 0.0) return;
-    throw InputError(
+    throw KeyError(
+        "kinetic.f0.empty", "f0",
         fmt::format("species '{}': f0 is 0 everywhere; give it particles, or leave the species out", species.name()));
   }
   const double density = species.ranks().row().sum(here == first ? found : 0.0);
@@ -112,8 +115,9 @@ void require_density(const Species& species) {
   std::string where;
   for (int d = 0; d < conf.dimensions; ++d)
     where += fmt::format("{}{} = {:g}", d ? ", " : "", "xyz"[d], conf.lower[d] + (at[d] + 0.5) * conf.width[d]);
-  throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
-                               species.name(), density, where));
+  throw KeyError("kinetic.f0.density", "f0",
+                 fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
+                             species.name(), density, where));
 }
 
 /// Part of the density of slot 0 that lies in the first or last cell of a velocity dimension. Collective.
@@ -138,7 +142,9 @@ void require_extent(const Species& species, Log& log) {
       const std::string text = fmt::format(
           "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", species.name(),
           share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");
-      if (share > 0.01) throw InputError(text);
+      if (share > 0.01)
+        throw KeyError("kinetic.velocity.extent", deck::child_path(high ? "velocity.upper" : "velocity.lower", d),
+                       text);
       if (share > 1e-4) log.warn(text);
     }
 }

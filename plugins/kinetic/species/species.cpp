@@ -7,7 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/parallel/host_threads.hpp"
 #include "core/parallel/memory.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
@@ -32,9 +33,11 @@ static void require_room(const PhaseGrid& grid, const Built& built, Precision pr
     along.push_back(grid.axis[d].cells);
   }
   if (std::max(cells[0], cells[1]) > std::numeric_limits<int>::max())
-    throw InputError(fmt::format(
-        "species '{}': [{}] cells are more than can be counted; give fewer in configuration or in velocity space",
-        species, fmt::join(along, ", ")));
+    throw KeyError(
+        "kinetic.cells.range", "domain.cells",
+        fmt::format(
+            "species '{}': [{}] cells are more than can be counted; give fewer in configuration or in velocity space",
+            species, fmt::join(along, ", ")));
   const double all = static_cast<double>(cells[0]) * static_cast<double>(cells[1]),
                number = precision == Precision::float64 ? 8.0 : 4.0;
   require_memory(2.0 * number * built.info.modes * all / comm.size(),
@@ -59,11 +62,13 @@ static std::unique_ptr<Solver> solver_of(const CommonParams& common, const Speci
     if ((grid.axis[d].low_wall == Wall::reflect || grid.axis[d].high_wall == Wall::reflect)) {
       const Axis& v = grid.velocity(d);
       if (std::abs(v.lower + v.upper) > 1e-9 * (v.upper - v.lower))
-        throw InputError(
+        throw KeyError(
+            "kinetic.velocity.symmetric", deck::joined_key(key_of(common, params.name), "velocity"),
             fmt::format("species '{}': a reflecting wall needs velocities that are symmetric about 0, not {:g} to {:g}",
                         params.name, v.lower, v.upper));
       if (v.ranks > 1)
-        throw InputError(
+        throw KeyError(
+            "kinetic.ranks.wall", "ranks",
             fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be cut among ranks; "
                         "give 'ranks' with 1 there",
                         params.name, d + 1));
@@ -71,23 +76,37 @@ static std::unique_ptr<Solver> solver_of(const CommonParams& common, const Speci
   return make_solver(built, common.precision, grid, comm);
 }
 
+static double constant_of(const CommonParams& common, const SpeciesParams& params, const char* key,
+                          const std::string& text, const std::map<std::string, double>& values) {
+  return deck::about_key("kinetic.formula", deck::joined_key(key_of(common, params.name), key),
+                         [&] { return constant(text, values); });
+}
+
 Species::Species(const CommonParams& common, const SpeciesParams& params, const Comm& comm)
-    : comm_(comm), params_(params), values_(common.values()), charge_(constant(params.charge, values_)),
-      mass_(constant(params.mass, values_)), solver_(solver_of(common, params, comm)),
+    : comm_(comm), params_(params), values_(common.values()),
+      charge_(constant_of(common, params, "charge", params.charge, values_)),
+      mass_(constant_of(common, params, "mass", params.mass, values_)), solver_(solver_of(common, params, comm)),
       conf_(conf_grid(solver_->grid(), solver_->basis().conf_exponents)), ranks_(solver_->grid(), comm) {
-  if (!(mass_ > 0.0)) throw InputError(fmt::format("species '{}': mass = {:g} must be positive", params.name, mass_));
+  if (!(mass_ > 0.0))
+    throw KeyError("kinetic.species.mass", deck::joined_key(key_of(common, params.name), "mass"),
+                   fmt::format("species '{}': mass = {:g} must be positive", params.name, mass_));
   if (params.f0.empty() && common.start_from.empty())
-    throw InputError(fmt::format("species '{}' needs 'f0', or the stage 'start_from'", params.name));
+    throw KeyError("kinetic.species.f0.missing", key_of(common, params.name),
+                   fmt::format("species '{}' needs 'f0', or the stage 'start_from'", params.name));
   if (!params.f0.empty())
-    Formula(params.f0, phase_variables(solver_->grid().cdim, solver_->grid().vdim),
-            values_);  // read before anything runs
+    deck::about_key("kinetic.formula", deck::joined_key(key_of(common, params.name), "f0"), [&] {
+      Formula(params.f0, phase_variables(solver_->grid().cdim, solver_->grid().vdim), values_);
+    });  // read before anything runs
   for (auto& m : moments_) m.assign(conf_.size() * components(), 0.0);
-  if (params.collisions) make_collisions(*params.collisions);
+  if (params.collisions)
+    deck::about_key("", deck::joined_key(key_of(common, params.name), "collisions"),
+                    [&] { make_collisions(*params.collisions); });
   if (params.positivity) positivity_ = std::make_unique<Positivity>(*solver_);
 }
 
 std::vector<double> Species::frequency_of(const std::string& text, const std::string& what) const {
-  const Formula formula(text, conf_variables(conf_.dimensions), values_);
+  const auto formula = deck::about_key("kinetic.formula", "frequency",
+                                       [&] { return Formula(text, conf_variables(conf_.dimensions), values_); });
   const ConfGrid whole = conf_.whole();  // so that all ranks find the same mistake
   std::vector<double> frequency(conf_.count()), at(conf_.dimensions + 1, 0.0);
   for (int cell = 0; cell < whole.count(); ++cell) {
@@ -95,7 +114,8 @@ std::vector<double> Species::frequency_of(const std::string& text, const std::st
     for (int d = 0; d < conf_.dimensions; ++d) at[d] = conf_.lower[d] + (place[d] + 0.5) * conf_.width[d];
     const double here = formula(at);
     if (!(here >= 0.0))
-      throw InputError(
+      throw KeyError(
+          "kinetic.collisions.frequency", "frequency",
           fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what, here, at[0]));
     if (const int own = conf_.own_index(place); own >= 0) frequency[own] = here;
   }
@@ -105,7 +125,8 @@ std::vector<double> Species::frequency_of(const std::string& text, const std::st
 Dougherty Species::dougherty_with(std::vector<double> frequency) const {
   for (int d = 0; d < solver_->grid().vdim; ++d)
     if (solver_->grid().velocity(d).ranks > 1)
-      throw InputError(
+      throw KeyError(
+          "kinetic.ranks.dougherty", "",
           fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
                       "'ranks' with 1 there",
                       params_.name, d + 1));

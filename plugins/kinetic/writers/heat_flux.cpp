@@ -6,7 +6,7 @@
 #include <complex>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
@@ -25,7 +25,9 @@ void HeatFluxWriter::attach(const Physics& physics) {
   if (!found || !found->fields()) throw InputError("output 'heat_flux' belongs to vlasov_poisson and vlasov_maxwell");
   for (const auto& s : found->species())
     if (!species_ && (params_.species.empty() || params_.species == s->name())) species_ = s.get();
-  if (!species_) throw InputError(fmt::format("output 'heat_flux': there is no species '{}'", params_.species));
+  if (!species_)
+    throw KeyError("heat_flux.species", "species",
+                   fmt::format("output 'heat_flux': there is no species '{}'", params_.species));
   const auto& grid = species_->solver().grid();
   if (grid.cdim != 1 || grid.vdim != 1 || grid.axis[0].low_wall != Wall::periodic)
     throw InputError("output 'heat_flux' needs one periodic dimension and one velocity");

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
@@ -20,21 +21,28 @@ void PointWriter::attach(const Physics& physics) {
   physics_ = &kinetic_physics(physics, "points");
   const ConfGrid& grid = physics_->species().front()->conf();
   const auto values = physics_->values();
-  for (const auto& texts : params_.at) {
+  for (std::size_t k = 0; k < params_.at.size(); ++k) {
+    const auto& texts = params_.at[k];
+    const std::string key = deck::child_path("at", k);
     Place place;
-    for (const auto& text : texts) place.at.push_back(constant(text, values));
+    for (std::size_t c = 0; c < texts.size(); ++c)
+      place.at.push_back(
+          deck::about_key("kinetic.formula", deck::child_path(key, c), [&] { return constant(texts[c], values); }));
     const auto& point = place.at;
     if (static_cast<int>(point.size()) != grid.dimensions)
-      throw InputError(fmt::format("output 'points': [{}] has {} coordinates; configuration space has {} dimensions",
-                                   fmt::join(point, ", "), point.size(), grid.dimensions));
+      throw KeyError("points.at.count", key,
+                     fmt::format("output 'points': [{}] has {} coordinates; configuration space has {} dimensions",
+                                 fmt::join(point, ", "), point.size(), grid.dimensions));
     std::array<int, 3> at{0, 0, 0};
     std::array<double, 3> xi{};
     for (int d = 0; d < grid.dimensions; ++d) {
       const double steps = (point[d] - grid.lower[d]) / grid.width[d];
       if (!(steps >= 0.0 && steps <= grid.cells[d]))
-        throw InputError(fmt::format(
-            "output 'points': {:g} in [{}] lies outside of the domain, {:g} to {:g} in dimension {}", point[d],
-            fmt::join(point, ", "), grid.lower[d], grid.lower[d] + grid.cells[d] * grid.width[d], d + 1));
+        throw KeyError(
+            "points.at.outside", key,
+            fmt::format("output 'points': {:g} in [{}] lies outside of the domain, {:g} to {:g} in dimension {}",
+                        point[d], fmt::join(point, ", "), grid.lower[d], grid.lower[d] + grid.cells[d] * grid.width[d],
+                        d + 1));
       at[d] = std::min(static_cast<int>(steps), grid.cells[d] - 1);
       xi[d] = 2.0 * (steps - at[d]) - 1.0;
     }

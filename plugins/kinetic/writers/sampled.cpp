@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/counts.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/gather.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/writers/moments.hpp"
@@ -188,7 +188,8 @@ std::vector<int> axes_of(const PhaseGrid& grid, const std::vector<std::string>& 
     for (int d = 0; d < grid.dimensions(); ++d)
       if (name == axis_name(grid, d) && std::find(out.begin(), out.end(), d) == out.end()) out.push_back(d);
   if (out.size() > 3 || (!wanted.empty() && out.size() != wanted.size()))
-    throw InputError(fmt::format("{}: 'axes' needs one to three different ones of {}", what, all));
+    throw KeyError("sampled.axes", "axes",
+                   fmt::format("{}: 'axes' needs one to three different ones of {}", what, all));
   return out;
 }
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium {
 
@@ -34,9 +34,11 @@ BrickGrid BrickGrid::choose(int ranks, const Box& box, double range) {
 
 BrickGrid BrickGrid::given(const std::array<int, 3>& n, int ranks) {
   if (n[0] < 1 || n[1] < 1 || n[2] < 1 || static_cast<long>(n[0]) * n[1] * n[2] != ranks)
-    throw InputError(fmt::format(
-        "the grid of ranks {} x {} x {} does not fit {} rank{}: give three positive counts whose product is {}", n[0],
-        n[1], n[2], ranks, ranks == 1 ? "" : "s", ranks));
+    throw KeyError(
+        "md.ranks.product", "ranks",
+        fmt::format(
+            "the grid of ranks {} x {} x {} does not fit {} rank{}: give three positive counts whose product is {}",
+            n[0], n[1], n[2], ranks, ranks == 1 ? "" : "s", ranks));
   BrickGrid grid;
   for (int d = 0; d < 3; ++d) grid.count[d] = n[d];
   return grid;
@@ -44,7 +46,8 @@ BrickGrid BrickGrid::given(const std::array<int, 3>& n, int ranks) {
 
 void require_width(double height, int d, int ranks, double range) {
   if (height >= 2.0 * range) return;
-  throw InputError(
+  throw KeyError(
+      "md.ranks.width", "ranks",
       fmt::format("the cell is {:.1f} Å wide along {}, which {} ranks divide: a divided direction must be at least "
                   "{:.1f} Å wide (twice the cut-off plus skin of {:.1f} Å); use 1 rank along {} or a larger cell",
                   height, "abc"[d], ranks, 2.0 * range, range, "abc"[d]));

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/md/integrators/bath_temperature.hpp"
@@ -14,7 +14,8 @@ namespace cambium::md {
 
 void Npt::start(Dynamics& d) {
   if (d.frozen())
-    throw InputError(
+    throw KeyError(
+        "npt.frozen", "",
         "npt moves every atom with the cell, so it cannot hold the groups in 'frozen' in place; use langevin or csvr, "
         "or take 'frozen' out");
   remember(d);

@@ -7,7 +7,8 @@
 #include <set>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/memory.hpp"
@@ -47,6 +48,11 @@ void Md::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
+/// What the potential says of its keys stands inside of ours.
+void Md::bind_potential(std::span<const Species> species) {
+  deck::about_key("", "potential", [&] { potential_->bind(species); });
+}
+
 /// What atoms take at least: positions, velocities, forces, tags, images, groups, and their rows of the neighbour list.
 static double bytes_of(double atoms, double density, double range, const Comm& comm) {
   const double neighbours = std::min(4.0 / 3.0 * constants::pi * range * range * range * density, 1e5);
@@ -65,12 +71,13 @@ static void require_room(const LatticeSpec& lattice, double range, Context& cont
 }
 
 Md::Md(const Params& params, Context& context)
-    : params_(params), groups_(params.groups), potential_(context.registry->make<Potential>(params.potential, context)),
+    : params_(params), groups_(deck::about_key("", "groups", [&] { return Groups(params.groups); })),
+      potential_(context.registry->make<Potential>(params.potential, context)),
       integrator_(context.registry->make<Integrator>(params.integrator, context)) {
   params_.structure.velocities = !params.initial_temperature;
   if (params.structure.lattice) require_room(*params.structure.lattice, potential_->cutoff() + params.skin, context);
   if (!context.dry_run) return;
-  if (const auto species = species_of(params.structure, params.masses, context)) potential_->bind(*species);
+  if (const auto species = species_of(params.structure, params.masses, context)) bind_potential(*species);
 }
 
 /// Effort by atom of the first forces and one step, where the potential does not say.
@@ -84,7 +91,7 @@ void Md::examine(Check& check) {
   const double before = check.stage().effort;
   check.ask(potential_.get(), params_.potential.node);
   const double per_atom = check.stage().effort > before ? check.stage().effort - before : seconds_per_atom;
-  check.require_written_by(structure.file, {"output extxyz", "physics md"});
+  check.require_written_by("structure.file", structure.file, {{Origin::output, "extxyz"}, {Origin::physics, "md"}});
   if (check.waits(structure.file)) return;
   const double range = potential_->cutoff() + params_.skin;
   double atoms = 0.0, density = 0.0;
@@ -132,14 +139,15 @@ static void require_sane_density(const Particles& p, double range) {
   constexpr double most = 1e5;
   const double neighbours = 4.0 / 3.0 * constants::pi * range * range * range * p.nglobal / p.box.volume();
   if (neighbours < most) return;
-  throw InputError(
+  throw KeyError(
+      "md.structure.density", "structure",
       fmt::format("{:.2g} neighbours per atom would lie within the cut-off and skin of {:g} Å: the {} atoms fill "
                   "{:.4g} Å^3; check the lengths of the structure, which are in Å",
                   neighbours, range, p.nglobal, p.box.volume()));
 }
 
 void Md::make_dynamics(State& state, Context& context) {
-  potential_->bind(state.particles.species);
+  bind_potential(state.particles.species);
   const double range = potential_->cutoff() + params_.skin;
   require_sane_density(state.particles, range);
   // A deck may be checked on fewer ranks than it is for.
@@ -153,7 +161,8 @@ void Md::make_dynamics(State& state, Context& context) {
   dynamics_->set_axes(axes_);
   if (Committee* committee = potential_->committee()) committee->set_axes(axes_);
   std::uint32_t frozen = 0;
-  for (const auto& name : params_.frozen) frozen |= groups_.bit(name);
+  for (std::size_t k = 0; k < params_.frozen.size(); ++k)
+    deck::about_key("", deck::child_path("frozen", k), [&] { frozen |= groups_.bit(params_.frozen[k]); });
   dynamics_->freeze(frozen);
 }
 
@@ -182,7 +191,7 @@ void Md::initialise(State& state, Context& context) {
   state.particles = build_structure(params_.structure, params_.masses, context, &axes_);
   make_dynamics(state, context);
   domain_->migrate(state.particles);
-  groups_.assign(state.particles, context.comm, axes_);
+  deck::about_key("", "groups", [&] { groups_.assign(state.particles, context.comm, axes_); });
   dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());
   if (params_.initial_temperature)
     init_velocities(state.particles, context.comm, *params_.initial_temperature, context.seed, dynamics_->frozen());
@@ -192,7 +201,7 @@ void Md::initialise(State& state, Context& context) {
   refuse_twins(state.particles, dynamics_->neighbors().list(), axes_, 0, context.comm);
   warn_of_units(state, context);
   dynamics_->compute_forces(true, 0);
-  integrator_->start(*dynamics_);
+  deck::about_key("", "integrator", [&] { integrator_->start(*dynamics_); });
   atoms_ = state.particles.nglobal;
 }
 
@@ -268,7 +277,9 @@ void Md::schedule(Schedule& schedule) {
   schedule.add({"integrate: before forces",
                 {"position", "velocity", "force"},
                 {"position", "velocity", "cell"},
-                [this](State&, const StepInfo& step) { integrator_->before_forces(*dynamics_, step); }});
+                [this](State&, const StepInfo& step) {
+                  deck::about_key("", "integrator", [&] { integrator_->before_forces(*dynamics_, step); });
+                }});
   schedule.add({"comm: neighbors", {"position"}, {"position", "neighbors"}, [this](State&, const StepInfo& step) {
                   dynamics_->update_neighbors(step.step);
                   if (balance_->due(step.step)) rebalance(step.step, false);
@@ -277,7 +288,7 @@ void Md::schedule(Schedule& schedule) {
                   dynamics_->compute_forces(step.observe || integrator_->needs_totals(step.step), step.step);
                 }});
   schedule.add({"integrate: after forces", {"velocity", "force"}, {"velocity"}, [this](State&, const StepInfo& step) {
-                  integrator_->after_forces(*dynamics_, step);
+                  deck::about_key("", "integrator", [&] { integrator_->after_forces(*dynamics_, step); });
                 }});
 }
 

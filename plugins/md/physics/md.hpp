@@ -61,6 +61,8 @@ class Md : public Physics, public Checked {
   Params params_;
   GivenAxes axes_;
   Groups groups_;
+  void bind_potential(std::span<const Species> species);
+
   std::unique_ptr<Potential> potential_;
   std::unique_ptr<Integrator> integrator_;
   std::unique_ptr<Domain> domain_;

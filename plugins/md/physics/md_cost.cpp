@@ -7,7 +7,8 @@
 #include <set>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/md/domain/brick_grid.hpp"
 
@@ -35,7 +36,8 @@ std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
     return {atoms, box};
   }
   if (given.lattice && atoms_of(*given.lattice) > most_made)
-    throw InputError(
+    throw KeyError(
+        "md.structure.keep", "structure.keep",
         fmt::format("structure.keep: a part of {} atoms is not counted to plan; leave 'keep' out, and give a lattice "
                     "with as many cells as the part has",
                     atoms_of(*given.lattice)));
@@ -64,7 +66,7 @@ MdCost::MdCost(const Params& params, Context& context)
   const double temperature = params.initial_temperature.value_or(usual) * (params.structure.lattice ? 0.5 : 1.0);
   double lightest = 1e300;
   if (const auto species = species_of(params.structure, params.masses, context)) {
-    potential_->bind(*species);
+    deck::about_key("", "potential", [&] { potential_->bind(*species); });
     for (const auto& s : *species) lightest = std::min(lightest, s.mass);
   }
   speed_ = std::sqrt(constants::boltzmann * temperature / (constants::mvv2e * lightest));

@@ -6,8 +6,9 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/node.hpp"
 #include "core/parallel/sums.hpp"
 #include "core/particles/elements.hpp"
 
@@ -61,25 +62,30 @@ LennardJonesForm::LennardJonesForm(const Params& params) : params_(params), cuto
   double shortest = params_.cutoff;
   for (const auto& p : params_.pairs) {
     if (p.species.size() != 2)
-      throw InputError(fmt::format("lennard_jones: an entry of `pairs` names {} species; it needs two, like [Ar, Kr]",
-                                   p.species.size()));
+      throw KeyError("lennard_jones.pairs.species", deck::child_path("pairs", &p - params_.pairs.data()),
+                     fmt::format("lennard_jones: an entry of `pairs` names {} species; it needs two, like [Ar, Kr]",
+                                 p.species.size()));
     const auto same = [&](const Pair& q) {
       return &q != &p && std::is_permutation(q.species.begin(), q.species.end(), p.species.begin(), p.species.end());
     };
     if (std::any_of(params_.pairs.begin(), params_.pairs.end(), same))
-      throw InputError(fmt::format("lennard_jones: `pairs` has two entries for [{}, {}]; keep the one that is meant",
-                                   p.species[0], p.species[1]));
+      throw KeyError("lennard_jones.pairs.twice", deck::child_path("pairs", &p - params_.pairs.data()),
+                     fmt::format("lennard_jones: `pairs` has two entries for [{}, {}]; keep the one that is meant",
+                                 p.species[0], p.species[1]));
     cutoff_ = std::max(cutoff_, p.cutoff.value_or(params_.cutoff));
     shortest = std::min(shortest, p.cutoff.value_or(params_.cutoff));
   }
   if (params_.epsilon.has_value() != params_.sigma.has_value())
-    throw InputError("lennard_jones: give `epsilon` and `sigma` together");
+    throw KeyError("lennard_jones.epsilon_and_sigma", params_.epsilon ? "epsilon" : "sigma",
+                   "lennard_jones: give `epsilon` and `sigma` together");
   if (params_.tail && params_.truncation != Truncation::plain)
-    throw InputError(
+    throw KeyError(
+        "lennard_jones.tail", "tail",
         "lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave it out");
   const double width = params_.switch_width.value_or(0.1 * params_.cutoff);
   if (params_.truncation == Truncation::smooth && !(width > 0.0 && width < shortest))
-    throw InputError(
+    throw KeyError(
+        "lennard_jones.switch_width.range", "switch_width",
         fmt::format("lennard_jones: `switch_width` is {} Å; it must be above 0 and below the shortest cut-off, {} Å",
                     width, shortest));
 }
@@ -98,13 +104,16 @@ void LennardJonesForm::require_known(std::span<const Species> species) const {
   for (const auto& p : params_.pairs)
     for (const auto& symbol : p.species)
       if (atomic_number(symbol) == 0 && std::find(known.begin(), known.end(), symbol) == known.end())
-        throw InputError(fmt::format("lennard_jones: `pairs` names {}, which is no element and not in the structure{}",
-                                     symbol, suggestion(symbol, known)));
+        throw KeyError("lennard_jones.pairs.unknown", deck::child_path("pairs", &p - params_.pairs.data()),
+                       fmt::format("lennard_jones: `pairs` names {}, which is no element and not in the structure{}",
+                                   symbol, suggestion(symbol, known)));
   if (species.size() == 1 && params_.epsilon && explicit_pair(known[0], known[0]))
-    throw InputError(fmt::format(
-        "lennard_jones: {0} has `epsilon` and `sigma` and an entry [{0}, {0}] in `pairs`; leave one of them "
-        "out",
-        known[0]));
+    throw KeyError(
+        "lennard_jones.pairs.and_epsilon", "pairs",
+        fmt::format(
+            "lennard_jones: {0} has `epsilon` and `sigma` and an entry [{0}, {0}] in `pairs`; leave one of them "
+            "out",
+            known[0]));
 }
 
 LennardJonesForm::Coefficients LennardJonesForm::coefficients(std::span<const Species> species, int a, int b) const {
@@ -113,9 +122,11 @@ LennardJonesForm::Coefficients LennardJonesForm::coefficients(std::span<const Sp
   if (const Pair* p = explicit_pair(sa, sb)) return {p->epsilon, p->sigma, p->cutoff.value_or(params_.cutoff)};
   if (a == b) {
     if (species.size() == 1 && params_.epsilon) return {*params_.epsilon, *params_.sigma, params_.cutoff};
-    throw InputError(fmt::format(
-        "lennard_jones has no parameters for {}: add `{{species: [{}, {}], epsilon: ..., sigma: ...}}` to `pairs`", sa,
-        sa, sa));
+    throw KeyError(
+        "lennard_jones.pairs.missing", "pairs",
+        fmt::format(
+            "lennard_jones has no parameters for {}: add `{{species: [{}, {}], epsilon: ..., sigma: ...}}` to `pairs`",
+            sa, sa, sa));
   }
   const Coefficients p = coefficients(species, a, a), q = coefficients(species, b, b);
   return {std::sqrt(p.epsilon * q.epsilon), 0.5 * (p.sigma + q.sigma), params_.cutoff};

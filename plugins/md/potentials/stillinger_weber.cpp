@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/particles/elements.hpp"
 #include "plugins/md/potentials/stillinger_weber_blocks.hpp"
 
@@ -15,15 +15,16 @@ void StillingerWeber::bind(std::span<const Species> species) {
   const bool of_silicon = params_.epsilon == silicon.epsilon && params_.sigma == silicon.sigma;
   if (species.size() == 1 && of_silicon && atomic_number(species[0].symbol) != 14 &&
       atomic_number(species[0].symbol) > 0)
-    throw InputError(
+    throw KeyError(
+        "stillinger_weber.parameters", "",
         fmt::format("stillinger_weber: its default parameters are those of silicon, but the atoms are {0}: give "
                     "`epsilon` and `sigma` (and what else differs) of {0}, or species Si",
                     species[0].symbol));
   if (species.size() == 1) return;
   std::string names;
   for (const auto& s : species) names += (names.empty() ? "" : ", ") + s.symbol;
-  throw InputError(
-      fmt::format("stillinger_weber describes one species, but the deck has {}: {}", species.size(), names));
+  throw KeyError("stillinger_weber.one_species", "",
+                 fmt::format("stillinger_weber describes one species, but the deck has {}: {}", species.size(), names));
 }
 
 void StillingerWeber::compute(const Particles& particles, const NeighborList& list, GhostExchange&,

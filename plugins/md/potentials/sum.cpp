@@ -2,23 +2,27 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium::md {
 
 Sum::Sum(const Params& params, Context& context) {
-  if (params.terms.empty()) throw InputError("sum: `terms` is empty; list the potentials to add");
+  if (params.terms.empty())
+    throw KeyError("sum.terms.empty", "terms", "sum: `terms` is empty; list the potentials to add");
   for (const auto& term : params.terms) terms_.push_back(context.registry->make(term, context));
 }
 
 void Sum::examine(Check& check) {
-  for (auto& term : terms_)
-    if (auto* checked = dynamic_cast<Checked*>(term.get())) checked->examine(check);
+  for (std::size_t k = 0; k < terms_.size(); ++k)
+    if (auto* checked = dynamic_cast<Checked*>(terms_[k].get()))
+      deck::about_key("", deck::child_path("terms", k), [&] { checked->examine(check); });
 }
 
 void Sum::bind(std::span<const Species> species) {
-  for (auto& term : terms_) term->bind(species);
+  for (std::size_t k = 0; k < terms_.size(); ++k)
+    deck::about_key("", deck::child_path("terms", k), [&] { terms_[k]->bind(species); });
 }
 
 double Sum::cutoff() const {

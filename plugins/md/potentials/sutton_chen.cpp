@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/md/potentials/sutton_chen_kernel.hpp"
 
 namespace cambium::md {
@@ -39,7 +39,8 @@ SuttonChen::Numbers published_numbers(const std::string& element) {
     if (element == p.element) return {p.epsilon, p.a, p.c, p.n, p.m, 0.0, {}, 0.0, 0.0};
     known += (known.empty() ? "" : ", ") + std::string(p.element);
   }
-  throw InputError(
+  throw KeyError(
+      "sutton_chen.element.unknown", "element",
       fmt::format("sutton_chen has no published parameters for {}: it has {}; or give `epsilon`, `a`, `c`, `n` and `m`",
                   element, known));
 }
@@ -116,15 +117,18 @@ SuttonChen::SuttonChen(const Params& params, Context&) : params_(params) {
   s.n = params.n.value_or(s.n);
   s.m = params.m.value_or(s.m);
   if (!(s.epsilon > 0.0 && s.a > 0.0 && s.c > 0.0 && s.n > 0 && s.m > 0))
-    throw InputError("sutton_chen needs `element`, or all of `epsilon`, `a`, `c`, `n` and `m`");
+    throw KeyError("sutton_chen.element.missing", "",
+                   "sutton_chen needs `element`, or all of `epsilon`, `a`, `c`, `n` and `m`");
   if (!(s.n > s.m && s.m > 3))
-    throw InputError(fmt::format("sutton_chen: n = {} and m = {}; it needs n > m > 3", s.n, s.m));
+    throw KeyError("sutton_chen.n.range", "n",
+                   fmt::format("sutton_chen: n = {} and m = {}; it needs n > m > 3", s.n, s.m));
   s.cutoff = params.cutoff.value_or(2.0 * s.a);
   // With a tail a wide switch is best: shells of atoms then fade into the medium instead of jumping. For copper at
   // twice a: lattice constant to 2e-5, energy to 1.3e-4, bulk modulus to 3e-4, against 2e-3, 9e-4 and 0.11 for a tenth.
   const double width = params.switch_width.value_or((params.tail ? 0.5 : 0.2) * s.cutoff);
   if (!(width < s.cutoff))
-    throw InputError(
+    throw KeyError(
+        "sutton_chen.switch_width.range", "switch_width",
         fmt::format("sutton_chen: `switch_width` is {} Å; it must be below the cut-off, {} Å", width, s.cutoff));
   s.smooth = SwitchFunction(s.cutoff - width, s.cutoff);
   if (params.tail) {
@@ -137,8 +141,9 @@ void SuttonChen::bind(std::span<const Species> species) {
   if (species.size() == 1 && (!params_.element || *params_.element == species[0].symbol)) return;
   std::string names;
   for (const auto& s : species) names += (names.empty() ? "" : ", ") + s.symbol;
-  throw InputError(fmt::format("sutton_chen describes one species{}, but the deck has {}",
-                               params_.element ? ", " + *params_.element : "", names));
+  throw KeyError("sutton_chen.one_species", "",
+                 fmt::format("sutton_chen describes one species{}, but the deck has {}",
+                             params_.element ? ", " + *params_.element : "", names));
 }
 
 void SuttonChen::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,

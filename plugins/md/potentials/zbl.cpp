@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/particles/elements.hpp"
 
 namespace cambium::md {
@@ -18,7 +18,8 @@ constexpr double screening_length = 0.46850;  // Å
 
 ZblForm::ZblForm(const Params& params) : params_(params) {
   if (!(params.inner < params.outer))
-    throw InputError(
+    throw KeyError(
+        "zbl.inner.range", "inner",
         fmt::format("zbl: `inner` is {} Å and `outer` is {} Å; the repulsion is switched off from the inner to the "
                     "outer distance, so `inner` must be smaller",
                     params.inner, params.outer));
@@ -28,8 +29,8 @@ double ZblForm::charge(const std::string& symbol) const {
   const auto own = params_.charges.find(symbol);
   const double charge = own != params_.charges.end() ? own->second : atomic_number(symbol);
   if (charge > 0.0) return charge;
-  throw InputError(
-      fmt::format("zbl: {} is no element; give its nuclear charge: `charges: {{{}: ...}}`", symbol, symbol));
+  throw KeyError("zbl.charges.missing", "charges",
+                 fmt::format("zbl: {} is no element; give its nuclear charge: `charges: {{{}: ...}}`", symbol, symbol));
 }
 
 PairTerms<ZblForm::Model> ZblForm::pair(std::span<const Species> species, int a, int b) const {

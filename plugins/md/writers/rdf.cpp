@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -62,7 +62,8 @@ void Rdf::settle_range(const Box& box) {
   if (r_max_ == 0.0) {
     r_max_ = params_.r_max.value_or(std::min(default_range, 0.95 * half));
     if (r_max_ > half)
-      throw InputError(
+      throw KeyError(
+          "rdf.r_max.range", "r_max",
           fmt::format("rdf: r_max = {} Å is more than half the smallest width of the cell ({:.4g} Å): choose at most "
                       "{:.4g} Å or a larger cell",
                       r_max_, 2.0 * half, half));

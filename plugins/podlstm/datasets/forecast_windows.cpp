@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/podlstm/forecast/forecaster.hpp"
 
@@ -26,7 +26,8 @@ void WindowSet::open(Context& context) {
   first_ = params_.range ? (*params_.range)[0] : 0;
   last_ = params_.range ? (*params_.range)[1] : n;
   if (first_ < 0 || first_ >= last_ || last_ > n)
-    throw InputError(
+    throw KeyError(
+        "forecast_windows.range", "range",
         fmt::format("range: [{}, {}] of {} windows holds none or reaches beyond them; give 0 <= first < last <= {}",
                     first_, last_, n, n));
   const Matrix scaled = MinMax::of(series.train.a).apply(s.a);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/podlstm/forecast/forecaster.hpp"
 
 namespace cambium::podlstm {
@@ -37,7 +37,8 @@ MinMax MinMax::of(const Matrix& a) {
       high = std::max(high, a(t, k));
     }
     if (!(high > low))
-      throw InputError(fmt::format("mode {} of the series never changes; leave it out (fewer modes)", k + 1));
+      throw KeyError("forecast.series.constant", "series",
+                     fmt::format("mode {} of the series never changes; leave it out (fewer modes)", k + 1));
     out.low.push_back(low);
     out.width.push_back(high - low);
   }
@@ -203,8 +204,8 @@ class VectorAutoregression : public Forecaster {
   std::string name() const override { return fmt::format("VAR({})", order_); }
   void fit(const FitData& d) override {
     if (d.shape.past < order_)
-      throw InputError(
-          fmt::format("var_order: {} times back do not fit a window of {}; lower it", order_, d.shape.past));
+      throw KeyError("forecast.var_order", "var_order",
+                     fmt::format("var_order: {} times back do not fit a window of {}; lower it", order_, d.shape.past));
     scale_ = MinMax::of(d.seen().a);
     const Matrix a = scale_.apply(d.stretch.a);
     Starts starts;  // of stretches of order + 1 times that do not reach into a hole

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/cf/units.hpp"
 
@@ -56,12 +56,13 @@ double ForecastOptions::period_days(const Series& series) const {
   else if (!unit.empty())
     days *= io::cf::seconds_of(unit).value_or(0.0) / 86400.0;
   if (!(days > 0.0))
-    throw InputError(
-        fmt::format("period: '{}' is no length of time; give days or a unit, such as '365.2425 days', '12 "
-                    "samples' or '1 year'",
-                    period));
+    throw KeyError("forecast.period.unit", "period",
+                   fmt::format("period: '{}' is no length of time; give days or a unit, such as '365.2425 days', '12 "
+                               "samples' or '1 year'",
+                               period));
   if (days < 2.0 * spacing)
-    throw InputError(
+    throw KeyError(
+        "forecast.period.range", "period",
         fmt::format("period: '{}' is {} days, but the series has a time every {} days, and a cycle takes two at least; "
                     "give its unit, such as '365.2425 days' or '12 samples'",
                     period, number_text(days), number_text(spacing)));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/random.hpp"
 
 namespace cambium::podlstm {
@@ -62,9 +62,11 @@ void StackedLstm::build(std::int64_t past, std::int64_t features, std::int64_t f
   future_ = future;
   modes_ = modes;
   if (params_.head == Head::recurrent && past != future)
-    throw InputError(fmt::format(
-        "head: a recurrent head gives as many times as it reads, but window is {} and horizon {}; use head: dense",
-        past, future));
+    throw KeyError(
+        "stacked_lstm.head", "head",
+        fmt::format(
+            "head: a recurrent head gives as many times as it reads, but window is {} and horizon {}; use head: dense",
+            past, future));
   graph_ = graph_of({}, params_.genome, static_cast<int>(features));
   parameters_.clear();
   first_parameter_.clear();

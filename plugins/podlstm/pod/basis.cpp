@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/random.hpp"
 
 namespace cambium::podlstm {
@@ -123,9 +123,11 @@ void require_energy(const Pairs& pairs, const std::vector<double>& squared, std:
       if (k == 0)
         throw InputError(
             "the training snapshots are all the same, so there are no modes; name another array, or more snapshots");
-      throw InputError(fmt::format(
-          "modes: {} asked for, but the training snapshots vary in {} direction(s) only; ask for at most {}", modes, k,
-          k));
+      throw KeyError(
+          "pod.modes.directions", "modes",
+          fmt::format(
+              "modes: {} asked for, but the training snapshots vary in {} direction(s) only; ask for at most {}", modes,
+              k, k));
     }
 }
 
@@ -221,9 +223,11 @@ double Basis::truncation(std::int64_t first, std::int64_t last) const {
 
 void require_snapshots(std::int64_t modes, const Field& field) {
   if (modes > field.training())
-    throw InputError(fmt::format(
-        "modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add snapshots", modes,
-        field.training(), field.training()));
+    throw KeyError(
+        "pod.modes.snapshots", "modes",
+        fmt::format(
+            "modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add snapshots", modes,
+            field.training(), field.training()));
 }
 
 Basis compute_basis(Field& field, const BasisOptions& options, Context& context) {

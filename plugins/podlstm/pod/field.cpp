@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/cf/units.hpp"
 #include "core/parallel/agree.hpp"
@@ -59,7 +59,8 @@ Field::Field(const FieldParams& params, AreaWeights weights, std::optional<std::
   });
   training_ = training.value_or(snapshots());
   if (training_ > snapshots())
-    throw InputError(
+    throw KeyError(
+        "field.training.range", "training",
         fmt::format("training: {} snapshots asked for, but '{}' has {}", training_, params_.array, snapshots()));
   if (weights_ == AreaWeights::cos_latitude) require_latitudes();
   cells_ = 1;
@@ -67,8 +68,9 @@ Field::Field(const FieldParams& params, AreaWeights weights, std::optional<std::
   const double column = 8.0 * static_cast<double>(snapshots());
   const auto most = static_cast<std::int64_t>(buffer_bytes / column);
   if (most < 1)
-    throw InputError(fmt::format("buffer: one cell takes {:.3g} MiB ({} snapshots in float64); give at least that",
-                                 column / 1048576.0, snapshots()));
+    throw KeyError("field.buffer.range", "buffer",
+                   fmt::format("buffer: one cell takes {:.3g} MiB ({} snapshots in float64); give at least that",
+                               column / 1048576.0, snapshots()));
   const std::int64_t share = (cells_ + context.comm.size() - 1) / context.comm.size();
   keep_ = share <= most;
   make_tiles(std::min(most, share));
@@ -88,20 +90,24 @@ void Field::require_latitudes() const {
     std::vector<std::string> names;
     for (const auto& axis : file.axes()) names.push_back(axis.name);
     if (!curved.empty())
-      throw InputError(
+      throw KeyError(
+          "field.weights.latitude.axis", "weights",
           fmt::format("weights: cos_latitude needs latitudes along one axis, those of '{}' change along two ('{}'); "
                       "bring the field "
                       "to a regular grid (cdo remapbil), or say weights: none",
                       params_.array, curved));
-    throw InputError(fmt::format(
-        "weights: cos_latitude needs latitudes, found the axes {}; none of them has units degrees_north, the "
-        "standard_name latitude or a name that begins with lat: name them (axes: [lat, lon]), or say weights: none",
-        join(names)));
+    throw KeyError(
+        "field.weights.latitude.missing", "weights",
+        fmt::format(
+            "weights: cos_latitude needs latitudes, found the axes {}; none of them has units degrees_north, the "
+            "standard_name latitude or a name that begins with lat: name them (axes: [lat, lon]), or say weights: none",
+            join(names)));
   }
   for (const double x : file.axes()[*latitude].values)
     if (!(std::abs(x) <= 90.001))
-      throw InputError(fmt::format("weights: cos_latitude: '{}' of '{}' is {}, beyond 90 degrees; mend the file",
-                                   file.axes()[*latitude].name, file.path(), number_text(x)));
+      throw KeyError("field.weights.latitude.range", "weights",
+                     fmt::format("weights: cos_latitude: '{}' of '{}' is {}, beyond 90 degrees; mend the file",
+                                 file.axes()[*latitude].name, file.path(), number_text(x)));
 }
 
 void Field::open_files() {
@@ -113,11 +119,14 @@ void Field::open_files() {
     if (files_.size() == 1) time_unit_ = io::cf::plain_unit(file.time_unit());
     auto mine = file.shape(), others = first.shape();
     mine[0] = others[0] = 0;
-    if (mine != others) throw InputError(fmt::format("'{}' has another shape than '{}'", path, params_.files.front()));
+    if (mine != others)
+      throw KeyError("field.files.shape", "field.files",
+                     fmt::format("'{}' has another shape than '{}'", path, params_.files.front()));
     if (files_.size() > 1) io::cf::require_same_axes(file, first, fmt::format("'{}'", path));
     if (!io::cf::is_same_unit(file.unit(), first.unit()))
-      throw InputError(fmt::format("'{}' of '{}' is in '{}', of '{}' in '{}'; convert one of them", params_.array, path,
-                                   file.unit(), first.path(), first.unit()));
+      throw KeyError("field.files.unit", "field.files",
+                     fmt::format("'{}' of '{}' is in '{}', of '{}' in '{}'; convert one of them", params_.array, path,
+                                 file.unit(), first.path(), first.unit()));
     const auto times =
         io::cf::converted(file.times(), file.time_unit(), time_unit_, fmt::format("times of '{}'", path));
     times_.insert(times_.end(), times.begin(), times.end());
@@ -127,7 +136,8 @@ void Field::open_files() {
 void Field::require_rising_times() const {
   for (std::size_t k = 1; k < times_.size(); ++k)
     if (!(times_[k] > times_[k - 1]))
-      throw InputError(
+      throw KeyError(
+          "field.files.times", "field.files",
           fmt::format("times of '{}' do not increase: snapshot {} is at {}, the one before at {} ({}); sort the "
                       "snapshots, or list the files in order",
                       params_.array, k, number_text(times_[k]), number_text(times_[k - 1]), time_unit_.text));
@@ -141,13 +151,15 @@ void Field::read_mask() {
   auto shape = file.shape();
   for (std::int64_t n : shape) found *= n;
   if (found != expected)
-    throw InputError(fmt::format("the mask '{}' of '{}' has {} values, the field has {} cells", mask.array, mask.file,
-                                 found, expected));
+    throw KeyError("field.mask.count", "field.mask",
+                   fmt::format("the mask '{}' of '{}' has {} values, the field has {} cells", mask.array, mask.file,
+                               found, expected));
   const std::string what = fmt::format("the mask '{}' of '{}'", mask.array, mask.file);
   if (shape.size() > 1) {
     if (shape != spatial_shape())
-      throw InputError(fmt::format("{} has the shape ({}), the field ({}); turn it (ncpdq -a)", what,
-                                   fmt::join(shape, ", "), fmt::join(spatial_shape(), ", ")));
+      throw KeyError("field.mask.shape", "field.mask",
+                     fmt::format("{} has the shape ({}), the field ({}); turn it (ncpdq -a)", what,
+                                 fmt::join(shape, ", "), fmt::join(spatial_shape(), ", ")));
     io::cf::require_same_axes(file, first_file(), what);
   }
   std::vector<double> values(found);
@@ -212,12 +224,15 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
       if (!std::isfinite(column[t * stride])) column[t * stride] = mean;
     return true;
   }
-  throw InputError(fmt::format(
-      "'{}' is NaN or missing in {} of {} snapshots at {} (first in snapshot {}) and no mask leaves that cell out; {}",
-      params_.array, absent, snapshots(), place(cell), first,
-      land ? "name a mask, or say missing: land"
-           : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
-             "snapshots)"));
+  throw KeyError(
+      "field.missing", "field.missing",
+      fmt::format(
+          "'{}' is NaN or missing in {} of {} snapshots at {} (first in snapshot {}) and no mask leaves that cell out; "
+          "{}",
+          params_.array, absent, snapshots(), place(cell), first,
+          land ? "name a mask, or say missing: land"
+               : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
+                 "snapshots)"));
 }
 
 CellBlock Field::read(const Tile& tile) {
@@ -313,17 +328,18 @@ void Field::look_at_first_snapshot() {
     first_file().read(start, count, values.data());
     for (std::int64_t i = 0; i < tile.cells; ++i)
       if (!std::isfinite(values[i]) && (mask_.empty() || mask_[tile.first + i]))
-        throw InputError(fmt::format(
-            "'{}' is NaN or missing in the first snapshot at {} and no mask leaves that cell out; name a mask, or say "
-            "missing: land (never any), drop or fill",
-            params_.array, place(tile.first + i)));
+        throw KeyError("field.missing.first", "field.missing",
+                       fmt::format("'{}' is NaN or missing in the first snapshot at {} and no mask leaves that cell "
+                                   "out; name a mask, or say "
+                                   "missing: land (never any), drop or fill",
+                                   params_.array, place(tile.first + i)));
   }
 }
 
 void Field::require_cells(std::int64_t cells) const {
   if (cells == 0)
-    throw InputError(
-        fmt::format("no cell of '{}' is left; the mask and `missing` leave all of them out", params_.array));
+    throw KeyError("field.mask.all", "field.mask",
+                   fmt::format("no cell of '{}' is left; the mask and `missing` leave all of them out", params_.array));
 }
 
 }  // namespace cambium::podlstm

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/cf/decoding.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -107,7 +107,8 @@ Series read(const SeriesParams& params) {
     const std::int64_t training =
         params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
     if (training > all.rows)
-      throw InputError(fmt::format("training: {} times asked for, but '{}' has {}", training, params.file, all.rows));
+      throw KeyError("series.training.range", "training",
+                     fmt::format("training: {} times asked for, but '{}' has {}", training, params.file, all.rows));
     out.train = part(all, days, 0, training);
     out.test = part(all, days, training, all.rows);
     const auto array = file.dataset(params.coefficients);

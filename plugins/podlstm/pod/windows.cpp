@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/train/kinds/batch_plan.hpp"
 
 namespace cambium::podlstm {
@@ -15,7 +15,8 @@ namespace cambium::podlstm {
 std::int64_t window_count(const Stretch& s, const WindowShape& shape, const char* name) {
   const std::int64_t n = s.times() - shape.length() + 1;
   if (n < 1)
-    throw InputError(
+    throw KeyError(
+        "forecast.window.range", "window",
         fmt::format("window: {} + {} times do not fit the {} series of {} times; shorten window or horizon, or give a "
                     "longer series",
                     shape.past, shape.future, name, s.times()));
@@ -49,10 +50,12 @@ Split blocked_split(std::int64_t windows, double share, std::int64_t gap, const 
   const auto held = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(windows) - 1e-9));
   const std::int64_t fit = windows - held - gap;
   if (held < 1)
-    throw InputError(fmt::format(
-        "validation: a share of {:g} of {} windows leaves the validation block empty; raise it", share, windows));
+    throw KeyError("forecast.validation.empty", "validation",
+                   fmt::format("validation: a share of {:g} of {} windows leaves the validation block empty; raise it",
+                               share, windows));
   if (fit < 1)
-    throw InputError(
+    throw KeyError(
+        "forecast.validation.all", "validation",
         fmt::format("validation: {} windows less {} for validation and a gap of {} leave none to fit; lower validation "
                     "or gap, or give a longer series",
                     windows, held, gap));
@@ -73,7 +76,8 @@ std::vector<Split> fold_splits(std::int64_t windows, int folds, std::int64_t gap
       if (i >= first && i < last) s.validation.push_back(i);
     }
     if (s.fit.empty() || s.validation.empty())
-      throw InputError(
+      throw KeyError(
+          "forecast.folds", "folds",
           fmt::format("folds: {} blocks of {} windows with gaps of {} leave none to fit or none to validate; lower "
                       "folds or gap, or give a longer series",
                       folds, windows, gap));
@@ -88,7 +92,8 @@ std::vector<Split> fold_splits(std::int64_t windows, int folds, std::int64_t gap
 Split random_split(std::int64_t windows, double share, std::uint64_t seed, const WindowShape& shape) {
   const auto held = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(windows) - 1e-9));
   if (held < 1 || held >= windows)
-    throw InputError(fmt::format("validation: a share of {:g} of {} windows leaves one side empty", share, windows));
+    throw KeyError("forecast.validation.side", "validation",
+                   fmt::format("validation: a share of {:g} of {} windows leaves one side empty", share, windows));
   const auto order = train::epoch_order(seed, 0, windows);
   Split out;
   out.validation.assign(order.begin(), order.begin() + held);

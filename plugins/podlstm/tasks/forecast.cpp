@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
@@ -29,26 +30,30 @@ void ForecastTask::check(Context& context) {
 }
 
 std::optional<Series> look_at_series(const ForecastOptions& options, Check& check) {
-  check.require_written_by(options.series.file, {"stage pod", "stage embed"});
+  check.require_written_by("data.series.file", options.series.file, {{Origin::stage, "pod"}, {Origin::stage, "embed"}});
   if (check.waits(options.series.file)) {
     check.not_looked_at(fmt::format("the series: '{}' is still to be written", options.series.file));
     return {};
   }
-  Series series = read_series(options.series, check.context().comm);
-  window_count(series.test, options.shape(), "test");
-  const auto windows = window_count(series.train, options.shape(), "training");
-  options.split(check.context().seed).splits(windows, options.shape(), options.protocol);
-  options.period_days(series);
-  return series;
+  return deck::about_key("", "data", [&] {
+    Series series = deck::about_key("series.file", "series.file", "series",
+                                    [&] { return read_series(options.series, check.context().comm); });
+    window_count(series.test, options.shape(), "test");
+    const auto windows = window_count(series.train, options.shape(), "training");
+    options.split(check.context().seed).splits(windows, options.shape(), options.protocol);
+    options.period_days(series);
+    return series;
+  });
 }
 
 void ForecastTask::examine(Check& check) {
-  for (const char* name : {"scores.csv", "forecast.h5"}) check.will_write({name, "stage forecast"});
+  for (const char* name : {"scores.csv", "forecast.h5"}) check.will_write({name, {Origin::stage, "forecast"}});
   if (!check.stage().tried) return;
-  check.require_written_by(params_.ensemble, {"ensemble of search"});
+  check.require_written_by("ensemble", params_.ensemble, {{Origin::ensemble_of, "search"}});
   const auto series = look_at_series(params_.common, check);
   if (series && !params_.ensemble.empty() && !check.waits(params_.ensemble))
-    Ensemble(params_.ensemble, params_.common.shape(), series->modes(), check.context());
+    deck::about_key("forecast.ensemble", "ensemble",
+                    [&] { Ensemble(params_.ensemble, params_.common.shape(), series->modes(), check.context()); });
 }
 
 /// Dimensions that forecasts share: times back and ahead of the last that a forecast sees, and modes.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
 
@@ -41,19 +43,24 @@ void PodTask::check(Context& context) {
 }
 
 void PodTask::examine(Check& check) {
-  check.will_write({"pod.h5", "stage pod", {"coefficients", "time", "modes"}});
+  check.will_write({"pod.h5", {Origin::stage, "pod"}, {"coefficients", "time", "modes"}});
   if (!check.stage().tried) return;
   const auto& field = params_.field;
   for (const auto& path : field.files) {
     const auto promise = check.written_before(path);
     if (promise && !promise->holds.empty() &&
         std::find(promise->holds.begin(), promise->holds.end(), field.array) == promise->holds.end())
-      throw InputError(
+      throw KeyError(
+          "pod.field.promised", "field.array",
           fmt::format("'{}' will have no array '{}'{}", path, field.array, suggestion(field.array, promise->holds)));
   }
   if (const auto path = check.waits(check.stage().keys))
     return check.not_looked_at(fmt::format("the field: '{}' is still to be written", *path));
-  Field opened(field, params_.weights, params_.training, params_.buffer * 1048576.0, check.context());
+  auto made = deck::about_key("field.files", "field", "", [&] {
+    return std::make_unique<Field>(field, params_.weights, params_.training, params_.buffer * 1048576.0,
+                                   check.context());
+  });
+  Field& opened = *made;
   require_snapshots(params_.modes, opened);
   const auto ranks = check.context().comm.size();
   const auto share =

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/train/tune/citations.hpp"
 #include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/tasks/forecast.hpp"
@@ -81,14 +81,16 @@ void SearchTask::check(Context& context) {
 
 void SearchTask::require_lengths() const {
   if (params_.network.head == Head::recurrent && params_.data.window != params_.data.horizon)
-    throw InputError(
+    throw KeyError(
+        "search.network.head", "network.head",
         "network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: "
         "dense");
 }
 
 void SearchTask::examine(Check& check) {
-  check.will_write({"ensemble.h5", "ensemble of search"});
-  for (const char* name : {"journal.h5", "scores.csv", "forecast.h5"}) check.will_write({name, "stage search"});
+  check.will_write({"ensemble.h5", {Origin::ensemble_of, "search"}});
+  for (const char* name : {"journal.h5", "scores.csv", "forecast.h5"})
+    check.will_write({name, {Origin::stage, "search"}});
   if (!check.stage().tried) return;
   require_lengths();
   look_at_series(params_.data, check);

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/node.hpp"
 #include "plugins/pretrain/archive/streams.hpp"
 
 namespace cambium::pretrain {
@@ -40,7 +41,8 @@ static std::string cells_text(const std::vector<std::int64_t>& cells) {
 
 static void require_axis(const char* key, std::int64_t axis, const FieldShape& shape) {
   if (axis < 0 || axis >= std::ssize(shape.cells))
-    throw InputError(
+    throw KeyError(
+        "augment.axis", deck::child_path("augment", key),
         fmt::format("augment.{} names axis {}, but fields have the axes 0 to {}", key, axis, shape.cells.size() - 1));
 }
 
@@ -48,34 +50,40 @@ void require_fitting(const AugmentKeys& keys, const FieldShape& shape) {
   for (const auto axis : keys.shift) {
     require_axis("shift", axis, shape);
     if (shape.periodic[axis] == 0)
-      throw InputError(fmt::format(
-          "augment.shift names axis {}, which is not periodic: a shifted field would not be one of this system; remove "
-          "it, or crop along it",
-          axis));
+      throw KeyError("augment.shift.periodic", "augment.shift",
+                     fmt::format("augment.shift names axis {}, which is not periodic: a shifted field would not be one "
+                                 "of this system; remove "
+                                 "it, or crop along it",
+                                 axis));
   }
   for (const auto& reflection : keys.reflect) {
     require_axis("reflect", reflection.axis, shape);
     for (const auto channel : reflection.odd)
       if (channel < 0 || channel >= shape.channels)
-        throw InputError(fmt::format("augment.reflect: odd names channel {}, but fields have the channels 0 to {}",
-                                     channel, shape.channels - 1));
+        throw KeyError("augment.reflect.odd", "augment.reflect",
+                       fmt::format("augment.reflect: odd names channel {}, but fields have the channels 0 to {}",
+                                   channel, shape.channels - 1));
   }
   if (keys.warp && (shape.cells.size() != 2 || shape.periodic[0] != 0 || shape.periodic[1] != 0))
-    throw InputError(
+    throw KeyError(
+        "augment.warp", "augment.warp",
         "augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and "
         "reflect what these fields allow");
   if (keys.crop.empty()) return;
   if (keys.crop.size() != shape.cells.size())
-    throw InputError(
+    throw KeyError(
+        "augment.crop.axes", "augment.crop",
         fmt::format("augment.crop has {} extents, but fields have {} axes", keys.crop.size(), shape.cells.size()));
   for (std::size_t a = 0; a < keys.crop.size(); ++a) {
     if (keys.crop[a] < 1 || keys.crop[a] > shape.cells[a])
-      throw InputError(fmt::format("augment.crop is {}, but fields have {} cells; take at most those",
-                                   cells_text(keys.crop), cells_text(shape.cells)));
+      throw KeyError("augment.crop.range", "augment.crop",
+                     fmt::format("augment.crop is {}, but fields have {} cells; take at most those",
+                                 cells_text(keys.crop), cells_text(shape.cells)));
     if (shape.periodic[a] != 0 && keys.crop[a] < shape.cells[a])
-      throw InputError(fmt::format(
-          "augment.crop cuts axis {}, which is periodic and wrapped by the network; keep its {} cells, and shift it", a,
-          shape.cells[a]));
+      throw KeyError("augment.crop.periodic", "augment.crop",
+                     fmt::format("augment.crop cuts axis {}, which is periodic and wrapped by the network; keep its {} "
+                                 "cells, and shift it",
+                                 a, shape.cells[a]));
   }
 }
 

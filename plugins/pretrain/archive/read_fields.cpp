@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/cf/decoding.hpp"
 #include "core/io/fields/task_axes.hpp"
@@ -78,9 +78,11 @@ std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std:
   const auto from = std::lower_bound(time.begin(), time.end(), source.first_time) - time.begin();
   const auto to = std::upper_bound(time.begin(), time.end(), source.last_time) - time.begin();
   if (from >= to)
-    throw InputError(fmt::format(
-        "'{}' has no moment between {:g} and {:g}, its times go from {:g} to {:g}; change 'times'", file,
-        source.first_time, source.last_time, time.empty() ? 0.0 : time.front(), time.empty() ? 0.0 : time.back()));
+    throw KeyError(
+        "field_archive.times.range", "times",
+        fmt::format("'{}' has no moment between {:g} and {:g}, its times go from {:g} to {:g}; change 'times'", file,
+                    source.first_time, source.last_time, time.empty() ? 0.0 : time.front(),
+                    time.empty() ? 0.0 : time.back()));
   return {static_cast<std::size_t>(from), static_cast<std::size_t>(to)};
 }
 
@@ -90,11 +92,13 @@ std::vector<std::int64_t> closing_axes(const FieldSource& source, const std::vec
   if (source.periodic.empty()) return of_file;
   for (const auto closes : source.periodic)
     if (closes != 0 && closes != 1)
-      throw InputError(
+      throw KeyError(
+          "field_archive.periodic.value", "periodic",
           fmt::format("periodic is 1 for an axis that closes on itself and 0 for others, not {}; mend it", closes));
   if (source.periodic.size() != shape.size())
-    throw InputError(fmt::format("periodic names {} axes, but the fields of '{}' have {}", source.periodic.size(), path,
-                                 shape.size()));
+    throw KeyError("field_archive.periodic", "periodic",
+                   fmt::format("periodic names {} axes, but the fields of '{}' have {}", source.periodic.size(), path,
+                               shape.size()));
   return source.periodic;
 }
 
@@ -127,7 +131,8 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
     const std::string name = "/tasks/" + source.channels[c];
     if (!file.exists(name)) {
       const auto has = file.is_group("/tasks") ? file.group("/tasks").list() : std::vector<std::string>{};
-      throw InputError(fmt::format("'{}' has no field '{}'; it has: {}", path, source.channels[c], join(has)));
+      throw KeyError("field_archive.fields", "fields",
+                     fmt::format("'{}' has no field '{}'; it has: {}", path, source.channels[c], join(has)));
     }
     const auto set = file.dataset(name);
     io::axes_of_task(set);  // refuses coefficients

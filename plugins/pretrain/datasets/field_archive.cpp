@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/node.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/pretrain/archive/run_table.hpp"
 
@@ -71,7 +72,8 @@ static Archive within(Archive archive, double first, double last) {
       kept.values.insert(kept.values.end(), from, from + numbers);
     }
     if (kept.time.empty())
-      throw InputError(fmt::format("{} has no moment between {:g} and {:g}; change 'times'", kept.source, first, last));
+      throw KeyError("field_archive.times", "times",
+                     fmt::format("{} has no moment between {:g} and {:g}; change 'times'", kept.source, first, last));
     simulation = std::move(kept);
   }
   return archive;
@@ -123,15 +125,17 @@ Archive FieldArchive::archive() const {
     for (auto& [name, values] : parameters) {
       const auto found = runs.parameters.find(name);
       if (found == runs.parameters.end())
-        throw InputError(fmt::format("'{}' has no column '{}'; give 'parameters' those that novelty chose among",
-                                     params_.runs, name));
+        throw KeyError("field_archive.parameters.column", "parameters",
+                       fmt::format("'{}' has no column '{}'; give 'parameters' those that novelty chose among",
+                                   params_.runs, name));
       values.insert(values.end(), found->second.begin(), found->second.end());
     }
   }
   for (const auto& [name, values] : parameters) {
     if (values.size() != out.simulations.size())
-      throw InputError(fmt::format("parameters.{} has {} values, but '{}' holds {} simulations; give one for each",
-                                   name, values.size(), params_.files.front(), out.simulations.size()));
+      throw KeyError("field_archive.parameters.count", deck::child_path("parameters", name),
+                     fmt::format("parameters.{} has {} values, but '{}' holds {} simulations; give one for each", name,
+                                 values.size(), params_.files.front(), out.simulations.size()));
     out.parameters.push_back(name);
     for (std::size_t s = 0; s < values.size(); ++s) out.simulations[s].parameters.push_back(values[s]);
   }
@@ -145,8 +149,9 @@ void FieldArchive::require_named() const {
   for (const auto* list : {&params_.moments, &params_.without_moments})
     for (const auto m : *list)
       if (m >= most)
-        throw InputError(fmt::format("{} names {}, but no run has more than {} moments, counted from 0; change it",
-                                     list == &params_.moments ? "moments" : "without_moments", m, most));
+        throw KeyError("field_archive.moments", list == &params_.moments ? "moments" : "without_moments",
+                       fmt::format("{} names {}, but no run has more than {} moments, counted from 0; change it",
+                                   list == &params_.moments ? "moments" : "without_moments", m, most));
 }
 
 void FieldArchive::open(Context& context) {
@@ -163,12 +168,15 @@ void FieldArchive::open(Context& context) {
       if (taken(m)) moments.push_back(m);
     const auto count = std::ssize(moments);
     if (count == 0)
-      throw InputError(fmt::format("'{}' has {} moments, none of which is taken; change 'moments' or 'without_moments'",
-                                   simulation.source, simulation.time.size()));
+      throw KeyError("field_archive.moments.none", params_.moments.empty() ? "without_moments" : "moments",
+                     fmt::format("'{}' has {} moments, none of which is taken; change 'moments' or 'without_moments'",
+                                 simulation.source, simulation.time.size()));
     if (params_.apart >= count)
-      throw InputError(fmt::format(
-          "'{}' has {} moments, so that none has a partner {} later; take a smaller 'apart', or leave the run out",
-          simulation.source, count, params_.apart));
+      throw KeyError(
+          "field_archive.apart", "apart",
+          fmt::format(
+              "'{}' has {} moments, so that none has a partner {} later; take a smaller 'apart', or leave the run out",
+              simulation.source, count, params_.apart));
     for (std::int64_t m = 0; m + params_.apart < count; ++m) {
       const auto at = static_cast<std::size_t>(m);
       Moment moment{static_cast<std::int64_t>(s), moments[at], {}};

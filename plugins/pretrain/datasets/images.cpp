@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/cf/decoding.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
@@ -128,7 +128,8 @@ void Images::open(Context& context) {
   columns_ = across ? all.columns / 2 : all.columns;
   const auto range = params_.range.value_or(std::array<std::int64_t, 2>{0, all.count});
   if (range[0] < 0 || range[1] > all.count || range[0] >= range[1])
-    throw InputError(fmt::format("range is [{}, {}], but there are {} images", range[0], range[1], all.count));
+    throw KeyError("images.range", "range",
+                   fmt::format("range is [{}, {}], but there are {} images", range[0], range[1], all.count));
   struct Held {
     std::vector<float> field, partner;
     std::vector<std::int64_t> periodic{0, 0};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/data/numbers.hpp"
 #include "plugins/pretrain/datasets/field_archive.hpp"
@@ -17,7 +17,8 @@ LoadedEncoder::LoadedEncoder(const std::string& path, Context& context)
     : path_(path), context_(context), model_(train::load_artifact(path, context)) {
   encoder_ = dynamic_cast<Encoder*>(model_.network.get());
   if (!encoder_)
-    throw InputError(
+    throw KeyError(
+        "encoder.model.type", "model",
         fmt::format("model: '{}' holds a {}, which gives no vectors; train a field_encoder", path, model_.info.type));
 }
 
@@ -59,7 +60,8 @@ void LoadedEncoder::require_parameters(const std::vector<std::string>& names) co
   const auto known = encoder_->parameters_count();
   if (known == 0) return;
   if (known != std::ssize(names))
-    throw InputError(fmt::format("model: '{}' knows {} parameters, but {} are given", path_, known, std::ssize(names)));
+    throw KeyError("encoder.model.parameters", "model",
+                   fmt::format("model: '{}' knows {} parameters, but {} are given", path_, known, std::ssize(names)));
   encoder_->scales().require_parameters(names, path_);
 }
 
@@ -67,7 +69,8 @@ Matrix LoadedEncoder::vectors_of(const std::map<std::string, std::vector<double>
   std::vector<std::string> names;
   for (const auto& [name, values] : of) names.push_back(name);
   if (encoder_->parameters_count() == 0)
-    throw InputError(
+    throw KeyError(
+        "encoder.model.untrained", "model",
         fmt::format("model: '{}' was not trained with parameters, so that runs that are not there yet have no vector; "
                     "train it with "
                     "partner: parameters",

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <map>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "plugins/pretrain/features/cca.hpp"
 #include "plugins/pretrain/features/kernel_fit.hpp"
@@ -110,7 +110,8 @@ std::vector<Method> methods_for_partners(const Table& given_training, const Tabl
   const Matrix& partners = fields ? queries.partner : queries.parameters;
   const Matrix& known = fields ? training.partner : training.parameters;
   if (partners.empty() || known.empty())
-    throw InputError(
+    throw KeyError(
+        "neighbours.by.none", "by",
         "by is partner, but the samples have none; give the data sets 'apart', 'halves' or 'parameters', or another "
         "'by'");
   std::vector<Method> out;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/pretrain/networks/field_batch.hpp"
 
@@ -70,10 +70,12 @@ void FieldEncoder::fit_statistics(train::Dataset& training, Context&) {
     return std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.name == name; });
   };
   if (params_.partner == Partner::field && !has("partner"))
-    throw InputError(
+    throw KeyError(
+        "field_encoder.partner.field", "partner",
         "partner is field, but the samples have none; give the data set 'apart' (field_archive) or 'halves' (images)");
   if (params_.partner == Partner::parameters && !has("parameters"))
-    throw InputError("partner is parameters, but the data set has none; give it 'parameters', one value for each run");
+    throw KeyError("field_encoder.partner.parameters", "partner",
+                   "partner is parameters, but the data set has none; give it 'parameters', one value for each run");
   make_loss();
 }
 

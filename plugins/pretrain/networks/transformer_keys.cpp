@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::pretrain {
 
@@ -43,15 +43,19 @@ std::vector<Citation> TransformerKeys::citations() {
 void require_fitting(const TransformerKeys& keys, const FieldShape& shape) {
   const auto axes = std::ssize(shape.cells);
   if (std::ssize(keys.patch) != axes)
-    throw InputError(fmt::format("transformer.patch has {} extents, but fields have {} axes; give one for each",
-                                 keys.patch.size(), axes));
+    throw KeyError("transformer.patch.axes", "transformer.patch",
+                   fmt::format("transformer.patch has {} extents, but fields have {} axes; give one for each",
+                               keys.patch.size(), axes));
   for (std::size_t a = 0; a < keys.patch.size(); ++a)
     if (shape.cells[a] % keys.patch[a] != 0)
-      throw InputError(fmt::format(
-          "transformer.patch has {} cells along axis {}, which {} cells are not a multiple of; take a divisor",
-          keys.patch[a], a, shape.cells[a]));
+      throw KeyError(
+          "transformer.patch.divisor", "transformer.patch",
+          fmt::format(
+              "transformer.patch has {} cells along axis {}, which {} cells are not a multiple of; take a divisor",
+              keys.patch[a], a, shape.cells[a]));
   if (keys.width / keys.heads < 2 * axes)
-    throw InputError(
+    throw KeyError(
+        "transformer.heads", "transformer.heads",
         fmt::format("a head of the transformer has {} numbers, and places along {} axes need {}; take a larger width, "
                     "or fewer heads",
                     keys.width / keys.heads, axes, 2 * axes));

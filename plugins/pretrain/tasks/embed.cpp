@@ -28,8 +28,8 @@ void Embed::check(Context& context) {
 }
 
 void Embed::examine(Check& check) {
-  check.will_write({"vectors.h5", "stage embed"});
-  check.require_written_by(params_.model, {"network *"});
+  check.will_write({"vectors.h5", {Origin::stage, "embed"}});
+  check.require_written_by("model", params_.model, {{Origin::network}});
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -59,8 +59,9 @@ void Neighbours::check(Context& context) {
 }
 
 void Neighbours::examine(Check& check) {
-  for (const char* name : {"scores.csv", "neighbours.csv", "pictures.h5"}) check.will_write({name, "stage neighbours"});
-  if (params_.model) check.require_written_by(*params_.model, {"network *"});
+  for (const char* name : {"scores.csv", "neighbours.csv", "pictures.h5"})
+    check.will_write({name, {Origin::stage, "neighbours"}});
+  if (params_.model) check.require_written_by("model", *params_.model, {{Origin::network}});
 }
 
 /// Also reads both tables.
@@ -82,10 +83,12 @@ std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset&
       known = encoder.vectors_of(archive, params_.batch).field;
     } else {
       if (of_queries.partner.empty())
-        throw InputError(fmt::format(
-            "by is partner, but '{}' was trained with views of the same field; train it with partner: field "
-            "or parameters, or judge it by something else",
-            *params_.model));
+        throw KeyError(
+            "neighbours.by.partner", "by",
+            fmt::format(
+                "by is partner, but '{}' was trained with views of the same field; train it with partner: field "
+                "or parameters, or judge it by something else",
+                *params_.model));
       known = std::move(of_queries.partner);
     }
     citations_ = encoder.citations();
@@ -96,7 +99,8 @@ std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset&
 
 static void require_known(bool known, const char* what) {
   if (!known)
-    throw InputError(
+    throw KeyError(
+        "neighbours.by", "by",
         fmt::format("by is {}, but the samples of archive or queries have none; judge by something that both "
                     "have",
                     what));

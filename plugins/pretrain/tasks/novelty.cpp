@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
@@ -63,9 +63,9 @@ void Novelty::check(Context& context) {
 }
 
 void Novelty::examine(Check& check) {
-  for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, "stage novelty"});
-  if (params_.run) check.will_write({"made.csv", "stage novelty"});
-  if (params_.model) check.require_written_by(*params_.model, {"network *"});
+  for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, {Origin::stage, "novelty"}});
+  if (params_.run) check.will_write({"made.csv", {Origin::stage, "novelty"}});
+  if (params_.model) check.require_written_by("model", *params_.model, {{Origin::network}});
 }
 
 std::vector<std::string> Novelty::files() const {
@@ -163,7 +163,8 @@ Task::Outcome Novelty::run(Context& context) {
   const Table known = read_table(*archive);
   const Matrix could = combinations(params_.candidates);
   if (known.parameters.columns != could.columns || known.parameters.empty())
-    throw InputError(
+    throw KeyError(
+        "novelty.candidates.parameters", "candidates",
         fmt::format("candidates name {} parameters, but the archive's runs have {}; give both the same 'parameters'",
                     could.columns, known.parameters.columns));
   require_names(*archive, params_.candidates, "candidates");

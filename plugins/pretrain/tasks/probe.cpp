@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <set>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -44,8 +44,8 @@ void Probe::check(Context& context) {
 }
 
 void Probe::examine(Check& check) {
-  check.will_write({"scores.csv", "stage probe"});
-  if (params_.model) check.require_written_by(*params_.model, {"network *"});
+  check.will_write({"scores.csv", {Origin::stage, "probe"}});
+  if (params_.model) check.require_written_by("model", *params_.model, {{Origin::network}});
 }
 
 struct Probe::Row {
@@ -132,8 +132,9 @@ Task::Outcome Probe::run(Context& context) {
   const bool labels = params_.by == By::label;
   const auto &classes = labels ? known.label : known.simulation, &truth = labels ? asked.label : asked.simulation;
   if (classes.empty() || truth.empty())
-    throw InputError(fmt::format("by is {0}, but the samples have no {0}; judge by what both data sets have",
-                                 labels ? "label" : "simulation"));
+    throw KeyError("probe.by", "by",
+                   fmt::format("by is {0}, but the samples have no {0}; judge by what both data sets have",
+                               labels ? "label" : "simulation"));
   require_classes(classes, truth);
   if (const auto again = rows_found_again(asked.field, known.field); again > 0)
     context.log.warn(fmt::format(

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -55,9 +55,9 @@ std::vector<std::string> Retrieve::files() const {
 }
 
 void Retrieve::examine(Check& check) {
-  for (const auto& name : files()) check.will_write({name, "stage retrieve"});
-  check.require_written_by(params_.model, {"network *"});
-  if (params_.from) check.require_written_by(*params_.from, {"stage retrieve"});
+  for (const auto& name : files()) check.will_write({name, {Origin::stage, "retrieve"}});
+  check.require_written_by("model", params_.model, {{Origin::network}});
+  if (params_.from) check.require_written_by("from", *params_.from, {{Origin::stage, "retrieve"}});
 }
 
 /// Vectors of what is looked for.
@@ -119,12 +119,13 @@ Entries Retrieve::search(LoadedEncoder& encoder, const FloatRows& queries, Conte
   if (params_.from) {
     auto kept = read_index(*params_.from);
     if (kept.lists.rows().columns != queries.columns)
-      throw InputError(
-          fmt::format("from: '{}' holds vectors of {} numbers, the model gives {}; take the model that it "
-                      "was made with, or make it again",
-                      *params_.from, kept.lists.rows().columns, queries.columns));
+      throw KeyError("retrieve.from.size", "from",
+                     fmt::format("from: '{}' holds vectors of {} numbers, the model gives {}; take the model that it "
+                                 "was made with, or make it again",
+                                 *params_.from, kept.lists.rows().columns, queries.columns));
     if (!kept.model.empty() && kept.model != encoder.mark())
-      throw InputError(
+      throw KeyError(
+          "retrieve.from.model", "from",
           fmt::format("from: '{}' holds vectors of another model than '{}', which mean nothing to it; take the model "
                       "that it was made with, or make it again",
                       *params_.from, params_.model));

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "plugins/pretrain/datasets/field_archive.hpp"
 
@@ -16,8 +16,9 @@ void require_names(const train::Dataset& archive, const std::map<std::string, st
   for (const auto& [name, values] : wanted) names.push_back(name);
   const auto& known = fields->parameter_names();
   if (known.empty() || names == known) return;
-  throw InputError(fmt::format("{} names {}, but the parameters of the archive's runs are {}; give both the same names",
-                               key, join(names), join(known)));
+  throw KeyError("archive.parameters", key,
+                 fmt::format("{} names {}, but the parameters of the archive's runs are {}; give both the same names",
+                             key, join(names), join(known)));
 }
 
 }  // namespace cambium::pretrain

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -47,7 +47,7 @@ void Surrogate::check(Context& context) {
       fmt::format("fits of {} archives, judged by runs of {}", params_.runs.size() + 1, params_.test.type));
 }
 
-void Surrogate::examine(Check& check) { check.will_write({"errors.csv", "stage surrogate"}); }
+void Surrogate::examine(Check& check) { check.will_write({"errors.csv", {Origin::stage, "surrogate"}}); }
 
 namespace {
 
@@ -59,7 +59,8 @@ struct Runs {
 Runs runs_of(const Table& given, std::span<const double> units, const std::string& name) {
   const Table table = in_units(given, units);
   if (table.parameters.empty() || table.simulation.empty())
-    throw InputError(fmt::format("{}: the runs have no parameters; give the data set 'parameters'", name));
+    throw KeyError("surrogate.parameters", name,
+                   fmt::format("{}: the runs have no parameters; give the data set 'parameters'", name));
   const Matrix all = physics_features(table.field, table.shape);
   std::map<std::int64_t, std::vector<std::int64_t>> rows;
   for (std::size_t k = 0; k < table.simulation.size(); ++k)

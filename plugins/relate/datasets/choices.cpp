@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -50,7 +50,8 @@ void Choices::open(Context& context) {
       table_ = std::make_shared<const ChoiceTable>(std::move(table));
       records_ = share(choice_records(table_, params_.part, params_.others, params_.seed));
       if (records_->size() == 0)
-        throw InputError(fmt::format("{}: no user chose anything in this part; take another part", table_->source));
+        throw KeyError("choices.part", "part",
+                       fmt::format("{}: no user chose anything in this part; take another part", table_->source));
     });
   });
   context.log.info(fmt::format("{} records of choices, {} of them drawn, of {}: {} users, {} items{}", size(),

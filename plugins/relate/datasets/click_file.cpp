@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 
 namespace cambium::relate {
@@ -98,7 +98,8 @@ RecordSet read_clicks(const ClickFile& keys) {
     throw InputError(fmt::format("{}: dense has another number of records than label", out.source));
   const bool as_they_are = !keys.rows.empty();
   if (as_they_are && std::ssize(keys.rows) != values.columns)
-    throw InputError(
+    throw KeyError(
+        "clicks.rows", "rows",
         fmt::format("rows has {} numbers, but {} has {} columns", keys.rows.size(), out.source, values.columns));
   const auto known = as_they_are ? values : read_vocabulary(file, keys);
   if (known.columns != values.columns)

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/relate/datasets/streams.hpp"
 
 namespace cambium::relate {
@@ -31,7 +31,8 @@ std::vector<Role> roles_of(const PairTable& table, const FoldKeys& keys) {
   if (keys.by == FoldKeys::By::given) {
     for (const auto& entry : table.entries) {
       if (entry.fold < 0)
-        throw InputError(fmt::format("{}: pairs have no folds; take by: pairs, compounds or targets", table.source));
+        throw KeyError("pairs.by.folds", "by",
+                       fmt::format("{}: pairs have no folds; take by: pairs, compounds or targets", table.source));
       fold.push_back(entry.fold);
     }
   } else {
@@ -51,11 +52,13 @@ std::vector<Role> roles_of(const PairTable& table, const FoldKeys& keys) {
     out.push_back(f == keys.fold ? Role::test : f == keys.validation ? Role::validation : Role::training);
   for (const auto role : {Role::training, Role::test})
     if (std::count(out.begin(), out.end(), role) == 0)
-      throw InputError(fmt::format("{}: fold {} leaves no pairs for {}; choose another fold", table.source, keys.fold,
-                                   role == Role::training ? "training" : "tests"));
+      throw KeyError("pairs.fold", "fold",
+                     fmt::format("{}: fold {} leaves no pairs for {}; choose another fold", table.source, keys.fold,
+                                 role == Role::training ? "training" : "tests"));
   if (keys.validation >= 0 && std::count(out.begin(), out.end(), Role::validation) == 0)
-    throw InputError(fmt::format("{}: fold {} leaves no pairs for validation; choose another one, or none (-1)",
-                                 table.source, keys.validation));
+    throw KeyError("pairs.validation", "validation",
+                   fmt::format("{}: fold {} leaves no pairs for validation; choose another one, or none (-1)",
+                               table.source, keys.validation));
   return out;
 }
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/relate/networks/in_type.hpp"
 
 namespace cambium::relate {
@@ -34,10 +34,10 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
 CosineFactors::CosineFactors(const Params& params, Context&)
     : params_(params), choices_(params.width, params.history, params.each) {
   if (params.each > params.drawn)
-    throw InputError(
-        fmt::format("cosine_factors: each choice is to be told from {} items of {} that are drawn; give "
-                    "each: {} or less, or draw more (drawn: {})",
-                    params.each, params.drawn, params.drawn, params.each));
+    throw KeyError("cosine_factors.each", "each",
+                   fmt::format("cosine_factors: each choice is to be told from {} items of {} that are drawn; give "
+                               "each: {} or less, or draw more (drawn: {})",
+                               params.each, params.drawn, params.drawn, params.each));
 }
 
 void ContrastLoss::describe(deck::Describe<ContrastLoss>& d) {

@@ -31,8 +31,8 @@ void JudgeClicks::check(Context& context) {
 }
 
 void JudgeClicks::examine(Check& check) {
-  for (const char* name : {"scores.csv", "clicks.csv"}) check.will_write({name, "stage judge_clicks"});
-  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+  for (const char* name : {"scores.csv", "clicks.csv"}) check.will_write({name, {Origin::stage, "judge_clicks"}});
+  check.require_written_by("models", params_.models, {{Origin::network}});
 }
 
 void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, Context& context) {

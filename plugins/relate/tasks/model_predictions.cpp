@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/tables/fetch_rows.hpp"
 #include "plugins/relate/networks/table_network.hpp"
@@ -17,10 +17,10 @@ TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Contex
     : context_(context), model_(train::load_artifact(path, context)),
       method_(fmt::format("{} ({})", model_.info.type, std::filesystem::path(path).parent_path().filename().string())) {
   if (!dynamic_cast<TableNetwork*>(model_.network.get()) && !has_vectors())
-    throw InputError(
-        fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors, cosine_factors and "
-                    "affinity do",
-                    path, model_.info.type));
+    throw KeyError("predictions.models.type", "models",
+                   fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors, cosine_factors and "
+                               "affinity do",
+                               path, model_.info.type));
   train::require_fields(model_, path, data);
   warn_of_known_pairs(path, data);
 }

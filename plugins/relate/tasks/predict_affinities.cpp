@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -61,8 +61,9 @@ void PredictAffinities::check(Context& context) {
 }
 
 void PredictAffinities::examine(Check& check) {
-  for (const char* name : {"scores.csv", "affinities.csv"}) check.will_write({name, "stage predict_affinities"});
-  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+  for (const char* name : {"scores.csv", "affinities.csv"})
+    check.will_write({name, {Origin::stage, "predict_affinities"}});
+  check.require_written_by("models", params_.models, {{Origin::network}});
 }
 
 std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs) const {
@@ -192,11 +193,14 @@ Task::Outcome PredictAffinities::run(Context& context) {
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const auto* pairs = dynamic_cast<const Pairs*>(data.get());
-  if (!pairs) throw InputError("predict_affinities judges pairs of things; give a dataset of type pairs");
+  if (!pairs)
+    throw KeyError("predict_affinities.dataset.type", "dataset",
+                   "predict_affinities judges pairs of things; give a dataset of type pairs");
   for (std::size_t k = 0; k < pairs->roles().size(); ++k)
     if (pairs->roles()[k] == Role::test) tested_.push_back(k), truth_.push_back(pairs->table().entries[k].value);
   if (std::ssize(tested_) != data->size())
-    throw InputError("predict_affinities judges the pairs that are kept for tests; give the dataset part: test");
+    throw KeyError("predict_affinities.dataset.part", "dataset",
+                   "predict_affinities judges the pairs that are kept for tests; give the dataset part: test");
   auto rows = rivals(*pairs);
   const auto neighbours =
       *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_rival; });

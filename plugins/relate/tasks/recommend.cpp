@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/numerics/gemm.hpp"
@@ -30,8 +30,8 @@ void Recommend::check(Context& context) {
 }
 
 void Recommend::examine(Check& check) {
-  for (const char* name : {"scores.csv", "recommended.csv"}) check.will_write({name, "stage recommend"});
-  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+  for (const char* name : {"scores.csv", "recommended.csv"}) check.will_write({name, {Origin::stage, "recommend"}});
+  check.require_written_by("models", params_.models, {{Origin::network}});
 }
 
 void Recommend::choose_users(const ChoiceTable& table) {
@@ -178,7 +178,9 @@ Task::Outcome Recommend::run(Context& context) {
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const auto* choices = dynamic_cast<const Choices*>(data.get());
-  if (!choices) throw InputError("recommend offers items to users; give a dataset of type choices");
+  if (!choices)
+    throw KeyError("recommend.dataset.type", "dataset",
+                   "recommend offers items to users; give a dataset of type choices");
   const auto& table = choices->table();
   choose_users(*table);
   popular_ = popularity(*table);

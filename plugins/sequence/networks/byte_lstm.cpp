@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 
 namespace cambium::train {
@@ -31,14 +31,16 @@ void ByteLstm::fit_statistics(Dataset& training, Context&) {
     if (field.name == params_.answers && field.shape.size() == 1) marks = field.shape[0];
   }
   if (length_ < 2)
-    throw InputError(fmt::format("byte_lstm needs a field '{}' with texts of two bytes or more; name theirs with input",
-                                 params_.input));
+    throw KeyError("byte_lstm.input", "input",
+                   fmt::format("byte_lstm needs a field '{}' with texts of two bytes or more; name theirs with input",
+                               params_.input));
   has_answers_ = marks == length_ - 1;
   if (params_.learn == Learn::answers && !has_answers_)
-    throw InputError(fmt::format(
-        "learn: answers needs a field '{}' that marks them, which the data set lacks; take data that have one (type "
-        "recall), name theirs with answers, or remove learn",
-        params_.answers));
+    throw KeyError("byte_lstm.learn", "learn",
+                   fmt::format("learn: answers needs a field '{}' that marks them, which the data set lacks; take data "
+                               "that have one (type "
+                               "recall), name theirs with answers, or remove learn",
+                               params_.answers));
 }
 
 std::vector<TermInfo> ByteLstm::metrics() const {

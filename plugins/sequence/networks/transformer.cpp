@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "core/base/key_error.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/kinds/buffer.hpp"
@@ -80,16 +81,19 @@ void Transformer::fit_statistics(Dataset& training, Context& context) {
   const auto sample = training.read(first).front();
   length_ = field_of(*sample, params_.input).elements();
   if (length_ < 2)
-    throw InputError(fmt::format(
-        "field '{}' has {} bytes per sample; a transformer predicts all but the first and needs two or more",
-        params_.input, length_));
+    throw KeyError(
+        "transformer.input.bytes", "input",
+        fmt::format(
+            "field '{}' has {} bytes per sample; a transformer predicts all but the first and needs two or more",
+            params_.input, length_));
   has_floor_ = sample->fields.find(params_.floor) != sample->fields.end();
   has_answers_ = sample->fields.find(params_.answers) != sample->fields.end();
   if (params_.learn == Learn::answers && !has_answers_)
-    throw InputError(fmt::format(
-        "learn: answers needs a field '{}' that marks them, which the data set lacks; take data that have one (type "
-        "recall), name theirs with answers, or remove learn",
-        params_.answers));
+    throw KeyError("transformer.learn", "learn",
+                   fmt::format("learn: answers needs a field '{}' that marks them, which the data set lacks; take data "
+                               "that have one (type "
+                               "recall), name theirs with answers, or remove learn",
+                               params_.answers));
   const auto seen = static_cast<double>(places());
   if (params_.attention.type == AttentionParams::Type::softmax)
     require_memory(params_.layers * params_.heads * seen * seen * static_cast<double>(size_of(dtype())),

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::submatrix {
 
@@ -122,7 +122,8 @@ Grouping choose_groups(const BlockPattern& pattern, const BlockLayout& layout, c
                        const GroupOptions& options, const SubmatrixCost& cost) {
   const bool automatic = options.by == GroupBy::automatic;
   if (options.by == GroupBy::space && centres.size() != pattern.size())
-    throw InputError(
+    throw KeyError(
+        "density_matrix.groups.space", "groups.by",
         "groups by space need the positions of the atoms (coordinates_angstrom and cell_angstrom in the HDF5 file), "
         "and there are none; choose by: graph, which needs the matrices only");
   Grouping best;

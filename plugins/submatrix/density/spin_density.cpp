@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/submatrix/density/electron_check.hpp"
 #include "plugins/submatrix/submatrices/inverse_root.hpp"
 
@@ -108,7 +108,8 @@ SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& optio
   if (!system.hamiltonian_down) throw InternalError("spin_density() needs two Hamiltonians");
   DensityOptions own = options;
   if (magnetisation && std::abs(*magnetisation) >= options.electrons)
-    throw InputError(
+    throw KeyError(
+        "density_matrix.magnetisation.sum", "magnetisation",
         fmt::format("magnetisation is {}, but there are {} electrons; it is the number of electrons of spin up less "
                     "that of spin down",
                     *magnetisation, options.electrons));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
 #include "plugins/submatrix/networks/local_levels.hpp"
@@ -19,12 +19,14 @@ class LevelModel : public LevelPredictor {
       : path_(path), model_(train::load_artifact(path, context)) {
     network_ = dynamic_cast<const LocalLevels*>(model_.network.get());
     if (!network_)
-      throw InputError(
+      throw KeyError(
+          "density_matrix.prediction.type", "",
           fmt::format("prediction: '{}' holds a network of type '{}', not local_levels", path, model_.info.type));
     for (const auto& entry : model_.info.card)
       if (entry.name == "validation_band_energy") tolerance_ = times * entry.value / ev_per_hartree;
     if (!(tolerance_ > 0.0))
-      throw InputError(
+      throw KeyError(
+          "density_matrix.prediction.error", "",
           fmt::format("prediction: '{}' was trained without held-out samples, so nobody knows its error; give the "
                       "train stage 'validation' or 'hold_out'",
                       path));
@@ -34,8 +36,9 @@ class LevelModel : public LevelPredictor {
 
   LevelPrediction predict(const std::vector<Spectrum>& local, int functions, const Comm& comm) const override {
     if (functions != network_->functions())
-      throw InputError(fmt::format("prediction: '{}' was trained on blocks of {} functions, these have {}", path_,
-                                   network_->functions(), functions));
+      throw KeyError("density_matrix.prediction.blocks", "prediction.model",
+                     fmt::format("prediction: '{}' was trained on blocks of {} functions, these have {}", path_,
+                                 network_->functions(), functions));
     std::vector<double> moments;
     for (const auto& spectrum : local)
       add_moments(spectrum, network_->window(), functions, network_->moments(), moments);

@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/about_key.hpp"
 #include "plugins/submatrix/density/electron_check.hpp"
 #include "plugins/submatrix/networks/level_model.hpp"
 #include "plugins/submatrix/tasks/report.hpp"
@@ -148,38 +149,45 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   out.groups = {params_.groups.by, params_.groups.size.value_or(0)};
   for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
   if (params_.magnetisation && !system.hamiltonian_down)
-    throw InputError(
+    throw KeyError(
+        "density_matrix.magnetisation.spin", "magnetisation",
         "magnetisation is for two spin channels: a file with K_down, or hamiltonian_down; leave it out, or add one of "
         "them");
   if (params_.prediction && system.hamiltonian_down)
-    throw InputError("prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down");
+    throw KeyError("density_matrix.prediction.spin", "prediction",
+                   "prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down");
   if (!out.mu && out.electrons <= 0.0)
-    throw InputError(
+    throw KeyError(
+        "density_matrix.electrons.missing", "",
         "neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the "
         "two");
   return out;
 }
 
 void DensityTask::check(Context& context) {
-  const MatrixSystem system = read_matrices(params_.matrices, context);
+  const MatrixSystem system =
+      deck::about_key("density_matrix.matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
   for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
 }
 
 /// Small matrices are solved; of larger ones only the numbers are looked at.
 void DensityTask::examine(Check& check) {
-  for (const char* name : {"*.h5", "*.csv"}) check.will_write({name, "stage density_matrix"});
+  for (const char* name : {"*.h5", "*.csv"}) check.will_write({name, {Origin::stage, "density_matrix"}});
   if (!check.stage().tried) return;
   Context& context = check.context();
-  const MatrixSystem system = read_matrices(params_.matrices, context);
+  const MatrixSystem system =
+      deck::about_key("density_matrix.matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
   const auto functions = system.layout->dimension();
   DensityOptions options = this->options(system);
   check_solver(options);
   check_electrons(options.electrons, functions, options);
   if (params_.magnetisation) check_spins(options.electrons, *params_.magnetisation, functions, options);
   if (params_.prediction) {
-    check.require_written_by(params_.prediction->model, {"network local_levels"});
+    check.require_written_by("prediction.model", params_.prediction->model, {{Origin::network, "local_levels"}});
     if (check.waits(params_.prediction->model)) return;
-    options.predictor = load_level_model(params_.prediction->model, params_.prediction->suspect, context);
+    options.predictor = deck::about_key("submatrix.prediction.model", "prediction.model", [&] {
+      return load_level_model(params_.prediction->model, params_.prediction->suspect, context);
+    });
   }
   constexpr double seconds_per_operation = 2e-8;
   check.effort(seconds_per_operation * std::pow(static_cast<double>(functions), 3));
@@ -193,7 +201,9 @@ void DensityTask::examine(Check& check) {
 std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, Context& context) {
   DensityOptions options = this->options(system);
   if (params_.prediction)
-    options.predictor = load_level_model(params_.prediction->model, params_.prediction->suspect, context);
+    options.predictor = deck::about_key("submatrix.prediction.model", "prediction.model", [&] {
+      return load_level_model(params_.prediction->model, params_.prediction->suspect, context);
+    });
   if (system.hamiltonian_down) {
     const SpinDensity spins = spin_density(system, options, params_.magnetisation, context);
     const auto timer = context.timing.scope("output");

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::submatrix {
@@ -72,7 +72,7 @@ void LocalSpectra::check(Context& context) {
 }
 
 void LocalSpectra::examine(Check& check) {
-  for (const auto& set : params_.sets) check.will_write({set.name + ".h5", "stage local_spectra"});
+  for (const auto& set : params_.sets) check.will_write({set.name + ".h5", {Origin::stage, "local_spectra"}});
 }
 
 Window LocalSpectra::find_window(const Job& first, Context& context) const {
@@ -176,8 +176,9 @@ Task::Outcome LocalSpectra::run(Context& context) {
       const auto& s = samples[j];
       SpectraFile& file = files[params_.sets[jobs[j].set].name];
       if (!file.samples.empty() && file.functions != s.functions)
-        throw InputError(fmt::format("set {} has blocks of {} and of {} functions; one model is for blocks of one size",
-                                     params_.sets[jobs[j].set].name, file.functions, s.functions));
+        throw KeyError("local_spectra.sets.blocks", "sets",
+                       fmt::format("set {} has blocks of {} and of {} functions; one model is for blocks of one size",
+                                   params_.sets[jobs[j].set].name, file.functions, s.functions));
       file.window = window;
       file.functions = s.functions;
       file.count = moments();

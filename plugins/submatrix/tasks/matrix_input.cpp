@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
 #include "plugins/submatrix/matrices/matrix_file.hpp"
@@ -71,14 +71,16 @@ MatrixSystem read_matrices(const MatrixInput& input, Context& context) {
       return;
     }
     if (!std::filesystem::exists(input.file))
-      throw InputError(
+      throw KeyError(
+          "matrices.file", "file",
           fmt::format("matrix file '{}' does not exist; check the path (relative paths start at the folder where the "
                       "program was started)",
                       input.file));
     if (input.unit != "hartree")
-      throw InputError(fmt::format(
-          "matrices.unit is {}, but '{}' is in Cambium's HDF5 layout, whose energies are in hartree; leave 'unit' out",
-          input.unit, input.file));
+      throw KeyError("matrices.unit", "unit",
+                     fmt::format("matrices.unit is {}, but '{}' is in Cambium's HDF5 layout, whose energies are in "
+                                 "hartree; leave 'unit' out",
+                                 input.unit, input.file));
     cell = read_hdf5_cell(input.file, input.blocks);
     reference = read_hdf5_reference(input.file, n);
   });

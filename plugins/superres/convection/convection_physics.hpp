@@ -22,7 +22,7 @@ class ConvectionPhysics : public Physics, public Checked {
     check.memory(fmt::format("{:.0f} cells", cells), 240.0 * cells / check.context().comm.size());
     check.effort(1e-5 * cells);
     if (const auto& file = run_.keys().initial.file)
-      check.require_written_by(*file, {"output fields", "fields of reconstruct"});
+      check.require_written_by("initial.file", *file, {{Origin::output, "fields"}, {Origin::fields_of, "reconstruct"}});
   }
   void declare(State& state, Context&) override { run_.declare(state); }
   void initialise(State& state, Context& context) override { run_.initialise(state, context); }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/superres/convection/row_share.hpp"
 
 namespace cambium::superres {
@@ -37,7 +37,8 @@ Grid Grid::make(int nx, int nz, double lx, double lz, double stretching, bool pe
 
 void require_rows(int nz, int ranks) {
   if (nz >= 2 * ranks) return;
-  throw InputError(
+  throw KeyError(
+      "convection.cells.ranks", "cells",
       fmt::format("{} ranks cannot share {} rows of cells: every rank needs two; run on at most {} ranks or take "
                   "more cells along z",
                   ranks, nz, nz / 2));

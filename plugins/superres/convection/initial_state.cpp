@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/constants.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 #include "core/parallel/random.hpp"
 #include "plugins/superres/convection/place_fields.hpp"
@@ -34,11 +34,14 @@ void set_from_file(const std::string& path, Flow& flow) {
   const Grid& g = flow.slab.grid;
   const auto data = read_fields(path, {"p", "b", "u", "w"}, 1, g.periodic);
   if (!data.hidden.empty())
-    throw InputError(fmt::format(
-        "'{}' hides points under a mask, and this flow has no bodies: start from fields without a mask", path));
+    throw KeyError(
+        "convection.initial.mask", "initial.file",
+        fmt::format("'{}' hides points under a mask, and this flow has no bodies: start from fields without a mask",
+                    path));
   const double width = g.periodic ? data.period : data.axis[1].back() + data.axis[1].front();
   if (std::fabs(width / g.lx - 1.0) > 1e-6)
-    throw InputError(
+    throw KeyError(
+        "convection.initial.width", "initial.file",
         fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
   Kokkos::deep_copy(flow.fields, 0.0);
   add_fields(data, flow);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/superres/samples/resampling.hpp"
 
 namespace cambium::superres {
@@ -47,10 +47,11 @@ void Crops::open(Context& context) {
       Windows windows(coarsened(*fine, ratio), params_.crop, ratio);
       if (!sources_.empty() &&
           (windows.size() != sources_.front().windows.size() || windows.wraps() != sources_.front().windows.wraps()))
-        throw InputError(fmt::format("'{}' gives crops of another size than '{}'; name 'crop' in samples instead of 0, "
-                                     "or use files of one grid",
-                                     path, params_.data.front()) +
-                         (params_.scales.size() > 1 ? " and one scale" : ""));
+        throw KeyError("crops.data.size", "data",
+                       fmt::format("'{}' gives crops of another size than '{}'; name 'crop' in samples instead of 0, "
+                                   "or use files of one grid",
+                                   path, params_.data.front()) +
+                           (params_.scales.size() > 1 ? " and one scale" : ""));
       sources_.push_back({fine, std::move(windows)});
     }
   }

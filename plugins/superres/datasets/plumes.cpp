@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 
 namespace cambium::superres {
@@ -47,8 +47,9 @@ void Plumes::add(const std::string& path, Context&) {
   const FieldData data = read_fields(path, names, static_cast<std::size_t>(params_.frames), params_.periodic);
   const auto nx = static_cast<std::int64_t>(data.nx()), nz = static_cast<std::int64_t>(data.nz());
   if (!images_.empty() && (nx != nx_ || nz != nz_))
-    throw InputError(fmt::format("'{}' has {} x {} points (x, z), '{}' {} x {}; use files of one grid", path, nx, nz,
-                                 params_.data.front(), nx_, nz_));
+    throw KeyError("plumes.data.size", "data",
+                   fmt::format("'{}' has {} x {} points (x, z), '{}' {} x {}; use files of one grid", path, nx, nz,
+                               params_.data.front(), nx_, nz_));
   nx_ = nx;
   nz_ = nz;
   const auto classes = plumes_of(data, params_.plume);

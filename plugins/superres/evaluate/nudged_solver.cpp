@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/superres/convection/place_fields.hpp"
 #include "plugins/superres/evaluate/flow_statistics.hpp"
 #include "plugins/superres/physics/cavity.hpp"
@@ -29,7 +29,8 @@ void require_convection(const FieldData& coarse) {
                              : largest > 0.75       ? fmt::format("has |b| up to {:.3g}", largest)
                              : !fits                ? "is heated between its walls otherwise than on the left one"
                                                     : fmt::format("spans z = {:g} to {:g}", z.front(), z.back());
-  throw InputError(
+  throw KeyError(
+      "reconstruct.nudged", "nudged",
       fmt::format("'nudged' computes on with the flows of rayleigh_benard and cavity, 0 < z < 1 and b = -1/2 to 1/2 "
                   "without bodies, and '{}' {}: leave it out of 'methods'",
                   coarse.file, reason));

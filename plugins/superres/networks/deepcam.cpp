@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/superres/datasets/mirrors.hpp"
 #include "plugins/superres/datasets/overlap.hpp"
 
@@ -64,8 +64,9 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
   for (const auto& name : params_.inputs) shape_of(name);
   if (const std::int64_t unit = std::int64_t{1} << params_.levels;
       params_.topology == Topology::encoder_decoder && (nx_ % unit != 0 || nz_ % unit != 0))
-    throw InputError(fmt::format("{} levels halve images of {} x {} points to no whole number; take fewer levels",
-                                 params_.levels, nx_, nz_));
+    throw KeyError("deepcam.levels", "levels",
+                   fmt::format("{} levels halve images of {} x {} points to no whole number; take fewer levels",
+                               params_.levels, nx_, nz_));
   std::vector<double> sum(params_.inputs.size(), 0.0), square = sum, count(plume_classes, 0.0);
   for (std::int64_t id = 0; id < training.size(); ++id) {
     const auto sample = training.read(std::vector<std::int64_t>{id});

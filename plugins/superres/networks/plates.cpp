@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
@@ -39,9 +39,10 @@ std::vector<double> spline_jets(const LatentCells& cells, const std::vector<doub
   auto nodes = values;
   if (ends) {
     if (z.front() <= plates.z[0] || z.back() >= plates.z[1])
-      throw InputError(fmt::format(
-          "samples from z = {:g} to {:g} reach the plates at {:g} and {:g} whose values are given; correct 'plates.z'",
-          z.front(), z.back(), plates.z[0], plates.z[1]));
+      throw KeyError("plates.z", "",
+                     fmt::format("samples from z = {:g} to {:g} reach the plates at {:g} and {:g} whose values are "
+                                 "given; correct 'plates.z'",
+                                 z.front(), z.back(), plates.z[0], plates.z[1]));
     const auto nz = std::ssize(z);
     nodes.clear();
     for (std::int64_t row = 0; row < std::ssize(values) / nz; ++row) {

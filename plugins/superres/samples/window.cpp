@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 
 namespace cambium::superres {
@@ -24,13 +24,15 @@ Windows::Windows(FieldData coarse, std::array<int, 3> size, const std::array<dou
     const int there = static_cast<int>(coarse_.axis[a].size());
     if (size_[a] == 0) size_[a] = there;
     if (size_[a] > there)
-      throw InputError(
+      throw KeyError(
+          "window.crop.range", "",
           fmt::format("a crop of {} coarse samples along {} is larger than the domain: '{}' has {} of them at ratio "
                       "{:g}; give a crop of at most {}, a smaller ratio or more {}",
                       size_[a], names[a], coarse_.file, there, ratio[a], there, a == 0 ? "frames" : "points"));
     if (size_[a] < 2)
-      throw InputError(fmt::format("a crop of {} coarse sample along {} has no cell to decode in; give 2 or more",
-                                   size_[a], names[a]));
+      throw KeyError("window.crop.one", "",
+                     fmt::format("a crop of {} coarse sample along {} has no cell to decode in; give 2 or more",
+                                 size_[a], names[a]));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -32,9 +32,9 @@ void FindPlumes::check(Context& context) {
 }
 
 void FindPlumes::examine(Check& check) {
-  check.will_write({"scores.csv", "stage find_plumes"});
-  check.will_write({"plumes.h5", "stage find_plumes"});
-  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+  check.will_write({"scores.csv", {Origin::stage, "find_plumes"}});
+  check.will_write({"plumes.h5", {Origin::stage, "find_plumes"}});
+  check.require_written_by("models", params_.models, {{Origin::network}});
   check.reads(params_.training.node);
   check.reads(params_.test.node);
 }
@@ -44,11 +44,13 @@ std::shared_ptr<Plumes> FindPlumes::open(const deck::Choice<train::Dataset>& dat
   const std::shared_ptr<train::Dataset> made = context.registry->make<train::Dataset>(data, context);
   auto plumes = std::dynamic_pointer_cast<Plumes>(made);
   if (!plumes)
-    throw InputError(fmt::format("{} is a data set {}; find_plumes judges images with classes, give a data set plumes",
-                                 key, data.type));
+    throw KeyError("find_plumes.dataset.type", key,
+                   fmt::format("{} is a data set {}; find_plumes judges images with classes, give a data set plumes",
+                               key, data.type));
   plumes->open(context);
   if (plumes->image(0).temperature.empty())
-    throw InputError(fmt::format("{}: 'fields' lack b, by which thresholds and regressions go; add it", key));
+    throw KeyError("find_plumes.dataset.fields", key,
+                   fmt::format("{}: 'fields' lack b, by which thresholds and regressions go; add it", key));
   return plumes;
 }
 
@@ -83,10 +85,10 @@ FindPlumes::Row FindPlumes::network(const std::string& model, Plumes& test, Cont
   const std::vector<std::int64_t> shape{truth.nx, truth.nz};
   const auto outputs = loaded.network->outputs();
   if (outputs.size() != 1 || outputs[0].name != "class" || outputs[0].shape != shape)
-    throw InputError(
-        fmt::format("models: '{}' holds a {}, which does not give classes of {} x {} points; train a "
-                    "deepcam on images of that size",
-                    model, loaded.info.type, truth.nx, truth.nz));
+    throw KeyError("find_plumes.models.type", "models",
+                   fmt::format("models: '{}' holds a {}, which does not give classes of {} x {} points; train a "
+                               "deepcam on images of that size",
+                               model, loaded.info.type, truth.nx, truth.nz));
   train::require_fields(loaded, model, test);
   const auto keys = deck::resolved(
       params_.test.node, context.registry->find(train::Dataset::kind, params_.test.type)->schema, *context.registry);
@@ -142,8 +144,9 @@ Task::Outcome FindPlumes::run(Context& context) {
   citations_.clear();
   const auto training = open(params_.training, "training", context), test = open(params_.test, "test", context);
   if (training->image(0).nz != test->image(0).nz)
-    throw InputError(fmt::format("training has {} points along z, test {}; use files of one grid",
-                                 training->image(0).nz, test->image(0).nz));
+    throw KeyError("find_plumes.test.points", "test",
+                   fmt::format("training has {} points along z, test {}; use files of one grid", training->image(0).nz,
+                               test->image(0).nz));
   images_ = test->size();
   auto rows = rivals(*training, *test);
   for (const auto& model : params_.models) rows.push_back(network(model, *test, context));

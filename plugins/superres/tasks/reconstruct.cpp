@@ -6,8 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -118,12 +119,14 @@ void Reconstruct::check(Context& context) {
 }
 
 void Reconstruct::examine(Check& check) {
-  for (const char* name : {"scores.csv", "frames.h5"}) check.will_write({name, "stage reconstruct"});
-  if (params_.write) check.will_write({params_.write->file, "fields of reconstruct"});
+  for (const char* name : {"scores.csv", "frames.h5"}) check.will_write({name, {Origin::stage, "reconstruct"}});
+  if (params_.write) check.will_write({params_.write->file, {Origin::fields_of, "reconstruct"}});
   if (!check.stage().tried) return;
   for (const auto& [name, file] : params_.models) {
-    check.require_written_by(file, {"network *"});
-    if (!check.waits(file)) train::load_artifact(file, check.context());
+    const std::string key = deck::child_path("models", name);
+    check.require_written_by(key, file, {{Origin::network}});
+    if (check.waits(file)) continue;
+    deck::about_key("superres.reconstruct.model", key, [&] { train::load_artifact(file, check.context()); });
   }
   const auto truth = look_at_fields({params_.data, names, params_.frames, params_.periodic}, check);
   if (!truth) return;
@@ -134,9 +137,11 @@ void Reconstruct::examine(Check& check) {
 
 void Reconstruct::require_no_mask(const FieldData& truth) const {
   if (params_.refine && !truth.hidden.empty())
-    throw InputError(fmt::format(
-        "'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
-        params_.data));
+    throw KeyError(
+        "reconstruct.refine.mask", "refine",
+        fmt::format(
+            "'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
+            params_.data));
 }
 
 FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models,
@@ -155,7 +160,8 @@ FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse,
                                train::LoadedModel& of, Context& context) const {
   auto* const network = dynamic_cast<Refinable*>(of.network.get());
   if (!network)
-    throw InputError(
+    throw KeyError(
+        "reconstruct.refine.models", "refine.models",
         fmt::format("model '{}' is a {}, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of "
                     "refine.models",
                     name, of.info.type));
@@ -177,10 +183,12 @@ static void require_between(const FieldData& coarse, int axis, const std::array<
   const double low = coarse.axis[axis].front(), high = coarse.axis[axis].back(), slack = 1e-9 * (high - low);
   if (ends[0] >= low - slack && ends[1] <= high + slack) return;
   const std::string name = axis == 0 ? "t" : "z";
-  throw InputError(fmt::format(
-      "'write' asks for {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to {5:g}, and '{6}' knows "
-      "nothing beyond them: ask within{7}",
-      name, ends[0], ends[1], coarse.file, low, high, method, axis == 2 ? ", or choose a model with 'plates'" : ""));
+  throw KeyError("reconstruct.write.outside", "write",
+                 fmt::format("'write' asks for {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to "
+                             "{5:g}, and '{6}' knows "
+                             "nothing beyond them: ask within{7}",
+                             name, ends[0], ends[1], coarse.file, low, high, method,
+                             axis == 2 ? ", or choose a model with 'plates'" : ""));
 }
 
 /// Times and heights of the file.

@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <limits>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/node.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
@@ -70,25 +71,28 @@ Series SpinUp::series_of(const std::string& run, const std::string& quantity) co
   const auto file = io::File::open(path);
   const auto columns = file.group("thermo");
   if (!columns.exists(quantity))
-    throw InputError(
+    throw KeyError(
+        "spin_up.quantities", "quantities",
         fmt::format("'{}' has no column '{}'; name among: {}", path, quantity, fmt::join(columns.list(), ", ")));
   Series out{columns.read<std::vector<double>>("time"), columns.read<std::vector<double>>(quantity)};
   const double wanted = run == params_.steady.run ? std::max(params_.steady.from, params_.window) : params_.window;
   if (out.time.size() < 2 || out.time[out.time.size() - 2] < wanted)
-    throw InputError(fmt::format(
-        "run '{}' ends at t = {:g}, too early for averages from {:g} on; let it run longer, or take a smaller 'window'",
-        run, out.time.empty() ? 0.0 : out.time.back(), wanted));
+    throw KeyError("spin_up.runs.early", deck::child_path("runs", run),
+                   fmt::format("run '{}' ends at t = {:g}, too early for averages from {:g} on; let it run longer, or "
+                               "take a smaller 'window'",
+                               run, out.time.empty() ? 0.0 : out.time.back(), wanted));
   return out;
 }
 
 void SpinUp::examine(Check& check) {
-  check.will_write({"spin_up.csv", "stage spin_up"});
+  check.will_write({"spin_up.csv", {Origin::stage, "spin_up"}});
   for (const auto& [name, folder] : params_.runs) {
     const std::string table = (std::filesystem::path(folder) / "thermo.h5").string();
     const auto promise = check.written_before(table);
     for (const auto& quantity : params_.quantities)
       if (promise && std::count(promise->holds.begin(), promise->holds.end(), quantity) == 0)
-        throw InputError(
+        throw KeyError(
+            "spin_up.quantities", "quantities",
             fmt::format("'{}' has no column '{}'; name among: {}", table, quantity, fmt::join(promise->holds, ", ")));
       else if (!check.waits(folder))
         series_of(name, quantity);

@@ -40,7 +40,7 @@ void Verify::check(Context& context) {
 }
 
 void Verify::examine(Check& check) {
-  check.will_write({"residuals.csv", "stage verify"});
+  check.will_write({"residuals.csv", {Origin::stage, "verify"}});
   look_at_fields({params_.data, params_.fields, params_.frames, params_.periodic}, check);
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "core/base/key_error.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;
@@ -45,4 +46,11 @@ TEST_CASE("damaged texts and memory that cannot be had are bad input, other exce
         }).code == ExitCode::bad_input);
   CHECK(failure([] { throw InternalError("no way"); }).code == ExitCode::internal_error);
   CHECK(failure([] { throw std::runtime_error("no way"); }).text == "internal error, please report it: no way");
+}
+
+TEST_CASE("the identifier of an error about a key is said where it is asked for") {
+  const auto error = std::make_exception_ptr(KeyError("md.timestep.range", "timestep", "too long"));
+  CHECK(failure_of(error).text == "too long");
+  CHECK(failure_of(error, true).text == "too long [md.timestep.range]");
+  CHECK(failure_of(error).code == ExitCode::bad_input);
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 
 namespace cambium::train {
 
@@ -39,7 +39,8 @@ std::vector<float> transposed(const TensorRef& w) {
 CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network, std::span<const TensorRef> weights)
     : params_(params) {
   if (network.dtype() != DType::f32)
-    throw InputError("quantize works with tables of float32, and this model is float64; train it in precision float32");
+    throw KeyError("evaluate.quantize.precision", "quantize",
+                   "quantize works with tables of float32, and this model is float64; train it in precision float32");
   const auto infos = network.parameters();
   for (std::size_t k = 0; k < infos.size(); ++k) {
     const auto& shape = infos[k].shape;
@@ -55,7 +56,8 @@ CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network,
     coded_.emplace(static_cast<int>(k), std::move(coded));
   }
   if (coded_.empty())
-    throw InputError(
+    throw KeyError(
+        "evaluate.quantize.layers", "quantize",
         fmt::format("quantize found no linear layer of at least {} inputs and {} outputs in this model; remove "
                     "quantize (it is for larger models of type mlp, transformer and deep_potential)",
                     least_inputs, least_outputs));

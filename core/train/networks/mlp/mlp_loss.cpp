@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/base/key_error.hpp"
 #include "core/parallel/host_threads.hpp"
 #include "core/train/networks/mlp/field.hpp"
 
@@ -98,13 +99,14 @@ std::int64_t classes_in(Dataset& training, const std::string& field, Log& log) {
     classes = std::max(classes, *found.rbegin() + 1);
   }
   if (classes < 2)
-    throw InputError(fmt::format("field '{}' names {} class; classification needs two or more", field, classes));
+    throw KeyError("mlp.classes", "target",
+                   fmt::format("field '{}' names {} class; classification needs two or more", field, classes));
   constexpr std::int64_t most_classes = 100'000'000;  // as a model may have
   if (classes > most_classes)
-    throw InputError(
-        fmt::format("field '{}' names the class {}, but a model has {} classes at most; number the "
-                    "classes from 0 without gaps",
-                    field, classes - 1, most_classes));
+    throw KeyError("mlp.classes.most", "target",
+                   fmt::format("field '{}' names the class {}, but a model has {} classes at most; number the "
+                               "classes from 0 without gaps",
+                               field, classes - 1, most_classes));
   say_empty(found, classes, field, log);
   return classes;
 }

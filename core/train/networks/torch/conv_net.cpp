@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/mlp/mlp_loss.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
@@ -68,19 +68,22 @@ void ConvNet::fit_statistics(Dataset& training, Context& context) {
     if (field.name == params_.input) image_ = field.shape;
   if (image_.size() == 2) image_.insert(image_.begin(), 1);
   if (image_.size() != 3 || *std::min_element(image_.begin(), image_.end()) < 1)
-    throw InputError(fmt::format(
-        "conv_net reads images of shape (height, width) or (channels, height, width); field '{}' has the shape ({})",
-        params_.input, fmt::join(image_, ", ")));
+    throw KeyError("conv_net.input.shape", "input",
+                   fmt::format("conv_net reads images of shape (height, width) or (channels, height, width); field "
+                               "'{}' has the shape ({})",
+                               params_.input, fmt::join(image_, ", ")));
   const bool colours = image_[2] == 1 || image_[2] == 3 || image_[2] == 4;
   if (constexpr std::int64_t most_channels = 4; colours && image_[0] > most_channels && image_[1] > most_channels)
-    throw InputError(
+    throw KeyError(
+        "conv_net.input.channels", "input",
         fmt::format("field '{}' has the shape ({}): its last axis, of {}, looks like the channels of an image, but "
                     "conv_net reads (channels, height, width); store the images with their channels first, with numpy "
                     "images.transpose(0, 3, 1, 2)",
                     params_.input, fmt::join(image_, ", "), image_[2]));
   const std::int64_t shrink = std::int64_t{1} << params_.channels.size();
   if (std::min(image_[1], image_[2]) < shrink)
-    throw InputError(
+    throw KeyError(
+        "conv_net.channels", "channels",
         fmt::format("{} convolutions halve an image of {} x {} to nothing; list fewer channels, or store images with "
                     "their channels first",
                     params_.channels.size(), image_[1], image_[2]));

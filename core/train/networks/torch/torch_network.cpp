@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/parallel/host_threads.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/operator_regions.hpp"
@@ -284,10 +284,12 @@ void TorchNetwork::divided_gradient(std::span<const SamplePtr> samples, std::spa
 void TorchNetwork::use_activations(const ActivationParams& params) {
   using Keep = ActivationParams::Keep;
   if (params.keep == Keep::compressed && precision_ == Precision::bfloat16)
-    throw InputError(
+    throw KeyError(
+        "train.activations.precision", "activations",
         "activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}");
   if (params.keep == Keep::recomputed && !can_recompute())
-    throw InputError(
+    throw KeyError(
+        "train.activations.parts", "activations",
         "this network does not say in which parts it could be computed again; take activations: {keep: compressed}");
   recompute_ = params.keep == Keep::recomputed;
   saved_ = std::make_unique<SavedTensors>(params);

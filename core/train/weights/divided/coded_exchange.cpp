@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/counts.hpp"
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/lowp/hadamard.hpp"
 
 namespace cambium::train {
@@ -44,14 +44,17 @@ std::int64_t message_bytes(WeightCodec codec, std::int64_t n) {
 void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered) {
   const bool weights = codecs.update != WeightCodec::none || codecs.gather != WeightCodec::none;
   if (weights && splits)
-    throw InputError(
+    throw KeyError(
+        "train.parallel.update", "parallel.update",
         "parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or "
         "sgd, or remove update and gather");
   if (weights && direct)
-    throw InputError(
+    throw KeyError(
+        "train.direct.coded", "direct",
         "direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
   if (codecs.any() && ordered)
-    throw InputError(
+    throw KeyError(
+        "train.parallel.ordered", "parallel",
         "codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same "
         "bits on all; use mode: fast");
 }

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
+#include "core/deck/node.hpp"
 
 namespace cambium::train {
 
@@ -87,10 +88,12 @@ static std::vector<Mesh::Level> sized(const ParallelParams& params, int ranks) {
     const auto& level = params.levels[k];
     const bool last = k + 1 == params.levels.size();
     if (!level.size && !last)
-      throw InputError(
+      throw KeyError(
+          "train.parallel.levels.size", "parallel.levels",
           fmt::format("parallel.levels: '{}' has no size; only the last level may leave it away", level.name));
     if (!level.size && ranks % product != 0)
-      throw InputError(
+      throw KeyError(
+          "train.parallel.levels.ranks", "parallel.levels",
           fmt::format("the levels {} need a multiple of {} ranks, but {} run; change the levels or start {} ranks",
                       text, product, ranks, (ranks / product + 1) * product));
     out.push_back({level.name, level.size ? *level.size : ranks / product});
@@ -98,8 +101,9 @@ static std::vector<Mesh::Level> sized(const ParallelParams& params, int ranks) {
     text += fmt::format("{}{} {}", text.empty() ? "" : " x ", level.name, out.back().ranks);
   }
   if (product != ranks)
-    throw InputError(fmt::format("the levels {} make {} ranks, but {} run; change the levels or start {} ranks", text,
-                                 product, ranks, product));
+    throw KeyError("train.parallel.levels.product", "parallel.levels",
+                   fmt::format("the levels {} make {} ranks, but {} run; change the levels or start {} ranks", text,
+                               product, ranks, product));
   return out;
 }
 
@@ -111,17 +115,19 @@ static int depth_of(const std::string& what, const std::string& name, const std:
     if (levels[k].name == name) return static_cast<int>(k) + 1;
     known += (known.empty() ? "" : ", ") + levels[k].name;
   }
-  throw InputError(fmt::format("parallel.{} names a level '{}'; there are: {}", what, name, known));
+  throw KeyError("train.parallel.level", deck::child_path("parallel", what),
+                 fmt::format("parallel.{} names a level '{}'; there are: {}", what, name, known));
 }
 
 static void apply(Preset preset, Partition& out) {
   const int all = static_cast<int>(out.levels.size());
   const int needed = preset == Preset::frontier ? 3 : preset == Preset::hybrid || preset == Preset::hpz ? 2 : 1;
   if (all < needed)
-    throw InputError(fmt::format("preset {} needs {} levels, but parallel.levels has {}; for example levels: {}",
-                                 name_of(preset), needed, all,
-                                 needed == 2 ? "[{name: node, size: 4}, {name: world}]"
-                                             : "[{name: pair, size: 2}, {name: node, size: 4}, {name: world}]"));
+    throw KeyError("train.parallel.preset", "parallel.preset",
+                   fmt::format("preset {} needs {} levels, but parallel.levels has {}; for example levels: {}",
+                               name_of(preset), needed, all,
+                               needed == 2 ? "[{name: node, size: 4}, {name: world}]"
+                                           : "[{name: pair, size: 2}, {name: node, size: 4}, {name: world}]"));
   switch (preset) {
     case Preset::ddp:
       break;
@@ -167,7 +173,8 @@ Partition partition_of(const ParallelParams& params, int ranks, lowp::WireCodec 
   out.gradients = depth_of("gradients", params.gradients, out.levels);
   out.states = depth_of("states", params.states, out.levels);
   if (out.weights > out.gradients || out.gradients > out.states)
-    throw InputError(
+    throw KeyError(
+        "train.parallel.order", "parallel",
         fmt::format("parallel divides weights over {}, gradients over {} and states over {} levels; each must be "
                     "divided over no more levels than the next",
                     out.weights, out.gradients, out.states));

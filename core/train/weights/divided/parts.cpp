@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
 #include "core/train/weights/divided/grouping.hpp"
 
@@ -42,11 +42,13 @@ DividedParts::DividedParts(const Partition& how, const Comm& comm, const Network
 
 void DividedParts::refuse(const Network& network, const Optimizer& optimizer) const {
   if (partition.gradients > 0 && network.modules().empty())
-    throw InputError(
+    throw KeyError(
+        "train.parallel.modules", "parallel",
         "this network does not say which of its weights it is about to use, so that its weights and gradients cannot "
         "be divided; divide the states alone (parallel: {preset: zero1})");
   if (partition.states > 0 && !optimizer.elementwise())
-    throw InputError(
+    throw KeyError(
+        "train.parallel.optimizer", "parallel",
         "this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, adamw, sgd "
         "or their split forms, or parallel: {preset: ddp}");
   require_codecs(partition.codecs, splits(infos), settings.direct.has_value(), settings.ordered);
