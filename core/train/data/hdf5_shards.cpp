@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/data/marked_array.hpp"
 
