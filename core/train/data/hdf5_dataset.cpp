@@ -103,24 +103,14 @@ void Hdf5Dataset::open(Context& context) {
   io::on_root(context.comm, [&] {
     std::vector<WantedField> fields;
     for (std::size_t k = 0; k < params_.fields.size(); ++k) fields.push_back(wanted(k));
-    const auto files = shard_files(params_.files);
-    io::probe_hdf5(files);
-    const Shards found = look_at(files, fields);
-    for (const auto& remark : found.remarks) context.log.warn(remark);
-    text = to_text(found);
-
-    std::vector<std::string> names, paths, units;
-    for (const auto& field : params_.fields) {
-      names.push_back(field.name);
-      paths.push_back(field.array.empty() ? field.name : field.array);
-      units.push_back(field.unit.value_or("?"));
-    }
     const auto files = deck::about_key("hdf5.files", key_of(params_.files), [&] {
       auto found = shard_files(params_.files);
       io::probe_hdf5(found);
       return found;
     });
-    text = to_text(look_at(files, names, paths, units));
+    const Shards found = look_at(files, fields);
+    for (const auto& remark : found.remarks) context.log.warn(remark);
+    text = to_text(found);
   });
   context.comm.broadcast(text);
   shards_ = shards_from(text);
