@@ -14,8 +14,9 @@ function(cambium_add_test)
     set(arg_LABELS fast)
   endif()
   # What rests on the BLAS is run with its kernels for several processors, too (studies/blas_processors.py).
-  if("fast" IN_LIST arg_LABELS AND CMAKE_CURRENT_SOURCE_DIR MATCHES
-     "/tests/(train|core/numerics|plugins/(cosmo|deepmd|graph|podlstm|pretrain|relate|sequence|submatrix))(/|$)")
+  list(GET arg_SOURCES 0 source)
+  if("fast" IN_LIST arg_LABELS AND "${CMAKE_CURRENT_SOURCE_DIR}/${source}" MATCHES
+     "/tests/(train|core/numerics|plugins/(cosmo|deepmd|graph|podlstm|pretrain|relate|sequence|submatrix))/")
     list(APPEND arg_LABELS blas)
   endif()
   if(NOT arg_TIMEOUT)
