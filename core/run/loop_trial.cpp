@@ -17,10 +17,10 @@ void Loop::promise_files(Check& check) const {
   for (const auto& observable : physics_->observables()) columns.push_back(observable.name);
   for (const char* name : {"thermo.csv", "thermo.h5"}) check.will_write({name, {Origin::stage, "simulate"}, columns});
   const auto every = params_.checkpoint.every, last = params_.steps.value_or(0);
-  const Origin by{Origin::physics, params_.physics.type};
-  if (every > 0) check.will_write({"restart.*.h5", by, {}, every, last});
-  if (params_.checkpoint.at_end && (every == 0 || last % every != 0 || last == 0))
-    check.will_write({"restart.*.h5", by, {}, last, last});
+  Promise restarts{"restart.*.h5", {Origin::physics, params_.physics.type}, {}, every, last};
+  if (every > 0) check.will_write(restarts);
+  restarts.every = last;
+  if (params_.checkpoint.at_end && (every == 0 || last % every != 0 || last == 0)) check.will_write(restarts);
 }
 
 /// Of a file of the writer k, such as "distribution.<step>.h5".
