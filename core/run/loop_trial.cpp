@@ -15,7 +15,8 @@ namespace cambium {
 void Loop::promise_files(Check& check) const {
   std::vector<std::string> columns{"step", "time"};
   for (const auto& observable : physics_->observables()) columns.push_back(observable.name);
-  for (const char* name : {"thermo.csv", "thermo.h5"}) check.will_write({name, {Origin::stage, "simulate"}, columns});
+  const Origin stage{Origin::stage, "simulate"};
+  for (const char* name : {"thermo.csv", "thermo.h5"}) check.will_write({name, stage, columns});
   const auto every = params_.checkpoint.every, last = params_.steps.value_or(0);
   Promise restarts{"restart.*.h5", {Origin::physics, params_.physics.type}, {}, every, last};
   if (every > 0) check.will_write(restarts);
