@@ -69,7 +69,7 @@ Planned model_of(const Train::Params& params, const Registry& registry, Context&
   Planned out{{network->parameters(), network->modules(), network->dtype(), optimizer->states(network->dtype()),
                optimizer->elementwise(), static_cast<std::int64_t>(network->terms().size())},
               {}};
-  if (const auto* graph = dynamic_cast<const WorksOnGraph*>(network.get())) out.graph = graph->graph_work();
+  if (const WorksOnGraph* graph = network->traits().graph) out.graph = graph->graph_work();
   return out;
 }
 

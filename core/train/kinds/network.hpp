@@ -75,10 +75,40 @@ class ReadyCallback {
 };
 
 class CodedWeights;
+class GivesParity;
+class HasFactors;
+class JudgesShares;
+class KeepsNumbers;
+class TrainsOnDevice;
+class UsesTables;
+class WorksOnGraph;
+
+/// What a network offers or asks for beyond what all of them do. The pointers are to the network itself; null where it
+/// does not offer that.
+struct NetworkTraits {
+  /// The loss compares the samples of a step with each other over all ranks: gradient() sends messages. Every rank then
+  /// calls it exactly once in a step, with at least one sample; the stage `train` refuses what would not.
+  bool joins_ranks = false;
+  /// Which of metrics() are better when they are higher, such as shares that are right; empty: none.
+  std::vector<bool> higher_is_better = {};
+  /// Fields that answers are only compared with: samples that lack them can be judged by the others, such as energies
+  /// without forces.
+  std::vector<std::string> spared_labels = {};
+  GivesParity* parity = nullptr;        ///< predictions beside labels, for tables and pictures
+  HasFactors* factors = nullptr;        ///< layers that can be products of smaller ones (core/train/low_rank)
+  KeepsNumbers* numbers = nullptr;      ///< numbers of checkpoints beside the weights
+  UsesTables* tables = nullptr;         ///< tables of embeddings (core/train/tables)
+  JudgesShares* shares = nullptr;       ///< validation of all samples at once
+  TrainsOnDevice* device = nullptr;     ///< gradients by kernels, where weights lie on a device
+  const WorksOnGraph* graph = nullptr;  ///< work of one epoch, for `cambium plan`
+};
 
 /// Something that can be trained: parameters that the training layer owns, and the gradient of its weighted loss. A
 /// network has no optimizer, no communicator and no random state of its own. Weights and gradients are views into
 /// the trainer's flat buffers, in the order of parameters(), all of dtype(). One thread per call.
+///
+/// Eight functions are required: fit_statistics, parameters, dtype, initialise, terms, gradient, evaluate and
+/// export_model.
 class Network {
  public:
   using Kind = Network;
@@ -92,6 +122,8 @@ class Network {
   virtual DType dtype() const = 0;
   /// Fills the weights from (seed, stream, parameter, element): the same on every rank, so nothing is broadcast.
   virtual void initialise(std::span<const TensorRef> weights, std::uint64_t seed) = 0;
+
+  virtual NetworkTraits traits() { return {}; }
 
   /// First parameter of every module, ascending from 0, when gradient() says through its callback which module it uses;
   /// then weights and gradients can be divided among ranks. None by default.
@@ -117,8 +149,11 @@ class Network {
 
   /// Terms of the loss, in the order of term_weights below.
   virtual std::vector<TermInfo> terms() const = 0;
-  /// Weights of the terms at this point of training. `rate` is the learning rate over its start value.
-  virtual std::vector<double> term_weights(std::int64_t step, double rate) const = 0;
+  /// Weights of the terms at this point of training, all one by default. `rate` is the learning rate over its start
+  /// value.
+  virtual std::vector<double> term_weights(std::int64_t /*step*/, double /*rate*/) const {
+    return std::vector<double>(terms().size(), 1.0);
+  }
   /// Adds to `gradients` the gradient of sum over the samples of sum_k term_weights[k] * term_k(sample), and to `terms`
   /// the unweighted sums. The trainer divides by the number of samples of the global batch.
   virtual void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -139,9 +174,10 @@ class Network {
   /// Writes the trained model in the network's own format(s) under `directory`, on one rank; returns the files' names.
   virtual std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                                 Context&) const = 0;
-  /// What export_model and a resumed run need beside weights (statistics), as JSON text; restore() takes it back.
-  virtual std::string state() const = 0;
-  virtual void restore(const std::string& state) = 0;
+  /// What export_model and a resumed run need beside weights (statistics), as JSON text, none by default; restore()
+  /// takes it back.
+  virtual std::string state() const { return "{}"; }
+  virtual void restore(const std::string& /*state*/) {}
 };
 
 }  // namespace cambium::train

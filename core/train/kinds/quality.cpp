@@ -9,12 +9,13 @@
 
 namespace cambium::train {
 
-std::vector<bool> higher_is_better(const Network& network) {
-  if (const auto* says = dynamic_cast<const HigherIsBetter*>(&network)) return says->higher_is_better();
-  return std::vector<bool>(network.metrics().size(), false);
+std::vector<bool> higher_is_better(Network& network) {
+  auto out = network.traits().higher_is_better;
+  out.resize(network.metrics().size(), false);
+  return out;
 }
 
-Quality quality_of(const Network& network, const std::string& type, const std::string& name) {
+Quality quality_of(Network& network, const std::string& type, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& metric : network.metrics()) names.push_back(metric.name);
   const auto found = name.empty() ? names.begin() : std::find(names.begin(), names.end(), name);

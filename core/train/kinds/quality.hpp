@@ -6,16 +6,8 @@
 
 namespace cambium::train {
 
-/// A network some of whose validation figures are better when they are higher, such as shares that are right.
-class HigherIsBetter {
- public:
-  virtual ~HigherIsBetter() = default;
-  /// One for each of metrics().
-  virtual std::vector<bool> higher_is_better() const = 0;
-};
-
 /// For each of the metrics: false where the network says nothing.
-std::vector<bool> higher_is_better(const Network& network);
+std::vector<bool> higher_is_better(Network& network);
 
 /// The validation figure by which a target is judged.
 struct Quality {
@@ -28,6 +20,6 @@ struct Quality {
 };
 
 /// The figure of this name, the first where it is empty. InputError where the network, of this type, has none such.
-Quality quality_of(const Network& network, const std::string& type, const std::string& name);
+Quality quality_of(Network& network, const std::string& type, const std::string& name);
 
 }  // namespace cambium::train

@@ -21,15 +21,15 @@ Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Cont
   out.network->restore(whole.info.state);
   out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
   out.weights = FlatBuffer(*out.layout, out.network->dtype());
-  const auto* before = dynamic_cast<const HasFactors*>(whole.network.get());
-  const auto* after = dynamic_cast<const HasFactors*>(out.network.get());
+  const HasFactors* before = whole.network->traits().factors;
+  const HasFactors* after = out.network->traits().factors;
   if (!before || !after) throw InternalError("assemble: the network has no factors");
   fill_factors(before->factor_layers(), whole.weights, after->factor_layers(), out.weights);
   return out;
 }
 
-std::vector<FactorLayer> factor_layers(const Network& network, const std::string& type, const std::string& path) {
-  const auto* has = dynamic_cast<const HasFactors*>(&network);
+std::vector<FactorLayer> factor_layers(Network& network, const std::string& type, const std::string& path) {
+  const HasFactors* has = network.traits().factors;
   if (!has)
     throw KeyError(
         "compress.model.layers", "model",

@@ -20,7 +20,7 @@ struct Assembled {
 Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Context& context);
 
 /// The layers of a network that HasFactors; InputError for another one, `path` being its file.
-std::vector<FactorLayer> factor_layers(const Network& network, const std::string& type, const std::string& path);
+std::vector<FactorLayer> factor_layers(Network& network, const std::string& type, const std::string& path);
 
 /// The loss of training over these samples: every term's mean by its weight at the begin of a training.
 double loss_of(Network& network, FlatBuffer& weights, std::span<const SamplePtr> samples, std::int64_t batch);

@@ -82,7 +82,7 @@ std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& cho
       best = SmallerNetwork{keys(found->index), found->time};
   };
   const auto keys = deck::parse(whole.info.config, "/model/config");
-  const auto names = dynamic_cast<const HasFactors&>(*whole.network).width_keys();
+  const auto names = whole.network->traits().factors->width_keys();
   take_widest(256, [&](std::size_t k) { return narrowed(keys, names, static_cast<double>(k + 1) / 257.0); });
   if (!best) return best;
   for (const auto& width : widths_of(keys, names)) {
@@ -93,7 +93,7 @@ std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& cho
     });
   }
   const auto network = made(best->keys);
-  const auto layers = dynamic_cast<const HasFactors&>(*network).factor_layers();
+  const auto layers = network->traits().factors->factor_layers();
   best->multiplications = multiplications_of(layers, std::vector<std::int64_t>(layers.size(), 0));
   return best;
 }

@@ -52,7 +52,7 @@ void sort_rows(io::ParityQuantity& q) {
 
 std::vector<std::string> write_parity_tables(Network& network, std::span<const TensorRef> weights, Dataset& data,
                                              std::int64_t batch, const std::string& folder, const Comm& comm) {
-  auto* gives = dynamic_cast<GivesParity*>(&network);
+  GivesParity* gives = network.traits().parity;
   auto quantities = gives ? gives->parity_quantities() : std::vector<io::ParityQuantity>();
   if (quantities.empty()) return {};
   for (std::int64_t k = comm.rank(); k * batch < data.size(); k += comm.size()) {

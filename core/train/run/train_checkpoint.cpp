@@ -92,10 +92,10 @@ void require_same(const io::Group& head, const char* name, const char* key, cons
 }  // namespace
 
 void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
-                            const CheckpointKey& key, const Network& network, const Context& context,
+                            const CheckpointKey& key, Network& network, const Context& context,
                             std::span<const io::TableFile* const> tables, Tables* rows) {
   const std::string network_state = network.state();
-  const auto* keeper = dynamic_cast<const KeepsNumbers*>(&network);
+  const KeepsNumbers* keeper = network.traits().numbers;
   const KeptNumbers kept = keeper ? keeper->kept() : KeptNumbers{};
   // Collective, as what is marked is on the root's disk only: in memory first.
   io::File marks = io::File::in_memory(path);
@@ -150,7 +150,7 @@ void restore_network(Network& network, const std::string& path, const Context& c
   io::on_every_rank(context.comm, [&] {
     io::reading(path, [&] {
       network.restore(network_state_in(path));
-      if (auto* keeper = dynamic_cast<KeepsNumbers*>(&network)) keeper->take(kept_in(path));
+      if (KeepsNumbers* keeper = network.traits().numbers) keeper->take(kept_in(path));
     });
   });
 }

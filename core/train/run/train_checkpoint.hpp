@@ -27,7 +27,7 @@ namespace cambium::train {
 /// with a checksum behind the end (core/io/hdf5/seal.hpp). InputError, on every rank, when the disk refuses; an older
 /// file of that name then stays.
 void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
-                            const CheckpointKey& key, const Network& network, const Context& context,
+                            const CheckpointKey& key, Network& network, const Context& context,
                             std::span<const io::TableFile* const> tables = {}, Tables* rows = nullptr);
 
 /// The network's state in a checkpoint, needed before buffers can be made.

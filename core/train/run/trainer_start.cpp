@@ -10,7 +10,6 @@
 #include "core/deck/differences.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_keys.hpp"
@@ -118,7 +117,7 @@ void Trainer::prepare() {
   step_.prepare(data_.steps(), (data_.batch() + slices - 1) / slices);
   progress_.window.assign(step_.network().terms().size(), {});
   data_.start(seed_, step_.weights().turns());
-  if (dynamic_cast<const JoinsRanks*>(&step_.network())) require_joined(params_.network.type, data_.plan());
+  if (step_.network().traits().joins_ranks) require_joined(params_.network.type, data_.plan());
   if (step_.device()) bring_samples();
   auto* held_out = data_.held_out();
   if (held_out) validation_ = std::make_unique<Validation>(*held_out, params_.validate.batch);

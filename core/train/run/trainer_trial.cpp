@@ -6,7 +6,6 @@
 #include "core/base/timing.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/train/data/subset.hpp"
-#include "core/train/kinds/labels.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_data.hpp"
 #include "core/train/run/validation.hpp"
@@ -46,7 +45,7 @@ double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samp
     const std::span<const SamplePtr> slice[] = {samples};
     const std::int64_t number[] = {comm.rank()};
     fetch_rows(network, step.tables(), slice, number, comm);
-    dynamic_cast<UsesTables&>(network).use_rows(&step.tables()->rows(0));
+    network.traits().tables->use_rows(&step.tables()->rows(0));
   }
   step.weights().whole([&](FlatBuffer& weights) {
     FlatBuffer gradients(step.weights().layout(), network.dtype());
@@ -82,7 +81,7 @@ void Trial::try_data(Check& check) {
   data.open();
   Dataset& training = data.training();
   const bool whole = training.size() <= most_samples;
-  const auto spared = spared_labels(step.network());
+  const auto spared = step.network().traits().spared_labels;
   for (const auto& field : training.fields())  // that whoever judges the model must have
     if (std::find(spared.begin(), spared.end(), field.name) == spared.end()) fields.push_back(field.name);
   Subset few(training, some_ids(training, 64));

@@ -25,7 +25,7 @@ std::vector<TermSum> Validation::evaluate(Network& network, std::span<const Tens
                                           Tables* tables) {
   const std::size_t terms = network.metrics().size();
   std::vector<TermSum> all(terms);
-  if (auto* judges = dynamic_cast<JudgesShares*>(&network))
+  if (JudgesShares* judges = network.traits().shares)
     if (judges->evaluate_all(data_, weights, all)) return all;
   network.begin_evaluation(data_, weights);
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;

@@ -67,7 +67,7 @@ static std::string kept_on_host(const StepKeys& keys, const Optimizer& optimizer
 /// Says so where weights pass to a device and back in each step.
 static bool belong_on_device(const StepKeys& keys, Network& network, const Optimizer& optimizer, std::int64_t slice,
                              Log& log) {
-  auto* const there = dynamic_cast<TrainsOnDevice*>(&network);
+  TrainsOnDevice* const there = network.traits().device;
   if (slice == 0 || !there || !there->belongs_on_device(slice)) return false;
   const auto why = kept_on_host(keys, optimizer);
   if (!why.empty()) log.info(fmt::format("weights stay in host memory and pass to the kernels in each step: {}", why));

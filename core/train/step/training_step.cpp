@@ -51,7 +51,7 @@ void TrainingStep::prepare(std::int64_t total, std::int64_t slice) {
   weights_ = make_weights(keys_, seed_, *network_, *optimizer_, slice, context_);
   if (weights_->on_device())
     device_ = std::make_unique<DeviceSteps>(*network_, *weights_, context_.comm, context_.timing);
-  const auto* user = dynamic_cast<const UsesTables*>(network_.get());
+  const UsesTables* user = network_->traits().tables;
   require_tables_fit(keys_, keys_.network.type, user != nullptr);
   if (user) tables_ = make_tables(user->tables(), keys_.tables.value_or(TableKeys{}), network_->dtype(), context_);
 }
@@ -98,7 +98,7 @@ void TrainingStep::add_slice(const Share& share, std::size_t slice, std::span<co
   if (samples.empty()) return weights_->skip();
   const Pass pass = weights_->pass();
   const auto timer = context_.timing.scope("gradient");
-  if (tables_) dynamic_cast<UsesTables&>(*network_).use_rows(&tables_->rows(static_cast<int>(slice)));
+  if (tables_) network_->traits().tables->use_rows(&tables_->rows(static_cast<int>(slice)));
   try {
     network_->gradient(samples, pass.weights, term_weights, pass.gradients, terms, pass.ready);
   } catch (const InputError& error) {

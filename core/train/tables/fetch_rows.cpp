@@ -6,7 +6,7 @@
 namespace cambium::train {
 
 static UsesTables& user_of(Network& network) {
-  auto* user = dynamic_cast<UsesTables*>(&network);
+  UsesTables* user = network.traits().tables;
   if (!user) throw InternalError("tables of a network that uses none");
   return *user;
 }

@@ -16,7 +16,6 @@
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/kinds/labels.hpp"
 
 namespace cambium::train {
 
@@ -122,7 +121,7 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
     out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
     out.weights = FlatBuffer(*out.layout, out.network->dtype());
     read_weights(file, out.weights);
-    if (const auto* user = dynamic_cast<const UsesTables*>(out.network.get())) {
+    if (const UsesTables* user = out.network->traits().tables) {
       TableKeys keys;
       keys.optimizer = TableKeys::Rule::sgd;  // no states
       out.tables = make_tables(user->tables(), keys, out.network->dtype(), context);
@@ -180,7 +179,7 @@ std::string met_before(const ArtifactInfo& info, const std::string& model, const
 
 void require_fields(const LoadedModel& loaded, const std::string& model, Dataset& data) {
   const auto fields = data.fields();
-  const auto spared = spared_labels(*loaded.network);
+  const auto spared = loaded.network->traits().spared_labels;
   for (const auto& wanted : loaded.info.fields) {
     const auto found =
         std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == wanted.info.name; });

@@ -13,7 +13,7 @@ struct DeviceSteps::Sums {
 };
 
 DeviceSteps::DeviceSteps(Network& network, Weights& weights, const Comm& comm, Timing& timing)
-    : network_(dynamic_cast<TrainsOnDevice&>(network)), weights_(weights), comm_(comm), timing_(timing),
+    : network_(*network.traits().device), weights_(weights), comm_(comm), timing_(timing),
       terms_(network.terms().size()), sums_(std::make_unique<Sums>()) {}
 
 DeviceSteps::~DeviceSteps() = default;

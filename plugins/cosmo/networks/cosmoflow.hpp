@@ -33,7 +33,6 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
   void fit_statistics(train::Dataset& training, Context&) override;
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
   std::vector<train::TermInfo> terms() const override { return {{"square", "", train::TermInfo::Report::mean}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   std::vector<train::TermInfo> metrics() const override {
     return {{"absolute_error", "", train::TermInfo::Report::mean},
             {"rms_error", "", train::TermInfo::Report::root_mean}};
@@ -41,6 +40,7 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
   /// "output": the targets.
   std::vector<train::FieldInfo> outputs() const override { return {{"output", "", {targets_}, DType::f64}}; }
   /// Convolutions, then the layers behind them.
+  train::NetworkTraits traits() override { return {.factors = this}; }
   std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
   std::vector<Citation> citations() const override;

@@ -74,6 +74,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
                 std::span<train::TermSum> metrics) override;
   /// Energies and virials per atom, forces; components along axes in which the cell is lower triangular, as samples
   /// hold them.
+  train::NetworkTraits traits() override { return {.parity = this}; }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;

@@ -24,7 +24,6 @@ class MeshGraph : public train::TorchNetwork, public StepsOnNodes {
   std::vector<train::TermInfo> terms() const override {
     return {{"increment", "", train::TermInfo::Report::root_mean}};
   }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   /// "increment": root mean square error in units of the increments' own deviation.
   /// "next" (nodes, fields): the values one step later.
   std::vector<train::FieldInfo> outputs() const override { return {{"next", "", {-1, fields_}, DType::f64}}; }

@@ -1,6 +1,5 @@
 #pragma once
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/labels.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/graph/molecules/energy_fit.hpp"
@@ -13,7 +12,7 @@ namespace cambium::graph {
 /// and a sum over atoms that have exchanged messages along all pairs nearer than a cutoff. No translation, rotation,
 /// reflection or order of the atoms changes it. That sum has two continuous derivatives; forces are its gradient, and
 /// there are none beside a kernel, whose sorted lists have kinks.
-class MessagePassing : public train::TorchNetwork, public train::GivesParity, public train::SparesLabels {
+class MessagePassing : public train::TorchNetwork, public train::GivesParity {
  public:
   enum class Loss { l1, l2, huber };
   struct Params {
@@ -38,7 +37,7 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  std::vector<std::string> spared_labels() const override { return {"force"}; }
+  train::NetworkTraits traits() override { return {.spared_labels = {"force"}, .parity = this}; }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;

@@ -42,7 +42,6 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   bool evaluate_all(train::Dataset& data, std::span<const TensorRef> weights,
                     std::span<train::TermSum> metrics) override;
   std::vector<train::TermInfo> terms() const override;
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
@@ -57,6 +56,7 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
     return {};
   }
   /// For `cambium plan`, of the graph that it was trained on.
+  train::NetworkTraits traits() override { return {.shares = this, .graph = this}; }
   train::GraphWork graph_work() const override;
   /// Collective: the most probable classes of a graph's nodes, every rank those of its own.
   NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);

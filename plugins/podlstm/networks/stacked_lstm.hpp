@@ -32,7 +32,6 @@ class StackedLstm : public train::Network {
   DType dtype() const override { return DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<train::TermInfo> terms() const override { return {{"mse", "", train::TermInfo::Report::mean}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/pretrain/archive/augment.hpp"
 #include "plugins/pretrain/contrastive/contrastive_loss.hpp"
@@ -16,7 +15,7 @@ namespace cambium::pretrain {
 /// Fields as unit vectors, learnt without labels: a field and its partner become alike, and unlike those of all other
 /// samples of the batch on all ranks (plugins/pretrain/contrastive). Metrics compare each sample with all of the
 /// validation set: the share whose partner is not the nearest, and its mean place (1: nearest).
-class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, public train::KeepsNumbers, public Encoder {
+class FieldEncoder : public train::TorchNetwork, public train::KeepsNumbers, public Encoder {
  public:
   /// A second view of the field itself, the sample's partner, or the parameters of its run.
   enum class Partner { view, field, parameters };
@@ -53,6 +52,7 @@ class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, publi
   std::string state() const override;
   void restore(const std::string& state) override;
 
+  train::NetworkTraits traits() override { return {.joins_ranks = true, .numbers = this}; }
   train::KeptNumbers kept() const override { return loss_->kept(); }
   void take(const train::KeptNumbers& kept) override { loss_->take(kept); }
 

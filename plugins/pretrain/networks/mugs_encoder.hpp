@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/pretrain/archive/augment.hpp"
 #include "plugins/pretrain/networks/encoder.hpp"
@@ -17,7 +16,7 @@ namespace cambium::pretrain {
 /// memory (local), and falls into the same groups as another view (group). Targets come from a teacher, the moving
 /// average of the weights. Queues, memory, teacher and centre are equal on all ranks. The vector of a field is the
 /// trunk's (the mean of its cells, or a linear layer over them), or the projections that the terms compare.
-class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public train::KeepsNumbers, public Encoder {
+class MugsEncoder : public train::TorchNetwork, public train::KeepsNumbers, public Encoder {
  public:
   /// Weights of the three terms; 0 leaves one out.
   struct Weights {
@@ -57,6 +56,7 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
+  train::NetworkTraits traits() override { return {.joins_ranks = true, .numbers = this}; }
   train::KeptNumbers kept() const override;
   void take(const train::KeptNumbers& kept) override;
 

@@ -35,6 +35,7 @@ class CosineFactors : public train::Network, public train::UsesTables, public Sc
   void initialise(std::span<const TensorRef>, std::uint64_t) override {}
   std::vector<Citation> citations() const override;
 
+  train::NetworkTraits traits() override { return {.tables = this}; }
   std::vector<train::TableInfo> tables() const override { return choices_.tables(params_.reach); }
   std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const override {
     return choices_.bags(samples);
@@ -46,7 +47,6 @@ class CosineFactors : public train::Network, public train::UsesTables, public Sc
   }
   void begin_evaluation(train::Dataset&, std::span<const TensorRef>) override;
   std::vector<train::TermInfo> terms() const override;
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;

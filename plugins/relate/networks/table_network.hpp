@@ -21,10 +21,10 @@ class TableNetwork : public train::Network, public train::UsesTables {
   DType dtype() const override { return precision_ == Precision::float64 ? DType::f64 : DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
 
+  train::NetworkTraits traits() override { return {.tables = this}; }
   std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const override;
   void use_rows(train::TableRows* rows) override { rows_ = rows; }
 
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;

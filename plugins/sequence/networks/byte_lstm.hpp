@@ -22,7 +22,6 @@ class ByteLstm : public TorchNetwork {
 
   void fit_statistics(Dataset& training, Context&) override;
   std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   std::vector<TermInfo> metrics() const override;
   std::vector<Citation> citations() const override;
   std::string state() const override;

@@ -50,9 +50,9 @@ class Transformer : public Network, public HasFactors {
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<int> modules() const override;  ///< embeddings, blocks, head
   std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
   /// Of each block queries, keys and values together, their way out, the network's up and down; then the head.
+  NetworkTraits traits() override { return {.factors = this}; }
   std::vector<FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override { return {{"width", params_.heads}}; }
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,

@@ -1,6 +1,5 @@
 #pragma once
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/quality.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/superres/networks/segmentation.hpp"
 
@@ -10,7 +9,7 @@ namespace cambium::superres {
 /// loss is the cross entropy of each point, weighted by a power of the share of its class. Judged by intersection over
 /// union: for each image the mean over the classes, background among them. In training images are moved along a
 /// periodic x, mirrored, and turned upside down together with warm and cold (`mirror`).
-class Deepcam : public train::TorchNetwork, public train::HigherIsBetter {
+class Deepcam : public train::TorchNetwork {
  public:
   enum class Topology : std::uint8_t { encoder_decoder, deeplabv3plus };
   struct DeepLab {
@@ -33,11 +32,10 @@ class Deepcam : public train::TorchNetwork, public train::HigherIsBetter {
   void fit_statistics(train::Dataset& training, Context&) override;
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
   std::vector<train::TermInfo> terms() const override { return {{"cross_entropy", "", train::TermInfo::Report::mean}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   std::vector<train::TermInfo> metrics() const override {
     return {{"iou", "", train::TermInfo::Report::mean}, {"cross_entropy", "", train::TermInfo::Report::mean}};
   }
-  std::vector<bool> higher_is_better() const override { return {true, false}; }
+  train::NetworkTraits traits() override { return {.higher_is_better = {true, false}}; }
   /// "class": of each point.
   std::vector<train::FieldInfo> outputs() const override { return {{"class", "", {nx_, nz_}, DType::f64}}; }
   std::vector<Citation> citations() const override;

@@ -22,10 +22,10 @@ class FlowUnet : public FlowNetwork, public train::HasFactors {
   FlowUnet(const Params& params, Context&) : FlowNetwork(params.precision, params.loss), params_(params) {}
 
   std::vector<train::TermInfo> terms() const override { return {{"data", "", train::TermInfo::Report::mean}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   std::vector<train::TermInfo> metrics() const override {
     return {{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
   }
+  train::NetworkTraits traits() override { return {.factors = this}; }
   std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"features"}, {"most_features"}}; }
 

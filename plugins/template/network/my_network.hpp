@@ -28,7 +28,6 @@ class MyNetwork : public train::Network {
   std::vector<train::TermInfo> terms() const override {
     return {{"scaled_error", "", train::TermInfo::Report::root_mean}};
   }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;

@@ -33,7 +33,6 @@ class Ones : public Network {
   DType dtype() const override { return DType::f32; }
   void initialise(std::span<const TensorRef>, std::uint64_t) override {}
   std::vector<TermInfo> terms() const override { return {{"term", ""}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<const double>,
                 std::span<const TensorRef> gradients, std::span<TermSum>, const ReadyCallback& ready) override {
     for (int l = 0; l < 3; ++l) {
@@ -54,8 +53,6 @@ class Ones : public Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  std::string state() const override { return {}; }
-  void restore(const std::string&) override {}
 
  private:
   bool by_module_;

@@ -96,7 +96,7 @@ struct Net {
     weights = FlatBuffer(*layout, DType::f64);
     network->initialise(weights.views(), 3);
   }
-  std::vector<FactorLayer> layers() const { return dynamic_cast<const HasFactors&>(*network).factor_layers(); }
+  std::vector<FactorLayer> layers() const { return network->traits().factors->factor_layers(); }
   std::vector<double> answers(const SamplePtr& sample) {
     std::vector<double> out(2);
     TensorRef to{out.data(), 2};

@@ -42,7 +42,7 @@ struct Net {
     std::uint64_t k = 0;
     for (double& w : weights.values<double>()) w += 0.05 * std::sin(static_cast<double>(++k));
   }
-  std::vector<FactorLayer> layers() const { return dynamic_cast<const HasFactors&>(*network).factor_layers(); }
+  std::vector<FactorLayer> layers() const { return network->traits().factors->factor_layers(); }
   double loss(FlatBuffer& gradients) {
     const auto by = network->term_weights(0, 1.0);
     std::vector<TermSum> sums(by.size());

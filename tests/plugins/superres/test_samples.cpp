@@ -173,8 +173,6 @@ class Plane : public train::Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  std::string state() const override { return "{}"; }
-  void restore(const std::string&) override {}
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
              std::span<const TensorRef> outputs) override {
     const auto points = numbers(*samples[0], "points");

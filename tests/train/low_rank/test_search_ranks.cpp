@@ -45,7 +45,7 @@ struct Case {
     std::vector<std::int64_t> ids(60);
     for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
     samples = data.read(ids);
-    costs.layers = dynamic_cast<const HasFactors&>(*whole.network).factor_layers();
+    costs.layers = whole.network->traits().factors->factor_layers();
     for (std::size_t layer = 1; layer <= few.size(); ++layer) {
       const auto w = read_layer(costs.layers[layer], whole.weights);
       auto near = multiplied(factors_of(w, few[layer - 1]), 16, 16, 1);

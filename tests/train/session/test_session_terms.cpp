@@ -86,8 +86,6 @@ class Line : public Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  std::string state() const override { return "{}"; }
-  void restore(const std::string&) override {}
 
  private:
   static double& value(std::span<const TensorRef> tensors, std::size_t k) {

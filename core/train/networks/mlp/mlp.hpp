@@ -49,7 +49,6 @@ class Mlp : public Network, public GivesParity, public HasFactors {
   void begin_evaluation(Dataset& data, std::span<const TensorRef> weights) override;
   std::vector<std::string> report() const override;
   std::vector<TermInfo> terms() const override;
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                 const ReadyCallback& ready) override;
@@ -67,6 +66,7 @@ class Mlp : public Network, public GivesParity, public HasFactors {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
+  NetworkTraits traits() override { return {.parity = this, .factors = this}; }
   std::vector<FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override { return {{"layers"}}; }
   void use_coded(const CodedWeights& coded) override { coded_ = &coded; }

@@ -10,6 +10,11 @@ class TrainedMlp : public Mlp, public TrainsOnDevice {
   using Mlp::Mlp;
   /// With `compute: auto` where the build has a device and a slice of training takes so many operations; else what the
   /// key says.
+  NetworkTraits traits() override {
+    NetworkTraits out = Mlp::traits();
+    out.device = this;
+    return out;
+  }
   bool belongs_on_device(std::int64_t samples) override;
   bool bring_samples(Dataset& data, double most_bytes) override;
   void gradient_on_device(const DeviceSlice& slice, std::span<const TensorRef> weights,

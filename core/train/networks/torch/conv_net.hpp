@@ -27,13 +27,13 @@ class ConvNet : public TorchNetwork, public HasFactors {
 
   void fit_statistics(Dataset& training, Context&) override;
   std::vector<TermInfo> terms() const override { return {{"cross_entropy", "", TermInfo::Report::mean}}; }
-  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   std::vector<TermInfo> metrics() const override {
     return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
   }
   /// "output": probabilities of the classes.
   std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
   /// Convolutions (both of each block), the hidden layer, the classes.
+  NetworkTraits traits() override { return {.factors = this}; }
   std::vector<FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
   std::string state() const override;

@@ -21,8 +21,6 @@ class TinyNet : public TorchNetwork {
   void fit_statistics(Dataset&, Context&) override {}
   std::vector<TermInfo> terms() const override { return {{"error", "", {}}, {"size", "", {}}}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0, 0.5}; }
-  std::string state() const override { return "{}"; }
-  void restore(const std::string&) override {}
   std::vector<torch::Tensor> module_parameters() const { return layers_->parameters(); }
   bool break_shape = false;
 

@@ -43,8 +43,6 @@ class Layers : public Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  std::string state() const override { return {}; }
-  void restore(const std::string&) override {}
 
   void slice(std::uint64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
              const ReadyCallback& ready) const {
