@@ -1,42 +1,13 @@
-"""Every deck in inputs/ is checked, and runs at the size of its x-test notes on two ranks."""
+"""Every deck in inputs/ is checked, and runs at the size of its x-test notes on two ranks. What a stage must leave behind is what `check` said that it
+will write, and what its results.json names; nothing here is listed by stage."""
 import glob
+import json
 import os
 import re
 import sys
 import unittest
 
 import program
-
-# What the last page of a stage says, and what it leaves behind.
-STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
-          "density_matrix": ("band energy", ["charges.csv", "submatrices*.csv", "cite.bib"]),
-          "local_spectra": ("block columns; band energy", ["train.h5"]),
-          "train": ("samples/s", ["training.csv", "training.h5", "model.h5"]),
-          "label": ("label: ", ["train/set.000/force.npy", "validation/set.000/energy.npy"]),
-          "test": ("RMSE of", ["errors.csv", "parity_0_force.csv", "cite.bib"]),
-          "pod": ("orthonormal to", ["pod.h5", "cite.bib"]),
-          "tune": ("best: trial", ["journal.h5", "trials.csv", "best.yaml", "best/model.h5", "best/cite.bib", "cite.bib"]),
-          "search": ("ensemble of found networks", ["journal.h5", "ensemble.h5", "scores.csv", "forecast.h5", "cite.bib"]),
-          "forecast": (r"harmonics \+ ridge", ["scores.csv", "forecast.h5", "cite.bib"]),
-          "reconstruct": ("relative divergence", ["scores.csv", "frames.h5"]),
-          "molecule_energies": ("mae_coulomb = ", ["scores.csv", "energies.h5", "cite.bib"]),
-          "roll_out": ("error_network = ", ["roll_out.csv", "roll_out.h5", "cite.bib"]),
-          "spin_up": ("settled at t =", ["spin_up.csv"]),
-          "classify_nodes": ("share of nodes that are right", ["scores.csv", "nodes.csv", "cite.bib"]),
-          "predict_links": ("held-out links that are found", ["scores.csv", "predictions.csv", "cite.bib"]),
-          "predict_affinities": ("pairs never seen", ["scores.csv", "affinities.csv", "cite.bib"]),
-          "recommend": ("cosines of items", ["scores.csv", "recommended.csv", "cite.bib"]),
-          "judge_clicks": ("records never seen", ["scores.csv", "clicks.csv", "cite.bib"]),
-          "embed": ("components, which spread over", ["vectors.h5", "cite.bib"]),
-          "neighbours": ("the right one is", ["scores.csv", "neighbours.csv", "pictures.h5", "cite.bib"]),
-          "probe": ("share that is right", ["scores.csv", "cite.bib"]),
-          "retrieve": ("lists are looked at|of the parameters. runs", ["found.csv", "cite.bib"]),
-          "novelty": ("chosen by the encoder:", ["candidates.csv", "chosen.csv", "cite.bib"]),
-          "surrogate": ("error of numbers", ["errors.csv"]),
-          "structure_boxes": ("simulations/s", ["boxes.h5", "cite.bib"]),
-          "find_plumes": ("intersection over union", ["scores.csv", "plumes.h5", "cite.bib"]),
-          "infer_cosmology": ("mean absolute error", ["scores.csv", "cosmologies.csv", "cite.bib"]),
-          "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
 # A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.
 CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePMD", ("copper", "test"): "Zhang2018DeepPotSE",
@@ -65,6 +36,18 @@ def can_run(deck):
     return all(name.strip() in BUILT for name in named.group(1).split(",")) if named else "deepmd" in BUILT
 
 
+def promises(out):
+    """(type, files) of each stage, by the page that `check` prints; of a table of runs, of its first."""
+    pages = re.findall(r"^--- stage (\d+) of \d+: (\w+)$((?:\n(?!--- ).*)*)", out, re.M)
+    found = []
+    for number, stage, page in pages:
+        if int(number) <= len(found):
+            break
+        line = re.search(r"^will write: (.*)$", page, re.M)
+        found.append((stage, line[1].split(", ") if line else []))
+    return found
+
+
 class Decks(unittest.TestCase):
     def test_every_deck(self):
         decks = [d for d in sorted(glob.glob(os.path.join(program.SOURCE, "inputs", "**", "*.yaml"), recursive=True)) if can_run(d)]
@@ -76,6 +59,7 @@ class Decks(unittest.TestCase):
                 code, out, error = program.run("check", deck, "--test-size", f"run.directory={folder}")
                 self.assertEqual(code, 0, error)
                 self.assertRegex(out, "the deck is sound; nothing was run|the decks of all [0-9]+ runs are sound; nothing was run")
+                stages = promises(out)
                 self.assertEqual(os.listdir(folder), [])
                 self.assertNotIn("to its list, plugins:", out)
                 code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}", *ALONE.get(name, []), ranks=2)
@@ -84,19 +68,44 @@ class Decks(unittest.TestCase):
                 self.assertNotIn("judge it by others", out + error)  # no stage judges a model by what it was trained on or chosen by
                 for file in ("deck.resolved.yaml", "provenance.yaml", "log.txt"):
                     self.assertTrue(os.path.exists(os.path.join(folder, file)), file)
-                for stage, (rate, files) in STAGES.items():
-                    place = os.path.join(folder, stage)
-                    if os.path.isdir(place):
-                        self.assertRegex(out, rate)
-                        self.assertRegex(out, f"(?s)-> {re.escape(place)}\n.*\n(Loop|Stage) [0-9.]+ s, 2 ranks.*\npeak memory per rank: "
-                                              f".*\nwritten in {re.escape(place)}: ")
-                        if (name, stage) in CITED:
-                            with open(os.path.join(place, "cite.bib"), encoding="utf-8") as file:
-                                self.assertIn("{" + CITED[name, stage], file.read())
-                        committee = os.path.join(place, "model_1")
-                        place = committee if os.path.isdir(committee) else place
-                        for file in files:
-                            self.assertTrue(glob.glob(os.path.join(glob.escape(place), file)), file)
+                places = re.findall(r"^--- stage \d+ of \d+: \w+ -> (.+)$", out, re.M)
+                self.assertEqual(len(places), len(stages), out)
+                for place, (stage, promised) in zip(places, stages):
+                    self.assertRegex(out, f"(?s)-> {re.escape(place)}\n.*\n(Loop|Stage) [0-9.]+ s, 2 ranks.*\npeak memory per rank: "
+                                          f".*\nwritten in {re.escape(place)}: ")
+                    self.has_found(place, stage)
+                    if (name, stage) in CITED:
+                        with open(os.path.join(place, "cite.bib"), encoding="utf-8") as file:
+                            self.assertIn("{" + CITED[name, stage], file.read())
+                    for file in promised:
+                        self.assertTrue(self.written(place, file), f"{stage} promised {file}")
+
+    def has_found(self, place, stage):
+        """Numbers or lines, and files that are there."""
+        with open(os.path.join(place, "results.json"), encoding="utf-8") as file:
+            found = json.load(file)
+        self.assertTrue(found["results"] or found["summary"], stage)
+        self.assertEqual(found["ranks"], 2)
+        self.assertTrue(found["files"], stage)
+        for file in found["files"]:
+            self.assertTrue(glob.glob(os.path.join(glob.escape(place), file)), f"{stage} says that it wrote {file}")
+
+    @staticmethod
+    def written(place, file):
+        """The file itself, or one in the folder of each member of a committee."""
+        return glob.glob(os.path.join(glob.escape(place), file)) or glob.glob(os.path.join(glob.escape(place), "model_*", file))
+
+    def test_every_type_of_stage_has_a_deck(self):
+        """Of this build, all that need no other deck's results."""
+        code, out, error = program.run("list", "tasks")
+        self.assertEqual(code, 0, error)
+        types = set(re.findall(r"^  (\w+) ", out, re.M))
+        self.assertIn("simulate", types)
+        used = set()
+        for deck in glob.glob(os.path.join(program.SOURCE, "inputs", "**", "*.yaml"), recursive=True):
+            with open(deck, encoding="utf-8") as file:
+                used |= set(re.findall(r"^  - (\w+):", file.read(), re.M))
+        self.assertEqual(types - used, set())
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ static void add_exposed(double exposed, double loop, std::vector<Result>& out) {
 }
 
 /// Of the best validation.
-static Result best_of(const Train::Params& params, const Network& network, const Progress& progress) {
+static Result best_of(const Train::Params& params, Network& network, const Progress& progress) {
   const auto when = fmt::format("at step {}", progress.best_step);
   if (params.validate.measure != std::vector<double>{1.0})
     return {"best_validation_weighted_sum", "best validation: weighted sum", progress.best_metric, "", {}, when};

@@ -28,8 +28,7 @@ class TrainingStep {
   /// InputError as require_ranks().
   TrainingStep(const StepKeys& keys, std::uint64_t seed, Context& context);
 
-  Network& network() { return *network_; }
-  const Network& network() const { return *network_; }
+  Network& network() const { return *network_; }
   const Optimizer& optimizer() const { return *optimizer_; }
   /// Of a schedule over `total` steps, warm-up included; and the first one without it.
   double rate(std::int64_t step, std::int64_t total) const;
