@@ -16,6 +16,7 @@ stages:
       thermo: {{every: 1000000}}
 """
 # plugin, steps that are counted, keys of the stage.
+COPPER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "inputs", "deepmd", "models", "copper.dp")
 CASES = {
     "lennard_jones": ("md", 40, """
       physics: md
@@ -36,6 +37,13 @@ CASES = {
       structure: {lattice: {type: fcc, a: 3.61, cells: [20, 20, 20], species: [Cu]}}
       initial_temperature: 1200 K
       potential: {type: sutton_chen, element: Cu}
+      timestep: 2 fs
+"""),
+    "deep_potential": ("md, deepmd", 10, f"""
+      physics: md
+      structure: {{lattice: {{type: fcc, a: 3.61, cells: [10, 10, 10], species: [Cu]}}}}
+      initial_temperature: 1200 K
+      potential: {{type: deep_potential, model: "{COPPER}", compress: 1e-4, precision: mixed}}
       timestep: 2 fs
 """),
     "convection": ("superres", 30, """

@@ -238,7 +238,7 @@ void Check::resolve_paths(const deck::Node& keys, const std::vector<std::string>
 }
 
 bool is_still_to_come(const std::string& path, const Context& context) {
-  if (!context.dry_run) return false;
+  if (!context.dry_run || context.run_directory.empty()) return false;  // `cambium plan` asks for no run
   const std::string top = fs::path(context.run_directory).parent_path().lexically_normal().string() + "/";
   return fs::path(path).lexically_normal().string().starts_with(top);
 }

@@ -36,7 +36,8 @@ def shell(edges, divided, reach):
 
 
 # Of the decks of molecular dynamics: edge of the cell and range, Å, and the words of a ghost in a step (positions, forces, slopes).
-GHOSTS = {"lennard_jones": (16 * 5.719, 9.5125, 4), "silicon": (12 * 5.431, 1.8 * 2.0951 + 1, 4 + 3), "copper": (20 * 3.61, 2 * 3.61 + 1, 4 + 1)}
+GHOSTS = {"lennard_jones": (16 * 5.719, 9.5125, 4), "silicon": (12 * 5.431, 1.8 * 2.0951 + 1, 4 + 3), "copper": (20 * 3.61, 2 * 3.61 + 1, 4 + 1),
+          "deep_potential": (10 * 3.61, 6.5 + 1, 4 + 3)}
 
 
 class Counted(unittest.TestCase):

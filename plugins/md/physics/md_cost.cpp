@@ -58,8 +58,7 @@ std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
 }  // namespace
 
 MdCost::MdCost(const Params& params, Context& context)
-    : params_(params), potential_(context.registry->make<Potential>(params.potential, context)),
-      range_(potential_->cutoff() + params.skin) {
+    : params_(params), potential_(context.registry->make<Potential>(params.potential, context)) {
   std::tie(atoms_, box_) = size_of(params, context);
   constexpr double usual = 300.0;  // K, where the deck gives none
   // Half of what a crystal starts with goes into its potential energy.
@@ -69,6 +68,7 @@ MdCost::MdCost(const Params& params, Context& context)
     deck::about_key("", "potential", [&] { potential_->bind(*species); });
     for (const auto& s : *species) lightest = std::min(lightest, s.mass);
   }
+  range_ = potential_->cutoff() + params.skin;  // some potentials know it once they know the species
   speed_ = std::sqrt(constants::boltzmann * temperature / (constants::mvv2e * lightest));
 }
 
