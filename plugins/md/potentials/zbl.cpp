@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/key_error.hpp"
 #include "core/particles/elements.hpp"
 
@@ -11,8 +12,29 @@ namespace cambium::md {
 
 namespace {
 
-constexpr double coulomb = 14.399645478;      // e^2 / (4 pi eps0), eV Å
 constexpr double screening_length = 0.46850;  // Å
+
+/// What LAMMPS adds so that energy, force and its slope are zero at the cut-off (its page of pair_style zbl).
+void add_polynomial(ZblForm::Model<double>& m, double inner, double outer) {
+  const double strength[4] = {0.18175, 0.50986, 0.28022, 0.02817}, rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};
+  double phi[3] = {};  // and its derivatives by r
+  for (int k = 0; k < 4; ++k) {
+    const double by = -rate[k] * m.inverse_a, term = strength[k] * std::exp(by * outer);
+    phi[0] += term;
+    phi[1] += by * term;
+    phi[2] += by * by * term;
+  }
+  const double r = outer, width = outer - inner;
+  const double energy = m.charges * phi[0] / r;
+  const double slope = m.charges * (phi[1] - phi[0] / r) / r;
+  const double curvature = m.charges * (phi[2] - 2.0 * phi[1] / r + 2.0 * phi[0] / (r * r)) / r;
+  const double a = (-3.0 * slope + width * curvature) / (width * width);
+  const double b = (2.0 * slope - width * curvature) / (width * width * width);
+  m.start = inner;
+  m.third = a / 3.0;
+  m.fourth = b / 4.0;
+  m.shift = -energy + 0.5 * width * slope - width * width * curvature / 12.0;
+}
 
 }  // namespace
 
@@ -36,11 +58,15 @@ double ZblForm::charge(const std::string& symbol) const {
 PairTerms<ZblForm::Model> ZblForm::pair(std::span<const Species> species, int a, int b) const {
   const double za = charge(species[a].symbol), zb = charge(species[b].symbol);
   const double inverse_a = (std::pow(za, 0.23) + std::pow(zb, 0.23)) * (1.0 / screening_length);
-  return {{coulomb * za * zb, inverse_a}, params_.outer, params_.inner};
+  Model<double> model{constants::coulomb * za * zb, inverse_a, params_.outer, 0.0, 0.0, 0.0};
+  if (params_.switching == Params::Switching::added) add_polynomial(model, params_.inner, params_.outer);
+  return {model, params_.outer, params_.inner};
 }
 
 std::string ZblForm::summary() const {
-  return fmt::format("ZBL repulsion, switched off from {:g} to {:g} Å", params_.inner, params_.outer);
+  const bool added = params_.switching == Params::Switching::added;
+  return fmt::format("ZBL repulsion, switched off from {:g} to {:g} Å{}", params_.inner, params_.outer,
+                     added ? " as LAMMPS does" : "");
 }
 
 std::vector<Citation> ZblForm::citations() const {

@@ -12,19 +12,27 @@ namespace cambium::md {
 /// Screened nuclear repulsion of J. F. Ziegler, J. P. Biersack and U. Littmark, The Stopping and Range of Ions in
 /// Matter (Pergamon, 1985): E = Z_i Z_j e^2 / (4 pi eps0 r) phi(r/a), a = 0.46850 Å / (Z_i^0.23 + Z_j^0.23), with
 /// phi(x) = 0.18175 exp(-3.1998 x) + 0.50986 exp(-0.94229 x) + 0.28022 exp(-0.4029 x) + 0.02817 exp(-0.20162 x).
-/// It is multiplied by the C2 SwitchFunction from `inner` to `outer`, and is usually one term of a `sum`.
+/// From `inner` to `outer` it is multiplied by the C2 SwitchFunction, or, as LAMMPS' `pair_style zbl` does, the
+/// polynomial A/3 (r - inner)^3 + B/4 (r - inner)^4 + C is added, with which energy, force and its slope end at `outer`
+/// (and C below `inner`). It is usually one term of a `sum`.
 class ZblForm {
  public:
   static constexpr const char* label = "zbl";
 
   struct Params {
-    double inner = 0.0;                     ///< Å, where switching off begins
-    double outer = 0.0;                     ///< Å, where it is complete: the cut-off
+    double inner = 0.0;  ///< Å, where switching off begins
+    double outer = 0.0;  ///< Å, where it is complete: the cut-off
+    enum class Switching { multiplied, added } switching = Switching::multiplied;
     std::map<std::string, double> charges;  ///< nuclear charges of species that are no elements
     std::optional<PairTableParams> table;   ///< computed when absent
     static void describe(deck::Describe<Params>& d) {
       d("inner", &Params::inner, "distance where switching off begins").unit("angstrom").non_negative().example("1.2");
       d("outer", &Params::outer, "distance where the repulsion has ended").unit("angstrom").positive().example("2.0");
+      d("switching", &Params::switching,
+        "multiplied: by a function from 1 to 0, so that below `inner` the repulsion is whole; added: a polynomial, as "
+        "LAMMPS' pair_style zbl does")
+          .options({{"multiplied", Switching::multiplied}, {"added", Switching::added}})
+          .def(Switching::multiplied);
       d("charges", &Params::charges, "nuclear charges of species that are not named after an element").def({});
       d("table", &Params::table, "look forces up in a table over r^2 instead of computing four exponentials for each");
     }
@@ -32,7 +40,8 @@ class ZblForm {
 
   template <class P>
   struct Model {
-    P charges, inverse_a;  ///< Z_i Z_j e^2 / (4 pi eps0), eV Å, and 1/a, 1/Å
+    P charges, inverse_a;           ///< Z_i Z_j e^2 / (4 pi eps0), eV Å, and 1/a, 1/Å
+    P start, third, fourth, shift;  ///< what is added: `inner`, A/3, B/4, C; zeros where nothing is
 
     CAMBIUM_FN PairValue<P> operator()(P r2) const {
       const double strength[4] = {0.18175, 0.50986, 0.28022, 0.02817}, rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};
@@ -44,7 +53,11 @@ class ZblForm {
         phi += term;
         slope = fma(P(rate[k]), term, slope);
       }
-      return {charges * inverse_r * phi, charges * inverse_r * inverse_r * fma(phi, inverse_r, slope * inverse_a)};
+      const P beyond = max(r2 * inverse_r - start, P(0.0));
+      const P added = fma(beyond * beyond * beyond, fma(fourth, beyond, third), shift);
+      const P added_slope = beyond * beyond * fma(P(4.0) * fourth, beyond, P(3.0) * third);
+      return {fma(charges * inverse_r, phi, added),
+              inverse_r * (charges * inverse_r * fma(phi, inverse_r, slope * inverse_a) - added_slope)};
     }
   };
 
@@ -52,7 +65,9 @@ class ZblForm {
 
   /// InputError for a species whose nuclear charge nobody knows.
   PairTerms<Model> pair(std::span<const Species> species, int a, int b) const;
-  Truncation truncation() const { return Truncation::smooth; }
+  Truncation truncation() const {
+    return params_.switching == Params::Switching::added ? Truncation::plain : Truncation::smooth;
+  }
   double cutoff() const { return params_.outer; }
   const std::optional<PairTableParams>& table() const { return params_.table; }
   std::string summary() const;

@@ -15,7 +15,7 @@ namespace {
 /// Equations (2-60) and following of the book, in eV and Å.
 double zbl(double r, double zi, double zj) {
   const double x = r * (std::pow(zi, 0.23) + std::pow(zj, 0.23)) / 0.46850;
-  return 14.399645478 * zi * zj / r *
+  return 14.3996454784255 * zi * zj / r *
          (0.18175 * std::exp(-3.1998 * x) + 0.50986 * std::exp(-0.94229 * x) + 0.28022 * std::exp(-0.4029 * x) +
           0.02817 * std::exp(-0.20162 * x));
 }
@@ -53,6 +53,38 @@ TEST_CASE("zbl of two species") {
            sum_over_pairs(s, [&](double r, int i, int j) { return smooth_step(r, 1.5, 2.9) * zbl(r, z[i], z[j]); });
   };
   check_potential(c, world);
+}
+
+/// LAMMPS' S(r), by differences of the formula at the cut-off instead of its derivatives.
+double added(double r, double inner, double outer, double zi, double zj) {
+  const double h = 1e-4, width = outer - inner;
+  const double e = zbl(outer, zi, zj), up = zbl(outer + h, zi, zj), down = zbl(outer - h, zi, zj);
+  const double slope = (up - down) / (2.0 * h), curvature = (up - 2.0 * e + down) / (h * h);
+  const double a = (-3.0 * slope + width * curvature) / (width * width);
+  const double b = (2.0 * slope - width * curvature) / (width * width * width);
+  const double t = std::max(r - inner, 0.0);
+  return a / 3.0 * t * t * t + b / 4.0 * t * t * t * t - e + 0.5 * width * slope - width * width * curvature / 12.0;
+}
+
+TEST_CASE("zbl with LAMMPS' polynomial ends smoothly at the cut-off") {
+  World world;
+  auto params = zbl_params();
+  params.switching = Zbl::Params::Switching::added;
+  auto c = compressed_case({{"Si", 28.1}, {"heavy", 100.0}});
+  c.potential = std::make_unique<Zbl>(params, world.context);
+  c.potential->bind(c.species);
+  CHECK(c.potential->summary() == "ZBL repulsion, switched off from 1.5 to 2.9 Å as LAMMPS does");
+  const double z[2] = {14.0, 60.5};
+  c.oracle = [&](const PeriodicSystem& s) {
+    return 0.5 * sum_over_pairs(s, [&](double r, int i, int j) {
+             return r < 2.9 ? zbl(r, z[i], z[j]) + added(r, 1.5, 2.9, z[i], z[j]) : 0.0;
+           });
+  };
+  check_potential(c, world);
+  // Energy, force and curvature end at the cut-off: to third order in the distance from it.
+  const auto total = [&](double r) { return zbl(r, z[0], z[1]) + added(r, 1.5, 2.9, z[0], z[1]); };
+  CHECK(std::abs(total(2.9)) < 1e-6);
+  CHECK(std::abs(total(2.89)) < 30.0 * zbl(2.9, z[0], z[1]) * 1e-6);
 }
 
 TEST_CASE("zbl from a table gives the forces of its formula within the error") {
