@@ -17,5 +17,8 @@ inline constexpr double ftm2v = 1.0 / mvv2e;
 inline constexpr double bar_per_ev_per_a3 = 1.602176634e6;
 /// e^2 / (4 pi epsilon_0) in eV Å (alpha hbar c).
 inline constexpr double coulomb = 14.3996454784255;
+inline constexpr double joule_per_hartree = 4.3597447222071e-18;
+inline constexpr double ev_per_hartree = 27.211386245988;
+inline constexpr double angstrom_per_bohr = 0.529177210903;
 
 }  // namespace cambium::constants

@@ -24,10 +24,8 @@ struct Named {
   double factor;
 };
 
-constexpr double e_charge = 1.602176634e-19;     // C, exact (SI 2019)
-constexpr double avogadro = 6.02214076e23;       // exact (SI 2019)
-constexpr double dalton = 1e-3 / avogadro;       // kg; makes g/mol and amu one unit (the CODATA value differs by 3e-10)
-constexpr double hartree = 4.3597447222071e-18;  // J, CODATA 2018
+using constants::avogadro, constants::elementary_charge, constants::joule_per_hartree;
+constexpr double dalton = 1e-3 / avogadro;  // kg; makes g/mol and amu one unit (the CODATA value differs by 3e-10)
 
 // The first name of a unit is the one shown in the documentation; the others are spellings that people type.
 constexpr Named table[] = {{"angstrom", length, 1e-10},
@@ -59,7 +57,7 @@ constexpr Named table[] = {{"angstrom", length, 1e-10},
                            {"Da", mass, dalton},
                            {"K", temperature, 1.0},
                            {"mK", temperature, 1e-3},
-                           {"e", charge, e_charge},
+                           {"e", charge, elementary_charge},
                            {"C", charge, 1.0},
                            {"mol", pure, avogadro},
                            {"rad", pure, 1.0},
@@ -71,17 +69,17 @@ constexpr Named table[] = {{"angstrom", length, 1e-10},
                            {"MiB", pure, 1048576.0},
                            {"GiB", pure, 1073741824.0},
                            {"deg", pure, constants::pi / 180.0},
-                           {"eV", energy, e_charge},
-                           {"meV", energy, 1e-3 * e_charge},
-                           {"keV", energy, 1e3 * e_charge},
-                           {"MeV", energy, 1e6 * e_charge},
+                           {"eV", energy, elementary_charge},
+                           {"meV", energy, 1e-3 * elementary_charge},
+                           {"keV", energy, 1e3 * elementary_charge},
+                           {"MeV", energy, 1e6 * elementary_charge},
                            {"J", energy, 1.0},
                            {"kJ", energy, 1e3},
                            {"cal", energy, 4.184},
                            {"kcal", energy, 4184.0},
                            {"erg", energy, 1e-7},
-                           {"hartree", energy, hartree},
-                           {"rydberg", energy, 0.5 * hartree},
+                           {"hartree", energy, joule_per_hartree},
+                           {"rydberg", energy, 0.5 * joule_per_hartree},
                            {"N", force, 1.0},
                            {"nN", force, 1e-9},
                            {"pN", force, 1e-12},

@@ -8,20 +8,19 @@ namespace cambium::io {
 
 namespace {
 
-constexpr double angstrom_per_bohr = 0.529177210903;  // Å
-
 struct StyleOfUnits {
   std::string_view name;
   LammpsUnits units;
 };
 
-constexpr StyleOfUnits styles_of_units[] = {{"metal", {1.0, 1.0, 1.0}},
-                                            {"real", {1.0, 1000.0, 1.0}},
-                                            {"si", {1e10, 1e-2, 1e3 * constants::avogadro}},
-                                            {"cgs", {1e8, 1e-4, constants::avogadro}},
-                                            {"electron", {angstrom_per_bohr, 1000.0 * angstrom_per_bohr, 1.0}},
-                                            {"micro", {1e4, 1e-2, 1e-12 * constants::avogadro}},
-                                            {"nano", {10.0, 1e-2, 1e-18 * constants::avogadro}}};
+constexpr StyleOfUnits styles_of_units[] = {
+    {"metal", {1.0, 1.0, 1.0}},
+    {"real", {1.0, 1000.0, 1.0}},
+    {"si", {1e10, 1e-2, 1e3 * constants::avogadro}},
+    {"cgs", {1e8, 1e-4, constants::avogadro}},
+    {"electron", {constants::angstrom_per_bohr, 1000.0 * constants::angstrom_per_bohr, 1.0}},
+    {"micro", {1e4, 1e-2, 1e-12 * constants::avogadro}},
+    {"nano", {10.0, 1e-2, 1e-18 * constants::avogadro}}};
 
 bool letter_of_title(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 

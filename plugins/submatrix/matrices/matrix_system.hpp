@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/constants.hpp"
 #include "core/parallel/context.hpp"
 #include "plugins/submatrix/columns/block_columns.hpp"
 
@@ -13,8 +14,9 @@ namespace cambium::submatrix {
 
 struct BondGraph;
 
-inline constexpr double ev_per_hartree = 27.211386245988;        // CODATA 2018
-inline constexpr double boltzmann_hartree = 3.1668115634556e-6;  // hartree per kelvin, CODATA 2018
+using constants::ev_per_hartree;
+/// Boltzmann's constant, hartree/K.
+inline constexpr double boltzmann_hartree = constants::boltzmann / ev_per_hartree;
 
 /// What the rows of the matrices are cut into: whole molecules (fewer, larger blocks) or atoms.
 enum class BlockKind { molecule, atom };

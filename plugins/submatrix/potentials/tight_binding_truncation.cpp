@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "plugins/submatrix/density/dense_density.hpp"
 #include "plugins/submatrix/density/gap_check.hpp"
 #include "plugins/submatrix/potentials/tight_binding.hpp"
@@ -11,8 +12,6 @@
 namespace cambium::submatrix {
 
 namespace {
-
-constexpr double boltzmann_ev = 8.617333262e-5;
 
 constexpr double skin_of_eps =
     0.5;  ///< bond orders down to this share of eps belong to a submatrix: they may grow until the next choice
@@ -34,7 +33,7 @@ DensityOptions TightBinding::density_options(double tolerance) const {
   options.eps = 0.0;  // the pattern of the Hamiltonian is that of the regions
   options.solver = params_.solver;
   options.krylov_tolerance = tolerance;
-  options.kt = boltzmann_ev * params_.temperature;
+  options.kt = constants::boltzmann * params_.temperature;
   options.electrons = static_cast<double>(electrons_per_atom) * atoms_->count();
   options.sample = 0;
   if (!truncated()) return options;
