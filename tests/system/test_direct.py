@@ -14,9 +14,18 @@ SMALL = [T + "network.width=16", T + "network.heads=2", T + "dataset.samples=200
          T + "steps=20", T + "validate.every=10", T + "checkpoint={every: 10, keep: 5}", T + "log=10", "stages[1].evaluate.dataset.samples=20"]
 
 
+def unpacked(data):
+    """An array of a model file as numbers."""
+    codes = data[()]
+    if "shape" in data.attrs:  # ternary, four to a byte
+        shape = tuple(data.attrs["shape"])
+        codes = ((codes[:, None] >> (2 * numpy.arange(4))) & 3).astype(numpy.int8).reshape(-1)[:numpy.prod(shape)].reshape(shape) - 1
+    return codes if "scale_factor" not in data.attrs else codes.astype(numpy.float32) * data.attrs["scale_factor"]
+
+
 def matrices(folder):
     with h5py.File(os.path.join(folder, "train", "model.h5")) as file:
-        return {key: data[()] for key, data in file["weights"].items()}
+        return {key: unpacked(data) for key, data in file["weights"].items()}
 
 
 class Direct(unittest.TestCase):
@@ -39,6 +48,25 @@ class Direct(unittest.TestCase):
             for name, values in matrices(folder).items():
                 if "attention" in name or "feed_forward" in name:
                     self.assertLessEqual(len(numpy.unique(values)), numbers, name)
+
+    def test_another_training_starts_where_this_one_ended(self):
+        """With the same grids: a rate of next to nothing moves no weight, whole or divided; the file holds codes, not floats."""
+        still = [T + "steps=1", T + "log=1", T + "validate.every=1", T + "checkpoint=null", T + "warm_up=0", T + "learning_rate=1e-30"]
+        for weights, least in (("int8", 3.9), ("ternary", 15.0)):
+            first, _ = self.trained("first_" + weights, T + f"direct.weights={weights}")
+            model = os.path.join(first, "train", "model.h5")
+            with h5py.File(model) as file:
+                linear = [data for data in file["weights"].values() if "scale_factor" in data.attrs]
+                numbers = sum(int(numpy.prod(data.attrs.get("shape", data.shape))) for data in linear)
+                self.assertEqual(numbers, 6144)
+                self.assertGreater(4 * numbers / sum(data.nbytes for data in linear), least)
+                self.assertEqual(file["model"].attrs["format"], 2)
+            for parallel, ranks in (("null", 1), ("{preset: zero3, whole_below: 500}", 2)):
+                with self.subTest(weights=weights, ranks=ranks):
+                    again, _ = self.trained(f"again_{weights}_{ranks}", T + f"direct.weights={weights}", T + f"start_from={model}",
+                                            T + f"parallel={parallel}", *still, ranks=ranks)
+                    for name, values in matrices(first).items():
+                        numpy.testing.assert_allclose(matrices(again)[name], values, rtol=0, atol=0, err_msg=name)
 
     def test_resumes_bit_for_bit_on_other_ranks_too(self):
         whole, _ = self.trained("whole", T + "reduce={mode: ordered}")

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 static ArtifactInfo info_of(const LoadedModel& whole, const Assembled& factors, const Context& context) {
   ArtifactInfo info = whole.info;
+  info.grids.clear();  // products of factors lie on none
   const auto* entry = context.registry->find(Network::kind, info.type);
   info.config = deck::resolved(factors.keys, entry->schema, *context.registry);
   std::erase_if(info.card, [](const auto& figure) { return figure.name.starts_with("validation_"); });

@@ -197,7 +197,7 @@ void Trainer::start_from_model() {
                     params_.start_from, other));
   // The new data's statistics would change what the weights mean: the model's own stay.
   step_.network().restore(model.info.state);
-  step_.weights().start([&](FlatBuffer& whole) {
+  step_.weights().start_on(model.info.grids, [&](FlatBuffer& whole) {
     with_real(whole.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), whole); });
   });
   if (Tables* tables = step_.tables())

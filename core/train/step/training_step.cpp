@@ -140,6 +140,7 @@ ArtifactInfo TrainingStep::model_info() const {
   const auto* entry = context_.registry->find(Network::kind, keys_.network.type);
   info.config = deck::resolved(keys_.network.node, entry->schema, *context_.registry);
   info.state = network_->state();
+  if (weights_) info.grids = weights_->grids();
   return info;
 }
 

@@ -19,7 +19,7 @@
 
 namespace cambium::train {
 
-constexpr int format = 1;
+constexpr int format = 2, format_without_grids = 1;
 
 static void write_fields(io::File& file, const ArtifactInfo& info) {
   for (const auto& field : info.fields) {
@@ -32,6 +32,42 @@ static void write_fields(io::File& file, const ArtifactInfo& info) {
   for (const auto& entry : info.card) file.write("/card/" + entry.name, entry.value).set_attribute("unit", entry.unit);
 }
 
+static TensorRef shaped(TensorRef values, const std::vector<std::int64_t>& shape) {
+  values.rank = 0;
+  for (auto extent : shape) values.shape[values.rank++] = extent;
+  for (std::int64_t stride = 1, d = values.rank - 1; d >= 0; stride *= values.shape[d--]) values.stride[d] = stride;
+  return values;
+}
+
+/// Numbers that lie on the grid.
+static void write_on_grid(io::File& file, const std::string& name, const ParameterInfo& info,
+                          std::span<const float> values, const Grid& grid) {
+  std::vector<std::uint8_t> packed(grid.bytes(std::ssize(values)));
+  round_onto_grid(grid, values, {}, true, std::as_writable_bytes(std::span(packed)));
+  if (grid.ternary()) {
+    file.write(name, packed).set_attribute("shape", info.shape);
+  } else {
+    const auto* bytes = reinterpret_cast<const std::int8_t*>(packed.data());
+    file.write(name, shaped(io::tensor_of(bytes, {}), info.shape));
+  }
+  file.dataset(name).set_attribute("scale_factor", grid.step);
+}
+
+static void write_weights(io::File& file, const FlatBuffer& weights, std::span<const Grid> grids) {
+  const auto& tensors = weights.layout().tensors();
+  std::size_t matrix = 0;
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    const auto& info = tensors[k].info;
+    const std::string name = "/weights/" + info.name;
+    if (info.linear && !grids.empty())
+      write_on_grid(file, name, info, weights.values<float>(k), grids[matrix++]);
+    else
+      with_real(weights.dtype(), [&]<class T>() {
+        file.write(name, shaped(io::tensor_of(weights.values<T>(k).data(), {}), info.shape));
+      });
+  }
+}
+
 void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
                     const Context& context, Tables* tables, bool best) {
   ServingRows serving(tables, context.comm);
@@ -40,24 +76,14 @@ void write_artifact(const std::string& path, const ArtifactInfo& info, const Fla
     io::write_sealed_h5(path, [&](io::File& file) {
       io::write_provenance(file, io::provenance_of(context));
       auto model = file.create_group("/model");
-      model.set_attribute("format", format);
+      model.set_attribute("format", info.grids.empty() ? format_without_grids : format);
       model.set_attribute("type", info.type);
       model.write("config", info.config);
       model.write("state", info.state);
       if (!info.training.empty()) model.write("training", info.training);
       if (!info.chosen_by.empty()) model.write("chosen_by", info.chosen_by);
       write_fields(file, info);
-      const auto& tensors = weights.layout().tensors();
-      with_real(weights.dtype(), [&]<class T>() {
-        for (std::size_t k = 0; k < tensors.size(); ++k) {
-          const auto values = weights.values<T>(k);
-          TensorRef tensor = io::tensor_of(values.data(), {});
-          for (auto extent : tensors[k].info.shape) tensor.shape[tensor.rank++] = extent;
-          for (std::int64_t stride = 1, d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d--])
-            tensor.stride[d] = stride;
-          file.write("/weights/" + tensors[k].info.name, tensor);
-        }
-      });
+      write_weights(file, weights, info.grids);
       if (tables) tables->write(file, best ? Tables::For::best_model : Tables::For::model);
     });
   });
@@ -68,9 +94,10 @@ static ArtifactInfo read_info(const io::File& file) {
     throw InputError(fmt::format(
         "'{}' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", file.file()));
   const auto model = file.group("/model");
-  if (const int found = model.attribute<int>("format"); found != format)
-    throw InputError(fmt::format("'{}' has model format {}, but this program reads {}; use the Cambium that wrote it",
-                                 file.file(), found, format));
+  if (const int found = model.attribute<int>("format"); found < 1 || found > format)
+    throw InputError(
+        fmt::format("'{}' has model format {}, but this program reads up to {}; use the Cambium that wrote it",
+                    file.file(), found, format));
   ArtifactInfo info;
   info.type = model.attribute<std::string>("type");
   info.config = model.read<std::string>("config");
@@ -94,19 +121,52 @@ static ArtifactInfo read_info(const io::File& file) {
   return info;
 }
 
-static void read_weights(const io::File& file, FlatBuffer& weights) {
+/// Of the numbers that an array holds.
+static std::vector<std::int64_t> shape_of(const io::Dataset& array) {
+  return array.has_attribute("shape") ? array.attribute<std::vector<std::int64_t>>("shape") : array.shape();
+}
+
+/// What write_on_grid() wrote.
+static Grid read_on_grid(const io::Dataset& array, std::span<float> values) {
+  const Grid grid{array.has_attribute("shape") ? 1 : 127, array.attribute<float>("scale_factor")};
+  if (!grid.ternary()) {
+    const auto bytes = array.read<std::vector<std::int8_t>>();
+    unpack_grid(grid, std::as_bytes(std::span(bytes)), values);
+    return grid;
+  }
+  const auto packed = array.read<std::vector<std::uint8_t>>();
+  if (std::ssize(packed) != grid.bytes(std::ssize(values)))
+    throw InputError(fmt::format("'{}': {} holds {} bytes, but ternary weights of its shape take {}", array.file(),
+                                 array.path(), packed.size(), grid.bytes(std::ssize(values))));
+  unpack_grid(grid, std::as_bytes(std::span(packed)), values);
+  return grid;
+}
+
+/// Returns the grids on which matrices lie.
+static std::vector<Grid> read_weights(const io::File& file, FlatBuffer& weights) {
   const auto views = weights.views();
   const auto& tensors = weights.layout().tensors();
+  std::vector<Grid> grids;
   for (std::size_t k = 0; k < tensors.size(); ++k) {
     const std::string name = "/weights/" + tensors[k].info.name;
-    if (!file.exists(name) || file.dataset(name).shape() != tensors[k].info.shape)
+    if (!file.exists(name) || shape_of(file.dataset(name)) != tensors[k].info.shape)
       throw InputError(fmt::format(
           "'{}': the model needs {} of shape [{}], but the file has {}; it was written by another version or changed "
           "afterwards",
           file.file(), name, fmt::join(tensors[k].info.shape, ", "),
-          file.exists(name) ? fmt::format("[{}]", fmt::join(file.dataset(name).shape(), ", ")) : "no such array"));
-    file.dataset(name).read_into(views[k]);
+          file.exists(name) ? fmt::format("[{}]", fmt::join(shape_of(file.dataset(name)), ", ")) : "no such array"));
+    const auto array = file.dataset(name);
+    if (!array.has_attribute("scale_factor"))
+      array.read_into(views[k]);
+    else if (weights.dtype() == DType::f32)
+      grids.push_back(read_on_grid(array, weights.values<float>(k)));
+    else
+      throw InputError(
+          fmt::format("'{}': {} is packed, as direct weights of float32 are, but the model computes in "
+                      "float64; its configuration was changed afterwards",
+                      file.file(), name));
   }
+  return grids;
 }
 
 LoadedModel load_artifact(const std::string& path, Context& context) {
@@ -120,7 +180,7 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
     out.network->restore(out.info.state);
     out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
     out.weights = FlatBuffer(*out.layout, out.network->dtype());
-    read_weights(file, out.weights);
+    out.info.grids = read_weights(file, out.weights);
     if (const UsesTables* user = out.network->traits().tables) {
       TableKeys keys;
       keys.optimizer = TableKeys::Rule::sgd;  // no states

@@ -6,6 +6,7 @@
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/buffer.hpp"
 #include "core/train/tables/tables.hpp"
+#include "core/train/weights/grid.hpp"
 
 namespace cambium::train {
 
@@ -27,16 +28,19 @@ struct ArtifactInfo {
   std::string config;  ///< its keys with all defaults, YAML
   std::string state;   ///< Network::state()
   std::vector<FieldRange> fields;
-  std::vector<CardEntry> card;  ///< step, samples, errors
-  std::string training;         ///< keys of the data set that it was trained on, YAML; empty where it came from memory
-  std::string chosen_by;        ///< of the data set whose errors chose it among its steps; empty when none did
+  std::vector<CardEntry> card;   ///< step, samples, errors
+  std::string training;          ///< keys of the data set that it was trained on, YAML; empty where it came from memory
+  std::vector<Grid> grids = {};  ///< of the matrices of linear layers, in order, of direct weights; none of others
+  std::string chosen_by;         ///< of the data set whose errors chose it among its steps; empty when none did
 };
 
 /// Collective: one HDF5 file, complete or not at all, by rank 0; rows of `tables` come from all ranks, those that were
 /// kept as the best where `best`,
 ///   /cambium          provenance and the resolved deck (attributes)
 ///   /model            format, type (attributes), config (YAML), state (JSON), training, chosen_by (YAML, where known)
-///   /weights/<name>   one array per parameter, in float32 or float64
+///   /weights/<name>   one array per parameter, in float32 or float64; of direct weights the matrices of linear layers
+///                     as bytes with the attribute scale_factor (as the CF conventions pack numbers), ternary ones four
+///                     to a byte (0, 1, 2 mean -1, 0, 1; lowest bits first), with the attributes scale_factor and shape
 ///   /fields/<name>    name, unit, shape, lowest and highest value seen in training (attributes)
 ///   /card/<name>      figures with their unit
 ///   /rows/<table>     weights (rows, width), of networks with tables

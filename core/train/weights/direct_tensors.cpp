@@ -92,6 +92,13 @@ std::vector<double> DirectTensors::steps() const {
   return out;
 }
 
+std::vector<Grid> DirectTensors::grids() const {
+  std::vector<Grid> out;
+  for (const auto& t : tensors_)
+    if (t.linear) out.push_back(t.grid);
+  return out;
+}
+
 void DirectTensors::take(const FlatBuffer& whole, std::span<const double> steps) {
   std::size_t next = 0;
   for (auto& t : tensors_)

@@ -47,6 +47,8 @@ class DirectTensors {
   void take(const FlatBuffer& whole, std::span<const double> steps);
   void take_best(const FlatBuffer& whole);
   std::vector<double> steps() const;
+  std::vector<Grid> grids() const;  ///< of linear tensors, in order
+  int limit() const { return params_.grid().limit; }
 
   /// Views of the weights; those of linear layers have memory while their module is open.
   std::span<const TensorRef> views() const { return views_; }

@@ -20,6 +20,14 @@ void DirectWeights::start(const Use& fill) {
   tensors_.start(first.numbers);
 }
 
+void DirectWeights::start_on(std::span<const Grid> grids, const Use& fill) {
+  const auto steps = steps_on(grids, tensors_.limit());
+  if (steps.size() != tensors_.steps().size()) return start(fill);
+  auto first = copy();
+  fill(first.numbers);
+  tensors_.take(first.numbers, steps);
+}
+
 void DirectWeights::begin(int slices) { parallel_.reducer->begin(parallel_.gradients, slices); }
 
 Pass DirectWeights::pass() {

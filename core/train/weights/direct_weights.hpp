@@ -18,6 +18,8 @@ class DirectWeights : public Weights {
   std::vector<Optimizer::StateInfo> states() const override { return optimizer_.states(DType::f32); }
   Communication& communication() override { return *parallel_.reducer; }
   void start(const Use& fill) override;
+  void start_on(std::span<const Grid> grids, const Use& fill) override;
+  std::vector<Grid> grids() const override { return tensors_.grids(); }
   void begin(int slices) override;
   Pass pass() override;
   void skip() override;

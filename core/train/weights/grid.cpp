@@ -22,6 +22,15 @@ static void set_number(const Grid& grid, std::span<std::byte> packed, std::size_
   packed[k / 4] = static_cast<std::byte>(others | (q + 1) << shift);
 }
 
+std::vector<double> steps_on(std::span<const Grid> grids, int limit) {
+  std::vector<double> out;
+  for (const auto& grid : grids) {
+    if (grid.limit != limit) return {};
+    out.push_back(static_cast<double>(grid.step));
+  }
+  return out;
+}
+
 static void require_size(const Grid& grid, std::size_t numbers, std::size_t bytes) {
   if (grid.bytes(static_cast<std::int64_t>(numbers)) != static_cast<std::int64_t>(bytes))
     throw InternalError("a packed array has another length than its numbers");

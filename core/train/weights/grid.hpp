@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/lowp/dither.hpp"
 
@@ -15,6 +16,9 @@ struct Grid {
   bool ternary() const { return limit == 1; }
   std::int64_t bytes(std::int64_t n) const { return ternary() ? (n + 3) / 4 : n; }
 };
+
+/// The steps of grids with this limit; empty where there are none, or others.
+std::vector<double> steps_on(std::span<const Grid> grids, int limit);
 
 /// packed -> numbers.
 void unpack_grid(const Grid& grid, std::span<const std::byte> packed, std::span<float> values);

@@ -35,6 +35,7 @@ class PackedWeights {
                     bool nearest, std::span<std::byte> to) const;
 
   std::int64_t linear_numbers() const { return linear_numbers_; }
+  int limit() const { return grids_.front().limit; }
   double bits() const { return grids_.front().ternary() ? 2.0 : 8.0; }
 
  private:

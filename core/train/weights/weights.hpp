@@ -12,6 +12,7 @@
 #include "core/train/optimizers/clip.hpp"
 #include "core/train/optimizers/optimizer.hpp"
 #include "core/train/reduce/reducer.hpp"
+#include "core/train/weights/grid.hpp"
 
 namespace cambium::train {
 
@@ -62,6 +63,11 @@ class Weights {
 
   /// First weights: `fill` writes the same ones on every rank, and the optimizer starts with them.
   virtual void start(const Use& fill) = 0;
+  /// The same with weights that lie on `grids`, as grids() gave them of another training: direct weights of the same
+  /// number of bits keep these, and no weight moves.
+  virtual void start_on(std::span<const Grid> /*grids*/, const Use& fill) { start(fill); }
+  /// Of direct weights, for each matrix of a linear layer in order; none of others.
+  virtual std::vector<Grid> grids() const { return {}; }
   /// Collective. A step begins, of so many slices of this rank.
   virtual void begin(int slices) = 0;
   /// For the next slice. What is sent while it is computed, others wait for.

@@ -17,6 +17,23 @@ void DividedWeights::start(const Use& fill) {
   if (!packed) step_.start(first.numbers);
 }
 
+void DividedWeights::start_on(std::span<const Grid> grids, const Use& fill) {
+  auto& packed = parts_.form.packed;
+  const auto steps = packed ? steps_on(grids, packed->limit()) : std::vector<double>();
+  if (!packed || steps.size() != packed->steps().size()) return start(fill);
+  auto first = copies_.empty();
+  fill(first.numbers);
+  packed->set_steps(steps);
+  copies_.take_weights(first.numbers);
+}
+
+std::vector<Grid> DividedWeights::grids() const {
+  std::vector<Grid> out;
+  if (const auto& packed = parts_.form.packed)
+    for (const double step : packed->steps()) out.push_back({packed->limit(), static_cast<float>(step)});
+  return out;
+}
+
 void DividedWeights::go_on() {
   gradients_.advance();
   windows_.advance();

@@ -23,6 +23,8 @@ class DividedWeights : public Weights {
   int turns() const override { return static_cast<int>(parts_of(parts_.mesh, parts_.partition.gradients)); }
   Communication& communication() override { return parts_.exchanges; }
   void start(const Use& fill) override;
+  void start_on(std::span<const Grid> grids, const Use& fill) override;
+  std::vector<Grid> grids() const override;
   void begin(int slices) override;
   Pass pass() override;
   void skip() override;
