@@ -111,7 +111,8 @@ struct Given {
 
 /// Of commands that read decks.
 void add_verbose(CLI::App& command) {
-  command.add_flag(std::string(verbose_flag), "behind a message its identifier, by which docs/errors.md is searched");
+  const std::string about = "behind a message its identifier, by which docs/errors.md is searched";
+  command.add_flag(verbose_flag, about);
 }
 
 void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
