@@ -35,7 +35,7 @@ class ConvectionPhysics : public Physics, public Checked {
   bool ends() const override { return true; }
   Work work(const State&) const override { return run_.work(); }
   std::vector<Citation> citations() const override { return run_.citations(); }
-  std::string summary() const override { return setup_.name() + ": " + run_.summary(); }
+  std::string summary() const override { return fmt::format("{}: {}", setup_.name(), run_.summary()); }
   std::vector<Observable> observables() const override { return setup_.observables(); }
   void measure(const State&, Context& context, std::span<double> values) override {
     const Flow& flow = run_.stepper.flow();

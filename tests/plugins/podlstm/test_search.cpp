@@ -15,7 +15,7 @@ using namespace cambium::tune;
 
 namespace {
 
-using Result = cambium::podlstm::Outcome;
+using Found = cambium::podlstm::Outcome;
 
 /// Ten decisions of four choices, of which the last changes nothing; the reward counts how many are 2.
 SearchSpace small_space() {
@@ -25,8 +25,8 @@ SearchSpace small_space() {
   return s;
 }
 
-Result count_twos(const Job& job) {
-  Result o;
+Found count_twos(const Job& job) {
+  Found o;
   for (std::size_t k = 0; k + 1 < job.genome.size(); ++k) o.reward += job.genome[k] == 2;
   o.epochs = o.best_epoch = 1;
   return o;
@@ -121,7 +121,7 @@ TEST_CASE("a failure is tried again, then scored", "[search]") {
   Run run;
   auto o = options(40, Strategy::random);
   const auto report = run.search(o, [](const Job& job, const auto&) {
-    Result out = count_twos(job);
+    Found out = count_twos(job);
     out.failed = job.number % 5 == 0 || (job.number % 5 == 1 && job.attempt == 1);
     return out;
   });
@@ -199,7 +199,7 @@ TEST_CASE("trials that a rung ends are counted, at the last rung, too", "[search
   o.rungs = 2;
   std::int64_t ended = 0;
   const auto report = run.search(o, [&](const Job& job, const auto&) {
-    Result out = count_twos(job);
+    Found out = count_twos(job);
     out.rungs.assign(2, std::nan(""));
     for (std::size_t k = 0; k < 2; ++k) {
       out.rungs[k] = out.reward + static_cast<double>(k);
@@ -222,7 +222,7 @@ TEST_CASE("asynchronous workers do not wait for each other", "[search]") {
   auto uneven = [](const Job& job, const auto&) {
     const double seconds = 0.01 + 0.04 * static_cast<double>((job.number * 7) % 10) / 9.0;
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    Result out = count_twos(job);
+    Found out = count_twos(job);
     out.seconds = seconds;
     return out;
   };
@@ -253,7 +253,7 @@ TEST_CASE("the trial of a rank that hangs goes to another, and what the rank say
       std::this_thread::sleep_for(std::chrono::milliseconds(now ? 1500 : 15));
       breathe();
     }
-    Result out = count_twos(job);
+    Found out = count_twos(job);
     if (now) out.reward = 1e6;
     return out;
   });
@@ -276,7 +276,7 @@ TEST_CASE("groups of ranks evaluate together and find what single ranks find", "
     run.reset();
     tasks::WorkGroups groups(run.comm, size);
     const Evaluate parts = [&](const Job& job, const auto& breathe) {
-      Result own, whole = count_twos(job);
+      Found own, whole = count_twos(job);
       for (std::size_t k = 0; k + 1 < job.genome.size(); ++k)
         if (static_cast<int>(k) % groups.own().size() == groups.own().rank()) own.reward += job.genome[k] == 2;
       breathe();

@@ -69,7 +69,7 @@ TEST_CASE("bytes read and hit rate beat a shuffled loader by the predicted facto
     }
     CHECK(good);
     CHECK(loader.counts().samples <= 600 * 8);
-    CHECK(loader.report(set.world.context).size() == 2);
+    CHECK(loader.results(set.world.context).size() == 4);
     return comm.sum(static_cast<double>(data.bytes_read() - first_epoch));
   };
   // Read as it is needed, so that the first epoch's bytes can be told apart.
