@@ -4,6 +4,7 @@
 
 #include "core/parallel/random.hpp"
 #include "core/train/kinds/buffer.hpp"
+#include "core/train/tune/trial.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/oracle_network.hpp"
@@ -104,7 +105,7 @@ TEST_CASE("networks compute what their genome says", "[network]") {
   for (Cell cell : {Cell::lstm, Cell::gru})
     for (Head head : {Head::recurrent, Head::dense})
       for (const auto& genome : genomes) {
-        INFO(tune::genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
+        INFO(cambium::tune::genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
                                  << (head == Head::dense ? " dense" : " recurrent"));
         Net n(genome, cell, head);
         double expected = 0.0;
@@ -120,7 +121,7 @@ TEST_CASE("gradients are those of finite differences", "[network]") {
     for (Head head : {Head::recurrent, Head::dense})
       for (const auto& genome : genomes) {
         Net n(genome, cell, head);
-        INFO(tune::genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
+        INFO(cambium::tune::genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
                                  << (head == Head::dense ? " dense" : " recurrent"));
         train::TermSum sum;
         const double one = 1.0;
