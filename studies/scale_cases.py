@@ -126,6 +126,10 @@ def write_machine(folder, bandwidth="1 GB/s", latency="1 us", memory=10):
     return path
 
 
+# Of potentials that do not say what an atom costs.
+RATES = {"deep_potential": ("--rate", "1e4")}
+
+
 def run(program, path, ranks, network=APART, overrides=()):
     """What the run found."""
     environment = dict(os.environ, CAMBIUM_NETWORK=network, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")

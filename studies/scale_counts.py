@@ -33,7 +33,7 @@ def weak_scaling(program, folder):
         path, machine = cases.write_deck(case, folder), cases.write_machine(folder)
         for n in (1, 8, 64):
             found = cases.run(program, path, n, overrides=overrides(n))
-            plan = cases.planned(program, path, machine, [n], *overrides(n))[0]
+            plan = cases.planned(program, path, machine, [n], *overrides(n), *cases.RATES.get(case, ()))[0]
             row = {"efficiency_in_work": 1.0 / found["balance"].value if "balance" in found else found.work_items / n / plan["items"]}
             if n > 1:
                 row |= {k: v for k, v in cases.counted(found).items() if k != "memory"}
@@ -56,7 +56,7 @@ def main():
         machine = cases.write_machine(folder)
         for case in given.cases.split(","):
             path = cases.write_deck(case, folder)
-            plans = {p["ranks"]: p for p in cases.planned(given.program, path, machine, ranks)}
+            plans = {p["ranks"]: p for p in cases.planned(given.program, path, machine, ranks, *cases.RATES.get(case, ()))}
             rows = out["cases"][case] = {}
             for n in ranks:
                 if plans[n]["refused"]:

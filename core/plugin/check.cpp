@@ -238,8 +238,10 @@ void Check::resolve_paths(const deck::Node& keys, const std::vector<std::string>
 }
 
 bool is_still_to_come(const std::string& path, const Context& context) {
-  if (!context.dry_run || context.run_directory.empty()) return false;  // `cambium plan` asks for no run
-  const std::string top = fs::path(context.run_directory).parent_path().lexically_normal().string() + "/";
+  if (!context.dry_run) return false;
+  const fs::path run = fs::path(context.run_directory).parent_path();
+  if (run.empty()) return !fs::exists(path);  // `cambium plan`, which belongs to no run, reads what is there
+  const std::string top = run.lexically_normal().string() + "/";
   return fs::path(path).lexically_normal().string().starts_with(top);
 }
 

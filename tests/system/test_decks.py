@@ -70,15 +70,17 @@ class Decks(unittest.TestCase):
                     self.assertTrue(os.path.exists(os.path.join(folder, file)), file)
                 places = re.findall(r"^--- stage \d+ of \d+: \w+ -> (.+)$", out, re.M)
                 self.assertEqual(len(places), len(stages), out)
+                first = {stage: place for place, (stage, _) in reversed(list(zip(places, stages)))}
                 for place, (stage, promised) in zip(places, stages):
                     self.assertRegex(out, f"(?s)-> {re.escape(place)}\n.*\n(Loop|Stage) [0-9.]+ s, 2 ranks.*\npeak memory per rank: "
                                           f".*\nwritten in {re.escape(place)}: ")
                     self.has_found(place, stage)
-                    if (name, stage) in CITED:
+                    if (name, stage) in CITED and place == first[stage]:
                         with open(os.path.join(place, "cite.bib"), encoding="utf-8") as file:
                             self.assertIn("{" + CITED[name, stage], file.read())
                     for file in promised:
-                        self.assertTrue(self.written(place, file), f"{stage} promised {file}")
+                        by_chance = (stage, file) == ("label", "validation/")  # of few frames none may be drawn
+                        self.assertTrue(by_chance or self.written(place, file), f"{stage} promised {file}")
 
     def has_found(self, place, stage):
         """Numbers or lines, and files that are there."""

@@ -51,7 +51,7 @@ class Counted(unittest.TestCase):
         for case in cases.CASES:
             path = cases.write_deck(case, cls.folder)
             cls.runs[case] = {n: cases.counted(cases.run(program.PROGRAM, path, n)) for n in RANKS}
-            cls.plans[case] = {p["ranks"]: p for p in cases.planned(program.PROGRAM, path, machine, RANKS)}
+            cls.plans[case] = {p["ranks"]: p for p in cases.planned(program.PROGRAM, path, machine, RANKS, *cases.RATES.get(case, ()))}
 
     def test_the_plan_says_what_ranks_count(self):
         for case in cases.CASES:

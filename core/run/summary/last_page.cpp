@@ -21,6 +21,24 @@ static std::vector<std::string> lines_of(const LastPage& page, Context& context)
   return out;
 }
 
+/// Of what a task names, such as "distribution.<step>.h5" or "best.yaml (a deck that trains it again)": the files that
+/// are there, with * for what is in brackets. An average without a sample has left none.
+static std::vector<std::string> names_of(const std::vector<std::string>& files, const std::string& folder,
+                                         std::vector<std::string>& said) {
+  std::vector<std::string> out;
+  for (const auto& file : files) {
+    std::string name = file.substr(0, file.find(" ("));
+    const auto open = name.find('<'), close = name.find('>', open);
+    if (close != std::string::npos)
+      name.replace(open, close + 1 - open, "*");
+    else if (!std::filesystem::exists(std::filesystem::path(folder) / name))
+      continue;
+    out.push_back(name);
+    said.push_back(file);
+  }
+  return out;
+}
+
 void print_last_page(const LastPage& page, Context& context) {
   auto& log = context.log;
   StageResults all{with_own_keys(page.results),
@@ -31,14 +49,16 @@ void print_last_page(const LastPage& page, Context& context) {
                    page.work.name,
                    peak_memory(),
                    lines_of(page, context),
-                   page.files,
+                   {},
                    log.warnings()};
+  std::vector<std::string> said;
+  io::on_root(context.comm, [&] { all.files = names_of(page.files, context.run_directory, said); });
   all.memory = context.comm.max(all.memory);
   const auto path = (std::filesystem::path(context.run_directory) / StageResults::file).string();
   io::on_root(context.comm, [&] { io::write_file_atomically(path, json_of(all)); });
   log.info("");
   for (const auto& line : all.summary) log.info(line);
-  if (!page.files.empty()) log.info(fmt::format("written in {}: {}", context.run_directory, join(page.files, ", ")));
+  if (!said.empty()) log.info(fmt::format("written in {}: {}", context.run_directory, join(said, ", ")));
   for (const auto& warning : all.warnings)
     log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
   write_citations(page.citations, context);

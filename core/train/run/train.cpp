@@ -125,7 +125,8 @@ void Train::examine(Check& check) {
   for (const char* name : {"training.csv", "training.h5"}) files.push_back({name, {Origin::stage, "train"}});
   if (validates)
     for (const char* name : {"validation.csv", "validation.h5"}) files.push_back({name, {Origin::stage, "train"}});
-  if (params_.checkpoint.every > 0) files.push_back({"restart.*.h5", {Origin::stage, "train"}});
+  const auto every = params_.checkpoint.every;
+  if (every > 0 && every <= params_.steps.value_or(every)) files.push_back({"restart.*.h5", {Origin::stage, "train"}});
   promise(files, params_.models, check);
 }
 

@@ -78,7 +78,8 @@ static void require_committee(Potential& explorer) {
 }
 
 void Label::examine(Check& check) {
-  for (const char* name : {"train/", "validation/"}) check.will_write({name, {Origin::stage, "label"}});
+  check.will_write({"train/", {Origin::stage, "label"}});
+  if (params_.validation > 0.0) check.will_write({"validation/", {Origin::stage, "label"}});
   if (params_.select) check.will_write({"deviation.csv", {Origin::stage, "label"}});
   if (!check.stage().tried) return;
   check.require_written_by("structure.file", params_.structure.file,

@@ -68,7 +68,12 @@ MdCost::MdCost(const Params& params, Context& context)
     deck::about_key("", "potential", [&] { potential_->bind(*species); });
     for (const auto& s : *species) lightest = std::min(lightest, s.mass);
   }
-  range_ = potential_->cutoff() + params.skin;  // some potentials know it once they know the species
+  if (!(potential_->cutoff() > 0.0))
+    throw KeyError("md.potential.range", "potential",
+                   fmt::format("how far {} reaches is not known before its model is there; run the stage that writes "
+                               "it, or name a model file",
+                               params.potential.type));
+  range_ = potential_->cutoff() + params.skin;
   speed_ = std::sqrt(constants::boltzmann * temperature / (constants::mvv2e * lightest));
 }
 

@@ -172,7 +172,14 @@ void DensityTask::check(Context& context) {
 
 /// Small matrices are solved; of larger ones only the numbers are looked at.
 void DensityTask::examine(Check& check) {
-  for (const char* name : {"*.h5", "*.csv"}) check.will_write({name, {Origin::stage, "density_matrix"}});
+  const char* spins = params_.magnetisation ? "_*" : "";
+  for (const auto& name : params_.output) {
+    const bool matrix = name == "density" || name == "energy_density";
+    const auto file = matrix              ? fmt::format("{}{}.h5", name, spins)
+                      : name == "charges" ? std::string("charges.csv")
+                                          : fmt::format("submatrices{}.csv", spins);
+    check.will_write({file, {Origin::stage, "density_matrix"}});
+  }
   if (!check.stage().tried) return;
   Context& context = check.context();
   const MatrixSystem system =
