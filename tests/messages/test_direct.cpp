@@ -14,6 +14,10 @@
 #include "tests/messages/odd_dataset.hpp"
 #include "tests/scratch.hpp"
 
+namespace cambium::sequence {
+void register_types(Registry& registry);
+}
+
 using namespace cambium;
 using namespace cambium::lowp;
 
@@ -149,7 +153,8 @@ TEST_CASE("a network with nothing to give but its loss") {
   const Comm comm;
   train::Session session(comm.handle(),
                          "network: {type: transformer, layers: 1, width: 4, heads: 1}\noptimizer: sgd\nlearning_rate: "
-                         "{type: constant, start: 0.1}\n");
+                         "{type: constant, start: 0.1}\n",
+                         sequence::register_types);
   double bytes[] = {99, 97, 109, 98};
   const std::vector<train::HostArray> text{{"text", io::tensor_of(bytes, {1, 4}), ""}};
   session.step(text);

@@ -217,7 +217,8 @@ class Compressed(unittest.TestCase):
         self.assertEqual(code, 0, error)
         alone = os.path.join(folder, "a", "b", "c", "d", "e")
         os.makedirs(alone)
-        shutil.copy(os.path.join(program.SOURCE, "apps", "python", "cambium_io.py"), alone)
+        for name in ("cambium_io.py", "cambium_results.py"):
+            shutil.copy(os.path.join(program.SOURCE, "apps", "python", name), alone)
         environment = {key: value for key, value in os.environ.items() if key not in ("HDF5_PLUGIN_PATH", "PYTHONPATH")}
         said = subprocess.run([sys.executable, "-c", f"import cambium_io; cambium_io.open_fields({packed!r})"], cwd=alone, env=environment,
                               capture_output=True, text=True)

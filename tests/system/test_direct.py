@@ -51,7 +51,7 @@ class Direct(unittest.TestCase):
 
     def test_another_training_starts_where_this_one_ended(self):
         """With the same grids: a rate of next to nothing moves no weight, whole or divided; the file holds codes, not floats."""
-        still = [T + "steps=1", T + "log=1", T + "validate.every=1", T + "checkpoint.every=0", T + "warm_up.steps=0", T + "learning_rate={type: constant, value: 1e-30}"]
+        still = [T + "steps=1", T + "log=1", T + "validate.every=1", T + "checkpoint.every=0", T + "warm_up=null", T + "learning_rate={type: constant, start: 1e-30}"]
         for weights, least in (("int8", 3.9), ("ternary", 15.0)):
             first, _ = self.trained("first_" + weights, T + f"direct.weights={weights}")
             model = os.path.join(first, "train", "model.h5")

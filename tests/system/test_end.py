@@ -80,7 +80,7 @@ class Converged(unittest.TestCase):
         self.assertLess(last["potential"], first["potential"] - 1.0)
         self.assertEqual(shown(stage), {name: [0, int(last["step"])] for name in ("trajectory.extxyz", "trajectory.h5md")})
         self.assertTrue(os.path.exists(os.path.join(stage, f"restart.{last['step']:.0f}.h5")))
-        self.assertRegex(out, r"potential energy: \S+ eV, \S+ eV/atom below that of the first line")
+        self.assertRegex(out, r"potential energy: \S+ eV\npotential energy below that of the first line: \S+ eV/atom")
         self.assertNotIn("drift", out)
         # The frame is the structure that was relaxed: its energy, its pressure and its forces, computed anew.
         again = os.path.join(folder, "again")

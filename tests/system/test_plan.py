@@ -171,6 +171,14 @@ class Counted(unittest.TestCase):
         self.assertEqual(times, sorted(times, reverse=True))
         self.assertRegex(out, r"(?m)^largest sensible number of ranks: [0-9]+, efficiency [0-9]+ %")
 
+    def test_a_model_that_is_not_there(self):
+        folder = program.fresh("plan_model")
+        path = cases.write_deck("deep_potential", folder)
+        code, _, error = program.run("plan", path, "--machine", cases.write_machine(folder), "--ranks", "8", "--rate", "1e4",
+                                     "stages[0].simulate.potential.model=trained/model.dp")
+        self.assertEqual(code, 2)
+        self.assertIn("how far deep_potential reaches is not known before its model is there; run the stage that writes it, or name a model file", error)
+
     def test_weak(self):
         folder = program.fresh("plan_weak")
         machine = cases.write_machine(folder, "10 GB/s", "2 us")

@@ -246,6 +246,7 @@ class EdgeReader {
   /// that counts its lines.
   void require_plain_thirds() const {
     if (konect_ || !thirds_ || !whole_thirds_ || !last_.empty()) return;
+    if (*std::min_element(out_.weight.begin(), out_.weight.end()) < 0.0) return;  // no nodes
     const auto refuse = [&](const char* why) {
       throw InputError(
           fmt::format("{}: {}; say columns: [source, target, weight] where the third column are weights, or what its "

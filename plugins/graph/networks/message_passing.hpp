@@ -37,7 +37,12 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  train::NetworkTraits traits() override { return {.spared_labels = {"force"}, .parity = this}; }
+  train::NetworkTraits traits() override {
+    const bool reads_bonds = params_.reference == EnergyFit::Kind::bonds;
+    return {
+        .spared_labels = reads_bonds ? std::vector<std::string>{"force"} : std::vector<std::string>{"force", "bond"},
+        .parity = this};
+  }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;

@@ -161,6 +161,9 @@ TEST_CASE("a damaged results.json is refused") {
       Catch::Contains("'a/results.json' is damaged or was changed") && Catch::Contains("run its stage again"));
   CHECK_THROWS_WITH(stage_results_of("{\"version\": 2}", "a/results.json"),
                     "'a/results.json' is of version 2, and this program reads up to 1; use the one that wrote it");
+  CHECK_THROWS_WITH(
+      stage_results_of("{\"version\": 1", "a/results.json"),
+      Catch::StartsWith("'a/results.json' is damaged or was changed (") && Catch::EndsWith("); run its stage again"));
 }
 
 TEST_CASE("threads of the BLAS are warned of where they are more than the rank's own") {

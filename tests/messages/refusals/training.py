@@ -198,9 +198,30 @@ for name in ("future", "short"):
             first = sorted(file["weights"])[0]
             shape = ", ".join(map(str, file["weights"][first].shape))
             del file["weights"][first]
-fails(("'future.h5' has model format 99, but this program reads ", "; use the Cambium that wrote it"), T + "start_from=future.h5", "run.directory=a")
+fails("'future.h5' has model format 99, but this program reads up to 2; use the Cambium that wrote it", T + "start_from=future.h5", "run.directory=a")
 fails(f"'short.h5': the model needs /weights/{first} of shape [{shape}], but the file has no such array; it was written by another version or "
       "changed afterwards", T + "start_from=short.h5", "run.directory=a")
+
+TERNARY = (T + "network.precision=float32", T + "direct={weights: ternary}")
+table.begins(*TERNARY, "run.directory=packed")
+for name in ("cut", "double"):
+    with open(table.path("packed/train/model.h5"), "rb") as file:
+        table.file(name + ".h5", file.read())
+    with h5py.File(table.path(name + ".h5"), "r+") as file:
+        packed = next(data for data in file["weights"].values() if "shape" in data.attrs)
+        if name == "cut":
+            codes, marks, place = packed[()], dict(packed.attrs), packed.name
+            del file[place]
+            file[place] = codes[:-1]
+            file[place].attrs.update(marks)
+        else:
+            text = file["model/config"][()].decode().replace("precision: float32", "precision: float64")
+            del file["model/config"]
+            file["model/config"] = text
+fails(f"'cut.h5': {place} holds {codes.size - 1} bytes, but ternary weights of its shape take {codes.size}", *TERNARY, T + "start_from=cut.h5",
+      "run.directory=a")
+fails(f"'double.h5': {place} is packed, as direct weights of float32 are, but the model computes in float64; its configuration was changed afterwards",
+      T + "network.precision=float64", T + "start_from=double.h5", "run.directory=a")
 
 # Checkpoints
 CHECK = T + "checkpoint={every: 2}"

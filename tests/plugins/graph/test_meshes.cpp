@@ -240,8 +240,9 @@ TEST_CASE("nodes of Gmsh with coordinates on the geometry, and partitions of a m
   CHECK(area_of(read(parametric)) == Approx(1.0));
   const auto parts = with(old_gmsh, {{"5 2 2 9 1", "5 2 4 9 1 1 1"}, {"6 2 2 9 1", "6 2 4 9 1 1 2"}});
   CHECK(area_of(read(parts)) == Approx(1.0));
-  CHECK_THROWS_WITH(read(with(parts, {{"5 2 4 9 1 1 1", "5 2 4 9 1 1 2"}})),
-                    Catch::Contains("m.msh' holds 1 of at least 2 partitions of a mesh; save it whole"));
+  CHECK_THROWS_WITH(
+      read(with(parts, {{"5 2 4 9 1 1 1", "5 2 4 9 1 1 2"}})),
+      Catch::Contains("m.msh' holds 1 of at least 2 partitions of a mesh; save it whole (gmsh without -part_split)"));
 }
 
 TEST_CASE("triangles that overlap are refused, nodes that are there twice are said") {
@@ -278,7 +279,8 @@ TEST_CASE("triangles that overlap are refused, nodes that are there twice are sa
   for (const auto& [along, side] : {std::pair{0.6, 1.0}, {0.3, 0.25}, {-0.4, 1.0}})
     CHECK_THROWS_WITH(
         squares(along, side),
-        Catch::Contains("triangles may not overlap, which would count what lies there twice: unite the surfaces"));
+        Catch::Contains("; triangles may not overlap, which would count what lies there twice: unite the surfaces (in "
+                        "Gmsh BooleanFragments or BooleanDifference) and mesh the domain again"));
 }
 
 TEST_CASE("a curve that Gmsh names reversed has its physical group") {

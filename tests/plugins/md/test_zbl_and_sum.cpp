@@ -55,11 +55,24 @@ TEST_CASE("zbl of two species") {
   check_potential(c, world);
 }
 
-/// LAMMPS' S(r), by differences of the formula at the cut-off instead of its derivatives.
+/// Its n-th derivative by r, n up to 2: term by term of s exp(-k r) / r.
+double zbl_slope(int n, double r, double zi, double zj) {
+  const double per_a = (std::pow(zi, 0.23) + std::pow(zj, 0.23)) / 0.46850;
+  const double s[4] = {0.18175, 0.50986, 0.28022, 0.02817}, rates[4] = {3.1998, 0.94229, 0.4029, 0.20162};
+  double sum = 0.0;
+  for (int m = 0; m < 4; ++m) {
+    const double k = rates[m] * per_a, e = s[m] * std::exp(-k * r);
+    sum += n == 0   ? e / r
+           : n == 1 ? -e * (k / r + 1.0 / (r * r))
+                    : e * (k * k / r + 2.0 * k / (r * r) + 2.0 / (r * r * r));
+  }
+  return 14.3996454784255 * zi * zj * sum;
+}
+
+/// LAMMPS' S(r).
 double added(double r, double inner, double outer, double zi, double zj) {
-  const double h = 1e-4, width = outer - inner;
-  const double e = zbl(outer, zi, zj), up = zbl(outer + h, zi, zj), down = zbl(outer - h, zi, zj);
-  const double slope = (up - down) / (2.0 * h), curvature = (up - 2.0 * e + down) / (h * h);
+  const double width = outer - inner;
+  const double e = zbl(outer, zi, zj), slope = zbl_slope(1, outer, zi, zj), curvature = zbl_slope(2, outer, zi, zj);
   const double a = (-3.0 * slope + width * curvature) / (width * width);
   const double b = (2.0 * slope - width * curvature) / (width * width * width);
   const double t = std::max(r - inner, 0.0);

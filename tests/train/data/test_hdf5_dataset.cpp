@@ -332,6 +332,12 @@ TEST_CASE("a dimension of netCDF and text of MATLAB hold no numbers") {
   });
   CHECK(refusal(world, scratch, params) ==
         "array '/x' in 'marked.h5' is text of MATLAB, expected numbers; name another array");
+  write_marked<float>(scratch, {1, 2, 3, 4, 5, 6}, [](io::File& file) {
+    file.dataset("x").set_ascii_attribute("MATLAB_class", std::string("double"));
+    file.dataset("x").set_attribute("MATLAB_empty", 1);
+  });
+  CHECK(refusal(world, scratch, params) ==
+        "array '/x' in 'marked.h5' is an empty array of MATLAB, expected numbers; name another array");
 }
 
 TEST_CASE("one thread reads while another writes") {

@@ -230,8 +230,11 @@ TEST_CASE("lists of neighbours are no edges", "[messages]") {
         "neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, say columns: [source, "
         "target]");
   CHECK(says(header + "0 1 2\n1 2 0\n2 0 1\n", edges) == "no error");
-  CHECK(says("# 0\n1 5\n2 5\n# 1\n2 5\n")
-            .find("edges.txt: numbers stand in remarks between the lines, as in LGL files") == 0);
+  CHECK(
+      says("# 0\n1 5\n2 5\n# 1\n2 5\n") ==
+      "edges.txt: numbers stand in remarks between the lines, as in LGL files, where the nodes of the lines behind are "
+      "neighbours of that number; save the graph as a list of edges, or, if a line is an edge, say columns: [source, "
+      "target]");
   const std::string items = "0 31\n1 32 33\n2 34\n3 31 35\n";
   const std::string or_columns =
       "; say columns: [source, target, weight] where the third column are weights, or what its columns are";
