@@ -50,10 +50,11 @@ def flags_by_folder(root, build):
 
 
 def nearest(folders, root, header):
-    """Flags of the folder of the header, or of the one that shares most of its path."""
+    """Flags of the folder of the header, or of the one that shares most of its path, and of those above it: files that are joined stand
+    there."""
     wanted = os.path.join(root, os.path.dirname(header))
     best = max(folders, key=lambda f: (len(os.path.commonpath([f, wanted])), -len(f)))
-    return folders[best]
+    return {target: flags for folder in sorted(folders, key=len) if f"{best}/".startswith(f"{folder}/") for target, flags in folders[folder].items()}
 
 
 def fault(root, folders, header):

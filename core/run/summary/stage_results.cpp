@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "core/run/run_directory.hpp"
 
 namespace cambium {
 
@@ -90,9 +90,11 @@ StageResults stage_results_of(const std::string& json, const std::string& path) 
 }
 
 std::optional<StageResults> stage_results_in(const std::string& folder) {
-  const std::string text = text_in(folder, StageResults::file);
+  const auto path = (std::filesystem::path(folder) / StageResults::file).string();
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
   if (text.empty()) return {};
-  return stage_results_of(text, (std::filesystem::path(folder) / StageResults::file).string());
+  return stage_results_of(text, path);
 }
 
 std::vector<Result> with_own_keys(std::vector<Result> results) {

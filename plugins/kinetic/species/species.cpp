@@ -157,7 +157,8 @@ std::string Species::limiter_report() const {
 
 std::vector<Result> Species::limiter_results() const {
   if (!positivity_) return {};
-  const std::string key = "species_" + cambium::key_of(params_.name), head = fmt::format("species '{}': ", params_.name);
+  const std::string key = "species_" + cambium::key_of(params_.name),
+                    head = fmt::format("species '{}': ", params_.name);
   return {{.key = key + "_the_positivity_limiter_changed",
            .label = head + "cells that the positivity limiter changed",
            .value = static_cast<double>(comm_.sum(positivity_->changed())),

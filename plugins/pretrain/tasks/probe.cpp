@@ -120,6 +120,19 @@ static std::int64_t of_no_class(const std::vector<std::int64_t>& classes, const 
   return std::ranges::count_if(classes, [&](std::int64_t c) { return !there.contains(c); });
 }
 
+/// Of test samples that are known already, and of classes that are not.
+static void warn_of_overlap(const Table& known, const Table& asked, const std::vector<std::int64_t>& classes,
+                            const std::vector<std::int64_t>& truth, Log& log) {
+  if (const auto again = rows_found_again(asked.field, known.field); again > 0)
+    log.warn(fmt::format("{} of {} test samples stand in training, too, where their class is known; give others", again,
+                         asked.rows()));
+  if (const auto others = of_no_class(truth, classes); others > 0)
+    log.warn(
+        fmt::format("{} of {} test samples have a class that no training sample has, and count as wrong; number "
+                    "both alike",
+                    others, truth.size()));
+}
+
 Task::Outcome Probe::run(Context& context) {
   results_.clear();
   lines_.clear();
@@ -136,13 +149,7 @@ Task::Outcome Probe::run(Context& context) {
                    fmt::format("by is {0}, but the samples have no {0}; judge by what both data sets have",
                                labels ? "label" : "simulation"));
   require_classes(classes, truth);
-  if (const auto again = rows_found_again(asked.field, known.field); again > 0)
-    context.log.warn(fmt::format(
-        "{} of {} test samples stand in training, too, where their class is known; give others", again, asked.rows()));
-  if (const auto others = of_no_class(truth, classes); others > 0)
-    context.log.warn(fmt::format(
-        "{} of {} test samples have a class that no training sample has, and count as wrong; number both alike", others,
-        truth.size()));
+  warn_of_overlap(known, asked, classes, truth, context.log);
   Matrix known_vectors, asked_vectors;
   if (params_.model) {
     LoadedEncoder encoder(*params_.model, context);

@@ -105,8 +105,8 @@ TEST_CASE("networks compute what their genome says", "[network]") {
   for (Cell cell : {Cell::lstm, Cell::gru})
     for (Head head : {Head::recurrent, Head::dense})
       for (const auto& genome : genomes) {
-        INFO(cambium::tune::genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
-                                 << (head == Head::dense ? " dense" : " recurrent"));
+        INFO(cambium::tune::genome_text(genome)
+             << (cell == Cell::gru ? " gru" : " lstm") << (head == Head::dense ? " dense" : " recurrent"));
         Net n(genome, cell, head);
         double expected = 0.0;
         for (const auto& sample : s)
@@ -121,8 +121,8 @@ TEST_CASE("gradients are those of finite differences", "[network]") {
     for (Head head : {Head::recurrent, Head::dense})
       for (const auto& genome : genomes) {
         Net n(genome, cell, head);
-        INFO(cambium::tune::genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
-                                 << (head == Head::dense ? " dense" : " recurrent"));
+        INFO(cambium::tune::genome_text(genome)
+             << (cell == Cell::gru ? " gru" : " lstm") << (head == Head::dense ? " dense" : " recurrent"));
         train::TermSum sum;
         const double one = 1.0;
         std::vector<int> ready;
