@@ -22,6 +22,9 @@ PAGES = {  # page: what must be read on it
     "js/search_index.js": "lennard_jones",
     "using/environment.html": "CAMBIUM_PLUGIN_PATH",
     "plugins/md.html": "Figures on this page were measured on",
+    "plugins/md/measured.html": "Figures on this page were measured on",
+    "plugins/kinetic/method.html": "∂f/∂t",
+    "using/performance.html": "eager PyTorch",
 }
 
 
