@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the documentation as a site: build.py SOURCE PROGRAM FOLDER. Needs mkdocs (Debian: mkdocs).
 
-FOLDER/pages gets the pages of docs/, the READMEs of plugins, and what the program and the sources write themselves (generate.py);
-FOLDER/site the HTML. A link that leads nowhere ends the build.
+FOLDER/pages gets the pages of docs/, those of plugins (README.md, method.md, measured.md), and what the program and the sources write
+themselves (generate.py); FOLDER/site the HTML. A link that leads nowhere ends the build.
 """
 
 import datetime
@@ -32,8 +32,9 @@ def sources(root):
             if name.endswith(".md"):
                 found[path] = path[len("docs/"):]
     for name in sorted(os.listdir(os.path.join(root, "plugins"))):
-        if name != "template" and os.path.exists(os.path.join(root, "plugins", name, "README.md")):
+        if name != "template":
             found[f"plugins/{name}/README.md"] = f"plugins/{name}.md"
+            found.update({f"plugins/{name}/{kind}.md": f"plugins/{name}/{kind}.md" for kind in ("method", "measured")})
     return {path: page for path, page in found.items() if os.path.exists(os.path.join(root, path))}
 
 
@@ -104,13 +105,24 @@ class Site:
             parts[k] = f"\n{part}\n" if k % 2 else spaced(self.with_links(part, source, page))  # code, text
         self.write(page, "".join(parts) + ages.note(text, self.root))
 
-    def settings(self):
-        def listed(prefix, first=()):
-            rest = sorted(p for p in self.pages.values() if p.startswith(prefix) and p not in first)
-            return "".join(f"    - {page}\n" for page in [p for p in first if p in self.pages.values()] + rest)
+    def listed(self, folder, first=(), apart=()):
+        """Lines of the navigation: `first`, then the other pages that lie in a folder, without those that stand elsewhere."""
+        there = sorted(self.pages.values())
+        rest = [p for p in there if folder and os.path.dirname(p) == folder and p not in first and p not in apart]
+        return "".join(f"    - {page}\n" for page in [p for p in first if p in there] + rest)
 
-        using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "profile", "training", "data", "lammps", "notebooks")]
-        developing = ["architecture.md"] + [f"developing/{n}.md" for n in ("plugin", "rules", "network", "torch_networks", "tests", "contributing")]
+    def of_plugins(self, kind):
+        """Lines of the navigation: the page of one kind of every plugin that has it."""
+        pages = sorted(p for p in self.pages.values() if re.fullmatch(rf"plugins/\w+/{kind}\.md", p))
+        return "".join(f"      - {page.split('/')[1]}: {page}\n" for page in pages)
+
+    def settings(self):
+        """The navigation has the four kinds of pages: to learn by, to do a thing, to look up, to understand; plugins and their code beside."""
+        tutorials = [f"using/{n}.md" for n in ("tutorials", "notebooks")] + [f"developing/{n}.md" for n in ("first_contributions", "plugin")]
+        reference = ["using/environment.md", "using/performance.md"]
+        using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "profile", "training", "data", "lammps")]
+        developing = [f"developing/{n}.md" for n in ("rules", "network", "torch_networks", "tests", "contributing")]
+        methods, measured = self.of_plugins("method"), self.of_plugins("measured")
         theme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "theme")
         return f"""site_name: Cambium
 site_url: ''
@@ -129,18 +141,25 @@ copyright: {self.version}
 markdown_extensions: [fenced_code, tables, attr_list, sane_lists, toc]
 nav:
   - Start here: index.md
-  - Gallery: gallery.md
-  - Using:
-{listed("using/", using)}    - errors.md
-  - Plugins:
-{listed("plugins/")}  - Reference:
+  - Tutorials:
+{self.listed("", tutorials)}    - Gallery: gallery.md
+  - How-to:
+{self.listed("using", using, tutorials + reference)}  - Plugins:
+{self.listed("plugins")}  - Reference:
     - Deck: reference/deck/index.md
     - Commands: reference/commands.md
+    - using/environment.md
     - Messages: reference/messages.md
-    - Measured figures: benchmarks.md
-    - Changelog: changelog.md
-  - Developing:
-{listed("developing/", developing)}    - developing/folders.md
+    - errors.md
+    - Measured:
+      - using/performance.md
+      - All figures: benchmarks.md
+{measured}    - Changelog: changelog.md
+  - Explanation:
+    - architecture.md
+    - Methods:
+{methods}  - Developing:
+{self.listed("developing", developing, tutorials)}    - developing/folders.md
 """
 
 

@@ -14,7 +14,7 @@ PAGES = {  # page: what must be read on it
     "reference/commands.html": "run every stage of a deck",
     "reference/messages.html": "give at least one",
     "benchmarks.html": "cambium bench kinetic",
-    "developing/folders.html": 'href="#coreiohdf5"',
+    "developing/folders.html": 'href="#pluginskinetic"',
     "developing/plugin.html": "cambium new-plugin exp_six",
     "using/clusters.html": "#SBATCH",
     "architecture.html": "Where it is weak",
@@ -22,6 +22,9 @@ PAGES = {  # page: what must be read on it
     "js/search_index.js": "lennard_jones",
     "using/environment.html": "CAMBIUM_PLUGIN_PATH",
     "plugins/md.html": "Figures on this page were measured on",
+    "plugins/md/measured.html": "Figures on this page were measured on",
+    "plugins/kinetic/method.html": "∂f/∂t",
+    "using/performance.html": "eager PyTorch",
 }
 
 

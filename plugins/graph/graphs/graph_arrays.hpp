@@ -3,7 +3,7 @@
 #include "core/sparse/share.hpp"
 #include "plugins/graph/graphs/graph.hpp"
 
-/// Arrays of a file of a graph (the format stands in plugins/graph/README.md). InputError naming file and array for
+/// Arrays of a file of a graph (the format stands in plugins/graph/method.md). InputError naming file and array for
 /// what is missing, does not fit or is out of range.
 namespace cambium::graph {
 

@@ -6,7 +6,7 @@
 
 namespace cambium::graph {
 
-/// Reads a graph from HDF5 (the format stands in plugins/graph/README.md). InputError naming file and array for what is
+/// Reads a graph from HDF5 (the format stands in plugins/graph/method.md). InputError naming file and array for what is
 /// missing, does not fit or is out of range.
 GraphPtr read_graph(const std::string& path);
 

@@ -6,7 +6,7 @@
 
 namespace cambium::graph {
 
-/// Reads links from HDF5 (the formats stand in plugins/graph/README.md): of users and items, or the edges of a plain
+/// Reads links from HDF5 (the formats stand in plugins/graph/method.md): of users and items, or the edges of a plain
 /// graph, whose held_out is empty. With `tuning` the links to validate by are held out, not those of the test.
 /// InputError naming file and array for what is missing, does not fit or is out of range.
 LinkParts read_links(const std::string& path, bool tuning);
