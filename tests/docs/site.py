@@ -14,7 +14,7 @@ PAGES = {  # page: what must be read on it
     "reference/commands.html": "run every stage of a deck",
     "reference/messages.html": "give at least one",
     "benchmarks.html": "cambium bench kinetic",
-    "developing/folders.html": 'href="#pluginskinetic"',
+    "developing/folders.html": 'href="#coreiohdf5"',
     "developing/plugin.html": "cambium new-plugin exp_six",
     "using/clusters.html": "#SBATCH",
     "architecture.html": "Where it is weak",
