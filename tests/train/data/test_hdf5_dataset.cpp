@@ -234,6 +234,7 @@ namespace {
 /// A file with "x", whose attributes are written by `mark`, and "label" (0, 1, ...).
 template <class T>
 void write_marked(const SharedScratch& scratch, const std::vector<T>& x, const std::function<void(io::File&)>& mark) {
+  scratch.comm.barrier();  // whoever reads the file before
   if (scratch.comm.root()) {
     auto file = io::File::create(scratch.file("marked.h5"));
     file.write("x", io::tensor_of(x.data(), {std::ssize(x) / 2, 2}));
