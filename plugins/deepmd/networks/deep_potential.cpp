@@ -129,8 +129,8 @@ DeepPotentialNetwork::~DeepPotentialNetwork() = default;
 /// Species are known once the data were looked at.
 void DeepPotentialNetwork::examine(Check& check) {
   check.require_written_by("init", params_.init, {{Origin::model_of, "deep_potential"}});
-  for (const char* name : {"model.dp", "model.yaml"})
-    check.will_write({name, {Origin::model_of, "deep_potential"}, shape_.type_map});
+  const Origin model{Origin::model_of, "deep_potential"};
+  for (const char* name : {"model.dp", "model.yaml"}) check.will_write({name, model, shape_.type_map});
 }
 
 namespace {

@@ -40,7 +40,8 @@ void ExampleField::check(Context& context) {
 }
 
 void ExampleField::examine(Check& check) {
-  check.will_write({"field.h5", {Origin::stage, "example_field"}, {"time", "lat", "lon", "sst"}});
+  const Origin stage{Origin::stage, "example_field"};
+  check.will_write({"field.h5", stage, {"time", "lat", "lon", "sst"}});
   check.memory("the field", sizeof(float) * static_cast<double>(params_.weeks) *
                                 static_cast<double>(params_.latitudes * params_.longitudes));
 }

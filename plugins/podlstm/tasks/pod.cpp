@@ -43,7 +43,8 @@ void PodTask::check(Context& context) {
 }
 
 void PodTask::examine(Check& check) {
-  check.will_write({"pod.h5", {Origin::stage, "pod"}, {"coefficients", "time", "modes"}});
+  const Origin stage{Origin::stage, "pod"};
+  check.will_write({"pod.h5", stage, {"coefficients", "time", "modes"}});
   if (!check.stage().tried) return;
   const auto& field = params_.field;
   for (const auto& path : field.files) {

@@ -47,6 +47,9 @@ class Press : public Task {
   Outcome run(Context& context) override {
     context.log.info("prints");
     for (int k = 0; k < 2 && !params_.silent; ++k) context.log.warn("the ink is low");
+    if (context.comm.root() && !params_.silent)
+      for (const char* name : {"a.csv", "b.h5", "b.7.txt"})
+        std::ofstream(std::filesystem::path(context.run_directory) / name) << name;
     return Outcome::done;
   }
   Work work() const override { return params_.silent ? Work{} : Work{3, "sheet"}; }
@@ -59,7 +62,8 @@ class Press : public Task {
   }
   std::vector<std::string> lines() const override { return {params_.silent ? "nothing" : "no sheet was lost"}; }
   std::vector<std::string> files() const override {
-    return params_.silent ? std::vector<std::string>{} : std::vector<std::string>{"a.csv", "b.h5"};
+    return params_.silent ? std::vector<std::string>{}
+                          : std::vector<std::string>{"a.csv (a table)", "b.h5", "b.<step>.txt", "none.h5"};
   }
   std::vector<Citation> citations() const override {
     if (params_.silent) return {};
@@ -118,7 +122,7 @@ TEST_CASE("every stage ends with the same page, its warnings and its cite.bib") 
             ", 3 sheets\nR sheets/s\npeak memory per rank: M MiB (largest M)\npage: margin = 0.3 +- 0.05 mm (by "
             "ruler), bound = 2\nink = 0.001 l\nno sheet "
             "was lost\nwritten in " +
-            place + "/press: a.csv, b.h5\nwarning (2 times): the ink is low\ncite: " + place +
+            place + "/press: a.csv (a table), b.h5, b.<step>.txt\nwarning (2 times): the ink is low\ncite: " + place +
             "/press/cite.bib (2 works)");
   CHECK(text_of(place + "/press/cite.bib") == "@book{gutenberg1455}\n\n@book{caxton1476}\n\n");
   CHECK(log.substr(at("press_2")) == "-> " + place + "/press_2\nprints\n\nStage T s, " + ranks +
@@ -135,7 +139,7 @@ TEST_CASE("every stage ends with the same page, its warnings and its cite.bib") 
   CHECK(std::isnan(found->results[3].value));
   CHECK((found->ranks == w.comm.size() && found->items == 3 && found->item == "sheet" && !found->steps));
   CHECK((found->seconds >= 0.0 && found->memory > 0.0));
-  CHECK(found->files == std::vector<std::string>{"a.csv", "b.h5"});
+  CHECK(found->files == std::vector<std::string>{"a.csv", "b.h5", "b.*.txt"});
   CHECK(found->warnings.back().count == 2);
   CHECK(found->summary.back() == "no sheet was lost");
   CHECK(stage_results_in(place + "/press_2")->results.empty());
