@@ -172,12 +172,11 @@ void DensityTask::check(Context& context) {
 
 /// Small matrices are solved; of larger ones only the numbers are looked at.
 void DensityTask::examine(Check& check) {
-  const char* spins = params_.magnetisation ? "_*" : "";
   for (const auto& name : params_.output) {
-    const bool matrix = name == "density" || name == "energy_density";
-    const auto file = matrix              ? fmt::format("{}{}.h5", name, spins)
+    const bool matrix = name == "density" || name == "energy_density";  // by spin where the matrices have two
+    const auto file = matrix              ? name + "*.h5"
                       : name == "charges" ? std::string("charges.csv")
-                                          : fmt::format("submatrices{}.csv", spins);
+                                          : std::string("submatrices*.csv");
     check.will_write({file, {Origin::stage, "density_matrix"}});
   }
   if (!check.stage().tried) return;
