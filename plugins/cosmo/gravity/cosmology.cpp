@@ -24,11 +24,15 @@ constexpr Interval omega_b_range{"omega_b", &Cosmology::omega_b, 0.0, 0.5};
 constexpr Interval h_range{"h", &Cosmology::h, 0.3, 2.0};
 constexpr Interval n_s_range{"n_s", &Cosmology::n_s, 0.0, 2.0};
 constexpr Interval sigma_8_range{"sigma_8", &Cosmology::sigma_8, 1e-3, 10.0};
+constexpr Interval t_cmb_range{"t_cmb", &Cosmology::t_cmb, 2.0, 3.5};
 
 /// Numbers that are each in their interval, but not together.
 std::string contradiction_of(const Cosmology& c) {
   if (c.omega_b >= c.omega_m)
     return fmt::format("omega_b ({}) is a part of omega_m ({}); take a smaller one", c.omega_b, c.omega_m);
+  if (c.transfer == Cosmology::Transfer::wiggles && c.omega_b == 0.0)
+    return "the transfer function eisenstein_hu_wiggles is that of a universe with baryons; give omega_b, or take "
+           "'transfer: eisenstein_hu'";
   if (c.transfer == Cosmology::Transfer::eisenstein_hu && suppression(c) <= 0.0)
     return fmt::format(
         "the transfer function eisenstein_hu does not hold where baryons (omega_b {}) are so much of matter (omega_m "
@@ -41,10 +45,12 @@ std::string contradiction_of(const Cosmology& c) {
 }  // namespace
 
 std::string problem_of(const Cosmology& c) {
-  for (const auto& range : {omega_m_range, omega_b_range, h_range, n_s_range, sigma_8_range})
+  for (const auto& range : {omega_m_range, omega_b_range, h_range, n_s_range, sigma_8_range, t_cmb_range})
     if (const double x = c.*range.member; !(x >= range.low && x <= range.high))
       return fmt::format("{} is {:g}, but has to be from {:g} to {:g}", range.name, x, range.low, range.high);
   if (c.omega_b >= c.omega_m) return "omega_b is a part of omega_m, and has to be smaller";
+  if (c.transfer == Cosmology::Transfer::wiggles && c.omega_b == 0.0)
+    return "the transfer function eisenstein_hu_wiggles is that of a universe with baryons";
   return contradiction_of(c).empty()
              ? ""
              : "the transfer function eisenstein_hu does not hold where baryons are so much of matter";
@@ -62,9 +68,18 @@ void Cosmology::describe(deck::Describe<Cosmology>& d) {
   d("sigma_8", &Cosmology::sigma_8, "deviation of the linear density today in spheres of 8 Mpc/h")
       .range(sigma_8_range.low, sigma_8_range.high)
       .def(0.834);
-  d("transfer", &Cosmology::transfer, "how the primordial spectrum was bent; eisenstein_hu is theirs without wiggles")
-      .options({{"eisenstein_hu", Transfer::eisenstein_hu}, {"bbks", Transfer::bbks}})
+  d("transfer", &Cosmology::transfer,
+    "transfer function of matter: of Eisenstein and Hu (1998) without (eisenstein_hu) or with (eisenstein_hu_wiggles) "
+    "baryon acoustic oscillations, or of Bardeen et al. (1986) (bbks)")
+      .options({{"eisenstein_hu", Transfer::eisenstein_hu},
+                {"eisenstein_hu_wiggles", Transfer::wiggles},
+                {"bbks", Transfer::bbks}})
       .def(Transfer::eisenstein_hu);
+  d("t_cmb", &Cosmology::t_cmb,
+    "temperature of the microwave background today; it enters the transfer functions of Eisenstein and Hu")
+      .unit("K")
+      .range(t_cmb_range.low, t_cmb_range.high)
+      .def(2.7255);
   d.check(contradiction_of);
 }
 

@@ -7,7 +7,7 @@ namespace cambium::cosmo {
 
 /// A flat universe of matter and a cosmological constant, and the spectrum of its density: the keys of a deck.
 struct Cosmology {
-  enum class Transfer { eisenstein_hu, bbks };
+  enum class Transfer { eisenstein_hu, wiggles, bbks };
 
   double omega_m = 0.3175;  ///< matter today, in units of the critical density
   double omega_b = 0.049;   ///< of it, baryons: they shape the transfer function only
@@ -15,6 +15,7 @@ struct Cosmology {
   double n_s = 0.9624;      ///< spectral index of the primordial field
   double sigma_8 = 0.834;   ///< deviation of the linear density today in spheres of 8 Mpc/h
   Transfer transfer = Transfer::eisenstein_hu;
+  double t_cmb = 2.7255;  ///< temperature of the background radiation today, K (D. Fixsen, ApJ 707, 916 (2009))
   static void describe(deck::Describe<Cosmology>& d);
 };
 

@@ -60,6 +60,8 @@ B, I, T = "stages[0].structure_boxes.", "stages[0].infer_cosmology.", "stages[0]
 says("omega_b (0.32) is a part of omega_m (0.3); take a smaller one", C + "omega_b=0.32", C + "omega_m=0.3")
 says("the transfer function eisenstein_hu does not hold where baryons (omega_b 0.0495) are so much of matter (omega_m 0.05); "
      "take fewer, or 'transfer: bbks'", C + "omega_b=0.0495", C + "omega_m=0.05", C + "h=0.3")
+says("the transfer function eisenstein_hu_wiggles is that of a universe with baryons; give omega_b, or take 'transfer: eisenstein_hu'",
+     C + "omega_b=0", C + "transfer=eisenstein_hu_wiggles")
 says("end (0.01) must be a later scale factor than start (0.02)", S + "end=0.01")
 says("particles (9) must be an even number; take 10", S + "particles=9")
 says("mesh (11) must be an even number; take 12", S + "mesh=11")

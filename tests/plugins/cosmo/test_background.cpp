@@ -1,6 +1,7 @@
 // Expansion and growth against closed forms and integrals; the spectrum against its normalisation and its limits.
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "plugins/cosmo/gravity/expansion.hpp"
 #include "plugins/cosmo/gravity/linear_power.hpp"
 #include "tests/catch.hpp"
@@ -47,7 +48,8 @@ TEST_CASE("linear growth is Heath's integral, growth of second order near its pu
 }
 
 TEST_CASE("the spectrum has its normalisation, its slope at large scales, and falls at small ones") {
-  for (const auto transfer : {Cosmology::Transfer::eisenstein_hu, Cosmology::Transfer::bbks}) {
+  for (const auto transfer :
+       {Cosmology::Transfer::eisenstein_hu, Cosmology::Transfer::wiggles, Cosmology::Transfer::bbks}) {
     Cosmology c;
     c.transfer = transfer;
     const LinearPower power(c);
@@ -74,4 +76,27 @@ TEST_CASE("the transfer functions are those of the papers") {
   CHECK(hu.transfer(1.0) == Approx(0.00455319007884).epsilon(1e-9));
   CHECK(bardeen.transfer(0.01) == Approx(0.76192464035).epsilon(1e-9));
   CHECK(bardeen.transfer(0.1) == Approx(0.137520092806).epsilon(1e-9));
+  c.transfer = Cosmology::Transfer::wiggles;
+  const LinearPower acoustic(c);
+  const std::pair<double, double> known[] = {{1e-4, 0.99990687074}, {0.01, 0.779874015762}, {0.05, 0.267697656542},
+                                             {0.1, 0.128607621882}, {0.2, 0.0541042889533}, {1.0, 0.00458786725678}};
+  for (const auto& [k, t] : known) CHECK(acoustic.transfer(k) == Approx(t).epsilon(1e-9));
+  c.t_cmb = 2.6;
+  CHECK(LinearPower(c).transfer(0.1) == Approx(0.142942557487).epsilon(1e-9));
+}
+
+TEST_CASE("acoustic oscillations are those of the sound horizon about the smooth spectrum") {
+  Cosmology c{.omega_m = 0.3, .omega_b = 0.05, .h = 0.7};
+  const LinearPower smooth(c);
+  c.transfer = Cosmology::Transfer::wiggles;
+  const LinearPower acoustic(c);
+  // Crossings of the ratio with its own mean over a period: half periods of pi over 148 Mpc = 103.6 Mpc/h.
+  const auto ratio = [&](double k) { return acoustic(k) / smooth(k); };
+  std::vector<double> peaks;
+  const double step = 1e-4;
+  for (double k = 0.05; k < 0.25; k += step)
+    if (ratio(k) > ratio(k - step) && ratio(k) > ratio(k + step)) peaks.push_back(k);
+  REQUIRE(peaks.size() >= 3);
+  const double period = (peaks.back() - peaks.front()) / static_cast<double>(peaks.size() - 1);
+  CHECK(period == Approx(2.0 * cambium::constants::pi / 103.6).epsilon(0.03));
 }
