@@ -52,8 +52,6 @@ static std::string conflict_of(const Train::Params& p) {
            "know; take reduce.codec bf16, int8 or int4";
   if (p.direct && p.average)
     return "average keeps a second copy of the weights in full, which direct does without; remove one of them";
-  if (p.parallel && p.average)
-    return "average needs whole weights at every step and cannot go with parallel; remove one of them";
   return {};
 }
 

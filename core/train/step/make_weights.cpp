@@ -44,6 +44,7 @@ static std::unique_ptr<Weights> make_divided(const StepKeys& keys, const Network
   settings.ordered = keys.reduce.mode == ReduceParams::Mode::ordered;
   settings.overlap = keys.reduce.overlap;
   settings.direct = keys.direct;
+  settings.average = keys.average;
   settings.group_elements =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.reduce.group) / size_of(network.dtype()));
   auto weights = std::make_unique<DividedWeights>(partition, context.comm, network, optimizer, settings);

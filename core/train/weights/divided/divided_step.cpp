@@ -50,11 +50,23 @@ FlatBuffer DividedStep::exact_weights(const DividedGroup& g, Block& window) {
   return FlatBuffer::on(*g.shard, form.kept, parts_.state_of(g, parts_.states.size() - 1));
 }
 
+/// By this rank's part of the weights, as they are kept.
+void DividedStep::update_average(const DividedGroup& g, const FlatBuffer& weights, std::int64_t step) {
+  const auto& form = parts_.form;
+  if (!parts_.settings.average) return;
+  auto average = FlatBuffer::on(*g.shard, form.real, parts_.average_of(g));
+  if (weights.dtype() == form.real) return parts_.settings.average->update(average, weights, step);
+  Block wide(parts_.memory, Held::windows, g.shard->size() * size_of(form.real));
+  form.to_real(parts_.stepped_weights_of(g), parts_.stepped(g), wide.data());
+  parts_.settings.average->update(average, FlatBuffer::on(*g.shard, form.real, wide.data()), step);
+}
+
 void DividedStep::step_group(const DividedGroup& g, const FlatBuffer& gradients, const StepNumbers& numbers) {
   Block window;
   auto weights = exact_weights(g, window);
   auto states = parts_.optimizer_states(g);
   optimizer_.step({weights, gradients, states, numbers.rate, numbers.step});
+  update_average(g, weights, numbers.step);
   if (!parts_.form.packed) return;
   const Interval mine = parts_.stepped(g);
   changed_ += parts_.form.packed->pack(
@@ -121,6 +133,7 @@ void DividedStep::start(const FlatBuffer& whole) {
     auto weights = FlatBuffer::on(*g.shard, parts_.form.real, own.data());
     auto states = parts_.optimizer_states(g);
     optimizer_.start(weights, states);
+    if (parts_.settings.average) std::copy_n(own.data(), own.bytes(), parts_.average_of(g));
     parts_.form.to_kept(own.data(), mine, parts_.stepped_weights_of(g));
     parts_.form.gather(parts_.weights_of(g), g.whole, parts_.partition.states, g.weights_depth, parts_.wires,
                        "whole copies");

@@ -25,6 +25,7 @@ class DividedStep {
   template <class T>
   Block bounded_gradient(const DividedGroup& g, const BoundedGradient& bounded);
   FlatBuffer exact_weights(const DividedGroup& g, Block& window);
+  void update_average(const DividedGroup& g, const FlatBuffer& weights, std::int64_t step);
   void step_group(const DividedGroup& g, const FlatBuffer& gradients, const StepNumbers& numbers);
   void hand_out(const DividedGroup& g);
   void hand_out_in_few_bits(const DividedGroup& g);

@@ -111,7 +111,7 @@ double DividedWeights::update(const StepNumbers& numbers) {
 }
 
 void DividedWeights::whole(const Use& use) {
-  auto all = copies_.weights();
+  auto all = parts_.settings.average ? copies_.average() : copies_.weights();
   use(all.numbers);
 }
 
@@ -130,6 +130,7 @@ Snapshot DividedWeights::save(bool with_best) {
   if (parts_.form.packed) out.grids = parts_.form.packed->steps();
   out.weights = count_in(out, copies_.weights());
   for (std::size_t k = 0; k < parts_.infos.size(); ++k) out.states.push_back(count_in(out, copies_.state(k)));
+  if (parts_.settings.average) out.average = count_in(out, copies_.average());
   out.has_best = with_best;
   if (with_best) out.best = count_in(out, copies_.best());
   return out;
@@ -140,12 +141,14 @@ void DividedWeights::load(const std::function<void(Snapshot&)>& read) {
   Snapshot in;
   in.weights = count_in(in, copies_.empty());
   in.best = count_in(in, copies_.empty());
+  if (parts_.settings.average) in.average = count_in(in, copies_.empty());
   for (const auto& info : parts_.infos) in.states.push_back(count_in(in, copies_.empty(info.dtype)));
   if (packed) in.grids = packed->steps();
   read(in);
   if (packed) packed->set_steps(in.grids);
   copies_.take_weights(in.weights);
   for (std::size_t k = 0; k < in.states.size(); ++k) copies_.take_state(k, in.states[k]);
+  if (parts_.settings.average) copies_.take_average(in.average);
   if (in.has_best) copies_.take_best(in.best);
 }
 

@@ -98,6 +98,7 @@ void DividedParts::make_storage() {
   weights = Block(memory, Held::weights, all_weights);
   gradients = Block(memory, Held::gradients, all_gradients * size_of(form.kept));
   for (const auto& info : infos) states.emplace_back(memory, Held::states, all_states * size_of(info.dtype));
+  if (settings.average) average = Block(memory, Held::states, all_states * size_of(form.real));
 }
 
 std::byte* DividedParts::stepped_weights_of(const DividedGroup& g) {
@@ -138,7 +139,7 @@ void DividedParts::place(std::vector<TensorRef>& views, const DividedGroup& g, s
 std::vector<std::string> DividedParts::memory_report() const {
   const auto mb = [](double bytes) { return 1e-6 * bytes; };
   const double n = static_cast<double>(layout->parameters());
-  std::int64_t state_bytes = 0;
+  std::int64_t state_bytes = settings.average ? size_of(form.real) : 0;
   for (const auto& info : infos) state_bytes += size_of(info.dtype);
   struct Row {
     const char* name;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/optimizers/clip.hpp"
 #include "core/train/optimizers/optimizer.hpp"
 #include "core/train/reduce/reducer.hpp"
 #include "core/train/weights/direct_tensors.hpp"
@@ -52,6 +53,7 @@ struct DivideSettings {
   bool ordered = false, overlap = true;
   std::int64_t group_elements = 1000000;  ///< of a message, for a network that names no modules
   std::optional<DirectParams> direct = {};
+  std::optional<Average> average = {};
 };
 
 /// What this rank holds of a divided model, and where.
@@ -76,6 +78,8 @@ struct DividedParts {
   std::byte* state_of(const DividedGroup& g, std::size_t k) {
     return states[k].data() + g.states_at * size_of(infos[k].dtype);
   }
+  /// The average of the stepped part, exact, where settings.average keeps one.
+  std::byte* average_of(const DividedGroup& g) { return average.data() + g.states_at * size_of(form.real); }
   /// The optimizer's own states of the stepped part.
   std::vector<FlatBuffer> optimizer_states(const DividedGroup& g);
   /// New weights travel coded; then the last state is this rank's part of the weights, exact.
@@ -98,7 +102,7 @@ struct DividedParts {
   std::vector<DividedGroup> groups;  ///< in the order in which their gradients are sent
   std::vector<int> group_of;         ///< by tensor
   std::vector<int> module_first;     ///< first tensor of each module, and the end
-  Block weights, gradients;
+  Block weights, gradients, average;
   std::vector<Block> states;
 
  private:

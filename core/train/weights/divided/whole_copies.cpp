@@ -25,17 +25,22 @@ WholeCopy WholeCopies::weights() {
   });
 }
 
+WholeCopy WholeCopies::average() { return whole_of_states(parts_.average, parts_.form.real); }
+
 WholeCopy WholeCopies::best() {
+  if (parts_.settings.average) return whole_of_states(best_, parts_.form.real);
   return whole_of(parts_.form.real, [&](const DividedGroup& g, std::byte* into) {
     gather_kept(g, best_.data() + g.best_at, parts_.partition.states, into);
   });
 }
 
-WholeCopy WholeCopies::state(std::size_t k) {
-  const DType dtype = parts_.infos[k].dtype;
+WholeCopy WholeCopies::state(std::size_t k) { return whole_of_states(parts_.states[k], parts_.infos[k].dtype); }
+
+/// Of what lies in the order of the states.
+WholeCopy WholeCopies::whole_of_states(const Block& states, DType dtype) {
   return whole_of(dtype, [&](const DividedGroup& g, std::byte* into) {
     const Interval mine = parts_.stepped(g);
-    std::copy_n(parts_.state_of(g, k), mine.size() * size_of(dtype),
+    std::copy_n(states.data() + g.states_at * size_of(dtype), mine.size() * size_of(dtype),
                 into + (mine.begin - g.whole.begin) * size_of(dtype));
     gather_levels(into, g.whole, parts_.partition.states, 0, dtype, parts_.wires, "whole copies");
   });
@@ -48,22 +53,29 @@ void WholeCopies::take_weights(const FlatBuffer& whole) {
   }
 }
 
-void WholeCopies::take_state(std::size_t k, const FlatBuffer& whole) {
+void WholeCopies::take_state(std::size_t k, const FlatBuffer& whole) { take_states(parts_.states[k], whole); }
+
+void WholeCopies::take_average(const FlatBuffer& whole) { take_states(parts_.average, whole); }
+
+void WholeCopies::take_states(Block& states, const FlatBuffer& whole) {
   for (const auto& g : parts_.groups) {
     const Interval mine = parts_.stepped(g);
-    std::copy_n(bytes_at(whole, mine.begin), mine.size() * size_of(whole.dtype()), parts_.state_of(g, k));
+    const std::int64_t size = size_of(whole.dtype());
+    std::copy_n(bytes_at(whole, mine.begin), mine.size() * size, states.data() + g.states_at * size);
   }
 }
 
 void WholeCopies::make_best() {
   if (best_) return;
-  std::int64_t bytes = 0;
-  for (const auto& g : parts_.groups) bytes += parts_.form.bytes(parts_.stepped(g));
+  std::int64_t bytes = parts_.average.bytes();
+  if (!parts_.settings.average)
+    for (const auto& g : parts_.groups) bytes += parts_.form.bytes(parts_.stepped(g));
   best_ = Block(parts_.memory, Held::copies, bytes);
 }
 
 void WholeCopies::take_best(const FlatBuffer& whole) {
   make_best();
+  if (parts_.settings.average) return take_states(best_, whole);
   for (const auto& g : parts_.groups) {
     const Interval mine = parts_.stepped(g);
     parts_.form.to_kept(bytes_at(whole, mine.begin), mine, best_.data() + g.best_at);
@@ -72,6 +84,10 @@ void WholeCopies::take_best(const FlatBuffer& whole) {
 
 void WholeCopies::keep_best() {
   make_best();
+  if (parts_.settings.average) {
+    std::copy_n(parts_.average.data(), parts_.average.bytes(), best_.data());
+    return;
+  }
   for (const auto& g : parts_.groups)
     std::copy_n(parts_.stepped_weights_of(g), parts_.form.bytes(parts_.stepped(g)), best_.data() + g.best_at);
 }

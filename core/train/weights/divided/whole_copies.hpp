@@ -18,21 +18,25 @@ class WholeCopies {
   /// Collective, on every rank. Split weights stand in their upper halves.
   WholeCopy weights();
   WholeCopy state(std::size_t k);
+  WholeCopy average();
   WholeCopy best();
   /// This rank's parts of these numbers.
   void take_weights(const FlatBuffer& whole);
   void take_state(std::size_t k, const FlatBuffer& whole);
+  void take_average(const FlatBuffer& whole);
   void take_best(const FlatBuffer& whole);
-  /// Keeps the weights as they are now.
+  /// Keeps the weights, or the average where there is one, as they are now.
   void keep_best();
 
  private:
   WholeCopy whole_of(DType dtype, const std::function<void(const DividedGroup&, std::byte* into)>& gather);
+  WholeCopy whole_of_states(const Block& states, DType dtype);
+  void take_states(Block& states, const FlatBuffer& whole);
   void gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into);
   void make_best();
 
   DividedParts& parts_;
-  Block best_;  ///< in the order of the states, kept like weights
+  Block best_;  ///< in the order of the states, kept like weights; exact where they are an average
 };
 
 }  // namespace cambium::train

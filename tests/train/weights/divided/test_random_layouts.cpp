@@ -71,6 +71,7 @@ struct Layout {
               weights = draw.below(gradients + 1);
     in_flight = !ordered && overlap && accumulate > 1 && gradients > 0;
     division += ", " + parallel(draw, levels, weights, gradients, states);
+    if (draw.coin()) training += ", average: {decay: 0.9, from: 2}";
   }
 
   /// Levels whose product is the number of ranks.
