@@ -1,4 +1,4 @@
-// The one binary. Everything it can do stands in core/run and the plugins.
+// The one binary: starts MPI and Kokkos, and hands the command line to apps/cambium/command_line.
 #include <mpi.h>
 
 #include <algorithm>

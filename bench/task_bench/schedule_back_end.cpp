@@ -1,4 +1,4 @@
-// The patterns as a physics: a step of the driver begins to exchange the rows of all graphs with the other ranks, then
+// The patterns as a physics: a step of the loop begins to exchange the rows of all graphs with the other ranks, then
 // computes one graph after the other, each when its rows are here.
 #include <algorithm>
 #include <cstring>

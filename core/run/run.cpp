@@ -20,7 +20,7 @@
 #include "core/run/rank_watch.hpp"
 #include "core/run/run_directory.hpp"
 #include "core/run/summary/banner.hpp"
-#include "core/run/summary/last_page.hpp"
+#include "core/run/summary/stage_summary.hpp"
 #include "core/run/summary/stage_files.hpp"
 #include "core/run/summary/stage_results.hpp"
 
@@ -227,11 +227,11 @@ Task::Outcome Run::run_with_page(Task& task) {
   const double seconds = wall_seconds() - started;
   StageNotes notes;
   if (watched) notes = watched();
-  LastPage page = last_page_of(task);
+  StageSummary page = stage_summary_of(task);
   if (!page.work.seconds) page.work.seconds = seconds;
   page.lines.insert(page.lines.end(), notes.lines.begin(), notes.lines.end());
   page.files.insert(page.files.end(), notes.files.begin(), notes.files.end());
-  print_last_page(page, context_);
+  print_stage_summary(page, context_);
   return outcome;
 }
 

@@ -9,7 +9,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/run/run_directory.hpp"
-#include "core/run/summary/last_page.hpp"
+#include "core/run/summary/stage_summary.hpp"
 #include "core/train/run/trainer.hpp"
 
 namespace cambium::train {
@@ -149,7 +149,7 @@ Task::Outcome Train::run_committee(Context& context) {
     context.log.info(fmt::format("\nmodel {} of {} -> {}", member + 1, params_.models, own.run_directory));
     Trainer trainer(params_, own, member);
     const auto outcome = trainer.run();
-    print_last_page(last_page_of(trainer), own);
+    print_stage_summary(stage_summary_of(trainer), own);
     cited_ = trainer.citations();
     if (outcome == Outcome::stopped_early) return outcome;
     io::on_root(context.comm, [&] { io::write_file_atomically(finished, "finished\n"); });

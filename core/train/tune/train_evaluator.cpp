@@ -8,7 +8,7 @@
 #include "core/base/timing.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/run/summary/last_page.hpp"
+#include "core/run/summary/stage_summary.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/tune/tune.hpp"
 
@@ -55,7 +55,7 @@ void TrainEvaluator::train(const Job& job, Context& own, const std::function<voi
     };
     train::Trainer trainer(keys, own, member, std::move(watch));
     trainer.run();
-    print_last_page(last_page_of(trainer), own);
+    print_stage_summary(stage_summary_of(trainer), own);
     sum += trainer.progress().best_metric;
     best_step = trainer.progress().best_step;
     if (out.failed) throw InputError(fmt::format("longer than time_limit, {:g} s", params_.time_limit));

@@ -23,8 +23,8 @@ static void add_corrections(Plasma& plasma, CrossCollisions& between, const Stag
   const auto some = [&plasma](auto&& has) {
     return std::any_of(plasma.species().begin(), plasma.species().end(), [&](const auto& s) { return has(*s); });
   };
-  const bool limits = some([](const Species&s) { return s.limits(); }),
-             collides = some([](const Species&s) { return s.collides(); });
+  const bool limits = some([](const Species& s) { return s.limits(); });
+  const bool collides = some([](const Species& s) { return s.collides(); });
   if (limits && (collides || between.any()))
     tasks.push_back(limiter_task("limiter: before collisions", plasma, stages));
   if (collides)

@@ -34,7 +34,7 @@ MyPhysics::Params params(int cells, double courant, const std::string& initial) 
   return p;
 }
 
-/// Runs the physics' own schedule, as the driver does.
+/// Runs the physics' own schedule, as the stage `simulate` does.
 State run(MyPhysics& physics, World& world, int steps) {
   State state;
   physics.declare(state, world.context);

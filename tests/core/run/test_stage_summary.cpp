@@ -1,5 +1,5 @@
-// The last page of a stage, which the driver writes whatever the task is, and the deck whose list of plugins is short.
-#include "core/run/summary/last_page.hpp"
+// The summary of a stage, which core/run writes whatever the task is, and the deck whose list of plugins is short.
+#include "core/run/summary/stage_summary.hpp"
 
 #include <dlfcn.h>
 

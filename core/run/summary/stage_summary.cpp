@@ -1,4 +1,4 @@
-#include "core/run/summary/last_page.hpp"
+#include "core/run/summary/stage_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace cambium {
 
 /// What stands between the timing table, which it begins with, and the warnings.
-static std::vector<std::string> lines_of(const LastPage& page, Context& context) {
+static std::vector<std::string> lines_of(const StageSummary& page, Context& context) {
   std::vector<std::string> out = timing_table(context.timing, page.work, context.comm);
   for (const auto& line : result_lines(page.results)) out.push_back(line);
   out.insert(out.end(), page.lines.begin(), page.lines.end());
@@ -39,7 +39,7 @@ static std::vector<std::string> names_of(const std::vector<std::string>& files, 
   return out;
 }
 
-void print_last_page(const LastPage& page, Context& context) {
+void print_stage_summary(const StageSummary& page, Context& context) {
   auto& log = context.log;
   StageResults all{with_own_keys(page.results),
                    page.work.seconds.value_or(0.0),

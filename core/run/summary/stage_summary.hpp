@@ -7,7 +7,7 @@
 namespace cambium {
 
 /// What the last page of a stage, or of a part of it that has a folder of its own, says.
-struct LastPage {
+struct StageSummary {
   Task::Work work;
   std::vector<Result> results;
   std::vector<std::string> lines, files;
@@ -16,8 +16,8 @@ struct LastPage {
 
 /// Asks a task, or what answers the same questions.
 template <class Stage>
-LastPage last_page_of(Stage& stage) {
-  LastPage page;
+StageSummary stage_summary_of(Stage& stage) {
+  StageSummary page;
   page.work = stage.work();
   page.results = stage.results();
   page.lines = stage.lines();
@@ -28,6 +28,6 @@ LastPage last_page_of(Stage& stage) {
 
 /// Collective. Timing table, results, lines, files written in the run directory, warnings of the run so far, and the
 /// works to cite, which go into cite.bib there. The same as data goes into results.json.
-void print_last_page(const LastPage& page, Context& context);
+void print_stage_summary(const StageSummary& page, Context& context);
 
 }  // namespace cambium
