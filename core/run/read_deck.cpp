@@ -53,7 +53,8 @@ std::optional<int> first_stage_of(const std::vector<std::string>& assignments) {
   return first;
 }
 
-/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote, and
+/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote,
+/// and
 /// "{deck}", so that a deck can name a file that lies beside it.
 deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
   if (node.is_scalar()) {

@@ -20,9 +20,9 @@
 #include "core/run/rank_watch.hpp"
 #include "core/run/run_directory.hpp"
 #include "core/run/summary/banner.hpp"
-#include "core/run/summary/stage_summary.hpp"
 #include "core/run/summary/stage_files.hpp"
 #include "core/run/summary/stage_results.hpp"
+#include "core/run/summary/stage_summary.hpp"
 
 namespace cambium {
 
