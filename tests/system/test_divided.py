@@ -20,16 +20,20 @@ def model(folder):
 
 class Divided(unittest.TestCase):
     def divided(self, name, ranks, parallel, **given):
-        """A run with what is given under `parallel`; whole weights are needed for an average, so there is none."""
+        """A run with what is given under `parallel`; None: undivided."""
         folder = program.fresh("train_" + name)
         path = deck(folder, mode="ordered", **given)
         with open(path) as file:
-            divided = file.read().replace(AVERAGE, f"      parallel: {parallel}\n")
+            divided = file.read().replace(AVERAGE, AVERAGE + (f"      parallel: {parallel}\n" if parallel else ""))
         return folder, program.run("run", program.write(path, divided), ranks=ranks)
 
     def test_what_is_divided_does_not_change_the_weights(self):
         one, (code, out, error) = self.divided("divided_1", 1, "{preset: ddp, whole_below: 50}")
         self.assertEqual(code, 0, error)
+        undivided, (code, _, error) = self.divided("undivided", 1, None)
+        self.assertEqual(code, 0, error)
+        self.assertEqual(weights(undivided), weights(one))  # what is exported is the average
+        self.assertEqual(weights(undivided, "restart.100.h5"), weights(one, "restart.100.h5"))
         for ranks, preset in ((2, "zero1"), (2, "zero3"), (4, "zero2"), (4, "hybrid, levels: [{name: pair, size: 2}, {name: world}]")):
             more, (code, out, error) = self.divided("divided_more", ranks, "{whole_below: 50, preset: %s}" % preset)
             self.assertEqual(code, 0, error)
@@ -116,12 +120,6 @@ class Divided(unittest.TestCase):
         self.assertEqual(code, 2, error)
         self.assertIn("loader buffered brings each rank one run of a batch, but with reduce.mode ordered and divided gradients ranks take "
                       "turns slice by slice; use loader: shuffle", error)
-        folder = program.fresh("train_average")
-        with open(deck(folder)) as file:
-            both = file.read().replace(AVERAGE, AVERAGE + "      parallel: {preset: zero1}\n")
-        code, _, error = program.run("run", program.write(os.path.join(folder, "net.yaml"), both))
-        self.assertEqual(code, 2)
-        self.assertIn("average needs whole weights at every step and cannot go with parallel; remove one of them", error)
 
 
 if __name__ == "__main__":
