@@ -133,7 +133,8 @@ bool Check::ask(T* object, const deck::Node& keys) {
   return !checked || look(keys, [&] { checked->examine(*this); });
 }
 
-/// In a constructor, under `cambium check`: a file in the folder of the run, which an earlier stage writes.
+/// In a constructor, under `cambium check`: a file in the folder of the run, which an earlier stage writes. Under
+/// `cambium plan`: a file that is not there.
 bool is_still_to_come(const std::string& path, const Context& context);
 
 }  // namespace cambium

@@ -91,8 +91,8 @@ struct NetworkTraits {
   bool joins_ranks = false;
   /// Which of metrics() are better when they are higher, such as shares that are right; empty: none.
   std::vector<bool> higher_is_better = {};
-  /// Fields that answers are only compared with: samples that lack them can be judged by the others, such as energies
-  /// without forces.
+  /// Fields of the training data without which samples can be judged: labels that answers are only compared with
+  /// (forces beside energies), and what this network does not read.
   std::vector<std::string> spared_labels = {};
   GivesParity* parity = nullptr;        ///< predictions beside labels, for tables and pictures
   HasFactors* factors = nullptr;        ///< layers that can be products of smaller ones (core/train/low_rank)
