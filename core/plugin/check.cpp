@@ -30,9 +30,7 @@ bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
   } catch (const NumericalError& error) {
     placed(fmt::format("the first step already fails: {}", error.what()));
   } catch (const std::bad_alloc&) {
-    placed(
-        "there is not enough memory here to look at it; use a machine with "
-        "more, or make it smaller");
+    placed("there is not enough memory here to look at it; use a machine with more, or make it smaller");
   } catch (const std::exception& error) {
     const std::string memory = memory_refusal(error);
     if (memory.empty()) throw;
@@ -191,8 +189,7 @@ static std::vector<std::string> names(const std::vector<Promise>& promises) {
   return out;
 }
 
-/// Why a path in the run's directory will not be there; empty when it will, or
-/// when nobody can say.
+/// Why a path in the run's directory will not be there; empty when it will, or when nobody can say.
 std::string Check::problem_of_path(const std::string& path, const std::vector<std::string>& folders) const {
   const auto name = inside(path);
   if (!name) return {};
@@ -201,20 +198,15 @@ std::string Check::problem_of_path(const std::string& path, const std::vector<st
   for (std::size_t k = 0; k < folders.size(); ++k) {
     if (!of(folders[k])) continue;
     if (k == here)
-      return fmt::format(
-          "'{}' is in the folder that this stage itself writes; "
-          "name a file of a stage before",
-          path);
+      return fmt::format("'{}' is in the folder that this stage itself writes; name a file of a stage before", path);
     if (k > here) return fmt::format("'{}' is written by stage {}, which comes later; change their order", path, k + 1);
     const Stage& writer = stages_[k];
     if (*name == folders[k] || !writer.says_files || written_before(path)) return {};
     const std::string file = name->substr(folders[k].size() + 1);
     for (const auto& promise : writer.promises)
       if (holds(promise.name, file))
-        return fmt::format(
-            "stage {} ({}) will not write '{}', but one such file every {} "
-            "steps{}",
-            k + 1, writer.name, file, promise.every, promise.last ? fmt::format(", up to step {}", promise.last) : "");
+        return fmt::format("stage {} ({}) will not write '{}', but one such file every {} steps{}", k + 1, writer.name,
+                           file, promise.every, promise.last ? fmt::format(", up to step {}", promise.last) : "");
     const auto known = names(writer.promises);
     const auto near = nearest(file, known);
     return fmt::format("stage {} ({}) will not write '{}'; it writes {}{}", k + 1, writer.name, file, join(known),

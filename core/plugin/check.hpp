@@ -82,7 +82,7 @@ class Check {
   const State* first_state() const { return state_; }
   void set_first_state(const State* state) { state_ = state; }
 
-  // For the driver.
+  // For `cambium check` and the start of a run.
   struct Stage {
     std::string name, folder;  ///< of its task; in the run's directory
     deck::Node keys;

@@ -19,7 +19,7 @@ class Task {
   virtual ~Task() = default;
   /// Constructs everything, reports it through the log, runs nothing, writes nothing.
   virtual void check(Context&) = 0;
-  /// Everything that a stage does, its checkpoints and files included; the driver writes its last page.
+  /// Everything that a stage does, its checkpoints and files included; core/run writes its summary.
   enum class Outcome { done, stopped_early };
   virtual Outcome run(Context&) = 0;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How the pages read: prose.py ROOT. Words and sentences of README, manuals and user pages, printed; nothing fails by style.
 
-A sentence ends at . ! ? or : before a blank, at a paragraph's, list item's or table row's end. Code, tables' rules, links' targets and
-headings are no sentences. README has at most 450 words and a manual of a plugin 700: those two are held, because they are what a newcomer reads.
+A sentence ends at . ! or ? before a blank, or with its paragraph or list item. Code, tables, links' targets and headings are no
+sentences. README has at most 450 words and a manual of a plugin 700: those two are held, because they are what a newcomer reads.
 """
 
 import glob
@@ -23,7 +23,7 @@ def sentences(text):
         block = block.strip()
         if not block or block.startswith(("#", "|")):
             continue
-        for sentence in re.split(r"(?<=[.!?:;])\s+", " ".join(block.split())):
+        for sentence in re.split(r"(?<=[.!?])\s+", " ".join(block.split())):
             words = [w for w in re.findall(r"\S+", sentence) if re.search(r"\w", w)]
             if len(words) > 1:
                 yield words

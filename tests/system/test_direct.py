@@ -68,6 +68,12 @@ class Direct(unittest.TestCase):
                     for name, values in matrices(first).items():
                         numpy.testing.assert_allclose(matrices(again)[name], values, rtol=0, atol=0, err_msg=name)
 
+    def test_other_bits_are_said(self):
+        first, _ = self.trained("eight", T + "direct.weights=int8")
+        model = os.path.join(first, "train", "model.h5")
+        _, out = self.trained("two", T + "direct.weights=ternary", T + f"start_from={model}")
+        self.assertIn(f"start_from: '{model}' keeps its matrices in 8 bits and this training in 2: they are rounded to new grids", out)
+
     def test_resumes_bit_for_bit_on_other_ranks_too(self):
         whole, _ = self.trained("whole", T + "reduce={mode: ordered}")
         part = program.fresh("direct_part")

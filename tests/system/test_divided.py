@@ -83,6 +83,20 @@ class Divided(unittest.TestCase):
             self.assertEqual(int(calls), 6 * e["calls"], e)
             self.assertAlmostEqual(float(megabytes), 6e-6 * e["bytes"], delta=6e-4, msg=str(e))
 
+    def test_a_plan_counts_the_average(self):
+        copper = os.path.join(program.SOURCE, "inputs", "deepmd", "copper_divided.yaml")
+        folder, train = program.fresh("copper_average"), "stages[1].train."
+        code, _, error = program.run("run", copper, "--test-size", f"run.directory={folder}")
+        self.assertEqual(code, 0, error)
+        plans = []
+        for average in ("null", "{decay: 0.9}"):
+            code, out, error = program.run("plan", copper, "--test-size", train + f"dataset.systems=[{folder}/label/train]", "--ranks", "2", "--json",
+                                           "--machine", os.path.join(program.SOURCE, "machines", "frontier.yaml"), train + f"average={average}")
+            self.assertEqual(code, 0, error)
+            plans.append(json.loads(out.splitlines()[-1])["plans"][0])
+        without, with_average = (plan["states"] for plan in plans)
+        self.assertEqual(2 * with_average, 3 * without)  # adam's two states of the same size
+
     def test_a_torch_network_of_a_plugin_is_divided(self):
         """The training of inputs/superres/any_sampling.yaml on what one simulation wrote: two ranks, divided, and one that keeps all."""
         source = os.path.join(program.SOURCE, "inputs", "superres", "any_sampling.yaml")

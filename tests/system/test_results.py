@@ -8,6 +8,7 @@ import sys
 import unittest
 
 import program
+import test_sweep
 
 sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
 GAS = """
@@ -23,24 +24,7 @@ stages:
       steps: 20
       thermo: {{every: 2}}
 """
-WAVE = """
-run: {{name: wave, directory: {folder}/wave}}
-plugins: [kinetic]
-stages:
-  - simulate:
-      physics: vlasov_poisson
-      parameters: {{k: 0.5, a: 1e-4}}
-      domain: {{lower: [0], upper: [2*pi/k], cells: [6]}}
-      species:
-        - name: electron
-          charge: -1
-          velocity: {{lower: [-6], upper: [6], cells: [16]}}
-          f0: (1 + a*cos(k*x)) * maxwellian(v)
-      end_time: 12
-      thermo: {{every: 10}}
-      observables:
-        growth_rate: {{oscillating: true, from: 1, to: 12}}
-"""
+WAVE = test_sweep.DECK.replace("landau", "wave").replace("{end}", "12")
 
 
 def values(folder):

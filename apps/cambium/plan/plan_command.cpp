@@ -69,6 +69,7 @@ Planned model_of(const Train::Params& params, const Registry& registry, Context&
   Planned out{{network->parameters(), network->modules(), network->dtype(), optimizer->states(network->dtype()),
                optimizer->elementwise(), static_cast<std::int64_t>(network->terms().size())},
               {}};
+  if (params.average) out.model.states.push_back({"average", network->dtype()});  // it lies where the states do
   if (const WorksOnGraph* graph = network->traits().graph) out.graph = graph->graph_work();
   return out;
 }

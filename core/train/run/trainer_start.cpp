@@ -200,6 +200,12 @@ void Trainer::start_from_model() {
   step_.weights().start_on(model.info.grids, [&](FlatBuffer& whole) {
     with_real(whole.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), whole); });
   });
+  const auto grids = step_.weights().grids();
+  if (!grids.empty() && !model.info.grids.empty() && grids.front().limit != model.info.grids.front().limit)
+    context_.log.info(
+        fmt::format("start_from: '{}' keeps its matrices in {} bits and this training in {}: they are "
+                    "rounded to new grids",
+                    params_.start_from, model.info.grids.front().ternary() ? 2 : 8, grids.front().ternary() ? 2 : 8));
   if (Tables* tables = step_.tables())
     io::on_every_rank(context_.comm, [&] { tables->read(io::File::open(params_.start_from), Tables::For::model); });
   context_.log.info(fmt::format("weights and statistics from {}", params_.start_from));

@@ -40,7 +40,8 @@ void MatterWriter::create() {
                                     {"omega_b", c.omega_b},
                                     {"h", c.h},
                                     {"n_s", c.n_s},
-                                    {"sigma_8", c.sigma_8}})
+                                    {"sigma_8", c.sigma_8},
+                                    {"t_cmb", c.t_cmb}})
     file.set_attribute(name, value);
   file.set_attribute("particles", params.particles);
   file.set_attribute("mesh", box.cells());

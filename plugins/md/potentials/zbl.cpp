@@ -16,10 +16,10 @@ constexpr double screening_length = 0.46850;  // Å
 
 /// What LAMMPS adds so that energy, force and its slope are zero at the cut-off (its page of pair_style zbl).
 void add_polynomial(ZblForm::Model<double>& m, double inner, double outer) {
-  const double strength[4] = {0.18175, 0.50986, 0.28022, 0.02817}, rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};
+  const ZblForm::Screening screening{};
   double phi[3] = {};  // and its derivatives by r
   for (int k = 0; k < 4; ++k) {
-    const double by = -rate[k] * m.inverse_a, term = strength[k] * std::exp(by * outer);
+    const double by = -screening.rate[k] * m.inverse_a, term = screening.share[k] * std::exp(by * outer);
     phi[0] += term;
     phi[1] += by * term;
     phi[2] += by * by * term;

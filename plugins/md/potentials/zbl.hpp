@@ -38,20 +38,26 @@ class ZblForm {
     }
   };
 
+  /// Of phi: the share of each exponential, and its rate. Made where it is used: devices see no constants of classes.
+  struct Screening {
+    double share[4] = {0.18175, 0.50986, 0.28022, 0.02817};
+    double rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};
+  };
+
   template <class P>
   struct Model {
     P charges, inverse_a;           ///< Z_i Z_j e^2 / (4 pi eps0), eV Å, and 1/a, 1/Å
     P start, third, fourth, shift;  ///< what is added: `inner`, A/3, B/4, C; zeros where nothing is
 
     CAMBIUM_FN PairValue<P> operator()(P r2) const {
-      const double strength[4] = {0.18175, 0.50986, 0.28022, 0.02817}, rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};
+      const Screening screening{};
       const P inverse_r = reciprocal_sqrt(r2);
       const P x = r2 * inverse_r * inverse_a;
       P phi = 0.0, slope = 0.0;  // slope: -dphi/dx
       for (int k = 0; k < 4; ++k) {
-        const P term = P(strength[k]) * exp(P(-rate[k]) * x);
+        const P term = P(screening.share[k]) * exp(P(-screening.rate[k]) * x);
         phi += term;
-        slope = fma(P(rate[k]), term, slope);
+        slope = fma(P(screening.rate[k]), term, slope);
       }
       const P beyond = max(r2 * inverse_r - start, P(0.0));
       const P added = fma(beyond * beyond * beyond, fma(fourth, beyond, third), shift);

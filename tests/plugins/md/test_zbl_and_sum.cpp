@@ -100,6 +100,34 @@ TEST_CASE("zbl with LAMMPS' polynomial ends smoothly at the cut-off") {
   CHECK(std::abs(total(2.89)) < 30.0 * zbl(2.9, z[0], z[1]) * 1e-6);
 }
 
+TEST_CASE("zbl with LAMMPS' polynomial has LAMMPS' energy and forces, computed and from a table") {
+  World world;
+  PotentialCase c;
+  const double rows[3][3] = {{20, 0, 0}, {0, 20, 0}, {0, 0, 20}};
+  c.box = Box::from_vectors(rows);
+  c.positions = {{5.0, 5.0, 5.0}, {6.9, 5.3, 5.0}, {5.0, 7.2, 5.1}, {5.6, 5.2, 4.5}};
+  c.species = {{"Si", 28.1}, {"Cu", 63.5}};
+  c.types = {0, 1, 0, 1};
+  // `pair_style zbl 1.5 2.9` under `units metal`, LAMMPS of 23 June 2022; its e^2 / (4 pi eps0) is 14.399645 eV Å.
+  const double constant = 14.3996454784255 / 14.399645;
+  const double force[4][3] = {{-602.981226878, -202.004546386, 493.226250113},
+                              {109.606255111, 9.07630204266, 37.8467048266},
+                              {-1.55253139305, 7.5835206438, 1.47328487733},
+                              {494.92750316, 185.344723699, -532.546239816}};
+  for (const bool table : {false, true}) {
+    Zbl::Params params{.inner = 1.5, .outer = 2.9, .switching = Zbl::Params::Switching::added};
+    if (table) params.table.emplace().error = 1e-9;
+    c.potential = std::make_unique<Zbl>(params, world.context);
+    c.potential->bind(c.species);
+    auto s = c.system();
+    const auto found = c.evaluate(s, world);
+    CHECK(found.energy == Approx(constant * 215.663364896).epsilon(table ? 1e-8 : 1e-10));
+    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < 3; ++k)
+        CHECK(found.forces[i][k] == Approx(constant * force[i][k]).epsilon(1e-9).margin(1e-6));
+  }
+}
+
 TEST_CASE("zbl from a table gives the forces of its formula within the error") {
   World world;
   const std::vector<std::vector<Species>> cases{{{"Si", 28.1}}, {{"Si", 28.1}, {"heavy", 100.0}}};
