@@ -8,7 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <memory>
+#include <numeric>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "core/base/error.hpp"
@@ -35,6 +39,42 @@ std::optional<double> quantity(std::string text, const char* unit) {
   return convert(*value, name, unit);
 }
 
+/// A latency and a bandwidth; before them "N ranks:", but in the last level.
+std::optional<NetworkLevel> level_from(const std::string& text, bool last) {
+  NetworkLevel level;
+  const auto colon = text.find(':');
+  if ((colon == std::string::npos) != last) return {};
+  if (last) {
+    level.ranks = 0;  // a multiple of any block
+  } else {
+    const std::string_view ranks = trim(std::string_view(text).substr(0, colon));
+    constexpr std::string_view unit = "ranks";
+    if (!ranks.ends_with(unit)) return {};
+    const auto number = parse_number(std::string(trim(ranks.substr(0, ranks.size() - unit.size()))));
+    if (!number || *number < 2.0 || *number > 1e9 || *number != std::floor(*number)) return {};
+    level.ranks = static_cast<int>(*number);
+  }
+  const std::string links = last ? text : text.substr(colon + 1);
+  const auto comma = links.find(',');
+  if (comma == std::string::npos) return {};
+  const auto latency = quantity(links.substr(0, comma), "s"), bandwidth = quantity(links.substr(comma + 1), "B/s");
+  if (!latency || *latency < 0.0 || !bandwidth || *bandwidth <= 0.0) return {};
+  level.speed = {*latency, *bandwidth};
+  return level;
+}
+
+/// Ranks of the run that are ranks `of` in a communicator.
+std::vector<int> in_the_run(MPI_Comm comm, std::vector<int> of) {
+  MPI_Group own, all;
+  PMPI_Comm_group(comm, &own);
+  PMPI_Comm_group(MPI_COMM_WORLD, &all);
+  std::vector<int> out(of.size());
+  PMPI_Group_translate_ranks(own, static_cast<int>(of.size()), of.data(), all, out.data());
+  PMPI_Group_free(&own);
+  PMPI_Group_free(&all);
+  return out;
+}
+
 double size_of(MPI_Comm comm) {
   int size = 1;
   PMPI_Comm_size(comm, &size);
@@ -48,7 +88,7 @@ std::unique_ptr<EmulatedNetwork>& network() {
   static std::unique_ptr<EmulatedNetwork> one = [] {
     const char* text = std::getenv("CAMBIUM_NETWORK");
     try {
-      return text && *text ? std::make_unique<EmulatedNetwork>(network_speed(text)) : nullptr;
+      return text && *text ? std::make_unique<EmulatedNetwork>(network_levels(text)) : nullptr;
     } catch (const InputError&) {
       return std::unique_ptr<EmulatedNetwork>();  // require_readable_network() tells it
     }
@@ -58,31 +98,40 @@ std::unique_ptr<EmulatedNetwork>& network() {
 
 }  // namespace
 
-NetworkSpeed network_speed(const std::string& text) {
-  const auto comma = text.find(',');
-  const double none = -1.0, latency = quantity(text.substr(0, comma), "s").value_or(none),
-               bandwidth = comma == std::string::npos ? none : quantity(text.substr(comma + 1), "B/s").value_or(none);
-  if (latency < 0.0 || bandwidth <= 0.0)
-    throw InputError(
-        fmt::format("CAMBIUM_NETWORK is '{}', expected a latency and a bandwidth; for example CAMBIUM_NETWORK='5 us, 2 "
-                    "GB/s', or unset it",
-                    text));
-  return {latency, bandwidth};
+std::vector<NetworkLevel> network_levels(const std::string& text) {
+  std::vector<NetworkLevel> out;
+  int within = 1;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find(';', at), text.size());
+    const auto level = level_from(text.substr(at, end - at), end == text.size());
+    if (!level || level->ranks % within != 0)
+      throw InputError(fmt::format(
+          "CAMBIUM_NETWORK is '{}', expected a latency and a bandwidth, such as '5 us, 2 GB/s', or levels from "
+          "inside to outside, such as '4 ranks: 1 us, 50 GB/s; 20 us, 2 GB/s', each a multiple of the one "
+          "before; or unset it",
+          text));
+    out.push_back(*level);
+    within = level->ranks;
+    at = end + 1;
+  }
+  out.back().ranks = std::numeric_limits<int>::max();
+  return out;
 }
 
 EmulatedNetwork* emulated_network() { return network().get(); }
 
-void set_emulated_network(std::optional<NetworkSpeed> speed) {
-  network() = speed ? std::make_unique<EmulatedNetwork>(*speed) : nullptr;
+void set_emulated_network(std::vector<NetworkLevel> levels) {
+  network() = levels.empty() ? nullptr : std::make_unique<EmulatedNetwork>(std::move(levels));
 }
 
 void require_readable_network() {
-  if (const char* text = std::getenv("CAMBIUM_NETWORK"); text && *text) network_speed(text);
+  if (const char* text = std::getenv("CAMBIUM_NETWORK"); text && *text) network_levels(text);
 }
 
 void EmulatedNetwork::post_receive(MPI_Request request, MPI_Datatype type, MPI_Comm comm) {
   Pending p;
   p.type = type;
+  p.comm = comm;
   p.since = wall_seconds();
   PMPI_Comm_rank(comm, &p.self);
   pending_[request] = p;
@@ -107,9 +156,25 @@ void EmulatedNetwork::forget(MPI_Request request) {
 }
 
 /// When the last byte of a message is here.
-double EmulatedNetwork::through_link(double arrived, double bytes) {
-  link_free_ = std::max(arrived + speed_.latency, link_free_) + bytes / speed_.bandwidth;
-  return link_free_;
+double EmulatedNetwork::through_link(std::size_t level, double arrived, double bytes) {
+  const auto& speed = levels_[level].speed;
+  link_free_[level] = std::max(arrived + speed.latency, link_free_[level]) + bytes / speed.bandwidth;
+  return link_free_[level];
+}
+
+std::size_t EmulatedNetwork::level_of(int lowest, int highest) const {
+  std::size_t level = 0;
+  while (level + 1 < levels_.size() && lowest / levels_[level].ranks != highest / levels_[level].ranks) ++level;
+  return level;
+}
+
+const NetworkSpeed& EmulatedNetwork::speed_among(MPI_Comm comm) const {
+  if (levels_.size() == 1) return levels_[0].speed;
+  std::vector<int> ranks(static_cast<std::size_t>(size_of(comm)));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const auto of_run = in_the_run(comm, ranks);
+  const auto [lowest, highest] = std::minmax_element(of_run.begin(), of_run.end());
+  return levels_[level_of(*lowest, *highest)].speed;
 }
 
 bool EmulatedNetwork::complete(MPI_Request request) {
@@ -133,7 +198,13 @@ bool EmulatedNetwork::complete(MPI_Request request) {
       PMPI_Type_size(p.type, &size);
       bytes *= size;
     }
-    p.ready = status.MPI_SOURCE == p.self ? now : through_link(arrived, std::max(bytes, 0));
+    if (status.MPI_SOURCE == p.self) {
+      p.ready = now;
+    } else {
+      const auto ends = in_the_run(p.comm, {p.self, status.MPI_SOURCE});
+      p.ready =
+          through_link(level_of(std::min(ends[0], ends[1]), std::max(ends[0], ends[1])), arrived, std::max(bytes, 0));
+    }
   } else {
     p.ready = arrived + p.cost;
   }
@@ -173,32 +244,37 @@ void EmulatedNetwork::pass(double seconds) const {
   while (wall_seconds() < end) sched_yield();
 }
 
-double EmulatedNetwork::barrier(MPI_Comm comm) const { return rounds(size_of(comm)) * speed_.latency; }
+double EmulatedNetwork::barrier(MPI_Comm comm) const { return rounds(size_of(comm)) * speed_among(comm).latency; }
 
 double EmulatedNetwork::scan(double bytes, MPI_Comm comm) const {
-  return rounds(size_of(comm)) * (speed_.latency + bytes / speed_.bandwidth);
+  const auto& speed = speed_among(comm);
+  return rounds(size_of(comm)) * (speed.latency + bytes / speed.bandwidth);
 }
 
 /// The whole down a tree, or pieces scattered and gathered again.
 double EmulatedNetwork::broadcast(double bytes, MPI_Comm comm) const {
-  const double ranks = size_of(comm), n = rounds(ranks), all = bytes / speed_.bandwidth;
-  return std::min(n * (speed_.latency + all), (n + ranks - 1.0) * speed_.latency + 2.0 * all * (ranks - 1.0) / ranks);
+  const auto& speed = speed_among(comm);
+  const double ranks = size_of(comm), n = rounds(ranks), all = bytes / speed.bandwidth;
+  return std::min(n * (speed.latency + all), (n + ranks - 1.0) * speed.latency + 2.0 * all * (ranks - 1.0) / ranks);
 }
 
 /// Recursive doubling of the whole, or halving and doubling (Rabenseifner, ICCS 2004).
 double EmulatedNetwork::all_reduce(double bytes, MPI_Comm comm) const {
-  const double ranks = size_of(comm), n = rounds(ranks), all = bytes / speed_.bandwidth;
-  return std::min(n * (speed_.latency + all), 2.0 * n * speed_.latency + 2.0 * all * (ranks - 1.0) / ranks);
+  const auto& speed = speed_among(comm);
+  const double ranks = size_of(comm), n = rounds(ranks), all = bytes / speed.bandwidth;
+  return std::min(n * (speed.latency + all), 2.0 * n * speed.latency + 2.0 * all * (ranks - 1.0) / ranks);
 }
 
 double EmulatedNetwork::gather(double others, MPI_Comm comm) const {
-  return rounds(size_of(comm)) * speed_.latency + others / speed_.bandwidth;
+  const auto& speed = speed_among(comm);
+  return rounds(size_of(comm)) * speed.latency + others / speed.bandwidth;
 }
 
 /// Each other rank its own message, or halves of all in a tree's rounds (Bruck et al., IEEE TPDS 8, 1143, 1997).
 double EmulatedNetwork::all_to_all(double others, MPI_Comm comm) const {
-  const double ranks = size_of(comm), n = rounds(ranks), all = others / speed_.bandwidth;
-  return std::min((ranks - 1.0) * speed_.latency + all, n * (speed_.latency + 0.5 * all));
+  const auto& speed = speed_among(comm);
+  const double ranks = size_of(comm), n = rounds(ranks), all = others / speed.bandwidth;
+  return std::min((ranks - 1.0) * speed.latency + all, n * (speed.latency + 0.5 * all));
 }
 
 }  // namespace cambium

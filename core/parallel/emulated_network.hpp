@@ -2,9 +2,10 @@
 #include <mpi.h>
 
 #include <limits>
-#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace cambium {
 
@@ -14,19 +15,30 @@ struct NetworkSpeed {
   double bandwidth = std::numeric_limits<double>::infinity();  ///< B/s
 };
 
-/// "5 us, 2 GB/s"; bare numbers are seconds and bytes per second. InputError when it is neither.
-NetworkSpeed network_speed(const std::string& text);
+/// Links among ranks of one block of `ranks` consecutive ranks of the run, such as a node.
+struct NetworkLevel {
+  int ranks = std::numeric_limits<int>::max();
+  NetworkSpeed speed;
+};
+
+/// "5 us, 2 GB/s", or levels, the innermost first: "2 ranks: 1 us, 50 GB/s; 8 ranks: 3 us, 10 GB/s; 20 us, 2 GB/s".
+/// Bare numbers are seconds and bytes per second. The last level has no number of ranks: it holds all of them.
+/// InputError for other text, and where a block is not a multiple of the block within it.
+std::vector<NetworkLevel> network_levels(const std::string& text);
 
 /// Time of messages by that speed, for the thread that calls MPI. Receives and collectives take it; sends are free, as
 /// with a network card that sends by itself.
 ///   receive     arrival + latency + bytes/bandwidth, one after the other through the link of this rank. A message that
 ///               lies there when it is first looked for counts from the moment its receive was posted.
 ///   collective  as by a tree over its ranks (cost_of...), from the moment it is done on the machine at hand; one that
-///   is
-///               done when it is first looked for, from the moment it was begun.
+///               is done when it is first looked for, from the moment it was begun.
+/// With levels a message takes the time of the innermost block that holds both ranks; a collective that of the
+/// innermost block that holds all ranks of its communicator. A rank has a link of its own in every level.
 class EmulatedNetwork {
  public:
-  explicit EmulatedNetwork(NetworkSpeed speed) : speed_(speed) {}
+  /// `levels`: as from network_levels(), at least one.
+  explicit EmulatedNetwork(std::vector<NetworkLevel> levels)
+      : levels_(std::move(levels)), link_free_(levels_.size(), 0.0) {}
 
   void post_receive(MPI_Request request, MPI_Datatype type, MPI_Comm comm);
   void post_collective(MPI_Request request, double cost);
@@ -58,6 +70,7 @@ class EmulatedNetwork {
   struct Pending {
     bool receive = true;
     MPI_Datatype type = MPI_BYTE;
+    MPI_Comm comm = MPI_COMM_NULL;
     int self = -1;  ///< own rank, whose messages to itself are free
     double cost = 0.0, since = 0.0;
     bool looked = false;
@@ -67,10 +80,13 @@ class EmulatedNetwork {
     MPI_Datatype type;
     MPI_Comm comm;
   };
-  double through_link(double arrived, double bytes);
+  double through_link(std::size_t level, double arrived, double bytes);
+  /// The innermost level whose block holds all these ranks of the run.
+  std::size_t level_of(int lowest, int highest) const;
+  const NetworkSpeed& speed_among(MPI_Comm comm) const;
 
-  NetworkSpeed speed_;
-  double link_free_ = 0.0;  ///< s at which the last message has passed the link
+  std::vector<NetworkLevel> levels_;
+  std::vector<double> link_free_;  ///< by level: s at which the last message has passed the link
   std::unordered_map<MPI_Request, Pending> pending_;
   std::unordered_map<MPI_Request, Persistent> persistent_;
 };
@@ -81,7 +97,7 @@ EmulatedNetwork* emulated_network();
 /// InputError when CAMBIUM_NETWORK is set to what is no network.
 void require_readable_network();
 
-/// For tests: another network, or none, from now on. No request may be open.
-void set_emulated_network(std::optional<NetworkSpeed> speed);
+/// For tests: another network from now on, or none without a level. No request may be open.
+void set_emulated_network(std::vector<NetworkLevel> levels);
 
 }  // namespace cambium

@@ -94,7 +94,7 @@ TEST_CASE("a large message comes by itself to where it stays, and leaves from wh
   const Comm comm;
   if (comm.size() == 1) return;
   constexpr std::size_t large = 1 << 20;
-  set_emulated_network(NetworkSpeed{.latency = 0.0, .bandwidth = large / 0.2});  // a fifth of a second
+  set_emulated_network({{.speed = {.latency = 0.0, .bandwidth = large / 0.2}}});  // a fifth of a second
   const int next = (comm.rank() + 1) % comm.size();
   std::vector<std::byte> value(large, static_cast<std::byte>(comm.rank() + 1)), place(large);
   {

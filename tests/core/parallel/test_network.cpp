@@ -14,7 +14,8 @@ using namespace cambium;
 namespace {
 
 struct Emulated {
-  explicit Emulated(NetworkSpeed speed) { set_emulated_network(speed); }
+  explicit Emulated(NetworkSpeed speed) { set_emulated_network({{.speed = speed}}); }
+  explicit Emulated(std::vector<NetworkLevel> levels) { set_emulated_network(std::move(levels)); }
   ~Emulated() { set_emulated_network({}); }
 };
 
@@ -161,14 +162,52 @@ TEST_CASE("collectives take the time of their trees") {
   });
 }
 
-TEST_CASE("a network is a latency and a bandwidth") {
-  const auto speed = network_speed("5 us, 2 GB/s");
+TEST_CASE("messages within a block pass its links, those out of it the links outside") {
+  const Comm comm;
+  constexpr double slow = 0.3, quick = 0.05;
+  const Emulated network({{.ranks = 2, .speed = {quick, 1e12}}, {.speed = {slow, 1e12}}});
+  const auto message = [&](const Comm& within, int other) {
+    double in = 0.0, out = 1.0;
+    MPI_Sendrecv(&out, 1, MPI_DOUBLE, other, 3, &in, 1, MPI_DOUBLE, other, 3, within.handle(), MPI_STATUS_IGNORE);
+  };
+  MPI_Comm reversed = MPI_COMM_NULL;  // its ranks are not those of the run
+  PMPI_Comm_split(comm.handle(), comm.rank() / 2, -comm.rank(), &reversed);
+  const Comm pair(reversed);
+  PMPI_Comm_free(&reversed);
+  const double inside = seconds_of(comm, [&] {
+    if (pair.size() == 2) message(pair, 1 - pair.rank());
+  });
+  CHECK(inside >= quick);
+  CHECK(inside < slow);
+  const double joined = seconds_of(comm, [&] { MPI_Barrier(pair.handle()); });
+  CHECK(joined >= quick);
+  CHECK(joined < slow);
+  if (comm.size() < 3) return;
+  const double outside = seconds_of(comm, [&] {
+    if (comm.rank() != 1) message(comm, 2 - comm.rank());
+  });
+  CHECK(outside >= slow);
+  CHECK(seconds_of(comm, [&] { MPI_Barrier(comm.handle()); }) >= slow);
+}
+
+TEST_CASE("a network is a latency and a bandwidth, or several from inside to outside") {
+  const auto speed = network_levels("5 us, 2 GB/s").at(0).speed;
   CHECK(speed.latency == Approx(5e-6));
   CHECK(speed.bandwidth == Approx(2e9));
-  CHECK(network_speed("1e-6,1e9").bandwidth == Approx(1e9));
-  for (const auto* text : {"", "5 us", "5 us, 2 s", "-1, 2", "1 us, 0", "fast, 1 GB/s"})
+  CHECK(network_levels("1e-6,1e9").at(0).speed.bandwidth == Approx(1e9));
+  const auto levels = network_levels("2 ranks: 1 us, 50 GB/s; 8ranks: 3 us,10 GB/s; 20 us, 2 GB/s");
+  REQUIRE(levels.size() == 3);
+  CHECK(levels[1].ranks == 8);
+  CHECK(levels[1].speed.latency == Approx(3e-6));
+  CHECK(levels[2].ranks > 1000000);
+  CHECK(levels[2].speed.bandwidth == Approx(2e9));
+  for (const auto* text : {"", "5 us", "5 us, 2 s", "-1, 2", "1 us, 0", "fast, 1 GB/s", "4 ranks: 1 us, 1 GB/s",
+                           "4 ranks: 1 us, 1 GB/s; 6 ranks: 2 us, 1 GB/s; 3 us, 1 GB/s", "1 us, 1 GB/s; 2 us, 1 GB/s",
+                           "4 ranks: 1 us; 2 us, 1 GB/s", "some ranks: 1 us, 2 GB/s; 2 us, 1 GB/s"})
     CHECK_THROWS_WITH(
-        network_speed(text),
+        network_levels(text),
         std::string("CAMBIUM_NETWORK is '") + text +
-            "', expected a latency and a bandwidth; for example CAMBIUM_NETWORK='5 us, 2 GB/s', or unset it");
+            "', expected a latency and a bandwidth, such as '5 us, 2 GB/s', or levels from inside to "
+            "outside, such as '4 ranks: 1 us, 50 GB/s; 20 us, 2 GB/s', each a multiple of the one before; "
+            "or unset it");
 }

@@ -113,7 +113,7 @@ TEST_CASE("the line says figures of the busiest rank and of a step") {
 TEST_CASE("on an emulated network no ranks share memory") {
   Comm comm;
   CHECK(SharedMemory::make(comm, 64) != nullptr);
-  set_emulated_network(NetworkSpeed{});
+  set_emulated_network({NetworkLevel{}});
   CHECK(SharedMemory::make(comm, 64) == nullptr);
   set_emulated_network({});
 }
