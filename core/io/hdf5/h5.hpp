@@ -245,7 +245,11 @@ class Group : public Object {
 /// An open file; it is its own root group. Closing it invalidates every group and dataset opened through it.
 class File : public Group {
  public:
-  static File open(const std::string& path);  ///< existing file, read only; what was opened through it outlives it
+  /// How numbers in one piece are read: by HDF5's habit 64 KiB at a time, which serves blocks of many short lines, or
+  /// those that were asked for, which serves single samples.
+  enum class Reads { sieved, exact };
+  /// Existing file, read only; what was opened through it outlives it.
+  static File open(const std::string& path, Reads reads = Reads::sieved);
   /// New file; an old one of that name is lost. Messages name it `shown` (the path, where that is empty).
   static File create(const std::string& path, const std::string& shown = {});
   static File append(const std::string& path);     ///< existing file, read and write

@@ -90,7 +90,7 @@ void require_sound_file(const std::string& path) {
 
 }  // namespace
 
-File File::open(const std::string& path) {
+File File::open(const std::string& path, Reads reads) {
   require_sound_file(path);
   const Entered entered;
   // What is open in this process is opened again in the same way only: by ourselves to read, to write, or by HDF5 as a
@@ -99,6 +99,7 @@ File File::open(const std::string& path) {
   for (const auto& [degree, locks] :
        {std::pair{H5F_CLOSE_WEAK, false}, {H5F_CLOSE_STRONG, false}, {H5F_CLOSE_WEAK, true}}) {
     const Handle access = access_properties(degree, locks);
+    if (reads == Reads::exact) H5Pset_sieve_buf_size(access.id(), 1);
     const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
     if (id >= 0) return File(Handle(id), path, "/");
     why = cause();

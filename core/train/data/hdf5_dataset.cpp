@@ -77,6 +77,10 @@ void Hdf5Dataset::Params::describe(deck::Describe<Params>& d) {
       .example("[0, 8000]");
   d("scan", &Params::scan, "read everything once at the start, so that a bad number is found before training")
       .def(false);
+  d("cache", &Params::cache,
+    "largest size in MiB of a data set that stays in memory once it was read; 0: samples are read again in every epoch")
+      .at_least(0)
+      .def(256);
   d.check([](const Params& p) -> std::string {
     if (p.files.empty()) return "files: name at least one HDF5 file or pattern";
     if (p.fields.empty()) return "fields: name at least one array";
@@ -131,6 +135,9 @@ void Hdf5Dataset::open(Context& context) {
     throw KeyError("hdf5.range", "range",
                    fmt::format("range [{}, {}]: the files hold {} samples; give 0 <= first < last <= {}", first_, last_,
                                shards_.rows(), shards_.rows()));
+  constexpr double mib = 1048576.0;
+  const bool small = static_cast<double>(sample_bytes()) * static_cast<double>(size()) <= params_.cache * mib;
+  cached_.assign(small ? static_cast<std::size_t>(size()) : 0, nullptr);
   if (!params_.scan) return;
   io::on_every_rank(context.comm, [&] {
     const std::int64_t begin = size() * context.comm.rank() / context.comm.size();
@@ -164,7 +171,7 @@ const io::File& Hdf5Dataset::file(std::size_t shard) {
       marked_.clear();
       for (auto& other : files_) other.reset();
     }
-    files_[shard].emplace(io::File::open(shards_.shards[shard].path));
+    files_[shard].emplace(io::File::open(shards_.shards[shard].path, io::File::Reads::exact));
   }
   return *files_[shard];
 }
@@ -223,12 +230,18 @@ void Hdf5Dataset::require_there(std::size_t shard, std::size_t field, const Bloc
       s.path, number_text(found->second), shards_.paths[field], row + s.first - first_, row));
 }
 
+/// In memory.
+std::int64_t Hdf5Dataset::sample_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& field : shards_.fields) bytes += room(row_bytes(field));
+  return bytes;
+}
+
 /// Reads a run of samples of one shard at once and hands out those that were asked for.
 void Hdf5Dataset::read_run(std::span<const std::int64_t> ids, std::vector<SamplePtr>& out) {
   const std::size_t shard = shards_.shard_of(ids.front() + first_);
   const std::int64_t offset = shards_.shards[shard].first - first_;
-  std::int64_t size = 0;
-  for (const auto& field : shards_.fields) size += room(row_bytes(field));
+  const std::int64_t size = sample_bytes();
   std::vector<Block> blocks;
   for (std::size_t k = 0; k < shards_.fields.size(); ++k)
     blocks.push_back(read_block(shard, k, ids.front() - offset, ids.back() - ids.front() + 1));
@@ -256,6 +269,17 @@ void Hdf5Dataset::read_run(std::span<const std::int64_t> ids, std::vector<Sample
 
 std::vector<SamplePtr> Hdf5Dataset::read(std::span<const std::int64_t> ids) {
   const std::lock_guard lock(reading_);
+  if (cached_.empty()) return read_files(ids);
+  std::vector<std::int64_t> absent;
+  for (const std::int64_t id : ids)
+    if (!cached_[static_cast<std::size_t>(id)]) absent.push_back(id);
+  for (auto& sample : read_files(absent)) cached_[static_cast<std::size_t>(sample->id)] = std::move(sample);
+  std::vector<SamplePtr> out;
+  for (const std::int64_t id : ids) out.push_back(cached_[static_cast<std::size_t>(id)]);
+  return out;
+}
+
+std::vector<SamplePtr> Hdf5Dataset::read_files(std::span<const std::int64_t> ids) {
   std::int64_t bytes = 1;
   for (const auto& field : shards_.fields) bytes += row_bytes(field);
   std::vector<SamplePtr> out;

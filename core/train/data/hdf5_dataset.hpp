@@ -31,6 +31,7 @@ class Hdf5Dataset : public Dataset {
     std::vector<Field> fields;
     std::optional<std::array<std::int64_t, 2>> range;
     bool scan = false;
+    double cache = 256;  ///< MiB
     static void describe(deck::Describe<Params>& d);
   };
   Hdf5Dataset(const Params& params, Context&) : params_(params) {}
@@ -40,7 +41,8 @@ class Hdf5Dataset : public Dataset {
   void open(Context&) override;
   std::int64_t size() const override { return last_ - first_; }
   std::vector<FieldInfo> fields() const override { return shards_.fields; }
-  /// One read per run of neighbours; samples of one chunk are read together although others lie between them.
+  /// One read per run of neighbours; samples of one chunk are read together although others lie between them. A set of
+  /// at most `cache` MiB stays in memory, so that each of its samples is read once.
   /// InputError for a number that is not finite, or missing by the attributes of its array: names file, array, sample.
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
   /// By the chunks of the field with the most bytes.
@@ -50,6 +52,8 @@ class Hdf5Dataset : public Dataset {
 
  private:
   struct Block;
+  std::int64_t sample_bytes() const;
+  std::vector<SamplePtr> read_files(std::span<const std::int64_t> ids);
   void read_run(std::span<const std::int64_t> ids, std::vector<SamplePtr>& out);
   Block read_block(std::size_t shard, std::size_t field, std::int64_t first, std::int64_t rows);
   void require_finite(std::size_t shard, std::size_t field, const TensorRef& row, std::int64_t number) const;
@@ -65,6 +69,7 @@ class Hdf5Dataset : public Dataset {
   /// By shard and field: a data set that stays open keeps the chunk that it has decoded last.
   std::map<std::pair<std::size_t, std::size_t>, io::Dataset> arrays_;
   std::map<std::pair<std::size_t, std::size_t>, MarkedArray> marked_;  ///< those whose attributes change their numbers
+  std::vector<SamplePtr> cached_;  ///< by number of the sample, null before it is read; empty for a larger set
   std::atomic<std::int64_t> bytes_read_ = 0;
 };
 

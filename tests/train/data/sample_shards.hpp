@@ -41,8 +41,9 @@ inline void write_shard(const std::string& path, const ShardSpec& spec) {
   file.close();
 }
 
-inline Hdf5Dataset::Params shard_params(std::vector<std::string> files) {
-  return {std::move(files), {{"x", "", {}}, {"label", "", {}}}, {}, false};
+/// Nothing stays in memory unless `cache` MiB do.
+inline Hdf5Dataset::Params shard_params(std::vector<std::string> files, double cache = 0.0) {
+  return {std::move(files), {{"x", "", {}}, {"label", "", {}}}, {}, false, cache};
 }
 
 inline double x_of(const Sample& sample, int column) {

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <thread>
 
 #include "core/base/timing.hpp"
@@ -123,6 +125,53 @@ TEST_CASE("bytes are counted by what storage has to give") {
     CHECK(data.chunk_of(15) == std::pair<std::int64_t, std::int64_t>{14, 17});
     CHECK(data.chunk_of(21) == std::pair<std::int64_t, std::int64_t>{21, 22});
   }
+}
+
+#ifdef __linux__
+TEST_CASE("bytes counted are those that the process reads") {
+  World world;
+  SharedScratch scratch(world.comm);
+  if (world.comm.root()) write_shard(scratch.file("large.h5"), {.rows = 4000, .width = 100});
+  world.comm.barrier();
+  Hdf5Dataset data(shard_params({scratch.file("large.h5")}), world.context);
+  data.open(world.context);
+  data.read(std::vector<std::int64_t>{0});  // opens the file and its arrays
+  const auto read_by_process = [] {
+    std::ifstream in("/proc/self/io");
+    std::string name;
+    std::int64_t bytes = 0;
+    in >> name >> bytes;
+    return bytes;
+  };
+  const auto itself = read_by_process(), look = read_by_process() - itself;
+  const auto counted = data.bytes_read(), before = read_by_process();
+  for (std::int64_t k = 0; k < 300; ++k) data.read(std::vector<std::int64_t>{(k * 1237 + 11) % 4000});
+  const auto asked = data.bytes_read() - counted;
+  CHECK(asked == 300 * (800 + 4));
+  CHECK(read_by_process() - before - look == asked);
+}
+#endif
+
+TEST_CASE("a set that fits into the cache is read once") {
+  World world;
+  SharedScratch scratch(world.comm);
+  if (world.comm.root()) write_shard(scratch.file("large.h5"), {.rows = 4000, .width = 100});
+  world.comm.barrier();
+  const double mib = 4000.0 * (832 + 64) / 1048576;  // fields begin at cache lines
+  const auto twice = [&](double cache) {
+    Hdf5Dataset data(shard_params({scratch.file("large.h5")}, cache), world.context);
+    data.open(world.context);
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto samples = data.read(std::vector<std::int64_t>{5, 6, 9, 3999, 5});
+      REQUIRE(samples.size() == 5);
+      for (const auto& sample : samples) CHECK(x_of(*sample, 3) == 1000.0 * static_cast<double>(sample->id) + 3);
+      CHECK(samples[4]->id == 5);
+    }
+    return data.bytes_read() / 804;
+  };
+  CHECK(twice(1.01 * mib) <= 5);
+  CHECK(twice(0.99 * mib) == 10);
+  CHECK(twice(0.0) == 10);
 }
 
 TEST_CASE("a range takes part of the files, its samples count from 0") {
