@@ -1,0 +1,45 @@
+#pragma once
+#include <vector>
+
+#include "core/parallel/ghost_exchange.hpp"
+#include "core/particles/neighbors.hpp"
+#include "core/particles/particles.hpp"
+
+namespace cambium::mace {
+
+/// Edges within the cut-off of the owned atoms: from neighbour to atom. Å.
+struct Edges {
+  std::vector<int> first;      ///< of each owned atom; one more than atoms
+  std::vector<int> neighbour;  ///< rows, owned or ghosts
+  std::vector<double> length;
+  std::vector<double> direction;  ///< of three; from the neighbour to the atom, length 1
+
+  /// In the order of the neighbour list.
+  void find(const Particles& particles, const NeighborList& list, double cutoff);
+};
+
+/// Values of atoms, one row each, which ghosts get from their owners and give back to them.
+class NodeRows {
+ public:
+  void resize(int rows, int width) {
+    width_ = width;
+    values_.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(width), 0.0);
+  }
+  double* row(int i) { return values_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(width_); }
+  const double* row(int i) const {
+    return values_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(width_);
+  }
+  int width() const { return width_; }
+  /// Copies owners' rows to their ghosts. Collective.
+  void to_ghosts(const Particles& particles, GhostExchange& ghosts);
+  /// Adds ghosts' rows to their owners'. Collective.
+  void from_ghosts(const Particles& particles, GhostExchange& ghosts);
+
+ private:
+  int width_ = 0;
+  std::vector<double> values_;
+  View<double*> one_;        ///< a column on its way
+  View<double* [3]> three_;  ///< three columns on their way back
+};
+
+}  // namespace cambium::mace

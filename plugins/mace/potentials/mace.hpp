@@ -1,0 +1,47 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/cost.hpp"
+#include "core/plugin/potential.hpp"
+#include "plugins/mace/engine/engine.hpp"
+
+namespace cambium::mace {
+
+/// A MACE model in the file that PyTorch wrote, evaluated without PyTorch.
+class Mace : public Potential, public Checked, public CostsPerAtom {
+ public:
+  struct Params {
+    std::string model;  ///< archive of PyTorch
+    static void describe(deck::Describe<Params>& d) {
+      d("model", &Params::model,
+        "MACE model file, a TorchScript archive (.model, .pth, .pt): its weights are read as data, PyTorch is not "
+        "needed")
+          .example("copper.model");
+    }
+  };
+
+  /// InputError names the file and what is wrong with it. In a dry run a model that an earlier stage makes is left out.
+  Mace(const Params& params, Context& context);
+
+  void examine(Check&) override;
+  void bind(std::span<const Species> species) override;
+  double cutoff() const override { return engine_ ? engine_->model().cutoff : 0.0; }
+  bool writes_ghost_forces() const override { return true; }
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+  AtomCost atom_cost(double neighbours) const override;
+  const Engine& engine() const { return *engine_; }
+
+ private:
+  Params params_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<int> species_;  ///< model species of each deck type
+};
+
+}  // namespace cambium::mace
