@@ -1,0 +1,161 @@
+#include "plugins/torch_potential/archive/archive.hpp"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/script.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/version.hpp"
+#include "core/parallel/host_threads.hpp"
+#include "plugins/torch_potential/archive/archive_facts.hpp"
+#include "plugins/torch_potential/archive/archive_graph.hpp"
+#include "plugins/torch_potential/archive/torch_words.hpp"
+
+namespace cambium::torch_potential {
+namespace {
+
+at::Device choose_device(const std::string& said, int rank) {
+  if (!said.empty()) return at::Device(said);
+  if (!torch::cuda::is_available()) return at::Device(at::kCPU);
+  return at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(rank % static_cast<int>(torch::cuda::device_count())));
+}
+
+std::optional<at::Tensor> entry(const c10::IValue& answer, std::initializer_list<const char*> names) {
+  const auto dictionary = answer.toGenericDict();
+  for (const char* name : names) {
+    const auto found = dictionary.find(std::string(name));
+    if (found != dictionary.end() && found->value().isTensor()) return found->value().toTensor();
+  }
+  return std::nullopt;
+}
+
+std::vector<double> numbers(const at::Tensor& tensor) {
+  const auto flat = tensor.detach().to(at::kCPU, at::kDouble).contiguous().view({-1});
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+class OpenArchive : public Archive {
+ public:
+  OpenArchive(const std::string& path, const std::string& device, int rank);
+  const ArchiveFacts& facts() const override { return facts_; }
+  ArchiveAnswer evaluate(const ArchiveGraph& graph, std::int64_t species) override;
+  ArchiveDoubt compare(const ArchiveGraph& graph, std::int64_t species) override;
+  std::string place() const override { return fmt::format("LibTorch {} on {}", CAMBIUM_TORCH_VERSION, device_.str()); }
+
+ private:
+  torch::jit::Module load(torch::jit::ExtraFilesMap& extra) const;
+  c10::IValue call(torch::jit::Module& module, const ArchiveInputs& in) const;
+
+  std::string path_;
+  at::Device device_;
+  torch::jit::Module module_;  ///< without derivatives of its own
+  ArchiveFacts facts_;
+};
+
+OpenArchive::OpenArchive(const std::string& path, const std::string& device, int rank)
+    : path_(path), device_(at::kCPU) {
+  require_torch_script(path);
+  torch::set_num_threads(host_threads());
+  auto extra = known_extra_files();
+  try {
+    device_ = choose_device(device, rank);
+    module_ = load(extra);
+    facts_ = facts_of(module_, extra, path);
+    drop_inner_derivatives(module_);
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    refuse_archive(path, error.what());
+  }
+}
+
+torch::jit::Module OpenArchive::load(torch::jit::ExtraFilesMap& extra) const {
+  auto module = torch::jit::load(path_, device_, extra);
+  module.eval();
+  for (const auto& weight : module.parameters()) weight.requires_grad_(false);
+  return module;
+}
+
+c10::IValue OpenArchive::call(torch::jit::Module& module, const ArchiveInputs& in) const {
+  // Programs are short beside the work in them; compiled anew for each number of edges they take seconds a step.
+  const torch::jit::GraphOptimizerEnabledGuard plain(false);
+  return module.get_method("forward")(in.arguments);
+}
+
+ArchiveAnswer OpenArchive::evaluate(const ArchiveGraph& graph, std::int64_t species) {
+  ArchiveAnswer out;
+  const auto nodes = static_cast<std::int64_t>(graph.types.size());
+  try {
+    const auto in = inputs_of(graph, species, facts_, device_);
+    const auto answer = call(module_, in);
+    at::Tensor energies;
+    if (const auto atomic = entry(answer, {"atomic_energy", "node_energy"})) {
+      energies = atomic->reshape({-1}).slice(0, 0, graph.owned).to(at::kDouble);
+    } else if (const auto total = entry(answer, {"total_energy", "energy"}); total && nodes == graph.owned) {
+      energies = (total->reshape({-1}).sum().to(at::kDouble) / static_cast<double>(nodes)).expand({nodes});
+    } else if (total) {
+      throw InputError(fmt::format("{}: gives no energies of atoms, only their sum; run it on one rank", path_));
+    } else {
+      throw InputError(
+          fmt::format("{}: its answer has none of the keys atomic_energy, node_energy, total_energy, energy", path_));
+    }
+    out.energy = numbers(energies);
+    out.gradient.assign(graph.vector.size(), 0.0);
+    if (graph.vector.empty()) return out;
+    if (!energies.requires_grad())
+      throw InputError(
+          fmt::format("{}: its energies have no derivative by the positions; forces cannot be had", path_));
+    const auto gradient = torch::autograd::grad({energies.sum()}, {in.vectors}, {}, false, false, true)[0];
+    if (gradient.defined()) out.gradient = numbers(gradient);
+    return out;
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    refuse_answer(path_, error.what());
+  }
+}
+
+ArchiveDoubt OpenArchive::compare(const ArchiveGraph& graph, std::int64_t species) {
+  ArchiveGraph whole = graph;
+  whole.owned = static_cast<std::int64_t>(graph.types.size());
+  const auto ours = evaluate(whole, species);
+  std::vector<double> force(3 * graph.types.size(), 0.0);
+  for (std::size_t e = 0; e < graph.centre.size(); ++e)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double g = ours.gradient[3 * e + k];
+      force[3 * static_cast<std::size_t>(graph.centre[e]) + k] += g;
+      force[3 * static_cast<std::size_t>(graph.neighbour[e]) + k] -= g;
+    }
+  ArchiveDoubt doubt;
+  try {
+    torch::jit::ExtraFilesMap none;
+    auto untouched = load(none);
+    const auto answer = call(untouched, inputs_of(whole, species, facts_, device_));
+    if (const auto total = entry(answer, {"total_energy", "total_energy_local", "energy"})) {
+      double sum = 0.0;
+      for (const double e : ours.energy) sum += e;
+      doubt.energy = sum - total->sum().item<double>();
+    }
+    const auto given = entry(answer, {"forces"});
+    if (!given || given->numel() != static_cast<std::int64_t>(force.size())) return doubt;
+    const auto theirs = numbers(*given);
+    for (std::size_t k = 0; k < force.size(); ++k) {
+      doubt.force = std::max(doubt.force, std::abs(theirs[k] - force[k]));
+      doubt.scale = std::max(doubt.scale, std::abs(theirs[k]));
+    }
+    return doubt;
+  } catch (const std::exception& error) {
+    refuse_answer(path_, error.what());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Archive> open_archive(const std::string& path, const std::string& device, int rank) {
+  return std::make_unique<OpenArchive>(path, device, rank);
+}
+
+}  // namespace cambium::torch_potential

@@ -1,0 +1,62 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cambium::torch_potential {
+
+/// What an archive says of itself: its extra files, its buffers and the arguments of its method `forward`.
+struct ArchiveFacts {
+  /// Who wrote it, which decides about the names of inputs: mace and nequip take `pos`, `edge_cell_shift` and
+  /// `atom_types` (mace as exported for CP2K; allegro, too), mace_lammps `positions`, `shifts` and `node_attrs`.
+  enum class Family { mace, mace_lammps, nequip, allegro, unknown } family = Family::unknown;
+  std::vector<std::string> species;  ///< symbols by type; empty: not said
+  std::optional<double> cutoff;      ///< in the archive's unit of length
+  std::optional<int> layers;         ///< of message passing; 1: strictly local
+  bool float32 = false;              ///< precision of its numbers; else float64
+};
+
+/// "MACE", "NequIP", "Allegro"; "TorchScript" for the others.
+std::string name_of(ArchiveFacts::Family family);
+
+/// A graph of atoms. Edges go from a centre to a neighbour within the cut-off.
+struct ArchiveGraph {
+  std::int64_t owned = 0;           ///< nodes 0..owned-1, whose energies are asked for
+  std::vector<std::int64_t> types;  ///< of each node, index of ArchiveFacts::species
+  std::vector<std::int64_t> centre, neighbour;
+  std::vector<double> vector;  ///< three numbers an edge: neighbour minus centre, in the archive's unit of length
+};
+
+struct ArchiveAnswer {
+  std::vector<double> energy;    ///< of each owned node, in the archive's unit
+  std::vector<double> gradient;  ///< three numbers an edge: of the owned nodes' energy, by the vector
+};
+
+/// The archive's own sums for a graph, each compared with what was made of its energies.
+struct ArchiveDoubt {
+  double energy = 0.0;  ///< sum of the energies of nodes minus the archive's total
+  double force = 0.0;   ///< largest difference of a component
+  double scale = 0.0;   ///< largest component of the archive's forces
+};
+
+/// A TorchScript archive, open. It is a program: whoever opens it runs it.
+class Archive {
+ public:
+  virtual ~Archive() = default;
+  virtual const ArchiveFacts& facts() const = 0;
+  /// Not empty. InputError with Torch's sentence when the program fails, or where it gives only a total energy and the
+  /// graph has nodes that are not owned.
+  virtual ArchiveAnswer evaluate(const ArchiveGraph& graph, std::int64_t species) = 0;
+  /// What the archive itself says of the same graph, all nodes owned: its energy and forces, where it gives any.
+  virtual ArchiveDoubt compare(const ArchiveGraph& graph, std::int64_t species) = 0;
+  /// "LibTorch 1.13.1 on cpu"
+  virtual std::string place() const = 0;
+};
+
+/// Opens an archive on the device `device` ("cpu", "cuda:1"; empty: a GPU of LibTorch's, where there is one, else the
+/// CPU). `rank` chooses among several GPUs. InputError names the file and what this LibTorch cannot do with it.
+std::unique_ptr<Archive> open_archive(const std::string& path, const std::string& device, int rank);
+
+}  // namespace cambium::torch_potential

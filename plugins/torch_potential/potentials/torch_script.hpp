@@ -1,0 +1,62 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/potential.hpp"
+#include "plugins/torch_potential/archive/archive.hpp"
+#include "plugins/torch_potential/potentials/edges.hpp"
+
+namespace cambium::torch_potential {
+
+/// A potential that another program stored as a TorchScript archive: MACE (Batatia et al., 2022), NequIP (Batzner et
+/// al., Nat. Commun. 13, 2453, 2022) or Allegro (Musaelian et al., Nat. Commun. 14, 579, 2023). Forces are the
+/// derivative of the energies of a rank's own atoms by the vectors between neighbours.
+class TorchScript : public Potential, public Checked {
+ public:
+  struct Params {
+    std::string model;                                ///< archive
+    bool trust = false;                               ///< it may run though it lies outside of the run's folder
+    std::optional<std::vector<std::string>> species;  ///< by type of the archive
+    std::optional<std::string> energy_unit, length_unit;
+    std::optional<double> cutoff;  ///< Å
+    std::optional<int> layers;
+    std::string device;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  /// Opens the archive; KeyError about the key that would say what the archive does not. In a dry run, archives that an
+  /// earlier stage makes are left out.
+  TorchScript(const Params& params, Context& context);
+
+  void examine(Check&) override;
+  void bind(std::span<const Species> species) override;
+  /// One step of message passing on one rank, whose ghosts are images of its own atoms; else all of them.
+  double cutoff() const override { return folded_ ? range_ : range_ * layers_; }
+  bool writes_ghost_forces() const override { return true; }
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  void read_facts(Context& context);
+  void require_sound(const ArchiveGraph& graph, Context& context);
+  void add(const Edges& edges, const ArchiveAnswer& answer, const ForceRequest& request, ForceOutput& out) const;
+  void warn_of_units(const Particles& particles, const ForceOutput& out, Context& context);
+
+  Params params_;
+  std::unique_ptr<Archive> archive_;
+  std::vector<std::string> species_;    ///< by type of the archive
+  std::vector<int> type_;               ///< of the archive, by type of the deck
+  double energy_ = 1.0, length_ = 1.0;  ///< units of the archive in eV and Å
+  double range_ = 0.0;                  ///< Å
+  int layers_ = 1;
+  bool folded_ = true, compared_ = false, measured_ = false;
+  std::optional<EdgeFinder> finder_;
+};
+
+}  // namespace cambium::torch_potential
