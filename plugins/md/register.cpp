@@ -7,6 +7,7 @@
 #include "plugins/md/integrators/nve.hpp"
 #include "plugins/md/physics/md.hpp"
 #include "plugins/md/physics/md_cost.hpp"
+#include "plugins/md/potentials/eam.hpp"
 #include "plugins/md/potentials/lennard_jones.hpp"
 #include "plugins/md/potentials/stillinger_weber.hpp"
 #include "plugins/md/potentials/sum.hpp"
@@ -40,8 +41,10 @@ void register_types(Registry& registry) {
   registry.add<LennardJones>("lennard_jones", "12-6 pair potential of rare gases and their mixtures")
       .synonyms({"lj", "lj_cut", "lj126", "lj_12_6", "12_6", "lennardjones"});
 
+  registry.add<Eam>("eam", "embedded-atom method with tables of a file")
+      .synonyms({"eam_alloy", "eam_fs", "finnis_sinclair", "embedded_atom", "embedded_atom_method", "setfl", "funcfl"});
   registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals")
-      .synonyms({"eam", "eam_alloy", "eam_fs", "finnis_sinclair", "gupta", "sc"});
+      .synonyms({"gupta", "sc"});
   registry.add<StillingerWeber>("stillinger_weber", "two- and three-body potential of silicon")
       .synonyms({"sw", "stillingerweber"});
   registry.add<Zbl>("zbl", "screened repulsion of nuclei at short range")
