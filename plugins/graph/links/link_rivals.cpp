@@ -65,6 +65,44 @@ std::unique_ptr<TwoSteps> filter(const LinkGraph& graph) {
   return std::make_unique<TwoSteps>(graph, scaled_links<float>(graph.training), std::vector<float>(graph.items, 1.0f));
 }
 
+/// R S R for a symmetric R and a diagonal S.
+class OneStep : public LinkScores {
+ public:
+  OneStep(const LinkGraph& graph, std::vector<float> scales) : graph_(graph), scales_(std::move(scales)) {}
+  void scores(std::span<const std::int32_t> users, float* out) override {
+    std::fill_n(out, std::ssize(users) * graph_.items, 0.0f);
+    for (std::size_t n = 0; n < users.size(); ++n) {
+      float* row = out + static_cast<std::ptrdiff_t>(n) * graph_.items;
+      for (const auto shared : graph_.training.columns_of(users[n]))
+        for (const auto node : graph_.training.columns_of(shared)) row[node] += scales_[shared];
+    }
+  }
+
+ private:
+  const LinkGraph& graph_;
+  std::vector<float> scales_;
+};
+
+/// Every tenth training link of these users held out.
+LinkGraphPtr tuning_links(const LinkGraph& graph, const std::vector<std::int32_t>& users) {
+  LinkParts parts;
+  parts.source = graph.source;
+  parts.bipartite = graph.bipartite;
+  parts.users = graph.users;
+  parts.items = graph.bipartite ? graph.items : 0;
+  std::vector<bool> looked_at(graph.users);
+  for (const auto user : users) looked_at[user] = true;
+  for (std::int32_t user = 0; user < graph.users; ++user) {
+    std::size_t place = static_cast<std::size_t>(user);
+    for (const auto item : graph.training.columns_of(user)) {
+      if (!graph.bipartite && item < user) continue;  // each link once
+      auto& to = looked_at[user] && place++ % 10 == 0 ? parts.held_out : parts.training;
+      to.push_back({user, item});
+    }
+  }
+  return make_links(std::move(parts));
+}
+
 class LowPass : public LinkScores {
  public:
   LowPass(const LinkGraph& graph, double share, std::int64_t vectors)
@@ -133,6 +171,50 @@ std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph) {
 }
 
 std::unique_ptr<LinkScores> linear_filter(const LinkGraph& graph) { return filter(graph); }
+
+std::unique_ptr<LinkScores> scaled_filter(const LinkGraph& graph, double item_power, double user_power) {
+  auto matrix = graph.training;
+  auto scales = links_of_items(graph);
+  for (std::int64_t user = 0; user < matrix.rows; ++user) {
+    const auto count = static_cast<double>(matrix.length(user));
+    for (auto e = matrix.start[user]; e < matrix.start[static_cast<std::size_t>(user) + 1]; ++e) {
+      const auto k = static_cast<std::size_t>(e);
+      const auto of_item = static_cast<double>(std::max(scales[matrix.column[k]], 1.0f));
+      matrix.value[k] = static_cast<float>(std::pow(count, -0.5 * user_power) * std::pow(of_item, item_power - 1.0));
+    }
+  }
+  for (float& x : scales) x = std::pow(std::max(x, 1.0f), static_cast<float>(1.0 - 2.0 * item_power));
+  return std::make_unique<TwoSteps>(graph, std::move(matrix), std::move(scales));
+}
+
+FilterPowers tuned_powers(const LinkGraph& graph, std::int64_t k, const Comm& comm) {
+  constexpr std::size_t most = 1000;
+  std::vector<std::int32_t> all, users;
+  for (std::int32_t user = 0; user < graph.users; ++user)
+    if (graph.training.length(user) > 1) all.push_back(user);
+  for (std::size_t n = 0; n < std::min(most, all.size()); ++n)
+    users.push_back(all[n * all.size() / std::min(most, all.size())]);
+  FilterPowers best;
+  if (users.empty()) return best;
+  const auto split = tuning_links(graph, users);
+  if (split->held_out.entries() == 0) return best;
+  best.recall = -1.0;
+  for (const double item : {0.3, 0.5, 0.7, 0.9})
+    for (const double user : {0.0, 0.5, 1.0}) {
+      const auto found = judge(*split, *scaled_filter(*split, item, user), k, comm);
+      if (found.recall > best.recall) best = {item, user, found.recall, found.users};
+    }
+  return best;
+}
+
+std::unique_ptr<LinkScores> shared_neighbours(const LinkGraph& graph, SharedNeighbours weight) {
+  auto scales = links_of_items(graph);
+  for (float& x : scales)
+    x = weight == SharedNeighbours::number        ? 1.0f
+        : weight == SharedNeighbours::adamic_adar ? 1.0f / std::log(std::max(x, 2.0f))
+                                                  : 1.0f / std::max(x, 1.0f);
+  return std::make_unique<OneStep>(graph, std::move(scales));
+}
 
 std::unique_ptr<LinkScores> low_pass_filter(const LinkGraph& graph, double share, std::int64_t vectors) {
   return std::make_unique<LowPass>(graph, share, vectors);

@@ -15,8 +15,25 @@ std::unique_ptr<LinkScores> most_popular(const LinkGraph& graph);
 std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph);
 /// R N^T N.
 std::unique_ptr<LinkScores> linear_filter(const LinkGraph& graph);
-/// The same plus `share` times the ideal low pass R D_i^-1/2 V V^T D_i^1/2, V the `vectors` leading right singular
-/// vectors of N: GF-CF (Shen et al., CIKM 2021; published with 0.3 and 256 for Gowalla).
+/// R D_i^-a R^T D_u^-b R D_i^-(1-a): linear_filter() with other powers, a of items and b of users (Aiolli, RecSys 2013;
+/// there a = 1/2, b = 1).
+std::unique_ptr<LinkScores> scaled_filter(const LinkGraph& graph, double item_power, double user_power);
+
+/// Powers chosen by Recall@k of a tenth of the training links of 1000 users, evenly spaced, which no score knows then.
+struct FilterPowers {
+  double item = 0.5, user = 1.0, recall = 0.0;
+  std::int64_t users = 0;  ///< who were looked at; 0: nobody has two links, and nothing was chosen
+};
+/// a of 0.3, 0.5, 0.7, 0.9, b of 0, 0.5, 1. Collective.
+FilterPowers tuned_powers(const LinkGraph& graph, std::int64_t k, const Comm& comm);
+
+/// Of a plain graph, by the neighbours that two nodes share: their number (Newman 2001), the sum of 1 / log(degree)
+/// (Adamic and Adar 2003), or of 1 / degree (resource allocation: Zhou, Lu and Zhang 2009).
+enum class SharedNeighbours { number, adamic_adar, resource_allocation };
+std::unique_ptr<LinkScores> shared_neighbours(const LinkGraph& graph, SharedNeighbours weight);
+
+/// linear_filter() plus `share` times the ideal low pass R D_i^-1/2 V V^T D_i^1/2, V the `vectors` leading right
+/// singular vectors of N: GF-CF (Shen et al., CIKM 2021; published with 0.3 and 256 for Gowalla).
 std::unique_ptr<LinkScores> low_pass_filter(const LinkGraph& graph, double share, std::int64_t vectors);
 /// Products of rows: users, then items; of a plain graph nodes (nodes() x width).
 std::unique_ptr<LinkScores> products_of_rows(const LinkGraph& graph, std::vector<float> rows, std::int64_t width);

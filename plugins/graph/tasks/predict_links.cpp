@@ -24,8 +24,8 @@ void PredictLinks::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "a data set links, whose held-out links are looked for");
   d("k", &Params::k, "items that every user is offered").at_least(1).at_most(10000).def(20);
-  d("low_pass", &Params::low_pass, "of the rival GF-CF: weight of the ideal low pass").non_negative().def(0.3);
-  d("singular_vectors", &Params::singular_vectors, "of the rival GF-CF: singular vectors that pass")
+  d("low_pass", &Params::low_pass, "of the baseline GF-CF: weight of the ideal low pass").non_negative().def(0.3);
+  d("singular_vectors", &Params::singular_vectors, "of the baseline GF-CF: singular vectors that pass")
       .at_least(1)
       .at_most(10000)
       .def(256);
@@ -36,7 +36,7 @@ void PredictLinks::Params::describe(deck::Describe<Params>& d) {
 
 void PredictLinks::check(Context& context) {
   context.registry->make<train::Dataset>(params_.dataset, context);
-  context.log.info(fmt::format("held-out links by {} model file{}, and by rivals that need no training",
+  context.log.info(fmt::format("held-out links by {} model file{}, and by baselines that need no training",
                                params_.models.size(), params_.models.size() == 1 ? "" : "s"));
 }
 
@@ -81,7 +81,14 @@ void PredictLinks::judge_rivals(Context& context) {
   };
   rival("most popular", most_popular(*graph_));
   rival("item-item cosine", item_cosine(*graph_));
+  if (!graph_->bipartite) {
+    rival("common neighbours", shared_neighbours(*graph_, SharedNeighbours::number));
+    rival("Adamic-Adar", shared_neighbours(*graph_, SharedNeighbours::adamic_adar));
+    rival("resource allocation", shared_neighbours(*graph_, SharedNeighbours::resource_allocation));
+  }
   rival("linear filter", linear_filter(*graph_));
+  powers_ = tuned_powers(*graph_, params_.k, context.comm);
+  rival("scaled linear filter", scaled_filter(*graph_, powers_.item, powers_.user));
   const auto method = fmt::format("GF-CF ({:g}; {} vectors)", params_.low_pass, params_.singular_vectors);
   const auto last = rival(method, low_pass_filter(*graph_, params_.low_pass, params_.singular_vectors));
   if (params_.models.empty()) predict(*last, method);
@@ -124,6 +131,11 @@ void PredictLinks::write(Context& context) {
         fmt::format("{},{},{},{},{},{},{}\n", row.method, number_text(mean(row.recall)), number_text(mean(row.ndcg)),
                     number_text(mean(row.auc)), number_text(spread), row.recall.size(), params_.k);
   }
+  lines_.push_back(fmt::format(
+      "scaled linear filter: powers {:g} (items) and {:g} (users){}", powers_.item, powers_.user,
+      powers_.users > 0
+          ? fmt::format("; Recall@{} {:.4f} on training links of {} users", params_.k, powers_.recall, powers_.users)
+          : ""));
   lines_.push_back(fmt::format("predictions.csv: items for users by {}", predicted_by_));
   io::on_root(context.comm, [&] {
     const std::filesystem::path folder(context.run_directory);

@@ -3,13 +3,15 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/links/link_rivals.hpp"
 #include "plugins/graph/links/ranking.hpp"
 
 namespace cambium::graph {
 
 /// The stage `predict_links`: how many held-out links trained networks find among the k best items of every user,
-/// beside rivals that need no training: the most popular items, cosines of items, a linear filter of the graph, and the
-/// same with an ideal low pass (GF-CF).
+/// beside baselines that need no training: the most popular items, cosines of items, of a plain graph shared
+/// neighbours, a linear filter of the graph, the same with powers of degrees chosen on training links, and with an
+/// ideal low pass (GF-CF).
 class PredictLinks : public Task, public Checked {
  public:
   struct Params {
@@ -43,6 +45,7 @@ class PredictLinks : public Task, public Checked {
 
   Params params_;
   LinkGraphPtr graph_;
+  FilterPowers powers_;
   std::vector<Row> rows_;
   std::string predictions_, predicted_by_;
   Work work_;

@@ -18,6 +18,7 @@ void join_validation(ChoiceTable& table) {
     list.insert(list.end(), table.validation[u].begin(), table.validation[u].end());
     std::sort(list.begin(), list.end());
   }
+  table.joined = std::move(table.validation);
   table.validation.clear();
 }
 

@@ -16,6 +16,7 @@ struct ChoiceTable {
   std::int64_t users = 0, items = 0, tags = 0;
   std::int64_t known = 0;  ///< choices held for tests that stood in training or validation, too, and were left out
   Lists training, validation, test;
+  Lists joined;   ///< what join_validation() put into training; it stands in `training`, too
   Lists tags_of;  ///< tags of each item, at least one; empty where items have none
 
   const Lists& part(Role role) const {

@@ -25,6 +25,11 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
   d("history", &Params::history, "share of the mean of the items that a user chose in his vector; 0: his own row alone")
       .range(0.0, 1.0)
       .def(0.0);
+  d("user_power", &Params::user_power,
+    "power p of the loss weight n^-p of a choice, n the choices of its user; 0: choices weigh alike; 1: users weigh "
+    "alike")
+      .range(0.0, 1.0)
+      .def(0.0);
   d("loss", &Params::loss, "what chosen items are told from drawn ones by");
   d("precision", &Params::precision, "of rows and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
@@ -32,7 +37,7 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
 }
 
 CosineFactors::CosineFactors(const Params& params, Context&)
-    : params_(params), choices_(params.width, params.history, params.each) {
+    : params_(params), choices_(params.width, params.history, params.each, params.user_power) {
   if (params.each > params.drawn)
     throw KeyError("cosine_factors.each", "each",
                    fmt::format("cosine_factors: each choice is to be told from {} items of {} that are drawn; give "
@@ -72,7 +77,7 @@ template <class T>
 static typename Contrast<T>::Sums sums_of(Contrast<T>& contrast, const ChoiceVectors<T>& z, const ChoiceRows& choices,
                                           std::span<const train::SamplePtr> samples) {
   return contrast.forward({z.users.data(), z.chosen.data(), z.drawn.data()}, static_cast<int>(samples.size()),
-                          choices.drawn(), choices.left_out(samples));
+                          choices.drawn(), choices.left_out(samples), choices.weights(samples));
 }
 
 void CosineFactors::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,

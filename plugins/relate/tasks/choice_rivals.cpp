@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "plugins/relate/tasks/ease.hpp"
+#include "plugins/relate/tasks/item_neighbours.hpp"
 #include "plugins/relate/tasks/logistic.hpp"
+#include "plugins/relate/tasks/tuned_baselines.hpp"
 
 namespace cambium::relate {
 
@@ -17,10 +21,8 @@ std::vector<double> popularity(const ChoiceTable& table) {
 }
 
 /// By who chose what: from the user's items to all users who chose them, to all that these chose.
-static std::function<std::vector<double>(std::int32_t)> cosines(const std::shared_ptr<const ChoiceTable>& table) {
-  auto chosen_by = std::make_shared<ChoiceTable::Lists>(static_cast<std::size_t>(table->items));
-  for (std::size_t u = 0; u < table->training.size(); ++u)
-    for (const auto item : table->training[u]) (*chosen_by)[item].push_back(static_cast<std::int32_t>(u));
+static ItemScores cosines(const std::shared_ptr<const ChoiceTable>& table) {
+  const auto chosen_by = std::make_shared<const ChoiceTable::Lists>(users_of_items(*table));
   return [table, chosen_by](std::int32_t user) {
     std::vector<double> by_user(table->training.size(), 0.0), out(static_cast<std::size_t>(table->items), 0.0);
     const auto root = [&](std::int32_t item) { return std::sqrt(static_cast<double>((*chosen_by)[item].size())); };
@@ -33,18 +35,54 @@ static std::function<std::vector<double>(std::int32_t)> cosines(const std::share
   };
 }
 
-std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table) {
+static std::string on_validation(std::int64_t best, double recall) {
+  return std::isnan(recall) ? "" : fmt::format("; Recall@{} {:.4f} on validation", best, recall);
+}
+
+static ChoiceRival neighbours(const std::shared_ptr<const ChoiceTable>& table, const ChoiceTable& split,
+                              std::int64_t best) {
+  double recall = 0.0;
+  const auto keys = tuned_neighbours(split, best, recall);
+  const auto found = std::make_shared<const ItemNeighbours>(*table, keys);
+  return {"item neighbours", [table, found](std::int32_t user) { return found->scores(table->training[user]); },
+          text_of(keys) + on_validation(best, recall)};
+}
+
+static ChoiceRival ease(const std::shared_ptr<const ChoiceTable>& table,
+                        const std::shared_ptr<const ChoiceTable>& split, const ChoiceRivalKeys& keys) {
+  ChoiceRival out{"EASE", nullptr, ""};
+  if (const double bytes = Ease::bytes(*table); bytes > keys.ease_memory) {
+    constexpr double giga = 1e9;
+    out.settings = fmt::format("left out: its matrix of {} rows takes {:.3g} GB, more than ease_memory ({:.3g} GB)",
+                               Ease::rows(*table), bytes / giga, keys.ease_memory / giga);
+    return out;
+  }
+  double recall = 0.0;
+  const double lambda = tuned_lambda(split, keys.ease_lambda, keys.best, recall);
+  const auto found = std::make_shared<const Ease>(table, lambda);
+  out.scores = [found](std::int32_t user) { return found->scores(user); };
+  out.settings = fmt::format("lambda {:g}{}", lambda, on_validation(keys.best, recall));
+  return out;
+}
+
+static void add_logistic(const std::shared_ptr<const ChoiceTable>& table, double choices,
+                         std::vector<ChoiceRival>& out) {
   constexpr std::int64_t others = 4, most_records = 2'000'000;
-  const auto popular = popularity(*table);
-  std::vector<ChoiceRival> out{{"most popular", [popular](std::int32_t) { return popular; }},
-                               {"cosines of items", cosines(table)}};
-  double choices = 0.0;
-  for (const double count : popular) choices += count;
-  if (choices * static_cast<double>(1 + others) > static_cast<double>(most_records)) return out;
+  if (choices * static_cast<double>(1 + others) > static_cast<double>(most_records)) return;
   const auto logistic = std::make_shared<const LogisticRegression>(choice_records(table, Role::training, others, 1));
   out.push_back(
       {fmt::format("logistic regression (lambda {:g})", logistic->lambda()),
-       [table, logistic](std::int32_t user) { return logistic->probabilities(candidate_records(table, user)); }});
+       [table, logistic](std::int32_t user) { return logistic->probabilities(candidate_records(table, user)); }, ""});
+}
+
+std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table, const ChoiceRivalKeys& keys) {
+  const auto popular = popularity(*table);
+  const auto split = std::make_shared<const ChoiceTable>(tuning_split(*table));
+  std::vector<ChoiceRival> out{{"most popular", [popular](std::int32_t) { return popular; }, ""},
+                               {"cosines of items", cosines(table), ""},
+                               neighbours(table, *split, keys.best)};
+  if (!keys.ease_lambda.empty()) out.push_back(ease(table, split, keys));
+  add_logistic(table, std::accumulate(popular.begin(), popular.end(), 0.0), out);
   return out;
 }
 

@@ -12,16 +12,31 @@ namespace cambium::relate {
 /// How many users chose each item in training.
 std::vector<double> popularity(const ChoiceTable& table);
 
-/// What scores the items for a user without a network; it shares what it needs of the table.
+/// Scores of every item for a user.
+using ItemScores = std::function<std::vector<double>(std::int32_t user)>;
+
+/// What scores the items without a network; it shares what it needs of the table.
 struct ChoiceRival {
   std::string method;
-  std::function<std::vector<double>(std::int32_t user)> scores;  ///< of every item
+  ItemScores scores;
+  std::string settings;  ///< how it was set, for the summary; "" where there is nothing to set
 };
 
-/// In the order of a table, from the training part alone: the number of users who chose an item; cosines of items by
-/// who chose them, sum over the user's items j of |U_i and U_j| / sqrt(|U_i| |U_j|) (Sarwar et al. 2001); logistic
-/// regression on users, items and tags, with four drawn items for each choice (left out above two million records).
-std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table);
+struct ChoiceRivalKeys {
+  std::int64_t best = 20;           ///< settings are chosen by Recall@best
+  std::vector<double> ease_lambda;  ///< empty: without EASE
+  double ease_memory = 1e9;         ///< bytes; EASE is left out above it
+};
+
+/// Baselines in the order of a table, from the training part alone, settings chosen on tuning_split():
+/// - the number of users who chose an item;
+/// - cosines of items by who chose them, sum over the user's items j of |U_i and U_j| / sqrt(|U_i| |U_j|) (Sarwar et
+///   al. 2001);
+/// - the same with neighbours, shrinkage and powers (ItemNeighbours);
+/// - EASE (Steck 2019), without `scores` where its matrix takes more than `ease_memory`;
+/// - logistic regression on users, items and tags, with four drawn items for each choice (left out above two million
+///   records).
+std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table, const ChoiceRivalKeys& keys);
 
 /// How well scores of all items find what a user chose in tests, among the items that he did not choose before.
 struct ListScore {

@@ -21,11 +21,21 @@ void Recommend::Params::describe(deck::Describe<Params>& d) {
   d("users", &Params::users, "who are judged, evenly spaced among those with choices in tests; 0 for all of them")
       .at_least(0)
       .def(500);
+  d("ease_lambda", &Params::ease_lambda,
+    "ridge of the baseline EASE; of several the best on validation is taken; []: without EASE")
+      .positive()
+      .def({10.0, 30.0, 100.0, 300.0, 1000.0});
+  d("ease_memory", &Params::ease_memory,
+    "largest matrix of the baseline EASE on each rank, 4 B for each pair of users or of items, whichever are fewer; "
+    "EASE is left out above it")
+      .unit("B")
+      .range(0.0, 8.5e9)
+      .def(1e9);
 }
 
 void Recommend::check(Context& context) {
   context.registry->make<train::Dataset>(params_.dataset, context);
-  context.log.info(fmt::format("items for users by {} model file{}, and by rivals that cost little",
+  context.log.info(fmt::format("items for users by {} model file{}, and by baselines without networks",
                                params_.models.size(), params_.models.size() == 1 ? "" : "s"));
 }
 
@@ -158,6 +168,7 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
     scores += fmt::format("{},{},{},{}\n", judged.method, number_text(recall), number_text(ndcg), number_text(fresh));
   }
   lines_.push_back("new items: recall of items that nobody chose in training, of users who chose some in tests");
+  lines_.insert(lines_.end(), settings_.begin(), settings_.end());
   std::string text = "user,place,item,chosen\n";
   for (std::size_t k = 0; k < users_.size(); ++k)
     for (std::int64_t r = 0; r < params_.best; ++r) {
@@ -174,6 +185,7 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
 Task::Outcome Recommend::run(Context& context) {
   results_.clear();
   lines_.clear();
+  settings_.clear();
   citations_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
@@ -185,7 +197,10 @@ Task::Outcome Recommend::run(Context& context) {
   choose_users(*table);
   popular_ = popularity(*table);
   std::vector<Judged> all;
-  for (const auto& rival : choice_rivals(table)) all.push_back(judge(*table, rival, context.comm));
+  for (const auto& rival : choice_rivals(table, {params_.best, params_.ease_lambda, params_.ease_memory})) {
+    if (!rival.settings.empty()) settings_.push_back(fmt::format("{}: {}", rival.method, rival.settings));
+    if (rival.scores) all.push_back(judge(*table, rival, context.comm));
+  }
   for (const auto& path : params_.models) {
     TrainedModel model(path, *data, context);
     all.push_back(model.has_vectors() ? judge_by_vectors(table, model, context.comm)

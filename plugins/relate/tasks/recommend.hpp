@@ -9,13 +9,15 @@
 namespace cambium::relate {
 
 /// The stage `recommend`: every user is offered the items of highest score among all that he did not choose before, by
-/// networks and by rivals that cost little, and what he chose in tests is looked for among them.
+/// networks and by baselines that cost little, and what he chose in tests is looked for among them.
 class Recommend : public Task, public Checked {
  public:
   struct Params {
     std::vector<std::string> models;
     deck::Choice<train::Dataset> dataset;
     std::int64_t best = 20, users = 500;
+    std::vector<double> ease_lambda;
+    double ease_memory = 1e9;
     static void describe(deck::Describe<Params>& d);
   };
   Recommend(const Params& params, Context&) : params_(params) {}
@@ -48,7 +50,7 @@ class Recommend : public Task, public Checked {
   std::vector<double> popular_;
   Work work_;
   std::vector<Result> results_;
-  std::vector<std::string> lines_;
+  std::vector<std::string> lines_, settings_;
   std::vector<Citation> citations_;
 };
 

@@ -52,6 +52,59 @@ TEST_CASE("the linear filter", "[links]") {
   check(*linear_filter(*graph), 1, {0.25, 0.25 + 0.25 + 0.5 * root, 0.5 * root + 0.5, 0.0});
 }
 
+TEST_CASE("the scaled linear filter is the linear one at powers 1/2 and 1, and its formula at others", "[links]") {
+  const auto graph = small();
+  std::vector<float> plain(4), scaled(4);
+  for (const std::int32_t user : {0, 1, 2}) {
+    linear_filter(*graph)->scores({&user, 1}, plain.data());
+    scaled_filter(*graph, 0.5, 1.0)->scores({&user, 1}, scaled.data());
+    for (std::size_t k = 0; k < 4; ++k) CHECK_THAT(scaled[k], Catch::Matchers::WithinAbs(plain[k], 1e-6));
+  }
+  // User 2 has item 0 (two users: 0, who has two links, and 2, who has one): 2^-a (d_u^-b sums) 2^-(1 - a).
+  check(*scaled_filter(*graph, 0.7, 0.5), 2, {0.5 * (1.0 + std::sqrt(0.5)), 0.5 * std::sqrt(0.5), 0.0, 0.0});
+  // Item 2 of user 1 has one user: 2^-0.3 by item 1 and 1 by item 2, by user 1 of two links.
+  const float third = [&] {
+    std::vector<float> row(4);
+    const std::int32_t user = 1;
+    scaled_filter(*graph, 0.3, 0.5)->scores({&user, 1}, row.data());
+    return row[2];
+  }();
+  CHECK_THAT(third, Catch::Matchers::WithinAbs(std::sqrt(0.5) * (std::pow(2.0, -0.3) + 1.0), 1e-6));
+}
+
+TEST_CASE("powers are chosen on training links alone, alike on any number of ranks", "[links]") {
+  LinkParts parts;
+  parts.source = "here";
+  for (std::int32_t user = 0; user < 60; ++user)
+    for (std::int32_t k = 0; k < 12; ++k) parts.training.push_back({user, (user % 3) * 10 + (user * 7 + k * k) % 13});
+  parts.held_out = {{0, 30}, {1, 5}};
+  const auto other_parts = [&] {
+    auto out = parts;
+    out.held_out = {{2, 7}};
+    return out;
+  }();
+  Comm comm(MPI_COMM_SELF);
+  const auto first = tuned_powers(*make_links(parts), 5, comm),
+             second = tuned_powers(*make_links(other_parts), 5, comm);
+  CHECK(first.users > 30);
+  CHECK(first.recall > 0.0);
+  CHECK(first.recall <= 1.0);
+  CHECK(first.users == second.users);
+}
+
+TEST_CASE("shared neighbours of a plain graph", "[links]") {
+  LinkParts parts;
+  parts.source = "here";
+  parts.bipartite = false;
+  parts.training = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 4}};  // degrees 2, 2, 3, 2, 1
+  const auto graph = make_links(parts);
+  check(*shared_neighbours(*graph, SharedNeighbours::number), 0, {2, 0, 0, 2, 1});
+  const double two = 1.0 / std::log(2.0), three = 1.0 / std::log(3.0);
+  check(*shared_neighbours(*graph, SharedNeighbours::adamic_adar), 0, {two + three, 0, 0, two + three, three});
+  check(*shared_neighbours(*graph, SharedNeighbours::resource_allocation), 0,
+        {1.0 / 2 + 1.0 / 3, 0, 0, 1.0 / 2 + 1.0 / 3, 1.0 / 3});
+}
+
 TEST_CASE("a low pass of all vectors gives the known links back", "[links]") {
   const auto graph = small();
   std::vector<float> plain(4), passed(4);
