@@ -17,7 +17,7 @@ void PairTableParams::describe(deck::Describe<PairTableParams>& d) {
       .positive()
       .def(1e-9);
   d("from", &PairTableParams::from,
-    "distance where the table begins; atoms that are closer get the formula; a third of the cut-off when absent")
+    "inner distance of the table; below it the formula is evaluated; default: a third of the cut-off")
       .unit("angstrom")
       .positive();
 }

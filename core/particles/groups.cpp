@@ -179,9 +179,7 @@ void Sphere::describe(deck::Describe<Sphere>& d) {
 
 void GroupSpec::describe(deck::Describe<GroupSpec>& d) {
   d("species", &GroupSpec::species, "atoms of any of these species").example("[Cu]").def({});
-  d("tags", &GroupSpec::tags, "atoms whose number is in any of these ranges, ends included")
-      .example("[[1, 100]]")
-      .def({});
+  d("tags", &GroupSpec::tags, "ranges of atom IDs, ends included").example("[[1, 100]]").def({});
   d("slab", &GroupSpec::slab, "atoms between two planes at the start");
   d("block", &GroupSpec::block, "atoms in a block at the start");
   d("sphere", &GroupSpec::sphere, "atoms in a sphere at the start");

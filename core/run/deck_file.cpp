@@ -11,14 +11,14 @@
 namespace cambium {
 
 void DeckFile::Run::describe(deck::Describe<Run>& d) {
-  d("name", &Run::name, "of the run").example("copper");
-  d("directory", &Run::directory, "where everything is written; runs/NAME when absent").def("");
-  d("seed", &Run::seed, "of all random numbers").at_least(0).def(1);
+  d("name", &Run::name, "name of the run").example("copper");
+  d("directory", &Run::directory, "directory of all output; default: runs/NAME").def("");
+  d("seed", &Run::seed, "seed of the random number generator").at_least(0).def(1);
   d("walltime", &Run::walltime,
     "time after which the run writes a checkpoint and stops: HH:MM:SS, 1-12:00:00, 12h, 90m")
       .def("");
   d("profile", &Run::profile,
-    "what the time of each stage goes into, on its last page, in profile.json and as a trace in trace.json")
+    "profile of the time of each stage, in its summary, in profile.json and as a trace in trace.json")
       .def(false);
   d.check([](const Run& run) -> std::string {
     if (run.name == "." || run.name == ".." || run.name.find('/') != std::string::npos)
@@ -45,16 +45,16 @@ void DeckFile::Sweep::describe(deck::Describe<Sweep>& d) {
   d("zip", &Sweep::zip, "the first values of all keys together, then the second ones, instead of every combination")
       .def(false);
   d("theory", &Sweep::theory,
-    "names of results, each with what is expected: a formula of the swept keys' last words, or a "
-    "list with a number for each value of the first key")
+    "expected results by name: a formula of the last words of the swept keys, or a list with one value for each value "
+    "of the first key")
       .def({})
       .example("{nusselt_bottom_mean: 0.14*rayleigh^0.3}");
 }
 
 void DeckFile::describe(deck::Describe<DeckFile>& d) {
-  d("run", &DeckFile::run, "name, place, seed");
+  d("run", &DeckFile::run, "name, directory and seed of the run");
   d("plugins", &DeckFile::plugins, "names of plugins, or paths of plugin libraries").def({});
-  d("stages", &DeckFile::stages, "what to do, in order").keyed();
+  d("stages", &DeckFile::stages, "list of stages, executed in order").keyed();
   d("sweep", &DeckFile::sweep, "a table of runs for `cambium sweep`: this deck with other values of some keys");
 }
 

@@ -12,22 +12,22 @@ void Simulate::Thermo::describe(deck::Describe<Thermo>& d) {
 void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
   describe_in(d);
   d("transfer", &Checkpoint::transfer,
-    "how the rows of all ranks reach the file: through rank 0 (gather), or by all ranks at once where HDF5 was built "
-    "with MPI (collective)")
+    "output of distributed rows: sent to rank 0 (gather), or written by all ranks at once if HDF5 was built with MPI "
+    "(collective)")
       .options({{"gather", io::Transfer::gather}, {"collective", io::Transfer::collective}})
       .def(io::Transfer::gather);
   d("asynchronous", &Checkpoint::asynchronous,
-    "rank 0 keeps the finished file in memory, and a thread brings it to the disk while the next steps run; goes with "
-    "transfer: gather")
+    "asynchronous output: rank 0 buffers the finished file in memory, and a thread writes it to disk during the next "
+    "steps; requires transfer: gather")
       .def(false);
   d("at_end", &Checkpoint::at_end, "one when the stage has come to its end, too, from which more steps can follow")
       .def(true);
 }
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {
-  d.inline_choice("physics", &Params::physics, "equations of motion; their keys stand beside this one");
-  d("steps", &Params::steps, "number of time steps; may be left out when the physics has an end of its own")
-      .at_least(0);
+  d.inline_choice("physics", &Params::physics,
+                  "physics type, the equations of motion; its keys are given alongside this one");
+  d("steps", &Params::steps, "number of time steps; optional if the physics defines its own end").at_least(0);
   d("thermo", &Params::thermo, "table of observables");
   d("checkpoint", &Params::checkpoint, "files from which the run can be resumed");
   d("output", &Params::output, "writers that look at the state as it advances").def({});

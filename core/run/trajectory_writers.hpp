@@ -29,8 +29,10 @@ class H5mdWriter : public Writer {
       d("every", &Params::every, "steps between two frames").at_least(1).def(100);
       d("file", &Params::file, "name of the file in the run directory").def("trajectory.h5md");
       d("velocities", &Params::velocities, "also velocities (Å/ps)").def(false);
-      d("forces", &Params::forces, "also forces (stored in kJ/(mol Å), the unit that readers of H5MD know)").def(false);
-      d("precision", &Params::precision, "of positions, velocities and forces; single halves the file")
+      d("forces", &Params::forces, "also write forces (stored in kJ/(mol Å), the unit that H5MD readers expect)")
+          .def(false);
+      d("precision", &Params::precision,
+        "floating-point precision of positions, velocities and forces; single halves the file size")
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float64);
     }

@@ -22,18 +22,20 @@ class VtkhdfWriter : public Writer {
     bool velocities = false, forces = false, xml = false;
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d) {
-      d("every", &Params::every, "steps between two moments; 100 when 'interval' is not given either").at_least(1);
-      d("interval", &Params::interval, "time between two moments instead, in the unit of the physics").positive();
+      d("every", &Params::every, "number of steps between two snapshots; default 100 if 'interval' is not given")
+          .at_least(1);
+      d("interval", &Params::interval,
+        "time between two snapshots, in the unit of the physics, as an alternative to 'every'")
+          .positive();
       d("file", &Params::file, "name of the file in the folder of the stage").def("output.vtkhdf");
-      d("velocities", &Params::velocities, "of particles: also velocities (Å/ps)").def(false);
-      d("forces", &Params::forces, "of particles: also forces (eV/Å)").def(false);
-      d("precision", &Params::precision, "of all numbers that change with time")
+      d("velocities", &Params::velocities, "also write particle velocities (Å/ps)").def(false);
+      d("forces", &Params::forces, "also write particle forces (eV/Å)").def(false);
+      d("precision", &Params::precision, "floating-point precision of all time-dependent values")
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float32);
       d("xml", &Params::xml,
-        "also a file of VTK's XML formats for each moment (.vti or .vtu) and a list of them (.pvd), for ParaView "
-        "before "
-        "5.12 and VTK before 9.3")
+        "also write a file in VTK's XML formats for each snapshot (.vti or .vtu) and a list of them (.pvd), for "
+        "ParaView before 5.12 and VTK before 9.3")
           .def(false);
       d.check([](const Params& p) -> std::string {
         return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";

@@ -69,8 +69,8 @@ std::vector<Citation> Layout::citations() const {
 template <class P>
 static void describe_codec(deck::Describe<P>& d) {
   d("codec", &P::codec,
-    "how rows of other ranks travel: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits after a "
-    "randomised Hadamard transform; none sends them in the network's precision")
+    "codec of rows sent between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits after a "
+    "randomised Hadamard transform; none sends the network's precision")
       .options({{"none", Codec::none}, {"bf16", Codec::bf16}, {"int8", Codec::int8}, {"int4", Codec::int4}})
       .def(Codec::none);
 }
@@ -78,7 +78,7 @@ static void describe_codec(deck::Describe<P>& d) {
 void RowLayoutParams::describe(deck::Describe<RowLayoutParams>& d) {
   describe_codec(d);
   d("ordered", &RowLayoutParams::ordered,
-    "add in the order of the nodes, whichever rank has them: the bits of one rank on any number of ranks")
+    "deterministic summation in node order: results on any number of ranks are bitwise identical to those of one rank")
       .def(false);
   d.check([](const RowLayoutParams& p) -> std::string {
     if (p.ordered && p.codec != Codec::none)
@@ -89,8 +89,8 @@ void RowLayoutParams::describe(deck::Describe<RowLayoutParams>& d) {
 
 void CopiedRowsLayout::Params::describe(deck::Describe<Params>& d) {
   d("copies", &Params::copies,
-    "ranks that hold the same rows and share the work of a product; the number of ranks is a multiple of it, and at "
-    "least its square")
+    "replication factor: ranks that hold the same rows and divide the work of a product; the number of ranks must be a "
+    "multiple of it, and at least its square")
       .at_least(1)
       .def(2);
   describe_codec(d);

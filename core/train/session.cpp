@@ -18,10 +18,10 @@
 namespace cambium::train {
 
 void Session::Params::describe(deck::Describe<Params>& d) {
-  d("network", &Params::network, "what is trained").formerly("model");
+  d("network", &Params::network, "network to train").formerly("model");
   describe_update(d);
-  d("steps", &Params::steps, "length of the learning rate's schedule").at_least(1).def(1000000);
-  d("seed", &Params::seed, "of the first weights").at_least(0).def(1);
+  d("steps", &Params::steps, "number of steps of the learning rate schedule").at_least(1).def(1000000);
+  d("seed", &Params::seed, "seed of the initial weights").at_least(0).def(1);
   d("log", &Params::log, "steps between two lines with the loss on standard output; 0 for none").at_least(0).def(0);
 }
 

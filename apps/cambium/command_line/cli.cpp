@@ -181,8 +181,8 @@ void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code
     code = commands.list(given.kind);
   });
   auto* doc = app.add_subcommand("doc", "reference of all keys, or of one type");
-  doc->add_option("kind", given.kind, "for example potential, or bench");
-  doc->add_option("name", given.name, "for example lennard_jones");
+  doc->add_option("kind", given.kind, "kind of the type, for example potential, or bench");
+  doc->add_option("name", given.name, "name of the type, for example lennard_jones");
   doc->add_flag("--schema", given.schema, "JSON schema of a deck, for editors");
   doc->add_option("--deck", given.deck, "a deck whose plugins are documented, too");
   doc->callback([&commands, &given, &code] {
@@ -195,14 +195,14 @@ void add_doctor(CLI::App& app, Commands& commands, DoctorOptions& given, ExitCod
   auto* doctor = app.add_subcommand("doctor",
                                     "what this build can do, where ranks, memory and files are, and a self-check; exit "
                                     "code 4 when an answer is wrong");
-  doctor->add_option("directory", given.directory, "where runs will write; the current one when absent");
+  doctor->add_option("directory", given.directory, "directory in which runs will write; default: the current one");
   doctor->add_flag("--quick", given.quick, "without the simulations, which take some seconds");
   doctor->callback([&commands, &given, &code] { code = commands.doctor(given); });
 }
 
 void add_bench(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
   auto* bench = app.add_subcommand("bench", "measure; the last line is one JSON object with --json");
-  bench->add_option("name", given.name, "which, or all; none lists them");
+  bench->add_option("name", given.name, "name of the bench, or all; default: a list of them");
   bench->add_option("options", given.options, "key=value; `cambium bench NAME --help` lists them");
   bench->add_flag(
       "--json", given.json,
@@ -254,7 +254,7 @@ void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
   report->callback([&commands, &given, &code] { code = commands.report(given.directories, given.destination); });
   auto* fresh = app.add_subcommand("new-plugin", "a plugin of your own from the template");
   fresh->add_option("name", given.name, "its name, in lower case")->required();
-  fresh->add_option("destination", given.destination, "folder that is made; the name when absent");
+  fresh->add_option("destination", given.destination, "destination folder, which is created; default: the name");
   fresh->add_option("--kind", given.kind, "potential (when absent), physics, network, dataset, writer or task");
   fresh->callback([&commands, &given, &code] {
     code = commands.new_plugin(given.name, given.destination, given.kind.empty() ? "potential" : given.kind);

@@ -29,36 +29,40 @@ std::string problem_of(const Compression& c) {
 
 void Compression::describe(deck::Describe<Compression>& d) {
   d("relative", &Compression::relative,
-    "largest error of a stored number, as a share of the range (largest minus smallest value) of its field in its "
-    "frame")
+    "largest error of a stored value, relative to the range (maximum minus minimum) of its field in its frame")
       .positive()
       .example("1e-4");
-  d("absolute", &Compression::absolute, "largest error of a stored number, in the unit of its field").positive();
+  d("absolute", &Compression::absolute, "largest absolute error of a stored value, in the unit of its field")
+      .positive();
   d("psnr", &Compression::psnr,
-    "least ratio of a field's range to its root mean squared error in a frame, in decibels (20 log10): the error of a "
-    "single number may be larger")
+    "minimum peak signal-to-noise ratio of a frame in decibels (20 log10 of range over root mean squared error); the "
+    "error of a single value may be larger")
       .positive();
   d("type", &Compression::type,
-    "codec: prediction by interpolation or by Lorenzo's differences, or the better of both; ZFP, where this build has "
-    "it; or learned corrections behind the better of both")
+    "codec: prediction by interpolation, by Lorenzo differences, or the better of both; ZFP, if this build has it; or "
+    "learned corrections on top of the better of both")
       .options({{"automatic", Type::automatic},
                 {"interpolation", Type::interpolation},
                 {"lorenzo", Type::lorenzo},
                 {"zfp", Type::zfp},
                 {"learned", Type::learned}})
       .def(Type::automatic);
-  d("groups", &Compression::groups, "of a learned codec: groups of values, each with a small network of its own (10)")
+  d("groups", &Compression::groups,
+    "learned codec: number of groups of values, each with a small network of its own; default 10")
       .range(1, most_groups);
   d("network", &Compression::network,
-    "of a learned codec: linear (when absent), or a convolution with a hidden layer, kept where it gains a decibel")
+    "learned codec: network, linear by default, or a convolution with a hidden layer, used if it gains a decibel")
       .options(
           {{"linear", lowp::FitSettings::Network::linear}, {"convolution", lowp::FitSettings::Network::convolution}});
   d("fit", &Compression::fit,
-    "of a learned codec: weights for every frame, stored with it (when absent), or from the first frame, for all")
+    "learned codec: weights fitted for every frame and stored with it (default), or fitted once to the first frame")
       .options({{"every_frame", Fit::every_frame}, {"first_frame", Fit::first_frame}});
-  d("budget", &Compression::budget, "of a learned codec: time for fitting one field (10 s)").unit("s").positive();
+  d("budget", &Compression::budget, "learned codec: time limit of fitting one field; default 10 s")
+      .unit("s")
+      .positive();
   d("strict", &Compression::strict,
-    "of a learned codec: the bound holds for every number (true); else a correction may bring one to 1.75 bounds");
+    "learned codec: true (default) enforces the error bound for every value; false allows corrections up to 1.75 "
+    "bounds");
   d.check(problem_of);
 }
 

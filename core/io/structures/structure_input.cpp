@@ -22,13 +22,13 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
   d("lattice", &StructureInput::lattice, "a crystal");
   d("file", &StructureInput::file, "extended XYZ, LAMMPS data file, or a checkpoint of an earlier run").def("");
   d("format", &StructureInput::format,
-    "of the file; by_name takes *xyz for extended XYZ, *.h5 for a checkpoint, the rest for LAMMPS data")
+    "file format; by_name selects *xyz as extended XYZ, *.h5 as a checkpoint, others as LAMMPS data")
       .options({{"by_name", F::by_name},
                 {"extxyz", F::extxyz},
                 {"lammps_data", F::lammps_data},
                 {"checkpoint", F::checkpoint}})
       .def(F::by_name);
-  d("frame", &StructureInput::frame, "of an extended XYZ file, from 0; -1 is the last").def(-1);
+  d("frame", &StructureInput::frame, "frame index of an extended XYZ file, from 0; -1 is the last").def(-1);
   d("species", &StructureInput::species,
     "names of the types 1, 2, ... of a LAMMPS data file; order of the types for an extended XYZ file")
       .def({});
@@ -42,7 +42,8 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
       .at_least(1)
       .def({1, 1, 1});
   d("keep", &StructureInput::keep,
-    "atoms that stay, numbered anew; the others are left out and the cell stays: a droplet, slab or void in a crystal");
+    "region of the atoms that are kept and renumbered; others are removed and the cell is unchanged, for a droplet, "
+    "slab or void in a crystal");
   d.check([](const StructureInput& s) -> std::string {
     if (!s.lattice || s.repeat == std::array{1, 1, 1}) return {};
     const auto& cells = s.lattice->cells;

@@ -10,18 +10,16 @@
 namespace cambium::train {
 
 void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
-  d("memory", &Params::memory, "memory of one rank for samples that it keeps, in MiB").non_negative().def(1024.0);
-  d("ahead", &Params::ahead, "batches that are read while earlier ones are computed; 0 reads when asked")
-      .range(0, 64)
-      .def(2);
+  d("memory", &Params::memory, "size of the sample buffer of one rank, in MiB").non_negative().def(1024.0);
+  d("ahead", &Params::ahead, "number of batches to prefetch during computation; 0 reads on demand").range(0, 64).def(2);
   d("remap", &Params::remap, "compute a sample on the rank that holds it, where the order of sums may differ")
       .def(true);
-  d("even", &Params::even, "what ranks do equally often when samples are dealt to those that hold them")
+  d("even", &Params::even, "balance criterion when samples are assigned to the ranks that hold them")
       .options({{"reads", AccessPlan::Even::reads}, {"samples", AccessPlan::Even::samples}})
       .def(AccessPlan::Even::reads);
   d("keep", &Params::keep,
-    "what stays in a full memory: what is used soonest (the order is known), or, to compare: the newest, the most "
-    "recently used, the first")
+    "eviction policy of a full buffer: keep the samples used soonest (the order is known in advance) or, for "
+    "comparison, the newest, the most recently used, or the first")
       .options({{"soonest", AccessPlan::Keep::soonest},
                 {"newest", AccessPlan::Keep::newest},
                 {"recent", AccessPlan::Keep::recent},

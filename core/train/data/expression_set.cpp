@@ -11,11 +11,11 @@
 namespace cambium::train {
 
 void ExpressionSet::Params::describe(deck::Describe<Params>& d) {
-  d("samples", &Params::samples, "how many").at_least(1);
+  d("samples", &Params::samples, "number of samples").at_least(1);
   d("box", &Params::box, "range of each variable: {x: [-1, 1]}").example("{x: [-1, 1]}");
   d("target", &Params::target, "formula of each output: {z: sin(3*x)}").example("{z: sin(3*x)}");
   d("noise", &Params::noise, "standard deviation of normal noise on the outputs").non_negative().def(0.0);
-  d("seed", &Params::seed, "of points and noise").at_least(0).def(1);
+  d("seed", &Params::seed, "seed of points and noise").at_least(0).def(1);
   d.check([](const Params& p) -> std::string {
     if (p.box.empty() || p.target.empty()) return "needs a variable in box and a formula in target";
     for (const auto& [name, range] : p.box)

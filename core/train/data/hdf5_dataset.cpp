@@ -55,13 +55,14 @@ struct Hdf5Dataset::Block {
 };
 
 void Hdf5Dataset::Field::describe(deck::Describe<Field>& d) {
-  d("name", &Field::name, "name by which networks ask for it").example("energy");
+  d("name", &Field::name, "field name that networks refer to").example("energy");
   d("array", &Field::array, "path of the array in the files; the name, where left out").def("");
   d("unit", &Field::unit, "unit that the array must have (its attribute `unit`); any, where left out").example("eV");
-  d("fill", &Field::fill, "stored numbers that are missing, beside those that attributes of the array name").def({});
+  d("fill", &Field::fill, "additional fill values that mark missing data; attributes of the array are always honoured")
+      .def({});
   d("valid_range", &Field::valid_range,
-    "units of the attributes valid_range, valid_min and valid_max of packed numbers; as_file: stored ones, refused "
-    "where they are real numbers beside packed integers")
+    "units of the attributes valid_range, valid_min and valid_max of packed data; as_file: packed units, refused if "
+    "they are real numbers on packed integers")
       .options({{"as_file", io::cf::ValidRange::as_file},
                 {"stored", io::cf::ValidRange::stored},
                 {"unpacked", io::cf::ValidRange::unpacked},
@@ -75,8 +76,7 @@ void Hdf5Dataset::Params::describe(deck::Describe<Params>& d) {
       .example("[{name: energy}]");
   d("range", &Params::range, "first sample and the one after the last, counted over all files; all, where left out")
       .example("[0, 8000]");
-  d("scan", &Params::scan, "read everything once at the start, so that a bad number is found before training")
-      .def(false);
+  d("scan", &Params::scan, "scan of all data at the start, to find invalid values before training").def(false);
   d("cache", &Params::cache,
     "largest size in MiB of a data set that stays in memory once it was read; 0: samples are read again in every epoch")
       .at_least(0)

@@ -6,15 +6,18 @@
 namespace cambium::train {
 
 void ActivationParams::describe(deck::Describe<ActivationParams>& d) {
-  d("keep", &ActivationParams::keep, "whole; compressed within error bounds; or recomputed in the backward pass")
+  d("keep", &ActivationParams::keep,
+    "storage of activations for the backward pass: whole; compressed within error bounds; or recomputed (activation "
+    "checkpointing)")
       .options({{"whole", Keep::whole}, {"compressed", Keep::compressed}, {"recomputed", Keep::recomputed}})
       .def(Keep::compressed);
   d("share", &ActivationParams::share,
-    "standard deviation of a gradient's error, as a share of the mean absolute gradient of its layer; bounds follow "
-    "from it at every step")
+    "standard deviation of a gradient's error, as a fraction of the mean absolute gradient of its layer; error bounds "
+    "follow from it at every step")
       .positive()
       .def(0.01);
-  d("bound", &ActivationParams::bound, "one absolute bound for all activations instead; 0 for bounds by share")
+  d("bound", &ActivationParams::bound,
+    "one absolute error bound for all activations, instead of bounds by 'share'; 0 for none")
       .non_negative()
       .def(0.0);
 }

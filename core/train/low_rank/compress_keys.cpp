@@ -8,7 +8,7 @@
 namespace cambium::train {
 
 void CompressKeys::FineTune::describe(deck::Describe<FineTune>& d) {
-  d("steps", &FineTune::steps, "of Adam").at_least(1).def(1000);
+  d("steps", &FineTune::steps, "number of Adam steps").at_least(1).def(1000);
   d("batch", &FineTune::batch, "samples per step").at_least(1).def(32);
   d("learning_rate", &FineTune::learning_rate, "first one; it falls to a hundredth by half a cosine")
       .positive()
@@ -16,7 +16,7 @@ void CompressKeys::FineTune::describe(deck::Describe<FineTune>& d) {
 }
 
 void CompressKeys::FromScratch::describe(deck::Describe<FromScratch>& d) {
-  d("steps", &FromScratch::steps, "of Adam; those of the whole network and of fine_tune together when absent")
+  d("steps", &FromScratch::steps, "number of Adam steps; default: those of the full network and of fine_tune together")
       .at_least(1);
   d("learning_rate", &FromScratch::learning_rate, "first one; it falls to a hundredth by half a cosine")
       .positive()
@@ -30,30 +30,33 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
     "model file that a train stage wrote, of a network with a key `ranks`: mlp, transformer, conv_net, flow_unet, "
     "meshfree_flow_net, cosmoflow")
       .example("\"{run}/train/model.h5\"");
-  d("dataset", &CompressKeys::dataset, "samples by whose loss ranks are chosen, and to train on");
-  d("validation", &CompressKeys::validation, "samples that networks are judged by; the data set when absent");
-  d("budget", &CompressKeys::budget, "time of a pass, as a share of the whole network's, measured here").positive();
+  d("dataset", &CompressKeys::dataset, "training set, and the samples whose loss selects the ranks");
+  d("validation", &CompressKeys::validation, "validation set for evaluation; default: the data set");
+  d("budget", &CompressKeys::budget,
+    "time budget of a forward pass, as a fraction of the full network's, measured on this machine")
+      .positive();
   d("latency", &CompressKeys::latency, "time of a pass over `batch` samples, instead of budget").unit("s").positive();
-  d("samples", &CompressKeys::samples, "of each data set, by which losses are compared").at_least(1).def(256);
+  d("samples", &CompressKeys::samples, "number of samples of each data set on which losses are compared")
+      .at_least(1)
+      .def(256);
   d("batch", &CompressKeys::batch, "samples of a pass whose time is measured").at_least(1).def(32);
   d("multiple", &CompressKeys::multiple, "ranks above this are multiples of it").at_least(1).def(8);
   d("choose", &CompressKeys::choose,
-    "whose ranks are trained on: those of the table of single layers, those of the search over all at once, or of "
-    "these "
-    "two the better one before it is trained on")
+    "strategy that selects the factor ranks to train: the table of single layers, the joint search over all layers, or "
+    "the better of the two before training")
       .options({{"better", Choose::better}, {"table", Choose::table}, {"search", Choose::search}})
       .def(Choose::better);
   d("search", &CompressKeys::search, "descent by the chances of ranks");
   d("fine_tune", &CompressKeys::fine_tune, "training of the products; none when absent");
   d("against", &CompressKeys::against,
-    "rivals of the same time that are trained on by the same steps, each in a folder of its own: equal_shares, "
-    "equal_energy, table, search, smaller, a smaller network from scratch; and whole, the network itself, to tell what "
-    "the steps alone do")
+    "baselines with the same time budget, trained for the same number of steps, each in a folder of its own: "
+    "equal_shares, equal_energy, table, search, smaller (a smaller network from scratch), and whole (the uncompressed "
+    "network, which shows the effect of the steps alone)")
       .def({});
   d("from_scratch", &CompressKeys::from_scratch, "training of the smaller network of `against`");
   d("accept", &CompressKeys::accept,
-    "largest loss at the end, as a multiple of the whole network's; above it the stage ends with exit code 4, its "
-    "model being there")
+    "largest final loss, as a multiple of the full network's; above it the stage ends with exit code 4 and keeps its "
+    "model")
       .positive();
   d.check([](const CompressKeys& p) -> std::string {
     for (const auto& rival : p.against)

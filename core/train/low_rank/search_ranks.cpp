@@ -13,11 +13,11 @@ namespace cambium::train {
 
 void SearchKeys::describe(deck::Describe<SearchKeys>& d) {
   d("steps", &SearchKeys::steps,
-    "of the descent by the candidates' chances, and combinations looked at after it at most")
+    "maximum number of steps of the descent on selection probabilities, and of combinations evaluated afterwards")
       .at_least(1)
       .def(200);
-  d("batch", &SearchKeys::batch, "samples per step, of those that ranks are chosen by").at_least(1).def(16);
-  d("rate", &SearchKeys::rate, "of Adam").positive().def(0.1);
+  d("batch", &SearchKeys::batch, "mini-batch size of the rank selection").at_least(1).def(16);
+  d("rate", &SearchKeys::rate, "learning rate of Adam").positive().def(0.1);
 }
 
 namespace {

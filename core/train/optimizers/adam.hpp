@@ -17,8 +17,8 @@ constexpr const char* decoupled_decay = "beta: each step shrinks the weight by r
 /// Keys of every form of Adam.
 template <class P>
 void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_doc) {
-  d("beta1", &P::beta1, "memory of the mean gradient").range(0.0, 1.0).def(0.9);
-  d("beta2", &P::beta2, "memory of the mean squared gradient").range(0.0, 1.0).def(0.999);
+  d("beta1", &P::beta1, "decay rate of the first-moment estimate (mean gradient)").range(0.0, 1.0).def(0.9);
+  d("beta2", &P::beta2, "decay rate of the second-moment estimate (mean squared gradient)").range(0.0, 1.0).def(0.999);
   d("epsilon", &P::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
   d("weight_decay", &P::weight_decay, decay_doc).non_negative().def(weight_decay);
 }

@@ -11,7 +11,7 @@ namespace cambium::train {
 struct Clip {
   std::optional<double> norm, value;
   static void describe(deck::Describe<Clip>& d) {
-    d("norm", &Clip::norm, "largest norm of the whole gradient; a larger one is scaled down").positive();
+    d("norm", &Clip::norm, "maximum norm of the global gradient; larger gradients are scaled down to it").positive();
     d("value", &Clip::value, "largest size of each element").positive();
     d.check([](const Clip& clip) -> std::string {
       return clip.norm || clip.value ? "" : "names no bound: give norm, value or both, for example clip: {norm: 1}";
@@ -24,7 +24,9 @@ struct Average {
   double decay = 0.999;
   std::int64_t from = 0;
   static void describe(deck::Describe<Average>& d) {
-    d("decay", &Average::decay, "share of the average that each step keeps").range(0.0, 1.0).def(0.999);
+    d("decay", &Average::decay, "decay rate per step of the exponential moving average (EMA)")
+        .range(0.0, 1.0)
+        .def(0.999);
     d("from", &Average::from, "step from which averaging begins").at_least(0).def(0);
   }
 

@@ -13,11 +13,12 @@ class Lars : public Optimizer {
   struct Params {
     double momentum = 0.9, weight_decay = 0.0, trust = 0.001;
     static void describe(deck::Describe<Params>& d) {
-      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.9);
+      d("momentum", &Params::momentum, "momentum coefficient").range(0.0, 1.0).def(0.9);
       d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
           .non_negative()
           .def(0.0);
-      d("trust", &Params::trust, "eta: how far a tensor moves in relation to its size at learning rate 1")
+      d("trust", &Params::trust,
+        "trust coefficient (eta): step length of a tensor relative to its norm at learning rate 1")
           .positive()
           .def(0.001);
     }

@@ -12,7 +12,7 @@ class Sgd : public Optimizer, public StepsOnDevice {
     double momentum = 0.0, weight_decay = 0.0;
     bool nesterov = false;
     static void describe(deck::Describe<Params>& d) {
-      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+      d("momentum", &Params::momentum, "momentum coefficient").range(0.0, 1.0).def(0.0);
       d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
           .non_negative()
           .def(0.0);
@@ -35,7 +35,7 @@ class SplitSgd : public Optimizer {
   struct Params {
     double momentum = 0.0, weight_decay = 0.0;
     static void describe(deck::Describe<Params>& d) {
-      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+      d("momentum", &Params::momentum, "momentum coefficient").range(0.0, 1.0).def(0.0);
       d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
           .non_negative()
           .def(0.0);

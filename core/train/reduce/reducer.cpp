@@ -15,9 +15,9 @@ using Codec = lowp::WireCodec;
 
 void LossyMessages::describe(deck::Describe<LossyMessages>& d) {
   d("relative", &LossyMessages::relative,
-    "largest change of a number in one message, as a share of the range (largest minus smallest value) of its tensor")
+    "largest error of a value in one message, relative to the range (maximum minus minimum) of its tensor")
       .positive();
-  d("absolute", &LossyMessages::absolute, "largest change of a number in one message").positive();
+  d("absolute", &LossyMessages::absolute, "largest absolute error of a value in one message").positive();
   d.check([](const LossyMessages& p) -> std::string {
     return p.relative.has_value() == p.absolute.has_value()
                ? "give one of 'relative' and 'absolute', for example lossy: {relative: 1e-3}"
@@ -31,21 +31,24 @@ lowp::LossyBound LossyMessages::bound() const {
 }
 
 void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
-  d("mode", &ReduceParams::mode, "fast; ordered gives the same weights, bit for bit, on 1, 2, 4, ... ranks")
+  d("mode", &ReduceParams::mode,
+    "reduction mode: fast; or ordered, a deterministic reduction with bitwise identical weights on 1, 2, 4, ... ranks")
       .options({{"fast", Mode::fast}, {"ordered", Mode::ordered}})
       .def(Mode::fast);
   d("slices", &ReduceParams::slices,
-    "parts of a global batch in ordered mode: a power of two, at least the number of ranks")
+    "number of micro-batches of a global batch in ordered mode: a power of two, at least the number of ranks")
       .at_least(1)
       .def(8);
-  d("overlap", &ReduceParams::overlap, "send gradients while others are computed (fast mode)").def(true);
+  d("overlap", &ReduceParams::overlap, "overlap of gradient communication with the backward pass (fast mode)")
+      .def(true);
   d("shared_memory", &ReduceParams::shared_memory,
-    "up to 8 ranks of one node read each other's gradients where they lie, without messages (fast mode)")
+    "shared-memory reduction: up to 8 ranks of one node read each other's gradients directly, without messages (fast "
+    "mode)")
       .def(true);
   d("group", &ReduceParams::group, "size of a message").unit("B").positive().def(4e6);
   d("codec", &ReduceParams::codec,
-    "how gradients travel between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits after a "
-    "randomised Hadamard transform; none sends them in the model's precision")
+    "codec of gradients sent between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits after "
+    "a randomised Hadamard transform; none sends the model's precision")
       .options({{"none", Codec::none}, {"bf16", Codec::bf16}, {"int8", Codec::int8}, {"int4", Codec::int4}})
       .def(Codec::none);
   d("lossy", &ReduceParams::lossy,

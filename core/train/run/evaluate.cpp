@@ -24,13 +24,13 @@ namespace cambium::train {
 
 void Evaluate::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file that a train stage wrote").example("\"{run}/train/model.h5\"");
-  d("dataset", &Params::dataset, "samples to judge it by");
+  d("dataset", &Params::dataset, "evaluation data set");
   d("batch", &Params::batch, "samples evaluated at a time").at_least(1).def(8);
   d("parity", &Params::parity,
-    "write tables of labels and predictions (parity_*.csv, parity.h5), of networks for numbers")
+    "also write tables of labels and predictions of regression networks (parity_*.csv, parity.h5)")
       .def(true);
   d("quantize", &Params::quantize,
-    "the model also runs with weights of few bits, and both are compared; left out, it does not");
+    "quantised weights: the model is also evaluated with low-bit weights, and both are compared; default: none");
 }
 
 void Evaluate::check(Context& context) {

@@ -8,16 +8,16 @@ void Submission::describe(deck::Describe<Submission>& d) {
       .def("other");
   d("organisation", &Submission::organisation, "who measured");
   d("platform", &Submission::platform, "the computer");
-  d("division", &Submission::division, "closed: by the benchmark's own network and keys; open: by others")
+  d("division", &Submission::division, "MLPerf division: closed, the benchmark's own network and keys; open, others")
       .options({"open", "closed"})
       .def("open");
-  d("status", &Submission::status, "of the computer")
+  d("status", &Submission::status, "availability status of the system")
       .options({"cloud", "onprem", "preview", "research"})
       .def("research");
-  d("nodes", &Submission::nodes, "that were used").at_least(1).def(1);
+  d("nodes", &Submission::nodes, "number of nodes used").at_least(1).def(1);
   d("accelerators_per_node", &Submission::accelerators_per_node, "0 where processors trained").at_least(0).def(0);
   d("caches_cleared", &Submission::caches_cleared,
-    "the system's caches of files were emptied before this run, which the rules ask for and only you can know")
+    "true if the file system caches were cleared before this run, as the rules require; this cannot be detected")
       .def(false);
 }
 

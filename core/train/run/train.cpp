@@ -19,8 +19,8 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
   d("keep_best", &Validate::keep_best, "write best.h5 whenever the measure improves, and export that model at the end")
       .def(true);
   d("measure", &Validate::measure,
-    "weights of the validation errors, in the order in which they are printed, in the sum that the best model has "
-    "least; only the first error by default. Figures that are better when higher enter with the other sign")
+    "weights of the validation metrics, in printed order, in the sum that model selection minimises; default: the "
+    "first metric only. Metrics that are better when higher enter with the opposite sign")
       .def({1.0});
   d("patience", &Validate::patience,
     "validations without improvement of the measure after which training ends; 0 for never")
@@ -28,9 +28,9 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
       .def(0);
   d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
   d("target", &Validate::target,
-    "training ends when the validation error that quality names is at most this (at least this, where more is "
-    "better); on the last page, and in the log (mllog), it has succeeded only then");
-  d("quality", &Validate::quality, "name of the validation error by which target is judged; the first one by default")
+    "target value of the validation metric named by 'quality': training ends when the metric reaches it (from above "
+    "for errors, from below for scores); the summary and the MLPerf log (mllog) report success only then");
+  d("quality", &Validate::quality, "name of the validation metric that 'target' refers to; default: the first one")
       .def("");
 }
 
@@ -56,28 +56,31 @@ static std::string conflict_of(const Train::Params& p) {
 }
 
 void Train::Params::describe(deck::Describe<Params>& d) {
-  d("network", &Params::network, "what is trained").formerly("model");
+  d("network", &Params::network, "network to train").formerly("model");
   d("dataset", &Params::dataset, "samples to train on");
-  d("validation", &Params::validation, "samples that are only looked at");
-  d("hold_out", &Params::hold_out, "share of the training set that is kept for validation instead")
+  d("validation", &Params::validation, "validation data set, which is never trained on");
+  d("hold_out", &Params::hold_out,
+    "fraction of the training set that is held out for validation, in place of a validation set")
       .range(0.0, 0.9)
       .def(0.0);
-  d("loader", &Params::loader, "how samples are brought").def("shuffle");
+  d("loader", &Params::loader, "data loader").def("shuffle");
   d("batch", &Params::batch, "samples per step, over all ranks; all of the training set where left out").at_least(1);
   d("steps", &Params::steps, "number of optimizer steps").at_least(1);
   d("epochs", &Params::epochs, "passes over the training set, instead of steps").positive();
-  d("accumulate", &Params::accumulate, "parts in which each rank computes its share of a batch, to save memory")
+  d("accumulate", &Params::accumulate,
+    "gradient accumulation steps: micro-batches into which each rank splits its part of a batch, to save memory")
       .at_least(1)
       .def(1);
   describe_update(d);
   d("parallel", &Params::parallel,
-    "how weights, gradients and the optimizer's states are divided among ranks; whole on every rank when absent");
+    "sharding of weights, gradients and optimizer states over ranks (ZeRO); default: replicated on every rank");
   d("direct", &Params::direct,
-    "matrices of linear layers are kept in few bits and changed in place, without a copy in full");
-  d("tables", &Params::tables,
-    "how tables of embeddings are divided among ranks and learn, of networks that have them");
+    "direct quantised training: matrices of linear layers are stored in few bits and updated in place, without a "
+    "full-precision copy");
+  d("tables", &Params::tables, "sharding and optimizer of embedding tables, for networks that have them");
   d("activations", &Params::activations,
-    "what becomes of activations between forward and backward pass; whole when absent");
+    "storage of activations between forward and backward pass, such as activation checkpointing (recomputed); default: "
+    "kept in full");
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);
@@ -85,14 +88,14 @@ void Train::Params::describe(deck::Describe<Params>& d) {
       .greater_than(1.0)
       .def(1e4);
   d("start_from", &Params::start_from, "model file (model.h5) whose weights are the first ones").def("");
-  d("seed", &Params::seed, "of weights and order; that of the run when absent").at_least(0);
+  d("seed", &Params::seed, "seed of initial weights and sample order; default: that of the run").at_least(0);
   d("models", &Params::models,
     "networks that are trained one after the other with seeds seed, seed + 1, ..., in model_1, model_2, ...")
       .at_least(1)
       .def(1);
   d("mllog", &Params::mllog, "print :::MLLOG lines, which `cambium suite check` compares with the rules of MLPerf HPC")
       .def(false);
-  d("submission", &Params::submission, "what those lines say of who measured, where and for what");
+  d("submission", &Params::submission, "MLPerf submission metadata in the log: submitter, platform and division");
   d.check(conflict_of);
 }
 

@@ -24,7 +24,9 @@ std::string name_of(const std::string& optimizer) {
 
 struct Dropout {
   double dropout = 0.0;
-  static void describe(deck::Describe<Dropout>& d) { d("dropout", &Dropout::dropout, "of a network's answers"); }
+  static void describe(deck::Describe<Dropout>& d) {
+    d("dropout", &Dropout::dropout, "dropout probability of a network's outputs");
+  }
 };
 
 template <class P>

@@ -12,15 +12,15 @@ namespace cambium::train {
 
 template <class P>
 static void start_key(deck::Describe<P>& d) {
-  d("start", &P::start, "rate of the first step").non_negative().example("1e-3");
+  d("start", &P::start, "learning rate of the first step").non_negative().example("1e-3");
 }
 template <class P>
 static void stop_key(deck::Describe<P>& d, double fallback) {
-  d("stop", &P::stop, "rate that is reached behind the last step").non_negative().def(fallback);
+  d("stop", &P::stop, "learning rate reached after the last step").non_negative().def(fallback);
 }
 template <class P>
 static void steps_key(deck::Describe<P>& d) {
-  d("steps", &P::steps, "over how many steps; all of the run when absent").at_least(1);
+  d("steps", &P::steps, "number of steps of the schedule; default: the full run").at_least(1);
 }
 
 void ConstantRate::Params::describe(deck::Describe<Params>& d) { start_key(d); }
@@ -33,21 +33,22 @@ void PolynomialRate::Params::describe(deck::Describe<Params>& d) {
   start_key(d);
   stop_key(d, 0.0);
   steps_key(d);
-  d("power", &Params::power, "of what is left of the run").positive().def(2.0);
+  d("power", &Params::power, "exponent of the remaining fraction of the run (polynomial decay)").positive().def(2.0);
 }
 
 void ExponentialRate::Params::describe(deck::Describe<Params>& d) {
-  d("start", &Params::start, "rate of the first step").positive().example("1e-3");
-  d("stop", &Params::stop, "rate reached after the last step").positive().example("1e-6");
-  d("every", &Params::every, "steps of equal rate").at_least(1).def(1);
+  d("start", &Params::start, "learning rate of the first step").positive().example("1e-3");
+  d("stop", &Params::stop, "learning rate reached after the last step").positive().example("1e-6");
+  d("every", &Params::every, "number of steps of constant learning rate").at_least(1).def(1);
   d("smooth", &Params::smooth, "decay at every step instead of in stairs").def(false);
 }
 
 void StepRate::Params::describe(deck::Describe<Params>& d) {
   start_key(d);
-  d("factor", &Params::factor, "by which the rate is multiplied").positive().def(0.1);
-  d("at", &Params::at, "steps at which it is, counted behind the warm-up").def({});
-  d("every", &Params::every, "the same at regular steps").at_least(1);
+  d("factor", &Params::factor, "factor that the learning rate is multiplied by").positive().def(0.1);
+  d("at", &Params::at, "steps at which the learning rate is multiplied, counted after the warm-up").def({});
+  d("every", &Params::every, "interval in steps at which the learning rate is multiplied, as an alternative to 'at'")
+      .at_least(1);
   d.check([](const Params& p) -> std::string {
     return p.at.empty() == p.every.has_value() ? "" : "give one of: at (a list of steps), every (a number of steps)";
   });
@@ -70,8 +71,11 @@ void SequenceRate::Params::describe(deck::Describe<Params>& d) {
 }
 
 void WarmUp::describe(deck::Describe<WarmUp>& d) {
-  d("steps", &WarmUp::steps, "over which the rate rises to its start").at_least(1);
-  d("from", &WarmUp::from, "share of the start from which it rises").range(0.0, 1.0).def(0.0);
+  d("steps", &WarmUp::steps, "number of warm-up steps over which the learning rate rises to its start value")
+      .at_least(1);
+  d("from", &WarmUp::from, "initial fraction of the start value, from which the warm-up rises")
+      .range(0.0, 1.0)
+      .def(0.0);
 }
 
 /// How far the schedule is, from 0 to 1.

@@ -29,12 +29,12 @@ struct StepKeys {
   /// For P, which derives from this: the keys from `optimizer` to `reduce`.
   template <class P>
   static void describe_update(deck::Describe<P>& d) {
-    d("optimizer", &P::optimizer, "how gradients change weights").def("adam");
-    d("learning_rate", &P::learning_rate, "over the run");
-    d("warm_up", &P::warm_up, "rise in front of the learning rate's schedule");
+    d("optimizer", &P::optimizer, "optimizer").def("adam");
+    d("learning_rate", &P::learning_rate, "learning rate schedule over the run");
+    d("warm_up", &P::warm_up, "warm-up before the learning rate schedule");
     d("clip", &P::clip, "bounds on the gradient");
     d("average", &P::average, "moving average of the weights, used for validation and export");
-    d("reduce", &P::reduce, "how gradients of slices and ranks are added");
+    d("reduce", &P::reduce, "reduction of gradients over micro-batches and ranks");
   }
 };
 

@@ -13,7 +13,10 @@ void Halving::describe(deck::Describe<Halving>& d) {
   d("rungs", &Halving::rungs, "times at which hopeless trials end: after 1/2, 1/4, ... of the epochs")
       .range(1, 8)
       .def(2);
-  d("keep", &Halving::keep, "share of the trials that pass a rung").greater_than(0.0).less_than(1.0).def(0.5);
+  d("keep", &Halving::keep, "fraction of the trials promoted at each rung (successive halving)")
+      .greater_than(0.0)
+      .less_than(1.0)
+      .def(0.5);
 }
 
 SearchOptions SearchKeys::options(std::uint64_t seed) const {

@@ -34,26 +34,30 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
       .options({{"evolution", Strategy::evolution}, {"random", Strategy::random}, {"tpe", Strategy::tpe}})
       .def(defaults.strategy);
   d("trials", &SearchKeys::trials, "trials to finish").at_least(1).def(defaults.trials);
-  d("population", &SearchKeys::population, "of aging evolution").at_least(2).def(defaults.population);
-  d("sample", &SearchKeys::sample, "of the population, from which a parent is taken").at_least(1).def(defaults.sample);
+  d("population", &SearchKeys::population, "population size of aging evolution").at_least(2).def(defaults.population);
+  d("sample", &SearchKeys::sample, "tournament size: members of the population from which a parent is selected")
+      .at_least(1)
+      .def(defaults.sample);
   d("halving", &SearchKeys::halving,
     "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the way");
   d("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
       .non_negative()
       .def(0.0);
   d("hang_limit", &SearchKeys::hang_limit,
-    "a rank that gives no sign of life for so long is taken for hung (s): its trial is given to another, and without "
-    "rank 0 the run ends. Longer than reading the data, an epoch (or a step) and a validation; 0 for never")
+    "heartbeat timeout (s): a rank silent for this long is considered hung; its trial is reassigned, and without rank "
+    "0 the run ends. It must exceed the time for reading the data, an epoch (or a step) and a validation; 0 for none")
       .non_negative()
       .def(0.0);
   d("retries", &SearchKeys::retries, "times that a failed trial is evaluated again, from other weights")
       .at_least(0)
       .def(defaults.retries);
   d("ranks_per_trial", &SearchKeys::ranks_per_trial, "ranks that evaluate a trial together").at_least(1).def(1);
-  d("root_evaluates", &SearchKeys::root_evaluates, "rank 0 evaluates between serving the others").def(true);
+  d("root_evaluates", &SearchKeys::root_evaluates,
+    "true if rank 0 also evaluates trials between serving the other ranks")
+      .def(true);
   d("log", &SearchKeys::log, "finished trials between two lines of the table").at_least(1).def(defaults.log);
   d("replay", &SearchKeys::replay,
-    "journal of a search to repeat trial by trial instead of searching; it must agree bit for bit")
+    "journal of a previous search to repeat trial by trial; results must be bitwise identical")
       .def("");
 }
 

@@ -11,13 +11,14 @@ namespace cambium::train {
 
 void DirectParams::describe(deck::Describe<DirectParams>& d) {
   d("weights", &DirectParams::weights,
-    "how the matrices of linear layers are kept: int8, a byte each; ternary, -s, 0 or s, in two bits")
+    "storage format of the matrices of linear layers: int8, one byte each; ternary, -s, 0 or s, in two bits")
       .options({{"int8", Weights::int8}, {"ternary", Weights::ternary}});
   d("rounding", &DirectParams::rounding,
-    "after each step: stochastic keeps changes below a step of the grid in the mean; nearest loses them")
+    "rounding after each step: stochastic preserves small updates on average; nearest loses them")
       .options({{"stochastic", Rounding::stochastic}, {"nearest", Rounding::nearest}})
       .def(Rounding::stochastic);
-  d("range", &DirectParams::range, "largest weight of int8 over the mean magnitude of a matrix's first weights")
+  d("range", &DirectParams::range,
+    "largest int8 weight, as a multiple of the mean magnitude of the initial weights of a matrix")
       .greater_than(1.0)
       .def(8.0);
 }

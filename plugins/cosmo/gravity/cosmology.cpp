@@ -60,7 +60,8 @@ void Cosmology::describe(deck::Describe<Cosmology>& d) {
   d("omega_m", &Cosmology::omega_m, "matter today, in units of the critical density; the rest is a constant")
       .range(omega_m_range.low, omega_m_range.high)
       .def(0.3175);
-  d("omega_b", &Cosmology::omega_b, "of it, baryons; they shape the transfer function only")
+  d("omega_b", &Cosmology::omega_b,
+    "density parameter of baryons, part of omega_m; it shapes the transfer function only")
       .range(omega_b_range.low, omega_b_range.high)
       .def(0.049);
   d("h", &Cosmology::h, "Hubble's constant today over 100 km/s/Mpc").range(h_range.low, h_range.high).def(0.6711);

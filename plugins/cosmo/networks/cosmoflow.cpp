@@ -22,34 +22,37 @@ static constexpr std::size_t fewest_fitted = 5;  // boxes; as infer_cosmology as
 
 void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels,
-    "of each convolution; the box halves after each. None: the layers see the statistics alone, the rival to beat")
+    "number of output channels of each convolution; each halves the resolution of the box. Empty: summary statistics "
+    "only, the baseline")
       .at_most(65536)
       .def({16, 32, 64});
-  d("hidden", &Params::hidden, "widths of the layers behind the convolutions").at_most(1e6).def({128, 64});
-  d("scale", &Params::scale, "of the tanh at the end, so that targets of -1 and 1 can be reached").positive().def(1.2);
-  d("dropout", &Params::dropout, "share of each hidden layer's answers that a step of training leaves out")
+  d("hidden", &Params::hidden, "widths of the hidden layers after the convolutions").at_most(1e6).def({128, 64});
+  d("scale", &Params::scale, "scale of the tanh output, so that targets of -1 and 1 can be reached")
+      .positive()
+      .def(1.2);
+  d("dropout", &Params::dropout, "dropout probability of each hidden layer's outputs in training")
       .range(0.0, 0.95)
       .def(0.0);
   d("turn", &Params::turn, "turn, mirror and move each box at random in every step of training").def(true);
-  d("pool", &Params::pool, "what of the convolutions' answers the layers see: all cells, or the mean of each channel")
+  d("pool", &Params::pool,
+    "pooling of the convolutions' outputs before the layers: all cells, or the mean of each channel")
       .options({{"all", Pool::all}, {"mean", Pool::mean}})
       .def(Pool::all);
   d("statistics", &Params::statistics,
-    "field of spectra whose logarithms, with moments of the counts of cells and of cubes of 2 and 4, the layers see "
-    "beside the convolutions; none by default")
+    "field of spectra whose logarithms, with moments of the counts of cells and of cubes of 2 and 4, are added to the "
+    "inputs of the layers; default: none")
       .def("");
   d("fit", &Params::fit,
     "begin the layer from the statistics to the answer as the ridge fit to the training set; without, it begins at 0")
       .def(true);
   d("input", &Params::input, "field with the counts of a box").def("counts");
-  d("target", &Params::target, "field with its numbers, -1 to 1").def("target");
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("target", &Params::target, "field of the regression targets, -1 to 1").def("target");
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
   d("ranks", &Params::ranks,
-    "of each convolution, then of the layers behind them and the targets', that is a product: the channels, or the "
-    "width, "
-    "between its factors; 0 for a whole one. A stage compress finds them")
+    "factor ranks of the low-rank factorisations of each convolution, then of the layers and the output layer; 0 for a "
+    "full matrix. A stage compress determines them")
       .def({});
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty() && p.statistics.empty())

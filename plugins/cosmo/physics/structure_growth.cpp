@@ -31,13 +31,16 @@ std::string problem_of_mesh(int particles, int mesh) {
 void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
   d("cosmology", &Params::cosmology, "a flat universe of matter and a constant, and the spectrum of its density");
   d("box", &Params::box, "edge of the periodic cube, Mpc/h").range(0.1, 1e5).example("256");
-  d("particles", &Params::particles, "along an edge; an even number made of small primes").range(4, 512).example("64");
+  d("particles", &Params::particles, "number of particles along an edge; an even number with small prime factors")
+      .range(4, 512)
+      .example("64");
   d("mesh", &Params::mesh,
-    "cells along an edge for forces and spectra: as many as particles (where left out), or a whole multiple or part of "
-    "them")
+    "number of mesh cells along an edge for forces and spectra; default: as many as particles, else a whole multiple "
+    "or part of them")
       .range(4, 512);
   d("assignment", &Params::assignment,
-    "how a particle is spread over cells: over the two nearest along each axis, or over three")
+    "mass assignment: over the two nearest cells along each axis (cloud in cell), or over three (triangular-shaped "
+    "cloud)")
       .options({{"cloud_in_cell", Clouds::cloud_in_cell}, {"triangular", Clouds::triangular}})
       .def(Clouds::triangular);
   d("start", &Params::start, "scale factor at the start, 1 today").range(1e-3, 1.0).def(0.02);
@@ -46,7 +49,8 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
   d("spacing", &Params::spacing, "steps of equal length in the logarithm of the scale factor, or in itself")
       .options({{"logarithmic", Spacing::logarithmic}, {"linear", Spacing::linear}})
       .def(Spacing::logarithmic);
-  d("order", &Params::order, "of the perturbation theory that places the particles: 1 (Zel'dovich) or 2")
+  d("order", &Params::order,
+    "order of the Lagrangian perturbation theory of the initial conditions: 1 (Zel'dovich) or 2")
       .range(1, 2)
       .def(2);
   d.check([](const Params& p) -> std::string {

@@ -60,11 +60,10 @@ Table answers(const Ridge& fit, const Table& features) {
 
 void InferCosmology::Params::describe(deck::Describe<Params>& d) {
   d("boxes", &Params::boxes, "file of a stage structure_boxes").example("\"{run}/structure_boxes/boxes.h5\"");
-  d("training", &Params::training, "numbers of the boxes to which fits are made: first, one past the last")
-      .example("[0, 1600]");
-  d("test", &Params::test, "of the boxes that are judged").example("[1800, 2000]");
+  d("training", &Params::training, "index range of the training boxes: first, one past the last").example("[0, 1600]");
+  d("test", &Params::test, "index range of the test boxes").example("[1800, 2000]");
   d("test_boxes", &Params::test_boxes,
-    "file that test is of, where it is another one: boxes of the same size, in which the same numbers vary")
+    "file of the test boxes, if it is another one: boxes of the same size, with the same varying parameters")
       .example("\"runs/fresh/structure_boxes/boxes.h5\"");
   d("models", &Params::models, "model files of networks, such as cosmoflow").def({});
   d("batch", &Params::batch, "boxes that a network looks at together").at_least(1).def(32);

@@ -41,20 +41,17 @@ std::string lower(std::string name) {
 }  // namespace
 
 void StructureBoxes::Params::describe(deck::Describe<Params>& d) {
-  d("boxes", &Params::boxes, "how many").range(1, 1e7).example("2000");
-  d("vary", &Params::vary,
-    "intervals of omega_m, omega_b, h, n_s, sigma_8: cosmologies are spread over them (a Latin hypercube)")
+  d("boxes", &Params::boxes, "number of boxes").range(1, 1e7).example("2000");
+  d("vary", &Params::vary, "intervals of omega_m, omega_b, h, n_s, sigma_8 that a Latin hypercube samples")
       .def({})
       .example("{omega_m: [0.1, 0.5], sigma_8: [0.6, 1.0]}");
   d("cosmologies", &Params::cosmologies,
-    "HDF5 file of cosmologies instead: an array 'parameters' (rows, numbers) whose attribute 'columns' names the "
-    "numbers; "
-    "the first rows are taken")
+    "HDF5 file of cosmologies instead: an array 'parameters' (rows, values) whose attribute 'columns' lists the "
+    "parameter names; the first rows are used")
       .example("quijote_latin_hypercube.h5");
-  d("targets", &Params::targets,
-    "names of what is to be learnt, in the order of the targets; all that varies by default. The rest varies unseen")
+  d("targets", &Params::targets, "names of the regression targets, in order; default: all parameters that vary")
       .def({});
-  d("cosmology", &Params::cosmology, "what does not vary");
+  d("cosmology", &Params::cosmology, "parameters that are constant");
   d("box", &Params::box, "edge of each periodic cube, Mpc/h").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "along an edge, and cells of the mesh").range(4, 512).def(32);
   d("start", &Params::start, "scale factor at the start").range(1e-3, 1.0).def(0.1);

@@ -26,7 +26,7 @@ class MatterWriter : public Writer {
     bool counts = true;
     std::string file = "matter.h5";
     static void describe(deck::Describe<Params>& d) {
-      d("every", &Params::every, "steps between two moments").at_least(1).def(10);
+      d("every", &Params::every, "number of steps between two snapshots").at_least(1).def(10);
       d("counts", &Params::counts, "particles of each cell, too; else spectra only").def(true);
       d("file", &Params::file, "name in the folder of the stage").def("matter.h5");
     }

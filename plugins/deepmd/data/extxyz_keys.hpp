@@ -25,7 +25,7 @@ template <class P>
 void ExtxyzKeys::describe_in(deck::Describe<P>& d) {
   d("energy", &ExtxyzKeys::energy, "key of the comment line that holds the energy").def("energy");
   d("force", &ExtxyzKeys::force, "columns that hold the forces").def("forces");
-  d("virial", &ExtxyzKeys::virial, "key of the comment line that holds the virial, nine numbers").def("virial");
+  d("virial", &ExtxyzKeys::virial, "key of the virial in the comment line, nine values").def("virial");
   d("stress", &ExtxyzKeys::stress,
     "key that holds the stress as ASE writes it (virial = -volume * stress), used where there is no virial")
       .def("stress");

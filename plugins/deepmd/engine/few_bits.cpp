@@ -16,24 +16,24 @@ void FewBits::Calibrate::describe(deck::Describe<Calibrate>& d) {
   d("systems", &Calibrate::systems,
     "folders of deepmd/npy data with configurations like those of the simulation; labels do not matter")
       .example("[\"{run}/label/train\"]");
-  d("frames", &Calibrate::frames, "how many of them, evenly spaced").at_least(1).def(32);
+  d("frames", &Calibrate::frames, "number of calibration frames, evenly spaced").at_least(1).def(32);
 }
 
 void FewBits::describe(deck::Describe<FewBits>& d) {
   d("weights", &FewBits::weights,
-    "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s the "
-    "mean magnitude of the matrix")
+    "weight quantisation: binary, each row a sum of `bits` rows of signs with a scale each, by least squares; ternary, "
+    "-s, 0, s with s the mean magnitude of the matrix")
       .options({{"binary", Weights::binary}, {"ternary", Weights::ternary}})
       .def(Weights::binary);
-  d("bits", &FewBits::bits, "of a binary weight").range(1, 4).def(3);
+  d("bits", &FewBits::bits, "number of bits of a binary weight").range(1, 4).def(3);
   d("products", &FewBits::products,
-    "decoded: the weights that the bits mean are multiplied as any others, at their speed and in their memory; tables: "
-    "the bits are kept and choose entries of tables (precision: mixed; for large networks and few atoms)")
+    "product kernel: decoded, quantised weights are expanded and multiplied at full speed and memory; tables, the bits "
+    "index tables of partial sums (precision: mixed; for large networks and few atoms)")
       .options({{"decoded", Products::decoded}, {"tables", Products::tables}})
       .def(Products::decoded);
   d("calibrate", &FewBits::calibrate,
-    "the bits are fitted to what atoms of these configurations multiply them by, and mean energies are kept; left out, "
-    "each matrix is rounded by itself, and energies are off by a constant");
+    "calibration data: quantised weights are fitted to the inputs of the layers on these configurations, and mean "
+    "energies are preserved; default: each matrix is rounded by itself, and energies have a constant offset");
 }
 
 namespace {

@@ -33,8 +33,8 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
       .options({{"se_e2_a", Descriptor::se_e2_a}, {"se_e2_r", Descriptor::se_e2_r}})
       .def(Descriptor::se_e2_a);
   d("type_map", &Params::type_map, "species in the model's order; absent: as they come in the data").def({});
-  d("rcut", &Params::rcut, "cut-off").unit("angstrom").positive().def(6.0);
-  d("rcut_smth", &Params::rcut_smth, "where the weight of a neighbour begins to fall")
+  d("rcut", &Params::rcut, "cut-off radius (Å)").unit("angstrom").positive().def(6.0);
+  d("rcut_smth", &Params::rcut_smth, "inner radius (Å) at which the smooth switching of a neighbour's weight begins")
       .unit("angstrom")
       .non_negative()
       .def(0.5);
@@ -43,8 +43,8 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     "more than the data need")
       .example("[46, 92]");
   d("sel_short", &Params::sel_short,
-    "when sel, or that of init, is less than the data need: raise it with a warning (that of init stays, which is "
-    "warned of), or refuse")
+    "action if sel, or that of init, is too small for the data: raise it with a warning (that of init is kept, with a "
+    "warning), or refuse")
       .options({{"raise", SelShort::raise}, {"refuse", SelShort::refuse}})
       .def(SelShort::raise);
   d("neuron", &Params::neuron, "widths of the embedding network").def({25, 50, 100});
@@ -54,21 +54,22 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   d("fitting", &Params::fitting, "widths of the energy network").def({240, 240, 240});
   d("resnet_dt", &Params::resnet_dt, "trainable factors on the energy network's layers").def(true);
   d("type_one_side", &Params::type_one_side, "embedding by the neighbour's species only").def(true);
-  d("precision", &Params::precision, "of weights and networks; geometry and sums over atoms are in float64")
+  d("precision", &Params::precision,
+    "floating-point precision of weights and networks; geometry and sums over atoms use float64")
       .options({{"float64", DType::f64}, {"float32", DType::f32}})
       .def(DType::f64);
   d("interpolation", &Params::interpolation,
-    "in training, embedding networks are evaluated at nodes and interpolated at pairs: error of the slope over the "
-    "largest slope; 0: evaluated at every pair; absent: 1e-12 in float64, 1e-8 in float32")
+    "interpolation error of embedding networks in training, relative to the largest slope: they are evaluated at nodes "
+    "and interpolated at pairs; 0: evaluated at every pair; default: 1e-12 in float64, 1e-8 in float32")
       .example("1e-10");
   d("loss", &Params::loss, "weights of the errors of energy, force and virial");
   d("init", &Params::init, "model file (.dp, .yaml) to start from, whose shape and statistics replace those above")
       .def("");
   d("change_bias", &Params::change_bias,
-    "with init, the energy bias moves to the new data by the mean error of the model's energies there, by species "
-    "(DeePMD-kit's change-bias); false keeps the model's own")
+    "fine-tuning with init: shift of the energy bias by the mean error of the model's energies on the new data, by "
+    "species (DeePMD-kit's change-bias); false keeps the model's own")
       .def(true);
-  d("statistics_frames", &Params::statistics_frames, "most frames that the statistics are taken from")
+  d("statistics_frames", &Params::statistics_frames, "maximum number of frames for the data statistics")
       .at_least(1)
       .def(1000);
   d("memory", &Params::memory, "MiB per rank for neighbour lists of the data").non_negative().def(1024.0);

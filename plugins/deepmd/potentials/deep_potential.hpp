@@ -49,10 +49,10 @@ class DeepPotential : public Potential, public Checked, private Committee {
       d("fparam", &Params::fparam, "frame parameters, for models that take them").def({});
       d("aparam", &Params::aparam, "atomic parameters, the same for every atom, for models that take them").def({});
       d("quantize", &Params::quantize,
-        "energy networks with weights of few bits, in every model; left out, weights are as stored");
+        "quantised low-bit weights of the energy networks, in every model; default: weights as stored");
       d("min_distance", &Params::min_distance,
-        "pairs closer than this are warned of; absent: the closest pair of the model's training data, where the file "
-        "knows it")
+        "distance below which pairs cause a warning; default: the closest pair of the model's training data, if the "
+        "file states it")
           .unit("angstrom")
           .positive();
     }

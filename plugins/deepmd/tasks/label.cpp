@@ -21,13 +21,14 @@
 namespace cambium::deepmd {
 
 void Label::Params::describe(deck::Describe<Params>& d) {
-  d("structure", &Params::structure, "where sampling starts");
-  d("potential", &Params::potential, "what the labels come from");
+  d("structure", &Params::structure, "initial structure of the sampling");
+  d("potential", &Params::potential, "reference potential that computes the labels");
   d("perturbed", &Params::perturbed, "configurations with random cells and displacements").def({});
   d("dynamics", &Params::dynamics, "configurations from short Langevin trajectories").def({});
   d("explore_with", &Params::explore_with, "potential that drives the trajectories; absent: the one that labels");
-  d("select", &Params::select, "keep what the committee of explore_with disagrees on (deep_potential with committee)");
-  d("validation", &Params::validation, "share of the configurations that becomes the validation set")
+  d("select", &Params::select,
+    "selection of configurations on which the committee of explore_with disagrees (deep_potential with committee)");
+  d("validation", &Params::validation, "fraction of the configurations that becomes the validation set")
       .range(0.0, 0.9)
       .def(0.1);
   d.check([](const Params& p) -> std::string {

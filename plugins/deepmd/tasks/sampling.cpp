@@ -12,10 +12,10 @@ namespace cambium::deepmd {
 
 void Perturbed::describe(deck::Describe<Perturbed>& d) {
   d("frames", &Perturbed::frames, "number of configurations").at_least(0);
-  d("strain", &Perturbed::strain, "each component of a random symmetric strain lies within this")
+  d("strain", &Perturbed::strain, "largest absolute value of each component of a random symmetric strain")
       .range(0.0, 0.3)
       .def(0.03);
-  d("volume", &Perturbed::volume, "all lengths of the cell change at random within this share, too")
+  d("volume", &Perturbed::volume, "largest random relative change of all cell lengths, in addition to the strain")
       .range(0.0, 0.3)
       .def(0.0);
   d("displacement", &Perturbed::displacement, "standard deviation of each component of the atoms' displacements")
@@ -25,7 +25,7 @@ void Perturbed::describe(deck::Describe<Perturbed>& d) {
 }
 
 void Trajectories::describe(deck::Describe<Trajectories>& d) {
-  d("temperature", &Trajectories::temperature, "of the heat bath; one trajectory each").unit("K").positive();
+  d("temperature", &Trajectories::temperature, "thermostat temperatures (K), one trajectory each").unit("K").positive();
   d("strain", &Trajectories::strain, "relative changes of the cell's lengths; one trajectory each").def({0.0});
   d("melt_at", &Trajectories::melt_at, "temperature of the first half of the equilibration, to make a liquid")
       .unit("K")
@@ -35,7 +35,7 @@ void Trajectories::describe(deck::Describe<Trajectories>& d) {
   d("every", &Trajectories::every, "steps between two of them").at_least(1).def(25);
   d("equilibrate", &Trajectories::equilibrate, "steps before the first").at_least(0).def(200);
   d("timestep", &Trajectories::timestep, "length of a step").unit("ps").positive().def(0.002);
-  d("damping", &Trajectories::damping, "time in which velocities forget, the inverse friction")
+  d("damping", &Trajectories::damping, "relaxation time of the Langevin thermostat (inverse friction), as LAMMPS damp")
       .unit("ps")
       .positive()
       .def(0.1)

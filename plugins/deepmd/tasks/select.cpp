@@ -10,7 +10,8 @@
 namespace cambium::deepmd {
 
 void Select::describe(deck::Describe<Select>& d) {
-  d("low", &Select::low, "a configuration is known when no atom's force deviates more than this")
+  d("low", &Select::low,
+    "lower trust level: a configuration is accurate if no atom's force deviation exceeds this (DP-GEN f_trust_lo)")
       .unit("eV/angstrom")
       .non_negative()
       .def(0.05);
@@ -18,7 +19,9 @@ void Select::describe(deck::Describe<Select>& d) {
       .unit("eV/angstrom")
       .positive()
       .def(0.5);
-  d("most", &Select::most, "at most so many are kept, those that deviate most; 0 for all").at_least(0).def(0);
+  d("most", &Select::most, "maximum number of selected configurations, those of largest deviation first; 0 for all")
+      .at_least(0)
+      .def(0);
   d.check([](const Select& s) { return s.low < s.high ? "" : "low must be less than high"; });
 }
 

@@ -7,7 +7,7 @@ namespace cambium::deepmd {
 
 void LossParams::describe(deck::Describe<LossParams>& d) {
   d("start_energy", &LossParams::start_energy, "weight of the energy at the start").non_negative().def(0.02);
-  d("limit_energy", &LossParams::limit_energy, "weight of the energy when the learning rate is used up")
+  d("limit_energy", &LossParams::limit_energy, "weight of the energy loss at the end of the learning rate schedule")
       .non_negative()
       .def(1.0);
   d("start_force", &LossParams::start_force, "weight of the forces at the start").non_negative().def(1000.0);

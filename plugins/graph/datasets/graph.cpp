@@ -16,27 +16,28 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
     "text with a line 'u v' or 'u v weight' for each edge, as archives and other programs write them, instead of file")
       .def("")
       .example("power_grid.txt");
-  d("labels", &Params::labels, "text with a line 'node class' or 'node class role' for each node, beside edges")
+  d("labels", &Params::labels,
+    "text file of labels with a line 'node class' or 'node class role' for each node, used with edges")
       .def("");
   d("count", &Params::count, "nodes of a graph given by edges, numbered from 0; 0: those that a line names")
       .at_least(0)
       .at_most(2147483647)
       .def(0);
-  d("directed", &Params::directed, "edges lead from u to v alone (graphs given by edges; a file says so itself)")
+  d("directed", &Params::directed,
+    "directed graph: edges lead from u to v only (for edge lists; a file states it itself)")
       .def(false);
   describe_edge_text(d);
-  d("made", &Params::made, "a made-up graph, instead of file");
-  d("nodes", &Params::nodes, "which nodes are the samples; labelled: all whose class is known")
+  d("made", &Params::made, "synthetic graph, instead of a file");
+  d("nodes", &Params::nodes, "node split of the samples; labelled: all nodes of known class")
       .options({{"training", Nodes::training},
                 {"validation", Nodes::validation},
                 {"test", Nodes::test},
                 {"labelled", Nodes::labelled}})
       .def(Nodes::training);
-  d("features", &Params::features, "samples carry the features of their node, for networks that see no graph (mlp)")
-      .def(false);
+  d("features", &Params::features, "node features in the samples, for networks without a graph (mlp)").def(false);
   d("divided", &Params::divided,
-    "every rank holds the edges and features of its range of the nodes, for graphs larger than the memory of one: with "
-    "loader whole_graph and the layouts needed_rows and rows; of a file no rank reads more than its share")
+    "distributed graph: every rank holds the edges and features of its range of nodes, for graphs larger than one "
+    "rank's memory; requires loader whole_graph and layout needed_rows or rows")
       .def(false);
   d.check([](const Params& p) -> std::string {
     if (p.divided && p.features)

@@ -15,9 +15,9 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
     "text with a line 'u v' for each link, as archives and other programs write them, instead of file")
       .def("")
       .example("likes.txt");
-  d("held_out_edges", &Params::held_out_edges, "text with the links that are held out, beside edges").def("");
-  d("made", &Params::made, "made-up users and items, instead of file");
-  d("bipartite", &Params::bipartite, "of edges: u are users and v items; false: both are nodes of one plain graph")
+  d("held_out_edges", &Params::held_out_edges, "text file of the held-out test links, used with edges").def("");
+  d("made", &Params::made, "synthetic users and items, instead of a file");
+  d("bipartite", &Params::bipartite, "bipartite graph: u are users and v items; false: both are nodes of one graph")
       .def(true);
   d("users", &Params::users, "users of edges, or nodes, numbered from 0; 0: those that a line names")
       .at_least(0)
@@ -28,10 +28,10 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
       .at_most(2147483647)
       .def(0);
   describe_edge_text(d);
-  d("hold_out", &Params::hold_out, "share of the links to hold out where the data hold out none")
+  d("hold_out", &Params::hold_out, "fraction of the links to hold out as test set if the data define none")
       .range(0.0, 0.9)
       .def(0.2);
-  d("seed", &Params::seed, "by which they are drawn").at_least(0).def(1);
+  d("seed", &Params::seed, "seed of the random choice of held-out links").at_least(0).def(1);
   d("tuning", &Params::tuning, "hold out the file's links to validate by, not those of the test").def(false);
   d("held_out", &Params::held_out, "the samples are the links held out, not those to train on").def(false);
   d.check([](const Params& p) -> std::string {

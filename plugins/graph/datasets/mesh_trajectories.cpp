@@ -15,12 +15,13 @@ void MeshTrajectories::Params::describe(deck::Describe<Params>& d) {
   d("files", &Params::files, "files of the output node_fields, one for each run")
       .example("[\"{run}/simulate/nodes.h5\"]");
   d("fields", &Params::fields, "names of the values on the nodes").def({"c"});
-  d("stride", &Params::stride, "moments of the file that make up a step").at_least(1).def(1);
-  d("noise", &Params::noise, "deviation of what is added to the values that a network sees, in units of their own")
+  d("stride", &Params::stride, "number of snapshots of the file per time step").at_least(1).def(1);
+  d("noise", &Params::noise,
+    "standard deviation of the noise added to the inputs, in units of their standard deviation")
       .non_negative()
       .def(0.0);
-  d("draws", &Params::draws, "disturbances in which each moment is seen").at_least(1).def(1);
-  d("seed", &Params::seed, "of the disturbances").at_least(0).def(1);
+  d("draws", &Params::draws, "number of noise realisations of each snapshot").at_least(1).def(1);
+  d("seed", &Params::seed, "seed of the noise").at_least(0).def(1);
   d.check([](const Params& p) -> std::string {
     if (p.files.empty()) return "'files' names no file";
     if (p.fields.empty()) return "'fields' names no field";

@@ -32,20 +32,17 @@ std::string problem_of(const Molecules::Params& p) {
 void Molecules::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file of molecules, or extended XYZ (.xyz, .extxyz)").def("").example("molecules.h5");
   d("group", &Params::group, "group of the HDF5 file that holds them").def("").example("gdb1k");
-  d("made_up", &Params::made_up, "clusters with a made energy, instead of a file");
+  d("made_up", &Params::made_up, "synthetic clusters with a model energy, instead of a file");
   d("energy", &Params::energy, "key of the energy in the comments of an extended XYZ file").def("energy");
   d("force", &Params::force, "column of the forces in an extended XYZ file").def("forces");
   d("energy_unit", &Params::energy_unit,
-    "unit of the file's energies, where it does not say so itself; kcal/mol of HDF5 and eV of extended XYZ when absent")
+    "energy unit of the file, if it states none; default: kcal/mol for HDF5, eV for extended XYZ")
       .example("eV");
-  d("fold", &Params::fold, "part of the molecules that is kept for tests; all of them are taken when absent")
-      .at_least(0);
+  d("fold", &Params::fold, "test fold of the molecules; default: none, all molecules are used").at_least(0);
   d("part", &Params::part, "training: all but the fold; test: the fold")
       .options({{"training", Part::training}, {"test", Part::test}})
       .def(Part::training);
-  d("folds", &Params::folds, "number of folds, in the order of the file, where it names none itself")
-      .range(2, 1000)
-      .def(5);
+  d("folds", &Params::folds, "number of folds, in the order of the file, if it defines none").range(2, 1000).def(5);
   d.check(problem_of);
 }
 

@@ -22,8 +22,8 @@ template <class P>
 void describe_edge_text(deck::Describe<P>& d) {
   using Column = EdgeTextKeys::Column;
   d("columns", &EdgeTextKeys::columns,
-    "of a text of edges, what its columns are, in order; when empty, the names in its first line say it, or there are "
-    "source, target and, where there is a third one, weight")
+    "columns of an edge list, in order; default: the names in its first line, or source, target and, if there is a "
+    "third column, weight")
       .options({{"source", Column::source},
                 {"target", Column::target},
                 {"weight", Column::weight},
@@ -32,8 +32,8 @@ void describe_edge_text(deck::Describe<P>& d) {
       .def({})
       .example("[source, target, time]");
   d("counts", &EdgeTextKeys::counts,
-    "whether the first line of a text of edges holds counts (of nodes and edges) instead of an edge; when absent, it "
-    "does if the other lines have these counts")
+    "header of an edge list: true if its first line holds counts (of nodes and edges); default: detected from the "
+    "other lines")
       .example("false");
 }
 

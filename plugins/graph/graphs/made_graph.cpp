@@ -9,20 +9,26 @@
 namespace cambium::graph {
 
 void MadeGraph::describe(deck::Describe<MadeGraph>& d) {
-  d("nodes", &MadeGraph::nodes, "how many").at_least(2).at_most(1e9).def(1000);
-  d("classes", &MadeGraph::classes, "to which nodes belong with equal probability").at_least(2).at_most(1000).def(4);
-  d("degree", &MadeGraph::degree, "mean number of a node's edges").positive().def(6.0);
-  d("inside", &MadeGraph::inside, "share of the edges that join nodes of one class").range(0.0, 1.0).def(0.8);
+  d("nodes", &MadeGraph::nodes, "number of nodes").at_least(2).at_most(1e9).def(1000);
+  d("classes", &MadeGraph::classes, "number of classes, assigned to nodes with equal probability")
+      .at_least(2)
+      .at_most(1000)
+      .def(4);
+  d("degree", &MadeGraph::degree, "mean degree of a node (number of its edges)").positive().def(6.0);
+  d("inside", &MadeGraph::inside, "homophily: fraction of the edges that join nodes of one class")
+      .range(0.0, 1.0)
+      .def(0.8);
   d("width", &MadeGraph::width, "features of a node, words that it has (1) or has not (0)").at_least(2).def(64);
-  d("words", &MadeGraph::words, "that a node has, at most").at_least(0).def(8);
-  d("signal", &MadeGraph::signal, "share of the words that are drawn from those of the node's class")
+  d("words", &MadeGraph::words, "maximum number of words of a node").at_least(0).def(8);
+  d("signal", &MadeGraph::signal, "fraction of the words sampled from the vocabulary of the node's class")
       .range(0.0, 1.0)
       .def(0.25);
   d("training", &MadeGraph::training, "nodes of each class to train on").at_least(1).def(20);
-  d("validation", &MadeGraph::validation, "share of the others to validate; what is left is for the test")
+  d("validation", &MadeGraph::validation,
+    "fraction of the remaining nodes used for validation; the rest is the test set")
       .range(0.0, 0.9)
       .def(0.2);
-  d("seed", &MadeGraph::seed, "of the graph").at_least(0).def(1);
+  d("seed", &MadeGraph::seed, "seed of the graph").at_least(0).def(1);
 }
 
 namespace {

@@ -8,18 +8,20 @@
 namespace cambium::graph {
 
 void MadeLinks::describe(deck::Describe<MadeLinks>& d) {
-  d("users", &MadeLinks::users, "how many").at_least(2).at_most(1e8).def(400);
-  d("items", &MadeLinks::items, "how many").at_least(2).at_most(1e8).def(300);
-  d("blocks", &MadeLinks::blocks, "to which users and items belong in turn").at_least(1).at_most(1000).def(6);
-  d("links", &MadeLinks::links, "of a user, on average; those drawn twice count once")
+  d("users", &MadeLinks::users, "number of users").at_least(2).at_most(1e8).def(400);
+  d("items", &MadeLinks::items, "number of items").at_least(2).at_most(1e8).def(300);
+  d("blocks", &MadeLinks::blocks, "number of blocks of users and items").at_least(1).at_most(1000).def(6);
+  d("links", &MadeLinks::links, "mean number of links per user; duplicates count once")
       .positive()
       .at_most(1e6)
       .def(15.0);
-  d("inside", &MadeLinks::inside, "share of the links that lead to items of the user's block").range(0.0, 1.0).def(0.8);
-  d("unequal", &MadeLinks::unequal, "how unequally items are liked; 0: all of a block are liked alike")
+  d("inside", &MadeLinks::inside, "fraction of the links that lead to items of the user's block")
+      .range(0.0, 1.0)
+      .def(0.8);
+  d("unequal", &MadeLinks::unequal, "skew of the popularity of items; 0: all items of a block are equally popular")
       .range(0.0, 10.0)
       .def(1.0);
-  d("seed", &MadeLinks::seed, "of the links").at_least(0).def(1);
+  d("seed", &MadeLinks::seed, "seed of the links").at_least(0).def(1);
 }
 
 std::vector<Link> draw_links(const MadeLinks& keys) {

@@ -13,14 +13,14 @@ namespace cambium::graph {
 
 void NetworkKeys::Ring::describe(deck::Describe<Ring>& d) {
   d("nodes", &Ring::nodes, "nodes, evenly on a circle of circumference 1").at_least(3);
-  d("neighbours", &Ring::neighbours, "edges to so many nodes on either side").at_least(1).def(1);
+  d("neighbours", &Ring::neighbours, "number of neighbours on either side of a node").at_least(1).def(1);
   d.check([](const Ring& p) {
     return 2 * p.neighbours < p.nodes ? "" : "'neighbours' on both sides together must be fewer than the other nodes";
   });
 }
 
 void NetworkKeys::Grid::describe(deck::Describe<Grid>& d) {
-  d("nodes", &Grid::nodes, "nodes along x, y and z, one to three numbers; they lie at 0, 1, 2, ...")
+  d("nodes", &Grid::nodes, "number of nodes along x, y and z, one to three values; coordinates are 0, 1, 2, ...")
       .at_least(1)
       .example("[64, 64]");
   d("periodic", &Grid::periodic, "the last node along each direction is a neighbour of the first").def(false);
@@ -29,29 +29,28 @@ void NetworkKeys::Grid::describe(deck::Describe<Grid>& d) {
 }
 
 void NetworkKeys::Random::describe(deck::Describe<Random>& d) {
-  d("nodes", &Random::nodes, "nodes at random places of the unit square").at_least(2);
-  d("degree", &Random::degree, "mean number of neighbours: all within the distance at which there are so many")
+  d("nodes", &Random::nodes, "number of nodes at random positions in the unit square").at_least(2);
+  d("degree", &Random::degree, "mean number of neighbours; it determines the distance within which nodes are connected")
       .positive()
       .def(8.0);
-  d("weight", &Random::weight, "of an edge, a formula of its length over that distance, d (0 to 1)")
+  d("weight", &Random::weight, "edge weight: formula of d, its length over the connection distance (0 to 1)")
       .example("exp(-3*d^2)")
       .def("1");
 }
 
 void NetworkKeys::describe(deck::Describe<NetworkKeys>& d) {
-  d("ring", &NetworkKeys::ring, "made: a ring");
-  d("grid", &NetworkKeys::grid, "made: a rectangular grid of one to three dimensions");
-  d("random", &NetworkKeys::random, "made: random places of the unit square, near ones connected");
+  d("ring", &NetworkKeys::ring, "synthetic ring graph");
+  d("grid", &NetworkKeys::grid, "synthetic rectangular grid of one to three dimensions");
+  d("random", &NetworkKeys::random, "synthetic random geometric graph in the unit square");
   d("file", &NetworkKeys::file,
-    "or read: text with lines 'i j [weight]', as archives and other programs write them, or HDF5 (.h5) with arrays "
-    "edges "
-    "(edges, 2), weights and positions; directions are not looked at")
+    "graph file: text with lines 'i j [weight]', or HDF5 (.h5) with arrays edges (edges, 2), weights and positions; "
+    "edge directions are ignored")
       .def("")
       .example("roads.edges");
-  d("group", &NetworkKeys::group, "of an HDF5 file that holds these arrays").def("");
+  d("group", &NetworkKeys::group, "HDF5 group that holds these arrays").def("");
   d("first", &NetworkKeys::first,
-    "number of the first node in the file: all numbers from it to the largest are nodes then, with or without an edge; "
-    "when absent, those that an edge names are")
+    "index of the first node in the file; all indices up to the largest are then nodes, with or without edges; "
+    "default: only nodes with an edge")
       .range(0, 1)
       .example("1");
   describe_edge_text(d);

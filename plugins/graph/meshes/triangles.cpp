@@ -14,7 +14,9 @@
 namespace cambium::graph {
 
 void MeshKeys::Rectangle::describe(deck::Describe<Rectangle>& d) {
-  d("cells", &Rectangle::cells, "along x and y; each is cut into two triangles").at_least(1).example("[64, 32]");
+  d("cells", &Rectangle::cells, "number of cells along x and y; each is divided into two triangles")
+      .at_least(1)
+      .example("[64, 32]");
   d("size", &Rectangle::size, "along x and y").positive().def({1.0, 1.0});
   d("origin", &Rectangle::origin, "lower left corner").def({0.0, 0.0});
   d("shake", &Rectangle::shake, "inner nodes are moved at random by up to this part of a cell")
@@ -23,26 +25,28 @@ void MeshKeys::Rectangle::describe(deck::Describe<Rectangle>& d) {
 }
 
 void MeshKeys::Disc::describe(deck::Describe<Disc>& d) {
-  d("rings", &Disc::rings, "of triangles between the middle, or the hole, and the rim").at_least(1).example("32");
-  d("radius", &Disc::radius, "of the rim").positive().def(1.0);
+  d("rings", &Disc::rings, "number of rings of triangles between the centre, or the hole, and the rim")
+      .at_least(1)
+      .example("32");
+  d("radius", &Disc::radius, "radius of the rim").positive().def(1.0);
   d("hole", &Disc::hole, "radius of a hole in the middle; 0: none").non_negative().def(0.0);
   d("centre", &Disc::centre, "middle").def({0.0, 0.0});
   d.check([](const Disc& p) { return p.hole < p.radius ? "" : "'hole' must be smaller than 'radius'"; });
 }
 
 void MeshKeys::Refine::describe(deck::Describe<Refine>& d) {
-  d("where", &Refine::where, "triangles whose middle lies there, a formula of x and y")
+  d("where", &Refine::where, "region to refine: triangles whose centroid satisfies this formula of x and y")
       .variables({{"x", ""}, {"y", ""}})
       .example("y < 0.1");
-  d("times", &Refine::times, "how often their sides are halved").range(1, 12).def(1);
+  d("times", &Refine::times, "number of bisections of their edges").range(1, 12).def(1);
 }
 
 void MeshKeys::describe(deck::Describe<MeshKeys>& d) {
-  d("rectangle", &MeshKeys::rectangle, "made: boundaries left, right, bottom and top");
-  d("disc", &MeshKeys::disc, "made: rings of nodes; boundaries rim and hole");
+  d("rectangle", &MeshKeys::rectangle, "synthetic rectangle with boundaries left, right, bottom and top");
+  d("disc", &MeshKeys::disc, "synthetic disc of rings of nodes with boundaries rim and hole");
   d("file", &MeshKeys::file, "or read: Gmsh (.msh, ASCII, 4.1 or 2.2) or VTK (.vtu)").def("").example("channel.msh");
   d("refine", &MeshKeys::refine,
-    "finer triangles in places, one after the other; neighbours are cut so that no node hangs")
+    "local mesh refinements, in sequence; neighbours are divided so that no hanging node remains")
       .def({})
       .example("[{where: y < 0.1, times: 3}]");
   d.check([](const MeshKeys& p) {

@@ -105,13 +105,13 @@ void for_pairs(const Molecule& m, F&& use) {
 }  // namespace
 
 void MadeUp::describe(deck::Describe<MadeUp>& d) {
-  d("molecules", &MadeUp::molecules, "how many").at_least(1).def(200);
-  d("atoms", &MadeUp::atoms, "fewest and most atoms of a molecule").def({4, 9});
+  d("molecules", &MadeUp::molecules, "number of molecules").at_least(1).def(200);
+  d("atoms", &MadeUp::atoms, "minimum and maximum number of atoms of a molecule").def({4, 9});
   d("noise", &MadeUp::noise, "standard deviation of what is added to the energies")
       .unit("kcal/mol")
       .non_negative()
       .def(0.0);
-  d("seed", &MadeUp::seed, "of positions and noise").at_least(0).def(1);
+  d("seed", &MadeUp::seed, "seed of positions and noise").at_least(0).def(1);
   d.check([](const MadeUp& p) -> std::string {
     return p.atoms[0] >= 1 && p.atoms[0] <= p.atoms[1] && p.atoms[1] <= 200
                ? ""

@@ -4,7 +4,8 @@ namespace cambium::graph {
 
 void Gcn::Params::describe(deck::Describe<Params>& d) {
   describe_node_network(d);
-  d("neighbours", &Params::neighbours, "false: every node is judged by its own features alone, a rival to compare with")
+  d("neighbours", &Params::neighbours,
+    "message passing over neighbours; false: each node is classified by its own features only, a baseline")
       .def(true);
   d.check([](const Params& p) { return problem_of(p); });
 }

@@ -16,34 +16,42 @@
 namespace cambium::graph {
 
 void LightGcn::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width, "numbers of an embedding").at_least(1).at_most(10000).def(64);
+  d("width", &Params::width, "embedding dimension").at_least(1).at_most(10000).def(64);
   d("layers", &Params::layers, "propagations whose results are averaged with the embeddings")
       .at_least(0)
       .at_most(30)
       .def(2);
-  d("loss", &Params::loss, "bpr: a link against one item drawn for it; softmax: against items that all links share")
+  d("loss", &Params::loss,
+    "loss: bpr, pairwise ranking of a link against one negative sample; softmax, against negatives shared by all links")
       .options({{"bpr", LinkLossKeys::Type::bpr}, {"softmax", LinkLossKeys::Type::softmax}})
       .def(LinkLossKeys::Type::softmax);
-  d("negatives", &Params::negatives, "of softmax: items drawn at every step").at_least(1).at_most(1e6).def(1024);
-  d("draw", &Params::draw, "of softmax, items: drawn alike; links: as often as they are linked")
+  d("negatives", &Params::negatives, "number of negative samples per step, for softmax")
+      .at_least(1)
+      .at_most(1e6)
+      .def(1024);
+  d("draw", &Params::draw,
+    "sampling of negatives for softmax: items, uniform; links, proportional to their number of links")
       .options({{"items", LinkLossKeys::Draw::items}, {"links", LinkLossKeys::Draw::links}})
       .def(LinkLossKeys::Draw::items);
-  d("skip_known", &Params::skip_known, "of softmax: drawn items that the user of a link is linked to do not count")
+  d("skip_known", &Params::skip_known, "masking for softmax: negatives that are positives of the same user are ignored")
       .def(false);
   d("cosine", &Params::cosine, "scores are cosines of embeddings; false: products").def(true);
   d("judge_lengths", &Params::judge_lengths,
-    "links that cosines trained are judged by these times lengths of embeddings to this power (1: by products): how "
-    "often an item is linked counts again")
+    "exponent of the embedding norms in the score of models trained on cosines (1: inner product), which restores the "
+    "popularity of items")
       .range(0.0, 1.0)
       .def(0.0);
-  d("temperature", &Params::temperature, "by which scores are divided in the loss").greater_than(0.0).def(0.1);
+  d("temperature", &Params::temperature, "temperature that scores are divided by in the loss")
+      .greater_than(0.0)
+      .def(0.1);
   d("squares", &Params::squares, "weight of half the squares of the embeddings that a link names")
       .non_negative()
       .def(0.0);
-  d("start", &Params::start, "of the embeddings; spectral: leading singular vectors of the links")
+  d("start", &Params::start,
+    "initialisation of the embeddings: random, or spectral (leading singular vectors of the links)")
       .options({{"random", Start::random}, {"spectral", Start::spectral}})
       .def(Start::random);
-  d("precision", &Params::precision, "of weights and products")
+  d("precision", &Params::precision, "floating-point precision of weights and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float32);
 }

@@ -18,9 +18,11 @@ using train::TorchBatch;
 
 void MessagePassing::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "times that messages are passed").range(1, 32).def(3);
-  d("width", &Params::width, "numbers that an atom knows, and vectors").at_least(1).def(64);
+  d("width", &Params::width, "hidden size: number of scalar features, and of vector features, per atom")
+      .at_least(1)
+      .def(64);
   d("radial", &Params::radial, "functions of the distance").at_least(1).def(20);
-  d("cutoff", &Params::cutoff, "distance up to which atoms hear each other")
+  d("cutoff", &Params::cutoff, "cut-off distance of the messages between atoms")
       .unit("angstrom")
       .greater_than(0.5)
       .def(5.0);
@@ -33,13 +35,13 @@ void MessagePassing::Params::describe(deck::Describe<Params>& d) {
                 {"coulomb", EnergyFit::Kind::coulomb},
                 {"bag_of_bonds", EnergyFit::Kind::bag_of_bonds}})
       .def(EnergyFit::Kind::atoms);
-  d("loss", &Params::loss, "of errors in units of the rest's deviation; huber is l1 beyond 0.3 of it")
+  d("loss", &Params::loss, "loss of standardised errors; huber is l1 beyond 0.3 standard deviations")
       .options({{"l1", Loss::l1}, {"l2", Loss::l2}, {"huber", Loss::huber}})
       .def(Loss::l1);
   d("force_weight", &Params::force_weight, "weight of the mean square error of forces, in units of their mean square")
       .non_negative()
       .def(0.0);
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
 }

@@ -92,22 +92,22 @@ void describe_node_network(deck::Describe<P>& d) {
   using Base = NodeNetworkParams;
   const P p;
   d("layers", &P::layers, "widths of the hidden layers").example("[16]");
-  d("dropout", &P::dropout, "share of what every layer reads that is dropped while training")
+  d("dropout", &P::dropout, "dropout probability of the inputs of every layer in training")
       .range(0.0, 0.95)
       .def(p.dropout);
-  d("bias", &P::bias, "a number is added to each output of a layer").def(p.bias);
+  d("bias", &P::bias, "bias added to each output of a layer").def(p.bias);
   d("sums_to_one", &P::sums_to_one,
-    "features of a node are divided by their sum, as is usual for counts of words; when absent they are where all are "
-    "whole numbers of 0 or more");
-  d("decay", &P::decay, "to which layers the optimizer's weight_decay applies; the published gcn decays the first")
+    "row normalisation: features of a node are divided by their sum, usual for word counts; default: true if all are "
+    "non-negative integers");
+  d("decay", &P::decay, "layers to which the optimizer's weight_decay applies; the published gcn decays the first")
       .options({{"first", Base::Decay::first}, {"all", Base::Decay::all}})
       .def(p.decay);
-  d("layout", &P::layout, "how a whole graph is divided among ranks").def("needed_rows");
+  d("layout", &P::layout, "distribution of a full graph over ranks").def("needed_rows");
   d("fan_out", &P::fan_out,
     "neighbours that each layer draws, from the first layer on, when a batch holds single nodes; all where left out")
       .def({})
       .example("[10, 5]");
-  d("precision", &P::precision, "of weights and products")
+  d("precision", &P::precision, "floating-point precision of weights and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(p.precision);
 }

@@ -14,9 +14,9 @@
 namespace cambium::graph {
 
 void GraphDiffusion::Spots::describe(deck::Describe<Spots>& d) {
-  d("nodes", &Spots::nodes, "numbers of nodes in the file, or in the order in which they were made").example("[0, 17]");
-  d("hops", &Spots::hops, "and all that so many edges lead to").at_least(0).def(0);
-  d("value", &Spots::value, "that they begin with instead of 'initial'").def(1.0);
+  d("nodes", &Spots::nodes, "node indices in the file, or in the order of generation").example("[0, 17]");
+  d("hops", &Spots::hops, "number of hops: nodes within this number of edges are included").at_least(0).def(0);
+  d("value", &Spots::value, "initial value at these nodes, in place of 'initial'").def(1.0);
 }
 
 void GraphDiffusion::Species::describe(deck::Describe<Species>& d) {
@@ -25,11 +25,11 @@ void GraphDiffusion::Species::describe(deck::Describe<Species>& d) {
       .non_negative()
       .def(0.0);
   d("reaction", &Species::reaction,
-    "what else changes it in a unit of time: a formula of all species, t, the place x, y, z of the node, and "
-    "parameters")
+    "reaction rate per unit time: formula of all species, t, the node coordinates x, y, z, and parameters")
       .def("0")
       .example("\"beta*S*I - gamma*I\"");
-  d("initial", &Species::initial, "at the start: a formula of the place x, y, z, the node's number, and parameters")
+  d("initial", &Species::initial,
+    "initial value: formula of the node coordinates x, y, z, the node index, and parameters")
       .def("0")
       .example("exp(-100*(x^2 + y^2))");
   d("spots", &Species::spots, "nodes that begin with another value");
@@ -46,15 +46,12 @@ void GraphDiffusion::Params::describe(deck::Describe<Params>& d) {
   using L = Laplacian;
   d("graph", &Params::graph, "nodes and weighted edges");
   d("laplacian", &Params::laplacian,
-    "combinatorial W - A, or divided by the sums of weights W: from the left (random_walk), or by their square roots "
-    "from "
-    "both sides (symmetric)")
+    "graph Laplacian: combinatorial W - A, or normalised by the sums of weights W, from the left (random_walk) or by "
+    "their square roots from both sides (symmetric)")
       .options({{"combinatorial", L::combinatorial}, {"random_walk", L::random_walk}, {"symmetric", L::symmetric}})
       .def(L::combinatorial);
-  d("parameters", &Params::parameters, "names for numbers, to be used in the formulas of this stage")
-      .variables({})
-      .def({});
-  d("species", &Params::species, "what lies on the nodes").example("[{name: u, diffusion: 1, initial: sin(2*pi*x)}]");
+  d("parameters", &Params::parameters, "named constants for the formulas of this stage").variables({}).def({});
+  d("species", &Params::species, "species on the nodes").example("[{name: u, diffusion: 1, initial: sin(2*pi*x)}]");
   describe_node_keys(d);
   d.check([](const Params& p) -> std::string {
     if (p.species.empty()) return "'species' is empty; give at least one";

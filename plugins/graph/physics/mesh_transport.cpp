@@ -13,10 +13,8 @@ namespace cambium::graph {
 
 void MeshTransport::Params::describe(deck::Describe<Params>& d) {
   d("mesh", &Params::mesh, "triangles");
-  d("parameters", &Params::parameters, "names for numbers, to be used in the formulas of this stage")
-      .variables({})
-      .def({});
-  d("velocity", &Params::velocity, "of the flow along x and y, two formulas of x, y, t; its divergence should be 0")
+  d("parameters", &Params::parameters, "named constants for the formulas of this stage").variables({}).def({});
+  d("velocity", &Params::velocity, "flow velocity along x and y, two formulas of x, y, t; it should be divergence-free")
       .def({})
       .example("[\"-y\", x]");
   d("stream", &Params::stream,
@@ -25,19 +23,16 @@ void MeshTransport::Params::describe(deck::Describe<Params>& d) {
   d("diffusivity", &Params::diffusivity, "kappa, a formula of x and y, taken at the middle of each triangle")
       .def("0")
       .example("1e-3");
-  d("source", &Params::source, "what is added in a unit of time, a formula of x, y, t and c")
-      .def("0")
-      .example("-0.1*c");
+  d("source", &Params::source, "source rate per unit time, a formula of x, y, t and c").def("0").example("-0.1*c");
   d("initial", &Params::initial, "c at the start, a formula of x and y")
       .def("0")
       .example("exp(-50*((x - 0.5)^2 + y^2))");
-  d("boundaries", &Params::boundaries, "by name; all else is a closed wall")
+  d("boundaries", &Params::boundaries, "boundary conditions by name; default: a closed wall")
       .def({})
       .example("{left: {value: 1}, right: {outflow: true}}");
   d("advection", &Params::advection,
-    "how values between two cells are found: linear (second order), limited (the same, hardly any new extremes) or "
-    "upwind "
-    "(first order)")
+    "advection scheme: linear (second order), limited (second order, with almost no new extrema) or upwind (first "
+    "order)")
       .options({{"linear", Advection::linear}, {"limited", Advection::limited}, {"upwind", Advection::upwind}})
       .def(Advection::linear);
   d("exact", &Params::exact, "a solution to compare with, a formula of x, y, t: adds the observable error");

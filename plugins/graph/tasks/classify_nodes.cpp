@@ -22,13 +22,14 @@ namespace fs = std::filesystem;
 
 void ClassifyNodes::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models,
-    "model files of stages train; one with a * in its name stands for several networks, whose mean is shown")
+    "model files of stages train; one with a * in its name selects several networks, whose mean is reported")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
-  d("dataset", &Params::dataset, "the nodes that are judged, of a data set graph");
-  d("rivals", &Params::rivals, "judge by the most frequent class, by label_propagation and by mlp, too").def(true);
-  d("label_propagation", &Params::label_propagation, "classes that spread along edges");
-  d("mlp", &Params::mlp, "networks that see the features of a node and no edge");
+  d("dataset", &Params::dataset, "data set graph whose nodes are evaluated");
+  d("rivals", &Params::rivals, "baselines: the most frequent class, label_propagation and mlp are evaluated, too")
+      .def(true);
+  d("label_propagation", &Params::label_propagation, "label propagation baseline: classes propagate along edges");
+  d("mlp", &Params::mlp, "mlp baseline: networks that use the features of a node and no edges");
 }
 
 void ClassifyNodes::check(Context& context) {

@@ -23,9 +23,10 @@ using train::Dataset;
 using Rival = EnergyFit::Kind;
 
 void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
-  d("training", &Params::training, "molecules that the rivals are fitted to: those that the models were trained on");
-  d("test", &Params::test, "molecules that everything is judged by");
-  d("models", &Params::models, "model files that train stages wrote; of several the mean is judged, too")
+  d("training", &Params::training, "training set of the baselines: the molecules that the models were trained on");
+  d("test", &Params::test, "test set of molecules");
+  d("models", &Params::models,
+    "model files that train stages wrote; for several, their ensemble mean is evaluated, too")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("rivals", &Params::rivals,

@@ -44,10 +44,11 @@ Judgement most_frequent(const Graph& graph) {
 }
 
 void LabelPropagationKeys::describe(deck::Describe<LabelPropagationKeys>& d) {
-  d("alpha", &LabelPropagationKeys::alpha, "shares of a node's class that come from its neighbours; the best is taken")
+  d("alpha", &LabelPropagationKeys::alpha,
+    "fraction of a node's class that comes from its neighbours; the value of best validation is used")
       .range(0.0, 1.0)
       .def({0.5, 0.8, 0.9, 0.95, 0.99});
-  d("steps", &LabelPropagationKeys::steps, "times that classes spread").at_least(1).def(50);
+  d("steps", &LabelPropagationKeys::steps, "number of propagation steps").at_least(1).def(50);
 }
 
 /// D^-1/2 A D^-1/2; of a directed graph with sums of columns on the right, so that nodes that hear nobody are heard.
@@ -99,15 +100,17 @@ Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys,
 
 void FeatureNetworkKeys::describe(deck::Describe<FeatureNetworkKeys>& d) {
   d("layers", &FeatureNetworkKeys::layers, "widths of the hidden layers").def({16});
-  d("dropout", &FeatureNetworkKeys::dropout, "share of what every layer reads that is dropped")
+  d("dropout", &FeatureNetworkKeys::dropout, "dropout probability of the inputs of every layer")
       .range(0.0, 0.95)
       .def(0.5);
-  d("learning_rate", &FeatureNetworkKeys::learning_rate, "of adam, constant").positive().def(0.01);
-  d("weight_decay", &FeatureNetworkKeys::weight_decay, "of the first layer").non_negative().def(5e-4);
+  d("learning_rate", &FeatureNetworkKeys::learning_rate, "learning rate of adam, constant").positive().def(0.01);
+  d("weight_decay", &FeatureNetworkKeys::weight_decay, "weight decay of the first layer").non_negative().def(5e-4);
   d("sums_to_one", &FeatureNetworkKeys::sums_to_one,
-    "features of a node are divided by their sum; when absent they are where all are whole numbers of 0 or more");
+    "row normalisation: features of a node are divided by their sum; default: true if all are non-negative integers");
   d("epochs", &FeatureNetworkKeys::epochs, "steps, each over all training nodes").at_least(1).def(200);
-  d("seeds", &FeatureNetworkKeys::seeds, "networks that are trained; 0 leaves this rival out").at_least(0).def(3);
+  d("seeds", &FeatureNetworkKeys::seeds, "number of networks trained with different seeds; 0 omits this baseline")
+      .at_least(0)
+      .def(3);
 }
 
 Judgement judge_by_features(const GraphPtr& graph, const FeatureNetworkKeys& keys, std::uint64_t seed,

@@ -19,18 +19,19 @@ namespace cambium::graph {
 
 void PredictLinks::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models,
-    "model files of stages train; one with a * in its name stands for several networks, whose mean is shown")
+    "model files of stages train; one with a * in its name selects several networks, whose mean is reported")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
-  d("dataset", &Params::dataset, "a data set links, whose held-out links are looked for");
+  d("dataset", &Params::dataset, "data set links, whose held-out links are predicted");
   d("k", &Params::k, "items that every user is offered").at_least(1).at_most(10000).def(20);
-  d("low_pass", &Params::low_pass, "of the baseline GF-CF: weight of the ideal low pass").non_negative().def(0.3);
-  d("singular_vectors", &Params::singular_vectors, "of the baseline GF-CF: singular vectors that pass")
+  d("low_pass", &Params::low_pass, "weight of the ideal low-pass filter in the baseline GF-CF").non_negative().def(0.3);
+  d("singular_vectors", &Params::singular_vectors,
+    "number of singular vectors of the low-pass filter in the baseline GF-CF")
       .at_least(1)
       .at_most(10000)
       .def(256);
   d("users", &Params::users,
-    "whose items predictions.csv lists, by their numbers in the data; the first five where none is named")
+    "user indices whose predicted items are written to predictions.csv; default: the first five")
       .def({});
 }
 

@@ -26,14 +26,14 @@ void RollOut::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file of a mesh_graph that a train stage wrote").example("\"{run}/train/model.h5\"");
   d("training", &Params::training, "runs that the linear steps are fitted to: those that the model was trained on")
       .example("[\"{run}/simulate/nodes.h5\"]");
-  d("test", &Params::test, "runs to be judged by, each from its first moment on")
+  d("test", &Params::test, "test runs, each started from its first snapshot")
       .example("[\"{run}/simulate_2/nodes.h5\"]");
   d("coarse", &Params::coarse,
     "runs of the solver on coarser meshes from the same starts, one for each of 'test', by a name for the table")
       .def({})
       .example("{quarter: [\"{run}/simulate_3/nodes.h5\"]}");
   d("fields", &Params::fields, "names of the values on the nodes").def({"c"});
-  d("stride", &Params::stride, "moments of the files that make up a step").at_least(1).def(1);
+  d("stride", &Params::stride, "number of snapshots of the files per time step").at_least(1).def(1);
   d("steps", &Params::steps, "steps of a roll-out").at_least(1).def(50);
   d.check([](const Params& p) -> std::string {
     if (p.training.empty() || p.test.empty()) return "'training' and 'test' need one file each at least";

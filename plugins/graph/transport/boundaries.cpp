@@ -15,11 +15,11 @@ namespace cambium::graph {
 
 void BoundaryKeys::describe(deck::Describe<BoundaryKeys>& d) {
   d("value", &BoundaryKeys::value, "c there, a formula of x, y, t").example("sin(t)");
-  d("flux", &BoundaryKeys::flux, "what flows in per length and time, a formula of x, y, t").example("1");
+  d("flux", &BoundaryKeys::flux, "inward flux per length and time, a formula of x, y, t").example("1");
   d("outflow", &BoundaryKeys::outflow, "the flow carries c out, nothing diffuses through").def(false);
   d("where", &BoundaryKeys::where,
-    "which part of the boundary this is, a condition of x and y at the middle of an edge; it makes a part of this name "
-    "instead of the mesh's")
+    "position of this boundary: condition of x and y at the midpoint of an edge; it defines a new boundary of this "
+    "name")
       .example("x < 0.001");
   d.check([](const BoundaryKeys& p) {
     return p.value.has_value() + p.flux.has_value() + p.outflow <= 1

@@ -27,14 +27,11 @@ struct NodeKeys {
 template <class P>
 void describe_node_keys(deck::Describe<P>& d) {
   d("method", &NodeKeys::method,
-    "of the steps: explicit (three stages, third order), or implicit (diffusion by conjugate gradients, two stages, "
-    "second "
-    "order; for steps that diffusion would not allow)")
+    "time integration: explicit (three stages, third order), or implicit (diffusion by conjugate gradients, two "
+    "stages, second order; for steps beyond the diffusive limit)")
       .options({{"explicit", Method::explicit_steps}, {"implicit", Method::implicit}})
       .def(Method::explicit_steps);
-  d("timestep", &NodeKeys::timestep,
-    "length of a step; when absent 'courant' times the longest one for which the step is known to be stable")
-      .positive();
+  d("timestep", &NodeKeys::timestep, "time step; default: 'courant' times the largest stable one").positive();
   d("courant", &NodeKeys::courant,
     "part of the stable step that is taken; when absent 0.9 on meshes and 0.2 on graphs, whose roughest modes matter")
       .greater_than(0.0)
@@ -45,12 +42,12 @@ void describe_node_keys(deck::Describe<P>& d) {
     "steps are shortened so that every multiple of this time is met; 0: only the end")
       .non_negative()
       .def(0.0);
-  d("tolerance", &NodeKeys::tolerance, "of conjugate gradients: residual over right-hand side, implicit steps only")
+  d("tolerance", &NodeKeys::tolerance, "relative residual tolerance of conjugate gradients, implicit steps only")
       .range(1e-15, 1e-2)
       .def(1e-10);
   d("start_from", &NodeKeys::start_from,
-    "begin with the last moment of a file of the output 'node_fields' of the same nodes; formulas of the start are not "
-    "used")
+    "restart from the last snapshot of a file of the output 'node_fields' with the same nodes; initial formulas are "
+    "ignored")
       .def("")
       .example("\"{run}/simulate/nodes.h5\"");
   d("surrogate", &NodeKeys::surrogate,

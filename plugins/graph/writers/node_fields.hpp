@@ -29,12 +29,14 @@ class NodeFieldsWriter : public Writer {
     std::string file = "nodes.h5";
     Precision precision = Precision::float64;
     static void describe(deck::Describe<Params>& d) {
-      d("every", &Params::every, "steps between two moments; 100 when 'interval' is not given either").at_least(1);
+      d("every", &Params::every, "number of steps between two snapshots; default 100 if 'interval' is not given")
+          .at_least(1);
       d("interval", &Params::interval,
-        "time between two moments instead; give the physics the same 'sample_interval' to have them at exact multiples")
+        "time between two snapshots, as an alternative to 'every'; with the same 'sample_interval' in the physics they "
+        "are at exact multiples")
           .positive();
       d("file", &Params::file, "name in the folder of the stage").def("nodes.h5");
-      d("precision", &Params::precision, "of the values; single halves the file")
+      d("precision", &Params::precision, "floating-point precision of the values; single halves the file size")
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float64);
       d.check([](const Params& p) -> std::string {

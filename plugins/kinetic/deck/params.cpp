@@ -45,7 +45,7 @@ void BasisParams::describe(deck::Describe<BasisParams>& d) {
     "serendipity (of order 1: quadratic in velocity, so that energy is conserved) or tensor")
       .options({{"serendipity", F::serendipity}, {"tensor", F::tensor}})
       .def(F::serendipity);
-  d("order", &BasisParams::order, "of the polynomials").range(1, 2).def(2);
+  d("order", &BasisParams::order, "polynomial order of the basis").range(1, 2).def(2);
 }
 
 void VelocityParams::describe(deck::Describe<VelocityParams>& d) {
@@ -85,17 +85,18 @@ void CrossCollisionParams::describe(deck::Describe<CrossCollisionParams>& d) {
 
 void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
   d("name", &SpeciesParams::name, "used in tables and files").example("electron");
-  d("charge", &SpeciesParams::charge, "in units of e (formula)").def("0");
-  d("mass", &SpeciesParams::mass, "in the unit of mass (formula)").def("1");
+  d("charge", &SpeciesParams::charge, "charge in units of e (formula)").def("0");
+  d("mass", &SpeciesParams::mass, "mass in the unit of mass (formula)").def("1");
   d("velocity", &SpeciesParams::velocity, "velocity space");
   d("f0", &SpeciesParams::f0,
     "initial distribution function: a formula in x, y, z, vx, vy, vz (v for the only one); may be absent with "
     "start_from")
       .def("")
       .example("\"(1 + 0.01*cos(0.5*x)) * maxwellian(v)\"");
-  d("collisions", &SpeciesParams::collisions, "of particles of this species with each other; none when absent");
+  d("collisions", &SpeciesParams::collisions,
+    "collision operator of particles of this species with each other; default: none");
   d("positivity", &SpeciesParams::positivity,
-    "keep f from falling below zero, cell mean by cell mean (energy is then not conserved)")
+    "positivity limiter that keeps the cell means of f non-negative (energy is then not conserved)")
       .def(false);
 }
 
@@ -103,12 +104,13 @@ void GrowthParams::describe(deck::Describe<GrowthParams>& d) {
   d("from", &GrowthParams::from, "time at which the fit begins").def(0.0);
   d("to", &GrowthParams::to, "time at which it ends").def(1e300);
   d("oscillating", &GrowthParams::oscillating,
-    "fit the peaks of the field energy (a damped or growing wave, gives its frequency too) instead of all of it")
+    "fit of the maxima of the field energy only (for a damped or growing wave, which also gives the frequency)")
       .def(false);
 }
 
 void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
-  d("growth_rate", &ObservableParams::growth_rate, "exponential rate of the electric and magnetic fields' amplitude");
+  d("growth_rate", &ObservableParams::growth_rate,
+    "fit of the exponential growth rate of the electric and magnetic field amplitudes");
   d("entropy", &ObservableParams::entropy, "minus the integral of f ln f of every species").def(false);
 }
 

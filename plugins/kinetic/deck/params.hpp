@@ -106,24 +106,27 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
   d("domain", &CommonParams::domain, "configuration space");
   d("basis", &CommonParams::basis, "polynomials of a cell");
   d("parameters", &CommonParams::parameters,
-    "names for numbers, to be used in all formulas of this stage; they may use each other")
+    "named constants for all formulas of this stage; they may refer to each other")
       .def({});
   d("species", &CommonParams::species, "kinetic species");
   d("collisions", &CommonParams::collisions,
     "between species, of each pair once; those of a species with itself are its own key")
       .def({});
   d("start_from", &CommonParams::start_from,
-    "checkpoint or distribution file of another run: distribution functions, and fields where the file has them, begin "
-    "as what it holds, carried over to the cells, velocities and basis of this deck; density is kept, f0 is not used")
+    "restart from a checkpoint or distribution file of another run: distribution functions, and fields if the file has "
+    "them, are interpolated to the cells, velocities and basis of this deck; density is conserved, f0 is ignored")
       .def("")
       .example("\"{run}/simulate/distribution.1000.h5\"");
-  d("cfl", &CommonParams::cfl, "share of the stable step that is taken").greater_than(0.0).at_most(1.0).def(0.9);
+  d("cfl", &CommonParams::cfl, "CFL number: fraction of the largest stable time step")
+      .greater_than(0.0)
+      .at_most(1.0)
+      .def(0.9);
   d("timestep", &CommonParams::timestep, "fixed time step; an error when it is not stable").positive();
   d("max_timestep", &CommonParams::max_timestep, "longest step that is taken").positive();
   d("end_time", &CommonParams::end_time, "time at which the run ends; the last step is shortened to meet it")
       .positive();
   d("precision", &CommonParams::precision,
-    "of the stored distribution functions; moments and fields are always float64")
+    "floating-point precision of the distribution functions; moments and fields are always float64")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float64);
   d("acceleration_flux", &CommonParams::acceleration_flux,
@@ -131,7 +134,8 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
     "difference), or upwind (the side it comes from, at each node of a face; slower)")
       .options({{"penalty", AccelerationFlux::penalty}, {"upwind", AccelerationFlux::upwind}})
       .def(AccelerationFlux::penalty);
-  d("ranks", &CommonParams::ranks, "MPI ranks along each dimension of phase space; chosen when absent").def({});
+  d("ranks", &CommonParams::ranks, "number of MPI ranks along each dimension of phase space; default: automatic")
+      .def({});
   d("observables", &CommonParams::observables, "quantities beyond the standard ones");
 }
 

@@ -17,7 +17,8 @@ using train::SamplePtr;
 
 void HeatFluxKernel::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "widths of the hidden layers of the kernels' transforms").example("[16]");
-  d("reach", &Params::reach, "over the whole line, or from the values at the same place alone")
+  d("reach", &Params::reach,
+    "locality of the kernel: nonlocal, over the full line, or local, from the values at the same position only")
       .options({{"nonlocal", Reach::nonlocal}, {"pointwise", Reach::pointwise}})
       .def(Reach::nonlocal);
   d.check([](const Params& p) -> std::string {

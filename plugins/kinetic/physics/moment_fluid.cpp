@@ -15,14 +15,13 @@ namespace cambium::kinetic {
 static constexpr double two_pi = 6.283185307179586;
 
 void MomentFluid::Params::describe(deck::Describe<Params>& d) {
-  d("parameters", &Params::parameters,
-    "names for numbers, to be used in all formulas of this stage; they may use each other")
+  d("parameters", &Params::parameters, "named constants for all formulas of this stage; they may refer to each other")
       .def({});
-  d("length", &Params::length, "of the periodic line (formula)").example("4*pi");
-  d("points", &Params::points, "at which the moments are kept; even, with small prime factors").at_least(8).def(32);
-  d("density", &Params::density, "at the start (formula in x)").def("1");
-  d("velocity", &Params::velocity, "at the start (formula in x)").def("0");
-  d("pressure", &Params::pressure, "at the start (formula in x); the density when absent, a temperature of 1").def("");
+  d("length", &Params::length, "length of the periodic domain (formula)").example("4*pi");
+  d("points", &Params::points, "number of grid points; even, with small prime factors").at_least(8).def(32);
+  d("density", &Params::density, "initial density (formula in x)").def("1");
+  d("velocity", &Params::velocity, "initial velocity (formula in x)").def("0");
+  d("pressure", &Params::pressure, "initial pressure (formula in x); default: the density, a temperature of 1").def("");
   d("closure", &Params::closure, "the heat flux");
   d("timestep", &Params::timestep, "time step").positive().def(0.05);
   d("end_time", &Params::end_time, "time at which the run ends; the last step is shortened to meet it").positive();

@@ -25,8 +25,8 @@ void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
   d("background", &Params::background,
     "charge density of what does not move (formula in x, y); a periodic domain is neutral in the mean without it")
       .def("");
-  d("wall_potential", &Params::wall_potential, "what the potential does at walls");
-  d("external", &Params::external, "fields that act beside those of the particles");
+  d("wall_potential", &Params::wall_potential, "boundary condition of the potential at walls");
+  d("external", &Params::external, "external fields, added to those of the particles");
 }
 
 static const char* side_name(bool high) { return high ? "upper" : "lower"; }

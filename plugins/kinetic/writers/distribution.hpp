@@ -24,8 +24,8 @@ class DistributionWriter : public Writer {
           .options({{"hdf5", Params::Format::hdf5}, {"vtkhdf", Params::Format::vtkhdf}})
           .def(Params::Format::hdf5);
       d("axes", &Params::axes,
-        "for vtkhdf: one to three of x, y, z, vx, vy, vz, over which f is shown, integrated over the others; all where "
-        "there are three at most")
+        "axes for vtkhdf: one to three of x, y, z, vx, vy, vz, on which f is shown, integrated over the others; "
+        "default: all, if there are at most three")
           .def({})
           .example("[x, vx]");
       d("xml", &Params::xml,

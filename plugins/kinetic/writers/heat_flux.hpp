@@ -22,8 +22,8 @@ class HeatFluxWriter : public Writer {
     std::int64_t every = 1;
     double from = 0.0;
     static void describe(deck::Describe<Params>& d) {
-      d("species", &Params::species, "whose moments; the first one when absent").def("");
-      d("modes", &Params::modes, "waves by the number of their periods in the domain").at_least(1).example("[1]");
+      d("species", &Params::species, "species of the moments; default: the first one").def("");
+      d("modes", &Params::modes, "mode numbers of the waves: periods in the domain").at_least(1).example("[1]");
       d("every", &Params::every, "steps between two outputs").at_least(1).def(1);
       d("from", &Params::from, "time of the first output; earlier ones hold what has not yet damped away").def(0.0);
     }

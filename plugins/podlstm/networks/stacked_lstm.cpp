@@ -13,8 +13,8 @@ namespace cambium::podlstm {
 
 void StackedLstm::Params::describe(deck::Describe<Params>& d) {
   d("genome", &Params::genome,
-    "for each of five layers the choice of its node (0 identity, 1 to 6: 16, 32, 48, 64, 80, 96 cells), then 1 or 0 "
-    "for each of its skip connections: 14 numbers")
+    "genome of the architecture, 14 integers: for each of five layers its node (0 identity, 1 to 6: 16, 32, 48, 64, "
+    "80, 96 cells), then 1 or 0 for each of its skip connections")
       .def({3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   d("cell", &Params::cell, "kind of the recurrent layers")
       .options({{"lstm", Cell::lstm}, {"gru", Cell::gru}})

@@ -15,7 +15,7 @@ namespace cambium::podlstm {
 
 void FieldParams::Mask::describe(deck::Describe<Mask>& d) {
   d("file", &Mask::file, "file of the mask");
-  d("array", &Mask::array, "its array, of the field's shape without time: cells that are not 0 are kept").def("mask");
+  d("array", &Mask::array, "mask array, of the field's shape without time; nonzero cells are kept").def("mask");
 }
 
 void FieldParams::describe(deck::Describe<FieldParams>& d) {
@@ -29,21 +29,19 @@ void FieldParams::describe(deck::Describe<FieldParams>& d) {
     "coordinates of its other axes, in their order; where left out, those that the file names (dimensions, attributes "
     "of CF)")
       .def({});
-  d("fill", &FieldParams::fill, "stored numbers that are missing, beside those that the file names").def({});
+  d("fill", &FieldParams::fill, "additional fill values that mark missing data, besides those of the file").def({});
   d("valid_range", &FieldParams::valid_range,
-    "units of the attributes valid_range, valid_min and valid_max of packed numbers; as_file: stored ones, refused "
-    "where "
-    "they are real numbers beside packed integers")
+    "units of the attributes valid_range, valid_min and valid_max of packed data; as_file: packed units, refused if "
+    "they are real numbers on packed integers")
       .options({{"as_file", io::cf::ValidRange::as_file},
                 {"stored", io::cf::ValidRange::stored},
                 {"unpacked", io::cf::ValidRange::unpacked},
                 {"ignored", io::cf::ValidRange::ignored}})
       .def(io::cf::ValidRange::as_file);
-  d("mask", &FieldParams::mask, "cells to keep");
+  d("mask", &FieldParams::mask, "mask of the cells to keep");
   d("missing", &FieldParams::missing,
-    "numbers that are missing or NaN: refuse them, leave out cells that never have any (land), leave out cells that "
-    "lack one (drop), put the cell's mean over the training snapshots there (fill; cells that have none among these "
-    "are left out)")
+    "treatment of missing or NaN values: refuse them, omit cells without any data (land), omit cells that lack a value "
+    "(drop), or replace them by the cell's mean over the training snapshots (fill; cells without any are omitted)")
       .options({{"refuse", Missing::refuse}, {"land", Missing::land}, {"drop", Missing::drop}, {"fill", Missing::fill}})
       .def(Missing::refuse);
   d.check([](const FieldParams& p) { return p.files.empty() ? "files: name at least one file" : ""; });

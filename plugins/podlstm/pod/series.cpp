@@ -19,12 +19,11 @@ void SeriesParams::describe(deck::Describe<SeriesParams>& d) {
   d("coefficients", &SeriesParams::coefficients, "array (time, mode)").def("coefficients");
   d("train", &SeriesParams::train, "array (time, mode) of the training years, where they stand apart").def("");
   d("test", &SeriesParams::test, "array (time, mode) of the test years, where they stand apart").def("");
-  d("time", &SeriesParams::time, "times, training before test; days unless the unit says otherwise").def("time");
-  d("training", &SeriesParams::training,
-    "times, from the first on, that are training years; as the file says when absent")
+  d("time", &SeriesParams::time, "times, training before test; days unless the unit specifies otherwise").def("time");
+  d("training", &SeriesParams::training, "number of training times, from the first on; default: as in the file")
       .at_least(1);
   d("cells", &SeriesParams::cells,
-    "cells that the modes are orthonormal over, for errors per cell; as the file says when 0")
+    "number of cells over which the modes are orthonormal, for errors per cell; 0: as in the file")
       .non_negative()
       .def(0.0);
   d.check([](const SeriesParams& p) {

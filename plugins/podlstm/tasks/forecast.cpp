@@ -19,7 +19,8 @@ namespace cambium::podlstm {
 
 void ForecastTask::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::common, "series, windows, validation and baselines");
-  d("ensemble", &Params::ensemble, "networks that a search has stored, to forecast beside the linear methods")
+  d("ensemble", &Params::ensemble,
+    "ensemble of networks stored by a search, for forecasts alongside the linear methods")
       .def("")
       .example("{run}/search/ensemble.h5");
 }

@@ -15,20 +15,20 @@ namespace cambium::podlstm {
 
 void PodTask::Params::describe(deck::Describe<Params>& d) {
   d("field", &Params::field, "the field over time");
-  d("modes", &Params::modes, "number of modes").at_least(1).def(5);
+  d("modes", &Params::modes, "number of POD modes").at_least(1).def(5);
   d("training", &Params::training,
-    "snapshots, from the first on, that mean and modes come from; the others are projected; all when absent")
+    "number of training snapshots, from the first on, for the mean and modes; the others are projected; default: all")
       .at_least(2);
   d("weights", &Params::weights, "weight of a cell in sums over space")
       .options({{"none", AreaWeights::none}, {"cos_latitude", AreaWeights::cos_latitude}})
       .def(AreaWeights::none);
   d("method", &Params::method,
-    "how modes are found: from the Gram matrix of all snapshots, or by subspace iteration from a random start, which "
-    "needs no such matrix")
+    "algorithm of the modes: Gram matrix of all snapshots, or randomized subspace iteration, which needs no such "
+    "matrix")
       .options({{"snapshots", PodMethod::snapshots}, {"randomized", PodMethod::randomized}})
       .def(PodMethod::snapshots);
   d("oversampling", &Params::oversampling, "columns of the random subspace beyond `modes`").at_least(0).def(10);
-  d("passes", &Params::passes, "most passes of the randomized method over the data").at_least(1).def(40);
+  d("passes", &Params::passes, "maximum number of passes of the randomized method over the data").at_least(1).def(40);
   d("tolerance", &Params::tolerance, "relative residual at which the randomized method ends").positive().def(1e-11);
   d("buffer", &Params::buffer,
     "memory for snapshots on each rank (MiB); a field that does not fit is read in blocks of cells, once per pass")

@@ -14,17 +14,17 @@ void SearchTask::Network::describe(deck::Describe<Network>& d) {
       .options({{"lstm", Cell::lstm}, {"gru", Cell::gru}})
       .def(Cell::lstm);
   d("head", &Network::head,
-    "last layer: dense over all times, or recurrent as in the paper, where lead h has seen the first h times only")
+    "last layer: dense over all times, or recurrent as in the paper, where lead h depends on the first h times only")
       .options({{"recurrent", Head::recurrent}, {"dense", Head::dense}})
       .def(Head::dense);
   d("inputs", &Network::inputs,
-    "what networks see: min-max scaled coefficients (raw, as in the paper) or what harmonics of the year leave; "
-    "residual: the latter, and networks learn what harmonics + ridge leave of each window")
+    "network inputs: min-max scaled coefficients (raw, as in the paper), deviations from the harmonics of the year, or "
+    "residual: these deviations, with the residual of harmonics + ridge as the target")
       .options({{"raw", Inputs::raw}, {"anomalies", Inputs::anomalies}, {"residual", Inputs::residual}})
       .def(Inputs::anomalies);
   d("calendar", &Network::calendar, "harmonics of the year added to the features of each time").at_least(0).def(0);
   d("harmonics", &Network::harmonics, "harmonics taken off for anomalies").at_least(1).def(2);
-  d("epochs", &Network::epochs, "most epochs of a trial").at_least(1).def(60);
+  d("epochs", &Network::epochs, "maximum number of epochs of a trial").at_least(1).def(60);
   d("patience", &Network::patience, "epochs without a better validation after which a trial ends").at_least(1).def(15);
   d("batch", &Network::batch, "windows of a batch").at_least(1).def(64);
   d("rate", &Network::rate, "learning rate of AdamW").positive().def(1e-3);
@@ -34,8 +34,7 @@ void SearchTask::Network::describe(deck::Describe<Network>& d) {
     "taken")
       .positive()
       .def({0.03, 0.1, 0.3, 1.0, 3.0});
-  d("linear_harmonics", &Network::linear_harmonics,
-    "inputs: residual: the same for its number of harmonics of the year")
+  d("linear_harmonics", &Network::linear_harmonics, "number of harmonics of the linear model, for inputs: residual")
       .at_least(1)
       .def({2, 3, 4});
 }
@@ -43,20 +42,21 @@ void SearchTask::Network::describe(deck::Describe<Network>& d) {
 void SearchTask::Ensemble::describe(deck::Describe<Ensemble>& d) {
   d("members", &Ensemble::members, "different networks in the ensemble, the best by validation").at_least(1).def(5);
   d("seeds", &Ensemble::seeds, "times each is trained").at_least(1).def(5);
-  d("plain_epochs", &Ensemble::plain_epochs, "most epochs of the head without recurrent layers, for comparison")
+  d("plain_epochs", &Ensemble::plain_epochs,
+    "maximum number of epochs of the head without recurrent layers, for comparison")
       .at_least(1)
       .def(300);
 }
 
 void SearchTask::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "series, windows, validation and baselines");
-  d("network", &Params::network, "what all trials share");
+  d("network", &Params::network, "network settings shared by all trials");
   describe_search(d, SearchKeys());
   d("seeds_per_trial", &Params::seeds_per_trial,
     "networks that a trial trains from different weights; their mean forecast is rewarded")
       .range(1, 100)
       .def(1);
-  d("ensemble", &Params::ensemble, "what is made of the best networks");
+  d("ensemble", &Params::ensemble, "ensemble of the best networks");
 }
 
 MemberOptions SearchTask::Params::member(const Genome& genome) const {

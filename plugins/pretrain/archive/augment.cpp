@@ -12,17 +12,17 @@
 namespace cambium::pretrain {
 
 void Reflection::describe(deck::Describe<Reflection>& d) {
-  d("axis", &Reflection::axis, "that is turned round, counted from 0").range(0, 2);
+  d("axis", &Reflection::axis, "axis that is reversed, counted from 0").range(0, 2);
   d("odd", &Reflection::odd, "channels that change their sign, counted from 0: the component along the axis").def({});
 }
 
 void AugmentKeys::describe(deck::Describe<AugmentKeys>& d) {
-  d("shift", &AugmentKeys::shift, "periodic axes along which a field is moved by any number of cells").def({});
+  d("shift", &AugmentKeys::shift, "periodic axes along which a field is shifted by any number of cells").def({});
   d("reflect", &AugmentKeys::reflect, "mirrors, each used half of the time").def({}).example("[{axis: 0, odd: [1]}]");
   d("noise", &AugmentKeys::noise, "deviation of what is added to every value, in units of its channel's deviation")
       .non_negative()
       .def(0.0);
-  d("crop", &AugmentKeys::crop, "cells along each axis that are seen at a time; whole fields when absent").def({});
+  d("crop", &AugmentKeys::crop, "crop size: number of cells along each axis; default: full fields").def({});
   d("warp", &AugmentKeys::warp, "pictures only: turned, stretched, slanted and bent, before they are cropped")
       .example("{turn: 15, stretch: 0.15, slant: 0.2, bend: 0.7}");
 }

@@ -10,13 +10,13 @@
 namespace cambium::pretrain {
 
 void MadeUpFields::describe(deck::Describe<MadeUpFields>& d) {
-  d("simulations", &MadeUpFields::simulations, "number of runs; their parameters are the same with every seed")
+  d("simulations", &MadeUpFields::simulations, "number of simulations; their parameters are the same for every seed")
       .at_least(2)
       .def(12);
-  d("moments", &MadeUpFields::moments, "of each run").at_least(2).def(10);
+  d("moments", &MadeUpFields::moments, "number of snapshots of each simulation").at_least(2).def(10);
   d("cells", &MadeUpFields::cells, "along x (periodic) and z").def({32, 16});
   d("noise", &MadeUpFields::noise, "deviation of what is added to every value").non_negative().def(0.0);
-  d("seed", &MadeUpFields::seed, "of phases and noise").at_least(0).def(1);
+  d("seed", &MadeUpFields::seed, "seed of phases and noise").at_least(0).def(1);
   d.check([](const MadeUpFields& keys) {
     return keys.cells[0] < 4 || keys.cells[1] < 4 ? "'cells' must be at least 4 along both axes" : "";
   });

@@ -11,8 +11,8 @@
 namespace cambium::pretrain {
 
 void WarpKeys::describe(deck::Describe<WarpKeys>& d) {
-  d("turn", &WarpKeys::turn, "by any angle up to this, to either side").unit("deg").range(0.0, 180.0).def(0.0);
-  d("stretch", &WarpKeys::stretch, "of each axis by any share up to this, longer or shorter").range(0.0, 0.9).def(0.0);
+  d("turn", &WarpKeys::turn, "maximum rotation angle, in either direction").unit("deg").range(0.0, 180.0).def(0.0);
+  d("stretch", &WarpKeys::stretch, "maximum relative stretch of each axis, longer or shorter").range(0.0, 0.9).def(0.0);
   d("slant", &WarpKeys::slant, "cells along one axis for each along the other, up to this, to either side")
       .range(0.0, 1.0)
       .def(0.0);

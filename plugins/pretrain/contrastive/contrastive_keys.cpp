@@ -12,11 +12,13 @@ void InnerRateKeys::describe(deck::Describe<InnerRateKeys>& d) {
   d("form", &InnerRateKeys::form, "constant after the first epoch, or falling along half a cosine")
       .options({{"constant", Form::constant}, {"cosine", Form::cosine}})
       .def(Form::cosine);
-  d("least", &InnerRateKeys::least, "share of an estimate that a step replaces at the end; 1 in the first epoch")
+  d("least", &InnerRateKeys::least, "final fraction of an estimate that a step replaces; 1 in the first epoch")
       .greater_than(0.0)
       .at_most(1.0)
       .def(0.2);
-  d("epochs", &InnerRateKeys::epochs, "over which the cosine falls; half of all epochs is usual").positive().def(10.0);
+  d("epochs", &InnerRateKeys::epochs, "number of epochs of the cosine schedule; half of all epochs is usual")
+      .positive()
+      .def(10.0);
 }
 
 double InnerRateKeys::at(std::int64_t epoch) const {
@@ -28,8 +30,8 @@ double InnerRateKeys::at(std::int64_t epoch) const {
 void TemperatureKeys::describe(deck::Describe<TemperatureKeys>& d) {
   d("start", &TemperatureKeys::start, "first temperature; 0.07 when absent, 0.03 with scheme v2").positive();
   d("rate", &TemperatureKeys::rate,
-    "how fast it is learnt: v2: step of each sample's own; else times the learning rate of the weights (of Adam's "
-    "kind); 0: constant; 0.0133 with v2, 0.2 with v0 and v3, 0 with infonce and v1 when absent")
+    "learning rate of the temperature: v2: step of each sample's own; others: factor on the learning rate of the "
+    "weights (of Adam's kind); 0: constant; default: 0.0133 with v2, 0.2 with v0 and v3, 0 with infonce and v1")
       .non_negative();
   d("least", &TemperatureKeys::least, "bound from below").positive().def(0.01);
   d("most", &TemperatureKeys::most, "bound from above").positive().def(1.0);
@@ -38,12 +40,13 @@ void TemperatureKeys::describe(deck::Describe<TemperatureKeys>& d) {
 void ContrastiveKeys::describe(deck::Describe<ContrastiveKeys>& d) {
   using S = ContrastiveScheme;
   d("scheme", &ContrastiveKeys::scheme,
-    "infonce: the batch alone; v0 to v3: estimates kept for each sample make up for a small batch; v0: logarithm "
-    "without the temperature in front, v1: constant temperature, v2: one per sample, v3: one that is learnt")
+    "contrastive loss: infonce, negatives of the mini-batch only; v0 to v3, moving estimates for each sample "
+    "compensate for a small batch: v0, logarithm without the leading temperature; v1, constant temperature; v2, one "
+    "temperature per sample; v3, one learnt temperature")
       .options({{"infonce", S::infonce}, {"v0", S::v0}, {"v1", S::v1}, {"v2", S::v2}, {"v3", S::v3}})
       .def(S::v3);
-  d("inner_rate", &ContrastiveKeys::inner_rate, "share of the estimates that a step replaces (v0 to v3)");
-  d("temperature", &ContrastiveKeys::temperature, "by which similarities are divided");
+  d("inner_rate", &ContrastiveKeys::inner_rate, "fraction of the estimates that a step replaces (v0 to v3)");
+  d("temperature", &ContrastiveKeys::temperature, "temperature that similarities are divided by");
   d("rho", &ContrastiveKeys::rho, "price of a high temperature (v2, v3); 6.5 when absent, 7 with v2").non_negative();
   d("epsilon", &ContrastiveKeys::epsilon, "added to estimates before they divide").positive().def(1e-14);
   d.check([](const ContrastiveKeys& keys) -> std::string {

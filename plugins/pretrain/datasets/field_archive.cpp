@@ -38,24 +38,28 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
       .def({})
       .example("[\"{run}/simulate/fields.h5\"]");
   d("fields", &Params::fields, "names of the quantities, which become channels").def({}).example("[b, u, w]");
-  d("array", &Params::array, "instead of fields: one array over simulations, moments and axes").def("");
+  d("array", &Params::array, "array over simulations, snapshots and axes, instead of fields").def("");
   d("periodic", &Params::periodic,
-    "1 for each axis that closes on itself and 0 for others; when absent what files of fields say, and 0 of an array")
+    "periodicity of each axis, 1 or 0; default: as in files of fields, and 0 for an array")
       .def({});
-  d("parameters", &Params::parameters, "of the runs, one value for each file (or each simulation of an array)")
+  d("parameters", &Params::parameters,
+    "parameters of the simulations, one value for each file (or each simulation of an array)")
       .def({})
       .example("{rayleigh: [1e5, 1e6]}");
-  d("runs", &Params::runs, "table of further runs with their parameters, which the stage novelty made; beside files")
+  d("runs", &Params::runs, "table of further runs with their parameters, written by the stage novelty; used with files")
       .def("")
       .example("\"{run}/novelty/made.csv\"");
   d("made_up", &Params::made_up, "drifting rolls, instead of files");
-  d("apart", &Params::apart, "moments between a field and its partner; 0: no partners").at_least(0).def(0);
+  d("apart", &Params::apart, "offset between the two fields of a positive pair, in snapshots; 0: no pairs")
+      .at_least(0)
+      .def(0);
   d("times", &Params::times, "span of times that is taken; all when absent").example("[10, 50]");
-  d("moments", &Params::moments, "numbers of the moments that are taken, from 0 in the span of times; all when absent")
+  d("moments", &Params::moments, "indices of the selected snapshots, from 0 in the span of times; default: all")
       .def({})
       .example("[4]");
-  d("without_moments", &Params::without_moments, "numbers of the moments that are left out").def({}).example("[4]");
-  d("anomalies", &Params::anomalies, "take from each field the mean over the runs of this data set at the same moment")
+  d("without_moments", &Params::without_moments, "indices of the excluded snapshots").def({}).example("[4]");
+  d("anomalies", &Params::anomalies,
+    "anomalies: from each field the mean over the runs of this data set at the same snapshot is subtracted")
       .def(false);
   d.check(archive_problem);
 }

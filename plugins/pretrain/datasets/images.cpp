@@ -16,9 +16,9 @@ namespace cambium::pretrain {
 void MadeUpImages::describe(deck::Describe<MadeUpImages>& d) {
   d("samples", &MadeUpImages::samples, "number of images").at_least(4).def(1000);
   d("size", &MadeUpImages::size, "pixels along both axes").range(8, 256).def(16);
-  d("classes", &MadeUpImages::classes, "number of patterns").range(2, 100).def(4);
+  d("classes", &MadeUpImages::classes, "number of patterns (classes)").range(2, 100).def(4);
   d("noise", &MadeUpImages::noise, "deviation of what is added to every pixel").non_negative().def(0.1);
-  d("seed", &MadeUpImages::seed, "of everything random but the patterns").at_least(0).def(1);
+  d("seed", &MadeUpImages::seed, "seed of all random choices except the patterns").at_least(0).def(1);
 }
 
 void Images::Params::describe(deck::Describe<Params>& d) {
@@ -26,10 +26,11 @@ void Images::Params::describe(deck::Describe<Params>& d) {
   d("images", &Params::images, "array of the file, (samples, rows, columns)").def("images");
   d("labels", &Params::labels, "array of the file, (samples); none: \"\"").def("labels");
   d("made_up", &Params::made_up, "patterns of spots, instead of a file");
-  d("halves", &Params::halves, "cut each image: one half is the sample, the other its partner")
+  d("halves", &Params::halves,
+    "halves of each image as a positive pair: one half is the sample, the other its positive")
       .options({{"none", Halves::none}, {"top_bottom", Halves::top_bottom}, {"left_right", Halves::left_right}})
       .def(Halves::none);
-  d("range", &Params::range, "first sample, and the one behind the last").example("[0, 7000]");
+  d("range", &Params::range, "index range of the samples: first, one past the last").example("[0, 7000]");
   d.check([](const Params& p) { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
 }
 

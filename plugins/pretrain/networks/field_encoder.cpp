@@ -22,23 +22,24 @@ void FieldEncoder::ParameterEncoder::describe(deck::Describe<ParameterEncoder>& 
 }
 
 void FieldEncoder::Params::describe(deck::Describe<Params>& d) {
-  d("channels", &Params::channels, "channels behind each halving of the axes").at_most(65536).def({16, 32, 64});
-  d("transformer", &Params::transformer, "patches that attend to each other, in place of convolutions")
+  d("channels", &Params::channels, "number of channels after each halving of the axes")
+      .at_most(65536)
+      .def({16, 32, 64});
+  d("transformer", &Params::transformer, "vision transformer: self-attention between patches, in place of convolutions")
       .example("{patch: [4, 4]}");
-  d("width", &Params::width, "numbers of a field's vector").at_least(2).def(64);
+  d("width", &Params::width, "embedding dimension of a field").at_least(2).def(64);
   d("pool", &Params::pool, "mean over all cells at the end, or every cell with weights of its own")
       .options({{"mean", Pool::mean}, {"cells", Pool::cells}})
       .def(Pool::mean);
   d("partner", &Params::partner,
-    "what a field is to be recognised from: another view of itself (augment), the sample's partner, the parameters of "
-    "its run")
+    "positive pair of a field: another view of itself (augment), the sample's partner, or the parameters of its run")
       .options({{"view", Partner::view}, {"field", Partner::field}, {"parameters", Partner::parameters}})
       .def(Partner::view);
-  d("shared", &Params::shared, "one encoder for a field and its partner; else each has its own").def(true);
-  d("parameter_encoder", &Params::parameter_encoder, "layers that encode parameters, with partner: parameters");
-  d("augment", &Params::augment, "changes that do not matter, made anew at every step");
-  d("loss", &Params::loss, "how samples are compared");
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("shared", &Params::shared, "shared encoder for a field and its positive; false: one encoder each").def(true);
+  d("parameter_encoder", &Params::parameter_encoder, "encoder layers of the parameters, with partner: parameters");
+  d("augment", &Params::augment, "data augmentation: random transformations, drawn at every step");
+  d("loss", &Params::loss, "contrastive loss");
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
   d.check([](const Params& p) -> std::string {

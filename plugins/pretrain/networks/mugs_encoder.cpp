@@ -56,42 +56,57 @@ static void forget_age(std::vector<Tensor*> own, std::vector<Tensor*> all) {
 }
 
 void MugsEncoder::Weights::describe(deck::Describe<Weights>& d) {
-  d("instance", &Weights::instance, "of telling a view from all others; 0: not at all").non_negative().def(1.0);
-  d("local", &Weights::local, "of the same after a look at its neighbours").non_negative().def(1.0);
-  d("group", &Weights::group, "of falling into the same groups").non_negative().def(1.0);
+  d("instance", &Weights::instance,
+    "weight of the instance term, which discriminates a view from all others; 0 omits it")
+      .non_negative()
+      .def(1.0);
+  d("local", &Weights::local,
+    "weight of the local-group term, which discriminates after attention to the nearest neighbours; 0 omits it")
+      .non_negative()
+      .def(1.0);
+  d("group", &Weights::group,
+    "weight of the group term, which assigns views of a sample to the same prototypes; 0 omits it")
+      .non_negative()
+      .def(1.0);
 }
 
 void MugsEncoder::Small::describe(deck::Describe<Small>& d) {
-  d("views", &Small::views, "small views of each sample, which the student alone sees").range(0, 20).def(0);
+  d("views", &Small::views, "number of small views (local crops) of each sample, for the student only")
+      .range(0, 20)
+      .def(0);
   d("crop", &Small::crop, "cells along each axis of a small view").def({});
 }
 
 void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
-  d("channels", &Params::channels, "channels behind each halving of the axes; the last is the trunk's width")
+  d("channels", &Params::channels,
+    "number of channels after each halving of the axes; the last is the width of the backbone")
       .at_most(65536)
       .def({16, 32, 64});
-  d("transformer", &Params::transformer, "patches that attend to each other, in place of convolutions")
+  d("transformer", &Params::transformer, "vision transformer: self-attention between patches, in place of convolutions")
       .example("{patch: [4, 4]}");
   d("pool", &Params::pool, "the vector: mean over all cells, or every cell with weights of its own")
       .options({{"mean", Pool::mean}, {"cells", Pool::cells}})
       .def(Pool::mean);
   d("vector", &Params::vector,
-    "what stands for a field after training: the trunk's numbers, or the projections that the terms with a weight "
-    "compare, side by side")
+    "embedding used after training: output of the backbone, or the concatenated projections of the terms with nonzero "
+    "weight")
       .options({{"trunk", Vector::trunk}, {"projections", Vector::projections}})
       .def(Vector::trunk);
-  d("width", &Params::width, "of the projections that are compared").at_least(2).def(64);
-  d("queue", &Params::queue, "rows kept of former samples, for each of both queues and the memory")
+  d("width", &Params::width, "output dimension of the projections").at_least(2).def(64);
+  d("queue", &Params::queue,
+    "queue length: number of stored rows of earlier samples, for each of both queues and the memory")
       .at_least(2)
       .def(1024);
-  d("neighbours", &Params::neighbours, "looked at in the memory").at_least(1).def(8);
+  d("neighbours", &Params::neighbours, "number of nearest neighbours from the memory").at_least(1).def(8);
   d("prototypes", &Params::prototypes, "groups").at_least(2).def(64);
-  d("momentum", &Params::momentum, "share of its weights that the teacher keeps in a step").range(0.0, 1.0).def(0.99);
-  d("temperature", &Params::temperature, "by which similarities are divided").positive().def(0.2);
-  d("augment", &Params::augment, "changes that do not matter, made anew for each of two large views");
+  d("momentum", &Params::momentum, "momentum coefficient of the teacher: fraction of its weights kept per step")
+      .range(0.0, 1.0)
+      .def(0.99);
+  d("temperature", &Params::temperature, "temperature that similarities are divided by").positive().def(0.2);
+  d("augment", &Params::augment, "data augmentation: random transformations, drawn for each of two large views");
   d("small", &Params::small, "further views of a part of each field");
-  d("weights", &Params::weights, "of the three terms");
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("weights", &Params::weights, "weights of the three loss terms");
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
   d.check([](const Params& p) -> std::string {

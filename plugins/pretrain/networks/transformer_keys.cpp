@@ -9,12 +9,14 @@ namespace cambium::pretrain {
 void TransformerKeys::describe(deck::Describe<TransformerKeys>& d) {
   using Type = train::AttentionParams::Type;
   d("patch", &TransformerKeys::patch, "cells of a patch along each axis").example("[4, 4]");
-  d("width", &TransformerKeys::width, "numbers of each patch").at_least(2).def(64);
-  d("heads", &TransformerKeys::heads, "of attention, which share the width").at_least(1).def(4);
-  d("blocks", &TransformerKeys::blocks, "of attention and two linear layers, one after the other").at_least(1).def(3);
+  d("width", &TransformerKeys::width, "hidden size of each patch").at_least(2).def(64);
+  d("heads", &TransformerKeys::heads, "number of attention heads, which divide the hidden size").at_least(1).def(4);
+  d("blocks", &TransformerKeys::blocks, "number of transformer blocks (self-attention and two linear layers)")
+      .at_least(1)
+      .def(3);
   d("attention", &TransformerKeys::attention,
-    "softmax: all weights of a field at once; two_pass: the same numbers in memory that grows with the number of "
-    "patches alone")
+    "attention kernel: softmax, all attention weights of a field at once; two_pass, the same values in memory linear "
+    "in the number of patches")
       .options({{"softmax", Type::softmax}, {"two_pass", Type::two_pass}})
       .def(Type::softmax);
   d.check([](const TransformerKeys& p) -> std::string {

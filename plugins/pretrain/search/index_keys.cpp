@@ -8,12 +8,13 @@ void IndexKeys::describe(deck::Describe<IndexKeys>& d) {
   d("type", &IndexKeys::type, "every entry is compared, or those in the lists nearest to a query")
       .options({{"exact", Type::exact}, {"approximate", Type::approximate}})
       .def(Type::approximate);
-  d("recall", &IndexKeys::recall, "share of the exactly nearest entries that an approximate index is to find")
+  d("recall", &IndexKeys::recall,
+    "target recall: fraction of the exact nearest neighbours that an approximate index finds")
       .greater_than(0.0)
       .at_most(1.0)
       .def(0.99);
   d("lists", &IndexKeys::lists,
-    "into which entries are sorted; 0: their number over 256, but two to four times its square root")
+    "number of inverted lists (clusters); 0: number of entries over 256, but two to four times its square root")
       .at_least(0)
       .def(0);
 }

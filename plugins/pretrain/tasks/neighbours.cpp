@@ -23,24 +23,24 @@ void Neighbours::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file of a field_encoder; without it only what needs no training is compared")
       .example("\"{run}/train/model.h5\"");
   d("archive", &Params::archive,
-    "what is searched; with by: partner, the pairs that canonical correlations are fitted to");
-  d("queries", &Params::queries, "what is looked for; with by: partner, each among the partners of all of them");
+    "archive to search; with by: partner, the pairs for the canonical correlation baseline");
+  d("queries", &Params::queries, "query data set; with by: partner, each query is searched among the partners of all");
   d("by", &Params::by,
-    "what makes an entry a right one: the same run, the same parameters, the same label, the partner")
+    "criterion of a correct result: the same run, the same parameters, the same label, or the partner")
       .options({{"simulation", By::simulation},
                 {"parameters", By::parameters},
                 {"label", By::label},
                 {"partner", By::partner}})
       .def(By::simulation);
   d("compare", &Params::compare,
-    "with all entries; those of other moments; or with those of each other moment by itself, one question each")
+    "candidates: all entries; those of other snapshots; or those of each other snapshot separately, one query each")
       .options({{"all", Compare::all},
                 {"other_moments", Compare::other_moments},
                 {"pairs_of_moments", Compare::pairs_of_moments}})
       .def(Compare::all);
   d("neighbours", &Params::neighbours, "entries that are written for each query").at_least(1).def(5);
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
-  d("index", &Params::index, "how the entries that are written for each query are found; without it exactly")
+  d("index", &Params::index, "index for the entries written for each query; default: exact search")
       .example("{type: approximate, recall: 0.99}");
   d.check([](const Params& p) -> std::string {
     if (p.by == By::partner && p.compare != Compare::all)

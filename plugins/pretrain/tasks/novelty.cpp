@@ -28,17 +28,17 @@ namespace fs = std::filesystem;
 
 void Novelty::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model,
-    "model file of a field_encoder trained with partner: parameters; without it only parameters are compared")
+    "model file of a field_encoder trained with partner: parameters; default: only parameters are compared")
       .example("\"{run}/train/model.h5\"");
-  d("archive", &Params::archive, "what is known, with the parameters of its runs");
+  d("archive", &Params::archive, "archive of existing runs with their parameters");
   d("candidates", &Params::candidates, "values of each parameter, all combinations of which could be run")
       .example("{rayleigh: [1e4, 1e5, 1e6]}");
-  d("choose", &Params::choose, "runs that are chosen").at_least(1).def(10);
+  d("choose", &Params::choose, "number of runs to select").at_least(1).def(10);
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
   d("run", &Params::run,
-    "a stage that is run for every chosen one, with its parameters as the stage's keys; it writes fields")
+    "stage executed for every selected run, with its parameters as the stage's keys; it must write fields")
       .example("{type: simulate, physics: rayleigh_benard, output: [{type: fields}]}");
-  d("by", &Params::by, "whose choice is run")
+  d("by", &Params::by, "selection method whose runs are executed")
       .options({{"encoder", By::encoder}, {"gaps", By::gaps}, {"chance", By::chance}})
       .def(By::encoder);
   d.check([](const Params& p) -> std::string {

@@ -18,20 +18,19 @@
 namespace cambium::pretrain {
 
 void Probe::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "model file of a field_encoder; without it only what needs no training is judged")
+  d("model", &Params::model, "model file of a field_encoder; default: only methods without training are evaluated")
       .example("\"{run}/train/model.h5\"");
-  d("training", &Params::training, "samples whose classes are known");
+  d("training", &Params::training, "labelled training samples");
   d("test", &Params::test, "samples whose classes are guessed");
-  d("by", &Params::by, "what the classes are")
+  d("by", &Params::by, "source of the class labels")
       .options({{"label", By::label}, {"simulation", By::simulation}})
       .def(By::label);
-  d("neighbours", &Params::neighbours, "that vote, with all labels").at_least(1).def(20);
-  d("few", &Params::few, "labels of each class that are drawn; 0: none are").at_least(0).def(10);
-  d("draws", &Params::draws, "times that they are drawn").at_least(1).def(10);
+  d("neighbours", &Params::neighbours, "number of nearest neighbours that vote, with all labels").at_least(1).def(20);
+  d("few", &Params::few, "number of labels per class in few-shot evaluation; 0 omits it").at_least(0).def(10);
+  d("draws", &Params::draws, "number of random repeats of the few-shot evaluation").at_least(1).def(10);
   d("ridge", &Params::ridge,
-    "of the linear fit, in units of the number of samples; when absent each way to compare has its own, chosen by "
-    "leaving "
-    "samples of training out")
+    "ridge parameter of the linear classifier, in units of the number of samples; default: chosen for each method by "
+    "cross-validation on the training samples")
       .positive()
       .example("0.01");
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);

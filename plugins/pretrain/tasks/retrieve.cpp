@@ -21,19 +21,19 @@ namespace cambium::pretrain {
 namespace fs = std::filesystem;
 
 void Retrieve::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "model file of a field_encoder; for a search by parameters one with partner: parameters")
+  d("model", &Params::model,
+    "model file of a field_encoder; for a search by parameters, one trained with partner: parameters")
       .example("\"{run}/train/model.h5\"");
-  d("archive", &Params::archive, "what is searched");
-  d("from", &Params::from, "an index that this stage wrote before, in place of an archive")
+  d("archive", &Params::archive, "archive to search");
+  d("from", &Params::from, "index file written by this stage before, in place of an archive")
       .example("\"{run}/retrieve/index.h5\"");
-  d("queries", &Params::queries, "fields whose like are looked for");
-  d("parameters", &Params::parameters,
-    "values of each parameter; entries are looked for that belong to each combination")
+  d("queries", &Params::queries, "query fields, whose most similar entries are searched");
+  d("parameters", &Params::parameters, "values of each parameter; entries are searched for each combination")
       .def({})
       .example("{rayleigh: [1e5, 1e6]}");
-  d("entries", &Params::entries, "that are written for each query").at_least(1).def(5);
+  d("entries", &Params::entries, "number of entries written for each query").at_least(1).def(5);
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
-  d("index", &Params::index, "how entries are found");
+  d("index", &Params::index, "search index");
   d.check([](const Params& p) -> std::string {
     if (p.archive.has_value() == p.from.has_value()) return "give one of: archive, from";
     if (p.queries.has_value() == !p.parameters.empty()) return "give one of: queries, parameters";

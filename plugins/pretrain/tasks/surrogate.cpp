@@ -22,12 +22,12 @@
 namespace cambium::pretrain {
 
 void Surrogate::Params::describe(deck::Describe<Params>& d) {
-  d("archive", &Params::archive, "runs with their parameters that the fit knows");
+  d("archive", &Params::archive, "training archive: runs with their parameters");
   d("runs", &Params::runs,
     "tables of further runs (key 'runs' of a field_archive), by names of your own; a fit with each")
       .def({})
       .example("{novelty: \"{run}/novelty/made.csv\"}");
-  d("test", &Params::test, "other runs, by which the fits are judged");
+  d("test", &Params::test, "test archive: other runs");
 }
 
 std::vector<std::pair<std::string, deck::Choice<train::Dataset>>> Surrogate::archives() const {

@@ -9,30 +9,32 @@
 namespace cambium::relate {
 
 void Choices::Made::describe(deck::Describe<Made>& d) {
-  d("users", &Made::users, "how many").range(2, 1e6).def(300);
-  d("items", &Made::items, "how many").range(2, 1e6).def(200);
+  d("users", &Made::users, "number of users").range(2, 1e6).def(300);
+  d("items", &Made::items, "number of items").range(2, 1e6).def(200);
   d("tags", &Made::tags, "different ones; every item has two of them, or twice the same").range(1, 1e6).def(12);
   d("each", &Made::each, "items that a user chooses").range(1, 1e6).def(15);
-  d("fresh", &Made::fresh, "share of the items that are new: chosen in tests alone").range(0.0, 0.9).def(0.1);
-  d("seed", &Made::seed, "of users, items and choices").at_least(0).def(1);
+  d("fresh", &Made::fresh, "cold-start fraction: items that have interactions in the test set only")
+      .range(0.0, 0.9)
+      .def(0.1);
+  d("seed", &Made::seed, "seed of users, items and interactions").at_least(0).def(1);
 }
 
 void Choices::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file with the items that each user chose, to learn from and for tests")
       .def("")
       .example("gowalla.h5");
-  d("made_up", &Params::made_up, "choices by a known rule, instead of a file");
-  d("part", &Params::part, "the choices to train on, to look at, or to test on")
+  d("made_up", &Params::made_up, "synthetic interactions by a known rule, instead of a file");
+  d("part", &Params::part, "split of the interactions: training, validation or test")
       .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
       .def(Role::training);
   d("others", &Params::others,
-    "records of items that a user did not choose, drawn evenly, for each that he chose; for training among those that "
-    "somebody chose")
+    "number of negative samples per positive, uniform over items that the user did not choose; for training among "
+    "items with at least one interaction")
       .range(0, 10000)
       .def(4);
-  d("seed", &Params::seed, "of the items drawn").at_least(0).def(1);
+  d("seed", &Params::seed, "seed of the negative samples").at_least(0).def(1);
   d("join_validation", &Params::join_validation,
-    "choices held for validation are learned from, too: for the last training, once settings were chosen by them")
+    "training on the validation split, too: for the final training after hyperparameters were chosen")
       .def(false);
   d.check([](const Params& p) -> std::string {
     if (p.file.empty() == !p.made_up) return "give one of: file, made_up";

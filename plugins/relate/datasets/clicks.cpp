@@ -11,14 +11,14 @@
 namespace cambium::relate {
 
 void Clicks::Made::describe(deck::Describe<Made>& d) {
-  d("records", &Made::records, "how many").at_least(2).def(4000);
+  d("records", &Made::records, "number of records").at_least(2).def(4000);
   d("columns", &Made::columns, "columns of values").range(1, 1000).def(6);
   d("rows", &Made::rows, "different values of a column").range(1, 1e9).def(30);
-  d("numbers", &Made::numbers, "numbers of a record").range(0, 1000).def(4);
-  d("first", &Made::first, "number of the first record; records of other numbers are new ones by the same rule")
+  d("numbers", &Made::numbers, "number of dense features of a record").range(0, 1000).def(4);
+  d("first", &Made::first, "index of the first record; other indices give new records by the same rule")
       .at_least(0)
       .def(0);
-  d("seed", &Made::seed, "of the rule").at_least(0).def(1);
+  d("seed", &Made::seed, "seed of the rule").at_least(0).def(1);
 }
 
 static std::string clicks_problem(const Clicks::Params& p) {
@@ -40,17 +40,19 @@ void Clicks::Params::describe(deck::Describe<Params>& d) {
       .def("")
       .example("raw_train");
   d("vocabulary_file", &Params::vocabulary_file,
-    "file that holds the group `vocabulary`, where the records to train on lie in another one; `file` when absent")
+    "file of the group `vocabulary`, if the training records are in another file; default: `file`")
       .def("")
       .example("training.h5");
-  d("least", &Params::least, "how often a value must stand in the vocabulary for a row of its own; others share row 0")
+  d("least", &Params::least,
+    "minimum count of a value in the vocabulary for an embedding row of its own; rarer values share row 0")
       .at_least(1)
       .def(2);
-  d("rows", &Params::rows, "rows of each column's table, where the file's values are numbers of rows already").def({});
+  d("rows", &Params::rows, "number of embedding rows of each column's table, if the file's values are row indices")
+      .def({});
   d("logarithm", &Params::logarithm,
-    "of the file's numbers: x becomes log(1 + max(x, 0)), as suits counts; false: they are taken as they are")
+    "logarithm of dense features: x becomes log(1 + max(x, 0)), suitable for counts; false: values as they are")
       .def(true);
-  d("made_up", &Params::made_up, "records by a known rule, instead of a file");
+  d("made_up", &Params::made_up, "synthetic records by a known rule, instead of a file");
   d.check(clicks_problem);
 }
 

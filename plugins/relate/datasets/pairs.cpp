@@ -11,26 +11,26 @@
 namespace cambium::relate {
 
 void Pairs::Made::describe(deck::Describe<Made>& d) {
-  d("compounds", &Made::compounds, "how many").range(2, 100000).def(60);
-  d("targets", &Made::targets, "how many").range(2, 100000).def(40);
-  d("families", &Made::families, "of targets that are mutants of each other").range(1, 1000).def(5);
-  d("known", &Made::known, "share of all pairs that was measured").range(0.01, 1.0).def(0.6);
+  d("compounds", &Made::compounds, "number of compounds").range(2, 100000).def(60);
+  d("targets", &Made::targets, "number of targets").range(2, 100000).def(40);
+  d("families", &Made::families, "number of families of targets, whose members are mutants of each other")
+      .range(1, 1000)
+      .def(5);
+  d("known", &Made::known, "fraction of all pairs with a measured value").range(0.01, 1.0).def(0.6);
   d("noise", &Made::noise, "deviation of a measurement").non_negative().def(0.3);
-  d("seed", &Made::seed, "of compounds, targets and values").at_least(0).def(1);
+  d("seed", &Made::seed, "seed of compounds, targets and values").at_least(0).def(1);
 }
 
 void Pairs::Folds::describe(deck::Describe<Folds>& d) {
   d("by", &Folds::by,
-    "what is kept together: single pairs; all pairs of a compound, or of a target, so that tests meet new ones; or the "
-    "folds that the file gives")
+    "unit of the split: single pairs; all pairs of a compound, or of a target, so that the test set has unseen ones; "
+    "or the folds in the file")
       .options({{"pairs", By::pairs}, {"compounds", By::compounds}, {"targets", By::targets}, {"given", By::given}})
       .def(By::pairs);
-  d("folds", &Folds::folds, "how many are drawn").range(2, 1000).def(6);
-  d("fold", &Folds::fold, "number of the fold that is kept for tests, from 0").at_least(0).def(5);
-  d("validation", &Folds::validation, "number of a fold that is only looked at while training; -1 for none")
-      .at_least(-1)
-      .def(-1);
-  d("seed", &Folds::seed, "of the folds").at_least(0).def(1);
+  d("folds", &Folds::folds, "number of random folds").range(2, 1000).def(6);
+  d("fold", &Folds::fold, "index of the test fold, from 0").at_least(0).def(5);
+  d("validation", &Folds::validation, "index of the validation fold; -1 for none").at_least(-1).def(-1);
+  d("seed", &Folds::seed, "seed of the folds").at_least(0).def(1);
   d.check([](const Folds& f) -> std::string {
     if (f.fold == f.validation) return "fold and validation are the same; give different ones";
     if (f.by != By::given && (f.fold >= f.folds || f.validation >= f.folds))
@@ -51,18 +51,18 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
       .def("")
       .example("pKd");
   d("incomplete", &PairTextKeys::incomplete,
-    "pairs of a text that have no value, or a bound as >10000 in place of it: left out and counted, or refused")
+    "treatment of pairs without a value or with a bound such as >10000 in a text file: omitted and counted, or refused")
       .options({{"leave_out", PairTextKeys::Incomplete::leave_out}, {"refuse", PairTextKeys::Incomplete::refuse}})
       .def(PairTextKeys::Incomplete::leave_out);
-  d("unit", &Params::unit, "unit of the values, where the file does not say so itself").def("");
-  d("made_up", &Params::made_up, "compounds and targets by a known rule, instead of a file");
-  d("folds", &Params::folds, "which pairs are kept for tests");
+  d("unit", &Params::unit, "unit of the values, if the file states none").def("");
+  d("made_up", &Params::made_up, "synthetic compounds and targets by a known rule, instead of a file");
+  d("folds", &Params::folds, "cross-validation folds, which select the test pairs");
   d("part", &Params::part, "the pairs to train on, to look at, or to test on")
       .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
       .def(Role::training);
-  d("radius", &Params::radius, "bonds around an atom that the pieces of compounds reach").range(0, 6).def(2);
-  d("pieces", &Params::pieces, "rows of the table of pieces").range(1, 1e8).def(4096);
-  d("letters", &Params::letters, "of the words of sequences").range(1, 5).def(3);
+  d("radius", &Params::radius, "radius of the compound fragments, in bonds around an atom").range(0, 6).def(2);
+  d("pieces", &Params::pieces, "number of embedding rows of fragments").range(1, 1e8).def(4096);
+  d("letters", &Params::letters, "k-mer length of protein sequences").range(1, 5).def(3);
   d.check([](const Params& p) -> std::string {
     if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
     if (p.part == Role::validation && p.folds.validation < 0)

@@ -10,19 +10,20 @@
 namespace cambium::relate {
 
 void CosineFactors::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width, "numbers of a vector").range(1, 100000).def(64);
-  d("reach", &Params::reach, "first numbers of rows are uniform between minus this and this").positive().def(0.1);
+  d("width", &Params::width, "embedding dimension").range(1, 100000).def(64);
+  d("reach", &Params::reach, "initialisation range: embeddings are uniform between minus this and this")
+      .positive()
+      .def(0.1);
   d("drawn", &Params::drawn,
-    "items that are drawn for a step, evenly among those that somebody chose; every choice of the step is told from "
-    "all of them but those that its user chose")
+    "number of negative samples per step, uniform over items with an interaction; each positive is contrasted with all "
+    "of them except the user's own items")
       .range(1, 1e6)
       .def(1024);
-  d("each", &Params::each,
-    "of the drawn items so many are picked for each choice alone, and it is told from these; 0: from all that are "
-    "drawn")
+  d("each", &Params::each, "number of negatives per positive, picked from the step's negative samples; 0: all of them")
       .range(0, 1e6)
       .def(0);
-  d("history", &Params::history, "share of the mean of the items that a user chose in his vector; 0: his own row alone")
+  d("history", &Params::history,
+    "weight of the mean embedding of a user's items in the user's vector; 0: the user's own embedding only")
       .range(0.0, 1.0)
       .def(0.0);
   d("user_power", &Params::user_power,
@@ -30,8 +31,8 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
     "alike")
       .range(0.0, 1.0)
       .def(0.0);
-  d("loss", &Params::loss, "what chosen items are told from drawn ones by");
-  d("precision", &Params::precision, "of rows and products")
+  d("loss", &Params::loss, "contrastive loss of positives against negatives");
+  d("precision", &Params::precision, "floating-point precision of embeddings and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float32);
 }
@@ -47,15 +48,16 @@ CosineFactors::CosineFactors(const Params& params, Context&)
 
 void ContrastLoss::describe(deck::Describe<ContrastLoss>& d) {
   d("type", &ContrastLoss::kind,
-    "softmax: the chosen item among the drawn ones; margin: its cosine up, those of drawn ones above a margin down")
+    "contrastive loss: softmax, the positive among the negatives; margin, maximises the positive's cosine and "
+    "minimises negatives' cosines above a margin")
       .options({{"softmax", Kind::softmax}, {"margin", Kind::margin}})
       .def(Kind::softmax);
   // Cosines differ by 2 at most: a float holds exp(2 / 0.03).
-  d("temperature", &ContrastLoss::temperature, "of softmax: how near cosines compete").range(0.03, 10.0).def(0.1);
-  d("margin", &ContrastLoss::margin, "of margin: drawn items below this cosine are let alone")
-      .range(-1.0, 1.0)
-      .def(0.9);
-  d("weight", &ContrastLoss::weight, "of margin: of the mean over the drawn items").positive().def(1.0);
+  d("temperature", &ContrastLoss::temperature, "temperature of softmax that cosines are divided by")
+      .range(0.03, 10.0)
+      .def(0.1);
+  d("margin", &ContrastLoss::margin, "margin: negatives below this cosine are ignored").range(-1.0, 1.0).def(0.9);
+  d("weight", &ContrastLoss::weight, "margin: weight of the mean over the negatives").positive().def(1.0);
 }
 
 void CosineFactors::fit_statistics(train::Dataset& training, Context&) {

@@ -11,19 +11,19 @@
 namespace cambium::relate {
 
 void Dlrm::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width, "numbers of a row of a table").range(1, 100000).def(16);
+  d("width", &Params::width, "embedding dimension").range(1, 100000).def(16);
   d("bottom", &Params::bottom,
-    "hidden widths of the layers that the numbers of a record pass; the last one, as wide as "
-    "a row, is added")
+    "widths of the hidden layers of the bottom MLP for dense features; an output layer of the embedding dimension is "
+    "added")
       .def({64})
       .example("[512, 256, 64]");
   d("top", &Params::top, "hidden widths of the layers above the products").def({64}).example("[512, 256]");
   d("wide", &Params::wide, "each row also has a weight of its own, added to the output as in logistic regression")
       .def(false);
-  d("loss", &Params::loss, "of the probability: cross entropy, or the square of its error")
+  d("loss", &Params::loss, "loss of the predicted probability: binary cross entropy, or squared error")
       .options({{"cross_entropy", Objective::cross_entropy}, {"squared", Objective::squared}})
       .def(Objective::cross_entropy);
-  d("precision", &Params::precision, "of weights, rows and products")
+  d("precision", &Params::precision, "floating-point precision of weights, embeddings and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float32);
   d.check([](const Params& p) -> std::string {

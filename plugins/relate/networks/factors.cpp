@@ -9,16 +9,18 @@ namespace cambium::relate {
 
 void Factors::Params::describe(deck::Describe<Params>& d) {
   d("width", &Params::width,
-    "numbers of a vector, whose products count; 0 for weights alone, which is logistic or linear regression")
+    "embedding dimension of the factors; 0 for linear terms only, which is logistic or linear regression")
       .range(0, 100000)
       .def(16);
-  d("reach", &Params::reach, "first numbers of rows are uniform between minus this and this").non_negative().def(0.1);
+  d("reach", &Params::reach, "initialisation range: embeddings are uniform between minus this and this")
+      .non_negative()
+      .def(0.1);
   d("loss", &Params::loss,
     "cross_entropy for answers of 0 or 1, whose probability is learned; squared for values, in units of their "
     "deviation")
       .options({{"cross_entropy", Objective::cross_entropy}, {"squared", Objective::squared}})
       .def(Objective::cross_entropy);
-  d("precision", &Params::precision, "of weights, rows and products")
+  d("precision", &Params::precision, "floating-point precision of weights, embeddings and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float32);
   d.check([](const Params& p) -> std::string {

@@ -20,7 +20,7 @@ void JudgeClicks::Params::describe(deck::Describe<Params>& d) {
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("training", &Params::training, "the records that logistic regression is fitted to, of a data set clicks");
-  d("dataset", &Params::dataset, "the records that are judged");
+  d("dataset", &Params::dataset, "evaluation data set of records");
 }
 
 void JudgeClicks::check(Context& context) {

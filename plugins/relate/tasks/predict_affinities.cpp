@@ -44,11 +44,11 @@ std::string with_unit(const std::string& name, const std::string& unit) {
 
 void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models,
-    "model files of stages train; of several their mean is shown, too, and with a validation fold that and the best "
-    "rival there together, in the shares that err least on it")
+    "model files of stages train; of several their ensemble mean is reported, too, and with a validation fold the "
+    "combination with the best baseline, with the mixing weights of lowest error on it")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
-  d("dataset", &Params::dataset, "the pairs that are judged, of a data set pairs with part: test");
+  d("dataset", &Params::dataset, "evaluation data set: pairs with part: test");
   d("strong", &Params::strong,
     "value above which a pair counts as a hit, for the area under the curve; the median of the pairs when absent");
   d("show", &Params::show, "pairs of highest prediction on the last page").at_least(0).def(10);

@@ -10,13 +10,13 @@
 namespace cambium::train {
 
 void GrammarSet::Params::describe(deck::Describe<Params>& d) {
-  d("samples", &Params::samples, "how many texts").at_least(1);
+  d("samples", &Params::samples, "number of texts").at_least(1);
   d("length", &Params::length, "bytes of a text; a model predicts all but the first").at_least(2).def(65);
   d("first", &Params::first,
-    "number of the first text: sets of one seed with other numbers share the language and no text")
+    "index of the first text: sets of one seed with different indices share the language and no text")
       .at_least(0)
       .def(0);
-  d("seed", &Params::seed, "of the language and its texts").at_least(0).def(1);
+  d("seed", &Params::seed, "seed of the language and its texts").at_least(0).def(1);
   d("classes", &Params::classes, "classes of words").range(3, 64).def(8);
   d("words", &Params::words, "words of each class").range(1, 256).def(16);
   d("depth", &Params::depth, "brackets that may be open at a time").range(0, 16).def(2);

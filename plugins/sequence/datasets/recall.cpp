@@ -12,20 +12,20 @@
 namespace cambium::train {
 
 void RecallSet::Params::describe(deck::Describe<Params>& d) {
-  d("samples", &Params::samples, "how many texts").at_least(1);
+  d("samples", &Params::samples, "number of texts").at_least(1);
   d("length", &Params::length, "bytes of a text").at_least(3).def(64);
-  d("pairs", &Params::pairs, "keys with a value, a byte each, at random places before the questions")
+  d("pairs", &Params::pairs, "number of key-value pairs, one byte each, at random positions before the queries")
       .at_least(1)
       .def(8);
-  d("queries", &Params::queries, "keys that are asked for at the end, each once and with its answer behind it")
+  d("queries", &Params::queries, "number of queried keys at the end, each once and followed by its answer")
       .at_least(1)
       .def(8);
   d("keys", &Params::keys, "different keys").at_least(1).def(16);
   d("values", &Params::values, "different values").at_least(2).def(8);
-  d("first", &Params::first, "number of the first text: sets of one seed with other numbers share no text")
+  d("first", &Params::first, "index of the first text: sets of one seed with different indices share no text")
       .at_least(0)
       .def(0);
-  d("seed", &Params::seed, "of the texts").at_least(0).def(1);
+  d("seed", &Params::seed, "seed of the texts").at_least(0).def(1);
   d.check([](const Params& p) -> std::string {
     if (p.queries > p.pairs)
       return fmt::format("{} queries ask for more than the {} pairs; lower queries or raise pairs", p.queries, p.pairs);

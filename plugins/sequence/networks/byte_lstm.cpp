@@ -11,15 +11,15 @@
 namespace cambium::train {
 
 void ByteLstm::Params::describe(deck::Describe<Params>& d) {
-  d("layers", &Params::layers, "of long short-term memory, in a row").at_least(1).def(1);
+  d("layers", &Params::layers, "number of stacked LSTM layers").at_least(1).def(1);
   d("width", &Params::width, "cells of each layer").at_least(1).def(128);
   d("input", &Params::input, "field of bytes that is read and predicted").def("text");
   d("answers", &Params::answers, "field with 1 for each predicted byte that is an answer and 0 for the others")
       .def("answer");
-  d("learn", &Params::learn, "whose cross entropy is the loss: that of every_byte, or of answers alone")
+  d("learn", &Params::learn, "bytes in the cross-entropy loss: every_byte, or answers only")
       .options({{"every_byte", Learn::every_byte}, {"answers", Learn::answers}})
       .def(Learn::every_byte);
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
 }

@@ -17,47 +17,47 @@ namespace cambium::train {
 
 void Transformer::Linear::describe(deck::Describe<Linear>& d) {
   d("weights", &Linear::weights,
-    "in products: full; ternary computes with -s, 0, s, and keeps full weights that gradients change (BitNet b1.58)")
+    "weights in products: full; or ternary, -s, 0, s in the forward pass, with full-precision weights for the updates "
+    "(BitNet b1.58)")
       .options({{"full", LinearWeights::full}, {"ternary", LinearWeights::ternary}})
       .def(LinearWeights::full);
-  d("activations", &Linear::activations, "what is multiplied with them: full, or int8 with a scale for every position")
+  d("activations", &Linear::activations, "activations in products: full, or int8 with a scale for every position")
       .options({{"full", Activations::full}, {"int8", Activations::int8}})
       .def(Activations::full);
 }
 
 void Transformer::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "blocks of attention and feed-forward network").at_least(1).def(2);
-  d("width", &Params::width, "numbers per position").at_least(1).def(128);
-  d("heads", &Params::heads, "of attention").at_least(1).def(4);
+  d("width", &Params::width, "hidden size (d_model) per position").at_least(1).def(128);
+  d("heads", &Params::heads, "number of self-attention heads").at_least(1).def(4);
   d("expand", &Params::expand, "width of the feed-forward network over `width`").at_least(1).def(4);
   d("input", &Params::input, "field of bytes that is read and predicted").def("text");
   d("floor", &Params::floor,
-    "field with the least possible loss of each predicted byte in nats, where the data have one")
+    "field of the smallest possible loss (entropy) of each predicted byte in nats, if the data have one")
       .def("surprise");
   d("answers", &Params::answers,
-    "field with 1 for each predicted byte that is an answer and 0 for the others, where the data have one: the metric "
-    "answers_right is the share of them that is predicted")
+    "field with 1 for each predicted byte that is an answer and 0 for the others, if the data have one: the metric "
+    "answers_right is their accuracy")
       .def("answer");
-  d("learn", &Params::learn, "whose cross entropy is the loss: that of every_byte, or of answers alone")
+  d("learn", &Params::learn, "bytes in the cross-entropy loss: every_byte, or answers only")
       .options({{"every_byte", Learn::every_byte}, {"answers", Learn::answers}})
       .def(Learn::every_byte);
   d("causal", &Params::causal,
-    "true: a place sees those before it and says the next byte; false: it sees the whole text, and says bytes that are "
-    "hidden from it: the answers where these are learnt, else a share of the text")
+    "true: causal attention and next-byte prediction; false: bidirectional attention and prediction of masked bytes, "
+    "the answers with learn: answers, else a random fraction of the text")
       .def(true);
-  d("masked", &Params::masked, "share of a text's bytes that is hidden where it is not causal and every_byte is learnt")
+  d("masked", &Params::masked, "masking probability of a byte, with causal: false and learn: every_byte")
       .range(0.01, 0.99)
       .def(0.15);
-  d("attention", &Params::attention, "how the places of a text see each other");
+  d("attention", &Params::attention, "self-attention between the positions of a text");
   d("precision", &Params::precision,
-    "of weights and products; bfloat16 rounds the factors of products, sums are float32")
+    "precision of weights and products; bfloat16 rounds the factors of products, accumulation is float32")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("linear", &Params::linear, "bits of the products inside the blocks");
   d("ranks", &Params::ranks,
-    "of each matrix that is a product of two, the width between them, 0 for a whole one: of each block that of "
-    "queries, "
-    "keys and values, the one behind attention, up and down; then the head's. A stage compress finds them")
+    "factor ranks of the low-rank factorisations, 0 for a full matrix: for each block queries, keys and values, the "
+    "attention output, up and down projection; then the output head. A stage compress determines them")
       .def({});
   d.check([](const Params& p) -> std::string {
     if (p.width % p.heads != 0)

@@ -14,19 +14,20 @@
 namespace cambium::submatrix {
 
 void CrystalInput::describe(deck::Describe<CrystalInput>& d) {
-  d("lattice", &CrystalInput::lattice, "crystal of C or Si; its displacement is drawn anew for every frame");
+  d("lattice", &CrystalInput::lattice, "crystal of C or Si; a new random displacement is drawn for every frame");
   d("parameters", &CrystalInput::parameters,
     "published set: xu (C), bowler or goodwin (Si); default: xu for C, bowler for Si")
       .options({"xu", "bowler", "goodwin"});
-  d("strain", &CrystalInput::strain, "each component of a random symmetric strain lies within this")
+  d("strain", &CrystalInput::strain, "largest absolute value of each component of a random symmetric strain")
       .range(0.0, 0.3)
       .def(0.0);
   d("reach", &CrystalInput::reach,
-    "atoms within this distance of an atom form its submatrix, cut bonds are saturated; 0: all atoms")
+    "localisation radius: atoms within this distance of an atom form its submatrix, cut bonds are saturated; 0: all "
+    "atoms")
       .unit("angstrom")
       .non_negative()
       .def(0.0);
-  d("frame", &CrystalInput::frame, "number of the random configuration").at_least(0).def(0);
+  d("frame", &CrystalInput::frame, "index of the random configuration").at_least(0).def(0);
 }
 
 namespace {

@@ -33,9 +33,8 @@ class TightBinding : public Potential, public Checked {
         "published set: xu (C), bowler or goodwin (Si); default: xu for C, bowler for Si")
           .options({"xu", "bowler", "goodwin"});
       d("eps", &Params::eps,
-        "atoms form the submatrix of an atom as far as their bond order with it, 4 |D_ij|^2, is at least this; cut "
-        "bonds "
-        "are saturated; 0: by reach")
+        "bond-order threshold: atoms whose bond order 4 |D_ij|^2 with an atom is at least this form its submatrix, cut "
+        "bonds are saturated; 0: by reach")
           .non_negative()
           .less_than(1.0)
           .def(0.0);
@@ -47,17 +46,18 @@ class TightBinding : public Potential, public Checked {
           .non_negative()
           .def(0.0);
       d("skin", &Params::skin,
-        "extra distance, so that submatrices are chosen anew only when an atom has moved by half of it")
+        "skin: extra distance, so that submatrices are rebuilt only when an atom has moved by half of it")
           .unit("angstrom")
           .non_negative()
           .def(0.5);
-      d("krylov_tolerance", &Params::krylov_tolerance, "share of D that the newest Krylov block may carry")
+      d("krylov_tolerance", &Params::krylov_tolerance,
+        "convergence tolerance: fraction of D that the newest Krylov block may carry")
           .positive()
           .def(1e-6);
-      d("solver", &Params::solver, "how each submatrix gives its block column")
+      d("solver", &Params::solver, "solver of the block column of each submatrix")
           .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}})
           .def(SolverKind::lanczos);
-      d("temperature", &Params::temperature, "of the electrons; metals and liquids need one")
+      d("temperature", &Params::temperature, "electronic temperature; required for metals and liquids")
           .unit("K")
           .non_negative()
           .def(0.0);

@@ -14,13 +14,13 @@ namespace cambium::submatrix {
 
 void DensityTask::Groups::describe(deck::Describe<Groups>& d) {
   d("by", &Groups::by,
-    "none: each block column has its own; space: neighbours; graph: columns whose patterns have most in common; auto: "
-    "the cheapest of these by the cost model")
+    "grouping of block columns: none, one submatrix each; space, neighbours; graph, columns with the most similar "
+    "patterns; auto, the cheapest of these by the cost model")
       .options(
           {{"none", GroupBy::none}, {"space", GroupBy::space}, {"graph", GroupBy::graph}, {"auto", GroupBy::automatic}})
       .def(GroupBy::none);
   d("size", &Groups::size,
-    "most block columns in a group (space, graph); default: what the cost model predicts to be cheapest")
+    "maximum number of block columns in a group (space, graph); default: the optimum of the cost model")
       .at_least(2);
   d.check([](const Groups& g) -> std::string {
     if (g.size && (g.by == GroupBy::none || g.by == GroupBy::automatic))
@@ -88,7 +88,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
       .non_negative()
       .less_than(1.0)
       .def(0.0);
-  d("solver", &P::solver, "how each submatrix gives its block column")
+  d("solver", &P::solver, "solver of the block column of each submatrix")
       .options({{"lanczos", SolverKind::lanczos},
                 {"diagonalise", SolverKind::diagonalise},
                 {"newton_schulz", SolverKind::newton_schulz},
@@ -99,30 +99,32 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
     "counts for the blocks of both)")
       .options({{"orthogonal", Form::orthogonal}, {"local", Form::local}})
       .def(Form::orthogonal);
-  d("precision", &P::precision, "of the Krylov vectors or of the iterated matrix (bfloat16: iterations only)")
+  d("precision", &P::precision,
+    "floating-point precision of the Krylov vectors or of the iterated matrix (bfloat16: iterations only)")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float64);
-  d("krylov_tolerance", &P::krylov_tolerance, "share of D that the newest Krylov block may carry; 0 takes it from eps")
+  d("krylov_tolerance", &P::krylov_tolerance,
+    "convergence tolerance: fraction of D that the newest Krylov block may carry; 0: derived from eps")
       .non_negative()
       .def(0.0);
   d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps are left out")
       .non_negative()
       .def(1e-4);
-  d("mu", &P::mu, "chemical potential; without it, it is found from the number of electrons").unit("hartree");
-  d("electrons", &P::electrons, "number of electrons; default: that of the matrix file").positive();
+  d("mu", &P::mu, "chemical potential; default: determined by the number of electrons").unit("hartree");
+  d("electrons", &P::electrons, "number of electrons; default: as in the matrix file").positive();
   d("magnetisation", &P::magnetisation,
-    "with two spin channels: electrons of spin up less those of spin down; each spin then has a mu of its own. Without "
-    "it one mu is found for both");
-  d("temperature", &P::temperature, "of the electrons (Fermi function); 0 is the sign function")
+    "magnetisation with two spin channels: electrons of spin up less those of spin down; each spin then has its own "
+    "mu. Default: one mu for both");
+  d("temperature", &P::temperature, "electronic temperature (Fermi function); 0 is the sign function")
       .unit("K")
       .non_negative()
       .def(0.0);
   d("groups", &P::groups,
-    "block columns that share one submatrix, with the rows of all of them: fewer, larger problems");
-  d("prediction", &P::prediction, "a trained model that starts the search for mu and judges the block columns");
+    "groups of block columns that share one submatrix, with the rows of all of them: fewer, larger problems");
+  d("prediction", &P::prediction, "trained surrogate model that gives the initial mu and screens the block columns");
   d("error_sample", &P::error_sample,
-    "submatrices, drawn at random from the seed of the run, that are solved again with everything tightened to "
-    "estimate the error; 0, and for tight_binding: no estimate")
+    "number of random submatrices that are solved again with tighter settings to estimate the error; 0, and for "
+    "tight_binding: no estimate")
       .at_least(0)
       .def(8);
   d("output", &P::output, "files to write: density, energy_density, charges, sizes").def({"charges", "sizes"});

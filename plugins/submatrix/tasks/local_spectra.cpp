@@ -13,7 +13,7 @@
 namespace cambium::submatrix {
 
 void LocalSpectra::Set::describe(deck::Describe<Set>& d) {
-  d("name", &Set::name, "file that its Hamiltonians go to: NAME.h5; sets of one name share it").example("train");
+  d("name", &Set::name, "name of the file of its Hamiltonians: NAME.h5; sets of one name share it").example("train");
   d("matrices", &Set::matrices, "the Hamiltonian, and the overlap");
   d("frames", &Set::frames, "random configurations of matrices.tight_binding").at_least(1).def(1);
   d.check([](const Set& s) -> std::string {
@@ -25,14 +25,14 @@ void LocalSpectra::Set::describe(deck::Describe<Set>& d) {
 }
 
 void LocalSpectra::Params::describe(deck::Describe<Params>& d) {
-  d("sets", &Params::sets, "Hamiltonians, each diagonalised as a whole (up to 16384 functions)");
+  d("sets", &Params::sets, "Hamiltonians, each diagonalised in full (up to 16384 functions)");
   d("krylov_blocks", &Params::krylov_blocks,
-    "Krylov blocks that a model will have of each block column: 2 n - 1 moments")
+    "number of Krylov blocks per block column available to a model: 2 n - 1 spectral moments")
       .range(1, 32)
       .def(4);
   d("window", &Params::window,
-    "energies that the moments' polynomials span; default: those of the first Hamiltonian and a quarter of their width "
-    "on either side")
+    "energy window of the spectral moments' polynomials; default: that of the first Hamiltonian and a quarter of its "
+    "width on either side")
       .unit("hartree");
   d.check([](const Params& p) -> std::string {
     if (p.sets.empty()) return "sets is empty; it needs one for training and one to hold out";

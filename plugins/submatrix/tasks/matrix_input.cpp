@@ -21,13 +21,14 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
       .def("");
   d("overlap", &MatrixInput::overlap, "the same for S (S_CSR_WRITE); without it the basis is orthogonal").def("");
   d("hamiltonian_down", &MatrixInput::hamiltonian_down,
-    "with hamiltonian, which is then of spin up: the same for spin down (CP2K writes one file for each spin)")
+    "Hamiltonian of spin down; 'hamiltonian' is then that of spin up (CP2K writes one file for each spin)")
       .def("");
   d("molecule", &MatrixInput::molecule,
-    "with hamiltonian: functions of each atom of one molecule, repeated to the end of the rows, e.g. `[4, 1, 1]`")
+    "number of functions of each atom of one molecule, repeated to the last row, e.g. `[4, 1, 1]`; used with "
+    "hamiltonian")
       .def({});
   d("supercell", &MatrixInput::supercell, "copies of the cell along its three vectors").def({1, 1, 1});
-  d("blocks", &MatrixInput::blocks, "what the block rows are")
+  d("blocks", &MatrixInput::blocks, "definition of the block rows")
       .options({{"molecule", BlockKind::molecule}, {"atom", BlockKind::atom}})
       .def(BlockKind::molecule);
   d("unit", &MatrixInput::unit, "unit of the Hamiltonian in the file; HDF5 files are in hartree")

@@ -20,10 +20,13 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
   d("noise", &InitialState::noise, "standard deviation of the noise in b is this times z (1 - z)")
       .non_negative()
       .def(1e-3);
-  d("amplitude", &InitialState::amplitude, "of a regular disturbance of b, sin(pi z) cos(2 pi wavelengths x / width)")
+  d("amplitude", &InitialState::amplitude,
+    "amplitude of a regular perturbation of b, sin(pi z) cos(2 pi wavelengths x / width)")
       .def(0.0);
-  d("wavelengths", &InitialState::wavelengths, "of the regular disturbance in the width").at_least(1).def(1);
-  d("seed", &InitialState::seed, "of the noise; that of the run when absent").at_least(0);
+  d("wavelengths", &InitialState::wavelengths, "number of wavelengths of the regular perturbation in the width")
+      .at_least(1)
+      .def(1);
+  d("seed", &InitialState::seed, "seed of the noise; default: that of the run").at_least(0);
   d("file", &InitialState::file,
     "start from the last frame of these fields instead, at any resolution (output 'fields')");
 }

@@ -12,19 +12,21 @@ namespace cambium::superres {
 void Crops::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "HDF5 files of p, b, u, w by (t, x, z), one for each initial state")
       .example("[\"{run}/simulate/fields.h5\"]");
-  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole")
+  d("ratio", &Params::ratio,
+    "sampling ratio: grid points of the data per coarse sample along t, x and z; need not be an integer")
       .def({2.0, 4.0, 4.0});
   d("scales", &Params::scales,
-    "factors of 'ratio' along x and z at which the data are seen in turn, so that one model learns several sampling "
-    "rates; 'crop' then names its samples")
+    "factors of 'ratio' along x and z for training on several sampling ratios with one model; 'crop' is then in its "
+    "samples")
       .def({1.0});
   d("crop", &Params::crop, "coarse samples of a crop along t, x and z; 0 takes all").def({4, 0, 0});
-  d("points", &Params::points, "places in a crop at which the fields are compared").at_least(1).def(256);
+  d("points", &Params::points, "number of points in a crop at which the fields are compared").at_least(1).def(256);
   d("samples", &Params::samples, "crops that count as one pass over the data").at_least(1).def(1000);
   d("frames", &Params::frames, "frames to use, from the end").at_least(2).def(200);
   d("periodic", &Params::periodic,
-    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
-  d("seed", &Params::seed, "of crops and places").at_least(0).def(1);
+    "true if x is periodic; default: as in the file or, if it does not state it, detected from the values at both "
+    "ends");
+  d("seed", &Params::seed, "seed of crops and points").at_least(0).def(1);
   d.check([](const Params& p) {
     for (double r : p.ratio)
       if (!(r >= 1.0)) return "'ratio' must be at least 1 along every axis";

@@ -13,12 +13,13 @@ namespace cambium::superres {
 void Plumes::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "HDF5 files of b, w and the fields below by (t, x, z), one for each initial state")
       .example("[\"{run}/simulate/fields.h5\"]");
-  d("fields", &Params::fields, "of p, b, u, w: what a network may see").def({"b"});
+  d("fields", &Params::fields, "fields available to a network, of p, b, u, w").def({"b"});
   d("frames", &Params::frames, "frames to use, from the end").at_least(1).def(100);
-  d("every", &Params::every, "of them, one in so many").at_least(1).def(1);
+  d("every", &Params::every, "sampling interval: one of this many is used").at_least(1).def(1);
   d("periodic", &Params::periodic,
-    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
-  d("plume", &Params::plume, "what counts as one");
+    "true if x is periodic; default: as in the file or, if it does not state it, detected from the values at both "
+    "ends");
+  d("plume", &Params::plume, "definition of a plume");
   d.check([](const Params& p) -> std::string {
     if (p.data.empty()) return "'data' names no file";
     if (p.fields.empty()) return "'fields' names none; a network needs at least b";

@@ -16,8 +16,8 @@ using torch::Tensor;
 void Deepcam::DeepLab::describe(deck::Describe<DeepLab>& d) {
   d("stem", &DeepLab::stem, "channels of the first convolutions; the first halves the resolution").def({32, 64});
   d("entry", &DeepLab::entry, "channels of the blocks that halve it").def({128, 256, 728});
-  d("middle", &DeepLab::middle, "blocks behind them").at_least(0).def(16);
-  d("exit", &DeepLab::exit, "channels of the last block and of the convolutions behind it")
+  d("middle", &DeepLab::middle, "number of middle-flow blocks").at_least(0).def(16);
+  d("exit", &DeepLab::exit, "channels of the last block and of the convolutions after it (exit flow)")
       .def({1024, 1536, 1536, 2048});
   d("rates", &DeepLab::rates, "spreads of the pyramid's convolutions").def({6, 12, 18});
   d("pyramid", &DeepLab::pyramid, "channels of the pyramid and the decoder").at_least(1).def(256);
@@ -40,10 +40,11 @@ void Deepcam::Params::describe(deck::Describe<Params>& d) {
       .def(16);
   d("levels", &Params::levels, "halvings of the encoder").range(0, 8).def(3);
   d("deeplab", &Params::deeplab, "widths of deeplabv3plus; the published ones where left out");
-  d("inputs", &Params::inputs, "fields that are seen, of p, b, u, w").def({"b"});
-  d("class_power", &Params::class_power, "loss of a class is weighted by its share to this power").def(-0.125);
+  d("inputs", &Params::inputs, "input fields, of p, b, u, w").def({"b"});
+  d("class_power", &Params::class_power, "exponent of the class frequency in the class weights of the loss")
+      .def(-0.125);
   d("mirror", &Params::mirror, "move and mirror each image at random in every step of training").def(true);
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
   d.check([](const Params& p) { return p.inputs.empty() ? "inputs: name at least one field" : ""; });

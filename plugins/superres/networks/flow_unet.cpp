@@ -7,19 +7,21 @@
 namespace cambium::superres {
 void FlowUnet::Params::describe(deck::Describe<Params>& d) {
   d("features", &Params::features, "channels of the first block; they double with every level").at_least(1).def(16);
-  d("most_features", &Params::most_features, "at which the doubling ends").at_least(1).def(256);
+  d("most_features", &Params::most_features, "maximum number of channels, at which the doubling ends")
+      .at_least(1)
+      .def(256);
   d("levels", &Params::levels, "halvings of the grid; 0: log2 of its largest extent").range(0, 12).def(0);
   d("ratio", &Params::ratio, "cells of the output per coarse cell along t, x and z").def({2, 4, 4});
-  d("interpolate", &Params::interpolate, "add what the network says to the linear interpolation of the coarse samples")
+  d("interpolate", &Params::interpolate,
+    "residual learning: the network's output is added to the linear interpolation of the coarse samples")
       .def(true);
-  d("loss", &Params::loss, "of errors").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("loss", &Params::loss, "loss function").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
   d("ranks", &Params::ranks,
-    "of the four convolutions of each block, in its order, that are products: the channels between the factors; 0 for "
-    "a "
-    "whole one. A stage compress finds them")
+    "factor ranks of the low-rank factorisations of the four convolutions of each block, in order; 0 for a full one. A "
+    "stage compress determines them")
       .def({});
   d.check([](const Params& p) -> std::string {
     for (auto r : p.ratio)

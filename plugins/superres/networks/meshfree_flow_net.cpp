@@ -12,39 +12,44 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
   d("features", &Params::features, "channels of the encoder's first block; they double with every level")
       .at_least(1)
       .def(16);
-  d("most_features", &Params::most_features, "at which the doubling ends").at_least(1).def(256);
+  d("most_features", &Params::most_features, "maximum number of channels, at which the doubling ends")
+      .at_least(1)
+      .def(256);
   d("levels", &Params::levels, "halvings of the grid in the encoder; 0: log2 of its largest extent")
       .range(0, 12)
       .def(0);
-  d("latent", &Params::latent, "numbers of a latent vector").at_least(1).def(32);
+  d("latent", &Params::latent, "dimension of the latent vectors").at_least(1).def(32);
   d("decoder", &Params::decoder, "widths of the decoder's hidden layers").def({512, 256, 128, 64, 32});
-  d("activation", &Params::activation, "of the decoder; smooth, since equations ask for second derivatives")
+  d("activation", &Params::activation,
+    "activation function of the decoder; smooth, since equations need second derivatives")
       .options({{"softplus", Activation::softplus}, {"tanh", Activation::tanh}, {"swish", Activation::swish}})
       .def(Activation::softplus);
   d("blend", &Params::blend,
-    "of the decodings of a cell's corners: continuous with none, two or three derivatives; spline: of latent vectors, "
-    "by cubic B-splines, and one decoding")
+    "blending of the decodings of a cell's corners: continuous with none, two or three derivatives; spline: of latent "
+    "vectors, by cubic B-splines, and one decoding")
       .options({{"trilinear", Blend::trilinear}, {"c2", Blend::c2}, {"c3", Blend::c3}, {"spline", Blend::spline}})
       .def(Blend::c2);
-  d("interpolate", &Params::interpolate, "add what the decoder says to a smooth interpolation of the coarse samples")
+  d("interpolate", &Params::interpolate,
+    "residual learning: the decoder's output is added to a smooth interpolation of the coarse samples")
       .def(true);
   d("divergence_free", &Params::divergence_free, "decode a stream function instead of u and w").def(false);
-  d("plates", &Params::plates, "fields whose values on two plates z = const are kept exactly");
+  d("plates", &Params::plates, "boundary values: fields whose values on two plates z = const are satisfied exactly");
   d("equations", &Params::equations, "equations in p, b, u, w, constants and the derivatives dt, dx, dz, dxx, dxz, dzz")
       .def({});
-  d("constants", &Params::constants, "numbers that the equations call by name").def({});
-  d("gamma", &Params::gamma, "weight of the equations' residual beside the error of the scaled fields")
+  d("constants", &Params::constants, "named constants of the equations").def({});
+  d("gamma", &Params::gamma, "weight of the equation residual relative to the error of the scaled fields")
       .non_negative()
       .def(0.0125);
   d("ramp", &Params::ramp, "steps in which gamma rises from 0").at_least(0).def(0);
-  d("loss", &Params::loss, "of errors and residuals").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
-  d("precision", &Params::precision, "of weights and all arithmetic")
+  d("loss", &Params::loss, "loss function of errors and residuals")
+      .options({{"l1", Loss::l1}, {"l2", Loss::l2}})
+      .def(Loss::l1);
+  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
   d("ranks", &Params::ranks,
-    "of the four convolutions of each block of the encoder, in its order, then of the decoder's layers, that are "
-    "products: "
-    "the channels, or the width, between the factors; 0 for a whole one. A stage compress finds them")
+    "factor ranks of the low-rank factorisations of the four convolutions of each encoder block, in order, then of the "
+    "decoder's layers; 0 for a full one. A stage compress determines them")
       .def({});
   d.check([](const Params& p) -> std::string {
     for (auto width : p.decoder)

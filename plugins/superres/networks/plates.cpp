@@ -10,7 +10,7 @@
 namespace cambium::superres {
 
 void Plates::describe(deck::Describe<Plates>& d) {
-  d("z", &Plates::z, "of the lower and the upper plate").def({0.0, 1.0});
+  d("z", &Plates::z, "z coordinates of the lower and the upper plate").def({0.0, 1.0});
   d("lower", &Plates::lower, "value by field on the lower plate").example("{b: 0.5, u: 0, w: 0}");
   d("upper", &Plates::upper, "value by field on the upper plate, of the same fields").example("{b: -0.5, u: 0, w: 0}");
   d.check([](const Plates& p) -> std::string {

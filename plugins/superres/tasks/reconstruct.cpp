@@ -40,16 +40,18 @@ int points_of(const std::string& method) { return method == "cubic" ? 4 : 2; }
 
 void Reconstruct::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "HDF5 file of p, b, u, w by (t, x, z)").example("{run}/simulate/fields.h5");
-  d("rayleigh", &Params::rayleigh, "of the data; gives viscosity and diffusivity").positive();
-  d("prandtl", &Params::prandtl, "of the data").positive().def(1.0);
-  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole")
+  d("rayleigh", &Params::rayleigh, "Rayleigh number of the data; it determines viscosity and diffusivity").positive();
+  d("prandtl", &Params::prandtl, "Prandtl number of the data").positive().def(1.0);
+  d("ratio", &Params::ratio,
+    "sampling ratio: grid points of the data per coarse sample along t, x and z; need not be an integer")
       .def({2.0, 4.0, 4.0});
   d("periodic", &Params::periodic,
-    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
+    "true if x is periodic; default: as in the file or, if it does not state it, detected from the values at both "
+    "ends");
   d("methods", &Params::methods,
-    "by which it is rebuilt without a model: linear and cubic interpolation; nudged: the solver of rayleigh_benard or "
-    "cavity, which starts from the first coarse frame and adds the interpolated misfit of each later one, the one to "
-    "beat where the equations are known")
+    "baselines without a model: linear and cubic interpolation; nudged, the solver of rayleigh_benard or cavity, "
+    "started from the first coarse frame, with the interpolated misfit of each later one added (the strongest baseline "
+    "if the equations are known)")
       .options({"linear", "cubic", "nudged"})
       .def({"linear", "cubic"});
   d("plates", &Params::plates, "methods: nudged: velocity on the plates of the data")
@@ -57,10 +59,10 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
       .def(Wall::no_slip);
   d("models", &Params::models, "trained models that rebuild it: a name for the table, and the model's file").def({});
   d("equations", &Params::equations,
-    "of the data, whose residuals are compared and along which 'refine' descends, in p, b, u, w, constants and dt, dx, "
-    "dz, dxx, dxz, dzz")
+    "equations of the data, whose residuals are reported and which 'refine' minimises, in p, b, u, w, constants and "
+    "dt, dx, dz, dxx, dxz, dzz")
       .def({});
-  d("constants", &Params::constants, "numbers that the equations call by name").def({});
+  d("constants", &Params::constants, "named constants of the equations").def({});
   d("frames", &Params::frames, "frames to use, from the end").at_least(4).def(200);
   d("refine", &Params::refine, "models whose answers are also refined, by 'equations' and 'constants' of this stage");
   d("write", &Params::write, "one of the reconstructions as a file");
@@ -89,10 +91,12 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
 void Reconstruct::Write::describe(deck::Describe<Write>& d) {
   d("method", &Write::method, "one of 'methods' or a name among 'models'").example("cubic");
   d("file", &Write::file, "name in the folder of the stage").def("reconstruction.h5");
-  d("points", &Write::points, "frames, points along x and along z: any number").example("[41, 512, 128]");
+  d("points", &Write::points, "output resolution: number of frames, points along x and along z; any values")
+      .example("[41, 512, 128]");
   d("times", &Write::times, "first and last time; those of the data when absent");
   d("heights", &Write::heights,
-    "lowest and highest place along z; those of the data when absent. Models with 'plates' answer up to these");
+    "lowest and highest output coordinate along z; default: those of the data. Models with 'plates' predict up to "
+    "these");
   d.check([](const Write& w) {
     return *std::min_element(w.points.begin(), w.points.end()) < 1 ? "'points' must be at least 1 along every axis"
                                                                    : "";

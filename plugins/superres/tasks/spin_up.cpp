@@ -23,13 +23,13 @@ void SpinUp::Steady::describe(deck::Describe<Steady>& d) {
 void SpinUp::Params::describe(deck::Describe<Params>& d) {
   d("runs", &Params::runs, "simulations to compare: a name for the table, and the folder of the stage")
       .example("{cold: \"{run}/simulate\"}");
-  d("steady", &Params::steady, "whose end is the steady state");
+  d("steady", &Params::steady, "steady-state criterion, which ends the run");
   d("quantities", &Params::quantities, "columns of the simulations' thermo.csv")
       .def({"kinetic_energy", "nusselt_bottom"});
   d("window", &Params::window, "time over which quantities are averaged, since a steady flow still fluctuates")
       .positive()
       .def(10.0);
-  d("within", &Params::within, "largest distance of such an average from the steady mean, as a share of it")
+  d("within", &Params::within, "largest relative deviation of such an average from the steady mean")
       .positive()
       .def(0.1);
   d.check([](const Params& p) {

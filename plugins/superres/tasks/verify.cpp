@@ -16,13 +16,14 @@ void Verify::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "HDF5 file of fields by (t, x, z)").example("{run}/simulate/fields.h5");
   d("fields", &Params::fields, "names of the fields in /tasks").def({"p", "b", "u", "w"});
   d("equations", &Params::equations, "equations in fields, constants and the derivatives dt, dx, dz, dxx, dxz, dzz");
-  d("constants", &Params::constants, "numbers that the equations call by name").def({});
-  d("tolerance", &Params::tolerance, "largest residual of the data themselves, as a share of the largest term")
+  d("constants", &Params::constants, "named constants of the equations").def({});
+  d("tolerance", &Params::tolerance, "largest residual of the data, as a fraction of the largest term")
       .positive()
       .def(0.05);
   d("frames", &Params::frames, "frames to look at, from the end").at_least(1).def(7);
   d("periodic", &Params::periodic,
-    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
+    "true if x is periodic; default: as in the file or, if it does not state it, detected from the values at both "
+    "ends");
 }
 
 Verify::Verify(const Params& params, Context&) : params_(params) {

@@ -11,13 +11,14 @@ namespace cambium::train {
 
 void AttentionParams::describe(deck::Describe<AttentionParams>& d) {
   d("type", &AttentionParams::type,
-    "softmax: all weights of a text at once; two_pass: the same numbers block by block, in memory that grows with the "
-    "length alone; linear: features elu + 1 (Katharopoulos et al. 2020); favor: positive orthogonal random features "
-    "(Choromanski et al. 2021)")
+    "attention kernel: softmax (all attention weights of a text at once); two_pass (the same values block by block, "
+    "memory-efficient as in FlashAttention: memory linear in the length); linear: features elu + 1 (Katharopoulos et "
+    "al. 2020); favor: positive orthogonal random features (Choromanski et al. 2021)")
       .options(
           {{"softmax", Type::softmax}, {"two_pass", Type::two_pass}, {"linear", Type::linear}, {"favor", Type::favor}})
       .def(Type::softmax);
-  d("features", &AttentionParams::features, "how many random features favor has: twice the numbers of a head, or more")
+  d("features", &AttentionParams::features,
+    "number of random features of favor; at least twice the head dimension is recommended")
       .at_least(1);
   d.check([](const AttentionParams& p) -> std::string {
     if (p.type == Type::favor && !p.features)

@@ -8,19 +8,19 @@ namespace cambium::train {
 
 void CalibrateParams::describe(deck::Describe<CalibrateParams>& d) {
   d("dataset", &CalibrateParams::dataset, "samples of the kind that the model was trained on; labels do not matter");
-  d("samples", &CalibrateParams::samples, "how many of them, evenly spaced").at_least(1).def(32);
+  d("samples", &CalibrateParams::samples, "number of calibration samples, evenly spaced").at_least(1).def(32);
 }
 
 void QuantizeParams::describe(deck::Describe<QuantizeParams>& d) {
   d("weights", &QuantizeParams::weights,
-    "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s the "
-    "mean magnitude of the matrix")
+    "weight quantisation: binary, each row a sum of `bits` rows of signs with a scale each, by least squares; ternary, "
+    "-s, 0, s with s the mean magnitude of the matrix")
       .options({{"binary", Weights::binary}, {"ternary", Weights::ternary}})
       .def(Weights::binary);
-  d("bits", &QuantizeParams::bits, "of a binary weight").range(1, 4).def(3);
+  d("bits", &QuantizeParams::bits, "number of bits of a binary weight").range(1, 4).def(3);
   d("calibrate", &QuantizeParams::calibrate,
-    "the few bits are fitted to what these samples multiply them by, and means of products are kept; left out, each "
-    "matrix is rounded by itself");
+    "calibration data: quantised weights are fitted to the inputs of the layers on these samples, and mean outputs are "
+    "preserved; default: each matrix is rounded by itself");
 }
 
 void Network::use_coded(const CodedWeights&) {

@@ -28,25 +28,26 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
       .def(Activation::tanh);
   d("input", &Params::input, "field that is read").def("input");
   d("target", &Params::target, "field that is predicted").def("target");
-  d("goal", &Params::goal, "numbers, or the number of a class")
+  d("goal", &Params::goal, "learning objective: regression (numbers) or classification (class)")
       .options({{"regression", Goal::regression}, {"classification", Goal::classification}})
       .def(Goal::regression);
-  d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes")
+  d("label_smoothing", &Params::label_smoothing,
+    "label smoothing: fraction of the target probability that is distributed uniformly over all classes")
       .range(0.0, 0.99)
       .def(0.0);
   d("precision", &Params::precision,
-    "of weights and products; bfloat16 rounds the factors of products, sums are float32")
+    "precision of weights and products; bfloat16 rounds the factors of products, accumulation is float32")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and deviation 1").def(true);
   d("compute", &Params::compute,
-    "by products and loops of the host, or by kernels of this build's default back end with all that a step needs in "
-    "its memory; auto: by kernels where that is a device and a step of training has work for it")
+    "execution: products and loops on the host, or kernels of this build's default back end with all data of a step in "
+    "its memory; auto: kernels if that is a device and a training step has enough work")
       .options({{"auto", Compute::automatic}, {"host", Compute::host}, {"kernels", Compute::kernels}})
       .def(Compute::automatic);
   d("ranks", &Params::ranks,
-    "of each layer, the last one too, that is a product of two matrices: the width between them; 0 for a whole one. A "
-    "stage compress finds them")
+    "factor rank of each layer's low-rank factorisation, output layer included; 0 for a full matrix. A stage compress "
+    "determines them")
       .def({});
   d.check([](const Params& p) -> std::string {
     for (auto width : p.layers)

@@ -33,7 +33,7 @@ TORCH_MODULE(Residual);
 }  // namespace
 
 void ConvNet::Params::describe(deck::Describe<Params>& d) {
-  d("channels", &Params::channels, "of each convolution; the image halves after each")
+  d("channels", &Params::channels, "number of output channels of each convolution; each halves the image resolution")
       .at_most(65536)
       .example("[8, 16]");
   d("residual", &Params::residual, "blocks of two convolutions that add to what enters them, after each convolution")
@@ -42,16 +42,17 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d("kernel", &Params::kernel, "width of the convolutions").range(1, 31).def(3);
   d("hidden", &Params::hidden, "width of the layer before the classes").range(1, 1e6).def(64);
   d("input", &Params::input, "field with the image").def("image");
-  d("target", &Params::target, "field with the number of the class").def("label");
-  d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes")
+  d("target", &Params::target, "field of the class index").def("label");
+  d("label_smoothing", &Params::label_smoothing,
+    "label smoothing: fraction of the target probability that is distributed uniformly over all classes")
       .range(0.0, 0.99)
       .def(0.0);
-  d("precision", &Params::precision, "of weights and products; bfloat16 keeps float32 weights")
+  d("precision", &Params::precision, "precision of weights and products; bfloat16 keeps float32 weights")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("ranks", &Params::ranks,
-    "of each convolution, those of blocks too, then of the two layers behind them, that is a product: the channels, or "
-    "the width, between its factors; 0 for a whole one. A stage compress finds them")
+    "factor ranks of the low-rank factorisations: of each convolution, those of residual blocks included, then of the "
+    "two layers after them; 0 for a full matrix. A stage compress determines them")
       .def({});
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "channels: name at least one convolution";

@@ -20,46 +20,47 @@ static const std::initializer_list<std::pair<const char*, lowp::WireCodec>> wire
     {"int4", lowp::WireCodec::int4}};
 
 void ParallelParams::Level::describe(deck::Describe<Level>& d) {
-  d("name", &Level::name, "by which the level is named in reports and below");
+  d("name", &Level::name, "name of the level, used in reports and in the keys below");
   d("size", &Level::size, "ranks in this level; the last one may leave it away and takes what is left").at_least(1);
-  d("codec", &Level::codec, "how gradients travel between the ranks of this level; as reduce.codec says when absent")
+  d("codec", &Level::codec, "codec of gradients between the ranks of this level; default: reduce.codec")
       .options(wire_codecs);
 }
 
 void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
   d("preset", &ParallelParams::preset,
-    "ddp: everything whole on every rank; zero1, zero2, zero3: states, and gradients, and weights over all ranks; "
-    "hybrid: all within the first level; hpz: weights within the first level, the rest over all; frontier: weights, "
-    "gradients, states over one, two, three levels")
+    "preset: ddp, everything replicated; zero1, zero2, zero3: optimizer states, then gradients, then weights sharded "
+    "over all ranks; hybrid: all sharded within the first level; hpz: weights within the first level, the rest over "
+    "all ranks; frontier: weights, gradients, states over one, two, three levels")
       .options(presets);
   d("levels", &ParallelParams::levels, "groups of ranks, the innermost first; one level 'world' by default").def({});
   d("weights", &ParallelParams::weights,
-    "level up to which weights are divided, instead of a preset; whole when absent")
+    "level over which weights are sharded, instead of a preset; default: replicated")
       .def("");
   d("gradients", &ParallelParams::gradients, "the same for gradients").def("");
   d("states", &ParallelParams::states, "the same for the optimizer's states").def("");
   d("update", &ParallelParams::update,
-    "how new weights travel after each step: difference sends in 4 bits how far they moved from what all ranks hold, "
-    "and keeps what rounding lost for the next step; bf16, int8 and int4 send the weights themselves")
+    "codec of updated weights after each step: difference sends the change from the values all ranks hold in 4 bits "
+    "and carries the rounding error to the next step; bf16, int8 and int4 send the weights themselves")
       .options({{"none", WeightCodec::none},
                 {"bf16", WeightCodec::bf16},
                 {"int8", WeightCodec::int8},
                 {"int4", WeightCodec::int4},
                 {"difference", WeightCodec::difference}})
       .def(WeightCodec::none);
-  d("gather", &ParallelParams::gather, "how divided weights travel before a module is used")
+  d("gather", &ParallelParams::gather, "codec of the all-gather of sharded weights before a module is used")
       .options({{"none", WeightCodec::none},
                 {"bf16", WeightCodec::bf16},
                 {"int8", WeightCodec::int8},
                 {"int4", WeightCodec::int4}})
       .def(WeightCodec::none);
   d("prefetch", &ParallelParams::prefetch,
-    "divided weights of the next module travel while one computes, and take memory a second time")
+    "prefetch: weights of the next module are all-gathered during computation, at the cost of a second buffer")
       .def(true);
-  d("whole_below", &ParallelParams::whole_below, "weights of smaller tensors are never divided: number of elements")
+  d("whole_below", &ParallelParams::whole_below,
+    "size below which weights of a tensor are replicated instead of sharded, in elements")
       .at_least(0)
       .def(1000);
-  d("limit", &ParallelParams::limit, "most memory that a rank may hold during steps; 0 for no limit")
+  d("limit", &ParallelParams::limit, "memory limit of a rank during steps; 0 for no limit")
       .unit("B")
       .non_negative()
       .def(0.0);
