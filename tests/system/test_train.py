@@ -393,8 +393,9 @@ class Training(unittest.TestCase):
             self.assertIn(words, out)
             self.assertIn(f'"status":"{status}"', out)
             code, out, error = program.run("suite", "check", os.path.join(folder, "run"))
-            self.assertEqual(code, 0, out + error)
-            self.assertIn("logged by the rules of MLPerf HPC 3.0", out)
+            self.assertEqual(code, 2, out + error)  # the benchmark is none of MLPerf HPC; all else is kept
+            self.assertIn("1 point against the rules of MLPerf HPC 3.0", out)
+            self.assertIn('submission_benchmark is "other"; the benchmarks are cosmoflow, deepcam, oc20, openfold', out)
         folder = program.fresh("train_rules_none")
         code, out, error = program.run("run", deck(folder), "stages[0].train.mllog=true")
         self.assertEqual(code, 0, error)

@@ -5,7 +5,7 @@
 
 namespace cambium::cosmo {
 
-/// A flat universe of matter and a cosmological constant, and the spectrum of its density: the keys of a deck.
+/// A flat universe of matter and dark energy, and the spectrum of its density: the keys of a deck.
 struct Cosmology {
   enum class Transfer { eisenstein_hu, wiggles, bbks };
 
@@ -15,6 +15,8 @@ struct Cosmology {
   double n_s = 0.9624;      ///< spectral index of the primordial field
   double sigma_8 = 0.834;   ///< deviation of the linear density today in spheres of 8 Mpc/h
   Transfer transfer = Transfer::eisenstein_hu;
+  double w0 = -1.0;       ///< pressure of dark energy over its energy density today; -1: a cosmological constant
+  double wa = 0.0;        ///< how that ratio changes: w(a) = w0 + wa (1 - a)
   double t_cmb = 2.7255;  ///< temperature of the background radiation today, K (D. Fixsen, ApJ 707, 916 (2009))
   static void describe(deck::Describe<Cosmology>& d);
 };

@@ -7,13 +7,23 @@ namespace cambium::cosmo {
 
 namespace {
 
-constexpr double first_a = 1e-4;  // a cosmological constant is 1e-12 of matter there
+constexpr double first_a = 1e-4;  // a cosmological constant is 1e-12 of matter there, dark energy at most 1e-4
 
 }  // namespace
 
-Expansion::Expansion(double omega_m) : omega_m_(omega_m) { today_ = integrate(1.0).d1; }
+Expansion::Expansion(double omega_m, double w0, double wa) : omega_m_(omega_m), w0_(w0), wa_(wa) {
+  today_ = integrate(1.0).d1;
+}
 
-double Expansion::rate(double a) const { return std::sqrt(omega_m_ / (a * a * a) + 1.0 - omega_m_); }
+double Expansion::dark_energy(double a) const {
+  return std::pow(a, -3.0 * (1.0 + w0_ + wa_)) * std::exp(-3.0 * wa_ * (1.0 - a));
+}
+
+double Expansion::rate(double a) const {
+  const double matter = omega_m_ / (a * a * a);
+  if (w0_ == -1.0 && wa_ == 0.0) return std::sqrt(matter + 1.0 - omega_m_);  // keeps the bits of earlier runs
+  return std::sqrt(matter + (1.0 - omega_m_) * dark_energy(a));
+}
 
 template <class F>
 double Expansion::integral(double from, double to, F&& f) const {
@@ -43,7 +53,9 @@ double Expansion::kick(double from, double to) const {
 
 Expansion::Orders Expansion::slope(double log_a, const Orders& y) const {
   const double a = std::exp(log_a), e = rate(a), matter = omega_m_ / (a * a * a * e * e);
-  const double friction = 2.0 - 1.5 * matter;  // 2 + d ln H / d ln a
+  const double stiffness = 1.0 + w0_ + wa_ * (1.0 - a);  // 1 + w
+  double friction = 2.0 - 1.5 * matter;                  // 2 + d ln H / d ln a
+  if (stiffness != 0.0) friction -= 1.5 * (1.0 - omega_m_) * dark_energy(a) / (e * e) * stiffness;
   return {y.v1, 1.5 * matter * y.d1 - friction * y.v1, y.v2, 1.5 * matter * (y.d2 - y.d1 * y.d1) - friction * y.v2};
 }
 

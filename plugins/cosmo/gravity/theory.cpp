@@ -11,8 +11,7 @@
 namespace cambium::cosmo {
 
 Theory::Theory(const Cosmology& cosmology, const Lattice& lattice, std::uint64_t seed)
-    : expansion_(cosmology.omega_m), power_(cosmology), lattice_(lattice), box_(lattice.particles, lattice.box),
-      seed_(seed) {}
+    : expansion_(cosmology), power_(cosmology), lattice_(lattice), box_(lattice.particles, lattice.box), seed_(seed) {}
 
 double Theory::linear_growth(double from, double to) const {
   return expansion_.growth(to).first / expansion_.growth(from).first;
@@ -40,7 +39,7 @@ View<double*> Theory::waves(double a, const BoxWaves& mesh, Clouds clouds, const
 std::string problem_of_start(const Cosmology& cosmology, double start, double spacing) {
   constexpr double largest = 0.5;
   const double radius = spacing * std::cbrt(0.75 / constants::pi);
-  const double deviation = Expansion(cosmology.omega_m).growth(start).first * LinearPower(cosmology).deviation(radius);
+  const double deviation = Expansion(cosmology).growth(start).first * LinearPower(cosmology).deviation(radius);
   if (deviation <= largest) return {};
   return fmt::format(
       "start: at scale factor {:g} the density around a particle deviates by {:.2f} of the mean, and perturbation "

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/particles/tensor_of_view.hpp"
+#include "plugins/cosmo/gravity/mass_fluctuations.hpp"
 
 namespace cambium::cosmo {
 namespace {
@@ -29,7 +30,7 @@ std::string problem_of_mesh(int particles, int mesh) {
 }  // namespace
 
 void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
-  d("cosmology", &Params::cosmology, "a flat universe of matter and a constant, and the spectrum of its density");
+  d("cosmology", &Params::cosmology, "a flat universe of matter and dark energy, and the spectrum of its density");
   d("box", &Params::box, "edge of the periodic cube, Mpc/h").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "number of particles along an edge; an even number with small prime factors")
       .range(4, 512)
@@ -63,8 +64,8 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
 
 StructureGrowth::StructureGrowth(const Params& params, Context& context)
     : params_(params), comm_(context.comm), times_{params.start, params.end, params.time_steps, params.spacing},
-      matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles),
-              Expansion(params.cosmology.omega_m), params.assignment, context.comm),
+      matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles), Expansion(params.cosmology),
+              params.assignment, context.comm),
       theory_(params.cosmology, {params.particles, params.box, matter_.origin(), params.order}, context.seed) {}
 
 void StructureGrowth::declare(State& state, Context&) {
@@ -201,6 +202,10 @@ void StructureGrowth::write_page() {
   const double ratio = growth() / theory_.linear_growth(params_.start, s.a);
   results_ = {
       {"growth_of_the_largest_waves_over_linear_theory", "growth of the largest waves over linear theory", ratio}};
+  if (const auto mass =
+          nonlinear_mass(theory_.power(), params_.cosmology.omega_m, theory_.expansion().growth(s.a).first))
+    results_.push_back(
+        {"nonlinear_mass", "mass of spheres where the linear density deviates by its mean", *mass, "solar masses/h"});
   lines_.assign(1, fmt::format("{:<16}{:>16}{:>16}{:>16}{:>16}", "k (h/Mpc)", "power, (Mpc/h)^3", "linear theory",
                                fmt::format("{}LPT alone", params_.order), "mean of fields"));
   const auto bins = s.bins.k.size();

@@ -62,6 +62,7 @@ class StructureGrowth : public Physics, public Checked {
 
   const Params& params() const { return params_; }
   const ParticleMesh& matter() const { return matter_; }
+  const Theory& theory() const { return theory_; }
   /// Collective: at this moment.
   Spectra spectra() const;
 

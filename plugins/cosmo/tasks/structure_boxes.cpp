@@ -203,7 +203,7 @@ StructureBoxes::Made StructureBoxes::make(std::int64_t box) const {
   const auto seed = static_cast<std::uint64_t>(random.bits[0]) << 32 | random.bits[1];
   const Comm alone(MPI_COMM_SELF);
   const std::int64_t all = std::int64_t{params_.particles} * params_.particles * params_.particles;
-  ParticleMesh matter(params_.particles, params_.box, all, Expansion(cosmology.omega_m), Clouds::triangular, alone);
+  ParticleMesh matter(params_.particles, params_.box, all, Expansion(cosmology), Clouds::triangular, alone);
   matter.resize(all);
   Theory(cosmology, {params_.particles, params_.box, matter.origin(), 2}, seed)
       .place(params_.start, 0, matter.position, matter.momentum);

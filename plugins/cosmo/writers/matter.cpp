@@ -8,6 +8,7 @@
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/cosmo/gravity/clouds.hpp"
+#include "plugins/cosmo/gravity/mass_fluctuations.hpp"
 #include "plugins/cosmo/physics/structure_growth.hpp"
 
 namespace cambium::cosmo {
@@ -22,7 +23,7 @@ std::string MatterWriter::path() const {
 }
 
 std::vector<std::string> MatterWriter::series() const {
-  std::vector<std::string> out{"scale_factor", "step", "power", "linear", "lpt", "expected"};
+  std::vector<std::string> out{"scale_factor", "step", "power", "linear", "lpt", "expected", "sigma"};
   if (params_.counts) out.push_back("counts");
   return out;
 }
@@ -41,6 +42,8 @@ void MatterWriter::create() {
                                     {"h", c.h},
                                     {"n_s", c.n_s},
                                     {"sigma_8", c.sigma_8},
+                                    {"w0", c.w0},
+                                    {"wa", c.wa},
                                     {"t_cmb", c.t_cmb}})
     file.set_attribute(name, value);
   file.set_attribute("particles", params.particles);
@@ -62,6 +65,13 @@ void MatterWriter::create() {
     io::labelled(file.create_series(name, DType::f64, row), "(Mpc/h)^3", doc);
     file.attach_scales(name, {"scale_factor", "k"});
   }
+  const auto today = mass_fluctuations(physics_->theory().power(), c.omega_m);
+  io::labelled(file.write("mass", today.mass), "solar masses/h", "mean mass of a sphere");
+  const std::int64_t masses[1] = {std::ssize(today.mass)};
+  io::labelled(file.create_series("sigma", DType::f64, masses), "",
+               "deviation of the linear density in spheres of this mass, in units of the mean");
+  file.attach_scales("sigma", {"scale_factor", "mass"});
+  sigma_today_ = today.sigma;
   if (!params_.counts) return;
   const int n = box.cells();
   std::vector<double> x;
@@ -91,6 +101,9 @@ void MatterWriter::observe(const State&, std::int64_t step, double) {
     for (const auto& [name, values] :
          {std::pair{"power", &s.power}, {"linear", &s.linear}, {"lpt", &s.lpt}, {"expected", &s.expected}})
       file_->dataset(name).append(io::tensor_of(*values));
+    auto sigma = sigma_today_;
+    for (double& x : sigma) x *= physics_->theory().expansion().growth(s.a).first;
+    file_->dataset("sigma").append(io::tensor_of(sigma));
     const std::int64_t n = physics_->matter().box().cells();
     if (params_.counts) file_->dataset("counts").append(io::tensor_of(counts.data(), {n, n, n}));
     file_->flush();
@@ -104,6 +117,7 @@ void MatterWriter::resume(std::int64_t step) {
     const auto steps = file_->read<std::vector<std::int64_t>>("step");
     const std::int64_t kept = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
     for (const auto& name : series()) file_->dataset(name).resize(kept);
+    sigma_today_ = mass_fluctuations(physics_->theory().power(), physics_->params().cosmology.omega_m).sigma;
     file_->flush();
   });
 }

@@ -17,8 +17,10 @@ class StructureGrowth;
 ///   /x                         centres of cells, Mpc/h (of y and z, too)
 ///   /k, /modes                 [bin] of the spectra: mean wave number, h/Mpc, and modes
 ///   /power, /linear, /lpt, /expected   [moment][bin], (Mpc/h)^3, as Spectra
-/// Root attributes: box, particles, mesh, omega_m, omega_b, h, n_s, sigma_8, seed, shot_noise, Conventions; /cambium:
-/// provenance. xarray opens it.
+///   /mass                      mean mass of spheres, solar masses over h
+///   /sigma                     [moment][mass] deviation of the linear density in such spheres, of its mean
+/// Root attributes: box, particles, mesh, omega_m, omega_b, h, n_s, sigma_8, w0, wa, t_cmb, seed, shot_noise,
+/// Conventions; /cambium: provenance. xarray opens it.
 class MatterWriter : public Writer {
  public:
   struct Params {
@@ -48,7 +50,8 @@ class MatterWriter : public Writer {
   Params params_;
   Context& context_;
   const StructureGrowth* physics_ = nullptr;
-  std::optional<io::File> file_;  ///< rank 0, from the first moment on
+  std::vector<double> sigma_today_;  ///< rank 0: sigma(M) at scale factor 1
+  std::optional<io::File> file_;     ///< rank 0, from the first moment on
 };
 
 }  // namespace cambium::cosmo

@@ -57,6 +57,7 @@ for name, text in {"atoms": ATOMS, "boxes": BOXES, "infer": INFER, "train": TRAI
     table.file(name + ".yaml", text)
 B, I, T = "stages[0].structure_boxes.", "stages[0].infer_cosmology.", "stages[0].train."
 
+says("w0 (-0.8) and wa (0.4) add up to -0.4, and such dark energy matters before structure grows; take a sum of at most -0.5", C + "w0=-0.8", C + "wa=0.4")
 says("omega_b (0.32) is a part of omega_m (0.3); take a smaller one", C + "omega_b=0.32", C + "omega_m=0.3")
 says("the transfer function eisenstein_hu does not hold where baryons (omega_b 0.0495) are so much of matter (omega_m 0.05); "
      "take fewer, or 'transfer: bbks'", C + "omega_b=0.0495", C + "omega_m=0.05", C + "h=0.3")
