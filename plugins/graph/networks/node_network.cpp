@@ -251,12 +251,15 @@ train::GraphWork NodeNetwork::graph_work() const {
   return out;
 }
 
-NodeClasses NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights) {
+NodeClasses NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights,
+                                    std::vector<float>* probabilities) {
   require_fit(*graph, name_, features_, classes_);
   NodeClasses out{engine_->begin_evaluation(graph, weights), {}};
   for (auto node = out.nodes.begin; node < out.nodes.end; ++node) {
     const auto scores = engine_->scores(graph, static_cast<std::int32_t>(node), weights);
     out.classes.push_back(static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
+    for (std::int64_t k = 0; probabilities && k < graph->classes; ++k)
+      probabilities->push_back(static_cast<float>(std::exp(scores[k])));
   }
   return out;
 }

@@ -58,8 +58,10 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   /// For `cambium plan`, of the graph that it was trained on.
   train::NetworkTraits traits() override { return {.shares = this, .graph = this}; }
   train::GraphWork graph_work() const override;
-  /// Collective: the most probable classes of a graph's nodes, every rank those of its own.
-  NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);
+  /// Collective: the most probable classes of a graph's nodes, every rank those of its own; `probabilities`, where it
+  /// is given, becomes theirs of all classes, nodes x classes of the graph.
+  NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights,
+                         std::vector<float>* probabilities = nullptr);
   /// Memory that the graph and what layers know of its nodes take on this rank, without weights.
   std::int64_t bytes() const;
   std::string state() const override;

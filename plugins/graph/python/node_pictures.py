@@ -46,7 +46,7 @@ def scores_figure(path):
 
 def nodes_figure(path):
     """How many nodes of each class are taken for which."""
-    node, label, predicted = np.loadtxt(path, delimiter=",", skiprows=1, dtype=int, ndmin=2).T
+    node, label, predicted = np.loadtxt(path, delimiter=",", skiprows=1, usecols=(0, 1, 2), dtype=int, ndmin=2).T
     classes = int(max(label.max(), predicted.max())) + 1
     table = np.zeros((classes, classes), dtype=int)
     np.add.at(table, (label, predicted), 1)

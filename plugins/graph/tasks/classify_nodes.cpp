@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
@@ -36,7 +37,7 @@ void ClassifyNodes::check(Context& context) {
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("classes of nodes by {} model file{}{}", params_.models.size(),
                                params_.models.size() == 1 ? "" : "s",
-                               params_.rivals ? ", and by rivals that cost little" : ""));
+                               params_.rivals ? ", and by baselines that cost little" : ""));
 }
 
 void ClassifyNodes::examine(Check& check) {
@@ -79,12 +80,32 @@ static double mean_over_classes(const Graph& graph, std::span<const std::int32_t
   return sum / classes;
 }
 
+/// Of class 1 beside class 0, of a graph with two classes; not numbers of others. Every rank adds its nodes' scores.
+static TwoClassScore score_of(const Graph& graph, std::span<const std::int32_t> nodes, const Judgement& own,
+                              const Comm& comm) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  if (graph.classes != 2) return {none, none};
+  std::vector<double> scores(nodes.size(), 0.0), ones(nodes.size(), 0.0);  // of a divided graph a rank knows its labels
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (!own.nodes.nodes.holds(nodes[k])) continue;
+    ones[k] = static_cast<double>(graph.labels[nodes[k]]);
+    scores[k] = static_cast<double>(own.probabilities[2 * (nodes[k] - own.nodes.nodes.begin) + 1]);
+  }
+  comm.sum(scores);
+  comm.sum(ones);
+  const std::vector<std::int32_t> labels(ones.begin(), ones.end());
+  return two_class_score(labels, scores);
+}
+
 /// This rank's share of what is known of all nodes.
 static Judgement own_share(const Judgement& all, const Comm& comm) {
   const auto n = all.nodes.nodes.size(), rank = std::int64_t{comm.rank()}, ranks = std::int64_t{comm.size()};
   const sparse::Range own{n * rank / ranks, n * (rank + 1) / ranks};
   const auto& classes = all.nodes.classes;
-  return {{own, {classes.begin() + own.begin, classes.begin() + own.end}}, all.validation};
+  const auto width = std::ssize(all.probabilities) / n;
+  return {{own, {classes.begin() + own.begin, classes.begin() + own.end}},
+          all.validation,
+          {all.probabilities.begin() + own.begin * width, all.probabilities.begin() + own.end * width}};
 }
 
 ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPtr& graph, train::Dataset& nodes,
@@ -102,12 +123,14 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
                                  "graph_attention do",
                                  file, model.info.type));
     train::require_fields(model, file, nodes);
-    Judgement judged{network->classes_of(graph, model.weights.views()), 0.0};
+    Judgement judged;
+    judged.nodes = network->classes_of(graph, model.weights.views(), &judged.probabilities);
     judged.validation = share_right(*graph, nodes_with(*graph, Role::validation), judged.nodes, context.comm);
     row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));
     row.test.push_back(share_right(*graph, nodes_, judged.nodes, context.comm));
     row.by_class.push_back(mean_over_classes(*graph, nodes_, judged.nodes, context.comm));
     row.validation.push_back(judged.validation);
+    row.two_classes.push_back(score_of(*graph, nodes_, judged, context.comm));
     keep(std::move(judged), row.method);
     for (const auto& citation : model.network->citations()) citations_.push_back(citation);
   }
@@ -118,26 +141,31 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
 ClassifyNodes::Row ClassifyNodes::row_of_features(const GraphPtr& graph, Context& context) const {
   const auto seeds = static_cast<std::size_t>(params_.mlp.seeds);
   const Comm alone(MPI_COMM_SELF);
-  std::vector<double> shares(3 * seeds, 0.0);
+  std::vector<double> shares(5 * seeds, 0.0);
   for (std::size_t k = 0; k < seeds; ++k) {
     if (static_cast<int>(k % static_cast<std::size_t>(context.comm.size())) != context.comm.rank()) continue;
     const auto judged = judge_by_features(graph, params_.mlp, context.seed + k, context);
     shares[k] = count_right(*graph, nodes_, judged.nodes).share();
     shares[seeds + k] = judged.validation;
     shares[2 * seeds + k] = mean_over_classes(*graph, nodes_, judged.nodes, alone);
+    const auto score = score_of(*graph, nodes_, judged, alone);
+    shares[3 * seeds + k] = score.roc_auc;
+    shares[4 * seeds + k] = score.average_precision;
   }
   context.comm.sum(shares);
   const auto part = [&](std::size_t k) {
     const auto from = shares.begin() + static_cast<std::ptrdiff_t>(k * seeds);
     return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(seeds));
   };
-  return {"features alone (mlp)", part(0), part(1), part(2)};
+  Row row{"features alone (mlp)", part(0), part(1), part(2), {}};
+  for (std::size_t k = 0; k < seeds; ++k) row.two_classes.push_back({shares[3 * seeds + k], shares[4 * seeds + k]});
+  return row;
 }
 
 void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Context& context) {
   lines_.push_back(fmt::format("{:<34}{:>10}{:>10}{:>12}{:>10}{:>12}", "share of nodes that are right", "test", "+-",
                                "validation", "networks", "by class"));
-  std::string scores = "method,test,deviation,validation,networks,by_class\n";
+  std::string scores = "method,test,deviation,validation,networks,by_class,roc_auc,average_precision\n";
   for (const auto& row : rows) {
     const bool several = row.test.size() > 1;
     lines_.push_back(fmt::format("{:<34}{:>10.4f}{:>10}{:>12.4f}{:>10}{:>12.4f}", row.method, mean(row.test),
@@ -147,10 +175,12 @@ void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Cont
     results_.push_back(in_table("test_" + name, "share of test nodes that are right: " + row.method, mean(row.test)));
     results_.push_back(in_table("validation_" + name, "share of validation nodes that are right: " + row.method,
                                 mean(row.validation)));
-    scores +=
-        fmt::format("{},{},{},{},{},{}\n", row.method, number_text(mean(row.test)), number_text(deviation(row.test)),
-                    number_text(mean(row.validation)), row.test.size(), number_text(mean(row.by_class)));
+    const auto [auc, precision] = means_of(row);
+    scores += fmt::format("{},{},{},{},{},{},{},{}\n", row.method, number_text(mean(row.test)),
+                          number_text(deviation(row.test)), number_text(mean(row.validation)), row.test.size(),
+                          number_text(mean(row.by_class)), number_text(auc), number_text(precision));
   }
+  write_two_classes(rows, graph);
   lines_.push_back("by class: mean over the classes of the share of each that is right");
   lines_.push_back(fmt::format("nodes.csv: classes by {}, the best on the validation nodes", best_method_));
   io::on_root(context.comm,
@@ -158,16 +188,44 @@ void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Cont
   write_nodes(graph, context);
 }
 
+/// A table of its own: only graphs of two classes have these.
+void ClassifyNodes::write_two_classes(const std::vector<Row>& rows, const Graph& graph) {
+  if (graph.classes != 2) return;
+  lines_.push_back(fmt::format("{:<34}{:>10}{:>20}", "class 1 beside class 0", "ROC AUC", "average precision"));
+  for (const auto& row : rows) {
+    const auto [auc, precision] = means_of(row);
+    lines_.push_back(fmt::format("{:<34}{:>10.4f}{:>20.4f}", row.method, auc, precision));
+    const auto name = key_of(row.method);
+    results_.push_back(in_table("roc_auc_" + name, "ROC AUC: " + row.method, auc));
+    results_.push_back(in_table("average_precision_" + name, "average precision: " + row.method, precision));
+  }
+}
+
+TwoClassScore ClassifyNodes::means_of(const Row& row) {
+  TwoClassScore out;
+  for (const auto& one : row.two_classes) {
+    out.roc_auc += one.roc_auc / static_cast<double>(row.two_classes.size());
+    out.average_precision += one.average_precision / static_cast<double>(row.two_classes.size());
+  }
+  return out;
+}
+
 /// By parts: no rank has the classes of all nodes.
 void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
   const auto& own = best_.nodes;
   std::string lines;
   for (const auto node : nodes_)
-    if (own.nodes.holds(node))
-      lines += fmt::format("{},{},{}\n", graph.numbering.number(node), graph.labels[node],
-                           own.classes[node - own.nodes.begin]);
-  io::write_text_parts((fs::path(context.run_directory) / "nodes.csv").string(), "node,class,predicted\n", lines,
-                       own.nodes.begin, context.comm);
+    if (own.nodes.holds(node)) {
+      const auto at = node - own.nodes.begin;
+      lines += fmt::format("{},{},{}", graph.numbering.number(node), graph.labels[node], own.classes[at]);
+      for (std::int64_t k = 0; k < graph.classes; ++k)
+        lines += fmt::format(",{:.6f}", best_.probabilities[at * graph.classes + k]);
+      lines += "\n";
+    }
+  std::string names = "node,class,predicted";
+  for (std::int64_t k = 0; k < graph.classes; ++k) names += fmt::format(",probability_{}", k);
+  io::write_text_parts((fs::path(context.run_directory) / "nodes.csv").string(), names + "\n", lines, own.nodes.begin,
+                       context.comm);
 }
 
 Task::Outcome ClassifyNodes::run(Context& context) {
@@ -185,11 +243,13 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   const GraphPtr graph = samples->graph;
   nodes_ = samples->nodes;
   std::vector<Row> rows;
+  const Comm alone(MPI_COMM_SELF);  // every rank has the baselines of all nodes
   const auto add = [&](const Judgement& judged, const std::string& method) {
     rows.push_back({method,
                     {count_right(*graph, nodes_, judged.nodes).share()},
                     {judged.validation},
-                    {mean_over_classes(*graph, nodes_, judged.nodes, context.comm)}});
+                    {mean_over_classes(*graph, nodes_, judged.nodes, alone)},
+                    {score_of(*graph, nodes_, judged, alone)}});
     if (params_.models.empty()) keep(own_share(judged, context.comm), method);
   };
   if (graph->held && (params_.rivals || params_.models.empty()))

@@ -3,12 +3,13 @@
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
 #include "plugins/graph/tasks/node_rivals.hpp"
+#include "plugins/graph/tasks/two_classes.hpp"
 
 namespace cambium::graph {
 
 /// The stage `classify_nodes`: the classes that trained networks give to nodes of a graph, and how often they are
-/// right, beside rivals that cost little: the most frequent class, classes that spread along edges, and networks that
-/// see no edge.
+/// right, beside baselines that cost little: the most frequent class, classes that spread along edges, and networks
+/// that see no edge.
 class ClassifyNodes : public Task, public Checked {
  public:
   struct Params {
@@ -34,11 +35,14 @@ class ClassifyNodes : public Task, public Checked {
     std::string method;
     std::vector<double> test, validation;  ///< shares that are right, of each network
     std::vector<double> by_class;          ///< means over the classes of the test nodes of the shares of each
+    std::vector<TwoClassScore> two_classes;
   };
   Row row_of(const std::string& entry, const GraphPtr& graph, train::Dataset& nodes, Context& context);
   Row row_of_features(const GraphPtr& graph, Context& context) const;
   void keep(Judgement judged, const std::string& method);
   void write(const std::vector<Row>& rows, const Graph& graph, Context& context);
+  void write_two_classes(const std::vector<Row>& rows, const Graph& graph);
+  static TwoClassScore means_of(const Row& row);
   void write_nodes(const Graph& graph, Context& context) const;
 
   Params params_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/sparse/products.hpp"
 #include "core/train/kinds/buffer.hpp"
@@ -29,8 +30,8 @@ Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const
 }
 
 /// Of all nodes.
-static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes) {
-  Judgement out{{{0, graph.nodes()}, std::move(classes)}, 0.0};
+static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes, std::vector<float> probabilities) {
+  Judgement out{{{0, graph.nodes()}, std::move(classes)}, 0.0, std::move(probabilities)};
   out.validation = count_right(graph, nodes_with(graph, Role::validation), out.nodes).share();
   return out;
 }
@@ -40,7 +41,12 @@ Judgement most_frequent(const Graph& graph) {
   for (const auto role : {Role::training, Role::validation})  // those for training are often as many of each class
     for (const auto node : nodes_with(graph, role)) ++count[graph.labels[node]];
   const auto most = std::max_element(count.begin(), count.end()) - count.begin();
-  return judged(graph, std::vector<std::int32_t>(graph.labels.size(), static_cast<std::int32_t>(most)));
+  const auto all = static_cast<float>(std::accumulate(count.begin(), count.end(), std::int64_t{0}));
+  std::vector<float> probabilities;
+  for (std::int64_t node = 0; node < graph.nodes(); ++node)
+    for (const auto one : count) probabilities.push_back(static_cast<float>(one) / all);
+  return judged(graph, std::vector<std::int32_t>(graph.labels.size(), static_cast<std::int32_t>(most)),
+                std::move(probabilities));
 }
 
 void LabelPropagationKeys::describe(deck::Describe<LabelPropagationKeys>& d) {
@@ -85,11 +91,15 @@ Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys,
       for (std::size_t k = 0; k < y.size(); ++k) y[k] = alpha * next[k] + (1.0 - alpha) * known[k];
     }
     std::vector<std::int32_t> classes;
+    std::vector<float> shares;
     for (std::int64_t i = 0; i < n; ++i) {
       const auto* row = y.data() + i * width;
+      const double sum = std::accumulate(row, row + width, 0.0);
+      for (std::int64_t k = 0; k < width; ++k)
+        shares.push_back(static_cast<float>(sum > 0.0 ? row[k] / sum : 1.0 / static_cast<double>(width)));
       classes.push_back(static_cast<std::int32_t>(std::max_element(row, row + width) - row));
     }
-    auto found = judged(graph, std::move(classes));
+    auto found = judged(graph, std::move(classes), std::move(shares));
     if (best.nodes.classes.empty() || found.validation > best.validation) {
       best = std::move(found);
       chosen = alpha;
@@ -147,7 +157,9 @@ Judgement judge_by_features(const GraphPtr& graph, const FeatureNetworkKeys& key
     train::scale(gradients, 1.0 / static_cast<double>(nodes->size()));
     optimizer.step({weights, gradients, states, keys.learning_rate, step});
   }
-  return judged(*graph, network.classes_of(graph, weights.views()).classes);
+  std::vector<float> probabilities;
+  auto classes = network.classes_of(graph, weights.views(), &probabilities).classes;
+  return judged(*graph, std::move(classes), std::move(probabilities));
 }
 
 }  // namespace cambium::graph

@@ -11,6 +11,7 @@ namespace cambium::graph {
 struct Judgement {
   NodeClasses nodes;
   double validation = 0.0;  ///< share of the validation nodes that are right; not a number where there are none
+  std::vector<float> probabilities;  ///< of the classes: `nodes` x classes; label propagation: shares of what spread
 };
 
 /// How many nodes a method is right about.

@@ -1,7 +1,9 @@
 // Graphs in memory: files, text, made ones, and what is refused.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <limits>
 
@@ -12,6 +14,7 @@
 #include "plugins/graph/graphs/matrices.hpp"
 #include "plugins/graph/layers/blocks.hpp"
 #include "plugins/graph/tasks/node_rivals.hpp"
+#include "plugins/graph/tasks/two_classes.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"
 
@@ -283,6 +286,63 @@ TEST_CASE("the most frequent class is that of all nodes whose class is known, no
   const auto judged = most_frequent(*graph);
   CHECK(judged.nodes.classes == std::vector<std::int32_t>(6, 1));
   CHECK(judged.validation == 1.0);
+}
+
+TEST_CASE("ROC AUC and average precision are those of counted pairs and thresholds") {
+  const std::vector<std::int32_t> labels{1, 0, 1, 0, 0, 1, 1, 0};
+  const std::vector<double> scores{0.9, 0.8, 0.8, 0.5, 0.5, 0.5, 0.2, 0.1};
+  double above = 0.0;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    for (std::size_t j = 0; j < labels.size(); ++j)
+      if (labels[i] == 1 && labels[j] == 0) above += scores[i] > scores[j] ? 1.0 : scores[i] == scores[j] ? 0.5 : 0.0;
+  const auto found = two_class_score(labels, scores);
+  CHECK(found.roc_auc == Approx(above / 16.0));
+  // Thresholds 0.9, 0.8, 0.5, 0.2: 1 of 1, 2 of 3, 3 of 6, 4 of 7 are of class 1, each with one more of them found.
+  CHECK(found.average_precision == Approx((1.0 + 2.0 / 3.0 + 3.0 / 6.0 + 4.0 / 7.0) / 4.0));
+  CHECK(std::isnan(two_class_score(std::vector<std::int32_t>{1, 1}, std::vector<double>{0.1, 0.2}).roc_auc));
+}
+
+TEST_CASE("of two classes classify_nodes judges probabilities, too, and writes them") {
+  Folder folder;
+  const auto path = folder.file([](io::File& file) {
+    file.set_attribute("nodes", 6);
+    const std::vector<int> edges{0, 1, 1, 2, 3, 4, 4, 5, 0, 2, 3, 5};
+    file.write("edges", io::tensor_of(edges.data(), {6, 2}));
+    const std::vector<double> values{1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
+    file.write("features", io::tensor_of(values.data(), {6, 2}));
+    file.write("labels", std::vector<int>{0, 0, 0, 1, 1, 1});
+    file.write("split", std::vector<int>{0, 1, 2, 0, 1, 2});
+  });
+  Comm alone(MPI_COMM_SELF);
+  Place place(alone, folder.scratch.file("two"));
+  const std::string data = "{type: graph, file: " + path;
+  place.run("train", "{network: {type: gcn, layers: [4], dropout: 0}, dataset: " + data +
+                         "}, loader: whole_graph, epochs: 40, optimizer: adam, learning_rate: {type: constant, start: "
+                         "0.05}}");
+  const auto keys = "{models: ['" + place.context.run_directory + "/model.h5'], dataset: " + data +
+                    ", nodes: test}, mlp: {seeds: 1}}";
+  const auto task = place.registry.make<Task>("classify_nodes", deck::parse(keys, "test"), place.context);
+  REQUIRE(task->run(place.context) == Task::Outcome::done);
+  const auto lines = task->lines();
+  const auto table = std::find_if(lines.begin(), lines.end(),
+                                  [](const auto& line) { return line.starts_with("class 1 beside class 0"); });
+  REQUIRE(table != lines.end());
+  REQUIRE((table + 4)->starts_with("gcn"));
+  CHECK(std::stod((table + 1)->substr(34, 10)) == 0.5);  // one score for all nodes
+  CHECK(std::stod((table + 4)->substr(34, 10)) == 1.0);
+  CHECK(std::stod((table + 4)->substr(44)) == 1.0);
+  std::ifstream nodes(place.context.run_directory + "/nodes.csv");
+  std::string line;
+  std::getline(nodes, line);
+  CHECK(line == "node,class,predicted,probability_0,probability_1");
+  for (int count = 0; count < 2; ++count) {
+    REQUIRE(std::getline(nodes, line));
+    int node = 0, label = 0, predicted = 0;
+    double zero = 0.0, one = 0.0;
+    REQUIRE(std::sscanf(line.c_str(), "%d,%d,%d,%lf,%lf", &node, &label, &predicted, &zero, &one) == 5);
+    CHECK(zero + one == Approx(1.0).margin(2e-6));
+    CHECK((one > zero) == (predicted == 1));
+  }
 }
 
 TEST_CASE("classes spread from nodes that hear nobody, along directed edges") {

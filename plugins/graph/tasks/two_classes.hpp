@@ -1,0 +1,15 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+namespace cambium::graph {
+
+/// How well scores tell class 1 from class 0, without a threshold.
+struct TwoClassScore {
+  double roc_auc = 0.0;            ///< chance that one of class 1 scores above one of class 0; ties count half
+  double average_precision = 0.0;  ///< sum of precision times the rise of recall over thresholds, ties together
+};
+/// Not numbers where a class is missing or a score is none. `labels`: 0 or 1.
+TwoClassScore two_class_score(std::span<const std::int32_t> labels, std::span<const double> scores);
+
+}  // namespace cambium::graph
