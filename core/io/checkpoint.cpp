@@ -15,6 +15,7 @@
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5_image.hpp"
+#include "core/io/hdf5/h5_recode.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -143,10 +144,24 @@ void write_collectively(const std::string& part, const std::vector<Stored>& fiel
   file.close();
 }
 
+/// The finished file in fewer bytes, with a seal of its own.
+void make_smaller(const std::string& part, const Compression& compress) {
+  const std::string smaller = part + ".smaller";
+  std::filesystem::remove(smaller);
+  try {
+    require_bound(part, smaller, compress, compress_file(part, smaller, compress));
+  } catch (...) {
+    std::filesystem::remove(smaller);
+    throw;
+  }
+  std::filesystem::rename(smaller, part);
+}
+
 }  // namespace
 
 void write_checkpoint(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
-                      const std::function<void(Group&)>& save, Transfer transfer) {
+                      const std::function<void(Group&)>& save, Transfer transfer,
+                      const std::optional<Compression>& compress) {
   const auto fields = stored_fields(state, comm);
   std::optional<AtomicFile> target;
   std::optional<File> file;
@@ -167,16 +182,19 @@ void write_checkpoint(const std::string& path, const State& state, const Comm& c
     for (const auto& s : fields) gather_field(file ? &*file : nullptr, s, comm);
   on_root(comm, [&] {
     file->close();
-    if (gather)
+    if (gather && !compress)
       seal(target->part(), path);
-    else
+    else if (!gather)
       reserve(target->part(), path);
   });
   if (!gather) {
     write_collectively(path + ".part", fields, comm);
-    seal(path + ".part", path, comm);
+    if (!compress) seal(path + ".part", path, comm);
   }
-  on_root(comm, [&] { target->commit(); });
+  on_root(comm, [&] {
+    if (compress) make_smaller(target->part(), *compress);
+    target->commit();
+  });
 }
 
 void write_checkpoint_later(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/io/background_file.hpp"
+#include "core/io/hdf5/compression.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/comm.hpp"
@@ -25,9 +26,12 @@ enum class Transfer { gather, collective };
 ///   /fields/<name>              every field with `restart`, rows in rank order; global fields from rank 0
 ///   32 bytes behind the end     a checksum of all before (core/io/hdf5/seal.hpp)
 ///   whatever `save` puts there  called on every rank with the root group; what rank 0 wrote is kept
-/// InputError, on every rank, when the disk refuses; an older file of that name then stays.
+/// With `compress` the real arrays of 1024 values or more are stored as it asks; that each value lies within an
+/// absolute or relative bound is compared before the file gets its name. InputError, on every rank, when the disk
+/// refuses; an older file of that name then stays.
 void write_checkpoint(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
-                      const std::function<void(Group&)>& save, Transfer transfer = Transfer::gather);
+                      const std::function<void(Group&)>& save, Transfer transfer = Transfer::gather,
+                      const std::optional<Compression>& compress = {});
 
 /// Collective: the same, gathered, but rank 0 keeps the whole file in memory and `disk` brings it to the disk while the
 /// run goes on; `allowed` and `after` are those of BackgroundFile::write(), and so is the InputError of the file

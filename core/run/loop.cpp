@@ -61,6 +61,11 @@ Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), 
         "simulate.checkpoint.asynchronous", "checkpoint.asynchronous",
         "checkpoint.asynchronous keeps the whole file in the memory of rank 0, and transfer: collective is for files "
         "that are too large for that; leave out one of the two");
+  if (params.checkpoint.asynchronous && params.checkpoint.compress)
+    throw KeyError(
+        "simulate.checkpoint.compress", "checkpoint.compress",
+        "checkpoint.asynchronous keeps the file in memory, and compress writes it to the disk twice; leave out "
+        "one of the two");
   last_step_ = params.steps.value_or(std::numeric_limits<std::int64_t>::max());
   physics_->declare(state_, context);
   for (std::size_t k = 0; k < writers_.size(); ++k)
@@ -286,7 +291,8 @@ void Loop::write_checkpoint() {
     io::write_checkpoint_later(path, state_, context_.comm, provenance, save, disk_, require, prune);
     return;
   }
-  io::write_checkpoint(path, state_, context_.comm, provenance, save, params_.checkpoint.transfer);
+  io::write_checkpoint(path, state_, context_.comm, provenance, save, params_.checkpoint.transfer,
+                       params_.checkpoint.compress);
   if (context_.comm.root()) prune();
 }
 

@@ -22,6 +22,10 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
       .def(false);
   d("at_end", &Checkpoint::at_end, "one when the stage has come to its end, too, from which more steps can follow")
       .def(true);
+  d("compress", &Checkpoint::compress,
+    "store real arrays smaller: {type: lossless} resumes bit for bit; with a bound of error the run that resumes "
+    "differs "
+    "from one that went on; not with asynchronous: true");
 }
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {

@@ -28,6 +28,7 @@ class Simulate : public Task, public Checked {
     io::Transfer transfer = io::Transfer::gather;
     bool asynchronous = false;
     bool at_end = true;
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Checkpoint>& d);
   };
   struct Params {

@@ -18,7 +18,7 @@ std::string H5mdWriter::path() const { return (fs::path(context_.run_directory) 
 std::string H5mdWriter::names_file() const { return fs::path(params_.file).replace_extension(".pdb").string(); }
 
 io::H5mdFile::Content H5mdWriter::content() const {
-  return {{params_.velocities, params_.forces}, params_.precision == Precision::float32};
+  return {{params_.velocities, params_.forces}, params_.precision == Precision::float32, params_.compress};
 }
 
 /// Files of atoms that hold none would look like those of an empty run.
@@ -36,6 +36,10 @@ void H5mdWriter::observe(const State& state, std::int64_t, double) {
     file_ = std::make_unique<io::H5mdFile>(path(), content(), io::provenance_of(context_), frame);
     io::write_file_atomically((fs::path(context_.run_directory) / names_file()).string(), io::pdb_text(frame));
   });
+}
+
+void H5mdWriter::finish(const State&) {
+  if (params_.compress && file_) context_.log.info(file_->stored_line(params_.file));
 }
 
 bool readable_or_put_aside(const std::string& path, Log& log) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class H5mdWriter : public Writer {
     std::string file = "trajectory.h5md";
     bool velocities = false, forces = false;
     Precision precision = Precision::float64;
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two frames").at_least(1).def(100);
       d("file", &Params::file, "name of the file in the run directory").def("trajectory.h5md");
@@ -35,6 +37,9 @@ class H5mdWriter : public Writer {
         "floating-point precision of positions, velocities and forces; single halves the file size")
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float64);
+      d("compress", &Params::compress,
+        "store positions, velocities and forces smaller, without loss or within a bound of error of each component");
+      d.check([](const Params& p) { return io::problem_without_first_frame(p.compress); });
     }
   };
   H5mdWriter(const Params& params, Context& context) : params_(params), context_(context) {}
@@ -42,6 +47,7 @@ class H5mdWriter : public Writer {
   std::int64_t every() const override { return params_.every; }
   bool shows_end() const override { return true; }
   void observe(const State& state, std::int64_t step, double time) override;
+  void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file, names_file()}; }
 

@@ -31,7 +31,7 @@ template <class Fields>
 io::VtkhdfFile& VtkhdfWriter::file_for(const Fields& fields) {
   if (!file_) {
     const bool single = params_.precision == Precision::float32;
-    file_ = std::make_unique<io::VtkhdfFile>(path(), fields, single, io::provenance_of(context_));
+    file_ = std::make_unique<io::VtkhdfFile>(path(), fields, single, io::provenance_of(context_), params_.compress);
     if (params_.xml) file_->also_xml();
   }
   return *file_;
@@ -65,6 +65,10 @@ void VtkhdfWriter::observe_end(const State& state, std::int64_t step, double tim
   if (time <= seen_) return;
   next_ = time;
   observe(state, step, time);
+}
+
+void VtkhdfWriter::finish(const State&) {
+  if (params_.compress && file_) context_.log.info(file_->stored_line(params_.file));
 }
 
 void VtkhdfWriter::resume(std::int64_t step) {

@@ -21,6 +21,7 @@ class VtkhdfWriter : public Writer {
     std::string file = "output.vtkhdf";
     bool velocities = false, forces = false, xml = false;
     Precision precision = Precision::float32;
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "number of steps between two snapshots; default 100 if 'interval' is not given")
           .at_least(1);
@@ -37,8 +38,12 @@ class VtkhdfWriter : public Writer {
         "also write a file in VTK's XML formats for each snapshot (.vti or .vtu) and a list of them (.pvd), for "
         "ParaView before 5.12 and VTK before 9.3")
           .def(false);
+      d("compress", &Params::compress,
+        "store what changes with time smaller: type: lossless opens everywhere, a bound of error needs Cambium's "
+        "filter");
       d.check([](const Params& p) -> std::string {
-        return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";
+        if (p.every && p.interval) return "'every' and 'interval' exclude each other; leave one out";
+        return io::problem_without_first_frame(p.compress);
       });
     }
   };
@@ -49,6 +54,7 @@ class VtkhdfWriter : public Writer {
   void observe(const State& state, std::int64_t step, double time) override;
   bool shows_end() const override { return true; }
   void observe_end(const State& state, std::int64_t step, double time) override;
+  void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override;
 

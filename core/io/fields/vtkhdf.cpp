@@ -90,7 +90,13 @@ void VtkhdfFile::begin(const char* type, const Provenance& provenance) {
 void VtkhdfFile::make_series(const std::string& name, DType type, int components, std::int64_t rows) {
   std::vector<std::int64_t> row;
   if (components > 1) row.push_back(components);
-  file_.create_series(top + name, type, row, rows);
+  // The rows of a moment, each component apart.
+  std::vector<std::int64_t> chunk{rows};
+  if (components > 1) chunk.push_back(1);
+  if (!compress_ || rows < 1)
+    file_.create_series(top + name, type, row, rows);
+  else
+    create_series(file_, top + name, type, row, compress_, chunk);
   file_.create_series(offsets_of(name), DType::i64, {});
 }
 
@@ -112,15 +118,18 @@ void VtkhdfFile::make_image(const GridFields& grid) {
   head.set_attribute("Spacing", tensor_of(spacing, {3}));
   head.set_attribute("Direction", tensor_of(direction, {9}));
   for (const auto& field : grid.fields) {
-    auto row = shape;
-    if (field.components > 1) row.push_back(field.components);
-    file_.create_series(top + "CellData/" + field.name, real_, row);
+    auto row = shape, chunk = shape;
+    chunk.insert(chunk.begin(), 1);
+    if (field.components > 1) row.push_back(field.components), chunk.push_back(1);
+    create_series(file_, top + "CellData/" + field.name, real_, row, compress_,
+                  compress_ ? chunk : std::vector<std::int64_t>{});
     file_.create_series(offsets_of("CellData/" + field.name), DType::i64, {});
   }
 }
 
-VtkhdfFile::VtkhdfFile(const std::string& path, const GridFields& grid, bool single, const Provenance& provenance)
-    : file_(File::create(path)), real_(single ? DType::f32 : DType::f64) {
+VtkhdfFile::VtkhdfFile(const std::string& path, const GridFields& grid, bool single, const Provenance& provenance,
+                       const std::optional<Compression>& compress)
+    : file_(File::create(path)), real_(single ? DType::f32 : DType::f64), compress_(compress) {
   const bool image = evenly_spaced(grid);
   begin(image ? "ImageData" : "UnstructuredGrid", provenance);
   if (image)
@@ -134,8 +143,9 @@ VtkhdfFile::VtkhdfFile(const std::string& path, const GridFields& grid, bool sin
   file_.set_attribute("axes", axes);
 }
 
-VtkhdfFile::VtkhdfFile(const std::string& path, const Frame& frame, bool single, const Provenance& provenance)
-    : file_(File::create(path)), real_(single ? DType::f32 : DType::f64) {
+VtkhdfFile::VtkhdfFile(const std::string& path, const Frame& frame, bool single, const Provenance& provenance,
+                       const std::optional<Compression>& compress)
+    : file_(File::create(path)), real_(single ? DType::f32 : DType::f64), compress_(compress) {
   begin("PolyData", provenance);
   const std::int64_t n = frame.size(), four[1] = {4};
   std::vector<std::int64_t> index(n + 1);
@@ -190,6 +200,12 @@ void VtkhdfFile::also_xml() {
   // Values of a file that was begun in one precision stay in it.
   const auto path = std::filesystem::path(file_.file()).replace_extension(".pvd").string();
   xml_ = std::make_unique<VtkXmlSeries>(path, real_ == DType::f32, kept);
+}
+
+std::string VtkhdfFile::stored_line(const std::string& shown) const {
+  auto names = growing(file_);
+  for (auto& name : names) name = top + name;
+  return io::stored_line(shown, file_, names);
 }
 
 double VtkhdfFile::last_time(double none) const {

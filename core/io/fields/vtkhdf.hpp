@@ -1,9 +1,11 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/io/fields/vtk_xml.hpp"
+#include "core/io/hdf5/compression.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/provenance.hpp"
 #include "core/io/structures/frame.hpp"
@@ -28,9 +30,12 @@ namespace cambium::io {
 class VtkhdfFile {
  public:
   /// A new file without moments, for fields on this grid or for these particles.
-  VtkhdfFile(const std::string& path, const GridFields& grid, bool single_precision, const Provenance& provenance);
-  VtkhdfFile(const std::string& path, const Frame& frame, bool single_precision, const Provenance& provenance);
-  VtkhdfFile(const std::string& path, const NodeFields& nodes, bool single_precision, const Provenance& provenance);
+  VtkhdfFile(const std::string& path, const GridFields& grid, bool single_precision, const Provenance& provenance,
+             const std::optional<Compression>& compress = {});
+  VtkhdfFile(const std::string& path, const Frame& frame, bool single_precision, const Provenance& provenance,
+             const std::optional<Compression>& compress = {});
+  VtkhdfFile(const std::string& path, const NodeFields& nodes, bool single_precision, const Provenance& provenance,
+             const std::optional<Compression>& compress = {});
   /// An existing file without its moments after `last_step`.
   VtkhdfFile(const std::string& path, std::int64_t last_step);
 
@@ -42,6 +47,8 @@ class VtkhdfFile {
   /// Writes every moment from now on in VTK's XML formats, too, beside the file and with the name NAME.pvd
   /// (VtkXmlSeries).
   void also_xml();
+  /// How much smaller the arrays that change with time are stored, for the log.
+  std::string stored_line(const std::string& shown) const;
   /// Time of the last moment; `none` when there is none.
   double last_time(double none) const;
 
@@ -63,7 +70,8 @@ class VtkhdfFile {
 
   File file_;
   DType real_ = DType::f64;
-  std::unique_ptr<VtkXmlSeries> xml_;  ///< where asked for
+  std::optional<Compression> compress_;  ///< of a new file's arrays
+  std::unique_ptr<VtkXmlSeries> xml_;    ///< where asked for
 };
 
 /// One line for the log: who reads the file, and what to write for older ones.

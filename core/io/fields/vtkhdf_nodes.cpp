@@ -3,8 +3,9 @@
 
 namespace cambium::io {
 
-VtkhdfFile::VtkhdfFile(const std::string& path, const NodeFields& nodes, bool single, const Provenance& provenance)
-    : file_(File::create(path)), real_(single ? DType::f32 : DType::f64) {
+VtkhdfFile::VtkhdfFile(const std::string& path, const NodeFields& nodes, bool single, const Provenance& provenance,
+                       const std::optional<Compression>& compress)
+    : file_(File::create(path)), real_(single ? DType::f32 : DType::f64), compress_(compress) {
   begin("UnstructuredGrid", provenance);
   const NodeCells& mesh = *nodes.cells;
   constexpr std::uint8_t line = 3, triangle = 5;  // VTK's numbers

@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "core/base/error.hpp"
 #include "core/codec/zfp_codec.hpp"
+#include "core/io/hdf5/filter.hpp"
+#include "core/io/hdf5/h5_internal.hpp"
 
 namespace cambium::io {
 namespace {
@@ -11,8 +17,14 @@ namespace {
 constexpr int most_groups = 32;  // their weights must fit into the header of a data set
 
 std::string problem_of(const Compression& c) {
-  if (c.relative.has_value() + c.absolute.has_value() + c.psnr.has_value() != 1)
-    return "give one of 'relative', 'absolute' and 'psnr', for example {relative: 1e-4}";
+  if (c.lossless())
+    for (const auto& [key, given] : {std::pair{"relative", c.relative.has_value()},
+                                     {"absolute", c.absolute.has_value()},
+                                     {"psnr", c.psnr.has_value()}})
+      if (given)
+        return fmt::format("'{}' is a bound of error, and type: lossless has none; leave one of both out", key);
+  if (!c.lossless() && c.relative.has_value() + c.absolute.has_value() + c.psnr.has_value() != 1)
+    return "give one of 'relative', 'absolute' and 'psnr', for example {relative: 1e-4}, or {type: lossless}";
   if (c.type == Compression::Type::zfp && !lowp::has_zfp())
     return "this build has no ZFP; install it (Debian: libzfp-dev), configure and build again, or leave the codec away";
   if (c.type == Compression::Type::learned) return "";
@@ -39,13 +51,14 @@ void Compression::describe(deck::Describe<Compression>& d) {
     "error of a single value may be larger")
       .positive();
   d("type", &Compression::type,
-    "codec: prediction by interpolation, by Lorenzo differences, or the better of both; ZFP, if this build has it; or "
-    "learned corrections on top of the better of both")
+    "codec: prediction by interpolation, by Lorenzo differences, or the better of both; ZFP, if this build has it; "
+    "learned corrections on top of the better of both; or lossless, by the filters of every HDF5 library")
       .options({{"automatic", Type::automatic},
                 {"interpolation", Type::interpolation},
                 {"lorenzo", Type::lorenzo},
                 {"zfp", Type::zfp},
-                {"learned", Type::learned}})
+                {"learned", Type::learned},
+                {"lossless", Type::lossless}})
       .def(Type::automatic);
   d("groups", &Compression::groups,
     "learned codec: number of groups of values, each with a small network of its own; default 10")
@@ -107,6 +120,7 @@ std::optional<lowp::Enhancer> fitted(std::span<const double> first, std::span<co
 
 Dataset create_series(Group& file, const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                       const Compression& compress, std::span<const double> first, std::string& said) {
+  if (compress.lossless()) return create_series(file, name, type, row_shape, std::optional(compress));
   auto coding = compress.coding();
   if (!coding.learned || compress.fit.value_or(Compression::Fit::every_frame) == Compression::Fit::every_frame)
     return file.create_coded_series(name, type, row_shape, coding);
@@ -115,6 +129,97 @@ Dataset create_series(Group& file, const std::string& name, DType type, std::spa
   // Frames that nothing was learned for are stored plainly.
   if (!weights) coding.learned.reset();
   return file.create_coded_series(name, type, row_shape, coding, weights ? &*weights : nullptr);
+}
+
+void detail::set_lossless(const Handle& properties, const std::string& file, const std::string& name) {
+  if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0 || H5Zfilter_avail(H5Z_FILTER_SHUFFLE) <= 0)
+    throw InputError(
+        fmt::format("'{}' in '{}': this HDF5 was built without the filters shuffle and deflate (zlib); build it with "
+                    "them, or leave out 'compress'",
+                    name, file));
+  H5Pset_shuffle(properties.id());
+  constexpr unsigned level = 4;
+  H5Pset_deflate(properties.id(), level);
+}
+
+namespace {
+
+constexpr std::int64_t fewest_coded = 256;  // in a chunk; a stream of fewer numbers is longer than they are
+
+/// Opens what Group keeps for its own functions.
+struct Maker : Group {
+  explicit Maker(const Group& group) : Group(group) {}
+  using Group::make;
+};
+
+std::int64_t product(std::span<const std::int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+bool is_coded(DType type, std::span<const std::int64_t> chunk, const Compression& compress) {
+  return !compress.lossless() && (type == DType::f32 || type == DType::f64) && product(chunk) >= fewest_coded;
+}
+
+Dataset make_stored(Group& file, const std::string& name, DType type, const Handle& space,
+                    std::span<const std::int64_t> chunk, const Compression& compress, bool coded) {
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  const std::vector<hsize_t> part(chunk.begin(), chunk.end());
+  H5Pset_chunk(properties.id(), static_cast<int>(part.size()), part.data());
+  if (!coded) {
+    detail::set_lossless(properties, file.file(), name);
+  } else {
+    const auto values =
+        lossy_filter_values(compress.coding(), nullptr, static_cast<int>(size_of(type)), {chunk.begin(), chunk.end()});
+    H5Pset_filter(properties.id(), lossy_filter_id, H5Z_FLAG_MANDATORY, values.size(), values.data());
+  }
+  return Maker(file).make(name, detail::type_of(type), space, properties);
+}
+
+}  // namespace
+
+Dataset create_series(Group& file, const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                      const std::optional<Compression>& compress, std::span<const std::int64_t> chunk) {
+  if (!compress) return file.create_series(name, type, row_shape, chunk.empty() ? 1 : chunk[0]);
+  const detail::Entered entered;
+  std::vector<std::int64_t> part{1};
+  for (const auto n : row_shape) part.push_back(std::max<std::int64_t>(n, 1));
+  if (!chunk.empty()) part.assign(chunk.begin(), chunk.end());
+  const bool coded = is_coded(type, part, *compress);
+  if (chunk.empty() && coded) return file.create_coded_series(name, type, row_shape, compress->coding());
+  if (!coded) part = detail::series_chunk(type, row_shape, part[0]);
+  std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED};
+  for (const auto n : row_shape) extent.push_back(n), limit.push_back(n);
+  const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
+  return make_stored(file, name, type, space, part, *compress, coded);
+}
+
+Dataset allocate(Group& file, const std::string& name, DType type, std::span<const std::int64_t> shape,
+                 std::span<const std::int64_t> chunk, const Compression& compress) {
+  const detail::Entered entered;
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    if (shape[k] % chunk[k] != 0) throw InternalError(fmt::format("'{}': a chunk would be cut by the edge", name));
+  const std::vector<hsize_t> extent(shape.begin(), shape.end());
+  const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr));
+  return make_stored(file, name, type, space, chunk, compress, is_coded(type, chunk, compress));
+}
+
+std::string problem_without_first_frame(const std::optional<Compression>& compress) {
+  return compress && compress->fit == Compression::Fit::first_frame
+             ? "'compress.fit: first_frame' is for output 'fields' of convection; take every_frame"
+             : "";
+}
+
+std::string stored_line(const std::string& shown, const Group& file, std::span<const std::string> names) {
+  double plain = 0.0, stored = 0.0;
+  for (const auto& name : names) {
+    if (!file.exists(name)) continue;
+    const auto set = file.dataset(name);
+    plain += static_cast<double>(set.elements() * size_of(set.dtype()));
+    stored += static_cast<double>(set.stored_bytes());
+  }
+  if (!(stored > 0.0)) return fmt::format("{}: nothing to compress", shown);
+  return fmt::format("{}: arrays of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller", shown, plain / 1e6,
+                     stored / 1e6, plain / stored);
 }
 
 }  // namespace cambium::io

@@ -100,7 +100,12 @@ std::vector<std::byte> encode(Settings& settings, const void* data, std::size_t 
     mark_fills<T>(marked, settings.fills);
     values = marked;
   }
-  return lowp::encode_field<T>(values, settings.chunk, settings.coding, report);
+  // Rows are along the last dimension that is longer than one.
+  std::vector<std::int64_t> shape;
+  for (const auto extent : settings.chunk)
+    if (extent > 1) shape.push_back(extent);
+  if (shape.empty()) shape.push_back(1);
+  return lowp::encode_field<T>(values, shape, settings.coding, report);
 }
 
 template <class T>

@@ -311,26 +311,35 @@ Dataset Group::allocate(const std::string& name, DType type, std::span<const std
   return make(name, type_of(type), space, properties);
 }
 
+std::vector<std::int64_t> detail::series_chunk(DType type, std::span<const std::int64_t> row_shape,
+                                               std::int64_t rows_at_once) {
+  std::vector<std::int64_t> chunk{1};
+  std::int64_t bytes = size_of(type);
+  for (auto n : row_shape) {
+    chunk.push_back(std::max<std::int64_t>(n, 1));
+    bytes *= n;
+  }
+  chunk[0] = std::clamp<std::int64_t>(65536 / std::max<std::int64_t>(bytes, 1), 1, 1024);
+  chunk[0] = std::max(chunk[0], std::min(rows_at_once, (std::int64_t{1} << 20) / std::max<std::int64_t>(bytes, 1)));
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  for (std::size_t k = 1; k < chunk.size() && bytes > most; ++k) {
+    const std::int64_t parts = std::min(chunk[k], bytes / most + 1);
+    chunk[k] = (chunk[k] + parts - 1) / parts;
+    bytes = bytes / parts + 1;
+  }
+  return chunk;
+}
+
 Dataset Group::create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                              std::int64_t rows_at_once) {
   const Entered entered;
-  std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
-  std::int64_t bytes = size_of(type);
+  std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED};
   for (auto n : row_shape) {
     extent.push_back(n);
     limit.push_back(n);
-    chunk.push_back(std::max<hsize_t>(n, 1));
-    bytes *= n;
   }
-  // Small rows share a chunk of about 64 KiB; HDF5 allows no chunk of 4 GiB.
-  chunk[0] = std::clamp<std::int64_t>(65536 / std::max<std::int64_t>(bytes, 1), 1, 1024);
-  chunk[0] = std::max<hsize_t>(
-      chunk[0], std::min<std::int64_t>(rows_at_once, (std::int64_t{1} << 20) / std::max<std::int64_t>(bytes, 1)));
-  for (std::size_t k = 1; k < chunk.size() && bytes > (1LL << 30); ++k) {
-    const hsize_t parts = std::min<hsize_t>(chunk[k], bytes / (1LL << 30) + 1);
-    chunk[k] = (chunk[k] + parts - 1) / parts;
-    bytes = bytes / static_cast<std::int64_t>(parts) + 1;
-  }
+  const auto part = series_chunk(type, row_shape, rows_at_once);
+  const std::vector<hsize_t> chunk(part.begin(), part.end());
   const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());

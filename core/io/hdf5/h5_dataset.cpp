@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/recorder.hpp"
+#include "core/io/hdf5/filter.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
 
 namespace cambium::io {
@@ -293,8 +294,28 @@ void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& o
   require_same(original, out.data, n, type.id(), wanted.id(), file_, path_);
 }
 
+/// A chunk within a bound of error that is written in parts would be decoded and encoded for each of them, and its
+/// errors would add up.
+static void require_whole_chunks(const Dataset& set, const Handle& handle, std::span<const std::int64_t> start,
+                                 const TensorRef& in) {
+  const Handle properties(H5Dget_create_plist(handle.id()));
+  unsigned flags = 0;
+  std::size_t values = 0;
+  if (H5Pget_layout(properties.id()) != H5D_CHUNKED ||
+      H5Pget_filter_by_id2(properties.id(), lossy_filter_id, &flags, &values, nullptr, 0, nullptr, nullptr) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return;
+  }
+  const auto chunk = set.chunk();
+  for (int k = 0; k < in.rank; ++k)
+    if (start[k] % chunk[k] != 0 || in.shape[k] % chunk[k] != 0)
+      throw InternalError(fmt::format("'{}' in '{}' lies within a bound of error: its chunks are written whole",
+                                      set.path(), set.file()));
+}
+
 void Dataset::write_block(std::span<const std::int64_t> start, const TensorRef& in, Transfer transfer) {
   const Entered entered;
+  require_whole_chunks(*this, handle_, start, in);
   const Region region("HDF5: write", WorkKind::files,
                       {.bytes = static_cast<double>(in.elements() * size_of(in.dtype))});
   const Handle space = select(handle_, start, in, file_, path_), memory = space_of(in);

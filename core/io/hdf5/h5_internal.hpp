@@ -51,6 +51,13 @@ class Packed {
   std::vector<char> copy_;
 };
 
+/// Chunk of a series of rows: small rows share one of about 64 KiB, larger ones that come `rows_at_once` one of up to
+/// a MiB, and HDF5 allows none of 4 GiB.
+std::vector<std::int64_t> series_chunk(DType type, std::span<const std::int64_t> row_shape, std::int64_t rows_at_once);
+
+/// Adds the filters shuffle and deflate. InputError where this HDF5 has them not.
+void set_lossless(const Handle& properties, const std::string& file, const std::string& name);
+
 /// Name of an HDF5 type for messages: "64-bit integer", "text".
 std::string describe_type(hid_t type);
 

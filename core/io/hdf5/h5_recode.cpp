@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@ using detail::checked;
 using detail::checked_status;
 using detail::Entered;
 using detail::FileCopy;
+using detail::set_lossless;
 
 bool is_coded(const Handle& set) {
   const Handle properties(H5Dget_create_plist(set.id()));
@@ -35,6 +37,7 @@ struct Plan {
   std::vector<std::int64_t> shape, chunk;  ///< chunk: of one read and write
   bool chunked = true;
   std::vector<unsigned> filter;  ///< values of the filter; empty: none
+  bool lossless = false;         ///< by the filters that every HDF5 has
 };
 
 /// Whether it was made with room to grow along any dimension.
@@ -70,6 +73,7 @@ void make(const Dataset& from, Group& to, const Plan& plan, hid_t from_file, hid
   else
     H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
   H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_DEFAULT);
+  if (plan.lossless) set_lossless(properties, to.file(), from.path());
   if (!plan.filter.empty())
     H5Pset_filter(properties.id(), lossy_filter_id, H5Z_FLAG_MANDATORY, plan.filter.size(), plan.filter.data());
   checked(H5Dcreate2(to_file, from.path().c_str(), type.id(), space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
@@ -196,6 +200,21 @@ std::string reason_to_keep(hid_t file, const Dataset& set) {
                                   : fmt::format("its numbers have {} bits, not 32 or 64", bits);
 }
 
+/// Chunks of about a MiB: rows of a series, else the leading dimensions are cut.
+std::vector<std::int64_t> lossless_chunk(const Plan& plan, bool series) {
+  if (series) return detail::series_chunk(plan.type, std::span(plan.shape).subspan(1), 1);
+  constexpr double wanted = 1 << 20;
+  auto chunk = plan.shape;
+  double bytes = size_of(plan.type);
+  for (const auto n : chunk) bytes *= static_cast<double>(n);
+  for (std::size_t k = 0; k < chunk.size() && bytes > wanted; ++k) {
+    const auto parts = std::min(static_cast<double>(chunk[k]), std::ceil(bytes / wanted));
+    chunk[k] = (chunk[k] + static_cast<std::int64_t>(parts) - 1) / static_cast<std::int64_t>(parts);
+    bytes /= parts;
+  }
+  return chunk;
+}
+
 /// False where the data set is to be copied as it is.
 bool encode(const Dataset& from, Group& to, const Compression& compress, std::int64_t fewest, hid_t from_file,
             hid_t to_file, std::vector<Recoded>& list) {
@@ -207,7 +226,15 @@ bool encode(const Dataset& from, Group& to, const Compression& compress, std::in
     return false;
   }
   Plan plan{*type, from.shape(), from.shape(), true, {}};
-  if (is_series(from_file, from)) plan.chunk[0] = 1;
+  const bool series = is_series(from_file, from);
+  if (compress.lossless()) {
+    plan.lossless = true;
+    plan.chunk = lossless_chunk(plan, series);
+    make(from, to, plan, from_file, to_file);
+    fill(from, to, plan, from_file, to_file, list);
+    return true;
+  }
+  if (series) plan.chunk[0] = 1;
   double bytes = size_of(plan.type);
   for (auto n : plan.chunk) bytes *= static_cast<double>(n);
   if (bytes >= 2147483648.0)
@@ -316,6 +343,46 @@ std::vector<Recoded> compress_file(const std::string& from, const std::string& t
                  [&](const Dataset& set, Group& out, hid_t in_file, hid_t out_file, std::vector<Recoded>& list) {
                    return encode(set, out, compress, fewest, in_file, out_file, list);
                  });
+}
+
+namespace {
+
+/// The largest error of a chunk, and what the bound means for its values.
+template <class T>
+void require_within(const Dataset& from, const Dataset& to, const Plan& plan, const Compression& compress,
+                    hid_t from_file, hid_t to_file) {
+  const Handle source = opened(from_file, from), target = opened(to_file, to);
+  std::vector<std::int64_t> start(plan.shape.size(), 0);
+  std::vector<T> before, after;
+  do {
+    move_block(source, start, plan.chunk, before, false, from);
+    move_block(target, start, plan.chunk, after, false, to);
+    const double bound = lowp::absolute_bound<T>(before, plan.chunk, compress.bound(), compress.coding().predictor);
+    for (std::size_t k = 0; k < before.size(); ++k)
+      if (std::isfinite(before[k])
+              ? !(std::abs(static_cast<double>(before[k]) - static_cast<double>(after[k])) <= bound)
+              : std::memcmp(&before[k], &after[k], sizeof(T)) != 0)
+        throw InternalError(fmt::format("'{}' in '{}': a value {} came back as {}, beyond the bound {}", from.path(),
+                                        from.file(), before[k], after[k], bound));
+  } while (next_block(plan, start));
+}
+
+}  // namespace
+
+void require_bound(const std::string& from, const std::string& to, const Compression& compress,
+                   const std::vector<Recoded>& list) {
+  if (compress.lossless() || compress.psnr) return;
+  const Entered entered;
+  const File before = File::open(from), after = File::open(to);
+  const Handle in(H5Fopen(from.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)),
+      out(H5Fopen(to.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  for (const auto& recoded : list) {
+    if (!recoded.kept.empty() || recoded.elements == 0) continue;
+    const auto source = before.dataset(recoded.path), target = after.dataset(recoded.path);
+    const Plan plan{source.dtype(), source.shape(), target.chunk(), true, {}};
+    plan.type == DType::f32 ? require_within<float>(source, target, plan, compress, in.id(), out.id())
+                            : require_within<double>(source, target, plan, compress, in.id(), out.id());
+  }
 }
 
 std::vector<Recoded> decompress_file(const std::string& from, const std::string& to) {

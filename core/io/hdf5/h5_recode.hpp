@@ -15,12 +15,17 @@ struct Recoded {
 };
 
 /// Writes a copy of an HDF5 file, in which data sets of real numbers (32 or 64 bits) with at least `fewest` values are
-/// stored within the bound of `compress`: frame by frame where they can grow along their first dimension, else as a
-/// whole. Everything else, with links, attributes and dimension scales (their numbers, too), is copied as it is; the
-/// list has a reason for real numbers that were. The copy carries a seal (`seal.hpp`). InputError where `from` cannot
-/// be read, or `to` exists.
+/// stored within the bound of `compress`, or without loss: frame by frame where they can grow along their first
+/// dimension, else as a whole. Everything else, with links, attributes and dimension scales (their numbers, too), is
+/// copied as it is; the list has a reason for real numbers that were. The copy carries a seal (`seal.hpp`). InputError
+/// where `from` cannot be read, or `to` exists.
 std::vector<Recoded> compress_file(const std::string& from, const std::string& to, const Compression& compress,
                                    std::int64_t fewest = 1024);
+
+/// Decodes what compress_file() wrote and compares each value with the original. InternalError where one lies beyond an
+/// absolute or relative bound; of a PSNR, which bounds no value, and of lossless copies nothing is compared.
+void require_bound(const std::string& from, const std::string& to, const Compression& compress,
+                   const std::vector<Recoded>& list);
 
 /// Writes a copy that every HDF5 reads: what the filter of Cambium encoded is stored as plain numbers. Its checksums
 /// are compared before anything is decoded. InputError where there is nothing of it, and where the file is damaged.

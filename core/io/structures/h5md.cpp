@@ -52,18 +52,21 @@ std::vector<std::string> H5mdFile::series() const {
 
 void H5mdFile::make_series(const Frame& first) {
   const DType real = content_.single_precision ? DType::f32 : DType::f64;
-  const std::int64_t rows[2] = {first.size(), 3}, matrix[2] = {3, 3};
+  const std::int64_t rows[2] = {first.size(), 3}, matrix[2] = {3, 3}, component[3] = {1, first.size(), 1};
+  const auto vectors = [&](const std::string& name) {
+    return create_series(
+        file_, root + name + "/value", real, rows, content_.compress,
+        content_.compress ? std::span<const std::int64_t>(component) : std::span<const std::int64_t>());
+  };
   Group box = file_.create_group(root + "box");
   box.set_attribute("dimension", 3);
   box.set_ascii_attribute("boundary", std::vector<std::string>(3, "periodic"));
   // A matrix, also for a rectangular cell: the specification allows both, MDAnalysis 2.4 loses a cell of three lengths.
   file_.create_series(root + "box/edges/value", DType::f64, matrix).set_attribute("unit", "Angstrom");
-  file_.create_series(root + "position/value", real, rows).set_attribute("unit", "Angstrom");
-  file_.create_series(root + "image/value", DType::i32, rows);
-  if (content_.parts.velocity)
-    file_.create_series(root + "velocity/value", real, rows).set_attribute("unit", "Angstrom ps-1");
-  if (content_.parts.force)
-    file_.create_series(root + "force/value", real, rows).set_attribute("unit", "kJ mol-1 Angstrom-1");
+  vectors("position").set_attribute("unit", "Angstrom");
+  create_series(file_, root + "image/value", DType::i32, rows, content_.compress);
+  if (content_.parts.velocity) vectors("velocity").set_attribute("unit", "Angstrom ps-1");
+  if (content_.parts.force) vectors("force").set_attribute("unit", "kJ mol-1 Angstrom-1");
   file_.create_series(root + "position/step", DType::i64, {});
   file_.create_series(root + "position/time", DType::f64, {}).set_attribute("unit", "ps");
   for (const auto& name : series()) {
@@ -123,6 +126,12 @@ void H5mdFile::append(const Frame& frame) {
   file_.dataset(root + "position/step").append(tensor_of(&frame.step, {}));
   file_.dataset(root + "position/time").append(tensor_of(&frame.time, {}));
   file_.flush();
+}
+
+std::string H5mdFile::stored_line(const std::string& shown) const {
+  auto names = series();
+  for (auto& name : names) name = root + name + "/value";
+  return io::stored_line(shown, file_, names);
 }
 
 }  // namespace cambium::io

@@ -1,7 +1,9 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/io/hdf5/compression.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/provenance.hpp"
 #include "core/io/structures/frame.hpp"
@@ -22,6 +24,7 @@ class H5mdFile {
   struct Content {
     FrameParts parts;
     bool single_precision = false;  ///< of the series
+    std::optional<Compression> compress = {};
   };
 
   /// A new file, made with the first frame.
@@ -31,6 +34,8 @@ class H5mdFile {
 
   /// Adds a frame; it has reached the operating system when this returns.
   void append(const Frame& frame);
+  /// How much smaller the series are stored, for the log.
+  std::string stored_line(const std::string& shown) const;
 
  private:
   void make_series(const Frame& first);

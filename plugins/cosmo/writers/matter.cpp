@@ -79,7 +79,8 @@ void MatterWriter::create() {
   for (const char* axis : {"x", "y", "z"})
     io::labelled(file.write(axis, x), "Mpc/h", std::string(axis) + " of the cell's centre");
   const std::int64_t cells[3] = {n, n, n};
-  io::labelled(file.create_series("counts", DType::f32, cells), "", "particles in the cell, each spread over some");
+  io::labelled(io::create_series(file, "counts", DType::f32, cells, params_.compress), "",
+               "particles in the cell, each spread over some");
   file.attach_scales("counts", {"scale_factor", "x", "y", "z"});
 }
 
@@ -108,6 +109,11 @@ void MatterWriter::observe(const State&, std::int64_t step, double) {
     if (params_.counts) file_->dataset("counts").append(io::tensor_of(counts.data(), {n, n, n}));
     file_->flush();
   });
+}
+
+void MatterWriter::finish(const State&) {
+  const std::string name[1] = {"counts"};
+  if (params_.compress && params_.counts && file_) context_.log.info(io::stored_line(params_.file, *file_, name));
 }
 
 void MatterWriter::resume(std::int64_t step) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/io/hdf5/compression.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/plugin/writer.hpp"
 
@@ -27,10 +28,13 @@ class MatterWriter : public Writer {
     std::int64_t every = 10;
     bool counts = true;
     std::string file = "matter.h5";
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "number of steps between two snapshots").at_least(1).def(10);
       d("counts", &Params::counts, "particles of each cell, too; else spectra only").def(true);
       d("file", &Params::file, "name in the folder of the stage").def("matter.h5");
+      d("compress", &Params::compress, "store the particles of cells smaller, without loss or within a bound of error");
+      d.check([](const Params& p) { return io::problem_without_first_frame(p.compress); });
     }
   };
   MatterWriter(const Params& params, Context& context) : params_(params), context_(context) {}
@@ -39,6 +43,7 @@ class MatterWriter : public Writer {
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;
   bool shows_end() const override { return true; }
+  void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }
 

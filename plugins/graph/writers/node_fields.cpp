@@ -65,7 +65,8 @@ void NodeFieldsWriter::create(const AllShown& all) {
   const std::int64_t nodes[1] = {std::ssize(cells.points)};
   for (const auto& name : run.names()) {
     const auto type = params_.precision == Precision::float32 ? DType::f32 : DType::f64;
-    const auto array = io::labelled(file.create_series(name, type, nodes), "", name + " on the nodes");
+    const auto array =
+        io::labelled(io::create_series(file, name, type, nodes, params_.compress), "", name + " on the nodes");
     file.attach_scales(name, {"time", "node"});
     io::set_coordinates(array, "step x y z");
   }
@@ -100,6 +101,10 @@ void NodeFieldsWriter::observe_end(const State& state, std::int64_t step, double
   if (time <= seen_) return;
   next_ = time;
   observe(state, step, time);
+}
+
+void NodeFieldsWriter::finish(const State&) {
+  if (params_.compress && file_) context_.log.info(io::stored_line(params_.file, *file_, physics_->run().names()));
 }
 
 void NodeFieldsWriter::resume(std::int64_t step) {

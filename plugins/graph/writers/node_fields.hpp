@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/io/hdf5/compression.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/plugin/writer.hpp"
 
@@ -28,6 +29,7 @@ class NodeFieldsWriter : public Writer {
     std::optional<double> interval;
     std::string file = "nodes.h5";
     Precision precision = Precision::float64;
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "number of steps between two snapshots; default 100 if 'interval' is not given")
           .at_least(1);
@@ -39,8 +41,10 @@ class NodeFieldsWriter : public Writer {
       d("precision", &Params::precision, "floating-point precision of the values; single halves the file size")
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float64);
+      d("compress", &Params::compress, "store the values smaller, without loss or within a bound of error");
       d.check([](const Params& p) -> std::string {
-        return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";
+        if (p.every && p.interval) return "'every' and 'interval' exclude each other; leave one out";
+        return io::problem_without_first_frame(p.compress);
       });
     }
   };
@@ -51,6 +55,7 @@ class NodeFieldsWriter : public Writer {
   void observe(const State& state, std::int64_t step, double time) override;
   bool shows_end() const override { return true; }
   void observe_end(const State& state, std::int64_t step, double time) override;
+  void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }
 

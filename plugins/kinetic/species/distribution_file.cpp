@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "core/base/counts.hpp"
 #include "core/base/error.hpp"
 #include "core/io/gather.hpp"
+#include "core/parallel/agree.hpp"
 
 namespace cambium::kinetic {
 namespace {
@@ -19,19 +23,27 @@ struct CellRows {
   int first, count;
 };
 
-/// Of at most `most_bytes`, one cell at least.
-std::vector<CellRows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_bytes) {
+/// Of at most `most_bytes`, one cell at least; with `slab`, none across a multiple of so many cells.
+std::vector<CellRows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_bytes, std::int64_t slab = 0) {
   const std::int64_t bytes = std::int64_t{grid.local_velocity_cells()} * modes * 8;
   std::vector<CellRows> out;
   for (int cell = 0, before = -1; cell < grid.local_conf_cells(); ++cell) {
     const int whole = grid.conf_index(grid.local_conf(cell));
-    if (out.empty() || whole != before + 1 || (out.back().count + 1) * bytes > most_bytes)
+    if (out.empty() || whole != before + 1 || (slab > 0 && whole % slab == 0) ||
+        (out.back().count + 1) * bytes > most_bytes)
       out.push_back({cell, 1});
     else
       ++out.back().count;
     before = whole;
   }
   return out;
+}
+
+/// By their place in the whole grid.
+std::vector<CellRows> sorted(std::vector<CellRows> rows, const PhaseGrid& grid) {
+  const auto place = [&](const CellRows& r) { return grid.conf_index(grid.local_conf(r.first)); };
+  std::sort(rows.begin(), rows.end(), [&](const CellRows& a, const CellRows& b) { return place(a) < place(b); });
+  return rows;
 }
 
 /// Where these rows begin in the file's array, and `data` in their shape.
@@ -78,33 +90,121 @@ void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& b
   object.set_attribute("exponents", exponents);
 }
 
-void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm) {
-  const auto& grid = solver.grid();
-  const int modes = solver.basis().modes, nv = grid.local_velocity_cells();
+namespace {
+
+std::vector<std::int64_t> shape_of(const PhaseGrid& grid, int modes) {
   std::vector<std::int64_t> shape{grid.conf_cells()};
   for (int d = 0; d < grid.vdim; ++d) shape.push_back(grid.velocity(d).cells);
   shape.push_back(modes);
+  return shape;
+}
+
+/// The expansions of a rank's cells, a piece at a time.
+class OwnPieces {
+ public:
+  OwnPieces(const Solver& solver, std::vector<CellRows> pieces) : solver_(solver), pieces_(std::move(pieces)) {}
+
+  bool next(io::Block& block, std::int64_t before) {
+    const auto& grid = solver_.grid();
+    const int modes = solver_.basis().modes, nv = grid.local_velocity_cells();
+    if (at_ == pieces_.size()) return false;
+    const CellRows& rows = pieces_[at_];
+    if (grid.conf_index(grid.local_conf(rows.first)) >= before) return false;
+    ++at_;
+    data_.resize(at(std::int64_t{rows.count} * nv * modes));
+    for (int c = 0; c < rows.count; ++c)
+      for (int iv = 0; iv < nv; ++iv)
+        solver_.get(0, rows.first + c, iv, &data_[at((std::int64_t{c} * nv + iv) * modes)]);
+    block = block_of(grid, rows, modes, data_.data());
+    return true;
+  }
+
+ private:
+  const Solver& solver_;
+  std::vector<CellRows> pieces_;
+  std::vector<double> data_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm) {
+  const auto& grid = solver.grid();
+  const int modes = solver.basis().modes;
   std::optional<io::Dataset> set;
   if (comm.root()) {
-    set = group.allocate(name + "/f", DType::f64, shape);
+    set = group.allocate(name + "/f", DType::f64, shape_of(grid, modes));
     describe_grid(*set, grid, solver.basis());
   }
-  const auto pieces = rows_of(grid, modes, piece_bytes);
-  std::vector<double> data;
-  std::size_t next = 0;
+  OwnPieces pieces(solver, rows_of(grid, modes, piece_bytes));
   io::gather_blocks(
-      comm,
-      [&](io::Block& block) {
-        if (next == pieces.size()) return false;
-        const CellRows& rows = pieces[next++];
-        data.resize(at(std::int64_t{rows.count} * nv * modes));
-        for (int c = 0; c < rows.count; ++c)
-          for (int iv = 0; iv < nv; ++iv)
-            solver.get(0, rows.first + c, iv, &data[at((std::int64_t{c} * nv + iv) * modes)]);
-        block = block_of(grid, rows, modes, data.data());
-        return true;
-      },
+      comm, [&](io::Block& block) { return pieces.next(block, grid.conf_cells()); },
       [&](const io::Block& block) { set->write_block(block.start, block.values); });
+}
+
+std::int64_t cells_of_a_slab(const PhaseGrid& grid, int modes) {
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 26;
+  const std::int64_t first = grid.axis[0].cells, row = grid.conf_cells() / first;
+  std::int64_t velocities = 1;
+  for (int d = 0; d < grid.vdim; ++d) velocities *= grid.velocity(d).cells;
+  std::int64_t rows = std::max<std::int64_t>(1, most_bytes / (8 * row * velocities * modes));
+  rows = std::min(rows, first);
+  while (first % rows != 0) --rows;
+  return rows * row;
+}
+
+void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm,
+                        const io::Compression& compress,
+                        const std::function<void(std::int64_t, std::span<const double>)>& slab) {
+  const auto& grid = solver.grid();
+  const int modes = solver.basis().modes;
+  const auto shape = shape_of(grid, modes);
+  auto part = shape;
+  part[0] = cells_of_a_slab(grid, modes);
+  std::optional<io::Dataset> set;
+  std::vector<double> values;
+  if (comm.root()) {
+    auto chunk = part;
+    chunk.back() = 1;
+    set = io::allocate(group, name + "/f", DType::f64, shape, chunk, compress);
+    describe_grid(*set, grid, solver.basis());
+    values.resize(std::accumulate(part.begin(), part.end(), std::size_t{1}, std::multiplies<>()));
+  }
+  OwnPieces pieces(solver, sorted(rows_of(grid, modes, piece_bytes, part[0]), grid));
+  for (std::int64_t first = 0; first < shape[0]; first += part[0]) {
+    io::gather_blocks(
+        comm, [&](io::Block& block) { return pieces.next(block, first + part[0]); },
+        [&](io::Block block) {
+          block.start[0] -= first;
+          place_block(block, part, values.data());
+        });
+    io::on_root(comm, [&] {
+      slab(first, values);
+      std::vector<std::int64_t> start(part.size(), 0);
+      start[0] = first;
+      io::Block whole{0, start, {}};
+      TensorRef& t = whole.values;
+      t = io::tensor_of(values.data(), {});
+      for (const auto extent : part) t.shape[t.rank++] = extent;
+      for (std::int64_t stride = 1, k = t.rank - 1; k >= 0; stride *= t.shape[k--]) t.stride[k] = stride;
+      set->write_block(whole.start, t);
+    });
+  }
+}
+
+void place_block(const io::Block& block, std::span<const std::int64_t> shape, double* whole) {
+  const TensorRef& t = block.values;
+  const std::int64_t row = t.rank > 0 ? t.shape[t.rank - 1] : 1;
+  const auto* from = static_cast<const double*>(t.data);
+  for (std::int64_t k = 0; k < t.elements(); k += row) {
+    std::int64_t to = 0, stride = 1, rest = k;
+    for (int d = t.rank - 1; d >= 0; --d) {
+      to += (block.start[d] + rest % t.shape[d]) * stride;
+      rest /= t.shape[d];
+      stride *= shape[d];
+    }
+    std::copy_n(from + k, row, whole + to);
+  }
 }
 
 void read_distribution(const io::Group& group, const std::string& name, Solver& solver) {

@@ -52,7 +52,8 @@ void DistributionWriter::add_samples(std::int64_t step, double time) {
     const GridFields fields = sampled_distribution(s, axes_[k], context_.comm);
     io::on_root(context_.comm, [&] {
       if (!samples_[k])
-        begin(k, std::make_unique<io::VtkhdfFile>(path_of(s.name()), fields, true, io::provenance_of(context_)));
+        begin(k, std::make_unique<io::VtkhdfFile>(path_of(s.name()), fields, true, io::provenance_of(context_),
+                                                  params_.compress));
       samples_[k]->append(fields, step, time);
     });
   }
@@ -76,12 +77,20 @@ TensorRef shaped(std::vector<double>& values, const std::vector<std::int64_t>& s
   return t;
 }
 
-/// f's mean over a cell is its first mode's coefficient times psi_0 of every dimension. A row of cells at a time.
-void fill_means(io::Dataset& means, const io::Dataset& f, const PhaseGrid& grid, const BasisInfo& basis) {
+int constant_mode(const BasisInfo& basis) {
   int constant = 0;
   while (std::any_of(basis.exponents[constant].begin(), basis.exponents[constant].end(), [](int n) { return n > 0; }))
     ++constant;
-  const double psi = std::pow(0.5, 0.5 * grid.dimensions());
+  return constant;
+}
+
+/// f's mean over a cell is its first mode's coefficient times psi_0 of every dimension.
+double mean_of_constant(const PhaseGrid& grid) { return std::pow(0.5, 0.5 * grid.dimensions()); }
+
+/// A row of cells at a time.
+void fill_means(io::Dataset& means, const io::Dataset& f, const PhaseGrid& grid, const BasisInfo& basis) {
+  const int constant = constant_mode(basis);
+  const double psi = mean_of_constant(grid);
   const auto stored = f.shape(), shape = means.shape();
   const std::int64_t modes = basis.modes,
                      rows = std::accumulate(stored.begin() + 1, stored.end() - 1, std::int64_t{1}, std::multiplies<>());
@@ -124,14 +133,61 @@ void write_means(io::File& file, const std::string& name, const PhaseGrid& grid,
   modes_along.push_back(modes);
   io::labelled(file.dataset(name + "/f"), "", "coefficients of the modes of f of " + name);
   file.attach_scales(name + "/f", modes_along);
-  io::Dataset means = file.allocate(name + "_f", DType::f64, shape);
-  fill_means(means, file.dataset(name + "/f"), grid, basis);
+  const bool filled = file.exists(name + "_f");
+  io::Dataset means = filled ? file.dataset(name + "_f") : file.allocate(name + "_f", DType::f64, shape);
+  if (!filled) fill_means(means, file.dataset(name + "/f"), grid, basis);
   io::labelled(means, "", "distribution function of " + name + ", mean of each cell");
   file.attach_scales(name + "_f", along);
   io::set_coordinates(means, "time step");
 }
 
+/// The means of slabs of cells, of the very numbers whose expansions are encoded.
+class MeansOfSlabs {
+ public:
+  MeansOfSlabs(io::Group& group, const std::string& name, const Solver& solver, const io::Compression& compress)
+      : grid_(solver.grid()), basis_(solver.basis()) {
+    std::vector<std::int64_t> shape;
+    for (int d = 0; d < grid_.dimensions(); ++d) shape.push_back(grid_.axis[d].cells);
+    slab_ = shape;
+    slab_[0] = cells_of_a_slab(grid_, basis_.modes) * shape[0] / grid_.conf_cells();
+    means_ = io::allocate(group, name + "_f", DType::f64, shape, slab_, compress);
+  }
+  void operator()(std::int64_t first, std::span<const double> values) {
+    const int constant = constant_mode(basis_), modes = basis_.modes;
+    std::vector<double> out(values.size() / static_cast<std::size_t>(modes));
+    for (std::size_t k = 0; k < out.size(); ++k)
+      out[k] =
+          mean_of_constant(grid_) * values[k * static_cast<std::size_t>(modes) + static_cast<std::size_t>(constant)];
+    std::vector<std::int64_t> start(slab_.size(), 0);
+    start[0] = first * grid_.axis[0].cells / grid_.conf_cells();
+    means_->write_block(start, shaped(out, slab_));
+  }
+
+ private:
+  const PhaseGrid& grid_;
+  BasisInfo basis_;
+  std::vector<std::int64_t> slab_;
+  std::optional<io::Dataset> means_;
+};
+
 }  // namespace
+
+void DistributionWriter::write_compressed(io::Group& group, const Species& species) {
+  std::optional<MeansOfSlabs> means;
+  io::on_root(context_.comm, [&] { means.emplace(group, species.name(), species.solver(), *params_.compress); });
+  write_distribution(group, species.name(), species.solver(), context_.comm, *params_.compress,
+                     [&](std::int64_t first, std::span<const double> values) { (*means)(first, values); });
+}
+
+void DistributionWriter::finish(const State&) {
+  if (!params_.compress) return;
+  io::on_root(context_.comm, [&] {
+    for (std::size_t k = 0; k < samples_.size(); ++k)
+      if (samples_[k])
+        context_.log.info(
+            samples_[k]->stored_line(std::filesystem::path(path_of(physics_->species()[k]->name())).filename()));
+  });
+}
 
 void DistributionWriter::write_expansions(std::int64_t step, double time) {
   const auto path = (std::filesystem::path(context_.run_directory) / fmt::format("distribution.{}.h5", step)).string();
@@ -151,10 +207,18 @@ void DistributionWriter::write_expansions(std::int64_t step, double time) {
   io::Group& group = file ? static_cast<io::Group&>(*file) : nowhere;
   for (const auto& s : physics_->species()) {
     s->solver().to_host_const(0);
-    write_distribution(group, s->name(), s->solver(), context_.comm);
+    if (params_.compress)
+      write_compressed(group, *s);
+    else
+      write_distribution(group, s->name(), s->solver(), context_.comm);
   }
   io::on_root(context_.comm, [&] {
     for (const auto& s : physics_->species()) write_means(*file, s->name(), s->solver().grid(), s->solver().basis());
+    if (params_.compress) {
+      std::vector<std::string> names;
+      for (const auto& s : physics_->species()) names.insert(names.end(), {s->name() + "/f", s->name() + "_f"});
+      context_.log.info(io::stored_line(std::filesystem::path(path).filename(), *file, names));
+    }
     file->close();
     target->commit();
   });

@@ -1,6 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/io/fields/vtkhdf.hpp"
+#include "core/io/hdf5/compression.hpp"
 #include "core/plugin/writer.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
 
@@ -16,6 +17,7 @@ class DistributionWriter : public Writer {
     enum class Format { hdf5, vtkhdf } format = Format::hdf5;
     std::vector<std::string> axes;
     bool xml = false;
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two outputs").at_least(1).def(1000);
       d("format", &Params::format,
@@ -32,7 +34,10 @@ class DistributionWriter : public Writer {
         "for vtkhdf: also a file of VTK's XML formats for each output (.vti or .vtu) and a list of them (.pvd), for "
         "ParaView before 5.12 and VTK before 9.3")
           .def(false);
+      d("compress", &Params::compress,
+        "store f smaller, without loss or within a bound of error; a relative one refers to the range of each mode");
       d.check([](const Params& p) -> std::string {
+        if (const auto problem = io::problem_without_first_frame(p.compress); !problem.empty()) return problem;
         if (p.format == Params::Format::hdf5 && p.xml) return "'xml' belongs to 'format: vtkhdf'";
         return p.format == Params::Format::hdf5 && !p.axes.empty() ? "'axes' belongs to 'format: vtkhdf'" : "";
       });
@@ -44,6 +49,7 @@ class DistributionWriter : public Writer {
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;
   bool shows_end() const override { return true; }
+  void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override {
     return {params_.format == Params::Format::vtkhdf ? "distribution.<species>.vtkhdf" : "distribution.<step>.h5"};
@@ -51,6 +57,7 @@ class DistributionWriter : public Writer {
 
  private:
   void write_expansions(std::int64_t step, double time);
+  void write_compressed(io::Group& group, const Species& species);
   void begin(std::size_t species, std::unique_ptr<io::VtkhdfFile> file);
   void add_samples(std::int64_t step, double time);
   std::string path_of(const std::string& species) const;

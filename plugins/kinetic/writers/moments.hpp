@@ -31,17 +31,23 @@ class MomentsWriter : public Writer {
  public:
   struct Params {
     std::int64_t every = 100;
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two outputs").at_least(1).def(100);
+      d("compress", &Params::compress,
+        "store moments and fields smaller, without loss or within a bound of error; a relative one refers to the range "
+        "of each mode");
+      d.check([](const Params& p) { return io::problem_without_first_frame(p.compress); });
     }
   };
   MomentsWriter(const Params& params, Context& context)
-      : params_(params), context_(context), file_(context, "conf.h5") {}
+      : params_(params), context_(context), file_(context, "conf.h5", params.compress) {}
 
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;
   bool shows_end() const override { return true; }
+  void finish(const State&) override { file_.say_stored(); }
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {"conf.h5"}; }
 

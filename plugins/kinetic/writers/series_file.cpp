@@ -5,6 +5,7 @@
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "plugins/kinetic/species/distribution_file.hpp"
 
 namespace cambium::kinetic {
 
@@ -21,8 +22,14 @@ void SeriesFile::create(const std::vector<Column>& columns, const std::string& t
   coordinates(*file_);
   file_->attach_scales("step", {"time"});
   for (const auto& column : columns_) {
-    auto array =
-        io::labelled(file_->create_series(column.name, DType::f64, column.shape), column.unit, column.long_name);
+    std::vector<std::int64_t> chunk;
+    if (compress_ && !column.along.empty() && column.along.back() == "mode") {
+      chunk.assign(column.shape.begin(), column.shape.end());
+      chunk.insert(chunk.begin(), 1);
+      chunk.back() = 1;
+    }
+    auto array = io::labelled(io::create_series(*file_, column.name, DType::f64, column.shape, compress_, chunk),
+                              column.unit, column.long_name);
     std::vector<std::string> along{"time"};
     for (const auto& name : column.along) along.push_back(name);
     file_->attach_scales(column.name, along);
@@ -39,7 +46,45 @@ void SeriesFile::begin_row(std::int64_t step, double time) {
     if (file_->exists(column.name)) file_->dataset(column.name).resize(row_ + 1);
 }
 
+namespace {
+
+/// The whole row of a column as a tensor.
+TensorRef row_tensor(const double* values, const std::vector<std::int64_t>& shape) {
+  TensorRef row = io::tensor_of(values, {});
+  for (auto extent : shape) row.shape[row.rank++] = extent;
+  for (std::int64_t stride = 1, d = row.rank - 1; d >= 0; stride *= row.shape[d--]) row.stride[d] = stride;
+  return row;
+}
+
+}  // namespace
+
 void SeriesFile::write(int column, std::span<const std::int64_t> start, const TensorRef& block) {
+  if (!compress_) return write_row(column, start, block);
+  row_of_.resize(columns_.size());
+  const auto& shape = columns_[column].shape;
+  auto& row = row_of_[column];
+  row.resize(static_cast<std::size_t>(row_tensor(nullptr, shape).elements()));
+  place_block({column, {start.begin(), start.end()}, block}, shape, row.data());
+}
+
+void SeriesFile::flush() {
+  for (std::size_t k = 0; k < row_of_.size(); ++k) {
+    if (row_of_[k].empty()) continue;
+    const std::vector<std::int64_t> start(columns_[k].shape.size(), 0);
+    write_row(static_cast<int>(k), start, row_tensor(row_of_[k].data(), columns_[k].shape));
+    row_of_[k].clear();
+  }
+  file_->flush();
+}
+
+void SeriesFile::say_stored() const {
+  if (!compress_ || !file_) return;
+  std::vector<std::string> names;
+  for (const auto& column : columns_) names.push_back(column.name);
+  context_.log.info(io::stored_line(name_, *file_, names));
+}
+
+void SeriesFile::write_row(int column, std::span<const std::int64_t> start, const TensorRef& block) {
   const std::string& name = columns_[column].name;
   if (!file_->exists(name)) return;  // an earlier version began the file
   TensorRef row = block;
@@ -60,10 +105,7 @@ void SeriesFile::append(std::int64_t step, double time, std::span<const double* 
   file_->dataset("time").append(io::tensor_of(&time, {}));
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     if (!file_->exists(columns_[k].name)) continue;  // an earlier version began the file
-    TensorRef row = io::tensor_of(values[k], {});
-    for (auto extent : columns_[k].shape) row.shape[row.rank++] = extent;
-    for (std::int64_t stride = 1, d = row.rank - 1; d >= 0; stride *= row.shape[d--]) row.stride[d] = stride;
-    file_->dataset(columns_[k].name).append(row);
+    file_->dataset(columns_[k].name).append(row_tensor(values[k], columns_[k].shape));
   }
 }
 

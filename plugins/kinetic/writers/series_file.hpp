@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/io/hdf5/compression.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/context.hpp"
 
@@ -21,7 +22,9 @@ class SeriesFile {
     std::string long_name, unit = {};  ///< for people; no unit: "1"
     std::string shown = {};            ///< name at the top of the file, for a column in a group
   };
-  SeriesFile(const Context& context, std::string name) : context_(context), name_(std::move(name)) {}
+  /// `compress`: of all columns; each mode is encoded apart, and rank 0 then keeps a whole row.
+  SeriesFile(const Context& context, std::string name, const std::optional<io::Compression>& compress = {})
+      : context_(context), name_(std::move(name)), compress_(compress) {}
 
   const std::string& name() const { return name_; }
   bool is_open() const { return file_.has_value(); }
@@ -34,16 +37,22 @@ class SeriesFile {
   /// Rank 0: one row whose columns are filled by write(), a block at a time: where it begins in the column's shape.
   void begin_row(std::int64_t step, double time);
   void write(int column, std::span<const std::int64_t> start, const TensorRef& block);
-  void flush() { file_->flush(); }
+  /// Rank 0: brings the row to the file.
+  void flush();
+  /// How much smaller the columns are stored, for the log; nothing without `compress`. Rank 0.
+  void say_stored() const;
   /// Collective: goes on with the file of the run that is resumed, without the rows after `step`.
   void resume(std::int64_t step, const std::vector<Column>& columns);
 
  private:
   std::string path() const;
+  void write_row(int column, std::span<const std::int64_t> start, const TensorRef& block);
 
   const Context& context_;
   std::string name_;
+  std::optional<io::Compression> compress_;
   std::vector<Column> columns_;
+  std::vector<std::vector<double>> row_of_;  ///< with compress_: of each column, until flush()
   std::optional<io::File> file_;
   std::int64_t row_ = 0;  ///< that write() fills
 };

@@ -66,19 +66,10 @@ void FieldsWriter::observe_end(const State& state, std::int64_t step, double tim
 }
 
 void FieldsWriter::finish(const State&) {
-  if (!params_.compress) return;
-  io::on_root(context_.comm, [&] {
-    if (!file_) return;
-    double plain = 0.0, stored = 0.0;
-    for (const char* name : CentredFields::names) {
-      const auto set = file_->dataset(std::string("/tasks/") + name);
-      plain += static_cast<double>(set.elements() * size_of(set.dtype()));
-      stored += static_cast<double>(set.stored_bytes());
-    }
-    if (stored > 0.0)
-      context_.log.info(fmt::format("{}: fields of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller",
-                                    params_.file, plain / 1e6, stored / 1e6, plain / stored));
-  });
+  if (!params_.compress || !file_) return;
+  std::vector<std::string> names;
+  for (const char* name : CentredFields::names) names.push_back(std::string("/tasks/") + name);
+  context_.log.info(io::stored_line(params_.file, *file_, names));
 }
 
 void FieldsWriter::resume(std::int64_t step) {

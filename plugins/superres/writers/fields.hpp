@@ -24,7 +24,8 @@ class FieldsWriter : public Writer {
         "multiples")
           .positive();
       d("single", &Params::single, "store single precision").def(true);
-      d("compress", &Params::compress, "store p, b, u, w smaller, within a bound of error that holds for every value");
+      d("compress", &Params::compress,
+        "store p, b, u, w smaller, without loss or within a bound of error that holds for every value");
     }
   };
   FieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}

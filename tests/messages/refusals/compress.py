@@ -31,11 +31,15 @@ table.file("plain.h5", {"a": np.sin(0.01 * np.arange(5000)), "few": np.arange(10
 table.file("taken.h5", {"a": [1.0]})
 
 # Decks
-ONE_OF = "give one of 'relative', 'absolute' and 'psnr', for example {relative: 1e-4}"
+ONE_OF = "give one of 'relative', 'absolute' and 'psnr', for example {relative: 1e-4}, or {type: lossless}"
 says(ONE_OF, C + "={}")
 says(ONE_OF, C + "={relative: 1e-3, psnr: 60}")
 for key, value in {"groups": 5, "network": "linear", "fit": "first_frame", "budget": "2 s", "strict": "false"}.items():
     says(f"'{key}' is for learned corrections; add type: learned, or leave it away", C + f"={{relative: 1e-3, {key}: {value}}}")
+for bound in ("relative", "absolute", "psnr"):
+    says(f"'{bound}' is a bound of error, and type: lossless has none; leave one of both out", C + f"={{type: lossless, {bound}: 1e-3}}")
+says("'compress.fit: first_frame' is for output 'fields' of convection; take every_frame",
+     "stages[0].simulate.output=[{type: vtkhdf, every: 1, compress: {relative: 1e-3, type: learned, fit: first_frame}}]")
 says(("compress.type: ", "learned"), C + "={relative: 1e-3, type: learnt}")
 says(("compress.relative: ", "0"), C + "={relative: 0}")
 says(("compress.psnr: ", "-60"), C + "={psnr: -60}")

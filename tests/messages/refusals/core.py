@@ -175,4 +175,6 @@ says(f"'more/simulate/trajectory.h5md' holds {n + 1} particles per frame but thi
 
 says("checkpoint.asynchronous keeps the whole file in the memory of rank 0, and transfer: collective is for files that are too large for that; leave out "
      "one of the two", S + "checkpoint={transfer: collective, asynchronous: true}")
+says("checkpoint.asynchronous keeps the file in memory, and compress writes it to the disk twice; leave out one of the two",
+     S + "checkpoint={asynchronous: true, compress: {type: lossless}}")
 table.run()
