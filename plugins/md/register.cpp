@@ -46,8 +46,7 @@ void register_types(Registry& registry) {
       .synonyms({"eam_alloy", "eam_fs", "finnis_sinclair", "embedded_atom", "embedded_atom_method", "setfl", "funcfl"});
   registry.add<Nep>("nep", "neuroevolution potential of GPUMD")
       .synonyms({"nep3", "nep4", "nep5", "neuroevolution", "neuroevolution_potential", "gpumd"});
-  registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals")
-      .synonyms({"gupta", "sc"});
+  registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals").synonyms({"gupta", "sc"});
   registry.add<StillingerWeber>("stillinger_weber", "two- and three-body potential of silicon")
       .synonyms({"sw", "stillingerweber"});
   registry.add<Zbl>("zbl", "screened repulsion of nuclei at short range")

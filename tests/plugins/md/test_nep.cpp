@@ -225,6 +225,7 @@ TEST_CASE("nep refuses damaged files by line and reason") {
   CHECK(refuses(kind + cut + "n_max 4 99\n") == "nep.txt:3: n_max of the angular functions is 99, expected 0 to 64");
   CHECK(refuses(sizes + "l_max 4 1 1 1\n") ==
         "nep.txt:5: four-body terms of mixed degrees (l_max with a fourth flag that is not 0) are not known here");
+  CHECK(refuses(sizes + "l_max 4 1 1 7\n") == "nep.txt:5: a flag of `l_max` is 7, expected 0 to 1");
   CHECK(refuses(sizes + "l_max 1 2 0\n") == "nep.txt:5: four-body terms need l_max of 2 or more");
   const std::string whole = sizes + "l_max 1 0 0\nANN 1 0\n";  // 2 + 1 + 1 + 1 + 2 + 2 numbers
   CHECK(refuses(whole + "1\n2\n") ==
