@@ -9,6 +9,7 @@
 #include "plugins/md/physics/md_cost.hpp"
 #include "plugins/md/potentials/eam.hpp"
 #include "plugins/md/potentials/lennard_jones.hpp"
+#include "plugins/md/potentials/nep.hpp"
 #include "plugins/md/potentials/stillinger_weber.hpp"
 #include "plugins/md/potentials/sum.hpp"
 #include "plugins/md/potentials/sutton_chen.hpp"
@@ -43,8 +44,9 @@ void register_types(Registry& registry) {
 
   registry.add<Eam>("eam", "embedded-atom method with tables of a file")
       .synonyms({"eam_alloy", "eam_fs", "finnis_sinclair", "embedded_atom", "embedded_atom_method", "setfl", "funcfl"});
-  registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals")
-      .synonyms({"gupta", "sc"});
+  registry.add<Nep>("nep", "neuroevolution potential of GPUMD")
+      .synonyms({"nep3", "nep4", "nep5", "neuroevolution", "neuroevolution_potential", "gpumd"});
+  registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals").synonyms({"gupta", "sc"});
   registry.add<StillingerWeber>("stillinger_weber", "two- and three-body potential of silicon")
       .synonyms({"sw", "stillingerweber"});
   registry.add<Zbl>("zbl", "screened repulsion of nuclei at short range")

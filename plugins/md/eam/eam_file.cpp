@@ -13,9 +13,9 @@ namespace {
 using io::TextLines;
 
 /// Reads the file from top to bottom.
-class Reader {
+class EamReader {
  public:
-  explicit Reader(const std::string& path) : lines_(path) {}
+  explicit EamReader(const std::string& path) : lines_(path) {}
 
   EamFile funcfl();
   EamFile setfl(bool finnis_sinclair);
@@ -31,11 +31,11 @@ class Reader {
   TextLines lines_;
 };
 
-void Reader::line(const char* what) {
+void EamReader::line(const char* what) {
   if (!lines_.next()) lines_.fail(fmt::format("the file ends where {} should stand: it was cut short", what));
 }
 
-void Reader::header(EamFile& file) {
+void EamReader::header(EamFile& file) {
   line("the numbers of points, their spacings and the cut-off");
   const auto words = io::split(lines_.line());
   if (words.size() < 5)
@@ -63,7 +63,7 @@ void Reader::header(EamFile& file) {
                     file.cutoff, file.nr, file.dr, (file.nr - 1) * file.dr));
 }
 
-EamFile::Element Reader::element() {
+EamFile::Element EamReader::element() {
   line("atomic number and mass of an element");
   const auto words = io::split(lines_.line());
   if (words.size() < 2) lines_.fail("expected atomic number, mass, lattice constant and lattice of an element");
@@ -75,7 +75,7 @@ EamFile::Element Reader::element() {
   return element;
 }
 
-std::vector<double> Reader::values(int count, const std::string& what) {
+std::vector<double> EamReader::values(int count, const std::string& what) {
   std::vector<double> out;
   out.reserve(count);
   std::vector<std::string_view> words;
@@ -94,14 +94,14 @@ std::vector<double> Reader::values(int count, const std::string& what) {
   return out;
 }
 
-void Reader::end(bool finnis_sinclair) {
+void EamReader::end(bool finnis_sinclair) {
   while (lines_.next())
     if (!io::split(lines_.line()).empty())
       lines_.fail(fmt::format("values follow the last table; the numbers of points in the header are wrong{}",
                               finnis_sinclair ? "" : ", or write `format: finnis_sinclair` for such a file"));
 }
 
-EamFile Reader::funcfl() {
+EamFile EamReader::funcfl() {
   EamFile file;
   file.format = EamFormat::funcfl;
   line("a title");
@@ -123,7 +123,7 @@ EamFile Reader::funcfl() {
   return file;
 }
 
-EamFile Reader::setfl(bool finnis_sinclair) {
+EamFile EamReader::setfl(bool finnis_sinclair) {
   EamFile file;
   file.format = finnis_sinclair ? EamFormat::finnis_sinclair : EamFormat::setfl;
   for (int k = 0; k < 3; ++k) line("a title");
@@ -165,7 +165,7 @@ EamFormat format_of(const std::string& path) {
 
 EamFile read_eam(const std::string& path, EamFormat format) {
   if (format == EamFormat::automatic) format = format_of(path);
-  Reader reader(path);
+  EamReader reader(path);
   return format == EamFormat::funcfl ? reader.funcfl() : reader.setfl(format == EamFormat::finnis_sinclair);
 }
 
