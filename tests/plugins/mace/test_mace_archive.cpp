@@ -93,6 +93,9 @@ TEST_CASE("mace: files that are no archives of PyTorch") {
   check_says(refusal(),
              " is a zip archive, but none of PyTorch: it has no data.pkl; a MACE model is the file that "
              "torch.jit.save or torch.save writes");
+  zip.write(scratch());
+  CHECK_THROWS_WITH(mace::ZipFile(scratch()).read("notes"),
+                    scratch() + " has no member 'notes': it is another kind of zip archive");
   zip.add("data.pkl", "\x80\x02N.");
   std::string bytes = zip.bytes();
   for (auto at = bytes.find("PK\x01\x02"); at != std::string::npos; at = bytes.find("PK\x01\x02", at + 1))
@@ -167,7 +170,9 @@ TEST_CASE("mace: parts that do not fit or are not supported") {
   check_says(with_text("RealAgnosticInteractionBlock\n", "RealAgnosticDensityInteractionBlock\n"),
              ": interaction 'RealAgnosticDensityInteractionBlock' is not supported; RealAgnosticInteractionBlock and "
              "RealAgnosticResidualInteractionBlock are");
-  check_says(with_text(P::text("U_matrix_1"), P::text("other")), " is 0; 1 to 3 are supported");
+  check_says(
+      with_text(P::text("U_matrix_1"), P::text("other")),
+      ": the correlation of 'model.products.0.symmetric_contractions.contractions.0' is 0; 1 to 3 are supported");
 }
 
 TEST_CASE("mace: a species that the model does not know") {
