@@ -196,8 +196,6 @@ bool Machine::container(unsigned char operation) {
       return true;
     }
     case ']':
-      push(Kind::list);
-      return true;
     case 0x8f:
       push(Kind::list);
       return true;
@@ -227,15 +225,6 @@ bool Machine::container(unsigned char operation) {
     case 'u':
       add(above_mark(), Kind::dict);
       return true;
-    case '0':
-      if (stack_.empty()) damaged();
-      stack_.pop_back();
-      return true;
-    case '2': {
-      PickleValue* value = top();
-      stack_.push_back(value);
-      return true;
-    }
     default:
       return false;
   }
@@ -260,6 +249,15 @@ bool Machine::memo(unsigned char operation) {
       return get(number(1));
     case 'j':
       return get(number(4));
+    case '0':
+      if (stack_.empty()) damaged();
+      stack_.pop_back();
+      return true;
+    case '2': {
+      PickleValue* value = top();
+      stack_.push_back(value);
+      return true;
+    }
     case 0x80:
       take(1);
       return true;

@@ -55,17 +55,15 @@ void read_species(const ModelArchive& archive, const std::string& prefix, MaceMo
     model.symbols.emplace_back(symbol);
   }
   model.atomic_energies = archive.tensor(prefix + "atomic_energies_fn.atomic_energies").values;
-  if (model.symbols.empty() || model.atomic_energies.size() != model.symbols.size())
-    throw InputError(
-        fmt::format("{}: the model has {} species and {} atomic energies; models of several heads are not "
-                    "supported",
-                    archive.path(), model.symbols.size(), model.atomic_energies.size()));
   const LinearMap map = read_linear(archive, prefix + "node_embedding.linear");
+  const std::size_t species = model.symbols.size(), inputs = static_cast<std::size_t>(map.inputs);
+  if (species == 0 || model.atomic_energies.size() != species || inputs != species)
+    throw InputError(fmt::format(
+        "{}: the model has {} species, {} atomic energies and {} inputs of its embedding; models of several "
+        "heads are not supported",
+        archive.path(), species, model.atomic_energies.size(), inputs));
   for (std::size_t s = 0; s < model.symbols.size(); ++s) {
     std::vector<double> one(static_cast<std::size_t>(map.inputs), 0.0), out(static_cast<std::size_t>(map.outputs), 0.0);
-    if (one.size() != model.symbols.size())
-      throw InputError(fmt::format("{}: the embedding of nodes has {} inputs for {} species", archive.path(),
-                                   one.size(), model.symbols.size()));
     one[s] = 1.0;
     map.apply(one.data(), out.data());
     model.embedding.push_back(std::move(out));

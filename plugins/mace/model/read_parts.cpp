@@ -129,9 +129,9 @@ Readout read_readout(const ModelArchive& archive, const std::string& name) {
 
 LinearMap read_linear(const ModelArchive& archive, const std::string& name) {
   const Irreps in = read_irreps(archive, name + ".irreps_in"), out = read_irreps(archive, name + ".irreps_out");
-  const Tensor weight = archive.tensor(name + ".weight");
   if (archive.has(name + ".bias") && !archive.tensor(name + ".bias").values.empty())
     throw InputError(fmt::format("{}: '{}' has a bias, which is not supported", archive.path(), name));
+  const Tensor weight = archive.tensor(name + ".weight");
   LinearMap map{size_of(in), size_of(out), {}};
   std::size_t used = 0;
   for (const PickleValue* item : elements(archive.value(name + ".instructions"))) {
