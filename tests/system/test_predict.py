@@ -3,6 +3,9 @@ input."""
 import csv
 import json
 import os
+import shutil
+import subprocess
+import sys
 import unittest
 
 import h5py
@@ -167,6 +170,17 @@ class Predict(unittest.TestCase):
             self.assertEqual(code, 2, out + error)
             self.assertIn("holds nan in array '/input', sample 31", (out + error).replace("array 'input'", "array '/input'"))
 
+    def test_a_network_without_answers(self):
+        text = TRAIN.replace("DIR", os.path.join(self.folder, "texts")).replace("stages:", "plugins: [sequence]\nstages:")
+        text = text.replace("{type: mlp, layers: [8], input: input, target: target, precision: float64}",
+                            "{type: transformer, layers: 1, width: 8, heads: 1}")
+        text = text.replace("{type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}]}", "{type: grammar, samples: 40, length: 9}")
+        code, out, error = program.run("run", program.write(os.path.join(self.folder, "texts.yaml"), text.replace("steps: 60", "steps: 1")))
+        self.assertEqual(code, 0, out + error)
+        model = os.path.join(self.folder, "texts", "train", "model.h5")
+        self.assertIn(f"model '{model}' is a network 'transformer', which gives no numbers for a sample alone; the stages of its plugin "
+                      "run it (cambium list task)", self.verb(model, "new.h5", code=2))
+
     def verb(self, *words, code=0, ranks=1):
         found, out, error = program.run("predict", *words, ranks=ranks, cwd=self.folder)
         self.assertEqual(found, code, out + error)
@@ -186,6 +200,58 @@ class Predict(unittest.TestCase):
         self.assertIn("--output 'x.txt': expected a name that ends in .h5, .nc or .csv",
                       self.verb(self.model, "new.h5", "--output", "x.txt", code=2))
         self.assertIn("against the labels", self.verb(self.model, "training.h5", "--output", "labelled.csv"))
+
+    def asked(self, *command, environment=None):
+        """Answers of a program that reads samples and prints rows of numbers."""
+        x = np.array(self.new)
+        text = f"{len(x)}\n" + "\n".join(" ".join(map(repr, map(float, row))) for row in x)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=self.folder, timeout=300,
+                              env={**os.environ, **(environment or {})})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
+
+    def test_c(self):
+        folder, _ = self.predicted("beside_c")
+        with h5py.File(os.path.join(folder, "predicted.h5")) as file:
+            np.testing.assert_allclose(self.asked(os.environ["CAMBIUM_MODEL_FROM_C"], self.model), file["output"][()], rtol=0, atol=1e-12)
+
+    def test_fortran(self):
+        if not shutil.which("gfortran"):
+            print("SKIPPED: models from Fortran: gfortran is not installed")
+            self.skipTest("gfortran is not installed")
+        source, library = program.SOURCE, os.path.join(os.path.dirname(program.PROGRAM), "..", "lib")
+        built = os.path.join(self.folder, "model_from_fortran")
+        subprocess.run(["gfortran", "-J", self.folder, os.path.join(source, "apps/c/cambium_model.f90"),
+                        os.path.join(source, "tests/train/session/model_from_fortran.f90"), "-o", built, "-L" + library,
+                        "-Wl,-rpath," + os.path.abspath(library), "-lcambium_train"], check=True)
+        np.testing.assert_allclose(self.asked(built, self.model), self.expected(self.new), rtol=0, atol=1e-12)
+
+    def test_python(self):
+        folder = os.path.join(os.path.dirname(program.PROGRAM), "..", "share", "cambium", "python")
+        code = """
+import sys, numpy, cambium
+model = cambium.Model(sys.argv[1])
+x = numpy.loadtxt(sys.stdin, skiprows=1)
+for row in model(x): print(*map(repr, map(float, row)))
+assert "input (samples, 2)" in repr(model) and "output (samples, 3) in K" in repr(model), repr(model)
+assert numpy.array_equal(model(x), model(numpy.asfortranarray(x))) and numpy.array_equal(model(x)[::2], model(x[::2]))
+try:
+    model(x, units={"input": "m"})
+except cambium.CambiumError as error:
+    assert "reads 'input' in no unit, but the data have it in m" in str(error), error
+else:
+    raise AssertionError("another unit was taken")
+try:
+    model()
+except cambium.CambiumError as error:
+    assert str(error) == f"no array is an input of model '{sys.argv[1]}'; it reads: input", error
+else:
+    raise AssertionError("nothing was answered")
+run = cambium.open(sys.argv[2])
+assert "train/model.h5" in repr(run) and len(run["train/training.csv"]["loss"]) > 0, run
+"""
+        answers = self.asked(sys.executable, "-c", code, self.model, os.path.join(self.folder, "net"), environment={"PYTHONPATH": folder})
+        np.testing.assert_allclose(answers, self.expected(self.new), rtol=0, atol=1e-12)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ class CambiumError(ValueError):
 
 
 def places():
-    """Where libcambium_train may lie: named by CAMBIUM_LIBRARY, beside this installation or build, known to the loader."""
+    """Where libcambium_train may lie: beside this installation or build, known to the loader."""
     prefix = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4))
-    found = [os.environ["CAMBIUM_LIBRARY"]] if os.environ.get("CAMBIUM_LIBRARY") else []
+    found = []
     for folder in ("lib", "lib64", os.path.join("lib", "*-linux-gnu")):
         found += sorted(glob.glob(os.path.join(prefix, folder, "libcambium_train.so*")))
     return found + ["libcambium_train.so"]
@@ -57,7 +57,7 @@ def _load():
         lib.cambium_model_infer.argtypes = [pointer, ctypes.POINTER(Array), whole, ctypes.POINTER(Array), whole]
         lib.cambium_model_message.restype = text
         return lib
-    raise CambiumError("libcambium_train was not found; set CAMBIUM_LIBRARY to its path\n" + "\n".join(said))
+    raise CambiumError("libcambium_train was not found; add its folder to LD_LIBRARY_PATH\n" + "\n".join(said))
 
 
 def call(function, *arguments):

@@ -13,7 +13,7 @@ namespace cambium::train {
 
 namespace {
 
-std::string named(const std::string& unit) { return unit.empty() ? "no unit" : unit; }
+std::string unit_words(const std::string& unit) { return unit.empty() ? "no unit" : unit; }
 
 /// "(64, any)" of a sample.
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -46,7 +46,7 @@ void require_input(const std::string& model, const FieldInfo& wanted, std::span<
                                  wanted.name, names_of(fields)));
   if (field->unit != wanted.unit)
     throw InputError(fmt::format("model '{}' reads '{}' in {}, but the data have it in {}; convert the data", model,
-                                 wanted.name, named(wanted.unit), named(field->unit)));
+                                 wanted.name, unit_words(wanted.unit), unit_words(field->unit)));
   if (!fits(field->shape, wanted.shape))
     throw InputError(
         fmt::format("model '{}' reads '{}' of shape {} for each sample, but the data have {}; give it samples like "

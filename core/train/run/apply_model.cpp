@@ -19,10 +19,6 @@ namespace cambium::train {
 
 namespace {
 
-std::int64_t elements(const FieldInfo& field) {
-  return std::accumulate(field.shape.begin(), field.shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 /// Views of one block for each output, one after the other in memory.
 std::vector<TensorRef> views_of(std::vector<double>& block, std::span<const FieldInfo> outputs, std::int64_t samples) {
   std::vector<TensorRef> out;
@@ -34,7 +30,7 @@ std::vector<TensorRef> views_of(std::vector<double>& block, std::span<const Fiel
     t.shape[t.rank++] = samples;
     for (const auto extent : output.shape) t.shape[t.rank++] = extent;
     for (std::int64_t stride = 1, k = t.rank - 1; k >= 0; stride *= t.shape[k--]) t.stride[k] = stride;
-    at += samples * elements(output);
+    at += samples * numbers_in(output);
     out.push_back(t);
   }
   return out;
@@ -139,7 +135,7 @@ class Pass {
     for (std::size_t row = 0; row < rows.size(); row += width) {
       std::size_t at = row;
       for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
-        for (std::int64_t n = elements(plan_.outputs[k]); n > 0; --n) summary.outputs[k].add(rows[at++]);
+        for (std::int64_t n = numbers_in(plan_.outputs[k]); n > 0; --n) summary.outputs[k].add(rows[at++]);
     }
   }
 
@@ -154,7 +150,7 @@ class Pass {
 
 std::int64_t numbers_of(std::span<const FieldInfo> outputs) {
   std::int64_t out = 0;
-  for (const auto& output : outputs) out += elements(output);
+  for (const auto& output : outputs) out += numbers_in(output);
   return out;
 }
 

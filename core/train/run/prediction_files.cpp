@@ -17,10 +17,6 @@ namespace cambium::train {
 
 namespace {
 
-std::int64_t elements(const FieldInfo& field) {
-  return std::accumulate(field.shape.begin(), field.shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 /// Without extents of 1 at the end.
 std::vector<std::int64_t> stored_shape(const FieldInfo& field) {
   auto shape = field.shape;
@@ -53,9 +49,13 @@ void label(io::Dataset array, const Coordinate& c) {
 
 }  // namespace
 
+std::int64_t numbers_in(const FieldInfo& field) {
+  return std::accumulate(field.shape.begin(), field.shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 std::size_t PredictionFiles::numbers(std::span<const FieldInfo> outputs, std::span<const FieldInfo> kept) {
   std::size_t out = kept.size();
-  for (const auto& output : outputs) out += static_cast<std::size_t>(elements(output));
+  for (const auto& output : outputs) out += static_cast<std::size_t>(numbers_in(output));
   return out;
 }
 
@@ -172,7 +172,7 @@ void PredictionFiles::add_h5(std::int64_t first, std::span<const double> rows) {
     at += each;
   };
   for (const auto& output : plan_.outputs)
-    write(output.name, static_cast<std::size_t>(elements(output)), DType::f64, stored_shape(output));
+    write(output.name, static_cast<std::size_t>(numbers_in(output)), DType::f64, stored_shape(output));
   for (const auto& field : plan_.kept) write(field.name, 1, whole(field) ? DType::i64 : DType::f64, {});
 }
 

@@ -10,6 +10,9 @@
 
 namespace cambium::train {
 
+/// Of one sample of a field whose shape is known.
+std::int64_t numbers_in(const FieldInfo& field);
+
 /// Predictions as they come, batch after batch, on one rank: an HDF5 file that netCDF and xarray open, with the
 /// coordinates of the data, and a table. Both appear complete or not at all.
 ///   /<output>       (sample, shape...), float64, attributes units and long_name; extents of 1 at the end are left out

@@ -55,6 +55,9 @@ static void answer(cambium_model* model) {
   in.name = NULL;
   out.shape[0] = samples - 1;
   check(cambium_model_infer(model, &in, 1, &out, 1) == CAMBIUM_BAD_INPUT, "too little room is refused");
+  const char* words[] = {"the output '", "' of model '", "' needs a float64 array of shape ("};
+  for (int k = 0; k < 3; ++k)
+    check(strstr(cambium_model_message(), words[k]) != NULL, "the message says what is needed");
   free(x);
   free(y);
 }

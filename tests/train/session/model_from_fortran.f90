@@ -21,7 +21,7 @@ program model_from_fortran
   end do
   call done(cambium_infer(model, x, y))
   do k = 1, samples
-    print '(*(es25.17e3))', y(k, :)
+    print '(*(es27.17e3))', y(k, :)
   end do
   if (cambium_infer(model, x(:, :1), y) /= cambium_bad_input) error stop "samples of another width were taken"
   call cambium_close(model)
