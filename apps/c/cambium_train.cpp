@@ -1,10 +1,6 @@
 #include "apps/c/cambium_train.h"
 
-#include <exception>
-#include <string>
-#include <vector>
-
-#include "core/base/error.hpp"
+#include "apps/c/c_calls.hpp"
 #include "core/train/session.hpp"
 #include "plugins/plugin_list.hpp"
 
@@ -16,9 +12,8 @@ namespace {
 
 using cambium::DType;
 using cambium::ExitCode;
-using cambium::train::HostArray;
-
-thread_local std::string last_message;  // as errno: C has no other place for it when there is no session
+using cambium::c::arrays_of;
+using cambium::c::guarded;
 
 static_assert(CAMBIUM_FLOAT64 == static_cast<int>(DType::f64) && CAMBIUM_FLOAT32 == static_cast<int>(DType::f32) &&
               CAMBIUM_INT64 == static_cast<int>(DType::i64) && CAMBIUM_INT32 == static_cast<int>(DType::i32) &&
@@ -26,46 +21,6 @@ static_assert(CAMBIUM_FLOAT64 == static_cast<int>(DType::f64) && CAMBIUM_FLOAT32
 static_assert(CAMBIUM_BAD_INPUT == static_cast<int>(ExitCode::bad_input) &&
               CAMBIUM_NUMERICAL_FAILURE == static_cast<int>(ExitCode::numerical_failure) &&
               CAMBIUM_INTERNAL_ERROR == static_cast<int>(ExitCode::internal_error));
-
-/// No exception crosses into C.
-template <class F>
-int guarded(F&& f) {
-  try {
-    f();
-    return CAMBIUM_DONE;
-  } catch (const cambium::InputError& error) {
-    last_message = error.what();
-    return CAMBIUM_BAD_INPUT;
-  } catch (const cambium::NumericalError& error) {
-    last_message = error.what();
-    return CAMBIUM_NUMERICAL_FAILURE;
-  } catch (const std::exception& error) {
-    last_message = error.what();
-    return CAMBIUM_INTERNAL_ERROR;
-  }
-}
-
-std::vector<HostArray> arrays_of(const cambium_array* arrays, int count) {
-  std::vector<HostArray> out;
-  for (int k = 0; k < count; ++k) {
-    const cambium_array& from = arrays[k];
-    HostArray to{from.name ? from.name : "", {}, from.unit ? from.unit : ""};
-    if (from.rank < 1 || from.rank > 6)
-      throw cambium::InputError("array '" + to.name + "' has " + std::to_string(from.rank) + " axes; give 1 to 6");
-    if (from.type < 0 || from.type > CAMBIUM_UINT8)
-      throw cambium::InputError("array '" + to.name + "' has the type " + std::to_string(from.type) +
-                                ", which is none; use CAMBIUM_FLOAT64 and its like");
-    to.values.data = from.data;
-    to.values.dtype = static_cast<DType>(from.type);
-    to.values.rank = from.rank;
-    for (int axis = 0; axis < from.rank; ++axis) {
-      to.values.shape[axis] = from.shape[axis];
-      to.values.stride[axis] = from.stride[axis];
-    }
-    out.push_back(std::move(to));
-  }
-  return out;
-}
 
 cambium::train::Session& of(cambium_train_session* session) {
   if (!session) throw cambium::InputError("the session is a null pointer; call cambium_train_create first");
@@ -123,6 +78,6 @@ int cambium_train_write_model(cambium_train_session* session, const char* path) 
 
 int64_t cambium_train_steps(const cambium_train_session* session) { return session ? session->session.steps() : 0; }
 
-const char* cambium_train_message(void) { return last_message.c_str(); }
+const char* cambium_train_message(void) { return cambium::c::last_message.c_str(); }
 
 }  // extern "C"

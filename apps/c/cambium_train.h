@@ -1,45 +1,18 @@
 /* Training networks from a C or Fortran program, in its own process, on its own arrays. Link libcambium_train.
  *
- * Every function returns 0 or one of the codes below; cambium_train_message() then says what is wrong and how to mend
- * it. All but infer, steps and message are collective over the communicator; ranks may bring different numbers of
+ * Every function returns 0 or a code of cambium_array.h; cambium_train_message() then says what is wrong and how to
+ * mend it. All but infer, steps and message are collective over the communicator; ranks may bring different numbers of
  * samples. */
 #ifndef CAMBIUM_TRAIN_H
 #define CAMBIUM_TRAIN_H
 
 #include <mpi.h>
-#include <stdint.h>
+
+#include "cambium_array.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum {
-  CAMBIUM_DONE = 0,
-  CAMBIUM_BAD_INPUT = 2,         /* deck, file or arrays: the message says how to mend it */
-  CAMBIUM_NUMERICAL_FAILURE = 4, /* the loss is no number */
-  CAMBIUM_INTERNAL_ERROR = 70
-};
-
-enum {
-  CAMBIUM_FLOAT64 = 0,
-  CAMBIUM_FLOAT32 = 1,
-  CAMBIUM_INT64 = 3,
-  CAMBIUM_INT32 = 4,
-  CAMBIUM_INT8 = 6,
-  CAMBIUM_UINT8 = 7
-};
-
-/* One array: samples along axis 0, then the shape of a sample. Strides in elements, so that row-major, column-major and
- * parts of larger arrays all fit. */
-typedef struct {
-  const char* name; /* as the deck names the field */
-  const char* unit; /* NULL for a number */
-  void* data;       /* host memory; not changed unless it is an output */
-  int type;         /* CAMBIUM_FLOAT64, ... */
-  int rank;         /* axes, 1 to 6 */
-  int64_t shape[6];
-  int64_t stride[6];
-} cambium_array;
 
 typedef struct cambium_train_session cambium_train_session;
 

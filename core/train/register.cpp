@@ -12,6 +12,7 @@
 #include "core/train/optimizers/sgd.hpp"
 #include "core/train/optimizers/split.hpp"
 #include "core/train/run/evaluate.hpp"
+#include "core/train/run/predict.hpp"
 #include "core/train/run/train.hpp"
 #include "core/train/step/learning_rate.hpp"
 #include "core/train/tune/tune.hpp"
@@ -23,6 +24,8 @@ void register_training(Registry& registry) {
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
+  registry.add<Predict>("predict", "answers of a trained model to data without labels")
+      .synonyms({"infer", "inference", "apply", "prediction"});
   registry.add<Compress>("compress", "a trained network as products of smaller layers, within a part of its time")
       .synonyms({"low_rank", "factorise", "tucker", "svd", "prune"});
   registry.add<tune::TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]")

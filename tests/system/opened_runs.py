@@ -35,6 +35,7 @@ RUNS = {
     "clicks": ("relate/clicks.yaml", "relate", []),
     "choices": ("relate/choices.yaml", "relate", []),
     "archive": ("pretrain/archive.yaml", "superres pretrain", []),
+    "predict": ("train/predict.yaml", "", []),
     "structure": ("cosmo/structure_growth.yaml", "cosmo", []),
 }
 folders = {}

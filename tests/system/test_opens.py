@@ -231,6 +231,7 @@ class Tables(unittest.TestCase):
     WHERE = {"thermo.csv": ("argon", "simulate", "temperature [K]"), "rdf.csv": ("argon", "simulate", "g Ar-Ar"),
              "msd.csv": ("argon", "simulate", "msd Ar [angstrom^2]"), "vacf.csv": ("argon", "simulate", "time [ps]"),
              "training.csv": ("levels", "train", "loss"), "validation.csv": ("levels", "train", "homo [eV]"),
+             "predicted.csv": ("predict", "predict", "output"),
              "evaluation.csv": ("levels", "evaluate", "homo [eV]"), "charges.csv": ("levels", "density_matrix", "mulliken_electrons"),
              "submatrices.csv": ("levels", "density_matrix", "dimension"), "spectrum.csv": ("convection", "simulate", "k [1/H]"),
              "scores.csv": ("search", "search", "test_r2"), "residuals.csv": ("verify", "verify", "rms"),

@@ -24,6 +24,7 @@
 #include "core/run/failure.hpp"
 #include "core/run/simulate.hpp"
 #ifdef CAMBIUM_WITH_TRAINING
+#include "apps/cambium/command_line/predict_command.hpp"
 #include "apps/cambium/plan/plan_command.hpp"
 #include "apps/cambium/suite/suite_command.hpp"
 #endif
@@ -334,6 +335,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
 #ifdef CAMBIUM_WITH_TRAINING
     registry.set_plugin("core");
     registry.add_command(train::plan_command(registry));
+    registry.add_command(train::predict_command(registry));
     registry.add_command(train::suite_command(registry));
 #endif
     registry.add_bench(bench_peaks());

@@ -10,13 +10,14 @@
 #include "core/train/data/hdf5_shards.hpp"
 #include "core/train/data/marked_array.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "core/train/kinds/has_coordinates.hpp"
 
 namespace cambium::train {
 
 /// Arrays of HDF5 files whose first axis counts samples. Several files (shards) follow one another; each field is one
 /// array of the same name, type, unit and row shape in every file. Rank 0 looks at all files when the set is opened and
 /// tells the others; every rank then opens the files that it reads from.
-class Hdf5Dataset : public Dataset {
+class Hdf5Dataset : public Dataset, public HasCoordinates {
  public:
   struct Field {
     std::string name;
@@ -47,6 +48,9 @@ class Hdf5Dataset : public Dataset {
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
   /// By the chunks of the field with the most bytes.
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const override;
+  /// Those that the fields' dimensions and the attribute `coordinates` name (netCDF, dimension scales of HDF5): of
+  /// samples where all files have them in the same unit, of other axes from the first file.
+  std::vector<Coordinate> coordinates() override;
   /// Of chunked arrays, the stored size of the chunks that were touched; of others, the rows that were read.
   std::int64_t bytes_read() const override { return bytes_read_; }
 

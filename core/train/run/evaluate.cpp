@@ -16,6 +16,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
+#include "core/train/run/extrapolation.hpp"
 #include "core/train/run/parity_tables.hpp"
 #include "core/train/run/validation.hpp"
 #include "core/train/weights/artifact.hpp"
@@ -74,32 +75,6 @@ void Evaluate::examine(Check& check) {
     const auto model = load_artifact(params_.model, context);
     require_fields(model, params_.model, *data);
   });
-}
-
-/// Two ranges in as few digits, four at least, as show that they differ.
-static std::pair<std::string, std::string> ranges_text(const FieldRange& one, const FieldRange& other) {
-  const auto text = [](const FieldRange& r, int digits) {
-    return fmt::format("[{:.{}g}, {:.{}g}]", r.lowest, digits, r.highest, digits);
-  };
-  int digits = 4;
-  while (digits < 17 && text(one, digits) == text(other, digits)) ++digits;
-  return {text(one, digits), text(other, digits)};
-}
-
-/// A model knows nothing of numbers beyond those that it was trained on. Words (bytes of any number) have no range, and
-/// what differs by rounding alone is not beyond.
-static void warn_of_ranges(const ArtifactInfo& info, Dataset& data, Log& log) {
-  for (const auto& here : field_ranges(data, 256))
-    for (const auto& seen : info.fields) {
-      const bool words = here.info.dtype == DType::u8 && here.info.shape == std::vector<std::int64_t>{-1};
-      if (seen.info.name != here.info.name || words || !(seen.lowest <= seen.highest)) continue;
-      const double rounding = 1e-6 * std::max(std::abs(seen.lowest), std::abs(seen.highest)),
-                   slack = std::max(0.05 * (seen.highest - seen.lowest), rounding);
-      if (!(here.lowest < seen.lowest - slack || here.highest > seen.highest + slack)) continue;
-      const auto [found, known] = ranges_text(here, seen);
-      log.warn(fmt::format("field '{}' spans {}, but training saw {}: the model extrapolates", here.info.name, found,
-                           known));
-    }
 }
 
 namespace {

@@ -171,6 +171,8 @@ fails("field 'x' has 1 numbers in sample 1, but 2 in sample 0; mlp needs equal s
 table.begins()
 table.file("evaluate.yaml", "run: {name: evaluate, directory: evaluated}\nstages:\n  - evaluate: {model: out/train/model.h5, dataset: {type: odd}}\n")
 says("the data set is empty: there is nothing to evaluate", deck="evaluate.yaml", command="run")
+table.file("predict.yaml", "run: {name: predict, directory: predicted}\nstages:\n  - predict: {model: out/train/model.h5, dataset: {type: odd}}\n")
+says("the data set is empty: there is nothing to predict", deck="predict.yaml", command="run")
 CODED = "  - evaluate: {model: '%s/train/model.h5', dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}, quantize: {bits: 2}}\n"
 table.file("coded.yaml", "run: {name: coded, directory: coded}\nstages:\n" + CODED % "out")
 says("quantize found no linear layer of at least 32 inputs and 16 outputs in this model; remove quantize (it is for larger models of type mlp, "

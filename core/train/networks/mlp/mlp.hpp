@@ -6,6 +6,7 @@
 #include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 
 namespace cambium::train {
 
@@ -21,7 +22,7 @@ struct MlpShape {
 /// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
 /// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
 /// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
-class Mlp : public Network, public GivesParity, public HasFactors {
+class Mlp : public Network, public GivesParity, public HasFactors, public ReadsFields {
  public:
   enum class Goal { regression, classification };
   enum class Activation { tanh, relu, sigmoid, gelu, silu };
@@ -59,6 +60,7 @@ class Mlp : public Network, public GivesParity, public HasFactors {
   std::vector<FieldInfo> outputs() const override;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
+  std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
   /// The target of a regression.
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,

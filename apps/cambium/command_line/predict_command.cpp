@@ -1,0 +1,111 @@
+#include "apps/cambium/command_line/predict_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/probe.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/arguments.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/data/hdf5_dataset.hpp"
+#include "core/train/run/apply_model.hpp"
+#include "core/train/run/extrapolation.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+/// A field of the deck that the model was trained by; its array has the field's name where the deck is not known.
+Hdf5Dataset::Field trained_field(const ArtifactInfo& info, const std::string& name) {
+  Hdf5Dataset::Field out;
+  out.name = out.array = name;
+  if (info.training.empty()) return out;
+  const auto keys = deck::parse(info.training, "training");
+  for (const auto& field : keys["fields"].items())
+    if (field.is_map() && field["name"].text() == name && !field["array"].text().empty())
+      out.array = field["array"].text();
+  return out;
+}
+
+/// The model's fields that the file has, its inputs first; those that it lacks are refused when it is opened.
+Hdf5Dataset::Params data_params(const AppliedModel& model, const std::string& path, const Comm& comm) {
+  Hdf5Dataset::Params out;
+  out.files = {path};
+  for (const auto& input : model.inputs()) out.fields.push_back(trained_field(model.loaded().info, input.name));
+  std::string there;  // of other fields, one character each
+  io::on_root(comm, [&] {
+    io::probe_hdf5({path});
+    const auto file = io::File::open(path);
+    for (const auto& field : model.loaded().info.fields)
+      there += file.exists(trained_field(model.loaded().info, field.info.name).array) ? '1' : '0';
+  });
+  comm.broadcast(there);
+  for (std::size_t k = 0; k < there.size(); ++k) {
+    const auto field = trained_field(model.loaded().info, model.loaded().info.fields[k].info.name);
+    const auto same = [&](const auto& other) { return other.name == field.name; };
+    if (there[k] == '1' && std::none_of(out.fields.begin(), out.fields.end(), same)) out.fields.push_back(field);
+  }
+  return out;
+}
+
+/// What --output says: one file of either kind; without it both, beside each other, in this folder.
+PredictionPaths paths_of(const std::string& output, const std::string& file, bool table) {
+  const std::filesystem::path path(output);
+  if (output.empty()) {
+    const std::string stem = std::filesystem::path(file).stem().string() + ".predicted";
+    return {stem + ".h5", table ? stem + ".csv" : ""};
+  }
+  if (path.extension() == ".csv") return {"", output};
+  if (path.extension() == ".h5" || path.extension() == ".nc") return {output, ""};
+  throw InputError(fmt::format("--output '{}': expected a name that ends in .h5, .nc or .csv", output));
+}
+
+void require_new(const PredictionPaths& paths, bool overwrite) {
+  for (const auto& path : {paths.h5, paths.csv})
+    if (!path.empty() && !overwrite && std::filesystem::exists(path))
+      throw InputError(fmt::format("'{}' is there already; give another --output, or --overwrite", path));
+}
+
+int predict(const Registry& registry, std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Answers of a trained model to the samples of a file", "cambium predict");
+  std::string model_path, file, output;
+  std::int64_t batch = 64;
+  bool overwrite = false;
+  app.add_option("model", model_path, "model file that a train stage wrote (model.h5)")->required();
+  app.add_option("file", file, "HDF5 or netCDF-4 file with the arrays that the model reads")->required();
+  app.add_option("--output", output, "file to write (.h5, .nc or .csv); default: FILE.predicted.h5 and .csv, here");
+  app.add_option("--batch", batch, "samples predicted at a time")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->capture_default_str();
+  app.add_flag("--overwrite", overwrite, "replace files that are there");
+  if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
+  context.registry = &registry;
+  AppliedModel model(model_path, context);
+  Hdf5Dataset data(data_params(model, file, context.comm), context);
+  data.open(context);
+  const auto outputs = model.outputs_of(data.fields());
+  const auto paths = paths_of(output, file, numbers_of(outputs) <= most_columns);
+  io::on_root(context.comm, [&] { require_new(paths, overwrite); });
+  warn_of_ranges(model.loaded().info, data, context.log);
+  const auto summary = apply_model(model, data, batch, paths, context);
+  context.log.info(fmt::format("{} on {} samples:", model_path, summary.samples));
+  for (const auto& line : summary.lines()) context.log.info(line);
+  for (const auto& path : {paths.h5, paths.csv})
+    if (!path.empty()) context.log.info(fmt::format("wrote {}", path));
+  return static_cast<int>(ExitCode::done);
+}
+
+}  // namespace
+
+Command predict_command(Registry& registry) {
+  return {"core", "predict", "answers of a trained model to the samples of a file",
+          [&registry](std::vector<std::string> arguments, Context& context) {
+            return predict(registry, std::move(arguments), context);
+          }};
+}
+
+}  // namespace cambium::train

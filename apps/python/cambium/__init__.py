@@ -1,0 +1,17 @@
+"""Cambium in Python: trained models and the files of runs.
+
+>>> import cambium
+>>> cambium.Model("runs/x/train/model.h5")   # what it reads and answers, with units
+>>> cambium.open("runs/x")                   # the files of a run as arrays
+
+Needs numpy; models need the library libcambium_train of the same installation, HDF5 files h5py or xarray."""
+from ._library import CambiumError
+from ._model import FieldInfo, Model
+from ._run import Run
+
+__all__ = ["CambiumError", "FieldInfo", "Model", "Run", "open"]
+
+
+def open(folder):  # noqa: A001 - cambium.open is its name
+    """The files of a run."""
+    return Run(folder)

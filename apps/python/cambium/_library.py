@@ -1,0 +1,80 @@
+"""The C functions of cambium_model.h through ctypes."""
+import ctypes
+import glob
+import os
+
+#: Codes of numpy's types in cambium_array.h.
+TYPES = {"float64": 0, "float32": 1, "int64": 3, "int32": 4, "int8": 6, "uint8": 7}
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("unit", ctypes.c_char_p), ("data", ctypes.c_void_p), ("type", ctypes.c_int),
+                ("rank", ctypes.c_int), ("shape", ctypes.c_int64 * 6), ("stride", ctypes.c_int64 * 6)]
+
+
+class Field(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("unit", ctypes.c_char_p), ("rank", ctypes.c_int), ("shape", ctypes.c_int64 * 6)]
+
+
+class CambiumError(ValueError):
+    """What Cambium says of a model, a file or an array."""
+
+
+def places():
+    """Where libcambium_train may lie: beside this installation or build, known to the loader."""
+    prefix = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4))
+    found = []
+    for folder in ("lib", "lib64", os.path.join("lib", "*-linux-gnu")):
+        found += sorted(glob.glob(os.path.join(prefix, folder, "libcambium_train.so*")))
+    return found + ["libcambium_train.so"]
+
+
+_loaded = None
+
+
+def library():
+    """The library, loaded once. CambiumError where there is none."""
+    global _loaded
+    if _loaded is None:
+        _loaded = _load()
+    return _loaded
+
+
+def _load():
+    said = []
+    for place in places():
+        try:
+            lib = ctypes.CDLL(place, mode=ctypes.RTLD_GLOBAL)  # Open MPI loads parts of itself later
+        except OSError as error:
+            said.append(str(error))
+            continue
+        pointer, text, whole = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+        lib.cambium_model_open.argtypes = [text, ctypes.POINTER(pointer)]
+        lib.cambium_model_close.argtypes = [pointer]
+        lib.cambium_model_close.restype = None
+        for call in (lib.cambium_model_inputs, lib.cambium_model_outputs):
+            call.argtypes = [pointer, ctypes.POINTER(Field), whole, ctypes.POINTER(whole)]
+        lib.cambium_model_infer.argtypes = [pointer, ctypes.POINTER(Array), whole, ctypes.POINTER(Array), whole]
+        lib.cambium_model_message.restype = text
+        return lib
+    raise CambiumError("libcambium_train was not found; add its folder to LD_LIBRARY_PATH\n" + "\n".join(said))
+
+
+def call(function, *arguments):
+    """CambiumError with the library's words when a function fails."""
+    if function(*arguments) != 0:
+        raise CambiumError(library().cambium_model_message().decode())
+
+
+def array_of(name, unit, values):
+    """A numpy array as the library sees it, without a copy."""
+    if values.dtype.name not in TYPES:
+        raise CambiumError(f"array '{name}' is of type {values.dtype}; expected one of {', '.join(TYPES)}")
+    if not 1 <= values.ndim <= 6:
+        raise CambiumError(f"array '{name}' has {values.ndim} axes; give 1 to 6, the first of which counts samples")
+    size = values.dtype.itemsize
+    if any(stride % size for stride in values.strides):
+        raise CambiumError(f"array '{name}' has strides that are no multiples of its numbers; give numpy.ascontiguousarray(x)")
+    six = ctypes.c_int64 * 6
+    return Array(name.encode(), unit.encode() if unit else None, values.ctypes.data, TYPES[values.dtype.name], values.ndim,
+                 six(*values.shape), six(*(stride // size for stride in values.strides)))

@@ -1,0 +1,42 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "core/train/run/apply_model.hpp"
+
+namespace cambium::train {
+
+/// The stage `predict`: the answers of a trained model (model.h5 of a train stage) to samples without labels, in
+/// predicted.h5 and predicted.csv. Where the samples have labels, its errors beside them.
+class Predict : public Task, public Checked {
+ public:
+  struct Params {
+    std::string model;
+    deck::Choice<Dataset> dataset;
+    std::int64_t batch = 64;
+    std::optional<bool> table;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Predict(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  void examine(Check&) override;
+  Outcome run(Context&) override;
+  Work work() const override { return {summary_.samples, "sample"}; }
+  std::vector<Result> results() const override { return summary_.results(); }
+  std::vector<std::string> files() const override { return files_; }
+  std::vector<Citation> citations() const override { return citations_; }
+
+ private:
+  std::unique_ptr<Dataset> opened(Context& context) const;
+  bool writes_table(std::span<const FieldInfo> outputs) const;
+
+  Params params_;
+  PredictionSummary summary_;
+  std::vector<std::string> files_;
+  std::vector<Citation> citations_;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,258 @@
+"""A trained model applied to data without labels: by a deck, on several ranks, with the coordinates of the data; and what is said of bad
+input."""
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+import program
+
+TRAIN = """
+run: {name: net, directory: DIR, seed: 5}
+stages:
+  - train:
+      network: {type: mlp, layers: [8], input: input, target: target, precision: float64}
+      dataset: {type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}]}
+      batch: 20
+      steps: 60
+      optimizer: adamw
+      learning_rate: {type: constant, start: 0.01}
+"""
+PREDICT = """
+run: {name: predict, directory: DIR}
+stages:
+  - predict:
+      model: MODEL
+      dataset: {type: hdf5, files: [FILE], fields: [FIELDS]}
+      batch: 7
+"""
+TIMES = "days since 2001-01-01 12:00:00"
+
+
+def dimensions(array):
+    return [os.path.basename(d[0].name) if len(d) else None for d in array.dims]
+
+
+class Predict(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        program.draw_nothing(cls)
+        cls.folder = program.fresh("predict")
+        rng = np.random.default_rng(3)
+        x = rng.uniform(-1, 1, (200, 2))
+        cls.path("training.h5", input=x, target=np.stack([np.sin(2 * x[:, 0]), x.prod(1), x.sum(1)], 1))
+        with h5py.File(os.path.join(cls.folder, "training.h5"), "a") as file:
+            file["target"].attrs["unit"] = "K"
+        cls.new = rng.uniform(-1, 1, (50, 2))
+        cls.path("new.h5", input=cls.new, station=np.arange(50) + 2**60)
+        with h5py.File(os.path.join(cls.folder, "new.h5"), "a") as file:
+            file["time"] = np.arange(50) * 0.5 + 3
+            file["time"].attrs.update(units=TIMES, calendar="noleap")
+            file["time"].make_scale("time")
+            file["input"].dims[0].attach_scale(file["time"])
+        deck = program.write(os.path.join(cls.folder, "train.yaml"), TRAIN.replace("DIR", os.path.join(cls.folder, "net")).replace(
+            "TRAINING", os.path.join(cls.folder, "training.h5")))
+        code, out, error = program.run("run", deck)
+        assert code == 0, out + error
+        cls.model = os.path.join(cls.folder, "net", "train", "model.h5")
+
+    @classmethod
+    def path(cls, name, **arrays):
+        path = os.path.join(cls.folder, name)
+        with h5py.File(path, "w") as file:
+            for key, values in arrays.items():
+                file[key] = values
+        return path
+
+    def deck(self, name, file="new.h5", fields="{name: input}, {name: station}", model=None):
+        text = PREDICT.replace("DIR", os.path.join(self.folder, name)).replace("MODEL", model or self.model)
+        text = text.replace("FILE", os.path.join(self.folder, file)).replace("FIELDS", fields)
+        return program.write(os.path.join(self.folder, name + ".yaml"), text)
+
+    def predicted(self, name, ranks=1, **given):
+        code, out, error = program.run("run", self.deck(name, **given), ranks=ranks)
+        self.assertEqual(code, 0, out + error)
+        return os.path.join(self.folder, name, "predict"), out
+
+    def expected(self, x):
+        """Weights of the model file, multiplied here."""
+        with h5py.File(self.model) as file:
+            state = json.loads(file["model/state"][()])
+            first, second = [[file[f"weights/layers.{k}.{p}"][()] for p in ("w", "b")] for k in (0, 1)]
+        hidden = np.tanh((x - state["input_mean"]) / state["input_scale"] @ first[0] + first[1])
+        return (hidden @ second[0] + second[1]) * state["target_scale"] + state["target_mean"]
+
+    def test_answers_units_and_coordinates(self):
+        folder, out = self.predicted("one")
+        with h5py.File(os.path.join(folder, "predicted.h5")) as file:
+            answers = file["output"]
+            np.testing.assert_allclose(answers[()], self.expected(self.new), rtol=0, atol=1e-12)
+            self.assertEqual(answers.attrs["units"], "K")
+            self.assertEqual(dimensions(answers), ["time", "output_component"])
+            self.assertEqual(file["time"].attrs["units"], TIMES)
+            self.assertEqual(file["time"].attrs["calendar"], "noleap")
+            np.testing.assert_array_equal(file["time"][()], np.arange(50) * 0.5 + 3)
+            np.testing.assert_array_equal(file["station"][()], np.arange(50) + 2**60)
+            values = answers[()]
+        with open(os.path.join(folder, "predicted.csv")) as file:
+            rows = list(csv.reader(file))
+        self.assertEqual(rows[0], ["sample", f"time [{TIMES}]", "station", "output_0 [K]", "output_1 [K]", "output_2 [K]"])
+        np.testing.assert_array_equal(np.array([row[3:] for row in rows[1:]], dtype=float), values)
+        self.assertEqual([int(row[2]) for row in rows[1:]], [k + 2**60 for k in range(50)])
+        with open(os.path.join(self.folder, "one", "predict", "results.json")) as file:
+            results = {r["key"]: r for r in json.load(file)["results"]}
+        self.assertEqual(results["samples"]["value"], 50)
+        self.assertAlmostEqual(results["output_mean"]["value"], values.mean(), places=12)
+        self.assertEqual(results["output_lowest"]["value"], values.min())
+        self.assertEqual(results["output_highest"]["unit"], "K")
+        self.assertIn("highest", out)
+        self.assertNotIn("against the labels", out)
+
+    def test_any_number_of_ranks(self):
+        one, _ = self.predicted("ranks_1")
+        for ranks in (2, 3):
+            more, _ = self.predicted(f"ranks_{ranks}", ranks)
+            with open(os.path.join(one, "predicted.csv"), "rb") as a, open(os.path.join(more, "predicted.csv"), "rb") as b:
+                self.assertEqual(a.read(), b.read())
+            with h5py.File(os.path.join(one, "predicted.h5")) as a, h5py.File(os.path.join(more, "predicted.h5")) as b:
+                self.assertEqual(a["output"][()].tobytes(), b["output"][()].tobytes())
+
+    def test_labels_give_errors(self):
+        _, out = self.predicted("labelled", file="training.h5", fields="{name: input}, {name: target}")
+        with open(os.path.join(self.folder, "labelled", "predict", "results.json")) as file:
+            results = {r["key"]: r for r in json.load(file)["results"]}
+        with h5py.File(os.path.join(self.folder, "training.h5")) as file:
+            error = self.expected(file["input"][()]) - file["target"][()]
+        self.assertAlmostEqual(results["error"]["value"], np.sqrt((error**2).mean()), places=12)
+        self.assertIn("against the labels", out)
+
+    def test_check_promises_the_files(self):
+        code, out, error = program.run("check", self.deck("promised"))
+        self.assertEqual(code, 0, error)
+        self.assertIn("predicted.h5", out)
+        self.assertIn("predicted.csv", out)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "promised")))
+
+    def refused(self, words, name="refused", **given):
+        code, out, error = program.run("run", self.deck(name, **given))
+        self.assertEqual(code, 2, out + error)
+        self.assertIn(words, out + error)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, name, "predict", "predicted.h5")))
+
+    def test_bad_input(self):
+        self.refused("reads a field 'input', which the data do not have; they have: station", name="no_field", fields="{name: station}")
+        self.path("wide.h5", input=np.zeros((4, 3)))
+        self.refused("reads 'input' of shape (2) for each sample, but the data have (3); give it samples like those it was trained on",
+                     name="wide", file="wide.h5", fields="{name: input}")
+        path = self.path("other_unit.h5", input=np.zeros((4, 2)))
+        with h5py.File(path, "a") as file:
+            file["input"].attrs["unit"] = "m"
+        self.refused("reads 'input' in no unit, but the data have it in m; convert the data", name="unit", file="other_unit.h5",
+                     fields="{name: input}")
+        with open(self.model, "rb") as file:
+            data = bytearray(file.read())
+        data[len(data) // 2] ^= 1
+        damaged = os.path.join(self.folder, "damaged.h5")
+        with open(damaged, "wb") as file:
+            file.write(data)
+        self.refused("damaged.h5", name="damaged", model=damaged)
+        bad = self.new.copy()
+        bad[31, 1] = np.nan
+        self.path("bad.h5", input=bad)
+        for ranks in (1, 2):
+            code, out, error = program.run("run", self.deck(f"bad_{ranks}", file="bad.h5", fields="{name: input}"), ranks=ranks)
+            self.assertEqual(code, 2, out + error)
+            self.assertIn("holds nan in array '/input', sample 31", (out + error).replace("array 'input'", "array '/input'"))
+
+    def test_a_network_without_answers(self):
+        text = TRAIN.replace("DIR", os.path.join(self.folder, "texts")).replace("stages:", "plugins: [sequence]\nstages:")
+        text = text.replace("{type: mlp, layers: [8], input: input, target: target, precision: float64}",
+                            "{type: transformer, layers: 1, width: 8, heads: 1}")
+        text = text.replace("{type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}]}", "{type: grammar, samples: 40, length: 9}")
+        code, out, error = program.run("run", program.write(os.path.join(self.folder, "texts.yaml"), text.replace("steps: 60", "steps: 1")))
+        self.assertEqual(code, 0, out + error)
+        model = os.path.join(self.folder, "texts", "train", "model.h5")
+        self.assertIn(f"model '{model}' is a network 'transformer', which gives no numbers for a sample alone; the stages of its plugin "
+                      "run it (cambium list task)", self.verb(model, "new.h5", code=2))
+
+    def verb(self, *words, code=0, ranks=1):
+        found, out, error = program.run("predict", *words, ranks=ranks, cwd=self.folder)
+        self.assertEqual(found, code, out + error)
+        return out + error
+
+    def test_the_verb_gives_the_same_numbers(self):
+        stage, _ = self.predicted("beside_verb")
+        self.verb(self.model, "new.h5")
+        self.verb(self.model, "new.h5", "--output", "two.nc", ranks=2)
+        for name in ("new.predicted.h5", "two.nc"):
+            with h5py.File(os.path.join(stage, "predicted.h5")) as a, h5py.File(os.path.join(self.folder, name)) as b:
+                np.testing.assert_array_equal(a["output"][()], b["output"][()])
+                self.assertEqual(dimensions(b["output"]), ["time", "output_component"])
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "new.predicted.csv")))
+        self.assertIn("'new.predicted.h5' is there already; give another --output, or --overwrite", self.verb(self.model, "new.h5", code=2))
+        self.verb(self.model, "new.h5", "--overwrite")
+        self.assertIn("--output 'x.txt': expected a name that ends in .h5, .nc or .csv",
+                      self.verb(self.model, "new.h5", "--output", "x.txt", code=2))
+        self.assertIn("against the labels", self.verb(self.model, "training.h5", "--output", "labelled.csv"))
+
+    def asked(self, *command, environment=None):
+        """Answers of a program that reads samples and prints rows of numbers."""
+        x = np.array(self.new)
+        text = f"{len(x)}\n" + "\n".join(" ".join(map(repr, map(float, row))) for row in x)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=self.folder, timeout=300,
+                              env={**os.environ, **(environment or {})})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
+
+    def test_c(self):
+        folder, _ = self.predicted("beside_c")
+        with h5py.File(os.path.join(folder, "predicted.h5")) as file:
+            np.testing.assert_allclose(self.asked(os.environ["CAMBIUM_MODEL_FROM_C"], self.model), file["output"][()], rtol=0, atol=1e-12)
+
+    def test_fortran(self):
+        if not shutil.which("gfortran"):
+            print("SKIPPED: models from Fortran: gfortran is not installed")
+            self.skipTest("gfortran is not installed")
+        source, library = program.SOURCE, os.path.join(os.path.dirname(program.PROGRAM), "..", "lib")
+        built = os.path.join(self.folder, "model_from_fortran")
+        subprocess.run(["gfortran", "-J", self.folder, os.path.join(source, "apps/c/cambium_model.f90"),
+                        os.path.join(source, "tests/train/session/model_from_fortran.f90"), "-o", built, "-L" + library,
+                        "-Wl,-rpath," + os.path.abspath(library), "-lcambium_train"], check=True)
+        np.testing.assert_allclose(self.asked(built, self.model), self.expected(self.new), rtol=0, atol=1e-12)
+
+    def test_python(self):
+        folder = os.path.join(os.path.dirname(program.PROGRAM), "..", "share", "cambium", "python")
+        code = """
+import sys, numpy, cambium
+model = cambium.Model(sys.argv[1])
+x = numpy.loadtxt(sys.stdin, skiprows=1)
+for row in model(x): print(*map(repr, map(float, row)))
+assert "input (samples, 2)" in repr(model) and "output (samples, 3) in K" in repr(model), repr(model)
+assert numpy.array_equal(model(x), model(numpy.asfortranarray(x))) and numpy.array_equal(model(x)[::2], model(x[::2]))
+try:
+    model(x, units={"input": "m"})
+except cambium.CambiumError as error:
+    assert "reads 'input' in no unit, but the data have it in m" in str(error), error
+else:
+    raise AssertionError("another unit was taken")
+try:
+    model()
+except cambium.CambiumError as error:
+    assert str(error) == f"no array is an input of model '{sys.argv[1]}'; it reads: input", error
+else:
+    raise AssertionError("nothing was answered")
+run = cambium.open(sys.argv[2])
+assert "train/model.h5" in repr(run) and len(run["train/training.csv"]["loss"]) > 0, run
+"""
+        answers = self.asked(sys.executable, "-c", code, self.model, os.path.join(self.folder, "net"), environment={"PYTHONPATH": folder})
+        np.testing.assert_allclose(answers, self.expected(self.new), rtol=0, atol=1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main()
