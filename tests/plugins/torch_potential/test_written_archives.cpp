@@ -110,7 +110,7 @@ TEST_CASE("ghosts as deep as the layers give what folded images give") {
     const auto with_ghosts = archive->evaluate(finder.find(deep.particles, deep_list, type).graph, 2);
     REQUIRE(folded.energy.size() == 3);
     for (std::size_t i = 0; i < 3; ++i) CHECK(with_ghosts.energy[i] == Approx(folded.energy[i]).epsilon(1e-13));
-    // One layer less is seen.
+    if (side > 6.0) continue;  // there the three atoms have each other alone; elsewhere one layer less is seen
     torch_potential::EdgeFinder shallow(3.0, 2);
     const auto wrong = archive->evaluate(shallow.find(deep.particles, deep_list, type).graph, 2);
     CHECK(std::abs(wrong.energy[0] - folded.energy[0]) > 1e-6);
