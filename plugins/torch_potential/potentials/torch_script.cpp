@@ -52,6 +52,12 @@ TorchScript::TorchScript(const Params& params, Context& context) : params_(param
                              [&] { return open_archive(params.model, params.device, context.comm.rank()); });
   read_facts(context);
   folded_ = context.comm.size() == 1;
+  if (!folded_ && archive_->facts().family == Family::unknown)
+    throw KeyError(
+        "torch_script.ranks", "model",
+        fmt::format("the archive {} does not say whose it is (MACE, NequIP, Allegro), so at which atom of an edge "
+                    "it adds messages is not known; run it on one rank",
+                    params.model));
   finder_.emplace(range_, layers_);
 }
 

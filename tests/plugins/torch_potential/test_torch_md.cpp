@@ -111,6 +111,26 @@ TEST_CASE("an archive without energies of atoms runs on one rank, and says why n
   }
 }
 
+TEST_CASE("an archive of nobody known runs on one rank alone") {
+  Comm comm;
+  const SharedScratch scratch(comm);
+  const auto file = scratch.file("unknown.pth");
+  auto words = said("Cu", 6.0, 1);
+  words.erase("nequip_version");
+  if (comm.root()) write_archive(file, sutton_chen_text(), words);
+  comm.barrier();
+  const auto deck = deck_of(file, "{lattice: {type: fcc, a: 3.65, cells: [4, 2, 2], species: [Cu]}}");
+  if (comm.size() == 1) return check_ranks(deck, 2, 1e-10);
+  try {
+    MdRun run(deck);
+    FAIL("no error");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what())
+              .find("does not say whose it is (MACE, NequIP, Allegro), so at which atom of an edge it adds "
+                    "messages is not known; run it on one rank") != std::string::npos);
+  }
+}
+
 TEST_CASE("MACE's copper is the same on any number of ranks", "[data]") {
   const char* data = std::getenv("CAMBIUM_DATA");
   if (!data) {
