@@ -17,7 +17,9 @@ c10::Dict<std::string, at::Tensor> dictionary_of(const ArchiveGraph& graph, std:
                                                  const at::Tensor& positions, const at::Tensor& shifts) {
   const auto device = positions.device();
   const auto types = integers(graph.types).to(device);
-  const auto edges = torch::stack({integers(graph.centre), integers(graph.neighbour)}).to(device);
+  const bool mace = family == Family::mace || family == Family::mace_lammps;
+  const auto centre = integers(graph.centre), neighbour = integers(graph.neighbour);
+  const auto edges = torch::stack({mace ? neighbour : centre, mace ? centre : neighbour}).to(device);
   const auto cell = torch::eye(3, positions.options().requires_grad(false));
   c10::Dict<std::string, at::Tensor> data;
   data.insert("edge_index", edges);
@@ -66,7 +68,10 @@ ArchiveInputs inputs_of(const ArchiveGraph& graph, std::int64_t species, const A
   in.vectors = torch::from_blob(const_cast<double*>(graph.vector.data()), {edges, 3}, at::kDouble).to(device).clone();
   in.vectors.requires_grad_(true);
   in.positions = torch::zeros({nodes, 3}, torch::TensorOptions().dtype(type).device(device));
-  in.arguments.emplace_back(dictionary_of(graph, species, facts.family, in.positions, in.vectors.to(type)));
+  // MACE adds messages at the second node of an edge, the others at the first; only centres have all their edges.
+  const bool mace = facts.family == Family::mace || facts.family == Family::mace_lammps;
+  const auto shifts = (mace ? -in.vectors : in.vectors).to(type);
+  in.arguments.emplace_back(dictionary_of(graph, species, facts.family, in.positions, shifts));
   if (facts.family == Family::mace_lammps) {
     const auto owned = torch::arange(nodes, torch::TensorOptions().device(device)) < graph.owned;
     in.arguments.emplace_back(owned.to(type));

@@ -21,6 +21,16 @@ std::string sentence_of(const std::string& said) {
   return said.substr(0, said.find('\n'));
 }
 
+bool is_damaged(const std::string& said) {
+  static const std::regex words("central directory|zip archive");
+  return std::regex_search(said, words);
+}
+
+bool is_other_zip(const std::string& said) {
+  static const std::regex words("file not found|not in a subdirectory");
+  return std::regex_search(said, words);
+}
+
 }  // namespace
 
 void require_torch_script(const std::string& path) {
@@ -46,9 +56,8 @@ void refuse_archive(const std::string& path, const std::string& said) {
         fmt::format("{}: uses the operator {}, which LibTorch {} does not have; build Cambium with the LibTorch "
                     "that wrote the archive, or export it for an older one",
                     path, match[1].str(), CAMBIUM_TORCH_VERSION));
-  if (said.find("central directory") != std::string::npos || said.find("zip archive") != std::string::npos)
-    throw InputError(fmt::format("{}: the file is cut short or damaged; copy it again", path));
-  if (said.find("file not found") != std::string::npos || said.find("not in a subdirectory") != std::string::npos)
+  if (is_damaged(said)) throw InputError(fmt::format("{}: the file is cut short or damaged; copy it again", path));
+  if (is_other_zip(said))
     throw InputError(
         fmt::format("{}: a zip file, but no TorchScript archive; export the model with torch.jit.save", path));
   throw InputError(fmt::format("{}: LibTorch {} cannot load it: {}", path, CAMBIUM_TORCH_VERSION, sentence_of(said)));

@@ -15,28 +15,6 @@ namespace cambium::torch_potential {
 namespace fs = std::filesystem;
 using Family = ArchiveFacts::Family;
 
-void TorchScript::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "TorchScript archive (.pth, .pt) of MACE, NequIP or Allegro").example("MACE.pth");
-  d("trust", &Params::trust,
-    "permission to run the program in the archive; without it only archives in the folder of the run are opened")
-      .def(false);
-  d("species", &Params::species, "chemical symbols in the order of the archive's types; absent: those that it names")
-      .example("[H, O]");
-  d("energy_unit", &Params::energy_unit, "energy unit of the archive; absent: eV for MACE, and required for others")
-      .options({"eV", "hartree", "kcal/mol", "kJ/mol"});
-  d("length_unit", &Params::length_unit,
-    "length unit of the archive; absent: angstrom for MACE, and required for others")
-      .options({"angstrom", "bohr", "nm"});
-  d("cutoff", &Params::cutoff, "cut-off of the archive's neighbours; absent: the one that it names")
-      .unit("angstrom")
-      .positive();
-  d("layers", &Params::layers,
-    "layers of message passing, 1 for a strictly local model such as Allegro; absent: what the archive says")
-      .range(1, 16);
-  d("device", &Params::device, "device of LibTorch, cpu or cuda:0; empty: a GPU where LibTorch has one, else the CPU")
-      .def("");
-}
-
 namespace {
 
 /// CODATA 2018; the calorie is the thermochemical one.
@@ -74,6 +52,12 @@ TorchScript::TorchScript(const Params& params, Context& context) : params_(param
                              [&] { return open_archive(params.model, params.device, context.comm.rank()); });
   read_facts(context);
   folded_ = context.comm.size() == 1;
+  if (!folded_ && archive_->facts().family == Family::unknown)
+    throw KeyError(
+        "torch_script.ranks", "model",
+        fmt::format("the archive {} does not say whose it is (MACE, NequIP, Allegro), so at which atom of an edge "
+                    "it adds messages is not known; run it on one rank",
+                    params.model));
   finder_.emplace(range_, layers_);
 }
 

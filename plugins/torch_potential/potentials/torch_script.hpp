@@ -25,7 +25,29 @@ class TorchScript : public Potential, public Checked {
     std::optional<double> cutoff;  ///< Å
     std::optional<int> layers;
     std::string device;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("model", &Params::model, "TorchScript archive (.pth, .pt) of MACE, NequIP or Allegro").example("MACE.pth");
+      d("trust", &Params::trust,
+        "permission to run the program in the archive; without it only archives in the folder of the run are opened")
+          .def(false);
+      d("species", &Params::species,
+        "chemical symbols in the order of the archive's types; absent: those that it names")
+          .example("[H, O]");
+      d("energy_unit", &Params::energy_unit, "energy unit of the archive; absent: eV for MACE, and required for others")
+          .options({"eV", "hartree", "kcal/mol", "kJ/mol"});
+      d("length_unit", &Params::length_unit,
+        "length unit of the archive; absent: angstrom for MACE, and required for others")
+          .options({"angstrom", "bohr", "nm"});
+      d("cutoff", &Params::cutoff, "cut-off of the archive's neighbours; absent: the one that it names")
+          .unit("angstrom")
+          .positive();
+      d("layers", &Params::layers,
+        "layers of message passing, 1 for a strictly local model such as Allegro; absent: what the archive says")
+          .range(1, 16);
+      d("device", &Params::device,
+        "device of LibTorch, cpu or cuda:0; empty: a GPU where LibTorch has one, else the CPU")
+          .def("");
+    }
   };
 
   /// Opens the archive; KeyError about the key that would say what the archive does not. In a dry run, archives that an

@@ -1,8 +1,11 @@
 // What archives that cannot be used are refused with.
 #include <fstream>
 
+#include "core/base/version.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/plugin_list.hpp"
+#include "plugins/torch_potential/archive/torch_words.hpp"
+#include "plugins/torch_potential/potentials/edges.hpp"
 #include "tests/plugins/md/potential_check.hpp"
 #include "tests/plugins/torch_potential/written_archives.hpp"
 #include "tests/scratch.hpp"
@@ -102,8 +105,9 @@ TEST_CASE("files that are no archives, or damaged ones, are told apart") {
   r.write("weights");
   has(r.of(units), "model.pth: is no TorchScript archive, which is a zip file; export the model with torch.jit.save");
   r.write("PK", "model.pt2");
-  has(r.of(units, "model.pt2"), "compiled by AOTInductor (.pt2), which needs LibTorch 2.6 or newer; this build has ");
-  has(r.of(units, "model.pt2"), "Export a TorchScript archive (.pth) instead");
+  const std::string version = CAMBIUM_TORCH_VERSION;
+  has(r.of(units, "model.pt2"), "compiled by AOTInductor (.pt2), which needs LibTorch 2.6 or newer; this build has " +
+                                    version + ". Export a TorchScript archive (.pth) instead");
   write_archive(r.file(), sutton_chen_text(), said("Cu", 6.0, 1));
   const auto whole = content_of(r.file());
   r.write(whole.substr(0, whole.size() / 2));
@@ -141,8 +145,30 @@ TEST_CASE("programs of other kinds are named") {
       "    out[\"atomic_energy\"] = e\n";
   write_archive(r.file(), head + energy + "    out[\"forces\"] = torch.ones_like(data[\"pos\"])\n    return out\n",
                 words);
-  has(r.of(units), "a model whose forces have no energy cannot be used here");
-  has(r.of(units), "its forces differ from the derivative of its energies by ");
+  const auto text = r.of(units);
+  has(text, "its forces differ from the derivative of its energies by ");
+  has(text, " eV/Å; a model whose forces have no energy cannot be used here");
   write_archive(r.file(), head + energy + "    out[\"total_energy\"] = torch.sum(e) + 5.0\n    return out\n", words);
   has(r.of(units), "the sum of its atoms' energies differs from its total energy by 1.67 eV an atom");
+}
+
+TEST_CASE("what this LibTorch lacks is named") {
+  const std::string version = CAMBIUM_TORCH_VERSION;
+  CHECK(message([] {
+          torch_potential::refuse_archive("a.pth", "\nUnknown builtin op: aten::_assert_scalar.\nCould not find");
+        }) ==
+        "a.pth: uses the operator aten::_assert_scalar, which LibTorch " + version +
+            " does not have; build Cambium with the LibTorch that wrote the archive, or export it for an older one");
+  CHECK(message([] { torch_potential::refuse_archive("a.pth", "strange\nstack"); }) ==
+        "a.pth: LibTorch " + version + " cannot load it: strange");
+}
+
+TEST_CASE("images without numbers are not guessed") {
+  PeriodicSystem system(Refusals::cube(), {{0, 0, 0}, {2.5, 0.1, 0.2}}, {}, 6.0, {{"Cu", 63.5}});
+  Kokkos::deep_copy(system.particles.tag, 0);
+  NeighborList list;
+  build_neighbors(system.particles, 6.0, 0.0, list);
+  const std::vector<int> type = {0};
+  CHECK(message([&] { torch_potential::EdgeFinder(6.0, 1).find_folded(system.particles, list, type); }) ==
+        "torch_script: on one rank atoms need numbers of their own, by which images are told");
 }
