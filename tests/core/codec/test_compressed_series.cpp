@@ -88,7 +88,7 @@ void check_rows(const Compression& compress) {
   }
 }
 
-Compression relative(double bound, Compression::Type type = Compression::Type::automatic) {
+Compression within_relative(double bound, Compression::Type type = Compression::Type::automatic) {
   Compression c;
   c.relative = bound;
   c.type = type;
@@ -106,8 +106,8 @@ Compression lossless() {
 TEST_CASE("each mode of a row comes back within the bound of its own range") {
   using Type = Compression::Type;
   for (const auto type : {Type::automatic, Type::interpolation, Type::lorenzo, Type::learned}) {
-    check_rows<float>(relative(1e-4, type));
-    check_rows<double>(relative(1e-4, type));
+    check_rows<float>(within_relative(1e-4, type));
+    check_rows<double>(within_relative(1e-4, type));
   }
   Compression absolute;
   absolute.absolute = 1e-3;
@@ -135,7 +135,7 @@ TEST_CASE("a chunk within a bound is never written in parts") {
   Scratch scratch("series");
   auto file = io::File::create(scratch.file("a.h5"));
   const std::int64_t shape[2] = {cells, modes}, chunk[2] = {cells, 1};
-  auto set = io::allocate(file, "f", DType::f64, shape, chunk, relative(1e-3));
+  auto set = io::allocate(file, "f", DType::f64, shape, chunk, within_relative(1e-3));
   const std::vector<double> half(cells / 2);
   CHECK_THROWS_WITH(set.write_block(std::vector<std::int64_t>{0, 0}, io::tensor_of(half.data(), {cells / 2, 1})),
                     Catch::Contains("its chunks are written whole"));
@@ -147,8 +147,8 @@ TEST_CASE("rows of few or of whole numbers are stored exactly") {
   Scratch scratch("series");
   auto file = io::File::create(scratch.file("a.h5"));
   const std::int64_t few[1] = {40};
-  auto reals = io::create_series(file, "r", DType::f64, few, std::optional(relative(0.1)));
-  auto whole = io::create_series(file, "i", DType::i64, few, std::optional(relative(0.1)));
+  auto reals = io::create_series(file, "r", DType::f64, few, std::optional(within_relative(0.1)));
+  auto whole = io::create_series(file, "i", DType::i64, few, std::optional(within_relative(0.1)));
   std::vector<double> x(40);
   std::vector<std::int64_t> n(40);
   for (std::size_t k = 0; k < 40; ++k) x[k] = std::sqrt(static_cast<double>(n[k] = static_cast<std::int64_t>(k)));
@@ -171,8 +171,8 @@ TEST_CASE("a copy without loss has the same bits, and one within a bound is comp
   io::compress_file(scratch.file("a.h5"), scratch.file("exact.h5"), lossless());
   CHECK(io::File::open(scratch.file("exact.h5")).read<std::vector<double>>("u") == x);
   CHECK(io::File::open(scratch.file("exact.h5")).dataset("u").stored_bytes() < 8 * 3000);
-  const auto list = io::compress_file(scratch.file("a.h5"), scratch.file("near.h5"), relative(1e-3));
-  io::require_bound(scratch.file("a.h5"), scratch.file("near.h5"), relative(1e-3), list);
-  CHECK_THROWS_WITH(io::require_bound(scratch.file("other.h5"), scratch.file("near.h5"), relative(1e-3), list),
+  const auto list = io::compress_file(scratch.file("a.h5"), scratch.file("near.h5"), within_relative(1e-3));
+  io::require_bound(scratch.file("a.h5"), scratch.file("near.h5"), within_relative(1e-3), list);
+  CHECK_THROWS_WITH(io::require_bound(scratch.file("other.h5"), scratch.file("near.h5"), within_relative(1e-3), list),
                     Catch::Contains("beyond the bound"));
 }
