@@ -43,8 +43,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     "more than the data need")
       .example("[46, 92]");
   d("sel_short", &Params::sel_short,
-    "action if sel, or that of init, is too small for the data: raise it with a warning (that of init is kept, with a "
-    "warning), or refuse")
+    "action if sel is too small for the data: raise it with a warning (that of init is kept), or refuse")
       .options({{"raise", SelShort::raise}, {"refuse", SelShort::refuse}})
       .def(SelShort::raise);
   d("neuron", &Params::neuron, "widths of the embedding network").def({25, 50, 100});

@@ -162,16 +162,15 @@ TEST_CASE("a set that fits into the cache is read once") {
     Hdf5Dataset data(shard_params({scratch.file("large.h5")}, cache), world.context);
     data.open(world.context);
     for (int turn = 0; turn < 2; ++turn) {
-      const auto samples = data.read(std::vector<std::int64_t>{5, 6, 9, 3999, 5});
-      REQUIRE(samples.size() == 5);
+      const auto samples = data.read(std::vector<std::int64_t>{5, 6, 9, 3999});
+      REQUIRE(samples.size() == 4);
       for (const auto& sample : samples) CHECK(x_of(*sample, 3) == 1000.0 * static_cast<double>(sample->id) + 3);
-      CHECK(samples[4]->id == 5);
     }
     return data.bytes_read() / 804;
   };
-  CHECK(twice(1.01 * mib) <= 5);
-  CHECK(twice(0.99 * mib) == 10);
-  CHECK(twice(0.0) == 10);
+  CHECK(twice(1.01 * mib) == 4);
+  CHECK(twice(0.99 * mib) == 8);
+  CHECK(twice(0.0) == 8);
 }
 
 TEST_CASE("a range takes part of the files, its samples count from 0") {
