@@ -125,9 +125,12 @@ TEST_CASE("an archive of nobody known runs on one rank alone") {
     MdRun run(deck);
     FAIL("no error");
   } catch (const InputError& error) {
-    CHECK(std::string(error.what())
-              .find("does not say whose it is (MACE, NequIP, Allegro), so at which atom of an edge it adds "
-                    "messages is not known; run it on one rank") != std::string::npos);
+    const std::string text = error.what();
+    INFO(text);
+    CHECK(text.find("the archive " + file +
+                    " does not say whose it is (MACE, NequIP, Allegro), so at which atom of an edge it adds messages "
+                    "is not known; "
+                    "run it on one rank") != std::string::npos);
   }
 }
 
