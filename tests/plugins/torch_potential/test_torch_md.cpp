@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "tests/catch.hpp"
-#include "tests/plugins/md/md_run.hpp"
+#include "tests/plugins/md/same_on_ranks.hpp"
 #include "tests/plugins/torch_potential/written_archives.hpp"
 #include "tests/shared_scratch.hpp"
 
@@ -13,39 +13,6 @@ using namespace cambium;
 using namespace cambium::test;
 
 namespace {
-
-/// Positions and forces of all atoms by tag, on every rank of the run.
-std::vector<double> by_tag(MdRun& run, Comm& comm) {
-  const Particles& p = run.state().particles;
-  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
-  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.f);
-  const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.tag);
-  std::vector<double> out(static_cast<std::size_t>(p.nglobal) * 6, 0.0);
-  for (int i = 0; i < p.nlocal; ++i)
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::size_t row = static_cast<std::size_t>(tag(i) - 1) * 6;
-      out[row + k] = x(i, k);
-      out[row + 3 + k] = f(i, k);
-    }
-  comm.sum(out);
-  return out;
-}
-
-/// Energies, pressures and forces of a few steps on all ranks and on one alone.
-void check_ranks(const std::string& deck, int steps, double tolerance) {
-  Comm comm;
-  MdRun together(deck), alone(deck, 1, MPI_COMM_SELF);
-  together.advance(steps);
-  alone.advance(steps);
-  const auto a = together.measure(), b = alone.measure();
-  CHECK(a[potential] == Approx(b[potential]).epsilon(0).margin(tolerance * std::max(1.0, std::abs(b[potential]))));
-  CHECK(a[pressure] == Approx(b[pressure]).epsilon(1e-9).margin(1e-4));
-  Comm lone(MPI_COMM_SELF);
-  const auto mine = by_tag(together, comm), all = by_tag(alone, lone);
-  double worst = 0.0;
-  for (std::size_t k = 0; k < all.size(); ++k) worst = std::max(worst, std::abs(mine[k] - all[k]));
-  CHECK(worst < tolerance);
-}
 
 std::string deck_of(const std::string& file, const std::string& structure) {
   return "structure: " + structure + "\npotential: {type: torch_script, model: " + file +
