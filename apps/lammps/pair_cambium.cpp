@@ -141,7 +141,8 @@ void PairCambium::init_style() {
   const std::string works = bridge_->citations();
   if (lmp->citeme && !works.empty()) lmp->citeme->add(works);
   if (bridge_->writes_ghost_forces() && !force->newton_pair)
-    refuse("pair_style cambium: " + type_ + " adds forces to ghost atoms; use `newton on`, which is the default");
+    refuse("pair_style cambium: " + bridge_->type() +
+           " adds forces to ghost atoms; use `newton on`, which is the default");
   if (comm->me == 0) {
     utils::logmesg(lmp, "pair_style cambium: " + bridge_->summary() + "\n");
   }

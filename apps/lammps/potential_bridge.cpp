@@ -41,7 +41,10 @@ struct PotentialBridge::Parts {
 PotentialBridge::PotentialBridge(const std::string& type, const std::string& keys, MPI_Comm comm)
     : parts_(std::make_unique<Parts>(comm)) {
   const deck::Node node = deck::parse(keys, "pair_coeff");
-  parts_->potential = parts_->registry.make<Potential>(type, node, parts_->context);
+  const auto named = node["type"];
+  type_ = named.defined() ? named.text() : type;
+  const auto own = node.without([](std::string_view key) { return key == "type"; });
+  parts_->potential = parts_->registry.make<Potential>(type_, own, parts_->context);
 }
 
 PotentialBridge::~PotentialBridge() = default;

@@ -52,10 +52,11 @@ struct HostExchange {
 /// A Potential of Cambium's registry, seen from a host code that knows neither Kokkos nor the registry.
 class PotentialBridge {
  public:
-  /// `type` is a registered potential, `keys` its keys as in a deck ("{model: a.dp}"). Throws std::exception with a
-  /// text for the user.
+  /// `type` is a registered potential, `keys` its keys as in a deck ("{model: a.dp}"); a key `type` among them counts
+  /// instead. Throws std::exception with a text for the user.
   PotentialBridge(const std::string& type, const std::string& keys, MPI_Comm comm);
   ~PotentialBridge();
+  const std::string& type() const { return type_; }
 
   /// Species of the host's types 1, 2, ...; an empty symbol leaves a type to other pair styles. Masses in g/mol.
   void bind(const std::vector<std::string>& symbols, const std::vector<double>& masses);
@@ -71,6 +72,7 @@ class PotentialBridge {
 
  private:
   struct Parts;
+  std::string type_;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,5 +1,6 @@
 """lmp_cambium gives what `cambium run` gives for the same atoms: energy, forces, pressure; messages for its users."""
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -15,12 +16,23 @@ KJ_PER_MOL = 96.48533212331002  # of one eV: e N_A / 1000
 MASS_SCALE = (1.66053906660e-27 * 1e4 / 1.602176634e-19) / 1.0364269e-4
 
 FEW_BITS = f"model: {program.SOURCE}/inputs/deepmd/models/copper.dp, compress: 1e-6, quantize: {{bits: 3}}"
+EAM = f"{program.SOURCE}/inputs/md/cu_sutton_chen.eam.alloy"
 POTENTIALS = {  # deck, pair_style, pair_coeff, species, lattice
     "sutton_chen": ("{type: sutton_chen, element: Cu, cutoff: 6.5}", "cambium sutton_chen",
                     '"{element: Cu, cutoff: 6.5}" Cu', "Cu", "fcc 3.61"),
     "few_bits": (f"{{type: deep_potential, {FEW_BITS}}}", "cambium", f'"{{{FEW_BITS}}}" Cu', "Cu", "fcc 3.61"),
     "stillinger_weber": ("{type: stillinger_weber}", "cambium stillinger_weber", '"{}" Si', "Si", "diamond 5.431"),
+    "eam": (f"{{type: eam, file: {EAM}}}", "cambium", f'"{{type: eam, file: {EAM}}}" Cu', "Cu", "fcc 3.61"),  # a hybrid would take eam for LAMMPS' own
 }
+PLUGINS = {"mace": "mace", "torch_script": "torch_potential"}  # beside md and deepmd
+if "CAMBIUM_DATA" in os.environ:  # models of other programs
+    MACE = os.path.join(os.environ["CAMBIUM_DATA"], "models", "MACE_scratch_run-3.model-cp2k.pth")
+    KNOWN = program.run("list", "potential")[1]
+    for kind, keys in (("mace", f"model: {MACE}"), ("torch_script", f"model: {MACE}, trust: true")):
+        if re.search(rf"^ *{kind} ", KNOWN, re.M):
+            POTENTIALS[kind] = (f"{{type: {kind}, {keys}}}", f"cambium {kind}", f'"{{{keys}}}" Cu', "Cu", "fcc 3.61")
+else:
+    print("SKIPPED: models of MACE in LAMMPS: CAMBIUM_DATA is not set")
 READ = """
 units metal
 read_data DATA
@@ -78,9 +90,10 @@ def thermo(output):
 
 def ours(folder, name):
     deck, _, _, species, _ = POTENTIALS[name]
+    plugins = ["md", "deepmd", *([PLUGINS[name]] if name in PLUGINS else [])]
     path = program.write(os.path.join(folder, "deck.yaml"), f"""
 run: {{name: same, directory: {folder}/run}}
-plugins: [md, deepmd]
+plugins: [{", ".join(plugins)}]
 stages:
   - simulate:
       physics: md
