@@ -75,6 +75,45 @@ class Predict(unittest.TestCase):
         text = text.replace("FILE", os.path.join(self.folder, file)).replace("FIELDS", fields)
         return program.write(os.path.join(self.folder, name + ".yaml"), text)
 
+    @staticmethod
+    def value(results, key):
+        return next(result["value"] for result in results["results"] if result["key"].endswith(key))
+
+    def labelled(self, name, network, plugins, **arrays):
+        """Trains on arrays whose last one is the label; results of `evaluate` with it, and predictions without it."""
+        names = list(arrays)
+        self.path(f"{name}_labelled.h5", **arrays)
+        self.path(f"{name}_unlabelled.h5", **{key: arrays[key] for key in names[:-1]})
+        data = f"{{type: hdf5, files: [{self.folder}/{name}_labelled.h5], fields: [{', '.join(f'{{name: {key}}}' for key in names)}]}}"
+        deck = program.write(os.path.join(self.folder, name + "_train.yaml"), f"""
+run: {{name: {name}, directory: {self.folder}/{name}, seed: 2}}
+plugins: {plugins}
+stages:
+  - train: {{network: {network}, dataset: {data}, batch: 8, steps: 20, optimizer: adam, learning_rate: {{type: constant, start: 3e-3}}}}
+  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {data}}}
+""")
+        code, out, error = program.run("run", deck)
+        self.assertEqual(code, 0, out + error)
+        fields = ", ".join(f"{{name: {key}}}" for key in names[:-1])
+        self.predicted(name + "_out", file=f"{name}_unlabelled.h5", fields=fields, model=os.path.join(self.folder, name, "train", "model.h5"))
+        with open(os.path.join(self.folder, name, "evaluate", "results.json")) as file:
+            results = json.load(file)
+        with h5py.File(os.path.join(self.folder, name + "_out", "predict", "predicted.h5")) as file:
+            return results, file["output"][...]
+
+    @unittest.skipUnless(os.environ["CAMBIUM_HAS_TORCH"] == "1", "without LibTorch")
+    def test_networks_of_torch_need_no_labels(self):
+        rng = np.random.default_rng(4)
+        label = np.arange(60) % 3
+        image = rng.normal(0, 0.3, (60, 8, 8)) + label[:, None, None] * np.eye(8)
+        results, found = self.labelled("conv", "{type: conv_net, channels: [4], hidden: 8}", "[]", image=image, label=label.astype("i4"))
+        self.assertAlmostEqual(self.value(results, "wrong"), np.mean(found.argmax(1) != label), places=6)
+        self.assertLess(np.abs(found.sum(1) - 1).max(), 1e-5)
+        counts = rng.poisson(3.0, (24, 8, 8, 8)).astype("f4")
+        target = np.stack([counts.mean((1, 2, 3)) - 3, counts.std((1, 2, 3)) - 1.7], 1)
+        results, found = self.labelled("cosmo", "{type: cosmoflow, channels: [2], hidden: [8], fit: false}", "[cosmo]", counts=counts, target=target)
+        self.assertAlmostEqual(self.value(results, "absolute_error"), np.abs(found - target).mean(), places=6)
+
     def predicted(self, name, ranks=1, **given):
         code, out, error = program.run("run", self.deck(name, **given), ranks=ranks)
         self.assertEqual(code, 0, out + error)

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 
@@ -14,7 +15,7 @@ namespace cambium::cosmo {
 /// spectra: their logarithms and moments of the counts, as in rivals/statistics.hpp, then go into the layers, too, and
 /// by one linear layer past them to the targets. That layer begins as the ridge fit to the training set, so that the
 /// network begins with what it knows and learns what it leaves (`fit`).
-class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
+class Cosmoflow : public train::TorchNetwork, public train::HasFactors, public train::ReadsFields {
  public:
   enum class Pool : std::uint8_t { all, mean };
   struct Params {
@@ -38,6 +39,9 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
             {"rms_error", "", train::TermInfo::Report::root_mean}};
   }
   /// "output": the targets.
+  std::vector<std::string> fields_to_infer() const override {
+    return params_.statistics.empty() ? std::vector{params_.input} : std::vector{params_.input, params_.statistics};
+  }
   std::vector<train::FieldInfo> outputs() const override { return {{"output", "", {targets_}, DType::f64}}; }
   /// Convolutions, then the layers behind them.
   train::NetworkTraits traits() override { return {.factors = this}; }

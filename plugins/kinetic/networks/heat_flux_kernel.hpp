@@ -4,6 +4,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 
 namespace cambium::kinetic {
 
@@ -18,7 +19,7 @@ namespace cambium::kinetic {
 /// Hammett and Perkins (Phys. Rev. Lett. 64, 3019, 1990) is a = -sqrt(8/pi), b = 0. Samples have the fields wavenumber
 /// (1), temperature, velocity and heat_flux (2: real and imaginary part). The loss is |q - q_model|^2 / (|T|^2 +
 /// |u|^2).
-class HeatFluxKernel : public train::Network {
+class HeatFluxKernel : public train::Network, public train::ReadsFields {
  public:
   enum class Reach { nonlocal, pointwise };
   struct Params {
@@ -42,6 +43,7 @@ class HeatFluxKernel : public train::Network {
                 std::span<train::TermSum> metrics) override;
   /// "kernel": a and b of the sample's wavenumber, which is all that a sample needs here. Beyond the wavenumbers of the
   /// training set their values at its ends.
+  std::vector<std::string> fields_to_infer() const override { return {"wavenumber"}; }
   std::vector<train::FieldInfo> outputs() const override { return {{"kernel", "", {2}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;

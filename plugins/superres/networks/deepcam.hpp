@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/superres/networks/segmentation.hpp"
 
@@ -9,7 +10,7 @@ namespace cambium::superres {
 /// loss is the cross entropy of each point, weighted by a power of the share of its class. Judged by intersection over
 /// union: for each image the mean over the classes, background among them. In training images are moved along a
 /// periodic x, mirrored, and turned upside down together with warm and cold (`mirror`).
-class Deepcam : public train::TorchNetwork {
+class Deepcam : public train::TorchNetwork, public train::ReadsFields {
  public:
   enum class Topology : std::uint8_t { encoder_decoder, deeplabv3plus };
   struct DeepLab {
@@ -37,6 +38,7 @@ class Deepcam : public train::TorchNetwork {
   }
   train::NetworkTraits traits() override { return {.higher_is_better = {true, false}}; }
   /// "class": of each point.
+  std::vector<std::string> fields_to_infer() const override { return params_.inputs; }
   std::vector<train::FieldInfo> outputs() const override { return {{"class", "", {nx_, nz_}, DType::f64}}; }
   std::vector<Citation> citations() const override;
   std::string state() const override;

@@ -4,6 +4,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 
 namespace cambium::my_network {
 
@@ -11,7 +12,7 @@ namespace cambium::my_network {
 ///   y(x) = b + sum_k w_k exp(-|x - c_k|^2 / (2 s_k^2)),
 /// with trained weights w, centres c and widths s = exp(log s); x and y are scaled to mean 0 and deviation 1. The loss
 /// is the mean squared error of the scaled y. D. S. Broomhead and D. Lowe, Complex Systems 2, 321 (1988).
-class MyNetwork : public train::Network {
+class MyNetwork : public train::Network, public train::ReadsFields {
  public:
   /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
   struct Params {
@@ -36,6 +37,8 @@ class MyNetwork : public train::Network {
   }
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
+  /// The target is no input: predictions need data without labels.
+  std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
   std::vector<train::FieldInfo> outputs() const override { return {{"output", scaling_.unit, {1}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;

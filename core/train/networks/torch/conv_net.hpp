@@ -2,6 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/data/normalizer.hpp"
 #include "core/train/kinds/factor_layers.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 
 namespace cambium::train {
@@ -12,7 +13,7 @@ namespace cambium::train {
 /// smoothing. A block's second convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up
 /// to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any
 /// type. The example of a Torch network.
-class ConvNet : public TorchNetwork, public HasFactors {
+class ConvNet : public TorchNetwork, public HasFactors, public ReadsFields {
  public:
   struct Params {
     std::vector<std::int64_t> channels;
@@ -32,6 +33,7 @@ class ConvNet : public TorchNetwork, public HasFactors {
   }
   /// "output": probabilities of the classes.
   std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
+  std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
   /// Convolutions (both of each block), the hidden layer, the classes.
   NetworkTraits traits() override { return {.factors = this}; }
   std::vector<FactorLayer> factor_layers() const override { return module_layers(); }
