@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "core/base/pack_math.hpp"
+#include "core/numerics/gemm.hpp"
+
 namespace cambium::mace {
 
 void envelope(double r, double cutoff, int p, double& value, double& slope) {
@@ -32,15 +35,25 @@ namespace {
 
 /// Rows of `in` values times the layer's weights.
 void multiply(const RadialNetwork::Layer& layer, const double* in, int rows, double* out) {
-  for (int e = 0; e < rows; ++e) {
-    double* to = out + static_cast<std::size_t>(e) * layer.out;
-    for (int o = 0; o < layer.out; ++o) to[o] = 0.0;
-    for (int k = 0; k < layer.in; ++k) {
-      const double value = in[static_cast<std::size_t>(e) * layer.in + k];
-      const double* row = layer.weight.data() + static_cast<std::size_t>(k) * layer.out;
-      for (int o = 0; o < layer.out; ++o) to[o] += value * row[o];
-    }
-  }
+  if (rows > 0)
+    host_gemm(false, false, rows, layer.out, layer.in, 1.0, in, layer.in, layer.weight.data(), layer.out, 0.0, out,
+              layer.out);
+}
+
+/// SiLU times `factor` in place of `value`, its derivative times `slope` in place of that; null: no slopes.
+template <int Width>
+void activate(double factor, double* value, double* slope) {
+  using P = Pack<double, Width>;
+  const P z = P::load(value), gate = P(0.5) + P(0.5) * tanh(P(0.5) * z);
+  (P(factor) * z * gate).store(value);
+  if (slope) (P::load(slope) * P(factor) * gate * (P(1.0) + z * (P(1.0) - gate))).store(slope);
+}
+
+void activate_all(double factor, std::size_t size, double* value, double* slope) {
+  constexpr std::size_t width = native_width<double>;
+  std::size_t n = 0;
+  for (; n + width <= size; n += width) activate<native_width<double>>(factor, value + n, slope ? slope + n : nullptr);
+  for (; n < size; ++n) activate<1>(factor, value + n, slope ? slope + n : nullptr);
 }
 
 }  // namespace
@@ -58,11 +71,7 @@ void RadialWeights::compute(const MaceModel& model, const RadialNetwork& network
       multiply(layer, slope_.data(), edges, next_slope_.data());
     }
     if (k + 1 < network.layers.size())
-      for (std::size_t n = 0; n < size; ++n) {
-        const double z = next_value_[n], gate = 1.0 / (1.0 + std::exp(-z));
-        next_value_[n] = model.activation * z * gate;
-        if (slopes) next_slope_[n] *= model.activation * gate * (1.0 + z * (1.0 - gate));
-      }
+      activate_all(model.activation, size, next_value_.data(), slopes ? next_slope_.data() : nullptr);
     value_.swap(next_value_);
     if (slopes) slope_.swap(next_slope_);
   }
