@@ -165,7 +165,7 @@ ExitCode Commands::list(const std::string& word) {
     log_.info(k);
     for (const auto& name : registry_.names(k)) {
       const auto* entry = registry_.listed(k, name);
-      log_.info(fmt::format("  {:<22}{:<10}{}", name, entry->plugin, entry->doc));
+      log_.info(fmt::format("  {:<22}{:<16}{}", name, entry->plugin, entry->doc));
     }
   }
   if (!found) throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, registry_.kinds())));

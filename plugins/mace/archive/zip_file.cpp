@@ -1,6 +1,8 @@
 #include "plugins/mace/archive/zip_file.hpp"
 
 #include <fmt/format.h>
+#include <cerrno>
+#include <cstring>
 
 #include <array>
 #include <fstream>
@@ -33,7 +35,11 @@ std::uint32_t crc32(std::string_view bytes) {
 
 ZipFile::ZipFile(const std::string& path) : path_(path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("cannot read the MACE model {}", path));
+  if (!file)
+    throw InputError(
+        fmt::format("cannot read the MACE model {}: {}; check the path (relative paths start at the folder where the "
+                    "program was started)",
+                    path, std::strerror(errno)));
   bytes_.assign(std::istreambuf_iterator<char>(file), {});
   read_directory();
 }

@@ -97,8 +97,10 @@ MaceModel MaceModel::load(const std::string& path) {
     const ModelArchive archive(path);
     std::string prefix;
     if (!archive.find_class({"ScaleShiftMACE", "MACE"}, prefix))
-      throw InputError(fmt::format("{} is an archive of PyTorch, but holds no MACE model; its root is a {}", path,
-                                   archive.class_of("")));
+      throw InputError(
+          fmt::format("{} is an archive of PyTorch, but holds no MACE model; its root is a {}; torch_script runs "
+                      "NequIP and Allegro",
+                      path, archive.class_of("")));
     refuse_unknown_parts(archive, prefix);
     read_species(archive, prefix, model);
     read_radial(archive, prefix, model);

@@ -36,7 +36,7 @@ bool is_other_zip(const std::string& said) {
 void require_torch_script(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char head[2] = {};
-  if (!file.read(head, 2)) throw InputError(fmt::format("{}: cannot be read, or is empty", path));
+  if (!file.read(head, 2)) throw InputError(fmt::format("{}: cannot be read, or is empty; check the path", path));
   if (path.ends_with(".pt2"))
     throw InputError(
         fmt::format("{}: compiled by AOTInductor (.pt2), which needs LibTorch 2.6 or newer; this build has {}. "

@@ -101,7 +101,7 @@ TEST_CASE("an archive outside of the run's folder is not opened without trust") 
 
 TEST_CASE("files that are no archives, or damaged ones, are told apart") {
   Refusals r;
-  has(r.of(units, "absent.pth"), "absent.pth: cannot be read, or is empty");
+  has(r.of(units, "absent.pth"), "absent.pth: cannot be read, or is empty; check the path");
   r.write("weights");
   has(r.of(units), "model.pth: is no TorchScript archive, which is a zip file; export the model with torch.jit.save");
   r.write("PK", "model.pt2");
