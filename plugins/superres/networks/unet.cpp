@@ -69,23 +69,25 @@ void Unet::build(train::RankLayers& layers) {
     return register_module(name, std::make_shared<ResBlock>(its, layers));
   };
 
-  in_ = block("in", shape.inputs, shape.features, shape.features, shape.grid);
+  const std::int64_t features = width(0);  // no more than most_features, either
+  in_ = block("in", shape.inputs, features, features, shape.grid);
   for (int l = 0; l < levels; ++l)
-    down_.push_back(block("down" + std::to_string(l), width(l), width(l + 1) / 2, width(l + 1), grids_[l]));
+    down_.push_back(block("down" + std::to_string(l), width(l), std::max<std::int64_t>(1, width(l + 1) / 2),
+                          width(l + 1), grids_[l]));
   mid_ = block("mid", width(levels), width(levels - 1), width(levels - 1), grids_[levels - 1]);
   for (int l = levels - 1; l > 0; --l)
     up_.push_back(block("up" + std::to_string(l), width(l) + width(l), width(l - 1), width(l - 1), grids_[l]));
   const bool refines = *std::max_element(shape.refined.begin(), shape.refined.end()) > 0;
-  out_ = block("out", 2 * shape.features, refines ? shape.features : shape.outputs,
-               refines ? shape.features : shape.outputs, shape.grid, refines);
+  out_ = block("out", 2 * features, refines ? features : shape.outputs, refines ? features : shape.outputs, shape.grid,
+               refines);
   if (!refines) return;
   Sizes size = shape.grid;
   do {
     for (int a = 0; a < 3; ++a) size[a] = std::min(2 * size[a], shape.refined[a]);
     finer_.push_back(size);
     const bool last = size == shape.refined;
-    expand_.push_back(block("expand" + std::to_string(finer_.size()), shape.features, shape.features,
-                            last ? shape.outputs : shape.features, size, !last));
+    expand_.push_back(block("expand" + std::to_string(finer_.size()), features, features,
+                            last ? shape.outputs : features, size, !last));
   } while (size != shape.refined);
 }
 

@@ -123,3 +123,23 @@ TEST_CASE("the U-Net answers the same with and without gradients") {
     CHECK(off(answer([&] { return net.forward(x); }), plain.detach()) < 1e-10);
   }
 }
+
+TEST_CASE("the U-Net joins its levels whatever its widths are") {
+  for (const std::int64_t features : {1, 3, 12})
+    for (const std::int64_t most : {1, 2, 11, 12, 40})
+      for (const std::int64_t refined : {0, 9}) {
+        UnetShape shape;
+        shape.features = features;
+        shape.most_features = most;
+        shape.outputs = 4;
+        shape.levels = 2;
+        shape.grid = {4, 6, 7};
+        shape.refined = {0, refined, refined};
+        if (refined) shape.refined[0] = 4;
+        Unet net(shape);
+        INFO(features << " of at most " << most);
+        const auto out = net.forward(torch::randn({1, 4, 4, 6, 7}));
+        CHECK(out.size(1) == 4);
+        for (const auto& p : net.parameters()) CHECK(p.size(0) <= std::max<std::int64_t>(most, 4));
+      }
+}
