@@ -171,6 +171,19 @@ class Counted(unittest.TestCase):
         self.assertEqual(times, sorted(times, reverse=True))
         self.assertRegex(out, r"(?m)^largest sensible number of ranks: [0-9]+, efficiency [0-9]+ %")
 
+    def test_size_in_nodes(self):
+        deck = os.path.join(program.SOURCE, "inputs", "train", "transformer.yaml")
+        for machine, each in (("frontier", 8), ("a100_slingshot", 4)):
+            said = {option: program.run("plan", deck, "--machine", machine, option, sizes) for option, sizes in
+                    (("--nodes", "2,16"), ("--ranks", f"{2 * each},{16 * each}"))}
+            self.assertEqual(said["--nodes"][0], 0, said["--nodes"][2])
+            self.assertEqual(said["--nodes"][1], said["--ranks"][1])
+        for options in ((), ("--nodes", "2", "--ranks", "16")):
+            code, _, error = program.run("plan", deck, "--machine", "frontier", *options)
+            self.assertEqual(code, 2)
+            self.assertIn("--ranks", error)
+            self.assertIn("--nodes", error)
+
     def test_a_model_that_is_not_there(self):
         folder = program.fresh("plan_model")
         path = cases.write_deck("deep_potential", folder)

@@ -91,6 +91,16 @@ Machine load_machine(const std::string& given, const Comm& comm) {
   return deck::read<Machine>(deck::parse(text, path));
 }
 
+int Machine::ranks_per_node() const {
+  const auto end = std::find_if(levels.begin(), levels.end(), [](const auto& level) { return level.name == "node"; });
+  int ranks = 1;
+  for (auto level = levels.begin(); level != levels.end() && level + 1 != levels.end(); ++level) {
+    ranks *= level->size.value_or(1);
+    if (level == end) break;
+  }
+  return ranks;
+}
+
 std::vector<Machine::Filled> Machine::filled_by(int ranks) const {
   std::vector<Filled> out;
   int left = ranks;

@@ -35,6 +35,8 @@ struct Machine {
   };
   /// The levels that this many ranks fill, the innermost first. InputError when they do not come out even.
   std::vector<Filled> filled_by(int ranks) const;
+  /// Devices of one node: those that the level called node joins, else those below the last level.
+  int ranks_per_node() const;
 };
 
 /// Reads a machine file, or the one of this name that came with the program, on rank 0 for all. InputError with

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "apps/cambium/plan/graph_plan.hpp"
 #include "apps/cambium/plan/plan_report.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 struct Options {
   std::string deck, machine;
-  std::vector<int> ranks;
+  std::vector<int> ranks, nodes;  ///< one of both
   DeckOptions deck_options;
   double samples = 0.0, operations = 0.0;  ///< of trainings
   double rate = 0.0;                       ///< of simulations
@@ -174,6 +175,7 @@ int run_training_plan(const Train::Params& params, const Machine& machine, const
 
 int run_plan(Registry& registry, Options& options, Context& context) {
   const auto machine = load_machine(options.machine, context.comm);
+  for (const int nodes : options.nodes) options.ranks.push_back(nodes * machine.ranks_per_node());
   const auto deck = read_deck(options.deck, options.deck_options, registry, context);
   const auto& stage = stage_of(deck, options);
   if (stage.type == "simulate")
@@ -188,11 +190,12 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
   app.add_option("overrides", options.deck_options.overrides, "key.path=value");
   app.add_option("--machine", options.machine, "machine file, or the name of one that came with the program: frontier")
       ->required();
-  app.add_option("--ranks", options.ranks, "numbers of ranks, for example 384,9408")
-      ->required()
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber);
+  auto* size = app.add_option_group("size", "of the computer: one of both");
+  size->require_option(1);
+  for (const auto& [name, numbers, text] :
+       {std::tuple{"--ranks", &options.ranks, "numbers of ranks, one on each device, for example 384,9408"},
+        std::tuple{"--nodes", &options.nodes, "numbers of nodes, all devices of each, for example 48,1176"}})
+    size->add_option(name, *numbers, text)->delimiter(',')->allow_extra_args(false)->check(CLI::PositiveNumber);
   app.add_option("--samples-per-rank", options.samples, "of a training: instead of the deck's batch over the ranks")
       ->check(CLI::PositiveNumber);
   app.add_option("--operations-per-sample", options.operations,
