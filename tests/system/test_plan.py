@@ -171,19 +171,6 @@ class Counted(unittest.TestCase):
         self.assertEqual(times, sorted(times, reverse=True))
         self.assertRegex(out, r"(?m)^largest sensible number of ranks: [0-9]+, efficiency [0-9]+ %")
 
-    def test_size_in_nodes(self):
-        deck = os.path.join(program.SOURCE, "inputs", "train", "transformer.yaml")
-        for machine, each in (("frontier", 8), ("a100_slingshot", 4)):
-            said = {option: program.run("plan", deck, "--machine", machine, option, sizes) for option, sizes in
-                    (("--nodes", "2,16"), ("--ranks", f"{2 * each},{16 * each}"))}
-            self.assertEqual(said["--nodes"][0], 0, said["--nodes"][2])
-            self.assertEqual(said["--nodes"][1], said["--ranks"][1])
-        for options in ((), ("--nodes", "2", "--ranks", "16")):
-            code, _, error = program.run("plan", deck, "--machine", "frontier", *options)
-            self.assertEqual(code, 2)
-            self.assertIn("--ranks", error)
-            self.assertIn("--nodes", error)
-
     def test_a_model_that_is_not_there(self):
         folder = program.fresh("plan_model")
         path = cases.write_deck("deep_potential", folder)
@@ -199,6 +186,48 @@ class Counted(unittest.TestCase):
             plans = cases.planned(program.PROGRAM, cases.write_deck(case, folder), machine, [8, 64, 512], "--weak")
             for plan in plans:
                 self.assertAlmostEqual(plan["items"] / plans[0]["items"], 1.0, delta=0.05, msg=case)
+
+
+class Asked(unittest.TestCase):
+    """What a plan takes from its user."""
+
+    def test_size_in_nodes(self):
+        deck = os.path.join(program.SOURCE, "inputs", "train", "transformer.yaml")
+        for machine, each in (("frontier", 8), ("a100_slingshot", 4)):
+            said = {option: program.run("plan", deck, "--machine", machine, option, sizes) for option, sizes in
+                    (("--nodes", "2,16"), ("--ranks", f"{2 * each},{16 * each}"))}
+            self.assertEqual(said["--nodes"][0], 0, said["--nodes"][2])
+            self.assertEqual(said["--nodes"][1], said["--ranks"][1])
+        for options in ((), ("--nodes", "2", "--ranks", "16")):
+            code, _, error = program.run("plan", deck, "--machine", "frontier", *options)
+            self.assertEqual(code, 2)
+            self.assertIn("--ranks", error)
+            self.assertIn("--nodes", error)
+
+    def test_data_of_an_earlier_stage(self):
+        """The plan of a training whose data the deck makes is the plan of the same training after the stage was run."""
+        folder = program.fresh("plan_makes_data")
+        deck = os.path.join(program.SOURCE, "inputs", "deepmd", "copper.yaml")
+        run = "run.directory=" + os.path.join(folder, "run")
+        plan = ("--machine", "frontier", "--ranks", "8", "--stage", "2", "--json")
+        code, _, error = program.run("plan", deck, run, *plan)
+        self.assertEqual(code, 2)
+        self.assertIn("(where an earlier stage writes these data: --make-data makes them at the deck's test size)", error)
+        code, out, error = program.run("plan", deck, run, *plan, "--make-data")
+        self.assertEqual(code, 0, error)
+        self.assertIn("stage 1 run at the deck's test size for the shapes of its data", out)
+        self.assertFalse(os.path.exists(os.path.join(folder, "run")))
+        code, _, error = program.run("run", deck, run, "--test-size")
+        self.assertEqual(code, 0, error)
+        code, after, error = program.run("plan", deck, run, *plan)
+        self.assertEqual(code, 0, error)
+        self.assertEqual(json.loads(out.splitlines()[-1]), json.loads(after.splitlines()[-1]))
+
+    def test_no_stage_to_make_data(self):
+        deck = os.path.join(program.SOURCE, "inputs", "train", "transformer.yaml")
+        code, _, error = program.run("plan", deck, "--machine", "frontier", "--ranks", "8", "--make-data")
+        self.assertEqual(code, 2)
+        self.assertIn("--make-data: no stage stands before the training, so that nothing makes its data; leave --make-data out", error)
 
 
 if __name__ == "__main__":

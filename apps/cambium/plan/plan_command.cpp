@@ -11,6 +11,7 @@
 #include "apps/cambium/plan/graph_plan.hpp"
 #include "apps/cambium/plan/plan_report.hpp"
 #include "apps/cambium/plan/simulation_plan.hpp"
+#include "apps/cambium/plan/trial_data.hpp"
 #include "core/base/error.hpp"
 #include "core/plugin/arguments.hpp"
 #include "core/plugin/registry.hpp"
@@ -27,15 +28,15 @@ struct Options {
   DeckOptions deck_options;
   double samples = 0.0, operations = 0.0;  ///< of trainings
   double rate = 0.0;                       ///< of simulations
-  bool weak = false;
+  bool weak = false, make_data = false;
   std::optional<int> stage;  ///< from 1
   bool json = false;
 };
 
 bool can_be_planned(const deck::Choice<Task>& stage) { return stage.type == "train" || stage.type == "simulate"; }
 
-/// The stage that was asked for, else the first that can be planned.
-const deck::Choice<Task>& stage_of(const ReadDeck& deck, const Options& options) {
+/// Number (from 0) of the stage that was asked for, else of the first that can be planned.
+std::size_t stage_of(const ReadDeck& deck, const Options& options) {
   const auto& stages = deck.deck.stages;
   if (options.stage) {
     const auto count = static_cast<int>(stages.size());
@@ -43,14 +44,14 @@ const deck::Choice<Task>& stage_of(const ReadDeck& deck, const Options& options)
       throw InputError(fmt::format("--stage {}: '{}' has {} stage{}; give a number from 1 to {}", *options.stage,
                                    options.deck, count, count == 1 ? "" : "s", count));
     const auto& stage = stages[*options.stage - 1];
-    if (can_be_planned(stage)) return stage;
+    if (can_be_planned(stage)) return *options.stage - 1;
     throw InputError(
         fmt::format("--stage {}: a stage '{}' cannot be planned; give the number of a stage 'train' or "
                     "'simulate', or leave --stage out",
                     *options.stage, stage.type));
   }
-  for (const auto& stage : stages)
-    if (can_be_planned(stage)) return stage;
+  for (std::size_t k = 0; k < stages.size(); ++k)
+    if (can_be_planned(stages[k])) return k;
   throw InputError(fmt::format(
       "'{}' has no stage 'train' or 'simulate' to plan; give the deck of a training or of a simulation", options.deck));
 }
@@ -61,9 +62,10 @@ struct Planned {
 };
 
 /// The network learns its sizes from the data; no weight is made.
-Planned model_of(const Train::Params& params, const Registry& registry, Context& context) {
+Planned model_of(const Train::Params& params, const deck::Choice<Dataset>& dataset, const Registry& registry,
+                 Context& context) {
   const auto network = registry.make<Network>(params.network, context);
-  const auto data = registry.make<Dataset>(params.dataset, context);
+  const auto data = registry.make<Dataset>(dataset, context);
   const auto optimizer = registry.make<Optimizer>(params.optimizer, context);
   data->open(context);
   network->fit_statistics(*data, context);
@@ -143,13 +145,8 @@ int run_simulation_plan(const Simulate::Params& params, const Machine& machine, 
   return static_cast<int>(ExitCode::done);
 }
 
-int run_training_plan(const Train::Params& params, const Machine& machine, const Registry& registry,
+int run_training_plan(const Train::Params& params, const Planned& planned, const Machine& machine,
                       const Options& options, Context& context) {
-  if (options.rate > 0.0 || options.weak)
-    throw InputError(
-        "--rate and --weak are for simulations, and a stage 'train' is planned; give --operations-per-sample and "
-        "--samples-per-rank, or --stage with the number of a stage 'simulate'");
-  const auto planned = model_of(params, registry, context);
   const auto& model = planned.model;
   context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}",
                                options.deck, params.network.type, model.count(), model.parameters.size(),
@@ -173,14 +170,43 @@ int run_training_plan(const Train::Params& params, const Machine& machine, const
   return static_cast<int>(ExitCode::done);
 }
 
+Planned planned_model(const ReadDeck& deck, std::size_t stage, Registry& registry, const Options& options,
+                      Context& context) {
+  if (options.rate > 0.0 || options.weak)
+    throw InputError(
+        "--rate and --weak are for simulations, and a stage 'train' is planned; give --operations-per-sample and "
+        "--samples-per-rank, or --stage with the number of a stage 'simulate'");
+  const auto params_of = [&](const ReadDeck& read) {
+    return deck::read<Train::Params>(read.deck.stages[stage].node, &registry);
+  };
+  if (options.make_data) {
+    if (stage == 0)
+      throw InputError(
+          "--make-data: no stage stands before the training, so that nothing makes its data; leave --make-data out");
+    const TrialData data(options.deck, options.deck_options, stage, registry, context);
+    return model_of(params_of(data.deck()), params_of(data.small()).dataset, registry, context);
+  }
+  const auto params = params_of(deck);
+  try {
+    return model_of(params, params.dataset, registry, context);
+  } catch (const InputError& error) {
+    if (stage == 0) throw;
+    throw InputError(
+        fmt::format("{}\n  (where an earlier stage writes these data: --make-data makes them at the deck's test size)",
+                    error.what()));
+  }
+}
+
 int run_plan(Registry& registry, Options& options, Context& context) {
   const auto machine = load_machine(options.machine, context.comm);
   for (const int nodes : options.nodes) options.ranks.push_back(nodes * machine.ranks_per_node());
   const auto deck = read_deck(options.deck, options.deck_options, registry, context);
-  const auto& stage = stage_of(deck, options);
-  if (stage.type == "simulate")
-    return run_simulation_plan(deck::read<Simulate::Params>(stage.node, &registry), machine, options, context);
-  return run_training_plan(deck::read<Train::Params>(stage.node, &registry), machine, registry, options, context);
+  const auto stage = stage_of(deck, options);
+  const auto& chosen = deck.deck.stages[stage];
+  if (chosen.type == "simulate")
+    return run_simulation_plan(deck::read<Simulate::Params>(chosen.node, &registry), machine, options, context);
+  return run_training_plan(deck::read<Train::Params>(chosen.node, &registry),
+                           planned_model(deck, stage, registry, options, context), machine, options, context);
 }
 
 int plan(Registry& registry, std::vector<std::string> arguments, Context& context) {
@@ -205,6 +231,9 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
                  "of a simulation: what one rank does in a second, as the last page of a run says (atom-steps/s)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--weak", options.weak, "of a simulation: the deck's problem is that of one rank, and grows with them");
+  app.add_flag("--make-data", options.make_data,
+               "of a training on what earlier stages write: run these at the deck's test size, in a temporary folder, "
+               "for the shapes of the data");
   app.add_option("--stage", options.stage, "number of the stage, from 1; the first that can be planned when absent")
       ->check(CLI::PositiveNumber);
   app.add_flag("--test-size", options.deck_options.test_size, "apply the deck's x-test notes");

@@ -80,6 +80,8 @@ std::vector<std::string> plan_page(const PlannedLayout& chosen, const std::vecto
     const auto& best = all.front();
     if (!best.fits)
       out.push_back("no layout fits: use more ranks, or devices with more memory");
+    else if (chosen.fits && best.time.total() >= chosen.time.total())
+      out.push_back("best: the deck's own layout");
     else
       out.push_back(fmt::format("best: {}, {:.3g} times as fast as the deck's", best.name,
                                 chosen.time.total() / best.time.total()));
