@@ -17,7 +17,7 @@ void SearchKeys::describe(deck::Describe<SearchKeys>& d) {
       .at_least(1)
       .def(200);
   d("batch", &SearchKeys::batch, "mini-batch size of the rank selection").at_least(1).def(16);
-  d("rate", &SearchKeys::rate, "learning rate of Adam").positive().def(0.1);
+  d("learning_rate", &SearchKeys::rate, "learning rate of Adam").formerly("rate").positive().def(0.1);
 }
 
 namespace {

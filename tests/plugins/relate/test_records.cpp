@@ -366,7 +366,7 @@ TEST_CASE("records whose rows stand for other values are told from those of the 
       require_same_rows(known.columns, other, "dlrm"),
       "'" + more +
           "' all, column C1: values have other rows than those that dlrm was given, and would be read as "
-          "others; give vocabulary (and vocabulary_file) the records of the training, and the same least");
+          "others; give vocabulary (and vocabulary_file) the records of the training, and the same min_count");
   const auto right = read_clicks({more, "all", "all", 2, {}, path});
   require_same_rows(known.columns, right, "dlrm");
   CHECK(right.bag_of(0, 0)[0] == 2);                                                  // 9
