@@ -129,8 +129,8 @@ class LowRank(unittest.TestCase):
         self.check_equal_time(folder, out, found, chosen)
         with h5py.File(os.path.join(folder, "run", "compress", "smaller", "model.h5")) as file:
             self.assertIn("ranks: []", file["model/config"][()].decode())
-        for rival in ("equal_shares", "equal_energy"):
-            self.assertTrue(os.path.exists(os.path.join(folder, "run", "compress", rival, "model.h5")))
+        for baseline in ("equal_shares", "equal_energy"):
+            self.assertTrue(os.path.exists(os.path.join(folder, "run", "compress", baseline, "model.h5")))
         with h5py.File(os.path.join(folder, "run", "compress", "model.h5")) as file:
             config = file["model/config"][()].decode()
             self.assertIn("ranks:", config)
@@ -146,7 +146,7 @@ class LowRank(unittest.TestCase):
                          "whole")
 
     def check_equal_time(self, folder, out, found, chosen):
-        """Ranks keep the budget by the clock, or that is said; so is a rival that does not have their time. No rival has more than 2 % above it."""
+        """Ranks keep the budget by the clock, or that is said; so is a baseline that does not have their time. No baseline has more than 2 % above it."""
         with open(os.path.join(folder, "run", "compress", "compress.json"), encoding="utf-8") as file:
             wanted = json.load(file)["wanted_seconds"]
         for name in ("ranks by table", "ranks by search"):

@@ -310,7 +310,7 @@ class Training(unittest.TestCase):
         self.assertRegex(out, r"best validation: weighted sum -\S+ \(at step 20\)\n")
         code, _, error = program.run("run", deck(folder), "--overwrite", "stages[0].train.validate.metric_weights=[1, 0.5]")
         self.assertEqual(code, 2)
-        self.assertIn("validate.metric_weights has 2 weights, but mlp is judged by 1 errors: error", error)
+        self.assertIn("validate.metric_weights has 2 weights, but mlp is evaluated by 1 errors: error", error)
 
     def judged(self, folder, model, dataset, *overrides):
         """What the stage evaluate says of a model and data that do not go together."""

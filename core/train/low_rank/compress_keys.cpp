@@ -23,7 +23,7 @@ void CompressKeys::FromScratch::describe(deck::Describe<FromScratch>& d) {
       .def(3e-3);
 }
 
-static constexpr std::array rivals{"equal_shares", "equal_energy", "table", "search", "smaller", "whole"};
+static constexpr std::array baselines{"equal_shares", "equal_energy", "table", "search", "smaller", "whole"};
 
 void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("model", &CompressKeys::model,
@@ -61,10 +61,10 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
       .formerly("accept")
       .positive();
   d.check([](const CompressKeys& p) -> std::string {
-    for (const auto& rival : p.against)
-      if (std::find(rivals.begin(), rivals.end(), rival) == rivals.end())
+    for (const auto& baseline : p.against)
+      if (std::find(baselines.begin(), baselines.end(), baseline) == baselines.end())
         return fmt::format(
-            "baselines: '{}' is none; take of equal_shares, equal_energy, table, search, smaller and whole", rival);
+            "baselines: '{}' is none; take of equal_shares, equal_energy, table, search, smaller and whole", baseline);
     if (!p.against.empty() && !p.fine_tune)
       return "baselines are trained on as the products are; add fine_tune, or leave baselines out";
     return p.budget.has_value() == p.latency.has_value() ? "give one of: budget, latency" : "";

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/train/low_rank/baselines.hpp"
 #include "core/train/low_rank/exchange_ranks.hpp"
 #include "core/train/low_rank/mixture.hpp"
-#include "core/train/low_rank/rivals.hpp"
 
 namespace cambium::train {
 

@@ -51,7 +51,7 @@ static std::string conflict_of(const Train::Params& p) {
            "for any number of ranks; give activations one bound, or remove it";
   if (p.submission && !p.mllog) return "submission stands in the lines of mllog; set mllog: true, or remove submission";
   if (p.validate.target && !p.validation && p.hold_out == 0.0)
-    return "validate.target is judged by validations; give validation (a data set) or hold_out";
+    return "validate.target needs validations; give validation (a data set) or hold_out";
   if (p.parallel && p.reduce.lossy)
     return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
            "know; take reduce.codec bf16, int8 or int4";

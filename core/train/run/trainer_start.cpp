@@ -55,7 +55,7 @@ void require_measure(const Train::Params& params, const std::vector<TermInfo>& m
   std::string names;
   for (const auto& metric : metrics) names += (names.empty() ? "" : ", ") + metric.name;
   throw KeyError("train.validate.measure", "validate.metric_weights",
-                 fmt::format("validate.metric_weights has {} weights, but {} is judged by {} errors: {}",
+                 fmt::format("validate.metric_weights has {} weights, but {} is evaluated by {} errors: {}",
                              measure.size(), params.network.type, metrics.size(), names));
 }
 

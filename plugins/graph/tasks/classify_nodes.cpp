@@ -240,7 +240,7 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   const auto* samples = storage_of<NodeSamples>(*data->read(first).front());
   if (!samples)
     throw KeyError("classify_nodes.dataset.type", "dataset",
-                   "classify_nodes judges nodes of a graph; give a dataset of type graph");
+                   "classify_nodes evaluates nodes of a graph; give a dataset of type graph");
   const GraphPtr graph = samples->graph;
   nodes_ = samples->nodes;
   std::vector<Row> rows;

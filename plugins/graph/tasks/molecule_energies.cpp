@@ -40,7 +40,7 @@ void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
       .def({Rival::atoms, Rival::bonds, Rival::coulomb, Rival::bag_of_bonds});
   d("batch", &Params::batch, "molecules that a model evaluates at a time").at_least(1).def(64);
   d.check([](const Params& p) -> std::string {
-    return p.models.empty() && p.rivals.empty() ? "there is nothing to judge: name models, baselines or both" : "";
+    return p.models.empty() && p.rivals.empty() ? "there is nothing to evaluate: name models, baselines or both" : "";
   });
 }
 

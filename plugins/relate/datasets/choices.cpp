@@ -48,7 +48,7 @@ void Choices::Params::describe(deck::Describe<Params>& d) {
 
 void Choices::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
-    io::reading(params_.file.empty() ? "made-up choices" : params_.file, [&] {
+    io::reading(params_.file.empty() ? "synthetic interactions" : params_.file, [&] {
       ChoiceTable table = params_.made_up ? make_choices(*params_.made_up) : read_choices(params_.file);
       if (params_.join_validation) join_validation(table);
       table_ = std::make_shared<const ChoiceTable>(std::move(table));

@@ -105,7 +105,7 @@ Pairs Pairs::of_part(Role part) const {
 
 void Pairs::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
-    io::reading(params_.file.empty() ? "made-up pairs" : params_.file, [&] {
+    io::reading(params_.file.empty() ? "synthetic pairs" : params_.file, [&] {
       table_ = read_table();
       roles_ = roles_of(*table_, params_.folds);
       keep_part();

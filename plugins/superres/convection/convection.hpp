@@ -44,7 +44,7 @@ void describe_convection(deck::Describe<P>& d) {
     "steps are shortened so that every multiple of this time is met; 0: only the end")
       .non_negative()
       .def(0.0);
-  d("average_from", &ConvectionKeys::average_from, "time at which the averages of the last page begin")
+  d("average_from", &ConvectionKeys::average_from, "time at which the averages in the summary begin")
       .non_negative()
       .def(0.0);
   d("initial", &ConvectionKeys::initial, "state at the start");

@@ -111,7 +111,7 @@ says("'hole.h5': n_s in row 10 is no finite number; correct it, or leave the row
 table.begins(deck="boxes.yaml")
 infer = {"deck": "infer.yaml"}
 says("training [3, 3] holds no boxes; give the first and one past the last", I + "training=[3, 3]", **infer)
-says("training and test share boxes; judge by others than those that are fitted", I + "training=[0, 9]", **infer)
+says("training and test share boxes; evaluate on others than those of the fit", I + "training=[0, 9]", **infer)
 says("training has fewer than 5 boxes; give more", I + "training=[0, 4]", **infer)
 says("test asks for boxes up to 19, but 'boxes/structure_boxes/boxes.h5' has 12; make more, or ask for fewer", I + "test=[8, 20]",
      command="run", **infer)

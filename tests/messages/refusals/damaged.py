@@ -113,7 +113,7 @@ says(("a network with layers of 2e+15 weights would take at least 16 PB" + NODE,
      T + "network.layers=[1000000000000000]", deck="train.yaml")
 says(("a transformer with blocks of 1.2e+17 weights would take at least 960 PB" + NODE, LEFT, "lower 'width' or 'layers', or use more nodes"),
      T + "network={type: transformer, width: 100000000, heads: 4, layers: 1, mlp_ratio: 4}", deck="train.yaml")
-says(("a text of 1000000000000000 bytes would take at least 5 PB" + NODE, LEFT, "give a smaller 'max_lag'"),
+says(("a text of 1000000000000000 bytes would take at least 5 PB" + NODE, LEFT, "give a smaller 'length'"),
      T + "dataset={type: grammar, samples: 20, length: 1000000000000000}", deck="train.yaml")
 says(("1000000000000000 weeks on 30 x 60 cells would take at least 7.22 EB" + NODE, LEFT, "give fewer 'weeks' or cells"),
      "stages[0].example_field.weeks=1000000000000000", deck="weeks.yaml")

@@ -127,7 +127,7 @@ says("'formula/train/model.h5' is a 'mlp', which gives no energies of molecules;
      J + "models=[formula/train/model.h5]", deck="judge.yaml")
 file("gold.h5", species=[8, 1, 1, 79, 1])
 says("a molecule has the element Au, which none of the training set has", J + "test={type: molecules, file: gold.h5, group: small}", deck="judge.yaml")
-says("there is nothing to judge: name models, baselines or both", J + "rivals=[]", deck="judge.yaml", command="check")
+says("there is nothing to evaluate: name models, baselines or both", J + "rivals=[]", deck="judge.yaml", command="check")
 says("the energies for training are in kcal/mol, those for the test in eV; convert one of them", J + "test={type: molecules, file: unit.h5, group: small}",
      deck="judge.yaml")
 says("all molecules of 'test' stand in 'training', too, so that their errors say little; give other molecules: split: test of the same fold",

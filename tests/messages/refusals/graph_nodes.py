@@ -75,7 +75,7 @@ reads_text("EDGES: the edge between nodes 1 and 0 has the weight 3 in one direct
            "directed", "0 1 2\n1 0 3\n", labels="0 1 training\n1 0 test\n")
 reads_text("LABELS:1: classes are numbered from 0 to 999999, not -1", "0 1\n", labels="0 -1\n")
 reads_text("EDGES: a graph without nodes", "# nothing\n")
-reads_text("EDGES: nodes have 1 class; two or more can be told apart", "0 1\n", labels="0 0 training\n1 0\n")
+reads_text("EDGES: nodes have 1 class; a classification needs two or more", "0 1\n", labels="0 0 training\n1 0\n")
 
 # Files
 reads("'FILE' has no attribute 'nodes' (how many there are); is it a file of a graph?", {"edges": [[0, 1]]})
@@ -122,7 +122,7 @@ says("graph_attention weighs neighbours by itself, for which the layout grid_2d 
 
 # Judging
 says("models: no file is named 'there/model_*/model.h5'", C + "models=[there/model_*/model.h5]", deck="classify.yaml", command="run")
-says("classify_nodes judges nodes of a graph; give a dataset of type graph", C + "dataset=" + BOX, deck="classify.yaml", command="run")
+says("classify_nodes evaluates nodes of a graph; give a dataset of type graph", C + "dataset=" + BOX, deck="classify.yaml", command="run")
 table.begins("run.directory=trained")
 JUDGE = C + "models=[trained/train/model.h5]"
 says("made: nodes have 9 features, but this gcn reads 8; take a graph with the same features, or train on this one", JUDGE,

@@ -175,7 +175,7 @@ says("periodic names 1 axes, but the fields of 'a.h5' have 2", D + "periodic=[1]
 says("'a.h5' has no moment between 8 and 9, its times go from 0 to 3; change 'times'", D + "times=[8, 9]")
 says("'a.h5' has 4 snapshots, so that none has a partner 4 later; take a smaller 'pair_offset', or leave the run out", D + "apart=4")
 MADE = "{type: field_archive, synthetic: {simulations: 4, snapshots: 3}, times: [8, 9]}"
-says("made-up run 0 has no moment between 8 and 9; change 'times'", T + "dataset=" + MADE)
+says("synthetic run 0 has no moment between 8 and 9; change 'times'", T + "dataset=" + MADE)
 table.file("array.h5", {"frames": np.zeros((2, 3, 4, 5), "f4"), "flat": np.zeros((2, 3, 4), "f4")})
 ARRAY = "{type: field_archive, files: [array.h5], array: %s, periodic: %s, parameters: %s}"
 says("'array.h5': flat has 3 axes; simulations, moments and two or three axes of space are read", T + "dataset=" + ARRAY % ("flat", "[]", "{}"))
@@ -184,8 +184,8 @@ says("parameters.a has 3 values, but 'array.h5' holds 2 simulations; give one fo
 
 says("fields names b twice; name each once", D + "fields=[b, w, b]", command="check")
 says("periodic is 1 for an axis that closes on itself and 0 for others, not 2; mend it", D + "periodic=[2, 0]")
-says("moments names 7, but no run has more than 4 snapshots, counted from 0; change it", D + "moments=[1, 2, 7]")
-says("without_moments names 4, but no run has more than 4 snapshots, counted from 0; change it", D + "without_moments=[4]")
+says("snapshots names 7, but no run has more than 4 snapshots, counted from 0; change it", D + "moments=[1, 2, 7]")
+says("exclude_snapshots names 4, but no run has more than 4 snapshots, counted from 0; change it", D + "without_moments=[4]")
 run_file("turned.h5", **{"/scales/sim_time": np.array([0.0, 2.0, 1.0, 3.0])})
 says("'turned.h5': /scales/sim_time falls from 2 to 1 at moment 2; moments are read in the order of their times: sort the file, or take out what was written "
      "twice", D + "files=[a.h5, turned.h5]")

@@ -110,13 +110,13 @@ reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at
 says("a layer of width 0 is none; widths are 1 to 1000000", T + "network.top=[0]")
 says("layers: a width of 0 is none; widths are 1 to 1000000", T + "network.layers=[0]", deck="pairs.yaml")
 says("dlrm reads rows of tables; give a dataset of type clicks, choices or pairs", T + "dataset=" + BOX, command="run")
-says("made-up clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
+says("synthetic clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
      T + "dataset.synthetic={records: 40, columns: 1, numbers: 0}", command="run")
 
 FACTORS = T + "network={type: factors, embedding_dim: 2}"
 says("init_scale: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
      T + "network={type: factors, init_scale: 0}")
-says("made-up pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
+says("synthetic pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
      deck="pairs.yaml", command="run")
 
 # Choices
@@ -152,9 +152,9 @@ says("recommend offers items to users; give a dataset of type choices", R + "dat
 
 COSINES = T + "network={type: cosine_factors, embedding_dim: 2, num_negatives: 4}"
 MADE = "{type: choices, synthetic: {users: 20, items: 10, each: 4}"
-says("made-up choices: cosine_factors draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
+says("synthetic interactions: cosine_factors draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
      command="run")
-says("made-up clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
+says("synthetic clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
 says("command line: stages[0].train.network.loss.temperature: found 0.01, expected a number from 0.03 to 10", COSINES, T + "network.loss={type: softmax, temperature: 0.01}",
      T + "dataset=" + MADE + ", others: 0}")
 says("cosine_factors: each choice is to be told from 8 items of 4 that are drawn; give negatives_per_positive: 4 or less, or draw more (num_negatives: 8)",
@@ -174,15 +174,15 @@ table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: ml
 says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors, cosine_factors and affinity do", J + "models=[other/train/model.h5]",
      deck="judge.yaml", command="run")
 table.begins("run.directory=cosines", COSINES, T + "dataset=" + MADE + ", others: 0}")
-says("made-up choices: this cosine_factors knows 20 users and 10 items; take the choices that it was trained on",
+says("synthetic interactions: this cosine_factors knows 20 users and 10 items; take the choices that it was trained on",
      R + "models=[cosines/train/model.h5]", R + "dataset.synthetic.items=12", deck="recommend.yaml", command="run")
 says("training and dataset have different columns; give records of the same kind", J + "dataset.synthetic.columns=2", deck="judge.yaml", command="run")
-says("made-up clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.synthetic.rows=7", deck="judge.yaml",
+says("synthetic clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.synthetic.rows=7", deck="judge.yaml",
      command="run")
 says("judge_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
-says("predict_affinities judges pairs of things; give a dataset of type pairs",
+says("predict_affinities evaluates pairs of entities; give a dataset of type pairs",
      P + "dataset={type: clicks, synthetic: {records: 40}}", deck="predict.yaml", command="run")
-says("predict_affinities judges the pairs that are kept for tests; give the dataset split: test", P + "dataset.split=training",
+says("predict_affinities evaluates test pairs; give the dataset split: test", P + "dataset.split=training",
      deck="predict.yaml", command="run")
 
 # Rows that stand for other things than those of the training

@@ -207,7 +207,7 @@ says("'fields' names none; a network needs at least b", P + "test.fields=[]", de
 says("fields: there is no 'q'; name p, b, u or w", P + "test.fields=[b, q]", deck="plumes.yaml")
 says("'fine.h5' has 32 x 8 points (x, z), 'fields.h5' 16 x 8; use files of one grid", P + "test.data=[fields.h5, fine.h5]", deck="plumes.yaml",
      command="run")
-says("test is a data set crops; find_plumes judges images with classes, give a data set plumes",
+says("test is a data set crops; find_plumes evaluates images with classes, give a data set plumes",
      P + "test={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", deck="plumes.yaml", command="run")
 says("training: 'fields' lack b, by which thresholds and regressions go; add it", P + "training.fields=[u]", deck="plumes.yaml", command="run")
 table.file("low_grid.h5", fields(8, 16, 4))

@@ -38,7 +38,7 @@ says("fields: 'x' stands twice", T + "dataset.fields=[{name: x}, {name: x}]")
 says("needs a variable in box and a formula in target", T + "dataset={type: expression, samples: 4, box: {}, target: {y: 1}}")
 says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
 says("submission stands in the lines of mllog; set mllog: true, or remove submission", T + "submission={organisation: a, platform: b}")
-says("validate.target is judged by validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
+says("validate.target needs validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
 says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
 says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away",
      T + "reduce={codec: int8, mode: ordered}")

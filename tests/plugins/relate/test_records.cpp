@@ -258,7 +258,8 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   CHECK(roles_of(table, folds) == roles);
   CHECK(pairs_in_both(table, roles) == 0);
   folds.by = FoldKeys::By::given;
-  CHECK_THROWS_WITH(roles_of(table, folds), "made-up pairs: pairs have no folds; take by: pairs, compounds or targets");
+  CHECK_THROWS_WITH(roles_of(table, folds),
+                    "synthetic pairs: pairs have no folds; take by: pairs, compounds or targets");
   auto twice = table;
   for (auto& entry : twice.entries) entry.fold = 0;
   auto again = twice.entries.front();
@@ -270,10 +271,10 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   folds.fold = 0;
   folds.validation = 17;
   CHECK_THROWS_WITH(roles_of(twice, folds),
-                    "made-up pairs: fold 17 leaves no pairs for validation; choose another one, or none (-1)");
+                    "synthetic pairs: fold 17 leaves no pairs for validation; choose another one, or none (-1)");
   folds.validation = -1;
   folds.fold = 7;
-  CHECK_THROWS_WITH(roles_of(twice, folds), "made-up pairs: fold 7 leaves no pairs for tests; choose another fold");
+  CHECK_THROWS_WITH(roles_of(twice, folds), "synthetic pairs: fold 7 leaves no pairs for tests; choose another fold");
 }
 
 TEST_CASE("folds of targets keep their pairs together: a test meets new targets and known compounds") {
