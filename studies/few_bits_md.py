@@ -52,7 +52,7 @@ stages:
       steps: {steps}
       thermo: {{every: 250}}
       output:
-        - {{type: rdf, every: 20, from: {start}, r_max: 6.5}}
+        - {{type: rdf, every: 20, start_step: {start}, r_max: 6.5}}
   - simulate:
       physics: md
       structure: {{lattice: {{type: fcc, a: 3.70, cells: [3, 3, 3], species: [Cu], displacement: 0.3}}}}

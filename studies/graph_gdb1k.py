@@ -14,7 +14,7 @@ import tempfile
 
 import measured
 
-MADE_UP = "made_up: {molecules: 600, atoms: [4, 9], noise: 1 kcal/mol}"
+MADE_UP = "synthetic: {molecules: 600, atoms: [4, 9], noise: 1 kcal/mol}"
 
 
 def deck_of(fold, data):

@@ -26,9 +26,9 @@ stages:
       box: 1024
       particles: 32
       assignment: {scheme}
-      start: 0.02
-      end: 0.5
-      time_steps: 40
+      initial_scale_factor: 0.02
+      final_scale_factor: 0.5
+      num_steps: 40
       thermo: {{every: 40}}
 """
 

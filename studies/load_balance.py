@@ -30,13 +30,13 @@ stages:
       initial_temperature: 100 K
       potential: {{type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.5, truncation: smooth}}
       timestep: 5 fs
-      balance: {{by: {by}}}
+      balance: {{criterion: {by}}}
       steps: {steps}
 """
 SHAPES = {
     "droplet": ("[24, 24, 24]", "{sphere: {center: [0.4, 0.45, 0.5], radius: 32, fractional: true}}"),
-    "film": ("[16, 16, 32]", "{slab: {axis: z, low: 0.15, high: 0.35, fractional: true}}"),
-    "half_a_ball_on_a_face": ("[24, 24, 24]", "{sphere: {center: [0, 0.5, 0.5], radius: 38, fractional: true}, slab: {axis: x, low: 0, high: 60}}"),
+    "film": ("[16, 16, 32]", "{slab: {axis: z, lower: 0.15, upper: 0.35, fractional: true}}"),
+    "half_a_ball_on_a_face": ("[24, 24, 24]", "{sphere: {center: [0, 0.5, 0.5], radius: 38, fractional: true}, slab: {axis: x, lower: 0, upper: 60}}"),
 }
 RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 MPI = os.environ.get("CAMBIUM_MPIEXEC", "mpiexec;--allow-run-as-root;--oversubscribe;--mca;mpi_yield_when_idle;1").split(";")

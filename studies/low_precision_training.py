@@ -28,9 +28,9 @@ INT8 = "{activations: int8}"
 # name: (ranks, further lines of the stage, products inside the blocks)
 ARMS = {
     "float32": (1, "", "{}"),
-    "bf16": (4, "parallel: {preset: zero1, %s, update: bf16}, reduce: {codec: bf16}" % PLAIN, "{}"),
-    "weights_int4": (4, "parallel: {preset: zero1, %s, update: int4}" % PLAIN, "{}"),
-    "difference_two_level": (4, "parallel: {preset: zero1, %s, update: difference}" % TWO_LEVEL, "{}"),
+    "bf16": (4, "parallel: {preset: zero1, %s, update_codec: bf16}, reduce: {codec: bf16}" % PLAIN, "{}"),
+    "weights_int4": (4, "parallel: {preset: zero1, %s, update_codec: int4}" % PLAIN, "{}"),
+    "difference_two_level": (4, "parallel: {preset: zero1, %s, update_codec: difference}" % TWO_LEVEL, "{}"),
     "bitnet": (1, "", "{weights: ternary, activations: int8}"),
     "direct_int8": (1, "direct: {weights: int8}", INT8),
     "direct_ternary": (1, "direct: {weights: ternary}", INT8),
@@ -44,7 +44,7 @@ stages:
   - {{train: {{network: {{type: transformer, layers: 2, width: {width}, heads: 4, linear: {linear}}},
       dataset: {{type: grammar, samples: 100000, length: 65}}, batch: 16, steps: {steps}, optimizer: {{type: adamw, weight_decay: 0.01}},
       learning_rate: {{type: cosine, start: 2e-3, stop: 2e-5}}, warm_up: {{steps: {warm_up}}}, clip: {{norm: 1.0}}, log: {log}{more}}}}}
-  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: grammar, samples: 500, length: 65, first: 100000}}, batch: 50}}
+  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: grammar, samples: 500, length: 65, first_index: 100000}}, batch: 50}}
 """
 
 WATER = """
@@ -52,7 +52,7 @@ run: {{name: bits, directory: {folder}, seed: {seed}}}
 plugins: [md, deepmd]
 stages:
   - {{train: {{network: {{type: deep_potential, rcut: 4.0 angstrom, rcut_smth: 0.5 angstrom, neuron: [8, 16], axis_neuron: 4, fitting: [32, 32],
-      precision: float32, loss: {{start_energy: 1, limit_energy: 1, start_force: 100, limit_force: 100}}, statistics_frames: 40}},
+      precision: float32, loss: {{start_pref_e: 1, limit_pref_e: 1, start_pref_f: 100, limit_pref_f: 100}}, statistics_frames: 40}},
       dataset: {{type: deepmd_npy, systems: ["{data}/data_0", "{data}/data_1", "{data}/data_2"]}}, batch: 4, steps: {steps}, optimizer: adam,
       learning_rate: {{type: cosine, start: 5e-3, stop: 1e-6}}, warm_up: {{steps: {warm_up}}}, log: {log}{more}}}}}
   - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: deepmd_npy, systems: ["{data}/data_3"]}}, batch: 8}}

@@ -34,8 +34,8 @@ stages:
       cosmology: {omega_b: 0.049, h: 0.6711, n_s: 0.9624}
       box: 64
       particles: 16
-      start: 0.1
-      time_steps: 10
+      initial_scale_factor: 0.1
+      num_steps: 10
   - train:
       network: {type: cosmoflow, channels: [32, 128, 128], hidden: [128, 64], pool: mean}
       dataset: &seen {type: hdf5, files: ["{run}/structure_boxes/boxes.h5"], fields: [{name: counts}, {name: target}], range: [0, 700]}
@@ -52,7 +52,7 @@ stages:
       batch: 8
       search: {steps: 100, batch: 8}
       fine_tune: {steps: 300, batch: 8, learning_rate: 5e-4}
-      against: [table, search, equal_shares, equal_energy, smaller]
+      baselines: [table, search, equal_shares, equal_energy, smaller]
       from_scratch: {learning_rate: 2e-3}
 """
 RIVALS = "[table, search, equal_shares, equal_energy, whole, smaller]"

@@ -18,7 +18,7 @@ import measured
 
 def keys(file, moment, seed):
     data = "type: field_archive, files: [%s], array: frames" % file
-    rest = "{%s, without_moments: [%d], anomalies: %s%s}"
+    rest = "{%s, exclude_snapshots: [%d], anomalies: %s%s}"
     out = [f"run.seed={seed}", "stages[0].train.dataset=" + rest % (data, moment, "true", ", apart: 1")]
     for stage, task in ((1, "neighbours"), (2, "probe")):
         known, asked = ("archive", "queries") if stage == 1 else ("training", "test")

@@ -30,7 +30,7 @@ stages:
       physics: rayleigh_benard
       rayleigh: {rayleigh}
       prandtl: {prandtl}
-      width: 4
+      aspect_ratio: 4
       cells: {cells}
       initial: {{noise: 0.1, seed: 1}}
       end_time: {end}
@@ -48,7 +48,7 @@ stages:
         width: 32
         partner: parameters
         augment: {{shift: [0], reflect: [{{axis: 0, odd: [1]}}], noise: 0.05}}
-        loss: {{scheme: v3, inner_rate: {{least: 0.8, epochs: 10}}, temperature: {{start: 0.1}}}}
+        loss: {{scheme: v3, inner_rate: {{min: 0.8, epochs: 10}}, temperature: {{start: 0.1}}}}
       dataset: &known {known}
       batch: 32
       epochs: {epochs}

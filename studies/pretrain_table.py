@@ -62,7 +62,7 @@ def draw(path, table):
     axis.axhline(cca, color="grey", linestyle=":", label="canonical correlations")
     axis.set_xscale("log", base=2)
     axis.set_xticks(there, there)
-    axis.set(xlabel="batch", ylabel="share of partners found first")
+    axis.set(xlabel="Batch", ylabel="Fraction of partners found first")
     axis.legend()
     figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
 

@@ -29,7 +29,7 @@ plugins: [sequence]
 stages:
   - evaluate:
       model: {folder}/train/model.h5
-      dataset: {{type: grammar, samples: 500, length: 65, first: 200000}}
+      dataset: {{type: grammar, samples: 500, length: 65, first_index: 200000}}
       quantize: {quantize}
 """
 

@@ -26,7 +26,7 @@ def words(name, file, folds, models, run):
     data = f"{{type: pairs, file: {file}, folds: {folds}%s}}"
     networks = ", ".join(f'"{{run}}/train/model_{k + 1}/model.h5"' for k in range(models))
     return [f"run.directory={run}", "--overwrite", f"stages[0].train.dataset={data % ''}", f"stages[0].train.validation={data % ', part: validation'}",
-            f"stages[0].train.epochs={EPOCHS[name]}", f"stages[0].train.models={models}", f"stages[1].predict_affinities.models=[{networks}]",
+            f"stages[0].train.epochs={EPOCHS[name]}", f"stages[0].train.ensemble_size={models}", f"stages[1].predict_affinities.models=[{networks}]",
             f"stages[1].predict_affinities.dataset={data % ', part: test'}", f"stages[1].predict_affinities.strong={STRONG[name]}"]
 
 

@@ -50,8 +50,8 @@ ARMS = {
     "no hidden layers": (rates(5, 3e-3) + [T + "network.bottom=[]", T + "network.top=[]"], 4),
     "five networks": (rates(2, 1e-2) + five(), 4),
     "five networks, rare values share a row, 10": (rates(2, 1e-2) + five(), 10),
-    "factors, weights alone": (network("type: factors, width: 0, reach: 0") + rates(5, 3e-3) + [T + "epochs=12"], 4),
-    "factors, width 4": (network("type: factors, width: 4, reach: 0.01") + rates(30, 3e-3, "sgd") + [T + "epochs=12"], 4),
+    "factors, weights alone": (network("type: factors, embedding_dim: 0, init_scale: 0") + rates(5, 3e-3) + [T + "epochs=12"], 4),
+    "factors, width 4": (network("type: factors, embedding_dim: 4, init_scale: 0.01") + rates(30, 3e-3, "sgd") + [T + "epochs=12"], 4),
 }
 
 
@@ -78,7 +78,7 @@ def run(program, data, groups, arm, folder):
     train, dev, test = groups
 
     def records(group):
-        return f"{{type: clicks, file: {data}, group: {group}, vocabulary: {train}, least: {least}}}"
+        return f"{{type: clicks, file: {data}, group: {group}, vocabulary: {train}, min_count: {least}}}"
 
     done = subprocess.run([program, "run", DECK, f"run.directory={folder}", "--overwrite", T + f"dataset={records(train)}",
                            T + f"validation={records(dev)}", f"stages[1].judge_clicks.training={records(train)}",

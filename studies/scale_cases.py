@@ -49,7 +49,7 @@ CASES = {
     "convection": ("superres", 30, """
       physics: rayleigh_benard
       rayleigh: 1e5
-      width: 2
+      aspect_ratio: 2
       cells: [256, 128]
       end_time: 1000
 """),

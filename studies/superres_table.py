@@ -27,7 +27,7 @@ RATIOS = {"d4": [2, 4, 4], "d8": [4, 8, 8]}
 
 
 def simulate(seed):
-    return {"simulate": {"physics": "rayleigh_benard", "rayleigh": 1e6, "width": 4, "cells": [256, 96],
+    return {"simulate": {"physics": "rayleigh_benard", "rayleigh": 1e6, "aspect_ratio": 4, "cells": [256, 96],
                          "initial": {"noise": 0.1, "seed": seed}, "end_time": 60, "sample_interval": 0.25, "thermo": {"every": 1000},
                          "output": [{"type": "fields", "interval": 0.25}]}}
 
@@ -37,7 +37,7 @@ def crops(path, ratio, **more):
 
 
 def train(model, ratio, data, steps, seeds):
-    return {"train": {"network": model, "dataset": crops(data[0], ratio), "batch": 2, "steps": steps, "models": seeds,
+    return {"train": {"network": model, "dataset": crops(data[0], ratio), "batch": 2, "steps": steps, "ensemble_size": seeds,
                       "validation": crops(data[1], ratio, samples=16), "optimizer": {"type": "adam"}, "clip": {"norm": 1.0},
                       "learning_rate": {"type": "cosine", "start": 3e-3, "stop": 3e-5}, "log": 100,
                       "validate": {"every": steps, "keep_best": False}}}

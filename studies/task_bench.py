@@ -36,8 +36,8 @@ def draw(figures, picture, efficiency):
                 axis.semilogx(curve["granularity_us"], [100 * e for e in curve["efficiency"]], ".-", color=COLOURS[parts(name)[1]],
                               label=parts(name)[1].replace("_", " "))
         axis.axhline(100 * efficiency, color="0.7", lw=0.8, zorder=0)
-        axis.set(title=pattern, xlabel="length of a task (µs)", ylim=(0, 105))
-    axes[0][0].set_ylabel("efficiency (%)")
+        axis.set(title=pattern, xlabel="Length of a task (µs)", ylim=(0, 105))
+    axes[0][0].set_ylabel("Efficiency (%)")
     axes[0][-1].legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5))
     figure.tight_layout()
     figure.savefig(picture, dpi=150)

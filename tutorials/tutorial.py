@@ -105,7 +105,7 @@ def last_page(text):
 
 
 def run(name, deck, *overrides, ranks=1, show=True):
-    """Writes the deck beside its run (or takes one of inputs/ by its path), runs it, shows the last page.
+    """Writes the deck beside its run (or takes one of inputs/ by its path), runs it, shows the summary.
 
     name: of the run's folder, which is made anew. deck: YAML text, or a Path. Returns a cambium_io.Run.
     """

@@ -67,13 +67,15 @@ def plots():
 def plot(data, names=None, **options):
     """A matplotlib figure of anything that a Run gives: a table, a trajectory, a distribution, fields (names: which of them);
     or of a file by its name, as `cambium plot` draws it (frame: which moment)."""
+    from cambium_style import tidy
+
     if isinstance(data, (str, os.PathLike)):
         import cambium_views
 
-        return cambium_views.open_view(data, names).figure(**options)
+        return tidy(cambium_views.open_view(data, names).figure(**options))
     if hasattr(data, "sel") or isinstance(data, dict):
-        return plots().fields(data, names, **options)
-    return data.plot(names, **options) if names else data.plot(**options)
+        return tidy(plots().fields(data, names, **options))
+    return tidy(data.plot(names, **options) if names else data.plot(**options))
 
 
 def movie(path, output=None, names=None, fps=10.0, every=1):

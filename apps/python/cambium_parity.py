@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cambium_io
-from cambium_style import COLOURS, MUTED, STYLE, grid_of
+from cambium_style import COLOURS, MUTED, STYLE, grid_of, save
 
 POINTS = 20000  # of one plot: more take long and look the same
 
@@ -89,6 +89,6 @@ def draw(folder, path):
                 else:
                     axes.remove()
         figure.tight_layout()
-        figure.savefig(path)
+        save(figure, path)
         plt.close(figure)
     return [path]

@@ -7,7 +7,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
-from cambium_style import COLOURS, STYLE, legend  # noqa: E402
+from cambium_style import COLOURS, STYLE, legend, save  # noqa: E402
 
 CLASSES = ("matrix", "elementwise", "reduction", "transcendental", "movement", "communication", "files", "host", "idle")
 COLOUR_OF = dict(zip(CLASSES, ("#1f5aa6", "#2a9d8f", "#8ac6bd", "#e09f3e", "#8d6bb0", "#d1495b", "#7a5c3e", "#b8bec8", "#e8eaee")))
@@ -75,6 +75,6 @@ def draw(folder, path):
         figure, (left, right) = plt.subplots(1, 2, figsize=(12.5, max(3.4, 0.3 * len(ranks))), layout="constrained")
         draw_classes(left, ranks)
         draw_roofs(right, profile["peaks_of_a_rank"], points_of(ranks))
-        figure.savefig(path)
+        save(figure, path)
         plt.close(figure)
     return [path]

@@ -60,6 +60,28 @@ def legend(axes, **options):
     return axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), borderaxespad=0.3, handlelength=1.4, **options)
 
 
+def capital(text):
+    """Text of an axis or a title as all pictures write it: `Temperature (K)`. Symbols stay: x, g(r), pH, R²."""
+    first = text.split(" ")[0]
+    return text[0].upper() + text[1:] if len(first) > 2 and first.rstrip(",:").isalpha() and first.islower() else text
+
+
+def tidy(figure):
+    """The figure with its words in the one style: a capital at the beginning, units in round brackets."""
+    for axes in figure.axes:
+        axes.set_xlabel(capital(axes.get_xlabel()))
+        axes.set_ylabel(capital(axes.get_ylabel()))
+        for place in ("left", "center"):
+            if axes.get_title(loc=place) != capital(axes.get_title(loc=place)):
+                axes.set_title(capital(axes.get_title(loc=place)), loc=place)
+    return figure
+
+
+def save(figure, path, **options):
+    """Writes a picture in the one style."""
+    tidy(figure).savefig(path, **options)
+
+
 def grid_of(panels, width, height, most_columns=3):
     """A figure with so many axes, in rows."""
     import matplotlib.pyplot as plt  # settings alone need no backend

@@ -23,6 +23,7 @@ import cambium_movie  # noqa: E402
 import cambium_views  # noqa: E402
 from cambium_movie import CannotWrite  # noqa: E402
 from cambium_said import say  # noqa: E402
+from cambium_style import save  # noqa: E402
 from cambium_views import NothingToDraw  # noqa: E402
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -81,7 +82,7 @@ def draw_picture(view, path, output, frame):
         raise Refused(f"'{output}' has no format for pictures: end it in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}")
     figure = view.figure(frame_of(view, frame, path))
     with writing(output):
-        figure.savefig(output, dpi=150, bbox_inches="tight", pad_inches=0.08)
+        save(figure, output, dpi=150, bbox_inches="tight", pad_inches=0.08)
     plt.close(figure)
     say(f"wrote {output}")
 

@@ -20,7 +20,7 @@ import cambium_io  # noqa: E402
 import plugin_pictures  # noqa: E402
 from cambium_curves import label  # noqa: E402
 from cambium_said import say  # noqa: E402
-from cambium_style import COLOURS, MUTED, STYLE, legend  # noqa: E402
+from cambium_style import COLOURS, MUTED, STYLE, legend, save  # noqa: E402
 
 
 def plot_terms(axes, table, title, names):
@@ -72,7 +72,7 @@ def draw(run, path):
                     color=MUTED)
         figure.tight_layout(rect=(0, 0.02, 1, 0.99))
         try:
-            figure.savefig(path)
+            save(figure, path)
         except OSError as error:
             sys.exit(f"plot_run: cannot write '{path}': {error.strerror or error}; make room or name another place by -o")
         plt.close(figure)

@@ -15,7 +15,7 @@ import cambium_parity  # noqa: E402
 import plot_run  # noqa: E402
 import plugin_pictures  # noqa: E402
 from cambium_curves import label, time_axis  # noqa: E402
-from cambium_style import COLOURS, STYLE  # noqa: E402
+from cambium_style import COLOURS, STYLE, save  # noqa: E402
 
 
 def draw_columns(table, path):
@@ -34,7 +34,7 @@ def draw_columns(table, path):
             axes.plot(x, table[name], color=COLOURS[0])
             axes.set(title=label(name, table.units[name]), xlabel=axis)
         figure.tight_layout()
-        figure.savefig(path)
+        save(figure, path)
         plt.close(figure)
     return [path]
 

@@ -13,7 +13,7 @@ import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cambium_curves import label, time_axis  # noqa: E402
-from cambium_style import COLOURS, MUTED, STYLE  # noqa: E402
+from cambium_style import COLOURS, MUTED, STYLE, save  # noqa: E402
 
 MOST_LINES = 12
 MOST_PANELS = 12
@@ -133,7 +133,7 @@ def finish(figure, axes, path):
     figure.tight_layout(rect=(0, min(0.3, (0.25 * lines + 0.1) / figure.get_figheight()) if named else 0, 1, 1))
     if named:
         figure.legend(*zip(*named), loc="lower center", ncol=columns, frameon=False)
-    figure.savefig(path)
+    save(figure, path)
     plt.close(figure)
     return path
 

@@ -90,26 +90,26 @@ double psnr_at_ratio(const MeasuredField& f, double bound, double ratio) {
   return best;
 }
 
-/// Sums over all cells: logarithms of ratios over those of rivals.
+/// Sums over all cells: logarithms of ratios over those of baselines.
 struct Totals {
   double over_sz3 = 1e300, log_zfp = 0.0, least_zfp = 1e300;
   int cells = 0;
   std::vector<std::string> faults;
 };
 
-void cell(const MeasuredField& f, const Rival& rival, double seconds, int repeats, nlohmann::json& out, Totals& totals,
-          Log& log) {
-  const LossyBound bound{LossyBound::Kind::relative, rival.bound}, as_good{LossyBound::Kind::psnr, rival.psnr};
-  const auto key = fmt::format("{}_1e-{:.0f}", f.key(), -std::log10(rival.bound));
+void cell(const MeasuredField& f, const Baseline& baseline, double seconds, int repeats, nlohmann::json& out,
+          Totals& totals, Log& log) {
+  const LossyBound bound{LossyBound::Kind::relative, baseline.bound}, as_good{LossyBound::Kind::psnr, baseline.psnr};
+  const auto key = fmt::format("{}_1e-{:.0f}", f.key(), -std::log10(baseline.bound));
   const auto p = plain(f, bound, LossyPredictor::automatic, repeats);
   const auto l = learned(f, bound, Network::linear, seconds, repeats);
   const auto n = learned(f, bound, Network::convolution, seconds, 1);
   if (std::max({p.worst, l.worst, n.worst}) > 1.0) totals.faults.push_back(key + " misses its bound");
   out[key + "_ratio"] = p.ratio;
   out[key + "_psnr"] = p.psnr;
-  out[key + "_sz3_ratio"] = rival.ratio;
-  out[key + "_sz3_psnr"] = rival.psnr;
-  totals.over_sz3 = std::min(totals.over_sz3, p.ratio / rival.ratio);
+  out[key + "_sz3_ratio"] = baseline.ratio;
+  out[key + "_sz3_psnr"] = baseline.psnr;
+  totals.over_sz3 = std::min(totals.over_sz3, p.ratio / baseline.ratio);
   // In decibels: linear corrections, networks behind them, and the plain codec with a stream as long.
   out[key + "_linear_gain_db"] = l.report.kept ? l.report.gain : 0.0;
   out[key + "_network_gain_db"] = n.report.kept ? n.report.gain : 0.0;
@@ -120,7 +120,7 @@ void cell(const MeasuredField& f, const Rival& rival, double seconds, int repeat
   out[key + "_decode_mbs"] = p.decode_mbs;
   out[key + "_learned_encode_mbs"] = l.encode_mbs;
   out[key + "_learned_decode_mbs"] = l.decode_mbs;
-  const double same_size = psnr_at_ratio(f, rival.bound, rival.ratio) - rival.psnr;
+  const double same_size = psnr_at_ratio(f, baseline.bound, baseline.ratio) - baseline.psnr;
   out[key + "_over_sz3_at_its_size_db"] = same_size;
   double at_psnr = 0.0, zfp = 0.0, tuned = 0.0;
   if (lowp::has_zfp()) {
@@ -135,7 +135,7 @@ void cell(const MeasuredField& f, const Rival& rival, double seconds, int repeat
   }
   ++totals.cells;
   log.info(fmt::format("{:<28}{:>7.0e}{:>9.4g}{:>8.1f}{:>9.4g}{:>8.1f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.4g}{:>9.4g}{:>9.4g}",
-                       f.name, rival.bound, p.ratio, p.psnr, rival.ratio, rival.psnr,
+                       f.name, baseline.bound, p.ratio, p.psnr, baseline.ratio, baseline.psnr,
                        l.report.kept ? l.report.gain : 0.0, n.report.kept ? n.report.gain : 0.0, same_size, at_psnr,
                        tuned, zfp));
 }
@@ -155,9 +155,9 @@ nlohmann::json measure(const BenchOptions& options, Context& context) {
   log.info(fmt::format("{:<28}{:>7}{:>9}{:>8}{:>9}{:>8}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}", "field", "bound", "ratio",
                        "PSNR", "SZ3", "PSNR", "linear", "network", "its size", "ours", "learned", "ZFP"));
   for (const auto& field : fields)
-    for (const auto& rival : field.rivals)
+    for (const auto& baseline : field.baselines)
       if (options.text("field") == "all" || field.key() == options.text("field"))
-        cell(field, rival, seconds, options.integer("repeats"), out, totals, log);
+        cell(field, baseline, seconds, options.integer("repeats"), out, totals, log);
   if (totals.cells == 0)
     throw InputError(fmt::format("bench codec: there is no field '{}'; give all or, for example, field={}",
                                  options.text("field"), fields[0].key()));

@@ -7,13 +7,13 @@ namespace cambium::bench {
 
 /// Ratio and PSNR (dB) of SZ3 3.3.2 at a bound relative to the range, the better of its modes (interpolation; Lorenzo
 /// and regression), built from its sources (4359047) and run on the same fields.
-struct Rival {
+struct Baseline {
   double bound, ratio, psnr;
 };
 
 struct MeasuredField {
   std::string name;  ///< in the file
-  Rival rivals[3];
+  Baseline baselines[3];
   std::vector<std::int64_t> shape;
   std::vector<float> values;
   /// The name as a part of keys, such as "isabel_30".

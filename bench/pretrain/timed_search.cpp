@@ -116,9 +116,9 @@ void add_ratios(const Case& c, double rate, Json& out) {
   out[mark + "exact_gflops"] = 2e-3 * static_cast<double>(c.s.rows * c.s.columns) / us("exact_us");
   out[mark + "exact_one_over_approximate_ratio"] = us("exact_one_us") / us("approximate_us");
   out[mark + "exact_over_approximate_ratio"] = us("exact_us") / us("approximate_us");
-  const std::pair<const char*, const char*> rivals[] = {
+  const std::pair<const char*, const char*> baselines[] = {
       {"flat_one", "exact_one"}, {"flat", "exact"}, {"ivf", "approximate"}, {"ivf_bytes", "approximate"}};
-  for (const auto& [theirs, ours] : rivals)
+  for (const auto& [theirs, ours] : baselines)
     if (const std::string name = fmt::format("peer_{}_us", theirs); out.contains(mark + name))
       out[fmt::format("{}peer_{}_ratio", mark, theirs)] = us(name) / us(fmt::format("{}_us", ours));
 }

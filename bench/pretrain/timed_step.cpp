@@ -20,7 +20,7 @@ namespace {
 
 constexpr int checked_steps = 5;
 constexpr double rate = 1e-3, decay = 0.01;
-const char* const data_keys = "{made_up: {simulations: 32, moments: 8, cells: [64, 32], noise: 0.1}, apart: 1}";
+const char* const data_keys = "{synthetic: {simulations: 32, snapshots: 8, cells: [64, 32], noise: 0.1}, apart: 1}";
 const char* const network_keys =
     "{channels: [16, 32, 64], width: 64, partner: field, loss: {scheme: infonce, temperature: {start: 0.1}}}";
 

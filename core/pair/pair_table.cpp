@@ -16,8 +16,9 @@ void PairTableParams::describe(deck::Describe<PairTableParams>& d) {
     "to it or to 1 eV")
       .positive()
       .def(1e-9);
-  d("from", &PairTableParams::from,
+  d("inner", &PairTableParams::from,
     "inner distance of the table; below it the formula is evaluated; default: a third of the cut-off")
+      .formerly("from")
       .unit("angstrom")
       .positive();
 }
@@ -69,10 +70,11 @@ PairTable::PairTable(std::span<const Formula> pairs, double cutoff, const PairTa
     : from_(params.from.value_or(cutoff / 3.0)), to_(cutoff) {
   if (!(from_ < cutoff))
     throw KeyError(
-        "pair.table.from", "table.from",
-        fmt::format("table: `from` is {:g} Å and the cut-off {:g} Å; within `from` the formula is computed, so it must "
-                    "be smaller",
-                    from_, cutoff));
+        "pair.table.from", "table.inner",
+        fmt::format(
+            "table: `inner` is {:g} Å and the cut-off {:g} Å; within `inner` the formula is computed, so it must "
+            "be smaller",
+            from_, cutoff));
   std::vector<double> energies, forces;
   for (grid_.bits = 4;; ++grid_.bits) {
     grid_.first = 0;

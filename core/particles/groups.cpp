@@ -155,19 +155,19 @@ void Slab::describe(deck::Describe<Slab>& d) {
   d("axis", &Slab::axis, "normal of the planes (with fractional: the cell vector a, b or c)")
       .options({{"x", Axis::x}, {"y", Axis::y}, {"z", Axis::z}})
       .def(Axis::z);
-  d("low", &Slab::low, "coordinate of the lower plane").unit("angstrom");
-  d("high", &Slab::high, "coordinate of the upper plane, itself outside").unit("angstrom");
+  d("lower", &Slab::low, "coordinate of the lower plane").formerly("low").unit("angstrom");
+  d("upper", &Slab::high, "coordinate of the upper plane, itself outside").formerly("high").unit("angstrom");
   d("fractional", &Slab::fractional, fractional_doc).def(false);
-  d.check([](const Slab& s) { return s.low < s.high ? "" : "a slab needs low < high"; });
+  d.check([](const Slab& s) { return s.low < s.high ? "" : "a slab needs lower < upper"; });
 }
 
 void Block::describe(deck::Describe<Block>& d) {
-  d("low", &Block::low, "lower corner").unit("angstrom");
-  d("high", &Block::high, "upper corner, itself outside").unit("angstrom");
+  d("lower", &Block::low, "lower corner").formerly("low").unit("angstrom");
+  d("upper", &Block::high, "upper corner, itself outside").formerly("high").unit("angstrom");
   d("fractional", &Block::fractional, fractional_doc).def(false);
   d.check([](const Block& b) {
     const bool good = b.low[0] < b.high[0] && b.low[1] < b.high[1] && b.low[2] < b.high[2];
-    return good ? "" : "a block needs low < high in all three directions";
+    return good ? "" : "a block needs lower < upper in all three directions";
   });
 }
 

@@ -93,7 +93,7 @@ void Loop::say_what_is_not_due() const {
     if (first > last)
       context_.log.warn(
           fmt::format("output[{}] ({}) begins at step {}, and the stage ends at step {}: it takes no "
-                      "sample; lower 'from' or give more steps",
+                      "sample; lower 'start_step' or 'start_time', or give more steps",
                       k, params_.output[k].type, first, last));
     else if (every <= last || last == 0)
       continue;

@@ -27,20 +27,20 @@ from cambium_style import STYLE  # noqa: E402
 
 def draw_copper(axes, run):
     plot_md.plot_rdf(axes, run.rdf, run.thermo)
-    axes.set(title="copper melts: radial distribution")
+    axes.set(title="Copper melts: radial distribution")
 
 
 def draw_beams(figure, axes, folder):
     last = kinetic_io.distributions(folder)[-1]
     plot_kinetic.plot_phase_space(figure, axes, last, kinetic_io.Distribution(last).species[0])
-    axes.set(title="two electron beams trap each other")
+    axes.set(title="Two electron beams trap each other")
 
 
 def draw_convection(axes, path):
     with h5py.File(path) as file:
         b, x, z = file["tasks/b"][-1], file["scales/x"][:], file["scales/z"][:]
     axes.pcolormesh(x, z, b.T, cmap="RdYlBu_r", vmin=-0.5, vmax=0.5, shading="nearest", rasterized=True)
-    axes.set(title="convection at Ra = 10⁶: buoyancy", xlabel="x", ylabel="z", aspect="equal")
+    axes.set(title="Convection at Ra = 10⁶: buoyancy", xlabel="x", ylabel="z", aspect="equal")
     axes.grid(False)
 
 

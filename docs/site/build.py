@@ -120,7 +120,7 @@ class Site:
         """The navigation has the four kinds of pages: to learn by, to do a thing, to look up, to understand; plugins and their code beside."""
         tutorials = [f"using/{n}.md" for n in ("tutorials", "notebooks")] + [f"developing/{n}.md" for n in ("first_contributions", "plugin")]
         reference = ["using/environment.md", "using/performance.md", "using/what_pays.md"]
-        using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "profile", "training", "data", "lammps")]
+        using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "profile", "training", "data", "lammps", "upgrade")]
         developing = [f"developing/{n}.md" for n in ("rules", "network", "torch_networks", "tests", "contributing")]
         methods, measured = self.of_plugins("method"), self.of_plugins("measured")
         theme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "theme")
@@ -135,7 +135,7 @@ theme:
   highlightjs: false
   nav_style: light
 extra_css: [css/cambium.css]
-extra_javascript: [js/search.js]
+extra_javascript: [js/rank.js, js/search.js]
 plugins: []
 copyright: {self.version}
 markdown_extensions: [fenced_code, tables, attr_list, sane_lists, toc]

@@ -14,7 +14,9 @@ void register_types(Registry& registry) {
       .synonyms({"density", "power_spectrum", "counts", "h5", "hdf5"});
   registry.add<StructureBoxes>("structure_boxes", "boxes of dark matter for many cosmologies, in one file for training")
       .synonyms({"boxes", "ensemble", "cosmologies", "latin_hypercube"});
-  registry.add<InferCosmology>("infer_cosmology", "parameters of boxes by networks, beside fits to their power spectra")
+  registry
+      .add<InferCosmology>("infer_cosmology",
+                           "cosmological parameters by networks, compared with fits of power spectra")
       .synonyms({"parameters", "inference", "regression", "ridge"});
 }
 

@@ -32,7 +32,7 @@ void register_physics(Registry& registry) {
 }
 
 void register_nodes(Registry& registry) {
-  registry.add<GraphSet>("graph", "nodes of one graph with their classes, from a file, from text or made up")
+  registry.add<GraphSet>("graph", "nodes of one graph with their classes, from HDF5, from text or synthetic")
       .synonyms({"nodes", "edge_list", "planetoid", "citation", "network"});
   registry.add<WholeGraphLoader>("whole_graph", "all nodes of one graph at every step, its rows divided among ranks")
       .synonyms({"full_batch", "full_graph"});
@@ -42,7 +42,7 @@ void register_nodes(Registry& registry) {
       .synonyms({"sage", "graphsage", "gnn"});
   registry.add<GraphAttention>("graph_attention", "neighbours weighed by attention")
       .synonyms({"gat", "gatv1", "attention", "gnn"});
-  registry.add<ClassifyNodes>("classify_nodes", "classes of a graph's nodes by trained networks, beside cheap rivals")
+  registry.add<ClassifyNodes>("classify_nodes", "evaluation of trained node classifiers, compared with baselines")
       .synonyms({"node_classification", "label_propagation", "classify"});
 }
 
@@ -52,22 +52,23 @@ void register_links(Registry& registry) {
   registry.add<LightGcn>("light_gcn", "links to come, by embeddings that are spread along the known ones")
       .synonyms({"lightgcn", "recommender", "collaborative_filtering", "matrix_factorization"});
   registry
-      .add<PredictLinks>("predict_links", "held-out links found by trained networks, beside filters without training")
+      .add<PredictLinks>("predict_links", "link prediction by trained networks, compared with filters without training")
       .synonyms({"link_prediction", "recommend", "recall", "gf_cf"});
 }
 
 void register_molecules(Registry& registry) {
-  registry.add<Molecules>("molecules", "molecules with energies and forces: HDF5, extended XYZ, or made up")
+  registry.add<Molecules>("molecules", "molecules with energies and forces: HDF5, extended XYZ, or synthetic")
       .synonyms({"molecule", "qm7", "qm9", "gdb"});
-  registry.add<MoleculeEnergies>("molecule_energies", "models of energies beside linear fits and a Coulomb kernel")
+  registry
+      .add<MoleculeEnergies>("molecule_energies",
+                             "evaluation of energy models, compared with linear fits and a Coulomb kernel")
       .synonyms({"energies", "energies_of_molecules"});
 }
 
 void register_steps(Registry& registry) {
   registry.add<MeshTrajectories>("mesh_trajectories", "steps of simulated fields on graphs or meshes")
       .synonyms({"trajectories", "graph_trajectories"});
-  registry
-      .add<RollOut>("roll_out", "a network of one step applied to its own answers, beside persistence and linear steps")
+  registry.add<RollOut>("roll_out", "repeated steps of a network (rollout), compared with persistence and linear steps")
       .synonyms({"rollout", "surrogate_error"});
 }
 

@@ -10,7 +10,7 @@
 namespace cambium::podlstm {
 
 void register_types(Registry& registry) {
-  registry.add<ExampleField>("example_field", "a made-up sea-surface temperature, for decks that need no data");
+  registry.add<ExampleField>("example_field", "synthetic sea-surface temperature, for decks without data");
   registry.add<ForecastTask>("forecast", "linear forecasts of coefficients, in one table")
       .synonyms({"predict", "prediction", "forecasts"});
   registry.add<PodTask>("pod", "proper orthogonal decomposition of a field over time")

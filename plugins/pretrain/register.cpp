@@ -12,22 +12,21 @@
 namespace cambium::pretrain {
 
 void register_types(Registry& registry) {
-  registry.add<FieldArchive>("field_archive", "moments of many simulations, with later moments as partners, or made up")
+  registry
+      .add<FieldArchive>("field_archive", "snapshots of many simulations with positive pairs, from HDF5 or synthetic")
       .synonyms({"archive", "fields", "frames", "frame_pairs", "snapshots"});
-  registry.add<Images>("images", "pictures with labels, whole or cut into halves, from HDF5 or made up")
+  registry.add<Images>("images", "labelled images, also in halves, from HDF5 or synthetic")
       .synonyms({"pictures", "digits", "mnist", "image_pairs"});
   registry.add<Embed>("embed", "an archive of fields as vectors").synonyms({"encode", "vectors", "embedding"});
-  registry
-      .add<Neighbours>("neighbours",
-                       "the fields of an archive that look most like a field, beside cheap ways to compare")
+  registry.add<Neighbours>("neighbours", "similarity search in an archive, compared with simpler representations")
       .synonyms({"similar", "nearest"});
   registry.add<Retrieve>("retrieve", "entries of an archive that are like given fields, or belong to given parameters")
       .synonyms({"retrieval", "look_up", "find", "index"});
-  registry.add<Probe>("probe", "how far labels carry: neighbours and linear fits on vectors, beside pixels")
+  registry.add<Probe>("probe", "few-shot and linear evaluation of vectors, compared with pixels")
       .synonyms({"linear_probe", "knn", "few_labels"});
-  registry.add<Novelty>("novelty", "which runs next: those least like what is known")
+  registry.add<Novelty>("novelty", "selection of the next runs: those least similar to known ones")
       .synonyms({"next_runs", "active_learning", "acquisition"});
-  registry.add<Surrogate>("surrogate", "what parameters alone tell of runs that were not made")
+  registry.add<Surrogate>("surrogate", "prediction of new runs from their parameters alone")
       .synonyms({"emulator", "gaussian_process", "kernel_fit"});
 }
 

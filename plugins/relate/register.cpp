@@ -14,11 +14,11 @@
 namespace cambium::relate {
 
 void register_types(Registry& registry) {
-  registry.add<Pairs>("pairs", "compounds and targets with a measured value: HDF5, text, or made up")
+  registry.add<Pairs>("pairs", "compounds and targets with a measured value: HDF5, text, or synthetic")
       .synonyms({"drug_target", "davis", "kiba", "interactions"});
-  registry.add<Choices>("choices", "items that users chose, and others beside: HDF5, or made up")
+  registry.add<Choices>("choices", "user-item interactions with negative samples: HDF5, or synthetic")
       .synonyms({"implicit_feedback", "user_item", "ratings"});
-  registry.add<Clicks>("clicks", "records of numbers and values of columns with a yes or no: HDF5, or made up")
+  registry.add<Clicks>("clicks", "records of dense and categorical features with a click label: HDF5, or synthetic")
       .synonyms({"criteo", "click_logs", "ctr"});
   registry.add<Affinity>("affinity", "one number of a pair, from rows of both things and of their pieces")
       .synonyms({"drug_target", "deepdta", "binding"});
@@ -31,12 +31,15 @@ void register_types(Registry& registry) {
   registry
       .add<CosineFactors>("cosine_factors", "the cosine of vectors of a user and an item, learned from choices alone")
       .synonyms({"simplex", "heat", "contrastive_factors", "two_tower", "bpr"});
-  registry.add<PredictAffinities>("predict_affinities", "networks for pairs beside neighbours and kernel ridge")
+  registry
+      .add<PredictAffinities>("predict_affinities",
+                              "evaluation of networks for pairs, compared with neighbours and kernel ridge")
       .synonyms({"affinities", "predict_pairs"});
-  registry.add<JudgeClicks>("judge_clicks", "networks for clicks beside logistic regression")
+  registry.add<JudgeClicks>("judge_clicks", "evaluation of networks for clicks, compared with logistic regression")
       .synonyms({"clicks", "predict_clicks"});
   registry
-      .add<Recommend>("recommend", "items for users by networks, beside popularity, cosines and logistic regression")
+      .add<Recommend>("recommend",
+                      "recommendation by networks, compared with popularity, cosines and logistic regression")
       .synonyms({"rank_items", "top_k"});
 }
 

@@ -27,15 +27,16 @@ void register_types(Registry& registry) {
   registry.add<Verify>("verify", "equations written as text, held against data")
       .synonyms({"residual", "residuals", "check_equations"});
   registry
-      .add<Reconstruct>("reconstruct", "interpolations and models of coarse samples, judged by the physics they keep")
+      .add<Reconstruct>("reconstruct",
+                        "interpolation and super-resolution of coarse samples, evaluated by physical errors")
       .synonyms({"super_resolution", "superres", "upscale", "interpolate", "downscale"});
   registry.add<FindPlumes>("find_plumes", "plumes found by networks, by thresholds and by regressions, in one table")
       .synonyms({"segment", "segmentation", "plumes"});
   registry.add<SpinUp>("spin_up", "how long simulations take until they are in their statistically steady state");
 
-  registry.add<Crops>("crops", "windows of flows by (t, x, z), seen coarsely, with points of the fine data inside")
+  registry.add<Crops>("crops", "coarse windows of flows by (t, x, z), with points of the fine data as targets")
       .synonyms({"patches", "windows", "super_resolution"});
-  registry.add<Plumes>("plumes", "moments of convection, with the plumes in them by a rule that the deck states")
+  registry.add<Plumes>("plumes", "snapshots of convection with masks of plumes, labelled by a rule of the deck")
       .synonyms({"segmentation", "masks", "images"});
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it")
       .synonyms({"h5", "hdf5", "dedalus", "snapshots", "field"});

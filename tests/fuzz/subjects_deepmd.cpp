@@ -170,8 +170,8 @@ stages:
       checkpoint: {every: 2, keep: 1}
       output:
         - {type: rdf, every: 2}
-        - {type: msd, every: 1, length: 4, origins: 2}
-        - {type: vacf, every: 1, length: 4, origins: 2}
+        - {type: msd, every: 1, max_lag: 4, origins: 2}
+        - {type: vacf, every: 1, max_lag: 4, origins: 2}
         - {type: extxyz, every: 2}
         - {type: h5md, every: 2}
 )";

@@ -24,7 +24,7 @@ stages:
       thermo: {every: 1}
       checkpoint: {every: 2, keep: 1}
       observables:
-        growth_rate: {oscillating: true, from: 0, to: 5}
+        growth_rate: {oscillating: true, start_time: 0, end_time: 5}
       output:
         - {type: moments, every: 1}
 )";

@@ -14,7 +14,7 @@ stages:
   - simulate:
       physics: rayleigh_benard
       rayleigh: 1e4
-      width: 4
+      aspect_ratio: 4
       cells: [16, 8]
       initial: {noise: 1e-3}
       end_time: 5

@@ -34,8 +34,8 @@ stages:
       thermo: {every: 10}
       output:
         - {type: rdf, every: 10, average: 120}
-        - {type: msd, every: 10, length: 12, origins: 4}
-        - {type: vacf, every: 2, length: 20, origins: 10}
+        - {type: msd, every: 10, max_lag: 12, origins: 4}
+        - {type: vacf, every: 2, max_lag: 20, origins: 10}
         - {type: h5md, every: 20, velocities: true, forces: true}
         - {type: extxyz, every: 20}
       checkpoint: {every: 150, keep: 9}

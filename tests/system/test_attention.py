@@ -64,7 +64,7 @@ class Attention(unittest.TestCase):
         for kind in TYPES[1:]:
             with self.subTest(kind):
                 whole, _ = self.trained("undivided", kind, *ordered)
-                part, _ = self.trained("divided", kind, *ordered, T + "parallel={preset: zero3, whole_below: 500}", ranks=2)
+                part, _ = self.trained("divided", kind, *ordered, T + "parallel={preset: zero3, persistence_threshold: 500}", ranks=2)
                 (before, state), (after, again) = weights(whole), weights(part)
                 self.assertEqual(state, again)
                 for name, values in before.items():

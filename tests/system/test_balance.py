@@ -23,7 +23,7 @@ stages:
       potential: {type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.0, truncation: smooth}
       integrator: {type: langevin, temperature: 90 K, damping: 1 ps}
       timestep: 5 fs
-      balance: {every: 30, above: 1.02}
+      balance: {every: 30, threshold: 1.02}
       steps: 120
       thermo: {every: 20}
       checkpoint: {every: 60, keep: 5}
@@ -103,8 +103,8 @@ class Droplet(unittest.TestCase):
                 self.assertTrue(np.array_equal(thermo(self.folders[ranks]), thermo(folder)))
 
     def test_other_ranks_and_other_keys_go_on(self):
-        for ranks, more, said in ((1, [], None), (3, [], "balanced by pairs"), (4, ["balance.by=atoms"], "balanced by atoms"),
-                                  (8, ["balance.by=volume"], "ranks 2 x 2 x 2"), (8, ["balance=null", "ranks=[1, 2, 4]"], "ranks 1 x 2 x 4")):
+        for ranks, more, said in ((1, [], None), (3, [], "balanced by pairs"), (4, ["balance.criterion=atoms"], "balanced by atoms"),
+                                  (8, ["balance.criterion=volume"], "ranks 2 x 2 x 2"), (8, ["balance=null", "ranks=[1, 2, 4]"], "ranks 1 x 2 x 4")):
             with self.subTest(ranks=ranks, more=more):
                 folder = taken_back(self.folders[8], f"on_{ranks}")
                 code, out, error = program.run("restart", os.path.join(folder, "run"), *["stages[0].simulate." + m for m in more], ranks=ranks)

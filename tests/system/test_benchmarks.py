@@ -57,9 +57,9 @@ class Benchmarks(unittest.TestCase):
         code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}/run", "stages[1].train.validate.target=1e9")
         self.assertEqual(code, 0, out + error)
         self.assertIn("target: absolute_force of 1e+09 or less, reached at step 4 ", out)
-        code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}/none", "stages[1].train.validate.quality=mae")
+        code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}/none", "stages[1].train.validate.target_metric=mae")
         self.assertEqual(code, 2)
-        self.assertIn("validate.quality is 'mae', but deep_potential is judged by force, energy, absolute_force; name one of them", error)
+        self.assertIn("validate.target_metric is 'mae', but deep_potential is evaluated by force, energy, absolute_force; name one of them", error)
         judge = program.write(os.path.join(folder, "judge.yaml"), f"run: {{name: judge, directory: {folder}/judge}}\nplugins: [md, deepmd]\nstages:\n"
                               f"  - evaluate: {{model: {folder}/run/train/model.h5, dataset: {{type: deepmd_npy, systems: [{folder}/run/label/validation]}}}}\n")
         code, out, error = program.run("run", judge)

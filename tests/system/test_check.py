@@ -18,7 +18,7 @@ stages:
       initial_temperature: 80
       steps: 400
       checkpoint: {every: 200}
-      output: [{type: rdf, every: 100, from: 300}]
+      output: [{type: rdf, every: 100, start_step: 300}]
   - simulate:
       physics: md
       structure: {file: "{run}/simulate/restart.400.h5"}

@@ -65,7 +65,7 @@ class Decks(unittest.TestCase):
                 code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}", *ALONE.get(name, []), ranks=2)
                 self.assertEqual(code, 0, error)
                 self.assertNotRegex(out + error, r"'\w+' is called '\w+' now")  # decks that ship say what things are called today
-                self.assertNotIn("judge it by others", out + error)  # no stage judges a model by what it was trained on or chosen by
+                self.assertNotIn("evaluate it on others", out + error)  # no stage judges a model by what it was trained on or chosen by
                 for file in ("deck.resolved.yaml", "provenance.yaml", "log.txt"):
                     self.assertTrue(os.path.exists(os.path.join(folder, file)), file)
                 places = re.findall(r"^--- stage \d+ of \d+: \w+ -> (.+)$", out, re.M)

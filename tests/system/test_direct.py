@@ -61,7 +61,7 @@ class Direct(unittest.TestCase):
                 self.assertEqual(numbers, 6144)
                 self.assertGreater(4 * numbers / sum(data.nbytes for data in linear), least)
                 self.assertEqual(file["model"].attrs["format"], 2)
-            for parallel, ranks in (("null", 1), ("{preset: zero3, whole_below: 500}", 2)):
+            for parallel, ranks in (("null", 1), ("{preset: zero3, persistence_threshold: 500}", 2)):
                 with self.subTest(weights=weights, ranks=ranks):
                     again, _ = self.trained(f"again_{weights}_{ranks}", T + f"direct.weights={weights}", T + f"start_from={model}",
                                             T + f"parallel={parallel}", *still, ranks=ranks)
@@ -91,7 +91,7 @@ class Direct(unittest.TestCase):
     def test_the_same_weights_when_they_are_divided(self):
         ordered = [T + "reduce={mode: ordered}", T + "clip=null"]
         whole, _ = self.trained("undivided", *ordered)
-        part, out = self.trained("divided", *ordered, T + "parallel={preset: zero3, whole_below: 500}", ranks=2)
+        part, out = self.trained("divided", *ordered, T + "parallel={preset: zero3, persistence_threshold: 500}", ranks=2)
         self.assertIn("weights: 6144 of 15440 parameters in 8 bits, the others in 32", out)
         self.assertRegex(out, r"gather forward +world")
         rows = [open(os.path.join(folder, "train", "training.csv")).read() for folder in (whole, part)]
@@ -110,7 +110,7 @@ class Direct(unittest.TestCase):
     def test_a_deep_potential_whole_and_divided(self):
         copper = os.path.join(program.SOURCE, "inputs", "deepmd", "copper_divided.yaml")
         train, models = "stages[1].train.", []
-        for name, parallel, ranks in (("whole", "null", 1), ("parts", "{preset: zero3, whole_below: 100}", 2)):
+        for name, parallel, ranks in (("whole", "null", 1), ("parts", "{preset: zero3, persistence_threshold: 100}", 2)):
             folder = program.fresh(f"direct_copper_{name}")
             code, out, error = program.run("run", copper, "--test-size", f"run.directory={folder}", train + f"parallel={parallel}",
                                            train + "direct={weights: int8}", ranks=ranks)
@@ -129,7 +129,7 @@ class Direct(unittest.TestCase):
         os.remove(os.path.join(folder, "train", "restart.20.h5"))
         code, _, error = program.run("restart", folder, T + "direct=null")
         self.assertEqual(code, 2)
-        self.assertIn("restart.10.h5' cannot go on with this deck: stages[0].train.direct is {weights: int8, rounding: stochastic, range: 8} there "
+        self.assertIn("restart.10.h5' cannot go on with this deck: stages[0].train.quantized_training is {weights: int8, rounding: stochastic, range: 8} there "
                       "and ~ here; ", error)
         with h5py.File(os.path.join(folder, "train", "restart.10.h5"), "r+") as file:
             file["cambium"].attrs["deck"] = ""  # as of a version that stored none

@@ -28,14 +28,14 @@ class Divided(unittest.TestCase):
         return folder, program.run("run", program.write(path, divided), ranks=ranks)
 
     def test_what_is_divided_does_not_change_the_weights(self):
-        one, (code, out, error) = self.divided("divided_1", 1, "{preset: ddp, whole_below: 50}")
+        one, (code, out, error) = self.divided("divided_1", 1, "{preset: ddp, persistence_threshold: 50}")
         self.assertEqual(code, 0, error)
         undivided, (code, _, error) = self.divided("undivided", 1, None)
         self.assertEqual(code, 0, error)
         self.assertEqual(weights(undivided), weights(one))  # what is exported is the average
         self.assertEqual(weights(undivided, "restart.100.h5"), weights(one, "restart.100.h5"))
         for ranks, preset in ((2, "zero1"), (2, "zero3"), (4, "zero2"), (4, "hybrid, levels: [{name: pair, size: 2}, {name: world}]")):
-            more, (code, out, error) = self.divided("divided_more", ranks, "{whole_below: 50, preset: %s}" % preset)
+            more, (code, out, error) = self.divided("divided_more", ranks, "{persistence_threshold: 50, preset: %s}" % preset)
             self.assertEqual(code, 0, error)
             self.assertIn("memory per rank", out)
             self.assertIn("reduce-scatter", out)
@@ -45,9 +45,9 @@ class Divided(unittest.TestCase):
                 self.assertEqual(text(one, table), text(more, table))
 
     def test_checkpoints_do_not_know_what_was_divided(self):
-        whole, (code, _, error) = self.divided("divided_whole", 1, "{preset: ddp, whole_below: 50}", optimizer="split_adamw")
+        whole, (code, _, error) = self.divided("divided_whole", 1, "{preset: ddp, persistence_threshold: 50}", optimizer="split_adamw")
         self.assertEqual(code, 0, error)
-        part, (code, _, error) = self.divided("divided_part", 2, "{preset: zero3, whole_below: 50}", optimizer="split_adamw")
+        part, (code, _, error) = self.divided("divided_part", 2, "{preset: zero3, persistence_threshold: 50}", optimizer="split_adamw")
         self.assertEqual(code, 0, error)
         for ranks, preset in ((4, "zero2"), (1, "zero1")):
             for name in ("restart.100.h5", "restart.120.h5", "stages_done.txt"):
@@ -124,7 +124,7 @@ class Divided(unittest.TestCase):
                 (2, "{preset: hpz, levels: [{name: pair, size: 4}, {name: world}]}", "adam",
                  "the levels pair 4 need a multiple of 4 ranks, but 2 run; change the levels or start 4 ranks"),
                 (1, "{preset: zero4}", "adam", "zero4"),
-                (1, "{preset: zero3, limit: 1 kB}", "adam", "parallel.limit is 0.001 MB per rank"),
+                (1, "{preset: zero3, limit: 1 kB}", "adam", "parallel.memory_limit is 0.001 MB per rank"),
                 (1, "{preset: zero1}", "lamb", "this optimizer needs the norms of whole tensors")):
             _, (code, _, error) = self.divided("refused", ranks, parallel, optimizer=optimizer)
             self.assertEqual(code, 2, error)

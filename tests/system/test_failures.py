@@ -43,7 +43,7 @@ stages:
   - simulate:
       physics: rayleigh_benard
       rayleigh: 1e5
-      width: 2
+      aspect_ratio: 2
       cells: [16, 8]
       initial: {noise: 1e140, amplitude: 1e140}
       end_time: 1e9
@@ -146,7 +146,7 @@ class Failures(unittest.TestCase):
         for ranks in (1, 2):
             said, path = self.fails(FLOW, ranks=ranks)
             found = re.fullmatch(r"the flow is not finite any more after step (\d+) \(t = \S+\): ([buw]) is (nan|inf) at x = (\S+), z = (\S+) on rank (\d); "
-                                 r"take more cells or a smaller 'courant' \(it is 1\)", said)
+                                 r"take more cells or a smaller 'cfl' \(it is 1\)", said)
             self.assertTrue(found, said)
             step = int(found[1])
             file = self.holds(path, step)

@@ -1,5 +1,5 @@
 """Keys and types that had another name: decks, overrides, stored runs and tests' sizes that say so still run, to the same bits, and are
-told. Every former name of the program stands in CASES."""
+told. Every former name of the program stands in CASES or in a deck of tests/system/former, which is checked alone."""
 import glob
 import os
 import re
@@ -7,6 +7,7 @@ import shutil
 import unittest
 
 import h5py
+import yaml
 
 import program
 
@@ -99,6 +100,36 @@ def former_names():
     return found
 
 
+def hints(text):
+    """[(path in the deck, former name, present one)], one for each time that it is said."""
+    return re.findall(r"warning: \S+:\d+:\d+: (\S+): '(\w+)' is called '(\w+)' now", text)
+
+
+def types_above(deck, path):
+    """Names of the types that stand on the way to a key of a deck."""
+    names, at = set(), deck
+    for step in re.findall(r"\w+|\[\d+\]", path):
+        if isinstance(at, dict):
+            names |= {str(at[key]) for key in ("type", "physics") if key in at} | {step}
+        try:
+            at = at[int(step[1:-1])] if step.startswith("[") else at[step]
+        except (KeyError, IndexError, TypeError):
+            break
+    return names
+
+
+def owners(path, now, above, known):
+    """The keys of `known` that this place of a deck may be: their type stands above it, their last words are its own under either name."""
+    either = {(key.split(".")[-1].replace("[]", ""), former) for _, _, key, former in known}
+    words = re.sub(r"\[\d+\]", "[]", path).split(".")
+    words[-1] = now
+    for kind, name, key, former in known:
+        parts = key.split(".")
+        same = all(a in (b, "<name>") or (a.replace("[]", ""), b.replace("[]", "")) in either for a, b in zip(parts, words[-len(parts):]))
+        if name in above and same and len(words) >= len(parts) and former == path.split(".")[-1]:
+            yield kind, name, key, former
+
+
 def results(folder):
     """Every array of the models and every table that a run left, but how long it took."""
     out = {}
@@ -136,7 +167,29 @@ class FormerNames(unittest.TestCase):
         return {case: how for case, how in CASES.items() if OWNERS.get(case[1], "core") in ["core", *plugins]}
 
     def test_every_former_name_stands_here(self):
-        self.assertEqual(former_names(), set(self.built()))
+        """One warning for each former name of a deck, with its new name; together the decks use all that the program knows."""
+        known, plugins = former_names(), os.environ["CAMBIUM_BUILT_PLUGINS"].split()
+        found = set(self.built())
+        for source in sorted(glob.glob(os.path.join(program.SOURCE, "tests", "system", "former", "*.yaml"))):
+            with open(source, encoding="utf-8") as file:
+                deck = yaml.safe_load(file)
+            if not set(deck["plugins"]) <= set(plugins):
+                continue
+            folder = program.fresh("former_" + os.path.basename(source)[:-5])
+            shutil.copy(source, os.path.join(folder, "deck.yaml"))
+            _, out, error = program.run("check", "deck.yaml", cwd=folder)
+            said = hints(out + error)
+            self.assertNotIn("unknown key", out + error)
+            self.assertEqual(len(said), len({path for path, _, _ in said}), "a warning is there twice: " + out + error)
+            for path, former, now in said:
+                self.assertEqual(path.split(".")[-1], former)
+                keys = set(owners(path, now, types_above(deck, path), known))
+                self.assertTrue(keys, f"{source}: {path} is no former name of the reference")
+                found |= keys
+        def pairs(keys):  # structs that several types share are declared once
+            return {(key.split(".")[-1], former) for _, _, key, former in keys}
+
+        self.assertEqual(pairs(known) - pairs(found), set(), "former names that no deck of this test uses")
 
     def test_the_same_bits_and_a_hint(self):
         for (_, name, key, former), (text, place) in self.built().items():

@@ -14,7 +14,7 @@ run: {name: again, seed: 1}
 plugins: [submatrix]
 stages:
   - density_matrix:
-      matrices: {tight_binding: {strain: 0.03, reach: 5, frame: 1000, lattice: {type: diamond, a: 3.556, cells: [3, 3, 3], species: [C], displacement: 0.08}}}
+      matrices: {tight_binding: {strain: 0.03, localisation_radius: 5, frame: 1000, lattice: {type: diamond, a: 3.556, cells: [3, 3, 3], species: [C], displacement: 0.08}}}
       krylov_tolerance: 1e-4
 """
 

@@ -97,7 +97,7 @@ class Limits(unittest.TestCase):
                                     ("gap", 2 * label, "of the classes 0 to 4, 2 have no sample to learn from: 1, 3")):
             with h5py.File(os.path.join(self.folder, name + ".h5"), "w") as file:
                 file["x"], file["label"] = rng.normal(size=(60, 4)), values
-            done = self.call("run", "deck.yaml", "--overwrite", T + "network={type: mlp, layers: [4], input: x, target: label, goal: "
+            done = self.call("run", "deck.yaml", "--overwrite", T + "network={type: mlp, layers: [4], input: x, target: label, objective: "
                              "classification}", T + "dataset={type: hdf5, files: [%s.h5], fields: [{name: x}, {name: label}]}" % name)
             self.assertEqual(done.returncode, 0, done.stderr)
             with self.subTest(name=name):

@@ -27,7 +27,7 @@ stages:
       samples: 100
       batch: 100
       fine_tune: {steps: 150, batch: 50}
-      against: [table, search, equal_shares, equal_energy, smaller, whole]
+      baselines: [table, search, equal_shares, equal_energy, smaller, whole]
       from_scratch: {steps: 60}
   - evaluate: {model: "{run}/compress/model.h5", dataset: %s}
 """ % tuple(DATA.replace("SEED", str(seed)) for seed in (1, 1, 2, 3))
@@ -56,7 +56,7 @@ stages:
   - simulate: &flow
       physics: rayleigh_benard
       rayleigh: 1e5
-      width: 2
+      aspect_ratio: 2
       cells: [32, 16]
       initial: {noise: 0.1, seed: 1}
       end_time: 4
@@ -87,7 +87,7 @@ stages:
   - simulate:
       physics: rayleigh_benard
       rayleigh: 1e5
-      width: 2
+      aspect_ratio: 2
       cells: [40, 20]
       initial: {file: "{run}/reconstruct/reconstruction.h5"}
       end_time: 0.2
@@ -129,8 +129,8 @@ class LowRank(unittest.TestCase):
         self.check_equal_time(folder, out, found, chosen)
         with h5py.File(os.path.join(folder, "run", "compress", "smaller", "model.h5")) as file:
             self.assertIn("ranks: []", file["model/config"][()].decode())
-        for rival in ("equal_shares", "equal_energy"):
-            self.assertTrue(os.path.exists(os.path.join(folder, "run", "compress", rival, "model.h5")))
+        for baseline in ("equal_shares", "equal_energy"):
+            self.assertTrue(os.path.exists(os.path.join(folder, "run", "compress", baseline, "model.h5")))
         with h5py.File(os.path.join(folder, "run", "compress", "model.h5")) as file:
             config = file["model/config"][()].decode()
             self.assertIn("ranks:", config)
@@ -146,7 +146,7 @@ class LowRank(unittest.TestCase):
                          "whole")
 
     def check_equal_time(self, folder, out, found, chosen):
-        """Ranks keep the budget by the clock, or that is said; so is a rival that does not have their time. No rival has more than 2 % above it."""
+        """Ranks keep the budget by the clock, or that is said; so is a baseline that does not have their time. No baseline has more than 2 % above it."""
         with open(os.path.join(folder, "run", "compress", "compress.json"), encoding="utf-8") as file:
             wanted = json.load(file)["wanted_seconds"]
         for name in ("ranks by table", "ranks by search"):
@@ -164,7 +164,7 @@ class LowRank(unittest.TestCase):
     def test_a_budget_that_no_rank_meets(self):
         deck = DENSE[:DENSE.index("  - evaluate")]
         folder, (code, out, error) = self.run_deck("low_rank_budget", deck, "stages[1].compress.budget=0.001",
-                                                   "stages[1].compress.fine_tune.steps=5", "stages[1].compress.against=[]", "stages[0].train.steps=20")
+                                                   "stages[1].compress.fine_tune.steps=5", "stages[1].compress.baselines=[]", "stages[0].train.steps=20")
         self.assertEqual(code, 4, out)
         self.assertRegex(error, r"no ranks bring a pass to \S+ ms: the least possible is \S+ of \S+ ms; '.*model.h5' has the best that was "
                          "found: allow more, or train it on for longer")
@@ -174,7 +174,7 @@ class LowRank(unittest.TestCase):
         accept = accept.replace("DIR", os.path.join(folder, "accept"))
         path = program.write(os.path.join(folder, "accept.yaml"), accept)
         code, out, error = program.run("run", path, "stages[0].compress.accept=1e-3", "stages[0].compress.budget=0.9",
-                                       "stages[0].compress.fine_tune.steps=5", "stages[0].compress.against=[]", cwd=folder)
+                                       "stages[0].compress.fine_tune.steps=5", "stages[0].compress.baselines=[]", cwd=folder)
         self.assertEqual(code, 4, out)
         self.assertRegex(error, r"the loss is \S+ times that of the whole network, more than accept \(0.001\); '.*model.h5' has the best")
 

@@ -100,7 +100,7 @@ thermo: {every: 1}"""), "thermo", 1e-9),
       boxes: 3
       box: 64
       particles: 4
-      time_steps: 4
+      num_steps: 4
       vary: {omega_m: [0.1, 0.5]}
 """, None, 0.0),
 }
@@ -121,8 +121,8 @@ TRAINED = {
 """),
     "nodes": (["graph"], """  - train:
       network: {type: gcn, layers: [4]}
-      dataset: {type: graph, made: {nodes: 300}}
-      validation: {type: graph, made: {nodes: 300}, nodes: validation}
+      dataset: {type: graph, synthetic: {nodes: 300}}
+      validation: {type: graph, synthetic: {nodes: 300}, nodes: validation}
       loader: whole_graph
       epochs: 2
       optimizer: {type: adam}
@@ -131,38 +131,38 @@ TRAINED = {
       log: 1
   - classify_nodes:
       models: ["{run}/train/model.h5"]
-      dataset: {type: graph, made: {nodes: 300}, nodes: test}
+      dataset: {type: graph, synthetic: {nodes: 300}, nodes: test}
       mlp: {epochs: 1}
 """),
     "pairs": (["relate"], """  - train:
-      network: {type: affinity, width: 4, layers: [4]}
-      dataset: {type: pairs, made_up: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation: 4}}
-      validation: {type: pairs, made_up: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation: 4}, part: validation}
+      network: {type: affinity, embedding_dim: 4, layers: [4]}
+      dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}}
+      validation: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}, split: validation}
       batch: 8
       epochs: 2
       optimizer: {type: adamw}
       learning_rate: {type: constant, start: 1e-2}
-      tables: {optimizer: adagrad, rate: 10}
+      tables: {optimizer: adagrad, learning_rate_scale: 10}
       validate: {every: 1, batch: 256}
       log: 1
   - predict_affinities:
       models: ["{run}/train/model.h5"]
-      dataset: {type: pairs, made_up: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation: 4}, part: test}
+      dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}, split: test}
 """),
     "choices": (["relate"], """  - train:
-      network: {type: factors, width: 4}
-      dataset: {type: choices, made_up: {}}
-      validation: {type: choices, made_up: {}, part: validation}
+      network: {type: factors, embedding_dim: 4}
+      dataset: {type: choices, synthetic: {}}
+      validation: {type: choices, synthetic: {}, split: validation}
       batch: 256
       epochs: 1
       optimizer: adam
       learning_rate: {type: constant, start: 1e-2}
-      tables: {optimizer: adagrad, rate: 5, decay: 0.1}
+      tables: {optimizer: adagrad, learning_rate_scale: 5, decay: 0.1}
       validate: {every: 40, batch: 512}
       log: 100
   - recommend:
       models: ["{run}/train/model.h5"]
-      dataset: {type: choices, made_up: {}, part: test}
+      dataset: {type: choices, synthetic: {}, split: test}
       users: 3
 """),
     "windows": (["podlstm"], """  - example_field: {weeks: 60, latitudes: 4, longitudes: 6}
@@ -183,7 +183,7 @@ TRAINED = {
 """),
     "images": (["pretrain"], """  - train:
       network: {type: field_encoder, channels: [4], width: 4, pool: cells, partner: field, shared: false, loss: {scheme: infonce}}
-      dataset: &pairs {type: images, made_up: {samples: 12, classes: 2}, halves: top_bottom, range: [0, 8]}
+      dataset: &pairs {type: images, synthetic: {samples: 12, classes: 2}, halves: top_bottom, range: [0, 8]}
       batch: 8
       epochs: 1
       optimizer: {type: adamw}
@@ -191,7 +191,7 @@ TRAINED = {
   - neighbours:
       model: "{run}/train/model.h5"
       archive: *pairs
-      queries: {type: images, made_up: {samples: 12, classes: 2}, halves: top_bottom, range: [8, 11]}
+      queries: {type: images, synthetic: {samples: 12, classes: 2}, halves: top_bottom, range: [8, 11]}
       by: partner
 """),
     "deep potential": (["md", "deepmd"], """  - label:

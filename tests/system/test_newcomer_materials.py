@@ -23,7 +23,7 @@ stages:
         neuron: [8, 16]
         axis_neuron: 4
         fitting: [24, 24]
-        loss: {start_energy: 0.02, limit_energy: 1, start_force: 1000, limit_force: 100, start_virial: 0.2, limit_virial: 1}
+        loss: {start_pref_e: 0.02, limit_pref_e: 1, start_pref_f: 1000, limit_pref_f: 100, start_pref_v: 0.2, limit_pref_v: 1}
       dataset: {type: extxyz, files: ["{deck}/train.xyz"]}
       validation: {type: extxyz, files: ["{deck}/test.xyz"]}
       batch: 2

@@ -136,14 +136,14 @@ class Plots(unittest.TestCase):
         figure = cambium_io.plot(os.path.join(folder, "fields.h5"), ["b", "w"], frame=2)
         maps = [axes for axes in figure.axes if axes.get_xlabel()]
         self.assertEqual([axes.get_xlabel() + axes.get_ylabel() for axes in maps], ["xz", "xz"])
-        self.assertEqual([axes.get_ylabel() for axes in figure.axes if not axes.get_xlabel()], ["buoyancy", "velocity along z"])
+        self.assertEqual([axes.get_ylabel() for axes in figure.axes if not axes.get_xlabel()], ["Buoyancy", "Velocity along z"])
         fields = cambium_io.Run(folder).fields
         np.testing.assert_allclose(np.asarray(maps[0].collections[0].get_array()).reshape(16, 32), np.asarray(fields["b"])[2].T)
         self.assertEqual(figure._suptitle.get_text(), f"t = {float(np.asarray(fields['t'])[2]):.4g}")
         figure = cambium_io.plot(os.path.join(run("salt"), "simulate", "thermo.h5"))
-        self.assertIn("temperature (K)", [axes.get_ylabel() for axes in figure.axes])
+        self.assertIn("Temperature (K)", [axes.get_ylabel() for axes in figure.axes])
         figure = cambium_io.plot(os.path.join(run("salt"), "simulate", "rdf.h5"))
-        self.assertEqual({axes.get_xlabel() for axes in figure.axes}, {"distance (Å)"})
+        self.assertEqual({axes.get_xlabel() for axes in figure.axes}, {"Distance (Å)"})
         self.assertEqual([line.get_label() for line in figure.axes[0].lines], ["Na-Na", "Na-Cl", "Cl-Cl"])
         plt.close("all")
 

@@ -27,7 +27,7 @@ FLOW = """
 run: {{name: flow, directory: {folder}/flow}}
 plugins: [superres]
 stages:
-  - simulate: {{physics: rayleigh_benard, rayleigh: 1e5, width: 2, cells: [32, 16], initial: {{noise: 0.1}}, end_time: 2, sample_interval: 0.25,
+  - simulate: {{physics: rayleigh_benard, rayleigh: 1e5, aspect_ratio: 2, cells: [32, 16], initial: {{noise: 0.1}}, end_time: 2, sample_interval: 0.25,
                thermo: {{every: 5}}, output: [{{type: fields, interval: 0.25}}]}}
   - reconstruct: {{data: "{folder}/flow/simulate/fields.h5", rayleigh: 1e5, ratio: [2, 2, 2]}}
 """

@@ -118,7 +118,7 @@ class Used(Case):
         os.makedirs(self.path("elsewhere"))
         program.write(self.path("elsewhere", "restart.9.h5"), "of somebody else")
         os.symlink(self.path("elsewhere"), self.path("run_train", "train", "model_2"))
-        self.assertIn("'run_train/train/model_2' is a symbolic link to '", self.does("run", "deck.yaml", "stages[0].train.models=2", code=2))
+        self.assertIn("'run_train/train/model_2' is a symbolic link to '", self.does("run", "deck.yaml", "stages[0].train.ensemble_size=2", code=2))
         self.assertEqual(os.listdir(self.path("elsewhere")), ["restart.9.h5"])
 
 

@@ -186,7 +186,7 @@ class Suite(unittest.TestCase):
         deck = program.write(os.path.join(folder, "net.yaml"), DECK.replace("DIR", run))
         train = "stages[0].train."
         rising = [train + "epochs=4", train + "validate.target=1e-9", train + "validate.every=36", train + "checkpoint={every: 36, keep: 9}",
-                  train + "learning_rate={type: sequence, pieces: [{steps: 144, rate: {type: constant, start: 0.01}}, {rate: {type: constant, start: 0.6}}]}"]
+                  train + "learning_rate={type: sequence, schedules: [{steps: 144, rate: {type: constant, start: 0.01}}, {rate: {type: constant, start: 0.6}}]}"]
         code, out, error = program.run("run", deck, *rising)
         self.assertEqual(code, 0, out + error)
         said = [line.strip() for line in out.split("\n") if "not reached:" in line][-1]

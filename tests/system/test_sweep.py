@@ -31,7 +31,7 @@ stages:
       thermo: {{every: 10}}
       checkpoint: {{every: 20}}
       observables:
-        growth_rate: {{oscillating: true, from: 1, to: 12}}
+        growth_rate: {{oscillating: true, start_time: 1, end_time: 12}}
 """
 K = "stages[0].simulate.parameters.k"
 THEORY = """

@@ -26,8 +26,8 @@ stages:
       learning_rate: {type: cosine, start: RATE, stop: 1e-5}
       warm_up: {steps: 10}
       clip: {norm: 0.5}
-      average: {decay: 0.9}
-      reduce: {mode: MODE, group: 4 kB}
+      ema: {decay: 0.9}
+      reduce: {mode: MODE, bucket_size: 4 kB}
       validate: {every: VALIDATE}
       checkpoint: {every: EVERY, keep: 100}
       log: 20
@@ -92,15 +92,15 @@ class Training(unittest.TestCase):
         folder, out = self.trained("warned", steps=9, layers="6, 9")
         self.assertIn("warm_up takes 10 steps, but the training has 9: its learning rate only rises, and the schedule behind it never begins; "
                       "shorten warm_up, or train longer", out)
-        self.assertIn("average: after 9 steps 39 % of it are still the weights that training began with, and it is what is validated and "
-                      "written; lower decay to 0.6, let averaging begin later (from), or train longer", out)
+        self.assertIn("ema: after 9 steps 39 % of it are still the weights that training began with, and it is what is validated and "
+                      "written; lower decay to 0.6, let averaging begin later (start_step), or train longer", out)
         model = stage(folder, "model.h5")
         code, out, error = program.run("run", deck(program.fresh("train_begun"), layers="6, 9"), "stages[0].train.network.activation=relu",
                                        f"stages[0].train.start_from={model}")
         self.assertEqual(code, 0, error)
         self.assertIn(f"start_from: the network of '{model}' has other keys than the deck's: activation: tanh there, relu here; its weights "
                       "mean the same only where these say nothing of what the network computes", out)
-        self.assertNotIn("average: after", out)
+        self.assertNotIn("ema: after", out)
         self.assertNotIn("warm_up takes", out)
 
     def test_kill_and_resume(self):
@@ -187,12 +187,12 @@ class Training(unittest.TestCase):
 
     def test_divergence_names_the_term_and_keeps_the_best(self):
         for rate, what in ((1e4, r"the term 'scaled_error' of the loss is (not a number|infinite)"),
-                           (1.0, r"the loss is \S+, more than explode = 100 times its first values \(\S+\), most of it in the "
+                           (1.0, r"the loss is \S+, more than divergence_factor = 100 times its first values \(\S+\), most of it in the "
                                  r"term 'scaled_error'")):
             folder = program.fresh("train_diverges")
             code, _, error = program.run("run", deck(folder, optimizer="{type: sgd, momentum: 0.9}", rate=rate, steps=4000),
                                          "stages[0].train.clip=null", "stages[0].train.validate.every=1",
-                                         "stages[0].train.explode=100", "stages[0].train.network.activation=relu")
+                                         "stages[0].train.divergence_factor=100", "stages[0].train.network.activation=relu")
             self.assertEqual(code, 4, error)
             self.assertRegex(error, r"numerical failure: training diverged at step \d+: " + what + r"; the learning rate was "
                                     r"\S+, try a tenth of it or a warm_up; the best model, of step \d+, is in ")
@@ -220,8 +220,8 @@ class Training(unittest.TestCase):
             (dict(batch=1000), [], "batch is 1000, but the training set has 450 samples; lower batch"),
             (dict(optimizer="split_sgd", precision="float64"), [],
              "optimizer split_sgd splits float32 weights, but the model trains in float64; set the model's precision to float32"),
-            (dict(mode="ordered"), ["stages[0].train.accumulate=2"],
-             "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate"),
+            (dict(mode="ordered"), ["stages[0].train.gradient_accumulation_steps=2"],
+             "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove gradient_accumulation_steps"),
             (dict(mode="ordered"), ["stages[0].train.reduce.slices=6"], "slices is 6, but must be a power of two; 8 is the next"),
             ({}, ["stages[0].train.epochs=3"], "give one of: steps, epochs"),
             ({}, ["stages[0].train.hold_out=0.0001"], "hold_out 0.0001 of 500 samples is none; hold out more, or leave it away"),
@@ -253,13 +253,13 @@ class Training(unittest.TestCase):
     def test_patience_ends_training(self):
         folder = program.fresh("train_patience")
         code, out, error = program.run("run", deck(folder, steps=4000, rate=0), "stages[0].train.validate.patience=3",
-                                       "stages[0].train.learning_rate.stop=0", "stages[0].train.average=null")
+                                       "stages[0].train.learning_rate.stop=0", "stages[0].train.ema=null")
         self.assertEqual(code, 0, error)
         self.assertIn("no improvement in 3 validations: training ends at step 80", out)
 
     def test_committee(self):
         folder = program.fresh("train_committee")
-        code, out, error = program.run("run", deck(folder), "stages[0].train.models=3")
+        code, out, error = program.run("run", deck(folder), "stages[0].train.ensemble_size=3")
         self.assertEqual(code, 0, error)
         models = [weights(folder, f"model_{k}/model.h5") for k in (1, 2, 3)]
         self.assertNotEqual(models[0], models[1])
@@ -305,12 +305,12 @@ class Training(unittest.TestCase):
     def test_the_measure_of_the_best_model_is_chosen(self):
         # An error of weight -1: the best model is the worst one, which is the first that is looked at.
         folder = program.fresh("train_measure")
-        code, out, error = program.run("run", deck(folder), "stages[0].train.validate.measure=[-1]")
+        code, out, error = program.run("run", deck(folder), "stages[0].train.validate.metric_weights=[-1]")
         self.assertEqual(code, 0, error)
         self.assertRegex(out, r"best validation: weighted sum -\S+ \(at step 20\)\n")
-        code, _, error = program.run("run", deck(folder), "--overwrite", "stages[0].train.validate.measure=[1, 0.5]")
+        code, _, error = program.run("run", deck(folder), "--overwrite", "stages[0].train.validate.metric_weights=[1, 0.5]")
         self.assertEqual(code, 2)
-        self.assertIn("validate.measure has 2 weights, but mlp is judged by 1 errors: error", error)
+        self.assertIn("validate.metric_weights has 2 weights, but mlp is evaluated by 1 errors: error", error)
 
     def judged(self, folder, model, dataset, *overrides):
         """What the stage evaluate says of a model and data that do not go together."""

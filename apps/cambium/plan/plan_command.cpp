@@ -228,7 +228,7 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
                  "of a training: floating-point operations, forward and backward; six per parameter when absent")
       ->check(CLI::PositiveNumber);
   app.add_option("--rate", options.rate,
-                 "of a simulation: what one rank does in a second, as the last page of a run says (atom-steps/s)")
+                 "of a simulation: what one rank does in a second, as the summary of a run prints (atom-steps/s)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--weak", options.weak, "of a simulation: the deck's problem is that of one rank, and grows with them");
   app.add_flag("--make-data", options.make_data,

@@ -57,7 +57,7 @@ SimulationPlan plan_simulation(const Simulate::Params& params, const std::string
   if (question.rate == 0.0 && whole.operations == 0.0 && whole.moved == 0.0)
     throw InputError(
         fmt::format("how long a step computes is not known of this deck ({}); give --rate, the {}-steps/s of one rank "
-                    "that the last page of a run on such a device prints",
+                    "that the summary of a run on such a device prints",
                     out.summary, out.item));
   const double alone = seconds_of(whole, question.rate, 1, machine).work;
   for (int ranks : question.ranks) {

@@ -11,7 +11,10 @@ namespace cambium::train {
 
 void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
   d("memory", &Params::memory, "size of the sample buffer of one rank, in MiB").non_negative().def(1024.0);
-  d("ahead", &Params::ahead, "number of batches to prefetch during computation; 0 reads on demand").range(0, 64).def(2);
+  d("prefetch", &Params::ahead, "number of batches to prefetch during computation; 0 reads on demand")
+      .formerly("ahead")
+      .range(0, 64)
+      .def(2);
   d("remap", &Params::remap, "compute a sample on the rank that holds it, where the order of sums may differ")
       .def(true);
   d("even", &Params::even, "balance criterion when samples are assigned to the ranks that hold them")

@@ -6,9 +6,10 @@
 namespace cambium::train {
 
 void ActivationParams::describe(deck::Describe<ActivationParams>& d) {
-  d("keep", &ActivationParams::keep,
+  d("mode", &ActivationParams::keep,
     "storage of activations for the backward pass: whole; compressed within error bounds; or recomputed (activation "
     "checkpointing)")
+      .formerly("keep")
       .options({{"whole", Keep::whole}, {"compressed", Keep::compressed}, {"recomputed", Keep::recomputed}})
       .def(Keep::compressed);
   d("share", &ActivationParams::share,

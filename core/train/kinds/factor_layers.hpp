@@ -44,7 +44,7 @@ class HasFactors {
     std::string key;
     std::int64_t multiple = 1;
   };
-  /// Those that make the network smaller when all shrink alike: the rival of its products.
+  /// Those that make the network smaller when all shrink alike: the baseline of its products.
   virtual std::vector<WidthKey> width_keys() const = 0;
 };
 

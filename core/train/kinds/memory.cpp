@@ -23,12 +23,13 @@ void MemoryLedger::change(Held kind, std::int64_t bytes) {
   const auto mb = [](std::int64_t n) { return 1e-6 * static_cast<double>(n); };
   if (bytes > 0 && limit_ > 0 && kind != Held::copies && in_steps() + bytes > limit_)
     throw KeyError(
-        "train.parallel.limit", "parallel.limit",
-        fmt::format("parallel.limit is {:.3f} MB per rank, but {:.3f} MB are needed: weights {:.3f}, gradients {:.3f}, "
-                    "states {:.3f}, windows and messages {:.3f}, and {:.3f} more; divide more (parallel.preset zero1, "
-                    "zero2, zero3), start more ranks, or raise the limit",
-                    mb(limit_), mb(in_steps() + bytes), mb(now(Held::weights)), mb(now(Held::gradients)),
-                    mb(now(Held::states)), mb(now(Held::windows) + now(Held::messages)), mb(bytes)));
+        "train.parallel.limit", "parallel.memory_limit",
+        fmt::format(
+            "parallel.memory_limit is {:.3f} MB per rank, but {:.3f} MB are needed: weights {:.3f}, gradients {:.3f}, "
+            "states {:.3f}, windows and messages {:.3f}, and {:.3f} more; divide more (parallel.preset zero1, "
+            "zero2, zero3), start more ranks, or raise memory_limit",
+            mb(limit_), mb(in_steps() + bytes), mb(now(Held::weights)), mb(now(Held::gradients)), mb(now(Held::states)),
+            mb(now(Held::windows) + now(Held::messages)), mb(bytes)));
   auto& held = now_[static_cast<std::size_t>(kind)];
   held += bytes;
   auto& peak = peak_[static_cast<std::size_t>(kind)];

@@ -20,9 +20,9 @@ Quality quality_of(Network& network, const std::string& type, const std::string&
   for (const auto& metric : network.metrics()) names.push_back(metric.name);
   const auto found = name.empty() ? names.begin() : std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    throw KeyError("train.validate.quality", "validate.quality",
-                   fmt::format("validate.quality is '{}', but {} is judged by {}; name one of them", name, type,
-                               join(names, ", ")));
+    throw KeyError("train.validate.quality", "validate.target_metric",
+                   fmt::format("validate.target_metric is '{}', but {} is evaluated by {}; name one of them", name,
+                               type, join(names, ", ")));
   const auto number = static_cast<std::size_t>(found - names.begin());
   return {number, *found, higher_is_better(network)[number]};
 }

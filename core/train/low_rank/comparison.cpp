@@ -123,7 +123,7 @@ double Comparison::trained_loss(const std::string& folder) {
 
 Task::Outcome Comparison::train_smaller(const Way& chosen) {
   auto products = assemble(whole_, costs_.ranks(chosen.choice), context_);
-  const auto network = smaller_network(whole_, products, rivals_time, data_, samples_.timed, context_);
+  const auto network = smaller_network(whole_, products, baselines_time, data_, samples_.timed, context_);
   if (!network) {
     context_.log.warn("no smaller network of this type is as fast as was asked for; it is left out");
     return Task::Outcome::done;
@@ -150,9 +150,9 @@ CompressTable Comparison::run() {
   for (const auto& way : all) judge(way);
   const Way best = chosen_of(all);
   if (table_.problem.empty()) {
-    for (const auto& rival : ways_.rivals(best)) {
-      judge(rival);
-      all.push_back(rival);
+    for (const auto& baseline : ways_.baselines(best)) {
+      judge(baseline);
+      all.push_back(baseline);
     }
     all.push_back(ways_.whole());
   }
@@ -162,9 +162,9 @@ CompressTable Comparison::run() {
   for (const auto& way : all)
     if (way.key != best.key && std::ranges::count(keys_.against, way.key) > 0) trained.push_back(way);
   for (const auto& way : trained) {
-    const bool rival = way.key != best.key;
-    if (rival) folders_.push_back(way.key);
-    if (train_on(way, rival ? way.key : "") == Task::Outcome::stopped_early) {
+    const bool baseline = way.key != best.key;
+    if (baseline) folders_.push_back(way.key);
+    if (train_on(way, baseline ? way.key : "") == Task::Outcome::stopped_early) {
       table_.stopped = true;
       return table_;
     }

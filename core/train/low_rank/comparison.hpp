@@ -10,15 +10,15 @@
 
 namespace cambium::train {
 
-/// The networks of a stage compress: ranks by table and by search, and their rivals of the same time, as they are made
-/// and after a training. Collective.
+/// The networks of a stage compress: ranks by table and by search, and their baselines of the same time, as they are
+/// made and after a training. Collective.
 class Comparison {
  public:
   struct Samples {
     std::vector<SamplePtr> chosen_by, judged_by, timed;
   };
   Comparison(const CompressKeys& keys, LoadedModel& whole, const Samples& samples, Dataset& data, Context& context);
-  /// Measures, chooses, judges; writes model.h5 into the run's folder, and a model.h5 of each rival into a folder.
+  /// Measures, chooses, judges; writes model.h5 into the run's folder, and a model.h5 of each baseline into a folder.
   CompressTable run();
 
   const Task::Work& work() const { return work_; }

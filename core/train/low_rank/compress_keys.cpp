@@ -23,7 +23,7 @@ void CompressKeys::FromScratch::describe(deck::Describe<FromScratch>& d) {
       .def(3e-3);
 }
 
-static constexpr std::array rivals{"equal_shares", "equal_energy", "table", "search", "smaller", "whole"};
+static constexpr std::array baselines{"equal_shares", "equal_energy", "table", "search", "smaller", "whole"};
 
 void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("model", &CompressKeys::model,
@@ -48,23 +48,25 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
       .def(Choose::better);
   d("search", &CompressKeys::search, "descent by the chances of ranks");
   d("fine_tune", &CompressKeys::fine_tune, "training of the products; none when absent");
-  d("against", &CompressKeys::against,
+  d("baselines", &CompressKeys::against,
     "baselines with the same time budget, trained for the same number of steps, each in a folder of its own: "
     "equal_shares, equal_energy, table, search, smaller (a smaller network from scratch), and whole (the uncompressed "
     "network, which shows the effect of the steps alone)")
+      .formerly("against")
       .def({});
-  d("from_scratch", &CompressKeys::from_scratch, "training of the smaller network of `against`");
-  d("accept", &CompressKeys::accept,
+  d("from_scratch", &CompressKeys::from_scratch, "training of the smaller network of `baselines`");
+  d("max_loss_ratio", &CompressKeys::accept,
     "largest final loss, as a multiple of the full network's; above it the stage ends with exit code 4 and keeps its "
     "model")
+      .formerly("accept")
       .positive();
   d.check([](const CompressKeys& p) -> std::string {
-    for (const auto& rival : p.against)
-      if (std::find(rivals.begin(), rivals.end(), rival) == rivals.end())
+    for (const auto& baseline : p.against)
+      if (std::find(baselines.begin(), baselines.end(), baseline) == baselines.end())
         return fmt::format(
-            "against: '{}' is no rival; take of equal_shares, equal_energy, table, search, smaller and whole", rival);
+            "baselines: '{}' is none; take of equal_shares, equal_energy, table, search, smaller and whole", baseline);
     if (!p.against.empty() && !p.fine_tune)
-      return "against: rivals are trained on as the products are; add fine_tune, or leave against away";
+      return "baselines are trained on as the products are; add fine_tune, or leave baselines out";
     return p.budget.has_value() == p.latency.has_value() ? "give one of: budget, latency" : "";
   });
 }

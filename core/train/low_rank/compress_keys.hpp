@@ -17,7 +17,7 @@ struct CompressKeys {
     double learning_rate = 1e-3;
     static void describe(deck::Describe<FineTune>& d);
   };
-  /// Training of the smaller network that rivals the products.
+  /// Training of the smaller network that baselines the products.
   struct FromScratch {
     std::optional<std::int64_t> steps;
     double learning_rate = 3e-3;

@@ -12,13 +12,13 @@ struct CompressTable {
   struct Row {
     std::string name;
     double loss = 0.0, seconds = 0.0, predicted = 0.0;  ///< predicted: 0 where nothing was
-    double time_over = 0.0;                ///< of rivals: over the chosen ranks' time, measured in turns; 0 of others
-    double multiplications = 0.0;          ///< of one sample
+    double time_over = 0.0;        ///< of baselines: over the chosen ranks' time, measured in turns; 0 of others
+    double multiplications = 0.0;  ///< of one sample
     std::vector<std::int64_t> ranks = {};  ///< empty of whole networks
   };
   std::vector<FactorLayer> layers;  ///< whole
   std::vector<std::int64_t> ranks;  ///< that were chosen
-  std::vector<Row> rows;            ///< the whole network, its products, and these and their rivals trained on
+  std::vector<Row> rows;            ///< the whole network, its products, and these and their baselines trained on
   std::int64_t samples = 0, batch = 0;
   double wanted = 0.0;   ///< s
   std::string chosen;    ///< name of the row whose ranks they are

@@ -16,7 +16,9 @@ Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Cont
   Assembled out;
   std::vector<deck::Node> numbers;
   for (const auto rank : ranks) numbers.push_back(deck::Node::scalar(fmt::format("{}", rank)));
-  out.keys = deck::parse(whole.info.config, "/model/config").with("ranks", deck::Node::list(std::move(numbers)));
+  out.keys = deck::parse(whole.info.config, "/model/config")
+                 .without([](std::string_view key) { return key == "ranks"; })  // files of 0.1 call them so
+                 .with("factor_ranks", deck::Node::list(std::move(numbers)));
   out.network = context.registry->make<Network>(whole.info.type, out.keys, context);
   out.network->restore(whole.info.state);
   out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
@@ -31,12 +33,11 @@ Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Cont
 std::vector<FactorLayer> factor_layers(Network& network, const std::string& type, const std::string& path) {
   const HasFactors* has = network.traits().factors;
   if (!has)
-    throw KeyError(
-        "compress.model.layers", "model",
-        fmt::format(
-            "model: '{}' holds a {}, whose layers cannot become products; networks that can have a key 'ranks': mlp, "
-            "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow",
-            path, type));
+    throw KeyError("compress.model.layers", "model",
+                   fmt::format("model: '{}' holds a {}, whose layers cannot become products; networks that can have a "
+                               "key 'factor_ranks': mlp, "
+                               "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow",
+                               path, type));
   auto layers = has->factor_layers();
   for (const auto& layer : layers)
     if (layer.rank > 0)

@@ -24,8 +24,8 @@ struct Within {
 /// within 4 % of the limit is measured twice more, and the middle one of three holds. None where not even the first is.
 std::optional<Within> last_within(std::size_t count, double limit, const std::function<double(std::size_t)>& time);
 
-/// Rivals get up to this much more time than what they are compared with, so that what beats them did not do so by
+/// Baselines get up to this much more time than what they are compared with, so that what beats them did not do so by
 /// time; and a comparison whose times are further apart than `fair_time` is said not to be one.
-constexpr double rivals_time = 1.02, fair_time = 0.03;
+constexpr double baselines_time = 1.02, fair_time = 0.03;
 
 }  // namespace cambium::train

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/train/low_rank/baselines.hpp"
 #include "core/train/low_rank/exchange_ranks.hpp"
 #include "core/train/low_rank/mixture.hpp"
-#include "core/train/low_rank/rivals.hpp"
 
 namespace cambium::train {
 
@@ -17,7 +17,7 @@ void SearchKeys::describe(deck::Describe<SearchKeys>& d) {
       .at_least(1)
       .def(200);
   d("batch", &SearchKeys::batch, "mini-batch size of the rank selection").at_least(1).def(16);
-  d("rate", &SearchKeys::rate, "learning rate of Adam").positive().def(0.1);
+  d("learning_rate", &SearchKeys::rate, "learning rate of Adam").formerly("rate").positive().def(0.1);
 }
 
 namespace {

@@ -24,7 +24,8 @@ static deck::Node narrow(const deck::Node& width, std::int64_t multiple, double 
 }
 
 deck::Node narrowed(const deck::Node& keys, const std::vector<HasFactors::WidthKey>& widths, double share) {
-  deck::Node out = keys.with("ranks", deck::Node::list({}));
+  deck::Node out =
+      keys.without([](std::string_view key) { return key == "ranks"; }).with("factor_ranks", deck::Node::list({}));
   for (const auto& [key, multiple] : widths)
     if (keys.has(key)) out = out.with(key, narrow(keys[key], multiple, share));
   return out;

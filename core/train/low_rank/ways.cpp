@@ -5,8 +5,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/train/low_rank/baselines.hpp"
 #include "core/train/low_rank/pass_times.hpp"
-#include "core/train/low_rank/rivals.hpp"
 #include "core/train/low_rank/time_table.hpp"
 
 namespace cambium::train {
@@ -100,7 +100,7 @@ Way Ways::least() {
   return {"table", "fastest ranks", all[0], costs_.predicted(all[0]), seconds_of(all[0])};
 }
 
-std::vector<Way> Ways::rivals(const Way& chosen) {
+std::vector<Way> Ways::baselines(const Way& chosen) {
   auto its = assemble(whole_, costs_.ranks(chosen.choice), context_);
   const auto time_over = [&](const Choice& choice) {
     auto model = assemble(whole_, costs_.ranks(choice), context_);
@@ -113,7 +113,8 @@ std::vector<Way> Ways::rivals(const Way& chosen) {
   for (const auto& [key, name, rule] : {std::tuple{"equal_shares", "equal shares", Rule{equal_shares}},
                                         std::tuple{"equal_energy", "equal energy", Rule{equal_energy}}}) {
     const auto choices = around([&, &rule = rule](double seconds) { return rule(costs_, seconds); }, chosen.seconds);
-    const auto found = last_within(choices.size(), rivals_time, [&](std::size_t k) { return time_over(choices[k]); });
+    const auto found =
+        last_within(choices.size(), baselines_time, [&](std::size_t k) { return time_over(choices[k]); });
     if (!found) continue;
     const auto& choice = choices[found->index];
     out.push_back({key, name, choice, costs_.predicted(choice), found->time * chosen.seconds, found->time});

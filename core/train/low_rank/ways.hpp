@@ -30,7 +30,7 @@ class Ways {
   /// The fastest ranks there are.
   Way least();
   /// Equal shares and equal energy in the time of the chosen ranks.
-  std::vector<Way> rivals(const Way& chosen);
+  std::vector<Way> baselines(const Way& chosen);
   /// The whole network.
   Way whole() const;
 

@@ -27,7 +27,7 @@ struct Average {
     d("decay", &Average::decay, "decay rate per step of the exponential moving average (EMA)")
         .range(0.0, 1.0)
         .def(0.999);
-    d("from", &Average::from, "step from which averaging begins").at_least(0).def(0);
+    d("start_step", &Average::from, "step from which averaging begins").formerly("from").at_least(0).def(0);
   }
 
   /// average <- decay average + (1 - decay) weights; up to step `from` the weights themselves.

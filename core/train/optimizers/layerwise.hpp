@@ -17,8 +17,9 @@ class Lars : public Optimizer {
       d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
           .non_negative()
           .def(0.0);
-      d("trust", &Params::trust,
+      d("trust_coefficient", &Params::trust,
         "trust coefficient (eta): step length of a tensor relative to its norm at learning rate 1")
+          .formerly("trust")
           .positive()
           .def(0.001);
     }

@@ -45,7 +45,7 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
     "shared-memory reduction: up to 8 ranks of one node read each other's gradients directly, without messages (fast "
     "mode)")
       .def(true);
-  d("group", &ReduceParams::group, "size of a message").unit("B").positive().def(4e6);
+  d("bucket_size", &ReduceParams::group, "size of a message").formerly("group").unit("B").positive().def(4e6);
   d("codec", &ReduceParams::codec,
     "codec of gradients sent between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits after "
     "a randomised Hadamard transform; none sends the model's precision")

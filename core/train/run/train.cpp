@@ -16,21 +16,26 @@ namespace cambium::train {
 
 void Train::Validate::describe(deck::Describe<Validate>& d) {
   d("every", &Validate::every, "steps between two validations").at_least(1).def(100);
-  d("keep_best", &Validate::keep_best, "write best.h5 whenever the measure improves, and export that model at the end")
+  d("keep_best", &Validate::keep_best,
+    "write best.h5 whenever the weighted sum of metrics improves, and export that model at the end")
       .def(true);
-  d("measure", &Validate::measure,
+  d("metric_weights", &Validate::measure,
     "weights of the validation metrics, in printed order, in the sum that model selection minimises; default: the "
     "first metric only. Metrics that are better when higher enter with the opposite sign")
+      .formerly("measure")
       .def({1.0});
   d("patience", &Validate::patience,
-    "validations without improvement of the measure after which training ends; 0 for never")
+    "validations without improvement of the weighted sum of metrics after which training ends; 0 for never")
       .at_least(0)
       .def(0);
   d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
   d("target", &Validate::target,
-    "target value of the validation metric named by 'quality': training ends when the metric reaches it (from above "
+    "target value of the validation metric named by 'target_metric': training ends when the metric reaches it (from "
+    "above "
     "for errors, from below for scores); the summary and the MLPerf log (mllog) report success only then");
-  d("quality", &Validate::quality, "name of the validation metric that 'target' refers to; default: the first one")
+  d("target_metric", &Validate::quality,
+    "name of the validation metric that 'target' refers to; default: the first one")
+      .formerly("quality")
       .def("");
 }
 
@@ -39,19 +44,19 @@ static std::string conflict_of(const Train::Params& p) {
   if (p.validation && p.hold_out > 0.0)
     return "give one of: validation (a data set), hold_out (a share of the training set)";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
-    return "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate";
+    return "gradient_accumulation_steps does nothing in ordered mode, where reduce.slices cuts the batch; remove it";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.activations &&
       p.activations->keep == ActivationParams::Keep::compressed && p.activations->bound == 0.0)
     return "bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits "
            "for any number of ranks; give activations one bound, or remove it";
   if (p.submission && !p.mllog) return "submission stands in the lines of mllog; set mllog: true, or remove submission";
   if (p.validate.target && !p.validation && p.hold_out == 0.0)
-    return "validate.target is judged by validations; give validation (a data set) or hold_out";
+    return "validate.target needs validations; give validation (a data set) or hold_out";
   if (p.parallel && p.reduce.lossy)
     return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
            "know; take reduce.codec bf16, int8 or int4";
   if (p.direct && p.average)
-    return "average keeps a second copy of the weights in full, which direct does without; remove one of them";
+    return "ema keeps a second copy of the weights in full, which quantized_training does without; remove one of them";
   return {};
 }
 
@@ -67,16 +72,18 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("batch", &Params::batch, "samples per step, over all ranks; all of the training set where left out").at_least(1);
   d("steps", &Params::steps, "number of optimizer steps").at_least(1);
   d("epochs", &Params::epochs, "passes over the training set, instead of steps").positive();
-  d("accumulate", &Params::accumulate,
+  d("gradient_accumulation_steps", &Params::accumulate,
     "gradient accumulation steps: micro-batches into which each rank splits its part of a batch, to save memory")
+      .formerly("accumulate")
       .at_least(1)
       .def(1);
   describe_update(d);
   d("parallel", &Params::parallel,
     "sharding of weights, gradients and optimizer states over ranks (ZeRO); default: replicated on every rank");
-  d("direct", &Params::direct,
+  d("quantized_training", &Params::direct,
     "direct quantised training: matrices of linear layers are stored in few bits and updated in place, without a "
-    "full-precision copy");
+    "full-precision copy")
+      .formerly("direct");
   d("tables", &Params::tables, "sharding and optimizer of embedding tables, for networks that have them");
   d("activations", &Params::activations,
     "storage of activations between forward and backward pass, such as activation checkpointing (recomputed); default: "
@@ -84,13 +91,16 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);
-  d("explode", &Params::explode, "training has diverged when the loss exceeds its first values this many times")
+  d("divergence_factor", &Params::explode,
+    "training has diverged when the loss exceeds its first values this many times")
+      .formerly("explode")
       .greater_than(1.0)
       .def(1e4);
   d("start_from", &Params::start_from, "model file (model.h5) whose weights are the first ones").def("");
   d("seed", &Params::seed, "seed of initial weights and sample order; default: that of the run").at_least(0);
-  d("models", &Params::models,
+  d("ensemble_size", &Params::models,
     "networks that are trained one after the other with seeds seed, seed + 1, ..., in model_1, model_2, ...")
+      .formerly("models")
       .at_least(1)
       .def(1);
   d("mllog", &Params::mllog, "print :::MLLOG lines, which `cambium suite check` compares with the rules of MLPerf HPC")

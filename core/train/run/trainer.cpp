@@ -22,22 +22,22 @@ namespace cambium::train {
 static constexpr std::string_view free_keys[] = {"steps",
                                                  "epochs",
                                                  "loader",
-                                                 "accumulate",
+                                                 "gradient_accumulation_steps",
                                                  "parallel",
-                                                 "tables.divide",
-                                                 "reduce.group",
+                                                 "tables.sharding",
+                                                 "reduce.bucket_size",
                                                  "reduce.overlap",
                                                  "validate.every",
                                                  "validate.batch",
                                                  "validate.patience",
                                                  "checkpoint",
                                                  "log",
-                                                 "explode",
-                                                 "models",
+                                                 "divergence_factor",
+                                                 "ensemble_size",
                                                  "mllog",
                                                  "submission",
                                                  "validate.target",
-                                                 "validate.quality"};
+                                                 "validate.target_metric"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
@@ -180,10 +180,10 @@ void Trainer::watch_terms(std::int64_t before, const Loss& loss) {
   std::size_t worst = 0;
   for (std::size_t k = 1; k < terms.size(); ++k)
     if (terms[k].sum * terms[worst].count > terms[worst].sum * terms[k].count) worst = k;
-  throw NumericalError(
-      fmt::format("training diverged at step {}: the loss is {:.3g}, more than explode = {:g} times its first values "
-                  "({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of it or a warm_up",
-                  step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
+  throw NumericalError(fmt::format(
+      "training diverged at step {}: the loss is {:.3g}, more than divergence_factor = {:g} times its first values "
+      "({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of it or a warm_up",
+      step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
 }
 
 /// What others are told of the step that was made.

@@ -54,9 +54,9 @@ void require_measure(const Train::Params& params, const std::vector<TermInfo>& m
   if (measure.size() <= metrics.size()) return;
   std::string names;
   for (const auto& metric : metrics) names += (names.empty() ? "" : ", ") + metric.name;
-  throw KeyError("train.validate.measure", "validate.measure",
-                 fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(),
-                             params.network.type, metrics.size(), names));
+  throw KeyError("train.validate.measure", "validate.metric_weights",
+                 fmt::format("validate.metric_weights has {} weights, but {} is evaluated by {} errors: {}",
+                             measure.size(), params.network.type, metrics.size(), names));
 }
 
 /// Every rank has one slice with samples at every step: each asks all others once.
@@ -67,10 +67,12 @@ static void require_joined(const std::string& network, const BatchPlan& plan) {
         fmt::format("reduce.mode is ordered, but {} compares all samples of a step with each other; remove reduce.mode",
                     network));
   if (plan.slices != 1)
-    throw KeyError("train.accumulate.joined", "accumulate",
-                   fmt::format("accumulate is {}, but {} compares all samples of a step with each other, which parts "
-                               "of it cannot; remove accumulate",
-                               plan.slices, network));
+    throw KeyError(
+        "train.accumulate.joined", "gradient_accumulation_steps",
+        fmt::format(
+            "gradient_accumulation_steps is {}, but {} compares all samples of a step with each other, which parts "
+            "of it cannot; remove gradient_accumulation_steps",
+            plan.slices, network));
   const auto last = plan.samples % plan.batch;
   if (plan.batch >= plan.ranks && (last == 0 || last >= plan.ranks)) return;
   throw KeyError(
@@ -93,9 +95,9 @@ static void warn_of_length(const Train::Params& params, std::int64_t steps, Log&
   const double left = std::pow(params.average->decay, static_cast<double>(steps));
   if (left > 0.1)
     log.warn(
-        fmt::format("average: after {} steps {:.0f} % of it are still the weights that training began with, and it is "
+        fmt::format("ema: after {} steps {:.0f} % of it are still the weights that training began with, and it is "
                     "what is validated "
-                    "and written; lower decay to {:.2g}, let averaging begin later (from), or train longer",
+                    "and written; lower decay to {:.2g}, let averaging begin later (start_step), or train longer",
                     steps, 100.0 * left, std::pow(0.01, 1.0 / static_cast<double>(steps))));
 }
 

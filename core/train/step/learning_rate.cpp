@@ -60,9 +60,9 @@ void SequenceRate::Piece::describe(deck::Describe<Piece>& d) {
 }
 
 void SequenceRate::Params::describe(deck::Describe<Params>& d) {
-  d("pieces", &Params::pieces, "schedules in order");
+  d("schedules", &Params::pieces, "schedules in order").formerly("pieces");
   d.check([](const Params& p) -> std::string {
-    if (p.pieces.empty()) return "a sequence needs pieces: [{steps: 100, rate: {...}}, ...]";
+    if (p.pieces.empty()) return "a sequence needs schedules: [{steps: 100, rate: {...}}, ...]";
     for (std::size_t k = 0; k + 1 < p.pieces.size(); ++k)
       if (!p.pieces[k].steps)
         return fmt::format("pieces[{}] has no steps; only the last piece may take what is left", k);
@@ -73,7 +73,8 @@ void SequenceRate::Params::describe(deck::Describe<Params>& d) {
 void WarmUp::describe(deck::Describe<WarmUp>& d) {
   d("steps", &WarmUp::steps, "number of warm-up steps over which the learning rate rises to its start value")
       .at_least(1);
-  d("from", &WarmUp::from, "initial fraction of the start value, from which the warm-up rises")
+  d("start_factor", &WarmUp::from, "initial fraction of the start value, from which the warm-up rises")
+      .formerly("from")
       .range(0.0, 1.0)
       .def(0.0);
 }

@@ -33,7 +33,7 @@ struct StepKeys {
     d("learning_rate", &P::learning_rate, "learning rate schedule over the run");
     d("warm_up", &P::warm_up, "warm-up before the learning rate schedule");
     d("clip", &P::clip, "bounds on the gradient");
-    d("average", &P::average, "moving average of the weights, used for validation and export");
+    d("ema", &P::average, "moving average of the weights, used for validation and export").formerly("average");
     d("reduce", &P::reduce, "reduction of gradients over micro-batches and ranks");
   }
 };

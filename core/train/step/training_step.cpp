@@ -35,9 +35,8 @@ static void require_tables_fit(const StepKeys& keys, const std::string& network,
                     network));
   if (keys.average)
     throw KeyError(
-        "train.average.tables", "average",
-        fmt::format("average keeps means of weights, but not of the rows of tables, which {} learns; remove average",
-                    network));
+        "train.average.tables", "ema",
+        fmt::format("ema keeps means of weights, but not of the rows of tables, which {} learns; remove ema", network));
   if (keys.reduce.mode == ReduceParams::Mode::ordered && keys.tables && keys.tables->deduplicate)
     throw KeyError(
         "train.tables.deduplicate", "tables.deduplicate",

@@ -20,9 +20,10 @@ void RowCodeKeys::describe(deck::Describe<RowCodeKeys>& d) {
 }
 
 void TableKeys::describe(deck::Describe<TableKeys>& d) {
-  d("divide", &TableKeys::divide,
+  d("sharding", &TableKeys::divide,
     "sharding of embedding tables: rows (row-wise, round-robin over ranks) or whole tables (table-wise, by size); "
     "whole tables send one sum per bag, rows one row per member of a bag")
+      .formerly("divide")
       .options({{"rows", Divide::rows}, {"whole", Divide::whole}})
       .def(Divide::rows);
   d("deduplicate", &TableKeys::deduplicate,
@@ -36,7 +37,10 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
     "the network reads bfloat16 rows and the lower halves of their float32 values are stored alongside")
       .options({{"sgd", Rule::sgd}, {"adagrad", Rule::adagrad}, {"adam", Rule::adam}, {"split_sgd", Rule::split_sgd}})
       .def(Rule::adagrad);
-  d("rate", &TableKeys::rate, "factor on the learning rate for embedding tables").positive().def(1.0);
+  d("learning_rate_scale", &TableKeys::rate, "factor on the learning rate for embedding tables")
+      .formerly("rate")
+      .positive()
+      .def(1.0);
   d("decay", &TableKeys::decay,
     "weight decay of the rows used in a step, times their learning rate, so that rare rows stay as small as frequent "
     "ones")

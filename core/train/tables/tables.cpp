@@ -175,7 +175,7 @@ std::unique_ptr<Tables> make_tables(std::vector<TableInfo> tables, const TableKe
   }
   const auto remedy = places.whole() ? fmt::format(
                                            "the largest table takes {}, which more ranks do not change; take tables: "
-                                           "{{divide: rows}} and more nodes, or a smaller width",
+                                           "{{sharding: rows}} and more nodes, or a smaller width",
                                            bytes_text(largest))
                                      : std::string("run on more nodes, or take a smaller width or fewer rows");
   require_memory(own, fmt::format("tables with {:.4g} rows", rows), remedy, context);

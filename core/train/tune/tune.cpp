@@ -35,8 +35,8 @@ std::string problem_of(const TuneTask::Params& p) {
     if ((!validation.defined() || validation.is_null()) && number_at(keys["hold_out"], 0.0) == 0.0)
       return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a "
              "share of the training set)";
-    if (p.halving && number_at(keys["models"], 1.0) > 1.0)
-      return "halving ends one training early, but train.models asks for several; remove one of them";
+    if (p.halving && number_at(keys["ensemble_size"], 1.0) > 1.0)
+      return "halving ends one training early, but train.ensemble_size asks for several; remove one of them";
   }
   return {};
 }

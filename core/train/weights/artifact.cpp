@@ -231,8 +231,8 @@ std::string met_before(const ArtifactInfo& info, const std::string& model, const
     const bool learnt = trained.contains(file);
     if (learnt || chosen.contains(file))
       return fmt::format(
-          "'{}' was {} '{}', so its errors there are smaller than on data that it never met: judge it by others", model,
-          learnt ? "trained on" : "chosen among its steps by its errors on", file);
+          "'{}' was {} '{}', so its errors there are smaller than on data that it never met: evaluate it on others",
+          model, learnt ? "trained on" : "chosen among its steps by its errors on", file);
   }
   return {};
 }

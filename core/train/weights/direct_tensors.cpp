@@ -31,21 +31,21 @@ void require_direct(const Network& network, const Optimizer& optimizer) {
   const auto parameters = network.parameters();
   const bool linear = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.linear; });
   if (!linear || network.modules().empty())
-    throw KeyError(
-        "train.direct.layers", "direct",
-        "direct keeps the matrices of linear layers in few bits, but this network names none of its layers; take mlp, "
-        "transformer or deep_potential, or remove direct");
+    throw KeyError("train.direct.layers", "quantized_training",
+                   "quantized_training keeps the matrices of linear layers in few bits, but this network names none of "
+                   "its layers; take mlp, "
+                   "transformer or deep_potential, or remove quantized_training");
   if (network.dtype() != DType::f32)
-    throw KeyError(
-        "train.direct.precision", "direct",
-        "direct rounds weights of float32, but the model trains in float64; set the model's precision to float32");
+    throw KeyError("train.direct.precision", "quantized_training",
+                   "quantized_training rounds weights of float32, but the model trains in float64; set the model's "
+                   "precision to float32");
   const auto states = optimizer.states(DType::f32);
   const bool splits = std::any_of(states.begin(), states.end(), [](const auto& s) { return s.name == "low_bits"; });
   if (splits || !optimizer.elementwise())
-    throw KeyError(
-        "train.direct.optimizer", "direct",
-        "direct changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of "
-        "split forms, lars and lamb");
+    throw KeyError("train.direct.optimizer", "quantized_training",
+                   "quantized_training changes weights tensor by tensor and keeps no second copy of them; take sgd, "
+                   "adam or adamw instead of "
+                   "split forms, lars and lamb");
 }
 
 DirectTensors::DirectTensors(const DirectParams& params, const Network& network, const Optimizer& optimizer,

@@ -42,7 +42,8 @@ std::string problem_of_start(const Cosmology& cosmology, double start, double sp
   const double deviation = Expansion(cosmology).growth(start).first * LinearPower(cosmology).deviation(radius);
   if (deviation <= largest) return {};
   return fmt::format(
-      "start: at scale factor {:g} the density around a particle deviates by {:.2f} of the mean, and perturbation "
+      "initial_scale_factor: at scale factor {:g} the density around a particle deviates by {:.2f} of the mean, and "
+      "perturbation "
       "theory places particles well below {:g}; begin at {:.1g}",
       start, deviation, largest, 0.5 * start * largest / deviation);
 }

@@ -33,7 +33,9 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("dropout", &Params::dropout, "dropout probability of each hidden layer's outputs in training")
       .range(0.0, 0.95)
       .def(0.0);
-  d("turn", &Params::turn, "turn, mirror and move each box at random in every step of training").def(true);
+  d("augment", &Params::turn, "turn, mirror and move each box at random in every step of training")
+      .formerly("turn")
+      .def(true);
   d("pool", &Params::pool,
     "pooling of the convolutions' outputs before the layers: all cells, or the mean of each channel")
       .options({{"all", Pool::all}, {"mean", Pool::mean}})
@@ -50,9 +52,10 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
-  d("ranks", &Params::ranks,
+  d("factor_ranks", &Params::ranks,
     "factor ranks of the low-rank factorisations of each convolution, then of the layers and the output layer; 0 for a "
     "full matrix. A stage compress determines them")
+      .formerly("ranks")
       .def({});
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty() && p.statistics.empty())

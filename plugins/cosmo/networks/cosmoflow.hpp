@@ -12,9 +12,9 @@ namespace cambium::cosmo {
 /// lie within -1 and 1. Unlike the published network boxes close on themselves, and are turned, mirrored and moved at
 /// random in training (`turn`). Where one box differs from the next by where it begins, which says nothing of the
 /// cosmology, layers see means over what the convolutions answer (`pool: mean`). `statistics` names a field of
-/// spectra: their logarithms and moments of the counts, as in rivals/statistics.hpp, then go into the layers, too, and
-/// by one linear layer past them to the targets. That layer begins as the ridge fit to the training set, so that the
-/// network begins with what it knows and learns what it leaves (`fit`).
+/// spectra: their logarithms and moments of the counts, as in baselines/statistics.hpp, then go into the layers, too,
+/// and by one linear layer past them to the targets. That layer begins as the ridge fit to the training set, so that
+/// the network begins with what it knows and learns what it leaves (`fit`).
 class Cosmoflow : public train::TorchNetwork, public train::HasFactors, public train::ReadsFields {
  public:
   enum class Pool : std::uint8_t { all, mean };

@@ -44,9 +44,12 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
     "cloud)")
       .options({{"cloud_in_cell", Clouds::cloud_in_cell}, {"triangular", Clouds::triangular}})
       .def(Clouds::triangular);
-  d("start", &Params::start, "scale factor at the start, 1 today").range(1e-3, 1.0).def(0.02);
-  d("end", &Params::end, "scale factor at the end").range(1e-3, 2.0).def(1.0);
-  d("time_steps", &Params::time_steps, "steps from start to end").at_least(1).def(50);
+  d("initial_scale_factor", &Params::start, "scale factor at the start, 1 today")
+      .formerly("start")
+      .range(1e-3, 1.0)
+      .def(0.02);
+  d("final_scale_factor", &Params::end, "scale factor at the end").formerly("end").range(1e-3, 2.0).def(1.0);
+  d("num_steps", &Params::time_steps, "steps from start to end").formerly("time_steps").at_least(1).def(50);
   d("spacing", &Params::spacing, "steps of equal length in the logarithm of the scale factor, or in itself")
       .options({{"logarithmic", Spacing::logarithmic}, {"linear", Spacing::linear}})
       .def(Spacing::logarithmic);
@@ -55,7 +58,8 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
       .range(1, 2)
       .def(2);
   d.check([](const Params& p) -> std::string {
-    if (p.end <= p.start) return fmt::format("end ({}) must be a later scale factor than start ({})", p.end, p.start);
+    if (p.end <= p.start)
+      return fmt::format("final_scale_factor ({}) must be greater than initial_scale_factor ({})", p.end, p.start);
     for (const auto& [name, n] : {std::pair{"particles", p.particles}, {"mesh", p.mesh.value_or(p.particles)}})
       if (n % 2) return fmt::format("{} ({}) must be an even number; take {}", name, n, n + 1);
     return problem_of_mesh(p.particles, p.mesh.value_or(p.particles));

@@ -70,9 +70,9 @@ def draw_growth(table, output):
         figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.2), layout="constrained")
         left.plot(a, table["growth_over_linear"], color=COLOURS[0])
         left.axhline(1.0, color=MUTED, linewidth=0.8)
-        left.set(title="Growth of the largest waves over linear theory", xlabel="scale factor")
+        left.set(title="Growth of the largest waves over linear theory", xlabel="Scale factor")
         right.loglog(a, table["deviation"], color=COLOURS[0])
-        right.set(title="Deviation of the density on the mesh", xlabel="scale factor")
+        right.set(title="Deviation of the density on the mesh", xlabel="Scale factor")
         figure.savefig(output)
         plt.close(figure)
 

@@ -73,7 +73,7 @@ void InferCosmology::Params::describe(deck::Describe<Params>& d) {
         return fmt::format("{} [{}, {}] holds no boxes; give the first and one past the last", name, range[0],
                            range[1]);
     if (!p.test_boxes && p.training[0] < p.test[1] && p.test[0] < p.training[1])
-      return "training and test share boxes; judge by others than those that are fitted";
+      return "training and test share boxes; evaluate on others than those of the fit";
     return p.training[1] - p.training[0] < 5 ? "training has fewer than 5 boxes; give more" : "";
   });
 }
@@ -112,8 +112,8 @@ Table InferCosmology::truth_of(const BoxFile& file, const BoxFile& judged) const
   return out;
 }
 
-std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, const BoxFile& judged,
-                                                        const Table& known) const {
+std::vector<InferCosmology::Row> InferCosmology::baselines(const BoxFile& file, const BoxFile& judged,
+                                                           const Table& known) const {
   auto training = log_power(file, params_.training), test = log_power(judged, params_.test);
   const auto boxes = static_cast<double>(known.size());
   std::vector<double> mean(known[0].size(), 0.0);
@@ -221,7 +221,7 @@ Task::Outcome InferCosmology::run(Context& context) {
     require("test", params_.test, *judged, test_file());
     truth = truth_of(*file, *judged);
   });
-  auto rows = rivals(*file, *judged, table_of(*file, "target", params_.training));
+  auto rows = baselines(*file, *judged, table_of(*file, "target", params_.training));
   for (const auto& model : params_.models) rows.push_back(network(model, std::ssize(file->varied()), context));
   write(rows, truth, *file, context);
   return Outcome::done;

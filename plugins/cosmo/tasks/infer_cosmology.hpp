@@ -46,7 +46,7 @@ class InferCosmology : public Task, public Checked {
   const std::string& test_file() const { return apart() ? *params_.test_boxes : params_.boxes; }
   /// Targets of the judged boxes, by the names and intervals of the file that is trained on.
   Table truth_of(const BoxFile& file, const BoxFile& judged) const;
-  std::vector<Row> rivals(const BoxFile& file, const BoxFile& judged, const Table& known) const;
+  std::vector<Row> baselines(const BoxFile& file, const BoxFile& judged, const Table& known) const;
   Row network(const std::string& model, std::int64_t targets, Context& context);
   void write(const std::vector<Row>& rows, const Table& truth, const BoxFile& file, Context& context);
 

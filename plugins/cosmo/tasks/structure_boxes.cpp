@@ -54,15 +54,17 @@ void StructureBoxes::Params::describe(deck::Describe<Params>& d) {
   d("cosmology", &Params::cosmology, "parameters that are constant");
   d("box", &Params::box, "edge of each periodic cube, Mpc/h").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "along an edge, and cells of the mesh").range(4, 512).def(32);
-  d("start", &Params::start, "scale factor at the start").range(1e-3, 1.0).def(0.1);
-  d("end", &Params::end, "scale factor of the boxes").range(1e-3, 2.0).def(1.0);
-  d("time_steps", &Params::time_steps, "steps from start to end, of equal length in the logarithm of the scale factor")
+  d("initial_scale_factor", &Params::start, "scale factor at the start").formerly("start").range(1e-3, 1.0).def(0.1);
+  d("final_scale_factor", &Params::end, "scale factor of the boxes").formerly("end").range(1e-3, 2.0).def(1.0);
+  d("num_steps", &Params::time_steps, "steps from start to end, of equal length in the logarithm of the scale factor")
+      .formerly("time_steps")
       .at_least(1)
       .def(20);
   d("file", &Params::file, "name in the folder of the stage").def("boxes.h5");
   d.check([](const Params& p) -> std::string {
     if (p.vary.empty() == !p.cosmologies) return "give exactly one of 'vary' and 'cosmologies'";
-    if (p.end <= p.start) return fmt::format("end ({}) must be a later scale factor than start ({})", p.end, p.start);
+    if (p.end <= p.start)
+      return fmt::format("final_scale_factor ({}) must be greater than initial_scale_factor ({})", p.end, p.start);
     if (p.particles % 2)
       return fmt::format("particles ({}) must be an even number; take {}", p.particles, p.particles + 1);
     Cosmology c;

@@ -18,7 +18,7 @@ def deviation_figure(path):
         for chosen, colour, name in ((~kept, MUTED, "left away"), (kept, COLOURS[0], "labelled")):
             if chosen.any():
                 axes.plot(table["step"][chosen], table["deviation"][chosen], ".", color=colour, label=f"{name}: {chosen.sum()}")
-        axes.set(title="Disagreement of the committee", xlabel="configuration", ylabel="largest deviation of a force (eV/Å)")
+        axes.set(title="Disagreement of the committee", xlabel="Configuration", ylabel="Largest deviation of a force (eV/Å)")
         axes.set_ylim(bottom=0.0)
         legend(axes)
     return figure

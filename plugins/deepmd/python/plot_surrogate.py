@@ -34,7 +34,7 @@ def plot_learning(axes, path):
     for name, values, colour in zip(names[1:], columns[1:], COLOURS):
         if any(word in name for word in ("force", "energy", "virial")) and np.isfinite(values).any():
             axes.semilogy(columns[0], values, color=colour, label=name.replace("angstrom", "Å"))
-    axes.set(title="Validation error", xlabel="step", ylabel="root mean square error")
+    axes.set(title="Validation error", xlabel="Step", ylabel="Root mean square error")
     legend(axes)
 
 
@@ -47,7 +47,7 @@ def plot_rdfs(axes, folders):
     title = "Radial distribution"
     if len(curves) == 2 and len(curves[0][0]) == len(curves[1][0]):
         title += f": largest difference {np.max(np.abs(curves[0][1] - curves[1][1])):.3f}"
-    axes.set(title=title, xlabel="distance (Å)", ylabel="g(r)")
+    axes.set(title=title, xlabel="Distance (Å)", ylabel="g(r)")
     legend(axes)
 
 

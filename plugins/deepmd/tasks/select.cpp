@@ -10,19 +10,23 @@
 namespace cambium::deepmd {
 
 void Select::describe(deck::Describe<Select>& d) {
-  d("low", &Select::low,
+  d("f_trust_lo", &Select::low,
     "lower trust level: a configuration is accurate if no atom's force deviation exceeds this (DP-GEN f_trust_lo)")
+      .formerly("low")
       .unit("eV/angstrom")
       .non_negative()
       .def(0.05);
-  d("high", &Select::high, "a configuration is beyond trust when some atom's force deviates more than this")
+  d("f_trust_hi", &Select::high, "a configuration is beyond trust when some atom's force deviates more than this")
+      .formerly("high")
       .unit("eV/angstrom")
       .positive()
       .def(0.5);
-  d("most", &Select::most, "maximum number of selected configurations, those of largest deviation first; 0 for all")
+  d("max_selected", &Select::most,
+    "maximum number of selected configurations, those of largest deviation first; 0 for all")
+      .formerly("most")
       .at_least(0)
       .def(0);
-  d.check([](const Select& s) { return s.low < s.high ? "" : "low must be less than high"; });
+  d.check([](const Select& s) { return s.low < s.high ? "" : "f_trust_lo must be less than f_trust_hi"; });
 }
 
 static std::vector<std::size_t> selected(const Select& s, const std::vector<double>& deviation) {

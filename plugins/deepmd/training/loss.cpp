@@ -6,14 +6,30 @@
 namespace cambium::deepmd {
 
 void LossParams::describe(deck::Describe<LossParams>& d) {
-  d("start_energy", &LossParams::start_energy, "weight of the energy at the start").non_negative().def(0.02);
-  d("limit_energy", &LossParams::limit_energy, "weight of the energy loss at the end of the learning rate schedule")
+  d("start_pref_e", &LossParams::start_energy, "weight of the energy at the start")
+      .formerly("start_energy")
+      .non_negative()
+      .def(0.02);
+  d("limit_pref_e", &LossParams::limit_energy, "weight of the energy loss at the end of the learning rate schedule")
+      .formerly("limit_energy")
       .non_negative()
       .def(1.0);
-  d("start_force", &LossParams::start_force, "weight of the forces at the start").non_negative().def(1000.0);
-  d("limit_force", &LossParams::limit_force, "weight of the forces at the end").non_negative().def(1.0);
-  d("start_virial", &LossParams::start_virial, "weight of the virial at the start").non_negative().def(0.0);
-  d("limit_virial", &LossParams::limit_virial, "weight of the virial at the end").non_negative().def(0.0);
+  d("start_pref_f", &LossParams::start_force, "weight of the forces at the start")
+      .formerly("start_force")
+      .non_negative()
+      .def(1000.0);
+  d("limit_pref_f", &LossParams::limit_force, "weight of the forces at the end")
+      .formerly("limit_force")
+      .non_negative()
+      .def(1.0);
+  d("start_pref_v", &LossParams::start_virial, "weight of the virial at the start")
+      .formerly("start_virial")
+      .non_negative()
+      .def(0.0);
+  d("limit_pref_v", &LossParams::limit_virial, "weight of the virial at the end")
+      .formerly("limit_virial")
+      .non_negative()
+      .def(0.0);
   d("intensive", &LossParams::intensive, "errors of energy and virial per atom: squares over N^2, not N").def(false);
 }
 

@@ -27,7 +27,7 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
     "directed graph: edges lead from u to v only (for edge lists; a file states it itself)")
       .def(false);
   describe_edge_text(d);
-  d("made", &Params::made, "synthetic graph, instead of a file");
+  d("synthetic", &Params::made, "synthetic graph, instead of a file").formerly("made");
   d("nodes", &Params::nodes, "node split of the samples; labelled: all nodes of known class")
       .options({{"training", Nodes::training},
                 {"validation", Nodes::validation},
@@ -45,9 +45,9 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
              "one "
              "of the two";
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
-      return "give one of: file (HDF5), edges (text), made";
+      return "give one of: file (HDF5), edges (text), synthetic";
     if (p.edges.empty() && (!p.labels.empty() || p.count > 0 || p.directed || !p.columns.empty() || p.counts))
-      return "labels, count, directed, columns and counts go with edges; a file and a made-up graph say all this "
+      return "labels, count, directed, columns and counts go with edges; a file and a synthetic graph say all this "
              "themselves";
     return {};
   });

@@ -16,7 +16,7 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
       .def("")
       .example("likes.txt");
   d("held_out_edges", &Params::held_out_edges, "text file of the held-out test links, used with edges").def("");
-  d("made", &Params::made, "synthetic users and items, instead of a file");
+  d("synthetic", &Params::made, "synthetic users and items, instead of a file").formerly("made");
   d("bipartite", &Params::bipartite, "bipartite graph: u are users and v items; false: both are nodes of one graph")
       .def(true);
   d("users", &Params::users, "users of edges, or nodes, numbered from 0; 0: those that a line names")
@@ -36,10 +36,11 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
   d("held_out", &Params::held_out, "the samples are the links held out, not those to train on").def(false);
   d.check([](const Params& p) -> std::string {
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
-      return "give one of: file (HDF5), edges (text), made";
+      return "give one of: file (HDF5), edges (text), synthetic";
     if (p.edges.empty() &&
         (!p.held_out_edges.empty() || !p.bipartite || p.users > 0 || p.items > 0 || !p.columns.empty() || p.counts))
-      return "held_out_edges, bipartite, users, items, columns and counts go with edges; a file and made-up links say "
+      return "held_out_edges, bipartite, users, items, columns and counts go with edges; a file and synthetic links "
+             "say "
              "all this themselves";
     if (!p.bipartite && p.items > 0) return "items belong to users; of a plain graph (bipartite: false) give users";
     if (p.tuning && p.file.empty()) return "tuning goes with file, which has links to validate by";

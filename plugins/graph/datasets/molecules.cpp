@@ -13,11 +13,11 @@ namespace cambium::graph {
 namespace {
 
 std::string problem_of(const Molecules::Params& p) {
-  if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
+  if (p.file.empty() == !p.made_up) return "give one of: file, synthetic";
   if (p.fold && *p.fold >= p.folds)
     return fmt::format("fold is {}, but they are counted from 0 to {}", *p.fold, p.folds - 1);
   if (!p.fold && p.part == Molecules::Part::test)
-    return "part: test takes the molecules of a fold; say which (fold: 0), or leave part out for all molecules";
+    return "split: test takes the molecules of a fold; say which (fold: 0), or leave split out for all molecules";
   if (!p.energy_unit) return "";
   std::string problem;
   const auto unit = parse_unit(*p.energy_unit, &problem);
@@ -32,14 +32,15 @@ std::string problem_of(const Molecules::Params& p) {
 void Molecules::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file of molecules, or extended XYZ (.xyz, .extxyz)").def("").example("molecules.h5");
   d("group", &Params::group, "group of the HDF5 file that holds them").def("").example("gdb1k");
-  d("made_up", &Params::made_up, "synthetic clusters with a model energy, instead of a file");
+  d("synthetic", &Params::made_up, "synthetic clusters with a model energy, instead of a file").formerly("made_up");
   d("energy", &Params::energy, "key of the energy in the comments of an extended XYZ file").def("energy");
   d("force", &Params::force, "column of the forces in an extended XYZ file").def("forces");
   d("energy_unit", &Params::energy_unit,
     "energy unit of the file, if it states none; default: kcal/mol for HDF5, eV for extended XYZ")
       .example("eV");
   d("fold", &Params::fold, "test fold of the molecules; default: none, all molecules are used").at_least(0);
-  d("part", &Params::part, "training: all but the fold; test: the fold")
+  d("split", &Params::part, "training: all but the fold; test: the fold")
+      .formerly("part")
       .options({{"training", Part::training}, {"test", Part::test}})
       .def(Part::training);
   d("folds", &Params::folds, "number of folds, in the order of the file, if it defines none").range(2, 1000).def(5);

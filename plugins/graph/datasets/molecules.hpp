@@ -30,7 +30,7 @@ class Molecules : public train::Dataset {
 
  private:
   MoleculeTable table() const;
-  std::string source() const { return params_.made_up ? "made-up molecules" : "'" + params_.file + "'"; }
+  std::string source() const { return params_.made_up ? "synthetic molecules" : "'" + params_.file + "'"; }
   std::vector<bool> chosen(const MoleculeTable& table) const;
 
   Params params_;

@@ -18,7 +18,10 @@ void MadeGraph::describe(deck::Describe<MadeGraph>& d) {
   d("inside", &MadeGraph::inside, "homophily: fraction of the edges that join nodes of one class")
       .range(0.0, 1.0)
       .def(0.8);
-  d("width", &MadeGraph::width, "features of a node, words that it has (1) or has not (0)").at_least(2).def(64);
+  d("num_features", &MadeGraph::width, "features of a node, words that it has (1) or has not (0)")
+      .formerly("width")
+      .at_least(2)
+      .def(64);
   d("words", &MadeGraph::words, "maximum number of words of a node").at_least(0).def(8);
   d("signal", &MadeGraph::signal, "fraction of the words sampled from the vocabulary of the node's class")
       .range(0.0, 1.0)

@@ -170,7 +170,7 @@ void report(const LinkGraph& graph, Log& log) {
                  : fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",
                                graph.user_numbers.range()));
   if (!graph.named_items.empty())
-    log.info(fmt::format("  {} of {} {} stand in no link, and nothing is judged against them",
+    log.info(fmt::format("  {} of {} {} are in no link, and are no candidates in the evaluation",
                          graph.items - std::ssize(graph.named_items), graph.items,
                          graph.bipartite ? "items" : "nodes"));
   for (const auto& note : graph.notes) log.info("  " + note);

@@ -48,9 +48,10 @@ void NetworkKeys::describe(deck::Describe<NetworkKeys>& d) {
       .def("")
       .example("roads.edges");
   d("group", &NetworkKeys::group, "HDF5 group that holds these arrays").def("");
-  d("first", &NetworkKeys::first,
+  d("first_index", &NetworkKeys::first,
     "index of the first node in the file; all indices up to the largest are then nodes, with or without edges; "
     "default: only nodes with an edge")
+      .formerly("first")
       .range(0, 1)
       .example("1");
   describe_edge_text(d);

@@ -20,11 +20,13 @@ Numbering from_first(const EdgeText& text, std::int64_t first) {
   for (std::int64_t k = 0; k < text.size(); ++k)
     for (const auto i : {text.u[k], text.v[k]}) {
       if (i < first)
-        text.fail(k, fmt::format("node {} comes before the first one, {}; set 'first' to the number of the first node",
-                                 i, first));
+        text.fail(
+            k, fmt::format("node {} comes before the first one, {}; set 'first_index' to the number of the first node",
+                           i, first));
       if (i - first >= most_nodes)
-        text.fail(k, fmt::format("node {} is more than {}; remove 'first', so that nodes are those that edges name", i,
-                                 most_nodes));
+        text.fail(
+            k, fmt::format("node {} is more than {}; remove 'first_index', so that nodes are those that edges name", i,
+                           most_nodes));
       most = std::max(most, i);
     }
   return Numbering(std::max(most - first + 1, text.rows), first);

@@ -30,7 +30,7 @@ void MeshKeys::Disc::describe(deck::Describe<Disc>& d) {
       .example("32");
   d("radius", &Disc::radius, "radius of the rim").positive().def(1.0);
   d("hole", &Disc::hole, "radius of a hole in the middle; 0: none").non_negative().def(0.0);
-  d("centre", &Disc::centre, "middle").def({0.0, 0.0});
+  d("center", &Disc::centre, "middle").formerly("centre").def({0.0, 0.0});
   d.check([](const Disc& p) { return p.hole < p.radius ? "" : "'hole' must be smaller than 'radius'"; });
 }
 

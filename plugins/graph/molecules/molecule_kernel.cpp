@@ -52,7 +52,7 @@ void MoleculeKernel::fit(std::span<const MoleculeView> molecules) {
   if (std::ssize(molecules) > most)
     throw KeyError("molecules.kernel.size", "",
                    fmt::format("a kernel of {} molecules takes longer than it is worth (at most {}); leave coulomb and "
-                               "bag_of_bonds out of 'rivals', and take another 'reference'",
+                               "bag_of_bonds out of 'baselines', and take another 'reference'",
                                molecules.size(), most));
   atoms_.fit(molecules, CountFit::Counted::atoms);
   std::vector<Descriptor> known;

@@ -6,7 +6,7 @@ void GraphAttention::Params::describe(deck::Describe<Params>& d) {
   describe_node_network(d);
   d("heads", &Params::heads, "attentions of each hidden layer, every one of its width").range(1, 64).def(8);
   d("last_heads", &Params::last_heads, "attentions of the last layer, whose mean is taken").range(1, 64).def(1);
-  d("slope", &Params::slope, "negative slope of the leaky ReLU").range(0.0, 1.0).def(0.2);
+  d("negative_slope", &Params::slope, "negative slope of the leaky ReLU").formerly("slope").range(0.0, 1.0).def(0.2);
   d("edge_dropout", &Params::edge_dropout, "dropout probability of the attention coefficients in training")
       .range(0.0, 0.95)
       .def(0.6);

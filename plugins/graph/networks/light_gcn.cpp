@@ -16,7 +16,7 @@
 namespace cambium::graph {
 
 void LightGcn::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width, "embedding dimension").at_least(1).at_most(10000).def(64);
+  d("embedding_dim", &Params::width, "embedding dimension").formerly("width").at_least(1).at_most(10000).def(64);
   d("layers", &Params::layers, "propagations whose results are averaged with the embeddings")
       .at_least(0)
       .at_most(30)
@@ -36,19 +36,22 @@ void LightGcn::Params::describe(deck::Describe<Params>& d) {
   d("skip_known", &Params::skip_known, "masking for softmax: negatives that are positives of the same user are ignored")
       .def(false);
   d("cosine", &Params::cosine, "scores are cosines of embeddings; false: products").def(true);
-  d("judge_lengths", &Params::judge_lengths,
+  d("norm_exponent", &Params::judge_lengths,
     "exponent of the embedding norms in the score of models trained on cosines (1: inner product), which restores the "
     "popularity of items")
+      .formerly("judge_lengths")
       .range(0.0, 1.0)
       .def(0.0);
   d("temperature", &Params::temperature, "temperature that scores are divided by in the loss")
       .greater_than(0.0)
       .def(0.1);
-  d("squares", &Params::squares, "weight of half the squares of the embeddings that a link names")
+  d("l2_weight", &Params::squares, "weight of half the squares of the embeddings that a link names")
+      .formerly("squares")
       .non_negative()
       .def(0.0);
-  d("start", &Params::start,
+  d("init", &Params::start,
     "initialisation of the embeddings: random, or spectral (leading singular vectors of the links)")
+      .formerly("start")
       .options({{"random", Start::random}, {"spectral", Start::spectral}})
       .def(Start::random);
   d("precision", &Params::precision, "floating-point precision of weights and products")

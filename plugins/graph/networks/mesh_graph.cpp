@@ -17,7 +17,9 @@ using train::TorchBatch;
 void MeshGraph::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "exchanges of messages, each of which reaches one edge further").range(1, 64).def(6);
   d("width", &Params::width, "hidden size of nodes and edges").at_least(1).def(32);
-  d("places", &Params::places, "node coordinates as inputs, for laws that depend on position").def(false);
+  d("use_positions", &Params::places, "node coordinates as inputs, for laws that depend on position")
+      .formerly("places")
+      .def(false);
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);

@@ -117,7 +117,7 @@ void NodeNetwork::fit_statistics(train::Dataset& training, Context& context) {
   const auto graph = node_of(*training.read(first).front(), name_).first;
   if (graph->classes < 2)
     throw InputError(
-        fmt::format("{}: nodes have {} class; two or more can be told apart", graph->source, graph->classes));
+        fmt::format("{}: nodes have {} class; a classification needs two or more", graph->source, graph->classes));
   graph_ = graph;
   sums_to_one_ = divides_features(*graph, params_.sums_to_one, name_, comm_, context.log);
   build(graph->features.columns, graph->classes);

@@ -47,7 +47,7 @@ def predictions_figure(path):
             found = [row["held_out"] == "1" for row in own]
             axis.plot(place, score, color=colour, label=f"user {user}")
             axis.scatter([p for p, f in zip(place, found) if f], [s for s, f in zip(score, found) if f], color=colour, zorder=3)
-        axis.set(xlabel="place (dots: held-out links)", ylabel="score")
+        axis.set(xlabel="Rank (dots: held-out links)", ylabel="Score")
         legend(axis)
     return figure
 

@@ -39,7 +39,7 @@ def scores_figure(path):
         axis.set_yticks(place, [row["method"] for row in rows])
         for y, value in zip(place, share):
             axis.annotate(f"{value:.1f}", (value, y), xytext=(6, 0), textcoords="offset points", va="center")
-        axis.set(xlabel="test nodes that are right (%)", xlim=(0, 108))
+        axis.set(xlabel="Test accuracy (%)", xlim=(0, 108))
         axis.grid(axis="y", visible=False)
     return figure
 
@@ -58,7 +58,7 @@ def nodes_figure(path):
             middle = 0.5 * table.sum(axis=1)
             for i, j in np.ndindex(*table.shape):
                 axis.text(j, i, table[i, j], ha="center", va="center", color="white" if table[i, j] > middle[i] else "black", fontsize=8)
-        axis.set(xlabel="predicted class", ylabel="class", xticks=range(classes), yticks=range(classes))
+        axis.set(xlabel="Predicted class", ylabel="Class", xticks=range(classes), yticks=range(classes))
         figure.colorbar(image, ax=axis, label="share of the class")
     return figure
 

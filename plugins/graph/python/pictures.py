@@ -32,7 +32,7 @@ def draw_totals(path, output):
         figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.4), layout="constrained")
         for name, colour in zip(totals, COLOURS):
             left.plot(time, table[name], color=colour, label=name.removesuffix("_total"))
-        left.set(title="Total", xlabel="t", ylabel="sum over the nodes" if "total" not in totals else "integral")
+        left.set(title="Total", xlabel="t", ylabel="Sum over the nodes" if "total" not in totals else "Integral")
         values = np.concatenate([np.asarray(table[n], dtype=float) for n in totals])
         middle = float(np.mean(values))
         if np.ptp(values) < 1e-9 * abs(middle):  # a straight line: its last digits are no news

@@ -27,7 +27,8 @@ void ClassifyNodes::Params::describe(deck::Describe<Params>& d) {
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "data set graph whose nodes are evaluated");
-  d("rivals", &Params::rivals, "baselines: the most frequent class, label_propagation and mlp are evaluated, too")
+  d("baselines", &Params::rivals, "baselines: the most frequent class, label_propagation and mlp are evaluated, too")
+      .formerly("rivals")
       .def(true);
   d("label_propagation", &Params::label_propagation, "label propagation baseline: classes propagate along edges");
   d("mlp", &Params::mlp, "mlp baseline: networks that use the features of a node and no edges");
@@ -239,7 +240,7 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   const auto* samples = storage_of<NodeSamples>(*data->read(first).front());
   if (!samples)
     throw KeyError("classify_nodes.dataset.type", "dataset",
-                   "classify_nodes judges nodes of a graph; give a dataset of type graph");
+                   "classify_nodes evaluates nodes of a graph; give a dataset of type graph");
   const GraphPtr graph = samples->graph;
   nodes_ = samples->nodes;
   std::vector<Row> rows;
@@ -254,7 +255,7 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   };
   if (graph->held && (params_.rivals || params_.models.empty()))
     throw InputError(
-        "rivals want the whole graph on a rank, and divided: true leaves a part on each; give models and rivals: "
+        "baselines want the whole graph on a rank, and divided: true leaves a part on each; give models and baselines: "
         "false, "
         "or remove divided");
   if (params_.rivals || params_.models.empty()) {

@@ -29,9 +29,10 @@ void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
     "model files that train stages wrote; for several, their ensemble mean is evaluated, too")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
-  d("rivals", &Params::rivals,
+  d("baselines", &Params::rivals,
     "fits without a network: linear in the counts of atoms, of atoms and bonds, and kernel ridge regression on Coulomb "
     "matrices and on bags of bonds")
+      .formerly("rivals")
       .options({{"atoms", Rival::atoms},
                 {"bonds", Rival::bonds},
                 {"coulomb", Rival::coulomb},
@@ -39,7 +40,7 @@ void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
       .def({Rival::atoms, Rival::bonds, Rival::coulomb, Rival::bag_of_bonds});
   d("batch", &Params::batch, "molecules that a model evaluates at a time").at_least(1).def(64);
   d.check([](const Params& p) -> std::string {
-    return p.models.empty() && p.rivals.empty() ? "there is nothing to judge: name models, rivals or both" : "";
+    return p.models.empty() && p.rivals.empty() ? "there is nothing to evaluate: name models, baselines or both" : "";
   });
 }
 
@@ -47,7 +48,7 @@ void MoleculeEnergies::check(Context& context) {
   context.registry->make<Dataset>(params_.training, context);
   context.registry->make<Dataset>(params_.test, context);
   context.log.info(
-      fmt::format("molecule_energies: {} models, {} rivals", params_.models.size(), params_.rivals.size()));
+      fmt::format("molecule_energies: {} models, {} baselines", params_.models.size(), params_.rivals.size()));
 }
 
 namespace {
@@ -94,7 +95,7 @@ struct MoleculeEnergies::Judged {
     if (again == std::ssize(test.views))
       throw KeyError("molecule_energies.test.same", "test",
                      "all molecules of 'test' stand in 'training', too, so that their errors say little; give other "
-                     "molecules: part: test of the same fold");
+                     "molecules: split: test of the same fold");
     if (again > 0)
       context.log.warn(fmt::format(
           "{} of {} molecules of 'test' stand in 'training', too, so that their errors say little; leave them "

@@ -128,7 +128,7 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
                     names[at % stepper.columns()], number_of(at / stepper.columns()))
               : fmt::format(
                     "{} is not finite any more after step {} (t = {:.6g}) at node {}; take a shorter 'timestep' or a "
-                    "smaller 'courant'",
+                    "smaller 'cfl'",
                     names[at % stepper.columns()], step, time, number_of(at / stepper.columns()));
   const auto& comm = range.comm();
   const int speaker = static_cast<int>(comm.min(static_cast<double>(text.empty() ? comm.size() : comm.rank())));

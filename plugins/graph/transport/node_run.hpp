@@ -31,9 +31,10 @@ void describe_node_keys(deck::Describe<P>& d) {
     "stages, second order; for steps beyond the diffusive limit)")
       .options({{"explicit", Method::explicit_steps}, {"implicit", Method::implicit}})
       .def(Method::explicit_steps);
-  d("timestep", &NodeKeys::timestep, "time step; default: 'courant' times the largest stable one").positive();
-  d("courant", &NodeKeys::courant,
+  d("timestep", &NodeKeys::timestep, "time step; default: 'cfl' times the largest stable one").positive();
+  d("cfl", &NodeKeys::courant,
     "part of the stable step that is taken; when absent 0.9 on meshes and 0.2 on graphs, whose roughest modes matter")
+      .formerly("courant")
       .greater_than(0.0)
       .at_most(1.0)
       .example("0.5");

@@ -101,8 +101,8 @@ void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
 }
 
 void GrowthParams::describe(deck::Describe<GrowthParams>& d) {
-  d("from", &GrowthParams::from, "time at which the fit begins").def(0.0);
-  d("to", &GrowthParams::to, "time at which it ends").def(1e300);
+  d("start_time", &GrowthParams::from, "time at which the fit begins").formerly("from").def(0.0);
+  d("end_time", &GrowthParams::to, "time at which it ends").formerly("to").def(1e300);
   d("oscillating", &GrowthParams::oscillating,
     "fit of the maxima of the field energy only (for a damped or growing wave, which also gives the frequency)")
       .def(false);

@@ -133,7 +133,7 @@ def plot_kernels(axes, kernels, data):
         axes.plot(data[:, 0], values, "o", color=colour, label=f"{name}, kinetic waves")
     axes.axhline(HAMMETT_PERKINS, color=COLOURS[0], ls=":", label="a, Hammett-Perkins (b = 0)")
     axes.axvspan(kernels.lowest, kernels.highest, color="0.95", zorder=0)
-    axes.set(title="Heat flux q = i a T + b u", xlabel="wave number k λ_D", ylabel="a, b")
+    axes.set(title="Heat flux q = i a T + b u", xlabel="Wave number k λ_D", ylabel="a, b")
     legend(axes)
 
 
@@ -150,7 +150,7 @@ def plot_rates(axes, kernels, found):
         if len(mine):
             axes.plot(*mine.T, "s", color=colour, label=f"{label}, run")
     axes.axvspan(kernels.lowest, kernels.highest, color="0.95", zorder=0)
-    axes.set(title="Damping of a Langmuir wave", xlabel="wave number k λ_D", ylabel="growth rate (ω_pe)", ylim=(1.15 * omega.imag.min(), 0.03))
+    axes.set(title="Damping of a Langmuir wave", xlabel="Wave number k λ_D", ylabel="Growth rate (ω_pe)", ylim=(1.15 * omega.imag.min(), 0.03))
     legend(axes)
 
 

@@ -26,14 +26,14 @@ def plot_energies(axes, table):
     for name, colour in zip(names or ["kinetic_energy"], COLOURS):
         positive = table[name] > 0
         axes.semilogy(table["time"][positive], table[name][positive], color=colour, label=name.replace("_", " "))
-    axes.set(title="Energy", xlabel="time (1/ω)", ylabel="energy")
+    axes.set(title="Energy", xlabel="Time (1/ω)", ylabel="Energy")
     legend(axes)
 
 
 def plot_conservation(axes, table):
     for name, colour in zip(("total_energy", "particles"), COLOURS):
         axes.plot(table["time"], table[name] / table[name][0] - 1.0, color=colour, label=name.replace("_", " "))
-    axes.set(title="Change since the start (relative)", xlabel="time (1/ω)")
+    axes.set(title="Change since the start (relative)", xlabel="Time (1/ω)")
     legend(axes)
 
 

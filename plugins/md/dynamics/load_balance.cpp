@@ -31,13 +31,15 @@ double imbalance(double own, const Comm& comm) {
 }  // namespace
 
 void BalanceKeys::describe(deck::Describe<BalanceKeys>& d) {
-  d("by", &BalanceKeys::by,
+  d("criterion", &BalanceKeys::by,
     "what all ranks get an equal share of: pairs of the neighbour list, atoms, measured time (runs then repeat to "
     "rounding only), or volume: equal bricks, whatever is in them")
+      .formerly("by")
       .options({{"pairs", By::pairs}, {"atoms", By::atoms}, {"time", By::time}, {"volume", By::volume}})
       .def(By::pairs);
   d("every", &BalanceKeys::every, "steps between two looks at the ranks' work").at_least(1).def(1000);
-  d("above", &BalanceKeys::above, "the cell is cut anew when the busiest rank has so many times the mean work")
+  d("threshold", &BalanceKeys::above, "the cell is cut anew when the busiest rank has so many times the mean work")
+      .formerly("above")
       .range(1.0, 1e6)
       .def(1.1);
 }

@@ -17,11 +17,13 @@ class Fire : public Integrator {
           .unit("eV/angstrom")
           .positive()
           .def(1e-4);
-      d("largest_timestep", &Params::largest_timestep, "upper bound of the adaptive step")
+      d("max_timestep", &Params::largest_timestep, "upper bound of the adaptive step")
+          .formerly("largest_timestep")
           .unit("ps")
           .positive()
           .def(0.01);
-      d("largest_move", &Params::largest_move, "no atom moves farther in one step")
+      d("max_displacement", &Params::largest_move, "no atom moves farther in one step")
+          .formerly("largest_move")
           .unit("angstrom")
           .positive()
           .def(0.1);

@@ -43,7 +43,8 @@ void Md::Params::describe(deck::Describe<Params>& d) {
     "how the ranks' parts of the cell follow the work; by pairs when absent, unless 'ranks' is given");
   d.check([](const Params& p) -> std::string {
     if (!p.ranks || !p.balance || p.balance->by == BalanceKeys::By::volume) return {};
-    return "'ranks' makes equal bricks, which 'balance' would move; leave out one of them, or give balance: {by: "
+    return "'ranks' makes equal bricks, which 'balance' would move; leave out one of them, or give balance: "
+           "{criterion: "
            "volume}";
   });
 }

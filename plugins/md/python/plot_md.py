@@ -13,7 +13,7 @@ def plot_temperature(axes, table):
     t, axis = time_axis(table)
     for name, colour in zip(columns_with(table, "K"), COLOURS[1:]):
         curve(axes, t, table[name], colour, name.replace("_", " "))
-    axes.set(title="Temperature", xlabel=axis, xlim=(t[0], t[-1]), ylabel="temperature (K)")
+    axes.set(title="Temperature", xlabel=axis, xlim=(t[0], t[-1]), ylabel="Temperature (K)")
     if len(columns_with(table, "K")) > 1:
         legend(axes)
 
@@ -46,7 +46,7 @@ def plot_pressure(axes, table):
 def plot_volume(axes, table):
     t, axis = time_axis(table)
     curve(axes, t, 1e-3 * table["volume"], COLOURS[4], "volume")
-    axes.set(title="Volume", xlabel=axis, xlim=(t[0], t[-1]), ylabel="volume (nm³)")
+    axes.set(title="Volume", xlabel=axis, xlim=(t[0], t[-1]), ylabel="Volume (nm³)")
 
 
 def mean_temperature(table, first, last):
@@ -70,7 +70,7 @@ def plot_rdf(axes, rdf, table):
             axes.plot(rdf.r, rdf.g(average=k), color=SEQUENCE(place / max(len(shown) - 1, 1)), label=name)
     axes.axhline(1.0, color=MUTED, linewidth=0.8)
     axes.set(title=f"Radial distribution {rdf.pairs[0]}" if len(rdf.pairs) == 1 else "Radial distribution",
-             xlabel="distance (Å)", ylabel="g(r)", xlim=(0, rdf.r[-1]))
+             xlabel="Distance (Å)", ylabel="g(r)", xlim=(0, rdf.r[-1]))
     axes.set_ylim(bottom=0)
     legend(axes)
 
@@ -81,7 +81,7 @@ def plot_correlation(axes, correlation, title, name_of_axis):
         name = f"{species + ', ' if several else ''}D = {correlation.diffusion[species]:.3g} Å²/ps"
         axes.plot(correlation.time, correlation[species], color=colour, label=name)
     axes.axhline(0.0, color=MUTED, linewidth=0.8)
-    axes.set(title=title, xlabel="lag (ps)", ylabel=label(name_of_axis, correlation.unit),
+    axes.set(title=title, xlabel="Lag (ps)", ylabel=label(name_of_axis, correlation.unit),
              xlim=(0, correlation.time[-1]))
     legend(axes)
 

@@ -15,7 +15,7 @@ namespace cambium::md {
 void require_room_for_lags(int length, Context& context) {
   constexpr double numbers = 4.0;  // of a lag: its time, its count, the sums over all atoms and over one species
   const double bytes = context.comm.root() ? numbers * sizeof(double) * (length + 1.0) : 0.0;
-  require_memory(bytes, fmt::format("sums over {} lags", length), "give a smaller 'length'", context);
+  require_memory(bytes, fmt::format("sums over {} lags", length), "give a smaller 'max_lag'", context);
 }
 
 void write_correlation(const std::string& name, const Context& context, const std::vector<Species>& species,

@@ -25,7 +25,7 @@ class Rdf : public Writer, public Checked {
     std::optional<double> r_max;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two samples").at_least(1).def(100);
-      d("from", &Params::from, "first step that is sampled").at_least(0).def(0);
+      d("start_step", &Params::from, "first step that is sampled").formerly("from").at_least(0).def(0);
       d("average", &Params::average, "steps per average, after which a new g(r) begins; 0 averages over the whole run")
           .at_least(0)
           .def(0);

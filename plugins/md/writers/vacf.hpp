@@ -16,8 +16,8 @@ class Vacf : public Writer {
     bool remove_drift = true;
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two samples").at_least(1).def(5);
-      d("from", &Params::from, "first step that is sampled").at_least(0).def(0);
-      d("length", &Params::length, "longest lag, in samples").at_least(1).def(400);
+      d("start_step", &Params::from, "first step that is sampled").formerly("from").at_least(0).def(0);
+      d("max_lag", &Params::length, "longest lag, in samples").formerly("length").at_least(1).def(400);
       d("origins", &Params::origins, "time origins that one length is seen from; each costs one copy of the velocities")
           .at_least(1)
           .def(40);

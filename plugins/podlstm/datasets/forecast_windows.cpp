@@ -12,7 +12,8 @@ void WindowSet::Params::describe(deck::Describe<Params>& d) {
   d("series", &Params::series, "the coefficients over time");
   d("window", &Params::window, "number of input time steps of a network").at_least(1).def(8);
   d("horizon", &Params::horizon, "times that it is to give").at_least(1).def(8);
-  d("part", &Params::part, "split of the years")
+  d("split", &Params::part, "split of the years")
+      .formerly("part")
       .options({{"training", Part::training}, {"test", Part::test}})
       .def(Part::training);
   d("range", &Params::range, "first window and the one after the last; all, where left out").example("[0, 314]");

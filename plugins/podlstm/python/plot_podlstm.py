@@ -139,8 +139,8 @@ def scores_figure(path):
         leads = [float(v) for key, v in row.items() if key.startswith("test_r2_lead_")]
         axis.plot(range(1, len(leads) + 1), leads, "os^vD"[k // len(COLOURS) % 5] + ("-" if k < len(COLOURS) else "--"), ms=3,
                   color=COLOURS[k % len(COLOURS)], label=f"{row['method'].strip()}: {float(row['test_r2']):.3f}")
-    axis.set(xlabel="lead", ylabel="test R², mean of modes", ylim=(max(-0.2, axis.get_ylim()[0]), 1.0))
-    legend(axis, title="test R²")
+    axis.set(xlabel="Lead", ylabel="Test R², mean of modes", ylim=(max(-0.2, axis.get_ylim()[0]), 1.0))
+    legend(axis, title="Test R²")
     return figure
 
 
@@ -210,7 +210,7 @@ def reward_figure(folders):
         name = f"{Path(folder).resolve().name}: " if len(folders) > 1 else ""
         axis.plot(when[keep] / 60, np.maximum.accumulate(reward[keep]), color=colour, label=f"{name}best so far")
         axis.plot(when[keep] / 60, reward[keep], ".", ms=4, alpha=0.6, color=colour, label=f"{name}a trial")
-    axis.set(xlabel="time (min)", ylabel="validation R²")
+    axis.set(xlabel="Time (min)", ylabel="Validation R²")
     legend(axis)
     if axis.get_ylim()[1] > 0.0:
         axis.set_ylim(bottom=max(axis.get_ylim()[0], 0.0))

@@ -111,7 +111,7 @@ Task::Outcome ExampleField::run(Context& context) {
       io::labelled(file.write("lon", lon), "degrees_east", "longitude").set_attribute("standard_name", "longitude");
       io::labelled(
           file.write("sst", io::tensor_of(values.data(), {params_.weeks, params_.latitudes, params_.longitudes})),
-          "degC", "temperature of the surface, made up")
+          "degC", "synthetic surface temperature")
           .set_attribute("_FillValue", std::numeric_limits<float>::quiet_NaN());  // of land; CDO counts it otherwise
       file.attach_scales("sst", {"time", "lat", "lon"});
       io::write_provenance(file, io::provenance_of(context));

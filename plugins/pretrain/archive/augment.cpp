@@ -24,7 +24,7 @@ void AugmentKeys::describe(deck::Describe<AugmentKeys>& d) {
       .def(0.0);
   d("crop", &AugmentKeys::crop, "crop size: number of cells along each axis; default: full fields").def({});
   d("warp", &AugmentKeys::warp, "pictures only: turned, stretched, slanted and bent, before they are cropped")
-      .example("{turn: 15, stretch: 0.15, slant: 0.2, bend: 0.7}");
+      .example("{rotate: 15, stretch: 0.15, shear: 0.2, elastic: 0.7}");
 }
 
 std::int64_t FieldShape::numbers() const {

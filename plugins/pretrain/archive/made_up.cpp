@@ -13,7 +13,10 @@ void MadeUpFields::describe(deck::Describe<MadeUpFields>& d) {
   d("simulations", &MadeUpFields::simulations, "number of simulations; their parameters are the same for every seed")
       .at_least(2)
       .def(12);
-  d("moments", &MadeUpFields::moments, "number of snapshots of each simulation").at_least(2).def(10);
+  d("snapshots", &MadeUpFields::moments, "number of snapshots of each simulation")
+      .formerly("moments")
+      .at_least(2)
+      .def(10);
   d("cells", &MadeUpFields::cells, "along x (periodic) and z").def({32, 16});
   d("noise", &MadeUpFields::noise, "deviation of what is added to every value").non_negative().def(0.0);
   d("seed", &MadeUpFields::seed, "seed of phases and noise").at_least(0).def(1);
@@ -64,7 +67,7 @@ Archive make_fields(const MadeUpFields& keys) {
   out.parameters = {"drift", "slope"};
   for (std::int64_t run = 0; run < keys.simulations; ++run) {
     Simulation simulation;
-    simulation.source = fmt::format("made-up run {}", run);
+    simulation.source = fmt::format("synthetic run {}", run);
     // Points of a lattice that fills the square evenly, whatever their number.
     const double k = static_cast<double>(run) + 0.5;
     simulation.parameters = {std::fmod(k * 0.6180339887498949, 1.0),

@@ -11,12 +11,20 @@
 namespace cambium::pretrain {
 
 void WarpKeys::describe(deck::Describe<WarpKeys>& d) {
-  d("turn", &WarpKeys::turn, "maximum rotation angle, in either direction").unit("deg").range(0.0, 180.0).def(0.0);
+  d("rotate", &WarpKeys::turn, "maximum rotation angle, in either direction")
+      .formerly("turn")
+      .unit("deg")
+      .range(0.0, 180.0)
+      .def(0.0);
   d("stretch", &WarpKeys::stretch, "maximum relative stretch of each axis, longer or shorter").range(0.0, 0.9).def(0.0);
-  d("slant", &WarpKeys::slant, "cells along one axis for each along the other, up to this, to either side")
+  d("shear", &WarpKeys::slant, "cells along one axis for each along the other, up to this, to either side")
+      .formerly("slant")
       .range(0.0, 1.0)
       .def(0.0);
-  d("bend", &WarpKeys::bend, "deviation of a smooth displacement, in cells").non_negative().def(0.0);
+  d("elastic", &WarpKeys::bend, "deviation of a smooth displacement, in cells")
+      .formerly("bend")
+      .non_negative()
+      .def(0.0);
 }
 
 namespace {

@@ -12,7 +12,8 @@ void InnerRateKeys::describe(deck::Describe<InnerRateKeys>& d) {
   d("form", &InnerRateKeys::form, "constant after the first epoch, or falling along half a cosine")
       .options({{"constant", Form::constant}, {"cosine", Form::cosine}})
       .def(Form::cosine);
-  d("least", &InnerRateKeys::least, "final fraction of an estimate that a step replaces; 1 in the first epoch")
+  d("min", &InnerRateKeys::least, "final fraction of an estimate that a step replaces; 1 in the first epoch")
+      .formerly("least")
       .greater_than(0.0)
       .at_most(1.0)
       .def(0.2);
@@ -33,8 +34,8 @@ void TemperatureKeys::describe(deck::Describe<TemperatureKeys>& d) {
     "learning rate of the temperature: v2: step of each sample's own; others: factor on the learning rate of the "
     "weights (of Adam's kind); 0: constant; default: 0.0133 with v2, 0.2 with v0 and v3, 0 with infonce and v1")
       .non_negative();
-  d("least", &TemperatureKeys::least, "bound from below").positive().def(0.01);
-  d("most", &TemperatureKeys::most, "bound from above").positive().def(1.0);
+  d("min", &TemperatureKeys::least, "bound from below").formerly("least").positive().def(0.01);
+  d("max", &TemperatureKeys::most, "bound from above").formerly("most").positive().def(1.0);
 }
 
 void ContrastiveKeys::describe(deck::Describe<ContrastiveKeys>& d) {
@@ -52,9 +53,9 @@ void ContrastiveKeys::describe(deck::Describe<ContrastiveKeys>& d) {
   d.check([](const ContrastiveKeys& keys) -> std::string {
     const auto& t = keys.temperature;
     if (t.least > t.most)
-      return fmt::format("temperature.least ({:g}) must not be greater than temperature.most ({:g})", t.least, t.most);
+      return fmt::format("temperature.min ({:g}) must not be greater than temperature.max ({:g})", t.least, t.most);
     if (keys.first_temperature() < t.least || keys.first_temperature() > t.most)
-      return fmt::format("temperature.start ({:g}) must lie between least ({:g}) and most ({:g})",
+      return fmt::format("temperature.start ({:g}) must lie between min ({:g}) and max ({:g})",
                          keys.first_temperature(), t.least, t.most);
     if (keys.scheme == S::v1 && t.rate.value_or(0.0) > 0.0)
       return "scheme v1 keeps its temperature, but temperature.rate is not 0; take v3, or remove rate";

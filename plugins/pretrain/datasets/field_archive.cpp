@@ -12,15 +12,15 @@
 namespace cambium::pretrain {
 
 static std::string archive_problem(const FieldArchive::Params& p) {
-  if (p.files.empty() == !p.made_up) return "give one of: files, made_up";
+  if (p.files.empty() == !p.made_up) return "give one of: files, synthetic";
   if (!p.files.empty() && p.fields.empty() && p.array.empty()) return "give one of: fields, array";
   if (p.times && !((*p.times)[1] > (*p.times)[0]))
     return fmt::format("times goes from {:g} to {:g}; give an earlier and a later one", (*p.times)[0], (*p.times)[1]);
   if (!p.runs.empty() && (!p.array.empty() || p.made_up))
     return "runs adds to files of fields; remove 'runs', or take files and fields";
-  if (!p.moments.empty() && !p.without_moments.empty()) return "give one of: moments, without_moments";
+  if (!p.moments.empty() && !p.without_moments.empty()) return "give one of: snapshots, exclude_snapshots";
   for (const auto m : p.moments.empty() ? p.without_moments : p.moments)
-    if (m < 0) return fmt::format("moments count from 0, but {} is named; give numbers of moments", m);
+    if (m < 0) return fmt::format("snapshots count from 0, but {} is named; give indices of snapshots", m);
   for (std::size_t k = 0; k < p.fields.size(); ++k)
     if (std::find(p.fields.begin(), p.fields.begin() + static_cast<std::ptrdiff_t>(k), p.fields[k]) !=
         p.fields.begin() + static_cast<std::ptrdiff_t>(k))
@@ -49,15 +49,20 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
   d("runs", &Params::runs, "table of further runs with their parameters, written by the stage novelty; used with files")
       .def("")
       .example("\"{run}/novelty/made.csv\"");
-  d("made_up", &Params::made_up, "drifting rolls, instead of files");
-  d("apart", &Params::apart, "offset between the two fields of a positive pair, in snapshots; 0: no pairs")
+  d("synthetic", &Params::made_up, "drifting rolls, instead of files").formerly("made_up");
+  d("pair_offset", &Params::apart, "offset between the two fields of a positive pair, in snapshots; 0: no pairs")
+      .formerly("apart")
       .at_least(0)
       .def(0);
   d("times", &Params::times, "span of times that is taken; all when absent").example("[10, 50]");
-  d("moments", &Params::moments, "indices of the selected snapshots, from 0 in the span of times; default: all")
+  d("snapshots", &Params::moments, "indices of the selected snapshots, from 0 in the span of times; default: all")
+      .formerly("moments")
       .def({})
       .example("[4]");
-  d("without_moments", &Params::without_moments, "indices of the excluded snapshots").def({}).example("[4]");
+  d("exclude_snapshots", &Params::without_moments, "indices of the excluded snapshots")
+      .formerly("without_moments")
+      .def({})
+      .example("[4]");
   d("anomalies", &Params::anomalies,
     "anomalies: from each field the mean over the runs of this data set at the same snapshot is subtracted")
       .def(false);
@@ -153,9 +158,9 @@ void FieldArchive::require_named() const {
   for (const auto* list : {&params_.moments, &params_.without_moments})
     for (const auto m : *list)
       if (m >= most)
-        throw KeyError("field_archive.moments", list == &params_.moments ? "moments" : "without_moments",
-                       fmt::format("{} names {}, but no run has more than {} moments, counted from 0; change it",
-                                   list == &params_.moments ? "moments" : "without_moments", m, most));
+        throw KeyError("field_archive.moments", list == &params_.moments ? "snapshots" : "exclude_snapshots",
+                       fmt::format("{} names {}, but no run has more than {} snapshots, counted from 0; change it",
+                                   list == &params_.moments ? "snapshots" : "exclude_snapshots", m, most));
 }
 
 void FieldArchive::open(Context& context) {
@@ -172,15 +177,15 @@ void FieldArchive::open(Context& context) {
       if (taken(m)) moments.push_back(m);
     const auto count = std::ssize(moments);
     if (count == 0)
-      throw KeyError("field_archive.moments.none", params_.moments.empty() ? "without_moments" : "moments",
-                     fmt::format("'{}' has {} moments, none of which is taken; change 'moments' or 'without_moments'",
-                                 simulation.source, simulation.time.size()));
-    if (params_.apart >= count)
       throw KeyError(
-          "field_archive.apart", "apart",
-          fmt::format(
-              "'{}' has {} moments, so that none has a partner {} later; take a smaller 'apart', or leave the run out",
-              simulation.source, count, params_.apart));
+          "field_archive.moments.none", params_.moments.empty() ? "exclude_snapshots" : "snapshots",
+          fmt::format("'{}' has {} snapshots, none of which is taken; change 'snapshots' or 'exclude_snapshots'",
+                      simulation.source, simulation.time.size()));
+    if (params_.apart >= count)
+      throw KeyError("field_archive.apart", "pair_offset",
+                     fmt::format("'{}' has {} snapshots, so that none has a partner {} later; take a smaller "
+                                 "'pair_offset', or leave the run out",
+                                 simulation.source, count, params_.apart));
     for (std::int64_t m = 0; m + params_.apart < count; ++m) {
       const auto at = static_cast<std::size_t>(m);
       Moment moment{static_cast<std::int64_t>(s), moments[at], {}};

@@ -25,13 +25,13 @@ void Images::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file of images").def("").example("digits.h5");
   d("images", &Params::images, "array of the file, (samples, rows, columns)").def("images");
   d("labels", &Params::labels, "array of the file, (samples); none: \"\"").def("labels");
-  d("made_up", &Params::made_up, "patterns of spots, instead of a file");
+  d("synthetic", &Params::made_up, "patterns of spots, instead of a file").formerly("made_up");
   d("halves", &Params::halves,
     "halves of each image as a positive pair: one half is the sample, the other its positive")
       .options({{"none", Halves::none}, {"top_bottom", Halves::top_bottom}, {"left_right", Halves::left_right}})
       .def(Halves::none);
   d("range", &Params::range, "index range of the samples: first, one past the last").example("[0, 7000]");
-  d.check([](const Params& p) { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
+  d.check([](const Params& p) { return p.file.empty() == !p.made_up ? "give one of: file, synthetic" : ""; });
 }
 
 struct Images::Pictures {

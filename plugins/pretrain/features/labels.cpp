@@ -134,8 +134,9 @@ std::vector<std::int64_t> few_of_each(std::span<const std::int64_t> classes, std
   for (std::size_t c = 0; c < keys.size(); ++c) {
     if (keys[c].empty()) continue;
     if (std::ssize(keys[c]) < per_class)
-      throw KeyError("probe.few", "few",
-                     fmt::format("few is {}, but class {} has {} samples; take fewer", per_class, c, keys[c].size()));
+      throw KeyError(
+          "probe.few", "labels_per_class",
+          fmt::format("labels_per_class is {}, but class {} has {} samples; take fewer", per_class, c, keys[c].size()));
     std::sort(keys[c].begin(), keys[c].end());
     for (std::int64_t k = 0; k < per_class; ++k) out.push_back(keys[c][k].second);
   }

@@ -110,10 +110,10 @@ std::vector<Method> methods_for_partners(const Table& given_training, const Tabl
   const Matrix& partners = fields ? queries.partner : queries.parameters;
   const Matrix& known = fields ? training.partner : training.parameters;
   if (partners.empty() || known.empty())
-    throw KeyError(
-        "neighbours.by.none", "by",
-        "by is partner, but the samples have none; give the data sets 'apart', 'halves' or 'parameters', or another "
-        "'by'");
+    throw KeyError("neighbours.by.none", "by",
+                   "by is partner, but the samples have none; give the data sets 'pair_offset', 'halves' or "
+                   "'parameters', or another "
+                   "'by'");
   std::vector<Method> out;
   if (!partner_vectors.empty()) out.push_back({"encoder", partner_vectors, query_vectors});
   const auto short_rows = [](const Matrix& of, const Matrix& rows) {

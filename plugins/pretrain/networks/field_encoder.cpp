@@ -71,9 +71,9 @@ void FieldEncoder::fit_statistics(train::Dataset& training, Context&) {
     return std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.name == name; });
   };
   if (params_.partner == Partner::field && !has("partner"))
-    throw KeyError(
-        "field_encoder.partner.field", "partner",
-        "partner is field, but the samples have none; give the data set 'apart' (field_archive) or 'halves' (images)");
+    throw KeyError("field_encoder.partner.field", "partner",
+                   "partner is field, but the samples have none; give the data set 'pair_offset' (field_archive) or "
+                   "'halves' (images)");
   if (params_.partner == Partner::parameters && !has("parameters"))
     throw KeyError("field_encoder.partner.parameters", "partner",
                    "partner is parameters, but the data set has none; give it 'parameters', one value for each run");

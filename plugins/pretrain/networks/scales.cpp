@@ -61,10 +61,11 @@ double deviation_of(double squares, double mean) {
 std::span<const float> numbers_of(const train::Sample& sample, const std::string& field, const FieldShape& shape) {
   const auto found = sample.fields.find(field);
   if (found == sample.fields.end())
-    throw InputError(fmt::format(
-        "sample {} has no '{}': an encoder of pairs needs it; give the data set 'apart' (field_archive) or 'halves' "
-        "(images)",
-        sample.id, field));
+    throw InputError(
+        fmt::format("sample {} has no '{}': an encoder of pairs needs it; give the data set 'pair_offset' "
+                    "(field_archive) or 'halves' "
+                    "(images)",
+                    sample.id, field));
   const auto& values = found->second;
   bool same = values.dtype == DType::f32 && values.rank == 1 + static_cast<int>(shape.cells.size()) &&
               values.shape[0] == shape.channels;

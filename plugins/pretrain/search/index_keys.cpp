@@ -13,8 +13,9 @@ void IndexKeys::describe(deck::Describe<IndexKeys>& d) {
       .greater_than(0.0)
       .at_most(1.0)
       .def(0.99);
-  d("lists", &IndexKeys::lists,
+  d("n_lists", &IndexKeys::lists,
     "number of inverted lists (clusters); 0: number of entries over 256, but two to four times its square root")
+      .formerly("lists")
       .at_least(0)
       .def(0);
 }

@@ -26,8 +26,14 @@ void Probe::Params::describe(deck::Describe<Params>& d) {
       .options({{"label", By::label}, {"simulation", By::simulation}})
       .def(By::label);
   d("neighbours", &Params::neighbours, "number of nearest neighbours that vote, with all labels").at_least(1).def(20);
-  d("few", &Params::few, "number of labels per class in few-shot evaluation; 0 omits it").at_least(0).def(10);
-  d("draws", &Params::draws, "number of random repeats of the few-shot evaluation").at_least(1).def(10);
+  d("labels_per_class", &Params::few, "number of labels per class in few-shot evaluation; 0 omits it")
+      .formerly("few")
+      .at_least(0)
+      .def(10);
+  d("repeats", &Params::draws, "number of random repeats of the few-shot evaluation")
+      .formerly("draws")
+      .at_least(1)
+      .def(10);
   d("ridge", &Params::ridge,
     "ridge parameter of the linear classifier, in units of the number of samples; default: chosen for each method by "
     "cross-validation on the training samples")

@@ -25,7 +25,8 @@ void Retrieve::Params::describe(deck::Describe<Params>& d) {
     "model file of a field_encoder; for a search by parameters, one trained with partner: parameters")
       .example("\"{run}/train/model.h5\"");
   d("archive", &Params::archive, "archive to search");
-  d("from", &Params::from, "index file written by this stage before, in place of an archive")
+  d("index_file", &Params::from, "index file written by this stage before, in place of an archive")
+      .formerly("from")
       .example("\"{run}/retrieve/index.h5\"");
   d("queries", &Params::queries, "query fields, whose most similar entries are searched");
   d("parameters", &Params::parameters, "values of each parameter; entries are searched for each combination")
@@ -35,7 +36,7 @@ void Retrieve::Params::describe(deck::Describe<Params>& d) {
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
   d("index", &Params::index, "search index");
   d.check([](const Params& p) -> std::string {
-    if (p.archive.has_value() == p.from.has_value()) return "give one of: archive, from";
+    if (p.archive.has_value() == p.from.has_value()) return "give one of: archive, index_file";
     if (p.queries.has_value() == !p.parameters.empty()) return "give one of: queries, parameters";
     return "";
   });
@@ -57,7 +58,7 @@ std::vector<std::string> Retrieve::files() const {
 void Retrieve::examine(Check& check) {
   for (const auto& name : files()) check.will_write({name, {Origin::stage, "retrieve"}});
   check.require_written_by("model", params_.model, {{Origin::network}});
-  if (params_.from) check.require_written_by("from", *params_.from, {{Origin::stage, "retrieve"}});
+  if (params_.from) check.require_written_by("index_file", *params_.from, {{Origin::stage, "retrieve"}});
 }
 
 /// Vectors of what is looked for.
@@ -119,16 +120,18 @@ Entries Retrieve::search(LoadedEncoder& encoder, const FloatRows& queries, Conte
   if (params_.from) {
     auto kept = read_index(*params_.from);
     if (kept.lists.rows().columns != queries.columns)
-      throw KeyError("retrieve.from.size", "from",
-                     fmt::format("from: '{}' holds vectors of {} numbers, the model gives {}; take the model that it "
-                                 "was made with, or make it again",
-                                 *params_.from, kept.lists.rows().columns, queries.columns));
+      throw KeyError(
+          "retrieve.from.size", "index_file",
+          fmt::format("index_file: '{}' holds vectors of {} numbers, the model gives {}; take the model that it "
+                      "was made with, or make it again",
+                      *params_.from, kept.lists.rows().columns, queries.columns));
     if (!kept.model.empty() && kept.model != encoder.mark())
       throw KeyError(
-          "retrieve.from.model", "from",
-          fmt::format("from: '{}' holds vectors of another model than '{}', which mean nothing to it; take the model "
-                      "that it was made with, or make it again",
-                      *params_.from, params_.model));
+          "retrieve.from.model", "index_file",
+          fmt::format(
+              "index_file: '{}' holds vectors of another model than '{}', which mean nothing to it; take the model "
+              "that it was made with, or make it again",
+              *params_.from, params_.model));
     marks_ = kept.marks;
     lines_.push_back(kept.stated.text(kept.lists.lists()));
     return answer(kept, queries, params_.entries, context.comm);

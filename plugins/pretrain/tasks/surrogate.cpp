@@ -44,7 +44,7 @@ void Surrogate::check(Context& context) {
   for (const auto& [name, archive] : archives()) context.registry->make<train::Dataset>(archive, context);
   context.registry->make<train::Dataset>(params_.test, context);
   context.log.info(
-      fmt::format("fits of {} archives, judged by runs of {}", params_.runs.size() + 1, params_.test.type));
+      fmt::format("fits of {} archives, evaluated on runs of {}", params_.runs.size() + 1, params_.test.type));
 }
 
 void Surrogate::examine(Check& check) { check.will_write({"errors.csv", {Origin::stage, "surrogate"}}); }

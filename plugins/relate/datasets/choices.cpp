@@ -23,13 +23,15 @@ void Choices::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file with the items that each user chose, to learn from and for tests")
       .def("")
       .example("gowalla.h5");
-  d("made_up", &Params::made_up, "synthetic interactions by a known rule, instead of a file");
-  d("part", &Params::part, "split of the interactions: training, validation or test")
+  d("synthetic", &Params::made_up, "synthetic interactions by a known rule, instead of a file").formerly("made_up");
+  d("split", &Params::part, "split of the interactions: training, validation or test")
+      .formerly("part")
       .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
       .def(Role::training);
-  d("others", &Params::others,
+  d("num_negatives", &Params::others,
     "number of negative samples per positive, uniform over items that the user did not choose; for training among "
     "items with at least one interaction")
+      .formerly("others")
       .range(0, 10000)
       .def(4);
   d("seed", &Params::seed, "seed of the negative samples").at_least(0).def(1);
@@ -37,23 +39,23 @@ void Choices::Params::describe(deck::Describe<Params>& d) {
     "training on the validation split, too: for the final training after hyperparameters were chosen")
       .def(false);
   d.check([](const Params& p) -> std::string {
-    if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
+    if (p.file.empty() == !p.made_up) return "give one of: file, synthetic";
     if (p.join_validation && p.part == Role::validation)
-      return "join_validation leaves nothing for validation; remove it, or take part: training or test";
+      return "join_validation leaves nothing for validation; remove it, or take split: training or test";
     return "";
   });
 }
 
 void Choices::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
-    io::reading(params_.file.empty() ? "made-up choices" : params_.file, [&] {
+    io::reading(params_.file.empty() ? "synthetic interactions" : params_.file, [&] {
       ChoiceTable table = params_.made_up ? make_choices(*params_.made_up) : read_choices(params_.file);
       if (params_.join_validation) join_validation(table);
       table_ = std::make_shared<const ChoiceTable>(std::move(table));
       records_ = share(choice_records(table_, params_.part, params_.others, params_.seed));
       if (records_->size() == 0)
-        throw KeyError("choices.part", "part",
-                       fmt::format("{}: no user chose anything in this part; take another part", table_->source));
+        throw KeyError("choices.part", "split",
+                       fmt::format("{}: no user chose anything in this split; take another split", table_->source));
     });
   });
   context.log.info(fmt::format("{} records of choices, {} of them drawn, of {}: {} users, {} items{}", size(),

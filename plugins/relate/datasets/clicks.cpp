@@ -15,20 +15,22 @@ void Clicks::Made::describe(deck::Describe<Made>& d) {
   d("columns", &Made::columns, "columns of values").range(1, 1000).def(6);
   d("rows", &Made::rows, "different values of a column").range(1, 1e9).def(30);
   d("numbers", &Made::numbers, "number of dense features of a record").range(0, 1000).def(4);
-  d("first", &Made::first, "index of the first record; other indices give new records by the same rule")
+  d("first_index", &Made::first, "index of the first record; other indices give new records by the same rule")
+      .formerly("first")
       .at_least(0)
       .def(0);
   d("seed", &Made::seed, "seed of the rule").at_least(0).def(1);
 }
 
 static std::string clicks_problem(const Clicks::Params& p) {
-  if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
+  if (p.file.empty() == !p.made_up) return "give one of: file, synthetic";
   if (p.made_up && (!p.group.empty() || !p.vocabulary.empty() || !p.vocabulary_file.empty() || !p.rows.empty()))
-    return "group, vocabulary, vocabulary_file and rows go with file; made-up records say all this themselves";
+    return "group, vocabulary, vocabulary_file and num_embeddings go with file; synthetic records say all this "
+           "themselves";
   if (!p.rows.empty() && !(p.vocabulary.empty() && p.vocabulary_file.empty()))
     return "rows takes values as numbers of rows, which need no vocabulary; remove one of them";
   for (const auto rows : p.rows)
-    if (rows < 1) return fmt::format("rows: a table of {} rows is none; give 1 or more", rows);
+    if (rows < 1) return fmt::format("num_embeddings: a table of {} rows is none; give 1 or more", rows);
   return "";
 }
 
@@ -43,16 +45,19 @@ void Clicks::Params::describe(deck::Describe<Params>& d) {
     "file of the group `vocabulary`, if the training records are in another file; default: `file`")
       .def("")
       .example("training.h5");
-  d("least", &Params::least,
+  d("min_count", &Params::least,
     "minimum count of a value in the vocabulary for an embedding row of its own; rarer values share row 0")
+      .formerly("least")
       .at_least(1)
       .def(2);
-  d("rows", &Params::rows, "number of embedding rows of each column's table, if the file's values are row indices")
+  d("num_embeddings", &Params::rows,
+    "number of embedding rows of each column's table, if the file's values are row indices")
+      .formerly("rows")
       .def({});
   d("logarithm", &Params::logarithm,
     "logarithm of dense features: x becomes log(1 + max(x, 0)), suitable for counts; false: values as they are")
       .def(true);
-  d("made_up", &Params::made_up, "synthetic records by a known rule, instead of a file");
+  d("synthetic", &Params::made_up, "synthetic records by a known rule, instead of a file").formerly("made_up");
   d.check(clicks_problem);
 }
 

@@ -36,7 +36,7 @@ std::vector<double> likings(const MadeChoices& keys, const ChoiceTable& table) {
 ChoiceTable make_choices(const MadeChoices& keys) {
   const Draw tags = draw_of(keys, 5), chance = draw_of(keys, 6), fate = draw_of(keys, 7), age = draw_of(keys, 8);
   ChoiceTable out;
-  out.source = "made-up choices";
+  out.source = "synthetic interactions";
   out.users = keys.users;
   out.items = keys.items;
   out.tags = keys.tags;

@@ -15,7 +15,7 @@ RecordSet make_clicks(const MadeClicks& keys) {
                    what << 32 | static_cast<std::uint64_t>(k));
   };
   RecordSet out;
-  out.source = "made-up clicks";
+  out.source = "synthetic clicks";
   out.answer = "clicked";
   for (std::int64_t c = 0; c < keys.columns; ++c) out.columns.push_back({fmt::format("C{}", c + 1), keys.rows});
   for (std::int64_t k = 0; k < keys.numbers; ++k) out.numbers.push_back(fmt::format("number {}", k + 1));

@@ -24,7 +24,7 @@ PairTable make_pairs(const MadePairs& keys) {
   const Draw choice = draw(1), letters = draw(2), strength = draw(3), family = draw(4), mutation = draw(5),
              value = draw(6);
   PairTable out;
-  out.source = "made-up pairs";
+  out.source = "synthetic pairs";
   out.answer = "affinity";
   std::vector<std::vector<double>> of_compound, of_target;
   for (std::int64_t c = 0; c < keys.compounds; ++c) {

@@ -29,7 +29,10 @@ void Pairs::Folds::describe(deck::Describe<Folds>& d) {
       .def(By::pairs);
   d("folds", &Folds::folds, "number of random folds").range(2, 1000).def(6);
   d("fold", &Folds::fold, "index of the test fold, from 0").at_least(0).def(5);
-  d("validation", &Folds::validation, "index of the validation fold; -1 for none").at_least(-1).def(-1);
+  d("validation_fold", &Folds::validation, "index of the validation fold; -1 for none")
+      .formerly("validation")
+      .at_least(-1)
+      .def(-1);
   d("seed", &Folds::seed, "seed of the folds").at_least(0).def(1);
   d.check([](const Folds& f) -> std::string {
     if (f.fold == f.validation) return "fold and validation are the same; give different ones";
@@ -55,18 +58,21 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
       .options({{"leave_out", PairTextKeys::Incomplete::leave_out}, {"refuse", PairTextKeys::Incomplete::refuse}})
       .def(PairTextKeys::Incomplete::leave_out);
   d("unit", &Params::unit, "unit of the values, if the file states none").def("");
-  d("made_up", &Params::made_up, "synthetic compounds and targets by a known rule, instead of a file");
+  d("synthetic", &Params::made_up, "synthetic compounds and targets by a known rule, instead of a file")
+      .formerly("made_up");
   d("folds", &Params::folds, "cross-validation folds, which select the test pairs");
-  d("part", &Params::part, "the pairs to train on, to look at, or to test on")
+  d("split", &Params::part, "the pairs to train on, to look at, or to test on")
+      .formerly("part")
       .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
       .def(Role::training);
   d("radius", &Params::radius, "radius of the compound fragments, in bonds around an atom").range(0, 6).def(2);
   d("pieces", &Params::pieces, "number of embedding rows of fragments").range(1, 1e8).def(4096);
-  d("letters", &Params::letters, "k-mer length of protein sequences").range(1, 5).def(3);
+  d("kmer_length", &Params::letters, "k-mer length of protein sequences").formerly("letters").range(1, 5).def(3);
   d.check([](const Params& p) -> std::string {
-    if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
+    if (p.file.empty() == !p.made_up) return "give one of: file, synthetic";
     if (p.part == Role::validation && p.folds.validation < 0)
-      return "part is validation, but folds names no fold for it; give folds a validation, in all data sets of the "
+      return "split is validation, but folds names no fold for it; give folds a validation_fold, in all data sets of "
+             "the "
              "deck";
     return "";
   });
@@ -99,7 +105,7 @@ Pairs Pairs::of_part(Role part) const {
 
 void Pairs::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
-    io::reading(params_.file.empty() ? "made-up pairs" : params_.file, [&] {
+    io::reading(params_.file.empty() ? "synthetic pairs" : params_.file, [&] {
       table_ = read_table();
       roles_ = roles_of(*table_, params_.folds);
       keep_part();

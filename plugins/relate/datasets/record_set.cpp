@@ -60,7 +60,7 @@ void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& rec
     if (records.pairs && c > 1)
       throw InputError(fmt::format(
           "{}: rows of column {} stand for other pieces than those that {} was given; give the data set the "
-          "radius, pieces and letters of the training",
+          "radius, pieces and kmer_length of the training",
           records.source, records.columns[c].name, whose));
     if (records.pairs)
       throw InputError(fmt::format(
@@ -69,7 +69,7 @@ void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& rec
           records.source, records.columns[c].name, whose));
     throw InputError(
         fmt::format("{}, column {}: values have other rows than those that {} was given, and would be read as others; "
-                    "give vocabulary (and vocabulary_file) the records of the training, and the same least",
+                    "give vocabulary (and vocabulary_file) the records of the training, and the same min_count",
                     records.source, records.columns[c].name, whose));
   }
 }

@@ -56,7 +56,7 @@ std::vector<Role> roles_of(const PairTable& table, const FoldKeys& keys) {
                      fmt::format("{}: fold {} leaves no pairs for {}; choose another fold", table.source, keys.fold,
                                  role == Role::training ? "training" : "tests"));
   if (keys.validation >= 0 && std::count(out.begin(), out.end(), Role::validation) == 0)
-    throw KeyError("pairs.validation", "validation",
+    throw KeyError("pairs.validation", "validation_fold",
                    fmt::format("{}: fold {} leaves no pairs for validation; choose another one, or none (-1)",
                                table.source, keys.validation));
   return out;

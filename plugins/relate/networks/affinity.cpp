@@ -8,7 +8,10 @@
 namespace cambium::relate {
 
 void Affinity::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width, "embedding dimension, without the bias of each row").range(1, 100000).def(32);
+  d("embedding_dim", &Params::width, "embedding dimension, without the bias of each row")
+      .formerly("width")
+      .range(1, 100000)
+      .def(32);
   d("layers", &Params::layers, "hidden widths of the layers above both sides").def({64}).example("[128, 64]");
   d("precision", &Params::precision, "floating-point precision of weights, embeddings and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})

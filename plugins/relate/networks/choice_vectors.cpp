@@ -206,8 +206,8 @@ std::vector<std::vector<int>> ChoiceRows::left_out(std::span<const train::Sample
   std::vector<std::vector<int>> out;
   for (const auto& sample : samples) {
     if (records.answers[sample->id] != 1.0)
-      throw InputError(
-          fmt::format("{}: cosine_factors draws items by itself; give the data set choices others: 0", records.source));
+      throw InputError(fmt::format(
+          "{}: cosine_factors draws items by itself; give the data set choices num_negatives: 0", records.source));
     auto& here = out.emplace_back();
     const auto add = [&](std::int32_t item) {
       for (int j = first[item]; j >= 0; j = next[j]) here.push_back(j);

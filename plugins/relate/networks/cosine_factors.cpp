@@ -10,16 +10,20 @@
 namespace cambium::relate {
 
 void CosineFactors::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width, "embedding dimension").range(1, 100000).def(64);
-  d("reach", &Params::reach, "initialisation range: embeddings are uniform between minus this and this")
+  d("embedding_dim", &Params::width, "embedding dimension").formerly("width").range(1, 100000).def(64);
+  d("init_scale", &Params::reach, "initialisation range: embeddings are uniform between minus this and this")
+      .formerly("reach")
       .positive()
       .def(0.1);
-  d("drawn", &Params::drawn,
+  d("num_negatives", &Params::drawn,
     "number of negative samples per step, uniform over items with an interaction; each positive is contrasted with all "
     "of them except the user's own items")
+      .formerly("drawn")
       .range(1, 1e6)
       .def(1024);
-  d("each", &Params::each, "number of negatives per positive, picked from the step's negative samples; 0: all of them")
+  d("negatives_per_positive", &Params::each,
+    "number of negatives per positive, picked from the step's negative samples; 0: all of them")
+      .formerly("each")
       .range(0, 1e6)
       .def(0);
   d("history", &Params::history,
@@ -40,9 +44,9 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
 CosineFactors::CosineFactors(const Params& params, Context&)
     : params_(params), choices_(params.width, params.history, params.each, params.user_power) {
   if (params.each > params.drawn)
-    throw KeyError("cosine_factors.each", "each",
+    throw KeyError("cosine_factors.each", "negatives_per_positive",
                    fmt::format("cosine_factors: each choice is to be told from {} items of {} that are drawn; give "
-                               "each: {} or less, or draw more (drawn: {})",
+                               "negatives_per_positive: {} or less, or draw more (num_negatives: {})",
                                params.each, params.drawn, params.drawn, params.each));
 }
 

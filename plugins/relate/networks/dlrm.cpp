@@ -11,7 +11,7 @@
 namespace cambium::relate {
 
 void Dlrm::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width, "embedding dimension").range(1, 100000).def(16);
+  d("embedding_dim", &Params::width, "embedding dimension").formerly("width").range(1, 100000).def(16);
   d("bottom", &Params::bottom,
     "widths of the hidden layers of the bottom MLP for dense features; an output layer of the embedding dimension is "
     "added")

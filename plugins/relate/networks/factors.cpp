@@ -8,11 +8,13 @@
 namespace cambium::relate {
 
 void Factors::Params::describe(deck::Describe<Params>& d) {
-  d("width", &Params::width,
+  d("embedding_dim", &Params::width,
     "embedding dimension of the factors; 0 for linear terms only, which is logistic or linear regression")
+      .formerly("width")
       .range(0, 100000)
       .def(16);
-  d("reach", &Params::reach, "initialisation range: embeddings are uniform between minus this and this")
+  d("init_scale", &Params::reach, "initialisation range: embeddings are uniform between minus this and this")
+      .formerly("reach")
       .non_negative()
       .def(0.1);
   d("loss", &Params::loss,
@@ -24,9 +26,10 @@ void Factors::Params::describe(deck::Describe<Params>& d) {
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float32);
   d.check([](const Params& p) -> std::string {
-    return p.width > 0 && p.reach == 0.0 ? "reach: vectors that begin at zero never leave it, because each learns from "
-                                           "the others; give more than 0, for example 0.1"
-                                         : "";
+    return p.width > 0 && p.reach == 0.0
+               ? "init_scale: vectors that begin at zero never leave it, because each learns from "
+                 "the others; give more than 0, for example 0.1"
+               : "";
   });
 }
 

@@ -48,15 +48,15 @@ void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
     "combination with the best baseline, with the mixing weights of lowest error on it")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
-  d("dataset", &Params::dataset, "evaluation data set: pairs with part: test");
+  d("dataset", &Params::dataset, "evaluation data set: pairs with split: test");
   d("strong", &Params::strong,
     "value above which a pair counts as a hit, for the area under the curve; the median of the pairs when absent");
-  d("show", &Params::show, "pairs of highest prediction on the last page").at_least(0).def(10);
+  d("show", &Params::show, "pairs of highest prediction in the summary").at_least(0).def(10);
 }
 
 void PredictAffinities::check(Context& context) {
   context.registry->make<train::Dataset>(params_.dataset, context);
-  context.log.info(fmt::format("pairs by {} model file{}, and by rivals that cost little", params_.models.size(),
+  context.log.info(fmt::format("pairs by {} model file{}, and by baselines that cost little", params_.models.size(),
                                params_.models.size() == 1 ? "" : "s"));
 }
 
@@ -195,12 +195,12 @@ Task::Outcome PredictAffinities::run(Context& context) {
   const auto* pairs = dynamic_cast<const Pairs*>(data.get());
   if (!pairs)
     throw KeyError("predict_affinities.dataset.type", "dataset",
-                   "predict_affinities judges pairs of things; give a dataset of type pairs");
+                   "predict_affinities evaluates pairs of entities; give a dataset of type pairs");
   for (std::size_t k = 0; k < pairs->roles().size(); ++k)
     if (pairs->roles()[k] == Role::test) tested_.push_back(k), truth_.push_back(pairs->table().entries[k].value);
   if (std::ssize(tested_) != data->size())
     throw KeyError("predict_affinities.dataset.part", "dataset",
-                   "predict_affinities judges the pairs that are kept for tests; give the dataset part: test");
+                   "predict_affinities evaluates test pairs; give the dataset split: test");
   auto rows = rivals(*pairs);
   const auto neighbours =
       *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_rival; });

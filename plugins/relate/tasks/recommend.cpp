@@ -17,7 +17,7 @@ namespace cambium::relate {
 void Recommend::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models, "model files of stages train").def({}).example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "data set choices, whose test interactions are predicted");
-  d("best", &Params::best, "items that a user is offered").range(1, 1000).def(20);
+  d("k", &Params::best, "items that a user is offered").formerly("best").range(1, 1000).def(20);
   d("users", &Params::users, "number of users to evaluate, evenly spaced among those with test interactions; 0 for all")
       .at_least(0)
       .def(500);

@@ -12,8 +12,9 @@ namespace cambium::train {
 void GrammarSet::Params::describe(deck::Describe<Params>& d) {
   d("samples", &Params::samples, "number of texts").at_least(1);
   d("length", &Params::length, "bytes of a text; a model predicts all but the first").at_least(2).def(65);
-  d("first", &Params::first,
+  d("first_index", &Params::first,
     "index of the first text: sets of one seed with different indices share the language and no text")
+      .formerly("first")
       .at_least(0)
       .def(0);
   d("seed", &Params::seed, "seed of the language and its texts").at_least(0).def(1);

@@ -22,7 +22,8 @@ void RecallSet::Params::describe(deck::Describe<Params>& d) {
       .def(8);
   d("keys", &Params::keys, "different keys").at_least(1).def(16);
   d("values", &Params::values, "different values").at_least(2).def(8);
-  d("first", &Params::first, "index of the first text: sets of one seed with different indices share no text")
+  d("first_index", &Params::first, "index of the first text: sets of one seed with different indices share no text")
+      .formerly("first")
       .at_least(0)
       .def(0);
   d("seed", &Params::seed, "seed of the texts").at_least(0).def(1);

@@ -30,7 +30,10 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "blocks of attention and feed-forward network").at_least(1).def(2);
   d("width", &Params::width, "hidden size (d_model) per position").at_least(1).def(128);
   d("heads", &Params::heads, "number of self-attention heads").at_least(1).def(4);
-  d("expand", &Params::expand, "width of the feed-forward network over `width`").at_least(1).def(4);
+  d("mlp_ratio", &Params::expand, "width of the feed-forward network over `width`")
+      .formerly("expand")
+      .at_least(1)
+      .def(4);
   d("input", &Params::input, "field of bytes that is read and predicted").def("text");
   d("floor", &Params::floor,
     "field of the smallest possible loss (entropy) of each predicted byte in nats, if the data have one")
@@ -46,7 +49,8 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
     "true: causal attention and next-byte prediction; false: bidirectional attention and prediction of masked bytes, "
     "the answers with learn: answers, else a random fraction of the text")
       .def(true);
-  d("masked", &Params::masked, "masking probability of a byte, with causal: false and learn: every_byte")
+  d("mask_probability", &Params::masked, "masking probability of a byte, with causal: false and learn: every_byte")
+      .formerly("masked")
       .range(0.01, 0.99)
       .def(0.15);
   d("attention", &Params::attention, "self-attention between the positions of a text");
@@ -55,9 +59,10 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("linear", &Params::linear, "bits of the products inside the blocks");
-  d("ranks", &Params::ranks,
+  d("factor_ranks", &Params::ranks,
     "factor ranks of the low-rank factorisations, 0 for a full matrix: for each block queries, keys and values, the "
     "attention output, up and down projection; then the output head. A stage compress determines them")
+      .formerly("ranks")
       .def({});
   d.check([](const Params& p) -> std::string {
     if (p.width % p.heads != 0)

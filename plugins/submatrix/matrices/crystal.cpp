@@ -21,9 +21,10 @@ void CrystalInput::describe(deck::Describe<CrystalInput>& d) {
   d("strain", &CrystalInput::strain, "largest absolute value of each component of a random symmetric strain")
       .range(0.0, 0.3)
       .def(0.0);
-  d("reach", &CrystalInput::reach,
+  d("localisation_radius", &CrystalInput::reach,
     "localisation radius: atoms within this distance of an atom form its submatrix, cut bonds are saturated; 0: all "
     "atoms")
+      .formerly("reach")
       .unit("angstrom")
       .non_negative()
       .def(0.0);

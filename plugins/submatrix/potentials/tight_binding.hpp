@@ -38,10 +38,11 @@ class TightBinding : public Potential, public Checked {
           .non_negative()
           .less_than(1.0)
           .def(0.0);
-      d("reach", &Params::reach,
+      d("localisation_radius", &Params::reach,
         "atoms within this distance of an atom form its submatrix; 0, and no eps: one diagonalisation of all atoms "
         "(exact; "
         "up to 4096 atoms)")
+          .formerly("reach")
           .unit("angstrom")
           .non_negative()
           .def(0.0);

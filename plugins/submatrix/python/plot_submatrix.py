@@ -30,8 +30,8 @@ def column(path, name):
 def draw_sizes(axes, path):
     sizes = column(path, "dimension")
     axes.hist(sizes, bins=min(40, max(5, len(set(sizes)))), color=COLOURS[0])
-    axes.set_xlabel("rows of a submatrix")
-    axes.set_ylabel("block columns")
+    axes.set_xlabel("Rows of a submatrix")
+    axes.set_ylabel("Block columns")
     axes.set_title(f"{len(sizes)} submatrices, mean {sizes.mean():.0f}")
 
 
@@ -40,7 +40,7 @@ def draw_charges(axes, path):
     bins = np.linspace(electrons.min() - 1e-9, electrons.max() + 1e-9, 41)
     for z, colour in zip(sorted(set(number)), itertools.cycle(COLOURS)):
         axes.hist(electrons[number == z], bins=bins, alpha=0.8, color=colour, label=f"Z = {z:.0f}" if z else "all atoms")
-    axes.set(title=f"{len(electrons)} atoms", xlabel="Mulliken electrons per atom", ylabel="atoms")
+    axes.set(title=f"{len(electrons)} atoms", xlabel="Mulliken electrons per atom", ylabel="Atoms")
     axes.ticklabel_format(useOffset=False)
     axes.locator_params(axis="x", nbins=5)
     legend(axes)
@@ -59,7 +59,7 @@ def draw_pattern(axes, path):
     picture[row, column] = 0.5 * np.log10(np.maximum(square, 1e-300))
     top = np.nanmax(picture)
     image = axes.imshow(picture, cmap=SEQUENTIAL, vmin=max(np.nanmin(picture), top - 8), vmax=top, interpolation="nearest")
-    axes.set(title=f"{100 * len(row) / len(sizes) ** 2:.3g} % of the blocks", xlabel="block column", ylabel="block row")
+    axes.set(title=f"{100 * len(row) / len(sizes) ** 2:.3g} % of the blocks", xlabel="Block column", ylabel="Block row")
     axes.grid(False)
     axes.figure.colorbar(image, ax=axes, label="log₁₀ of a block's root mean square", pad=0.02)
 

@@ -108,7 +108,7 @@ void Convection::choose_timestep(std::int64_t step, double time) {
     if (!std::isfinite(rate))
       throw NumericalError(
           fmt::format("the flow is not finite any more after step {} (t = {:.6g}){}; take more cells or a smaller "
-                      "'courant' (it is {:g})",
+                      "'cfl' (it is {:g})",
                       step, time, broken_place(stepper.owned(), context_.comm), keys_.courant));
     free_dt_ = std::min(
         {1.5 * free_dt_, keys_.max_timestep, diffusive_limit(stepper.owned()), keys_.courant / std::max(rate, 1e-30)});

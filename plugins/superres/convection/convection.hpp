@@ -34,13 +34,17 @@ void describe_convection(deck::Describe<P>& d) {
       .non_negative()
       .def(1.2);
   d("end_time", &ConvectionKeys::end_time, "free-fall times after which the run ends").positive();
-  d("courant", &ConvectionKeys::courant, "largest (|u|/dx + |w|/dz) dt").positive().at_most(1.7).def(1.0);
+  d("cfl", &ConvectionKeys::courant, "largest (|u|/dx + |w|/dz) dt")
+      .formerly("courant")
+      .positive()
+      .at_most(1.7)
+      .def(1.0);
   d("max_timestep", &ConvectionKeys::max_timestep, "longest time step, free-fall times").positive().def(0.05);
   d("sample_interval", &ConvectionKeys::sample_interval,
     "steps are shortened so that every multiple of this time is met; 0: only the end")
       .non_negative()
       .def(0.0);
-  d("average_from", &ConvectionKeys::average_from, "time at which the averages of the last page begin")
+  d("average_from", &ConvectionKeys::average_from, "time at which the averages in the summary begin")
       .non_negative()
       .def(0.0);
   d("initial", &ConvectionKeys::initial, "state at the start");

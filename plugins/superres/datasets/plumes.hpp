@@ -5,8 +5,8 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/superres/datasets/baselines.hpp"
 #include "plugins/superres/datasets/labels.hpp"
-#include "plugins/superres/datasets/rivals.hpp"
 
 namespace cambium::superres {
 
@@ -30,7 +30,7 @@ class Plumes : public train::Dataset {
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
   std::vector<Citation> citations() const override;
 
-  /// What rivals without a network see; empty temperatures where b is not among `fields`.
+  /// What baselines without a network see; empty temperatures where b is not among `fields`.
   PlumeImage image(std::int64_t id) const;
 
  private:

@@ -43,7 +43,9 @@ void Deepcam::Params::describe(deck::Describe<Params>& d) {
   d("inputs", &Params::inputs, "input fields, of p, b, u, w").def({"b"});
   d("class_power", &Params::class_power, "exponent of the class frequency in the class weights of the loss")
       .def(-0.125);
-  d("mirror", &Params::mirror, "move and mirror each image at random in every step of training").def(true);
+  d("augment", &Params::mirror, "move and mirror each image at random in every step of training")
+      .formerly("mirror")
+      .def(true);
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);

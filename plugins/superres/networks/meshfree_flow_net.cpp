@@ -47,9 +47,10 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
-  d("ranks", &Params::ranks,
+  d("factor_ranks", &Params::ranks,
     "factor ranks of the low-rank factorisations of the four convolutions of each encoder block, in order, then of the "
     "decoder's layers; 0 for a full one. A stage compress determines them")
+      .formerly("ranks")
       .def({});
   d.check([](const Params& p) -> std::string {
     for (auto width : p.decoder)

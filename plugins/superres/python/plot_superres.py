@@ -54,7 +54,7 @@ def draw_spectrum(axes, path):
     for name, colour in zip(table.names[1:], COLOURS):
         wave, energy = table["k"][1:], table[name][1:]
         axes.loglog(wave[energy > 0], energy[energy > 0], label=MEANING.get(name, name), color=colour)
-    axes.set(title="Spectra along x", xlabel="wave number (1/H)", ylabel="spectral density")
+    axes.set(title="Spectra along x", xlabel="Wave number (1/H)", ylabel="Spectral density")
     legend(axes)
 
 

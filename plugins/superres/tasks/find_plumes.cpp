@@ -45,7 +45,7 @@ std::shared_ptr<Plumes> FindPlumes::open(const deck::Choice<train::Dataset>& dat
   auto plumes = std::dynamic_pointer_cast<Plumes>(made);
   if (!plumes)
     throw KeyError("find_plumes.dataset.type", key,
-                   fmt::format("{} is a data set {}; find_plumes judges images with classes, give a data set plumes",
+                   fmt::format("{} is a data set {}; find_plumes evaluates images with classes, give a data set plumes",
                                key, data.type));
   plumes->open(context);
   if (plumes->image(0).temperature.empty())
@@ -59,11 +59,11 @@ void FindPlumes::Row::add(std::span<const std::uint8_t> found, std::span<const s
   for (std::size_t c = 0; c < one.size(); ++c) overlap[c] += one[c] / images;
 }
 
-std::vector<FindPlumes::Row> FindPlumes::rivals(const Plumes& training, const Plumes& test) const {
+std::vector<FindPlumes::Row> FindPlumes::baselines(const Plumes& training, const Plumes& test) const {
   std::vector<PlumeImage> known;
   for (std::int64_t id = 0; id < training.size(); ++id) known.push_back(training.image(id));
-  const ThresholdRival threshold(known);
-  const LogisticRival logistic(known);
+  const ThresholdBaseline threshold(known);
+  const LogisticBaseline logistic(known);
   std::vector<Row> out{{"all background"}, {"threshold"}, {"logistic regression"}};
   const auto images = static_cast<double>(test.size());
   for (std::int64_t id = 0; id < test.size(); ++id) {
@@ -148,7 +148,7 @@ Task::Outcome FindPlumes::run(Context& context) {
                    fmt::format("training has {} points along z, test {}; use files of one grid", training->image(0).nz,
                                test->image(0).nz));
   images_ = test->size();
-  auto rows = rivals(*training, *test);
+  auto rows = baselines(*training, *test);
   for (const auto& model : params_.models) rows.push_back(network(model, *test, context));
   for (const auto& c : test->citations()) citations_.push_back(c);
   write(rows, *test, context);

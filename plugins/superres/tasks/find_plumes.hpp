@@ -8,8 +8,8 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/superres/datasets/baselines.hpp"
 #include "plugins/superres/datasets/overlap.hpp"
-#include "plugins/superres/datasets/rivals.hpp"
 
 namespace cambium::superres {
 
@@ -44,7 +44,7 @@ class FindPlumes : public Task, public Checked {
     void add(std::span<const std::uint8_t> found, std::span<const std::uint8_t> truth, double images);
   };
   std::shared_ptr<Plumes> open(const deck::Choice<train::Dataset>& data, const char* key, Context& context) const;
-  std::vector<Row> rivals(const Plumes& training, const Plumes& test) const;
+  std::vector<Row> baselines(const Plumes& training, const Plumes& test) const;
   Row network(const std::string& model, Plumes& test, Context& context);
   void write(const std::vector<Row>& rows, const Plumes& test, Context& context);
 

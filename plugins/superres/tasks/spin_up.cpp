@@ -17,7 +17,7 @@ namespace cambium::superres {
 
 void SpinUp::Steady::describe(deck::Describe<Steady>& d) {
   d("run", &Steady::run, "name among 'runs'").example("cold");
-  d("from", &Steady::from, "time from which on that run counts as steady").non_negative();
+  d("start_time", &Steady::from, "time from which on that run counts as steady").formerly("from").non_negative();
 }
 
 void SpinUp::Params::describe(deck::Describe<Params>& d) {

@@ -14,7 +14,7 @@ class SpectrumWriter : public Writer {
     static void describe(deck::Describe<Params>& d) {
       d("file", &Params::file, "name in the folder of the stage").def("spectrum.csv");
       d("every", &Params::every, "steps between two samples").at_least(1).def(50);
-      d("from", &Params::from, "time at which averaging begins").non_negative().def(0.0);
+      d("start_time", &Params::from, "time at which averaging begins").formerly("from").non_negative().def(0.0);
     }
   };
   SpectrumWriter(const Params& params, Context& context) : params_(params), context_(context) {}

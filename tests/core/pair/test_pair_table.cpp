@@ -84,7 +84,7 @@ TEST_CASE("intervals divide every octave of r^2 alike") {
 
 TEST_CASE("a table says why it cannot be") {
   CHECK(refusal(2.0, wanted(1e-9, 2.5)) ==
-        "table: `from` is 2.5 Å and the cut-off 2 Å; within `from` the formula is computed, so it must be smaller");
+        "table: `inner` is 2.5 Å and the cut-off 2 Å; within `inner` the formula is computed, so it must be smaller");
   CHECK(refusal(8.0, wanted(1e-18, 2.0)) ==
         "table: 16385 intervals from 2 to 8 Å are too few for an error of 1.0e-18; give a larger `error`");
 }

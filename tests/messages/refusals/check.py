@@ -26,7 +26,7 @@ stages:
       output:
         - {type: h5md, every: 100}
         - {type: extxyz, every: 100}
-        - {type: rdf, every: 100, from: 2000}
+        - {type: rdf, every: 100, start_step: 2000}
   - simulate:
       physics: md
       structure: {file: "{run}/simulate/restart.4000.h5"}
@@ -115,14 +115,14 @@ stages:
   - simulate:
       physics: rayleigh_benard
       rayleigh: 1e5
-      width: 2
+      aspect_ratio: 2
       cells: [16, 8]
       initial: {noise: 0.1}
       end_time: 100
       output: [{type: fields, interval: 1}, {type: spectrum}]
   - verify: {data: "{run}/simulate/fields.h5", equations: ["dx(u) + dz(w) = 0"]}
   - reconstruct: {data: "{run}/simulate/fields.h5", rayleigh: 1e5, ratio: [1, 2, 2]}
-  - spin_up: {runs: {cold: "{run}/simulate"}, steady: {run: cold, from: 50}}
+  - spin_up: {runs: {cold: "{run}/simulate"}, steady: {run: cold, start_time: 50}}
 """
 SERIES = """
 run: {name: sea, directory: out}
@@ -245,7 +245,7 @@ says("label", C + "test", "none: not a deepmd/npy system: there is no type.raw",
 # Training
 says("fit", A + "train.batch", "batch is 40, but the training set has 16 samples; lower batch", A + "train.batch=40")
 says("fit", A + "train.hold_out", "hold_out 0.001 of 16 samples is none; hold out more, or leave it away", A + "train.hold_out=0.001")
-says("fit", A + "train.validate.measure", "validate.measure has 9 weights, but mlp is judged by ", A + "train.hold_out=0.2",
+says("fit", A + "train.validate.measure", "validate.metric_weights has 9 weights, but mlp is evaluated by ", A + "train.hold_out=0.2",
      A + "train.validate.measure=[1, 1, 1, 1, 1, 1, 1, 1, 1]")
 says("fit", A + "train.dataset.files[0]", "none.h5", A + "train.dataset.files=[none.h5]")
 says("fit", A + "train", "x.h5", A + "train.dataset.files=[x.h5]")

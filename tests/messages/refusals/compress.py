@@ -10,7 +10,7 @@ stages:
   - simulate:
       physics: rayleigh_benard
       rayleigh: 1e5
-      width: 2
+      aspect_ratio: 2
       cells: [16, 8]
       initial: {noise: 0.1}
       end_time: 1

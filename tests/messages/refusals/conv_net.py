@@ -24,9 +24,9 @@ def says(message, *overrides, **how):
 table.file("d.h5", {"image": IMAGES, "label": LABELS})
 says("channels: name at least one convolution", T + "network.channels=[]", command="check")
 says("channels: 0 channels are none; give 1 or more", T + "network.channels=[0]", command="check")
-says("kernel: 4 has no middle; give an odd width", T + "network.kernel=4", command="check")
-says("ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and more", T + "network.ranks=[-1, 0, 0]", command="check")
-says("ranks: 2 numbers for 3 layers; give one for each, 0 for a whole one", T + "network.ranks=[1, 0]", command="check")
+says("kernel_size: 4 has no middle; give an odd width", T + "network.kernel=4", command="check")
+says("factor_ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and more", T + "network.factor_ranks=[-1, 0, 0]", command="check")
+says("factor_ranks: 2 numbers for 3 layers; give one for each, 0 for a whole one", T + "network.factor_ranks=[1, 0]", command="check")
 table.file("line.h5", {"image": [[1.0, 2.0]] * 4, "label": LABELS})
 says("conv_net reads images of shape (height, width) or (channels, height, width); field 'image' has the shape (2)", T + "dataset.files=[line.h5]")
 says("3 convolutions halve an image of 4 x 4 to nothing; list fewer channels, or store images with their channels first", T + "network.channels=[2, 2, 2]")
@@ -52,7 +52,7 @@ table.file("more.h5", {"image": IMAGES, "label": [[0], [1], [2], [1]]})
 says("sample 2: 'label' is the class 2, but the model was trained on classes 0 to 1; leave the sample out, or train with such samples",
      T + "validate={every: 1}",
      T + "validation={type: hdf5, files: [more.h5], fields: [{name: image}, {name: label}]}")
-says("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}", T + "network.precision=bfloat16",
+says("activations in bfloat16 are not compressed; take precision float32, or activations: {mode: recomputed}", T + "network.precision=bfloat16",
      T + "activations={keep: compressed}", command="check")
 
 # Long short-term memory over bytes

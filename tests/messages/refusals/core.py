@@ -101,11 +101,11 @@ says("integrator 'nose_hoover' is not here by this name; take 'csvr' (constant t
 says("there is no integrator 'langevine'; did you mean 'langevin'?", S + "integrator=langevine")
 
 # Parts of the cell
-says("'ranks' makes equal bricks, which 'balance' would move; leave out one of them, or give balance: {by: volume}",
+says("'ranks' makes equal bricks, which 'balance' would move; leave out one of them, or give balance: {criterion: volume}",
      S + "ranks=[1, 1, 1]", S + "balance={every: 50}")
-says("found 'pair', expected one of: pairs, atoms, time, volume; did you mean 'pairs'?", S + "balance.by=pair")
+says("found 'pair', expected one of: pairs, atoms, time, volume; did you mean 'pairs'?", S + "balance.criterion=pair")
 says("found 0, expected a whole number >= 1", S + "balance.every=0")
-says("found 0.9, expected a number from 1 to 1000000", S + "balance.above=0.9")
+says("found 0.9, expected a number from 1 to 1000000", S + "balance.threshold=0.9")
 says("stages[0].simulate.balance.evry: unknown key; did you mean 'every'?", S + "balance={evry: 5}")
 says("stages[0].simulate.ballance: unknown key; did you mean 'balance'?", S + "ballance={}")
 

@@ -11,7 +11,7 @@ stages:
       physics: structure_growth
       box: 64
       particles: 8
-      time_steps: 4
+      num_steps: 4
       output: [{type: matter, every: 2}]
 """
 ATOMS = """
@@ -29,7 +29,7 @@ BOXES = """
 run: {name: boxes, directory: boxes}
 plugins: [cosmo]
 stages:
-  - structure_boxes: {boxes: 12, vary: {omega_m: [0.1, 0.5]}, box: 64, particles: 8, time_steps: 2}
+  - structure_boxes: {boxes: 12, vary: {omega_m: [0.1, 0.5]}, box: 64, particles: 8, num_steps: 2}
 """
 INFER = """
 run: {name: infer, directory: infer}
@@ -63,7 +63,7 @@ says("the transfer function eisenstein_hu does not hold where baryons (omega_b 0
      "take fewer, or 'transfer: bbks'", C + "omega_b=0.0495", C + "omega_m=0.05", C + "h=0.3")
 says("the transfer function eisenstein_hu_wiggles is that of a universe with baryons; give omega_b, or take 'transfer: eisenstein_hu'",
      C + "omega_b=0", C + "transfer=eisenstein_hu_wiggles")
-says("end (0.01) must be a later scale factor than start (0.02)", S + "end=0.01")
+says("final_scale_factor (0.01) must be greater than initial_scale_factor (0.02)", S + "end=0.01")
 says("particles (9) must be an even number; take 10", S + "particles=9")
 says("mesh (11) must be an even number; take 12", S + "mesh=11")
 says("a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5", S + "particles=134")
@@ -75,7 +75,7 @@ says("output 'matter' shows the physics structure_growth; leave it out", deck="a
 boxes = {"deck": "boxes.yaml"}
 says("give exactly one of 'vary' and 'cosmologies'", B + "vary={}", **boxes)
 says("give exactly one of 'vary' and 'cosmologies'", B + "cosmologies=a.h5", **boxes)
-says("end (0.05) must be a later scale factor than start (0.1)", B + "end=0.05", **boxes)
+says("final_scale_factor (0.05) must be greater than initial_scale_factor (0.1)", B + "end=0.05", **boxes)
 says("particles (9) must be an even number; take 10", B + "particles=9", **boxes)
 says("vary: a cosmology has no 'omega_k'; name omega_m, omega_b, h, n_s or sigma_8", B + "vary={omega_k: [0, 1]}", **boxes)
 says("vary: the interval of h must begin below its end, but is [0.8, 0.6]", B + "vary={h: [0.8, 0.6]}", **boxes)
@@ -111,7 +111,7 @@ says("'hole.h5': n_s in row 10 is no finite number; correct it, or leave the row
 table.begins(deck="boxes.yaml")
 infer = {"deck": "infer.yaml"}
 says("training [3, 3] holds no boxes; give the first and one past the last", I + "training=[3, 3]", **infer)
-says("training and test share boxes; judge by others than those that are fitted", I + "training=[0, 9]", **infer)
+says("training and test share boxes; evaluate on others than those of the fit", I + "training=[0, 9]", **infer)
 says("training has fewer than 5 boxes; give more", I + "training=[0, 4]", **infer)
 says("test asks for boxes up to 19, but 'boxes/structure_boxes/boxes.h5' has 12; make more, or ask for fewer", I + "test=[8, 20]",
      command="run", **infer)

@@ -19,7 +19,7 @@ stages:
       checkpoint: {every: 2}
       output:
         - {type: rdf, every: 2}
-        - {type: msd, every: 1, length: 3, origins: 1}
+        - {type: msd, every: 1, max_lag: 3, origins: 1}
 """
 TRAIN = """
 run: {name: t, directory: out}
@@ -112,7 +112,7 @@ says("batch is 1000000000000000000, but the training set has 40 samples; lower b
 says(("a network with layers of 2e+15 weights would take at least 16 PB" + NODE, LEFT, "make 'layers' narrower, or use more nodes"),
      T + "network.layers=[1000000000000000]", deck="train.yaml")
 says(("a transformer with blocks of 1.2e+17 weights would take at least 960 PB" + NODE, LEFT, "lower 'width' or 'layers', or use more nodes"),
-     T + "network={type: transformer, width: 100000000, heads: 4, layers: 1, expand: 4}", deck="train.yaml")
+     T + "network={type: transformer, width: 100000000, heads: 4, layers: 1, mlp_ratio: 4}", deck="train.yaml")
 says(("a text of 1000000000000000 bytes would take at least 5 PB" + NODE, LEFT, "give a smaller 'length'"),
      T + "dataset={type: grammar, samples: 20, length: 1000000000000000}", deck="train.yaml")
 says(("1000000000000000 weeks on 30 x 60 cells would take at least 7.22 EB" + NODE, LEFT, "give fewer 'weeks' or cells"),
@@ -121,10 +121,10 @@ says(("convection in 1000000000 x 1000000000 cells would take at least 64 EB" + 
      "stages[0].simulate.cells=[1000000000, 1000000000]", deck="convection.yaml")
 says(("a fluid at 2000000000 points would take at least 480 GB" + NODE, LEFT, "give fewer 'points'"),
      "stages[0].simulate.points=2000000000", deck="fluid.yaml")
-says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give a smaller 'length'"),
-     S + "output=[{type: msd, length: 2000000000}]", command="run")
-says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give a smaller 'length'"),
-     S + "output=[{type: vacf, length: 2000000000}]", command="run")
+says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give a smaller 'max_lag'"),
+     S + "output=[{type: msd, max_lag: 2000000000}]", command="run")
+says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give a smaller 'max_lag'"),
+     S + "output=[{type: vacf, max_lag: 2000000000}]", command="run")
 # Whole numbers beyond what doubles count
 says("found 1e18, expected a whole number >= 1 (up to 9e15 with a point or an exponent; beyond, give all digits)", T + "dataset.samples=1e18",
      deck="train.yaml")
@@ -312,7 +312,7 @@ resumes(("train/training.csv:3: this is no row of 5 numbers: the file is damaged
 killed("run.directory=direct", "--test-size", deck=os.path.join(SOURCE, "inputs/train/direct.yaml"))
 resumes(("train/restart.20.h5' holds 1 grids of direct weights, but the deck's model has ", "; resume with the model that wrote it"), "direct",
         "train/restart.20.h5", through_hdf5(lambda file: replaced(file, "train/grids", [1.0])))
-killed("run.directory=kinetic", S + "steps=4", S + "checkpoint.every=2", S + "physics=vlasov_maxwell", S + "observables={growth_rate: {from: 0, to: 1}}",
+killed("run.directory=kinetic", S + "steps=4", S + "checkpoint.every=2", S + "physics=vlasov_maxwell", S + "observables={growth_rate: {start_time: 0, end_time: 1}}",
                  deck="kinetic.yaml")
 resumes((MD_FILE + "': the field Ex holds 1 numbers, expected 24", RESUME), "kinetic", MD_FILE, through_hdf5(lambda file: replaced(file, "physics/field/Ex", [1.0])))
 resumes((MD_FILE + "': 1 times and ", " energies of the fit of a growth rate; the file is damaged or was changed, resume from another one"), "kinetic", MD_FILE,

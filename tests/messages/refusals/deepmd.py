@@ -49,9 +49,9 @@ for name, text in {"label.yaml": LABEL, "train.yaml": TRAIN, "two.xyz": pair(1.0
 # Groups and structures
 G = S + "groups="
 says("group 'a' has both a slab and a block: put the slab's limits into the block",
-     G + "{a: {slab: {axis: x, low: 0, high: 1}, block: {low: [0, 0, 0], high: [1, 1, 1]}}}", command="run")
-says("a slab needs low < high", G + "{a: {slab: {axis: x, low: 1, high: 0}}}")
-says("a block needs low < high in all three directions", G + "{a: {block: {low: [0, 0, 0], high: [1, 0, 1]}}}")
+     G + "{a: {slab: {axis: x, lower: 0, upper: 1}, block: {lower: [0, 0, 0], upper: [1, 1, 1]}}}", command="run")
+says("a slab needs lower < upper", G + "{a: {slab: {axis: x, lower: 1, upper: 0}}}")
+says("a block needs lower < upper in all three directions", G + "{a: {block: {lower: [0, 0, 0], upper: [1, 0, 1]}}}")
 says("40 groups are given, at most 31 are possible", G + "{" + ", ".join(f"g{k}: {{tags: [[1, 2]]}}" for k in range(40)) + "}")
 says("give either 'lattice' or 'file'", S + "structure.file=a.xyz")
 says("masses: the structure has no species 'Cu'; known: Ar", S + "masses={Cu: 63.5}")
@@ -74,8 +74,8 @@ says("output[0] (extxyz) and output[1] (extxyz) both write trajectory.extxyz: le
      "give it another name", S + "output=[{type: extxyz}, {type: extxyz, every: 2}]")
 says("zbl: Xx is no element; give its nuclear charge: `charges: {Xx: ...}`", LATTICE + "species=[Xx]", S + "masses={Xx: 1}",
      S + "potential={type: sum, terms: [{type: zbl, inner: 1, outer: 2}]}")
-says("table: `from` is 3 Å and the cut-off 2 Å; within `from` the formula is computed, so it must be smaller",
-     S + "potential={type: zbl, inner: 1, outer: 2, table: {from: 3}}")
+says("table: `inner` is 3 Å and the cut-off 2 Å; within `inner` the formula is computed, so it must be smaller",
+     S + "potential={type: zbl, inner: 1, outer: 2, table: {inner: 3}}")
 says("table: 13200 intervals from 0.666667 to 2 Å are too few for an error of 1.0e-18; give a larger `error`",
      S + "potential={type: zbl, inner: 1, outer: 2, table: {error: 1e-18}}")
 says("stillinger_weber describes one species, but the deck has 2: O, H", L + "structure={file: two.xyz}", L + "potential=stillinger_weber", deck="label.yaml")
@@ -97,7 +97,7 @@ says("step 1: an atom moved by more than 1e150 Å on rank 0", S + "initial_tempe
      command="run", code=4)
 
 # Restarts with other samplings
-RDF, VACF = "{type: rdf, every: 1, r_max: 5, bins: %d}", "{type: vacf, every: 1, length: %d, origins: 1}"
+RDF, VACF = "{type: rdf, every: 1, r_max: 5, bins: %d}", "{type: vacf, every: 1, max_lag: %d, origins: 1}"
 table.interrupts("run.directory=sampled", S + "checkpoint={every: 1}", S + f"output=[{RDF % 10}]")
 says("rdf: the checkpoint has 10 bins but this deck asks for 20: resume with the deck that wrote it",
      command=["restart", "sampled", S + f"output=[{RDF % 20}]"])
@@ -107,7 +107,7 @@ says(("' in 'correlated/simulate/restart.2.h5' was sampled with length 10 and or
       "with the deck that wrote it",), command=["restart", "correlated", S + f"output=[{VACF % 20}]"])
 
 # Labels
-says("low must be less than high", L + "select={low: 2, high: 1}", L + "explore_with={type: deep_potential, model: a.dp}", deck="label.yaml")
+says("f_trust_lo must be less than f_trust_hi", L + "select={low: 2, high: 1}", L + "explore_with={type: deep_potential, model: a.dp}", deck="label.yaml")
 says("nothing is sampled; give 'perturbed' or 'dynamics'", L + "perturbed.frames=0", deck="label.yaml")
 says("'select' needs 'explore_with', a deep_potential with a committee", L + "select={low: 0.1, high: 1}", deck="label.yaml")
 says("label: 'select' measures how much the models of a committee deviate; give explore_with.committee", L + "select={low: 0.1, high: 1}",

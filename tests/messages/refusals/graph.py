@@ -59,7 +59,7 @@ says("'timestep' is missing: nothing diffuses and nothing flows, so no step is t
 says("timestep 1 is longer than the longest stable step, 0.6275; take a shorter one, none, or 'method: implicit'", S + "timestep=1")
 says(("stages[0].simulate.species[0].reaction: there is no variable 'v'; known: u, t, x, y, z, beta\n    beta*u*v\n           ^"), U + "reaction=beta*u*v")
 says(("stages[0].simulate.species[0].initial: there is no variable 'qq'; known: x, y, z, node, beta\n    1 + qq\n        ^"), U + "initial=1 + qq")
-says("u is not finite any more after step 10 (t = 5) at node 0; take a shorter 'timestep' or a smaller 'courant'", U + "diffusion=0.01",
+says("u is not finite any more after step 10 (t = 5) at node 0; take a shorter 'timestep' or a smaller 'cfl'", U + "diffusion=0.01",
      U + "reaction=100*exp(u)", S + "timestep=0.5", S + "end_time=50", command="run", code=4)
 says("u is not finite at the start, at node 0; correct the formulas, or the file, that it begins with", U + "initial=log(node)", command="run", code=4)
 for type in ("h5md", "extxyz"):
@@ -82,8 +82,8 @@ edges("FILE:1: 'u v' or 'u v weight' was expected, but the line has 1 word; is t
 edges("FILE:3: the weight -2 is negative; heat would flow towards what is warmer", "0 1\n# more\n1 2 -2\n")
 edges("FILE:1: expected a number for the weight of an edge, found 'nan'", "0 1 nan\n")
 edges("FILE:2: nodes have numbers from 0 on, not -1", "0 1\n-1 2\n")
-edges("FILE:1: node 0 comes before the first one, 1; set 'first' to the number of the first node", "0 1\n1 2\n", S + "graph.first=1")
-edges("FILE:1: node 3000000000 is more than 2147483647; remove 'first', so that nodes are those that edges name", "3000000000 1\n", S + "graph.first=0")
+edges("FILE:1: node 0 comes before the first one, 1; set 'first_index' to the number of the first node", "0 1\n1 2\n", S + "graph.first=1")
+edges("FILE:1: node 3000000000 is more than 2147483647; remove 'first_index', so that nodes are those that edges name", "3000000000 1\n", S + "graph.first=0")
 edges("'FILE' holds no edge; give lines 'i j [weight]'", "# nothing\n")
 edges("'FILE': the edge between nodes 0 and 1 has the weight 1 once and 2 another time; give it one weight, this graph has no directions",
       "0 1 1\n1 0 2\n")

@@ -6,8 +6,8 @@ run: {name: links, directory: links}
 plugins: [graph]
 stages:
   - train:
-      network: {type: light_gcn, width: 4, negatives: 8}
-      dataset: {type: links, made: {users: 20, items: 15, links: 4}}
+      network: {type: light_gcn, embedding_dim: 4, negatives: 8}
+      dataset: {type: links, synthetic: {users: 20, items: 15, links: 4}}
       batch: 20
       epochs: 1
       learning_rate: {type: constant, start: 0.01}
@@ -17,7 +17,7 @@ run: {name: predict, directory: predict}
 plugins: [graph]
 stages:
   - predict_links:
-      dataset: {type: links, made: {users: 20, items: 15, links: 4}}
+      dataset: {type: links, synthetic: {users: 20, items: 15, links: 4}}
       singular_vectors: 4
 """
 T, P = "stages[0].train.", "stages[0].predict_links."
@@ -53,9 +53,9 @@ def reads_text(message, edges, *keys, held_out=None):
 
 
 # The data set
-says("give one of: file (HDF5), edges (text), made", T + "dataset={type: links}")
-says("give one of: file (HDF5), edges (text), made", T + "dataset={type: links, file: a.h5, edges: b.txt}")
-says("held_out_edges, bipartite, users, items, columns and counts go with edges; a file and made-up links say all this themselves",
+says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: links}")
+says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: links, file: a.h5, edges: b.txt}")
+says("held_out_edges, bipartite, users, items, columns and counts go with edges; a file and synthetic links say all this themselves",
      T + "dataset={type: links, file: a.h5, users: 3}")
 says("items belong to users; of a plain graph (bipartite: false) give users", T + "dataset={type: links, edges: a.txt, bipartite: false, items: 3}")
 says("tuning goes with file, which has links to validate by", T + "dataset={type: links, edges: a.txt, tuning: true}")
@@ -97,7 +97,7 @@ says("users: there is no user 20; made has 20, numbered 0 to 19", P + "users=[20
 says("models: no file is named 'there/model_*/model.h5'", P + "models=[there/model_*/model.h5]", deck="predict.yaml", command="run")
 table.begins("run.directory=trained")
 says("made: these are not the links that this light_gcn was trained on, to whose users and items its embeddings belong; give the data set of "
-     "its training, or train on this one", P + "models=[trained/train/model.h5]", P + "dataset.made.seed=2", deck="predict.yaml", command="run")
+     "its training, or train on this one", P + "models=[trained/train/model.h5]", P + "dataset.synthetic.seed=2", deck="predict.yaml", command="run")
 table.begins("run.directory=other", T + "dataset=" + BOX, T + "model={type: mlp, layers: [4], input: input, target: target}", T + "batch=4")
 says("models: 'other/train/model.h5' holds a mlp, which gives links no score; light_gcn does", P + "models=[other/train/model.h5]",
      deck="predict.yaml", command="run")

@@ -17,8 +17,8 @@ run: {name: judge, directory: judge}
 plugins: [graph]
 stages:
   - molecule_energies:
-      training: {type: molecules, made_up: {molecules: 10}, fold: 0}
-      test: {type: molecules, made_up: {molecules: 10}, fold: 0, part: test}
+      training: {type: molecules, synthetic: {molecules: 10}, fold: 0}
+      test: {type: molecules, synthetic: {molecules: 10}, fold: 0, split: test}
 """
 FORMULA = """
 run: {name: formula, directory: formula}
@@ -57,13 +57,13 @@ def wrong(name, message, **changed):
 # Keys
 file("two.h5")
 table.file("judge.yaml", JUDGE), table.file("formula.yaml", FORMULA)
-says("give one of: file, made_up", D + "made_up={molecules: 10}", command="check")
-says("give one of: file, made_up", D + 'file=""', command="check")
-says("part: test takes the molecules of a fold; say which (fold: 0), or leave part out for all molecules", D + "fold=null", D + "part=test",
+says("give one of: file, synthetic", D + "made_up={molecules: 10}", command="check")
+says("give one of: file, synthetic", D + 'file=""', command="check")
+says("split: test takes the molecules of a fold; say which (fold: 0), or leave split out for all molecules", D + "fold=null", D + "part=test",
      command="check")
 says("fold is 5, but they are counted from 0 to 4", D + "fold=5", command="check")
 says("energy_unit: nm is no unit of an energy; give one such as kcal/mol or eV", D + "energy_unit=nm", command="check")
-says("'atoms' needs 1 <= fewest <= most <= 200", T + "dataset={type: molecules, made_up: {atoms: [9, 4]}}", command="check")
+says("'atoms' needs 1 <= fewest <= most <= 200", T + "dataset={type: molecules, synthetic: {atoms: [9, 4]}}", command="check")
 
 # HDF5
 wrong("none.h5", "'none.h5', group 'small': there is no array 'energy'; molecules need offset, species, position and energy", energy=None)
@@ -127,10 +127,10 @@ says("'formula/train/model.h5' is a 'mlp', which gives no energies of molecules;
      J + "models=[formula/train/model.h5]", deck="judge.yaml")
 file("gold.h5", species=[8, 1, 1, 79, 1])
 says("a molecule has the element Au, which none of the training set has", J + "test={type: molecules, file: gold.h5, group: small}", deck="judge.yaml")
-says("there is nothing to judge: name models, rivals or both", J + "rivals=[]", deck="judge.yaml", command="check")
+says("there is nothing to evaluate: name models, baselines or both", J + "rivals=[]", deck="judge.yaml", command="check")
 says("the energies for training are in kcal/mol, those for the test in eV; convert one of them", J + "test={type: molecules, file: unit.h5, group: small}",
      deck="judge.yaml")
-says("all molecules of 'test' stand in 'training', too, so that their errors say little; give other molecules: part: test of the same fold",
+says("all molecules of 'test' stand in 'training', too, so that their errors say little; give other molecules: split: test of the same fold",
      J + "test.part=training", deck="judge.yaml")
 
 table.run()

@@ -7,7 +7,7 @@ plugins: [graph]
 stages:
   - train:
       network: {type: gcn, layers: [4]}
-      dataset: {type: graph, made: {nodes: 60, classes: 2, width: 8, training: 5}}
+      dataset: {type: graph, synthetic: {nodes: 60, classes: 2, num_features: 8, training: 5}}
       loader: whole_graph
       epochs: 1
       learning_rate: {type: constant, start: 0.01}
@@ -18,7 +18,7 @@ plugins: [graph]
 stages:
   - classify_nodes:
       models: []
-      dataset: {type: graph, made: {nodes: 60, classes: 2, width: 8, training: 5}, nodes: test}
+      dataset: {type: graph, synthetic: {nodes: 60, classes: 2, num_features: 8, training: 5}, nodes: test}
       mlp: {seeds: 0}
 """
 T, C = "stages[0].train.", "stages[0].classify_nodes."
@@ -52,12 +52,12 @@ def reads_text(message, edges, *keys, labels=None):
 
 
 # The data set
-says("give one of: file (HDF5), edges (text), made", T + "dataset={type: graph}")
-says("give one of: file (HDF5), edges (text), made", T + f"dataset={{type: graph, file: a.h5, made: {MADE}}}")
-says("labels, count, directed, columns and counts go with edges; a file and a made-up graph say all this themselves",
-     T + f"dataset={{type: graph, made: {MADE}, directed: true}}")
+says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: graph}")
+says("give one of: file (HDF5), edges (text), synthetic", T + f"dataset={{type: graph, file: a.h5, synthetic: {MADE}}}")
+says("labels, count, directed, columns and counts go with edges; a file and a synthetic graph say all this themselves",
+     T + f"dataset={{type: graph, synthetic: {MADE}, directed: true}}")
 says("divided leaves each rank a part of the features, and features: true wants them with every node; remove one of the two",
-     T + f"dataset={{type: graph, made: {MADE}, divided: true, features: true}}")
+     T + f"dataset={{type: graph, synthetic: {MADE}, divided: true, features: true}}")
 reads_text("EDGES: no node is marked for training; give the graph roles (split), or take nodes: labelled", "0 1\n")
 reads("FILE: node 0 is one of those for training, but its class is not known", graph(labels=[-1, 1, 1]))
 
@@ -75,7 +75,7 @@ reads_text("EDGES: the edge between nodes 1 and 0 has the weight 3 in one direct
            "directed", "0 1 2\n1 0 3\n", labels="0 1 training\n1 0 test\n")
 reads_text("LABELS:1: classes are numbered from 0 to 999999, not -1", "0 1\n", labels="0 -1\n")
 reads_text("EDGES: a graph without nodes", "# nothing\n")
-reads_text("EDGES: nodes have 1 class; two or more can be told apart", "0 1\n", labels="0 0 training\n1 0\n")
+reads_text("EDGES: nodes have 1 class; a classification needs two or more", "0 1\n", labels="0 0 training\n1 0\n")
 
 # Files
 reads("'FILE' has no attribute 'nodes' (how many there are); is it a file of a graph?", {"edges": [[0, 1]]})
@@ -122,13 +122,13 @@ says("graph_attention weighs neighbours by itself, for which the layout grid_2d 
 
 # Judging
 says("models: no file is named 'there/model_*/model.h5'", C + "models=[there/model_*/model.h5]", deck="classify.yaml", command="run")
-says("classify_nodes judges nodes of a graph; give a dataset of type graph", C + "dataset=" + BOX, deck="classify.yaml", command="run")
+says("classify_nodes evaluates nodes of a graph; give a dataset of type graph", C + "dataset=" + BOX, deck="classify.yaml", command="run")
 table.begins("run.directory=trained")
 JUDGE = C + "models=[trained/train/model.h5]"
 says("made: nodes have 9 features, but this gcn reads 8; take a graph with the same features, or train on this one", JUDGE,
-     C + "dataset.made.width=9", deck="classify.yaml", command="run")
+     C + "dataset.synthetic.width=9", deck="classify.yaml", command="run")
 says("made: classes are numbered up to 2, but this gcn knows 2; take a graph with the same classes, or train on this one", JUDGE,
-     C + "dataset.made.classes=3", deck="classify.yaml", command="run")
+     C + "dataset.synthetic.classes=3", deck="classify.yaml", command="run")
 table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4], input: input, target: target}", T + "loader=shuffle", T + "batch=4")
 says("models: 'other/train/model.h5' holds a mlp, which gives nodes no class; gcn, graph_sage and graph_attention do",
      C + "models=[other/train/model.h5]", deck="classify.yaml", command="run")

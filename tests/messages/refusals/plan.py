@@ -57,7 +57,7 @@ says("--stage 2: a stage 'evaluate' cannot be planned; give the number of a stag
 says("physics 'moment_fluid' does not say what its steps cost, so that they cannot be planned; `cambium list cost` names those that do",
      deck="fluid.yaml")
 says("how long a step computes is not known of this deck (16384 atoms, sum within 8.5 Å and 1 Å of skin); give --rate, the atom-steps/s of one rank "
-     "that the last page of a run on such a device prints",
+     "that the summary of a run on such a device prints",
      S + "potential={type: sum, terms: [{type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.5}]}")
 says("structure.keep: a part of 16384000000 atoms is not counted to plan; leave 'keep' out, and give a lattice with as many cells as the part has",
      S + "structure.lattice.cells=[1600, 1600, 1600]", S + "structure.keep={sphere: {center: [0.5, 0.5, 0.5], radius: 30, fractional: true}}")

@@ -196,7 +196,7 @@ table.file("product.yaml", TRAIN.replace("directory: train", "directory: product
       dataset: {type: forecast_windows, series: {file: s.h5}, window: 4, horizon: 4}
       budget: 0.5
 """)
-says(("model: '", "model.h5' holds a stacked_lstm, whose layers cannot become products; networks that can have a key 'ranks': mlp, transformer, "
+says(("model: '", "model.h5' holds a stacked_lstm, whose layers cannot become products; networks that can have a key 'factor_ranks': mlp, transformer, "
       "conv_net, flow_unet, meshfree_flow_net, cosmoflow"), deck="product.yaml", command="run")
 
 table.run()

@@ -9,7 +9,7 @@ plugins: [pretrain]
 stages:
   - train:
       network: {type: field_encoder, channels: [2], width: 2, partner: field}
-      dataset: {type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, apart: 1}
+      dataset: {type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, pair_offset: 1}
       batch: 4
       steps: 1
       optimizer: adam
@@ -20,23 +20,23 @@ run: {name: judge, directory: judge}
 plugins: [pretrain]
 stages:
   - neighbours:
-      archive: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}
-      queries: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8], seed: 2}}
+      archive: {type: field_archive, synthetic: {simulations: 4, snapshots: 3, cells: [8, 8]}}
+      queries: {type: field_archive, synthetic: {simulations: 4, snapshots: 3, cells: [8, 8], seed: 2}}
 """
 PROBE = """
 run: {name: probe, directory: probe}
 plugins: [pretrain]
 stages:
   - probe:
-      training: {type: images, made_up: {samples: 40, size: 8}}
-      test: {type: images, made_up: {samples: 20, size: 8, seed: 2}}
+      training: {type: images, synthetic: {samples: 40, size: 8}}
+      test: {type: images, synthetic: {samples: 20, size: 8, seed: 2}}
 """
 NEXT = """
 run: {name: next, directory: next}
 plugins: [pretrain]
 stages:
   - novelty:
-      archive: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}
+      archive: {type: field_archive, synthetic: {simulations: 4, snapshots: 3, cells: [8, 8]}}
       candidates: {drift: [0, 1], slope: [1, 2]}
       choose: 2
 """
@@ -46,7 +46,7 @@ plugins: [pretrain]
 stages:
   - embed:
       model: views/train/model.h5
-      dataset: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}
+      dataset: {type: field_archive, synthetic: {simulations: 4, snapshots: 3, cells: [8, 8]}}
 """
 FORMULA = """
 run: {name: formula, directory: formula}
@@ -91,14 +91,14 @@ def run_file(name, moments=4, cells=(6, 4), periodic=1, **changed):
 run_file("a.h5"), run_file("b.h5")
 
 # Keys of the loss
-says("temperature.least (0.5) must not be greater than temperature.most (0.1)", N + "loss={temperature: {least: 0.5, most: 0.1}}", command="check")
-says("temperature.start (2) must lie between least (0.01) and most (1)", N + "loss={temperature: {start: 2}}", command="check")
+says("temperature.min (0.5) must not be greater than temperature.max (0.1)", N + "loss={temperature: {min: 0.5, max: 0.1}}", command="check")
+says("temperature.start (2) must lie between min (0.01) and max (1)", N + "loss={temperature: {start: 2}}", command="check")
 says("scheme v1 keeps its temperature, but temperature.rate is not 0; take v3, or remove rate", N + "loss={scheme: v1, temperature: {rate: 0.1}}",
      command="check")
 
 # How samples are shared among ranks
 says("reduce.mode is ordered, but field_encoder compares all samples of a step with each other; remove reduce.mode", T + "reduce={mode: ordered, slices: 2}")
-says("accumulate is 2, but field_encoder compares all samples of a step with each other, which parts of it cannot; remove accumulate", T + "accumulate=2")
+says("gradient_accumulation_steps is 2, but field_encoder compares all samples of a step with each other, which parts of it cannot; remove gradient_accumulation_steps", T + "accumulate=2")
 says("a step of 1 samples leaves some of 2 ranks without one, but field_encoder needs them all; take a batch that leaves none or at least 2 of the 6 "
      "samples over, or fewer ranks", T + "batch=5", ranks=2)
 
@@ -107,14 +107,14 @@ says("'channels' names no stage", N + "channels=[]", command="check")
 says("a field and an unchanged copy of it teach nothing; give 'augment', or another 'partner'", N + "partner=view", command="check")
 says("pool: cells reads whole fields, but 'augment.crop' cuts them; take pool: mean, or remove the crop", N + "pool=cells", N + "augment={crop: [6, 2]}",
      command="check")
-says("partner is field, but the samples have none; give the data set 'apart' (field_archive) or 'halves' (images)", D + "apart=0")
+says("partner is field, but the samples have none; give the data set 'pair_offset' (field_archive) or 'halves' (images)", D + "apart=0")
 says("partner is parameters, but the data set has none; give it 'parameters', one value for each run", N + "partner=parameters", D + "parameters={}")
 says("field_encoder reads fields over two or three axes: give a dataset of type field_archive or images", T + "dataset=" + PLAIN)
-says("sample 0 has no 'partner': an encoder of pairs needs it; give the data set 'apart' (field_archive) or 'halves' (images)",
+says("sample 0 has no 'partner': an encoder of pairs needs it; give the data set 'pair_offset' (field_archive) or 'halves' (images)",
      T + "validation={type: field_archive, files: [a.h5], fields: [b, w]}", T + "validate={every: 1}")
 says("augment.crop is 6 x 9, but fields have 6 x 4 cells; take at most those", N + "augment={crop: [6, 9]}")
 says("augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and reflect what these fields allow",
-     N + "augment={warp: {turn: 10}}")
+     N + "augment={warp: {rotate: 10}}")
 says("augment.shift names axis 1, which is not periodic: a shifted field would not be one of this system; remove it, or crop along it",
      N + "augment={shift: [1]}")
 
@@ -136,23 +136,23 @@ says("small views have no extents; give 'small.crop'", M % ", small: {views: 2}"
 says("all weights are 0; leave one term at least", M % ", weights: {instance: 0, local: 0, group: 0}", command="check")
 
 # Fields
-says("runs adds to files of fields; remove 'runs', or take files and fields", T + "dataset={type: field_archive, made_up: {simulations: 4}, runs: a.csv}",
+says("runs adds to files of fields; remove 'runs', or take files and fields", T + "dataset={type: field_archive, synthetic: {simulations: 4}, runs: a.csv}",
      command="check")
-RUNS = T + "dataset={type: field_archive, files: [a.h5], fields: [b, w], parameters: {rayleigh: [1e4]}, apart: 1, runs: %s}"
+RUNS = T + "dataset={type: field_archive, files: [a.h5], fields: [b, w], parameters: {rayleigh: [1e4]}, pair_offset: 1, runs: %s}"
 for name, text in {"no.csv": "rayleigh\n", "other.csv": "file,prandtl\nb.h5,1\n", "short.csv": "file,rayleigh\nb.h5\n", "word.csv": "file,rayleigh\nb.h5,x\n"}.items():
     table.file(name, text)
 says("'no.csv' is no table of runs: its first line begins with 'file,'; give the made.csv of a stage novelty with 'run'", RUNS % "no.csv")
 says("'other.csv' has no column 'rayleigh'; give 'parameters' those that novelty chose among", RUNS % "other.csv")
 says("'short.csv': line 2 has 1 values, the first has 2; make the table again", RUNS % "short.csv")
 says("'word.csv': line 2: 'x' is no number; make the table again", RUNS % "word.csv")
-says("give one of: files, made_up", D + "made_up={simulations: 4}", command="check")
+says("give one of: files, synthetic", D + "made_up={simulations: 4}", command="check")
 says("give one of: fields, array", D + "fields=[]", command="check")
 says("times goes from 3 to 1; give an earlier and a later one", D + "times=[3, 1]", command="check")
-says("give one of: moments, without_moments", D + "moments=[1]", D + "without_moments=[2]", command="check")
-says("moments count from 0, but -1 is named; give numbers of moments", D + "moments=[-1, 2]", command="check")
-says("'a.h5' has 4 moments, none of which is taken; change 'moments' or 'without_moments'", D + "moments=[4]")
+says("give one of: snapshots, exclude_snapshots", D + "moments=[1]", D + "without_moments=[2]", command="check")
+says("snapshots count from 0, but -1 is named; give indices of snapshots", D + "moments=[-1, 2]", command="check")
+says("'a.h5' has 4 snapshots, none of which is taken; change 'snapshots' or 'exclude_snapshots'", D + "moments=[4]")
 says("parameters.rayleigh has 1 values for 2 files; give one for each", D + "parameters={rayleigh: [1]}", command="check")
-says("'cells' must be at least 4 along both axes", T + "dataset={type: field_archive, made_up: {cells: [2, 8]}}", command="check")
+says("'cells' must be at least 4 along both axes", T + "dataset={type: field_archive, synthetic: {cells: [2, 8]}}", command="check")
 says("'a.h5' has no field 'q'; it has: b, w", D + "fields=[q]")
 run_file("other.h5", cells=(5, 4))
 says("'other.h5' has fields of 5 x 4 cells, 'a.h5' of 6 x 4; an archive has one shape: resample one of them", D + "files=[a.h5, other.h5]")
@@ -173,9 +173,9 @@ run_file("huge.h5", **{"/tasks/w": np.full((4, 6, 4), 1e40)})
 says("'huge.h5': w is 1e+40 in moment 0, beyond what single precision holds (3.4e38); write it in a larger unit", D + "files=[a.h5, huge.h5]")
 says("periodic names 1 axes, but the fields of 'a.h5' have 2", D + "periodic=[1]")
 says("'a.h5' has no moment between 8 and 9, its times go from 0 to 3; change 'times'", D + "times=[8, 9]")
-says("'a.h5' has 4 moments, so that none has a partner 4 later; take a smaller 'apart', or leave the run out", D + "apart=4")
-MADE = "{type: field_archive, made_up: {simulations: 4, moments: 3}, times: [8, 9]}"
-says("made-up run 0 has no moment between 8 and 9; change 'times'", T + "dataset=" + MADE)
+says("'a.h5' has 4 snapshots, so that none has a partner 4 later; take a smaller 'pair_offset', or leave the run out", D + "apart=4")
+MADE = "{type: field_archive, synthetic: {simulations: 4, snapshots: 3}, times: [8, 9]}"
+says("synthetic run 0 has no moment between 8 and 9; change 'times'", T + "dataset=" + MADE)
 table.file("array.h5", {"frames": np.zeros((2, 3, 4, 5), "f4"), "flat": np.zeros((2, 3, 4), "f4")})
 ARRAY = "{type: field_archive, files: [array.h5], array: %s, periodic: %s, parameters: %s}"
 says("'array.h5': flat has 3 axes; simulations, moments and two or three axes of space are read", T + "dataset=" + ARRAY % ("flat", "[]", "{}"))
@@ -184,8 +184,8 @@ says("parameters.a has 3 values, but 'array.h5' holds 2 simulations; give one fo
 
 says("fields names b twice; name each once", D + "fields=[b, w, b]", command="check")
 says("periodic is 1 for an axis that closes on itself and 0 for others, not 2; mend it", D + "periodic=[2, 0]")
-says("moments names 7, but no run has more than 4 moments, counted from 0; change it", D + "moments=[1, 2, 7]")
-says("without_moments names 4, but no run has more than 4 moments, counted from 0; change it", D + "without_moments=[4]")
+says("snapshots names 7, but no run has more than 4 snapshots, counted from 0; change it", D + "moments=[1, 2, 7]")
+says("exclude_snapshots names 4, but no run has more than 4 snapshots, counted from 0; change it", D + "without_moments=[4]")
 run_file("turned.h5", **{"/scales/sim_time": np.array([0.0, 2.0, 1.0, 3.0])})
 says("'turned.h5': /scales/sim_time falls from 2 to 1 at moment 2; moments are read in the order of their times: sort the file, or take out what was written "
      "twice", D + "files=[a.h5, turned.h5]")
@@ -198,7 +198,7 @@ says("'none.h5': frames holds nothing, its shape is 0 x 3 x 4 x 5; leave the fil
 I = "{type: images, file: images.h5, %s}"
 table.file("images.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.arange(4), "few": np.arange(3), "flat": np.zeros((4, 8), "u1"),
                          "bad": np.where(np.arange(4)[:, None, None] == 1, np.nan, np.zeros((4, 8, 8)))})
-says("give one of: file, made_up", T + "dataset={type: images}", command="check")
+says("give one of: file, synthetic", T + "dataset={type: images}", command="check")
 says("'images.h5': flat has 2 axes; samples, rows and columns are read", T + "dataset=" + I % "images: flat")
 table.file("last.h5", {"images": np.zeros((10, 10, 3), "u1"), "labels": np.arange(10)})
 says("'last.h5': images has the shape (10, 10, 3): images of 3 columns look like one image with its channels last; store (samples, rows, columns), "
@@ -211,9 +211,9 @@ says("range is [2, 9], but there are 4 images", T + "dataset=" + I % "range: [2,
 says("an index searches all entries; remove 'compare', or 'index'", J + "index={recall: 0.9}", J + "compare=other_moments", deck="judge.yaml", command="check")
 says("by: partner compares with all partners; remove 'compare'", J + "by=partner", J + "compare=other_moments", deck="judge.yaml", command="check")
 says("by is label, but the samples of archive or queries have none; judge by something that both have", J + "by=label", deck="judge.yaml")
-says("by is partner, but the samples have none; give the data sets 'apart', 'halves' or 'parameters', or another 'by'", J + "by=partner",
-     J + "archive={type: images, made_up: {samples: 40, size: 8}}", J + "queries={type: images, made_up: {samples: 20, size: 8}}", deck="judge.yaml")
-says("archive and queries hold fields of other shapes; give both the same channels and cells", J + "queries.made_up.cells=[8, 10]", deck="judge.yaml")
+says("by is partner, but the samples have none; give the data sets 'pair_offset', 'halves' or 'parameters', or another 'by'", J + "by=partner",
+     J + "archive={type: images, synthetic: {samples: 40, size: 8}}", J + "queries={type: images, synthetic: {samples: 20, size: 8}}", deck="judge.yaml")
+says("archive and queries hold fields of other shapes; give both the same channels and cells", J + "queries.synthetic.cells=[8, 10]", deck="judge.yaml")
 FILES = "={type: field_archive, files: [a.h5, b.h5], fields: %s, periodic: %s}"
 says("archive and queries differ in which axes are periodic; give both the same 'periodic'", J + "archive" + FILES % ("[b, w]", "[1, 0]"),
      J + "queries" + FILES % ("[b, w]", "[0, 0]"), deck="judge.yaml")
@@ -226,21 +226,21 @@ table.begins(deck="formula.yaml")
 table.begins(N + "augment={noise: 0.1}", N + "partner=view", "run.directory=views")
 says("model: 'formula/train/model.h5' holds a mlp, which gives no vectors; train a field_encoder", E + "model=formula/train/model.h5", deck="embed.yaml")
 says("the encoder reads fields of 2 x 6 x 4 numbers, sample 0 has 3 x 8 x 8 of field", deck="embed.yaml")
-ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, apart: 1}"
+ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, pair_offset: 1}"
 says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with partner: field or parameters, or judge it by "
      "something else", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
 
 # Retrieve
-says("give one of: archive, from", R + "from=index.h5", deck="retrieve.yaml", command="check")
+says("give one of: archive, index_file", R + "from=index.h5", deck="retrieve.yaml", command="check")
 says("give one of: queries, parameters", R + "parameters={rayleigh: [1e4]}", deck="retrieve.yaml", command="check")
 FROM = R + "archive=null", R + "from="
 says("'formula/train/model.h5' holds no index; name the index.h5 that a stage retrieve wrote", FROM[0], FROM[1] + "formula/train/model.h5", deck="retrieve.yaml")
 table.begins(deck="retrieve.yaml")
 table.begins(N + "augment={noise: 0.1}", N + "partner=view", N + "width=3", "run.directory=wider")
-says("from: 'retrieve/retrieve/index.h5' holds vectors of 2 numbers, the model gives 3; take the model that it was made with, or make it again",
+says("index_file: 'retrieve/retrieve/index.h5' holds vectors of 2 numbers, the model gives 3; take the model that it was made with, or make it again",
      FROM[0], FROM[1] + "retrieve/retrieve/index.h5", R + "model=wider/train/model.h5", "run.directory=other", deck="retrieve.yaml")
 table.begins(N + "augment={noise: 0.2}", N + "partner=view", "run.directory=louder")
-says("from: 'retrieve/retrieve/index.h5' holds vectors of another model than 'louder/train/model.h5', which mean nothing to it; take the model that it was "
+says("index_file: 'retrieve/retrieve/index.h5' holds vectors of another model than 'louder/train/model.h5', which mean nothing to it; take the model that it was "
      "made with, or make it again", FROM[0], FROM[1] + "retrieve/retrieve/index.h5", R + "model=louder/train/model.h5", "run.directory=other",
      deck="retrieve.yaml")
 PARTS = {"rows": np.eye(2, dtype="f4"), "centres": np.eye(2, dtype="f4")[:1], "start": np.array([0, 16]), "number": np.array([0, 1] + [-1] * 14),
@@ -274,10 +274,10 @@ says("a test sample has the class -1, which is none: nothing is right about it; 
 table.file("gaps.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.array([0, 1, 2**40, 1])})
 says("classes count from 0, but a training sample has the class 1099511627776; number them without gaps", P + "training={type: images, file: gaps.h5}",
      deck="probe.yaml")
-says("few is 30, but class 0 has 10 samples; take fewer", P + "few=30", deck="probe.yaml")
+says("labels_per_class is 30, but class 0 has 10 samples; take fewer", P + "few=30", deck="probe.yaml")
 
 # Novelty
-MADE_UP = "{type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}"
+MADE_UP = "{type: field_archive, synthetic: {simulations: 4, snapshots: 3, cells: [8, 8]}}"
 says("'candidates' names no parameter", X + "candidates={}", deck="next.yaml", command="check")
 says("choose is 9, but there are 4 candidates; give more values, or choose fewer", X + "choose=9", deck="next.yaml", command="check")
 says("candidates.slope has a value twice; the same run would be chosen twice: give each once", X + "candidates={drift: [0, 1], slope: [1, 2, 1]}",
@@ -298,7 +298,7 @@ says("model: 'one/train/model.h5' knows 1 parameters, but 2 are given", X + "mod
 # Surrogate
 S = "stages[0]={surrogate: {archive: %s, test: %s}}"
 says("test: the runs have no parameters; give the data set 'parameters'", S % (MADE_UP, "{type: field_archive, files: [a.h5], fields: [b, w]}"), deck="next.yaml")
-says("archive and test differ in parameters or shape; give both the same", S % (MADE_UP, "{type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 12]}}"),
+says("archive and test differ in parameters or shape; give both the same", S % (MADE_UP, "{type: field_archive, synthetic: {simulations: 4, snapshots: 3, cells: [8, 12]}}"),
      deck="next.yaml")
 says("archive and test differ in parameters or shape; give both the same",
      S % ("{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {prandtl: [1, 2]}}",

@@ -8,8 +8,8 @@ run: {name: clicks, directory: clicks}
 plugins: [relate]
 stages:
   - train:
-      network: {type: dlrm, width: 2, bottom: [2], top: [2]}
-      dataset: {type: clicks, made_up: {records: 40, columns: 3, rows: 5, numbers: 2}}
+      network: {type: dlrm, embedding_dim: 2, bottom: [2], top: [2]}
+      dataset: {type: clicks, synthetic: {records: 40, columns: 3, rows: 5, numbers: 2}}
       batch: 10
       steps: 2
       learning_rate: {type: constant, start: 0.01}
@@ -19,8 +19,8 @@ run: {name: pairs, directory: pairs}
 plugins: [relate]
 stages:
   - train:
-      network: {type: affinity, width: 2, layers: [2]}
-      dataset: {type: pairs, made_up: {compounds: 8, targets: 6}, pieces: 50, letters: 1}
+      network: {type: affinity, embedding_dim: 2, layers: [2]}
+      dataset: {type: pairs, synthetic: {compounds: 8, targets: 6}, pieces: 50, kmer_length: 1}
       batch: 4
       steps: 2
       learning_rate: {type: constant, start: 0.01}
@@ -30,22 +30,22 @@ run: {name: judge, directory: judge}
 plugins: [relate]
 stages:
   - judge_clicks:
-      training: {type: clicks, made_up: {records: 40, columns: 3, rows: 5, numbers: 2}}
-      dataset: {type: clicks, made_up: {records: 10, columns: 3, rows: 5, numbers: 2, first: 40}}
+      training: {type: clicks, synthetic: {records: 40, columns: 3, rows: 5, numbers: 2}}
+      dataset: {type: clicks, synthetic: {records: 10, columns: 3, rows: 5, numbers: 2, first_index: 40}}
 """
 PREDICT = """
 run: {name: predict, directory: predict}
 plugins: [relate]
 stages:
   - predict_affinities:
-      dataset: {type: pairs, made_up: {compounds: 8, targets: 6}, pieces: 50, letters: 1, part: test}
+      dataset: {type: pairs, synthetic: {compounds: 8, targets: 6}, pieces: 50, kmer_length: 1, split: test}
 """
 RECOMMEND = """
 run: {name: recommend, directory: recommend}
 plugins: [relate]
 stages:
   - recommend:
-      dataset: {type: choices, made_up: {users: 20, items: 10, each: 4}}
+      dataset: {type: choices, synthetic: {users: 20, items: 10, each: 4}}
 """
 BOX = "{type: expression, samples: 20, box: {x: [-1, 1]}, target: {z: x}}"
 T, J, P, R = "stages[0].train.", "stages[0].judge_clicks.", "stages[0].predict_affinities.", "stages[0].recommend."
@@ -69,11 +69,11 @@ def reads(message, content, *more):
 
 
 # Clicks
-says("give one of: file, made_up", T + "dataset={type: clicks}")
-says("group, vocabulary, vocabulary_file and rows go with file; made-up records say all this themselves", T + "dataset.group=a")
+says("give one of: file, synthetic", T + "dataset={type: clicks}")
+says("group, vocabulary, vocabulary_file and num_embeddings go with file; synthetic records say all this themselves", T + "dataset.group=a")
 says("rows takes values as numbers of rows, which need no vocabulary; remove one of them",
-     T + "dataset={type: clicks, file: a.h5, rows: [3], vocabulary: b}")
-says("rows: a table of 0 rows is none; give 1 or more", T + "dataset={type: clicks, file: a.h5, rows: [0]}")
+     T + "dataset={type: clicks, file: a.h5, num_embeddings: [3], vocabulary: b}")
+says("num_embeddings: a table of 0 rows is none; give 1 or more", T + "dataset={type: clicks, file: a.h5, num_embeddings: [0]}")
 reads("'FILE' has neither categorical nor code in '/': is it a file of clicks?", clicks(categorical=None))
 reads("'FILE' has no records", {"label": np.zeros(0, int), "categorical": np.zeros((0, 2), int)})
 reads("'FILE': /categorical must be records x columns", clicks(categorical=[1, 2, 3]))
@@ -87,7 +87,7 @@ says(f"'{name}': the vocabulary has 1 columns, not 2", T + f"dataset={{type: cli
 # Pairs
 says("fold and validation are the same; give different ones", T + "dataset.folds={fold: 1, validation: 1}", deck="pairs.yaml")
 says("folds are counted from 0 to 2", T + "dataset.folds={folds: 3, fold: 3}", deck="pairs.yaml")
-says("part is validation, but folds names no fold for it; give folds a validation, in all data sets of the deck", T + "dataset.part=validation",
+says("split is validation, but folds names no fold for it; give folds a validation_fold, in all data sets of the deck", T + "dataset.split=validation",
      deck="pairs.yaml")
 MATRIX = {"affinity": [[5.0, 6.0], [7.0, 5.5]], "drug_smiles": [b"CCO", b"CCN"], "target_sequence": [b"MKL", b"MKV"]}
 
@@ -95,7 +95,7 @@ MATRIX = {"affinity": [[5.0, 6.0], [7.0, 5.5]], "drug_smiles": [b"CCO", b"CCN"],
 def reads_pairs(message, *more, **changes):
     parts = {name: value for name, value in (MATRIX | changes).items() if value is not None}
     name = table.file(f"pairs_{len(table.cases)}.h5", parts)
-    says(message.replace("FILE", name), T + f"dataset={{type: pairs, file: {name}, letters: 1}}", *more, deck="pairs.yaml", command="run")
+    says(message.replace("FILE", name), T + f"dataset={{type: pairs, file: {name}, kmer_length: 1}}", *more, deck="pairs.yaml", command="run")
 
 
 reads_pairs("'FILE' has no array affinity (compounds, targets); is it a file of pairs?", affinity=None)
@@ -110,19 +110,19 @@ reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at
 says("a layer of width 0 is none; widths are 1 to 1000000", T + "network.top=[0]")
 says("layers: a width of 0 is none; widths are 1 to 1000000", T + "network.layers=[0]", deck="pairs.yaml")
 says("dlrm reads rows of tables; give a dataset of type clicks, choices or pairs", T + "dataset=" + BOX, command="run")
-says("made-up clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
-     T + "dataset.made_up={records: 40, columns: 1, numbers: 0}", command="run")
+says("synthetic clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
+     T + "dataset.synthetic={records: 40, columns: 1, numbers: 0}", command="run")
 
-FACTORS = T + "network={type: factors, width: 2}"
-says("reach: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
-     T + "network={type: factors, reach: 0}")
-says("made-up pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
+FACTORS = T + "network={type: factors, embedding_dim: 2}"
+says("init_scale: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
+     T + "network={type: factors, init_scale: 0}")
+says("synthetic pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
      deck="pairs.yaml", command="run")
 
 # Choices
-says("give one of: file, made_up", FACTORS, T + "dataset={type: choices}")
-says("join_validation leaves nothing for validation; remove it, or take part: training or test", FACTORS,
-     T + "dataset={type: choices, made_up: {}, join_validation: true, part: validation}")
+says("give one of: file, synthetic", FACTORS, T + "dataset={type: choices}")
+says("join_validation leaves nothing for validation; remove it, or take split: training or test", FACTORS,
+     T + "dataset={type: choices, synthetic: {}, join_validation: true, split: validation}")
 LISTS = {"train/indptr": [0, 2, 3], "train/items": [0, 1, 2], "test/indptr": [0, 1, 1], "test/items": [2],
          "/": (0, {"users": 2, "items": 3})}
 
@@ -146,19 +146,19 @@ reads_choices("'FILE': item 1 has no tag in /item_tags; give every item one, suc
 reads_choices("'FILE': /item_tags/items holds 999999, but names 3 tags in all; number them from 0 without gaps", item_tags__indptr=[0, 1, 2, 3],
               item_tags__items=[0, 1, 999999])
 reads_choices("'FILE': no user has choices held for tests; give some", test__indptr=[0, 0, 0], test__items=np.zeros(0, int))
-reads_choices("'FILE': no user chose anything in this part; take another part", train__indptr=[0, 0, 0], train__items=np.zeros(0, int))
-says("recommend offers items to users; give a dataset of type choices", R + "dataset={type: clicks, made_up: {records: 40}}",
+reads_choices("'FILE': no user chose anything in this split; take another split", train__indptr=[0, 0, 0], train__items=np.zeros(0, int))
+says("recommend offers items to users; give a dataset of type choices", R + "dataset={type: clicks, synthetic: {records: 40}}",
      deck="recommend.yaml", command="run")
 
-COSINES = T + "network={type: cosine_factors, width: 2, drawn: 4}"
-MADE = "{type: choices, made_up: {users: 20, items: 10, each: 4}"
-says("made-up choices: cosine_factors draws items by itself; give the data set choices others: 0", COSINES, T + "dataset=" + MADE + "}",
+COSINES = T + "network={type: cosine_factors, embedding_dim: 2, num_negatives: 4}"
+MADE = "{type: choices, synthetic: {users: 20, items: 10, each: 4}"
+says("synthetic interactions: cosine_factors draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
      command="run")
-says("made-up clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
+says("synthetic clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
 says("command line: stages[0].train.network.loss.temperature: found 0.01, expected a number from 0.03 to 10", COSINES, T + "network.loss={type: softmax, temperature: 0.01}",
      T + "dataset=" + MADE + ", others: 0}")
-says("cosine_factors: each choice is to be told from 8 items of 4 that are drawn; give each: 4 or less, or draw more (drawn: 8)",
-     T + "network={type: cosine_factors, width: 2, drawn: 4, each: 8}", T + "dataset=" + MADE + ", others: 0}")
+says("cosine_factors: each choice is to be told from 8 items of 4 that are drawn; give negatives_per_positive: 4 or less, or draw more (num_negatives: 8)",
+     T + "network={type: cosine_factors, embedding_dim: 2, num_negatives: 4, negatives_per_positive: 8}", T + "dataset=" + MADE + ", others: 0}")
 
 # Bench
 says("bench relate: columns is 1; give 2 or more", command=["bench", "relate", "columns=1"])
@@ -174,15 +174,15 @@ table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: ml
 says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors, cosine_factors and affinity do", J + "models=[other/train/model.h5]",
      deck="judge.yaml", command="run")
 table.begins("run.directory=cosines", COSINES, T + "dataset=" + MADE + ", others: 0}")
-says("made-up choices: this cosine_factors knows 20 users and 10 items; take the choices that it was trained on",
-     R + "models=[cosines/train/model.h5]", R + "dataset.made_up.items=12", deck="recommend.yaml", command="run")
-says("training and dataset have different columns; give records of the same kind", J + "dataset.made_up.columns=2", deck="judge.yaml", command="run")
-says("made-up clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.made_up.rows=7", deck="judge.yaml",
+says("synthetic interactions: this cosine_factors knows 20 users and 10 items; take the choices that it was trained on",
+     R + "models=[cosines/train/model.h5]", R + "dataset.synthetic.items=12", deck="recommend.yaml", command="run")
+says("training and dataset have different columns; give records of the same kind", J + "dataset.synthetic.columns=2", deck="judge.yaml", command="run")
+says("synthetic clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.synthetic.rows=7", deck="judge.yaml",
      command="run")
 says("judge_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
-says("predict_affinities judges pairs of things; give a dataset of type pairs",
-     P + "dataset={type: clicks, made_up: {records: 40}}", deck="predict.yaml", command="run")
-says("predict_affinities judges the pairs that are kept for tests; give the dataset part: test", P + "dataset.part=training",
+says("predict_affinities evaluates pairs of entities; give a dataset of type pairs",
+     P + "dataset={type: clicks, synthetic: {records: 40}}", deck="predict.yaml", command="run")
+says("predict_affinities evaluates test pairs; give the dataset split: test", P + "dataset.split=training",
      deck="predict.yaml", command="run")
 
 # Rows that stand for other things than those of the training
@@ -191,7 +191,7 @@ learned = table.file("learned.h5", MORE)
 later = table.file("later.h5", MORE | {"categorical": [[3, 7], [2, 7], [3, 8], [2, 8]]})
 table.begins("run.directory=values", T + f"dataset={{type: clicks, file: {learned}}}", T + "batch=2")
 ROWS = ("'later.h5', column C1: values have other rows than those that %s was given, and would be read as others; give vocabulary (and "
-        "vocabulary_file) the records of the training, and the same least")
+        "vocabulary_file) the records of the training, and the same min_count")
 says(ROWS % "training", J + f"training={{type: clicks, file: {learned}}}", J + f"dataset={{type: clicks, file: {later}}}", deck="judge.yaml",
      command="run")
 LATER = J + f"training={{type: clicks, file: {later}}}", J + f"dataset={{type: clicks, file: {later}}}", J + "models=[values/train/model.h5]"
@@ -199,13 +199,13 @@ says(ROWS % "dlrm", *LATER, deck="judge.yaml", command="run")
 LINES = ["A,CCO,P,MKL,5", "B,CCN,P,MKL,6", "A,CCO,Q,MKV,7", "B,CCN,Q,MKV,5.5", "C,CCC,P,MKL,6.5", "C,CCC,Q,MKV,7.5"]
 for name, lines in ("ordered.csv", LINES), ("turned.csv", LINES[::-1]):
     table.file(name, "compound,smiles,target,sequence,pKd\n" + "\n".join(lines) + "\n")
-table.begins("run.directory=ordered", T + "dataset={type: pairs, file: ordered.csv, letters: 1}", T + "batch=2", deck="pairs.yaml")
+table.begins("run.directory=ordered", T + "dataset={type: pairs, file: ordered.csv, kmer_length: 1}", T + "batch=2", deck="pairs.yaml")
 says("'turned.csv': column compound numbers other things than the file that affinity was given, so that rows would be read as those of others; write "
-     "all pairs into one file, with a column fold (folds: {by: given})", P + "dataset={type: pairs, file: turned.csv, letters: 1, part: test}",
+     "all pairs into one file, with a column fold (folds: {by: given})", P + "dataset={type: pairs, file: turned.csv, kmer_length: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 
 says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, pieces "
-     "and letters of the training", P + "dataset={type: pairs, file: ordered.csv, letters: 1, radius: 1, part: test}",
+     "and letters of the training", P + "dataset={type: pairs, file: ordered.csv, kmer_length: 1, radius: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 PLAIN = f"{{type: clicks, file: {learned}, logarithm: false}}"
 says("'learned.h5': numbers are taken as they are, but training was given them by their logarithm; give the data set logarithm: true",
@@ -214,8 +214,8 @@ says("'learned.h5': numbers are taken as they are, but dlrm was given them by th
      J + "training=" + PLAIN, J + "dataset=" + PLAIN, J + "models=[values/train/model.h5]", deck="judge.yaml", command="run")
 
 # Tables
-says("average keeps means of weights, but not of the rows of tables, which dlrm learns; remove average", T + "average={decay: 0.9}", command="run")
+says("ema keeps means of weights, but not of the rows of tables, which dlrm learns; remove ema", T + "average={decay: 0.9}", command="run")
 says("tables says how tables of embeddings are divided and learn, but mlp has none; remove tables", T + "dataset=" + BOX,
-     T + "network={type: mlp, layers: [4]}", T + "tables={divide: rows}", command="run")
+     T + "network={type: mlp, layers: [4]}", T + "tables={sharding: rows}", command="run")
 
 table.run()

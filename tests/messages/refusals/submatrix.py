@@ -136,7 +136,7 @@ run: {{name: carbon, directory: carbon}}
 plugins: [submatrix]
 stages:
   - density_matrix:
-      matrices: {{tight_binding: {{lattice: {LATTICE}, reach: 3 angstrom}}}}
+      matrices: {{tight_binding: {{lattice: {LATTICE}, localisation_radius: 3 angstrom}}}}
 """
 table.file("levels.yaml", LEVELS)
 table.file("carbon.yaml", CARBON)

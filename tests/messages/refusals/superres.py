@@ -8,7 +8,7 @@ stages:
   - simulate:
       physics: rayleigh_benard
       rayleigh: 1e5
-      width: 2
+      aspect_ratio: 2
       cells: [16, 8]
       initial: {noise: 0.1}
       end_time: 1
@@ -62,7 +62,7 @@ SPIN_UP = """
 run: {name: spin_up, directory: spin_up}
 plugins: [superres]
 stages:
-  - spin_up: {runs: {cold: rest}, steady: {run: cold, from: 1}}
+  - spin_up: {runs: {cold: rest}, steady: {run: cold, start_time: 1}}
 """
 KINETIC = """
 run: {name: gas, directory: gas}
@@ -94,7 +94,7 @@ for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN,
 table.file("fields.h5", fields())
 
 # Training
-says("this network does not say in which parts it could be computed again; take activations: {keep: compressed}",
+says("this network does not say in which parts it could be computed again; take activations: {mode: compressed}",
      "stages[0].train.activations={keep: recomputed}", deck="train.yaml", command="check")
 
 # Equations
@@ -207,7 +207,7 @@ says("'fields' names none; a network needs at least b", P + "test.fields=[]", de
 says("fields: there is no 'q'; name p, b, u or w", P + "test.fields=[b, q]", deck="plumes.yaml")
 says("'fine.h5' has 32 x 8 points (x, z), 'fields.h5' 16 x 8; use files of one grid", P + "test.data=[fields.h5, fine.h5]", deck="plumes.yaml",
      command="run")
-says("test is a data set crops; find_plumes judges images with classes, give a data set plumes",
+says("test is a data set crops; find_plumes evaluates images with classes, give a data set plumes",
      P + "test={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", deck="plumes.yaml", command="run")
 says("training: 'fields' lack b, by which thresholds and regressions go; add it", P + "training.fields=[u]", deck="plumes.yaml", command="run")
 table.file("low_grid.h5", fields(8, 16, 4))
@@ -248,8 +248,8 @@ if built_with("torch"):
          kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
     says("'divergence_free' differentiates once more: choose blend: c3", T + "network.divergence_free=true", deck="train.yaml")
     says("'ratio' must be at least 1 along every axis", T + "network={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
-    says("ranks: 1 numbers for 20 layers; give one for each, 0 for a whole one",
-         T + "network={type: flow_unet, features: 4, levels: 1, ratio: [1, 1, 1], ranks: [1]}", deck="train.yaml", command="run")
+    says("factor_ranks: 1 numbers for 20 layers; give one for each, 0 for a whole one",
+         T + "network={type: flow_unet, features: 4, levels: 1, ratio: [1, 1, 1], factor_ranks: [1]}", deck="train.yaml", command="run")
     says("model 'net' is a flow_unet, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
          T + "network={type: flow_unet, features: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
     wide = T + "validation={type: crops, data: [walls.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}"
@@ -268,7 +268,7 @@ if built_with("torch"):
 
 # A calculation that breaks
 says("the flow is not finite any more after step 5 (t = 0.0367647): b is nan at x = 0.0625, z = 0.03519 on rank 0; take more cells or a "
-     "smaller 'courant' (it is 1)",
+     "smaller 'cfl' (it is 1)",
      S + "initial={noise: 1e308, amplitude: 1e308}", S + "courant=1", command="run", code=4)
 
 table.run()

@@ -38,7 +38,7 @@ says("fields: 'x' stands twice", T + "dataset.fields=[{name: x}, {name: x}]")
 says("needs a variable in box and a formula in target", T + "dataset={type: expression, samples: 4, box: {}, target: {y: 1}}")
 says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
 says("submission stands in the lines of mllog; set mllog: true, or remove submission", T + "submission={organisation: a, platform: b}")
-says("validate.target is judged by validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
+says("validate.target needs validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
 says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
 says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away",
      T + "reduce={codec: int8, mode: ordered}")
@@ -46,20 +46,20 @@ says("give one of: validation (a data set), hold_out (a share of the training se
      T + "validation={type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}")
 RATE = T + "learning_rate="
 says("give one of: at (a list of steps), every (a number of steps)", RATE + "{type: step, start: 1, factor: 0.5}")
-says("a sequence needs pieces: [{steps: 100, rate: {...}}, ...]", RATE + "{type: sequence, pieces: []}")
+says("a sequence needs schedules: [{steps: 100, rate: {...}}, ...]", RATE + "{type: sequence, schedules: []}")
 says("pieces[0] has no steps; only the last piece may take what is left",
-     RATE + "{type: sequence, pieces: [{rate: {type: constant, start: 1}}, {rate: {type: constant, start: 1}}]}")
+     RATE + "{type: sequence, schedules: [{rate: {type: constant, start: 1}}, {rate: {type: constant, start: 1}}]}")
 
-says("ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and more", T + "network.ranks=[-1, 0]")
-says("ranks: 1 numbers for 2 layers; give one for each, 0 for a whole one", T + "network.ranks=[1]")
-says("ranks: 2 numbers for 9 layers; give one for each, 0 for a whole one", T + "network={type: transformer, width: 4, heads: 1, ranks: [1, 0]}")
+says("factor_ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and more", T + "network.factor_ranks=[-1, 0]")
+says("factor_ranks: 1 numbers for 2 layers; give one for each, 0 for a whole one", T + "network.factor_ranks=[1]")
+says("factor_ranks: 2 numbers for 9 layers; give one for each, 0 for a whole one", T + "network={type: transformer, width: 4, heads: 1, factor_ranks: [1, 0]}")
 
 # Data
 table.file("float.h5", {"x": X, "y": ([[1] for _ in Y])})
 fails("array '/y' is float64 in 'd.h5' but int64 in 'float.h5'; all shards of a data set need the same type", T + "dataset.files=[d.h5, float.h5]")
 table.file("class.h5", {"x": X, "y": [[0.0]] * N})
-fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "network.goal=classification")
-fails("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",
+fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "network.objective=classification")
+fails("parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",
       T + "optimizer=split_adamw", T + "network.precision=float32", T + "parallel={preset: zero1, update: difference}")
 fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use mode: fast",
       T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
@@ -88,13 +88,13 @@ says("16 keys and 15 values make 272 different bytes, more than 256; lower keys 
 says("8 pairs and 8 queries take 24 bytes, but length is 23; raise length", RECALL + "length: 23}")
 says("bench attention: least 256, most 128, width 64, features 128, repeats 3 and draws 12 must be 1 or more, and most no less than least",
      command=["bench", "attention", "most=128"])
-fails("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather", T + "network.precision=float32",
+fails("weights of quantized_training travel in the few bits in which they are kept; remove parallel.update_codec and parallel.weight_codec", T + "network.precision=float32",
       T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
-says("average keeps a second copy of the weights in full, which direct does without; remove one of them", T + "average={decay: 0.9}",
+says("ema keeps a second copy of the weights in full, which quantized_training does without; remove one of them", T + "average={decay: 0.9}",
      T + "direct={weights: int8}")
-fails("direct rounds weights of float32, but the model trains in float64; set the model's precision to float32", T + "direct={weights: int8}",
+fails("quantized_training rounds weights of float32, but the model trains in float64; set the model's precision to float32", T + "direct={weights: int8}",
       T + "network.precision=float64")
-fails("direct changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of split forms, lars and lamb",
+fails("quantized_training changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of split forms, lars and lamb",
       T + "direct={weights: ternary}", T + "network.precision=float32", T + "optimizer=lamb")
 table.file("one_byte.h5", {"text": [[1.0]] * N})
 TEXT = [T + "network={type: transformer, width: 4}", T + "dataset.fields=[{name: text}]"]
@@ -123,7 +123,7 @@ fails(("sample ", ": 'answer' must be 1 for an answer and 0 elsewhere, but holds
 table.file("no_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.0, 0.0]] * N})
 fails(("sample ", ": 'answer' marks no byte; every text needs an answer"), *MARKED, T + "dataset.files=[no_marks.h5]")
 table.file("half.h5", {"x": X, "y": [[0.5]] * N})
-CLASSES = T + "network.goal=classification"
+CLASSES = T + "network.objective=classification"
 fails("sample 0: 'y' is 0.5, but classes are whole numbers that count from 0; number them so", T + "dataset.files=[half.h5]", CLASSES)
 table.file("signs.h5", {"x": X, "y": [[1.0 - 2.0 * (k % 2)] for k in range(N)]})
 fails("sample 1: 'y' is -1, but classes are whole numbers that count from 0; number them so", T + "dataset.files=[signs.h5]", CLASSES)
@@ -280,7 +280,7 @@ says("the deck leaves batch out, which takes all samples, and plan opens no data
      command=["plan", "deck.yaml", T + "batch=null", "--machine", "whole.yaml", "--ranks", "4"])
 says("plan knows no direct weights; remove direct to plan the same training with float32 weights",
      command=["plan", "deck.yaml", T + "direct={weights: int8}", "--machine", "whole.yaml", "--ranks", "4"])
-says("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",
+says("parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",
      command=["plan", "deck.yaml", T + "optimizer=split_adamw", T + "network.precision=float32", T + "parallel={preset: zero1, update: int8}",
               "--machine", "whole.yaml", "--ranks", "4"])
 table.file("untrained.yaml", "run: {name: none}\nstages:\n  - evaluate: {model: m.h5, dataset: {type: hdf5, files: [d.h5], fields: [{name: x}]}}\n")
@@ -307,9 +307,9 @@ says("stages[0].compress.latency: found '2min', expected a number > 0 s: there i
      "stages[0].compress.latency=2min", deck="smaller.yaml")
 says("the data set is empty: there is nothing to choose ranks by", deck="smaller_odd.yaml", command="run")
 C = "stages[0].compress."
-says("against: 'equal' is no rival; take of equal_shares, equal_energy, table, search, smaller and whole", C + "against=[equal]", C + "fine_tune={steps: 1}",
+says("baselines: 'equal' is none; take of equal_shares, equal_energy, table, search, smaller and whole", C + "against=[equal]", C + "fine_tune={steps: 1}",
      deck="smaller.yaml")
-says("against: rivals are trained on as the products are; add fine_tune, or leave against away", C + "against=[table]", deck="smaller.yaml")
+says("baselines are trained on as the products are; add fine_tune, or leave baselines out", C + "against=[table]", deck="smaller.yaml")
 says(("no ranks bring a pass to 1e-09 ms: the least possible is ", " ms; '", "model.h5' has the best that was found: allow more, or train it on for "
       "longer"), C + "budget=null", C + "latency=1e-9 ms", "run.directory=least", deck="smaller.yaml", command="run", code=4)
 says(("the loss is ", " times that of the whole network, more than accept (1e-09); '", "model.h5' has the best that was found: allow more, or "
@@ -318,7 +318,7 @@ says(("the loss is ", " times that of the whole network, more than accept (1e-09
 # Training that breaks
 fails("training diverged at step 2: the term 'scaled_error' of the loss is infinite; the learning rate was 1e+300, try a tenth of it or a "
       "warm_up; no model was kept", T + "learning_rate.start=1e300", T + "network.precision=float64", T + "steps=20", code=4)
-fails(("training diverged at step 11: the loss is ", ", more than explode = 1.5 times its first values (", "), most of it in the term 'scaled_error'; "
+fails(("training diverged at step 11: the loss is ", ", more than divergence_factor = 1.5 times its first values (", "), most of it in the term 'scaled_error'; "
        "the learning rate was 3, try a tenth of it or a warm_up; no model was kept"), T + "learning_rate={type: linear, start: 0, stop: 60}",
       T + "explode=1.5", T + "steps=200", code=4)
 

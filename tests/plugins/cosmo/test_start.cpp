@@ -143,7 +143,8 @@ TEST_CASE("a start where paths of particles already cross is warned of, and what
   // Spheres of 8 Mpc/h, today: sigma_8.
   const double spacing = 8.0 / std::cbrt(0.75 / pi);
   CHECK(problem_of_start(usual, 1.0, spacing) ==
-        "start: at scale factor 1 the density around a particle deviates by 0.83 of the mean, and perturbation theory "
+        "initial_scale_factor: at scale factor 1 the density around a particle deviates by 0.83 of the mean, and "
+        "perturbation theory "
         "places particles well below 0.5; begin at 0.3");
   CHECK(problem_of_start(usual, 0.3, spacing).empty());
   Case late("{box: 64, particles: 8, start: 0.9, time_steps: 1}");

@@ -162,7 +162,7 @@ TEST_CASE("a committee within a sum has its columns, and label selects by them")
       "label", "label",
       fmt::format(
           "{{structure: {{file: '{}'}}, potential: {{type: deep_potential, model: '{}'}}, explore_with: {}, select: "
-          "{{low: 0, high: 1e6}}, perturbed: {{frames: 1, strain: 0, displacement: 0}}, validation: 0}}",
+          "{{f_trust_lo: 0, f_trust_hi: 1e6}}, perturbed: {{frames: 1, strain: 0, displacement: 0}}, validation: 0}}",
           structure(stages), paths[0], once));
   CHECK(text_table(label + "/deviation.csv").at("deviation")[0] == Approx(expected.columns[3]).epsilon(1e-6));
 }

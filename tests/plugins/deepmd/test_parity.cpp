@@ -228,7 +228,7 @@ TEST_CASE("samples without forces validate and judge a network that was trained 
           forces, energies));
   CHECK_THAT(said(),
              Catch::Contains("the validation samples have no labels of force, by which the best model is chosen: "
-                             "it is chosen by energy (validate.measure)"));
+                             "it is chosen by energy (validate.metric_weights)"));
   const auto card = io::File::open(folder + "/model.h5");
   CHECK(std::isfinite(card.read<double>("card/validation_energy")));
   CHECK(card.read<double>("card/step") >= 2);

@@ -67,9 +67,9 @@ TEST_CASE("groups hold what they say, before and after atoms change ranks") {
   const Groups groups(parse(R"(
   chlorine: {species: [Cl]}
   some: {tags: [[1, 10], [100, 101]]}
-  bottom: {slab: {low: 0, high: 6}}
-  left: {slab: {axis: x, low: 0.5, high: 1, fractional: true}}
-  corner: {block: {low: [0, 0, 0], high: [5, 5, 7]}, species: [Cs]}
+  bottom: {slab: {lower: 0, upper: 6}}
+  left: {slab: {axis: x, lower: 0.5, upper: 1, fractional: true}}
+  corner: {block: {lower: [0, 0, 0], upper: [5, 5, 7]}, species: [Cs]}
   ball: {sphere: {center: [16, 0, 0], radius: 4.1}}
   rest: {sphere: {center: [1, 1, 1], radius: 4.1, fractional: true}, invert: true}
 )"));
@@ -141,11 +141,11 @@ TEST_CASE("impossible groups are said") {
   Particles p = small_crystal(comm);
   CHECK_THROWS_WITH(Groups(parse("  x: {species: [Clx]}\n")).assign(p, comm),
                     "group 'x': there is no species 'Clx'; did you mean 'Cl'?");
-  CHECK_THROWS_WITH(Groups(parse("  x: {slab: {low: 17, high: 18}}\n")).assign(p, comm),
+  CHECK_THROWS_WITH(Groups(parse("  x: {slab: {lower: 17, upper: 18}}\n")).assign(p, comm),
                     "group 'x' holds no atom: check its species, tags and region (all conditions must hold together)");
   CHECK_THROWS_WITH(Groups(parse("  frozen: {species: [Cl]}\n")).bit("forzen"),
                     "there is no group 'forzen'; did you mean 'frozen'?");
   CHECK_THROWS_WITH(Groups(parse("  all: {species: [Cl]}\n")),
                     "the group 'all' exists already and holds every atom: choose another name");
-  CHECK_THROWS_AS(parse("  x: {slab: {low: 3, high: 2}}\n"), InputError);
+  CHECK_THROWS_AS(parse("  x: {slab: {lower: 3, upper: 2}}\n"), InputError);
 }

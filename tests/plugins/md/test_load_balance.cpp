@@ -28,7 +28,7 @@ std::string crystal(int nx, int ny, int nz, const std::string& more = {}) {
 }
 const std::string droplet =
     crystal(14, 12, 12, ", keep: {sphere: {center: [0.6, 0.5, 0.45], radius: 21, fractional: true}}");
-const std::string slab = crystal(10, 9, 16, ", keep: {slab: {axis: z, low: 0.1, high: 0.35, fractional: true}}");
+const std::string slab = crystal(10, 9, 16, ", keep: {slab: {axis: z, lower: 0.1, upper: 0.35, fractional: true}}");
 const std::string corner = crystal(12, 12, 12, ", keep: {sphere: {center: [0, 0, 0], radius: 19, fractional: true}}");
 
 /// Position, velocity and force of each atom, by tag.
@@ -78,7 +78,7 @@ void compare_with_one_rank(const std::string& deck, double at_most) {
   MdRun alone(deck, 1, MPI_COMM_SELF);
   for (const std::string by : {"pairs", "atoms", "time"}) {
     INFO(by);
-    MdRun run(deck + "balance: {by: " + by + ", every: 20, above: 1.02}\n");
+    MdRun run(deck + "balance: {criterion: " + by + ", every: 20, threshold: 1.02}\n");
     const auto here = rows_of(run), there = rows_of(alone);
     const double scale = 0.05;  // eV/Å, a usual force
     CHECK(comm.sum(static_cast<std::int64_t>(here.size())) == static_cast<std::int64_t>(there.size()));
@@ -107,7 +107,7 @@ TEST_CASE("a droplet over the corner of the cell has the forces of one rank") { 
 
 TEST_CASE("a droplet in equal bricks leaves ranks idle") {
   Comm comm;
-  MdRun run(droplet + "balance: {by: volume}\n");
+  MdRun run(droplet + "balance: {criterion: volume}\n");
   if (comm.size() == 1) {
     CHECK(line_of(run).empty());
     return;
@@ -125,7 +125,7 @@ TEST_CASE("a droplet in equal bricks leaves ranks idle") {
 TEST_CASE("equal work stays as it is, bit for bit") {
   Comm comm;
   const std::string deck = crystal(6, 6, 12);  // layers for 1, 2, 3, 4 and 8 ranks
-  MdRun bricks(deck + "balance: {by: volume}\n"), balanced(deck + "balance: {every: 7}\n"), plain(deck);
+  MdRun bricks(deck + "balance: {criterion: volume}\n"), balanced(deck + "balance: {every: 7}\n"), plain(deck);
   for (auto* run : {&bricks, &balanced, &plain}) run->advance(60);
   CHECK(rows_of(balanced) == rows_of(bricks));
   CHECK(rows_of(plain) == rows_of(bricks));
@@ -135,7 +135,7 @@ TEST_CASE("equal work stays as it is, bit for bit") {
 TEST_CASE("a droplet goes on from a checkpoint bit for bit") {
   Comm comm;
   const SharedScratch scratch(comm);
-  const std::string deck = droplet + "balance: {every: 30, above: 1.0}\n";
+  const std::string deck = droplet + "balance: {every: 30, threshold: 1.0}\n";
   MdRun whole(deck);
   whole.advance(40);
   const auto path = scratch.file("restart.h5");
@@ -144,7 +144,7 @@ TEST_CASE("a droplet goes on from a checkpoint bit for bit") {
   MdRun halved(deck, path);
   halved.advance(50);
   CHECK(rows_of(halved) == rows_of(whole));
-  MdRun bricks(droplet + "balance: {by: volume}\n", path);  // other parts, the same atoms
+  MdRun bricks(droplet + "balance: {criterion: volume}\n", path);  // other parts, the same atoms
   bricks.advance(50);
   double far = 0.0;
   std::int64_t held = static_cast<std::int64_t>(rows_of(bricks).size());
@@ -157,7 +157,7 @@ TEST_CASE("a droplet goes on from a checkpoint bit for bit") {
 TEST_CASE("pressure that changes the cell keeps the planes") {
   Comm comm;
   const std::string deck = slab + "integrator: {type: npt, temperature: 90, pressure: 0, pressure_damping: 0.5}\n";
-  MdRun run(deck + "balance: {every: 10, above: 1.0}\n"), alone(deck, 1, MPI_COMM_SELF);
+  MdRun run(deck + "balance: {every: 10, threshold: 1.0}\n"), alone(deck, 1, MPI_COMM_SELF);
   run.advance(40);
   alone.advance(40);
   CHECK(std::abs(run.measure()[volume] / alone.measure()[volume] - 1.0) < 1e-9);

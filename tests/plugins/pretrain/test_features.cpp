@@ -174,7 +174,8 @@ TEST_CASE("neighbours and linear fits tell classes apart, with all labels and wi
   for (std::int64_t r = 0; r < 12; ++r)
     for (std::int64_t c = 0; c < 40; ++c) wide(r, c) = known(few[r], c % 5);
   CHECK(share_right(linear_classes(wide, some, wide, 1e-3), some) == 1.0);
-  REQUIRE_THROWS_WITH(few_of_each(classes, 101, 1, 0), "few is 101, but class 0 has 100 samples; take fewer");
+  REQUIRE_THROWS_WITH(few_of_each(classes, 101, 1, 0),
+                      "labels_per_class is 101, but class 0 has 100 samples; take fewer");
 }
 
 TEST_CASE("a ridge that nobody gave is chosen by rows that are left out") {

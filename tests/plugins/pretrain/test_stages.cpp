@@ -53,12 +53,12 @@ std::string network(const std::string& scheme, const std::string& partner) {
            "augment: {shift: [0], noise: 0.05}, small: {views: 1, crop: [8, 6]}}\n";
   return "network: {type: field_encoder, " + body + ", width: 6, precision: float64, partner: " + partner +
          ", augment: {shift: [0], noise: 0.05}, loss: {scheme: " + (patches ? "v3" : scheme) +
-         ", inner_rate: {least: 0.5, epochs: 2}, temperature: {start: 0.2}}}\n";
+         ", inner_rate: {min: 0.5, epochs: 2}, temperature: {start: 0.2}}}\n";
 }
 
 std::string training(const std::string& scheme, std::int64_t steps, const std::string& partner = "field") {
   return network(scheme, partner) +
-         "dataset: {type: field_archive, made_up: {simulations: 6, moments: 5, cells: [8, 8]}, apart: 1}\n"
+         "dataset: {type: field_archive, synthetic: {simulations: 6, snapshots: 5, cells: [8, 8]}, pair_offset: 1}\n"
          "batch: 12\nsteps: " +
          std::to_string(steps) +
          "\noptimizer: adamw\nlearning_rate: {type: constant, start: 1e-3}\n"
@@ -127,8 +127,8 @@ TEST_CASE("the stages write the same tables on any number of ranks") {
   Stages stages(scratch, MPI_COMM_WORLD);
   stages.run("train", training("v3", 20), "train");
   stages.run("train", training("v3", 20, "parameters"), "by_parameters");
-  const std::string all = "{type: field_archive, made_up: {simulations: 6, moments: 5, cells: [8, 8]}}";
-  const std::string other = "{type: field_archive, made_up: {simulations: 6, moments: 4, cells: [8, 8], seed: 2}}";
+  const std::string all = "{type: field_archive, synthetic: {simulations: 6, snapshots: 5, cells: [8, 8]}}";
+  const std::string other = "{type: field_archive, synthetic: {simulations: 6, snapshots: 4, cells: [8, 8], seed: 2}}";
   const std::string model = "model: \"{run}/train/model.h5\"\n";
   const auto run_all = [&](Stages& on, const std::string& mark) {
     on.run("embed", model + "dataset: " + all, mark + "embed");

@@ -253,11 +253,13 @@ TEST_CASE("a stored cosine_factors knows what it was trained on, and refuses dra
   Held drawn(share(choice_records(table, Role::training, 2, 1)));
   NetworkCase use(network);
   network.begin_step(1, 1);
-  CHECK_THROWS_WITH(use.gradient(samples_of(drawn.records)),
-                    "made-up choices: cosine_factors draws items by itself; give the data set choices others: 0");
+  CHECK_THROWS_WITH(
+      use.gradient(samples_of(drawn.records)),
+      "synthetic interactions: cosine_factors draws items by itself; give the data set choices num_negatives: 0");
   keys.items = 13;
   const auto other = std::make_shared<const ChoiceTable>(make_choices(keys));
-  CHECK_THROWS_WITH(network.bags(samples_of(share(choice_records(other, Role::training, 0, 1)))),
-                    "made-up choices: this cosine_factors knows 6 users and 12 items; take the choices that it was "
-                    "trained on");
+  CHECK_THROWS_WITH(
+      network.bags(samples_of(share(choice_records(other, Role::training, 0, 1)))),
+      "synthetic interactions: this cosine_factors knows 6 users and 12 items; take the choices that it was "
+      "trained on");
 }

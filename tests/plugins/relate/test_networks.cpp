@@ -175,7 +175,7 @@ TEST_CASE("a network refuses rows outside its tables and records of another kind
   keys.rows = 4;
   CHECK_THROWS_WITH(
       network.bags(samples_of(share(make_clicks(keys)))),
-      "made-up clicks: records have 4 columns and 4 numbers, but this dlrm reads 3 and 4; take records like "
+      "synthetic clicks: records have 4 columns and 4 numbers, but this dlrm reads 3 and 4; take records like "
       "those that it was trained on");
   Affinity affinity({}, world.context);
   CHECK_THROWS_WITH(affinity.restore(R"({"columns": [{"name": "a", "rows": 2}], "mean": [], "scale": [], "centre": 0,

@@ -59,7 +59,7 @@ double worst(const std::vector<double>& a, const std::vector<double>& b) {
 
 TEST_CASE("weights and rows after twelve steps are those of one rank", "[ranks]") {
   Ranks ranks;
-  for (const char* tables : {"{divide: rows}", "{divide: whole, optimizer: sgd}", "{divide: rows, deduplicate: true}",
+  for (const char* tables : {"{sharding: rows}", "{divide: whole, optimizer: sgd}", "{divide: rows, deduplicate: true}",
                              "{divide: whole, optimizer: adam}"}) {
     INFO(tables);
     const auto keys = stage(dlrm, clicks, fmt::format("steps: 12, tables: {}", tables));
@@ -159,7 +159,7 @@ TEST_CASE("tables are refused where they cannot be") {
     return std::string();
   };
   CHECK(said(stage(dlrm, clicks, "steps: 1, average: {decay: 0.9}")) ==
-        "average keeps means of weights, but not of the rows of tables, which dlrm learns; remove average");
+        "ema keeps means of weights, but not of the rows of tables, which dlrm learns; remove ema");
   CHECK(said(stage(dlrm, clicks, "steps: 1, reduce: {mode: ordered, slices: 8}, tables: {deduplicate: true}")) ==
         "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
         "number of ranks, which reduce.mode ordered promises it does not; remove one of them");

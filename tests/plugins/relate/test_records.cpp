@@ -258,7 +258,8 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   CHECK(roles_of(table, folds) == roles);
   CHECK(pairs_in_both(table, roles) == 0);
   folds.by = FoldKeys::By::given;
-  CHECK_THROWS_WITH(roles_of(table, folds), "made-up pairs: pairs have no folds; take by: pairs, compounds or targets");
+  CHECK_THROWS_WITH(roles_of(table, folds),
+                    "synthetic pairs: pairs have no folds; take by: pairs, compounds or targets");
   auto twice = table;
   for (auto& entry : twice.entries) entry.fold = 0;
   auto again = twice.entries.front();
@@ -270,10 +271,10 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   folds.fold = 0;
   folds.validation = 17;
   CHECK_THROWS_WITH(roles_of(twice, folds),
-                    "made-up pairs: fold 17 leaves no pairs for validation; choose another one, or none (-1)");
+                    "synthetic pairs: fold 17 leaves no pairs for validation; choose another one, or none (-1)");
   folds.validation = -1;
   folds.fold = 7;
-  CHECK_THROWS_WITH(roles_of(twice, folds), "made-up pairs: fold 7 leaves no pairs for tests; choose another fold");
+  CHECK_THROWS_WITH(roles_of(twice, folds), "synthetic pairs: fold 7 leaves no pairs for tests; choose another fold");
 }
 
 TEST_CASE("folds of targets keep their pairs together: a test meets new targets and known compounds") {
@@ -366,7 +367,7 @@ TEST_CASE("records whose rows stand for other values are told from those of the 
       require_same_rows(known.columns, other, "dlrm"),
       "'" + more +
           "' all, column C1: values have other rows than those that dlrm was given, and would be read as "
-          "others; give vocabulary (and vocabulary_file) the records of the training, and the same least");
+          "others; give vocabulary (and vocabulary_file) the records of the training, and the same min_count");
   const auto right = read_clicks({more, "all", "all", 2, {}, path});
   require_same_rows(known.columns, right, "dlrm");
   CHECK(right.bag_of(0, 0)[0] == 2);                                                  // 9

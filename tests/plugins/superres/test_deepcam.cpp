@@ -186,8 +186,9 @@ TEST_CASE("the figure of the plumes' network is better when higher, and that of 
   CHECK(quality.higher);
   CHECK(quality.reached(0.8, 0.8));
   CHECK_FALSE(quality.reached(0.79, 0.8));
-  CHECK_THROWS_WITH(quality_of(*net.network, "deepcam", "accuracy"),
-                    "validate.quality is 'accuracy', but deepcam is judged by iou, cross_entropy; name one of them");
+  CHECK_THROWS_WITH(
+      quality_of(*net.network, "deepcam", "accuracy"),
+      "validate.target_metric is 'accuracy', but deepcam is evaluated by iou, cross_entropy; name one of them");
   const std::vector<SamplePtr> samples{image(0, 0, uneven), image(1, 3, uneven)};
   TermSum sums[2];
   net.network->evaluate(samples, net.weights.views(), sums);

@@ -1,9 +1,9 @@
 // Plumes by the rule of the deck, how they are judged, and what finds them without a network.
 #include <cmath>
 
+#include "plugins/superres/datasets/baselines.hpp"
 #include "plugins/superres/datasets/mirrors.hpp"
 #include "plugins/superres/datasets/overlap.hpp"
-#include "plugins/superres/datasets/rivals.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;
@@ -35,9 +35,9 @@ PlumeImage image(int number, F&& classify) {
   return out;
 }
 
-double judged(const std::vector<PlumeImage>& images, const auto& rival) {
+double judged(const std::vector<PlumeImage>& images, const auto& baseline) {
   double sum = 0.0;
-  for (const auto& i : images) sum += mean_overlap(rival(i), i.classes);
+  for (const auto& i : images) sum += mean_overlap(baseline(i), i.classes);
   return sum / static_cast<double>(images.size());
 }
 
@@ -75,8 +75,9 @@ TEST_CASE("a threshold finds what a threshold made, a regression of each point w
     flat.push_back(image(k, [](double t, int) { return t > 0.8 ? 1 : t < -0.8 ? 2 : 0; }));
     tilted.push_back(image(k, [](double t, int z) { return t > 0.2 + 0.1 * z ? 1 : t < -1.4 + 0.1 * z ? 2 : 0; }));
   }
-  CHECK(judged(flat, ThresholdRival(flat)) > 0.85);
-  const double threshold = judged(tilted, ThresholdRival(tilted)), regression = judged(tilted, LogisticRival(tilted));
+  CHECK(judged(flat, ThresholdBaseline(flat)) > 0.85);
+  const double threshold = judged(tilted, ThresholdBaseline(tilted)),
+               regression = judged(tilted, LogisticBaseline(tilted));
   INFO(threshold << " " << regression);
   CHECK(threshold < 0.75);
   CHECK(regression > 0.85);

@@ -8,7 +8,7 @@ namespace {
 
 std::string rolls(double rayleigh, int nx, int nz) {
   return fmt::format(
-      "{{rayleigh: {}, width: 2, cells: [{}, {}], end_time: 1000, courant: 1.5, initial: {{noise: 0, amplitude: "
+      "{{rayleigh: {}, width: 2, cells: [{}, {}], end_time: 1000, cfl: 1.5, initial: {{noise: 0, amplitude: "
       "0.1}}}}",
       rayleigh, nx, nz);
 }
@@ -19,8 +19,7 @@ double steady_rolls(double rayleigh, int nx, int nz, double tolerance = 1e-7) {
 }
 
 double cavity(double rayleigh, int n, double tolerance = 1e-6) {
-  Square run(
-      fmt::format("{{rayleigh: {}, prandtl: 0.71, cells: [{}, {}], end_time: 2000, courant: 1.5}}", rayleigh, n, n));
+  Square run(fmt::format("{{rayleigh: {}, prandtl: 0.71, cells: [{}, {}], end_time: 2000, cfl: 1.5}}", rayleigh, n, n));
   return steady_value(run, nusselt_low, tolerance, 1900.0);
 }
 

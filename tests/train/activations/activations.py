@@ -42,7 +42,7 @@ DECK = """
 run: {{name: activations, directory: {folder}, seed: {seed}}}
 stages:
   - train:
-      network: {{type: conv_net, channels: {channels}, residual: {residual}, hidden: 64, input: image, target: label}}
+      network: {{type: conv_net, channels: {channels}, residual_blocks: {residual}, hidden: 64, input: image, target: label}}
       dataset: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [0, 8000]}}
       validation: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [8000, 10000]}}
       batch: 16
@@ -50,7 +50,7 @@ stages:
       optimizer: {optimizer}
       learning_rate: {{type: cosine, start: {rate}, stop: 1e-5}}
       activations: {keep}
-      explode: 1e30
+      divergence_factor: 1e30
       validate: {{every: {steps}, keep_best: false, batch: 500}}
       log: 100000
 """

@@ -68,12 +68,12 @@ Keys drawn(std::uint64_t number) {
                "{type: sgd, momentum: 0.9}", "{type: sgd, momentum: 0.8, nesterov: true, weight_decay: 0.05}"});
   const char* clip =
       draw.of({"", "", ", clip: {norm: 0.05}", ", clip: {value: 0.01}", ", clip: {norm: 0.03, value: 0.02}"});
-  const char* average = draw.of({"", "", ", average: {decay: 0.8}", ", average: {decay: 0.6, from: 6}"});
-  out.rest = fmt::format("batch: {}, accumulate: {}, optimizer: {}{}{}, log: {}", draw.of({1, 7, 8, 13, 32}),
-                         1 + draw.below(3), optimizer, clip, average, draw.of({1, 4, 100}));
+  const char* average = draw.of({"", "", ", average: {decay: 0.8}", ", average: {decay: 0.6, start_step: 6}"});
+  out.rest = fmt::format("batch: {}, gradient_accumulation_steps: {}, optimizer: {}{}{}, log: {}",
+                         draw.of({1, 7, 8, 13, 32}), 1 + draw.below(3), optimizer, clip, average, draw.of({1, 4, 100}));
   out.rest += draw.of({"", "", ", loader: {type: buffered}"});
   out.rest += draw.of({"", "", ", hold_out: 0.2, validate: {every: 4}"});
-  out.rest += draw.of({"", ", reduce: {overlap: false}", ", reduce: {shared_memory: false, group: 200}"});
+  out.rest += draw.of({"", ", reduce: {overlap: false}", ", reduce: {shared_memory: false, bucket_size: 200}"});
   out.steps = 12 + draw.below(12);
   return out;
 }
@@ -204,7 +204,8 @@ TEST_CASE("a training on the device goes on from a checkpoint bit for bit, also 
        {"optimizer: adamw, average: {decay: 0.8}", "optimizer: {type: sgd, momentum: 0.9}, clip: {norm: 0.03}",
         "optimizer: adam, hold_out: 0.2, validate: {every: 5}, loader: {type: buffered}"}) {
     Keys keys;
-    keys.rest = fmt::format("batch: 9, accumulate: 2, log: 10, checkpoint: {{every: 13, keep: 9}}, {}", more);
+    keys.rest =
+        fmt::format("batch: 9, gradient_accumulation_steps: 2, log: 10, checkpoint: {{every: 13, keep: 9}}, {}", more);
     INFO(more);
     keys.steps = 31;
     const auto whole = trained(world, scratch.file("whole"), keys.deck("kernels"));
@@ -260,7 +261,7 @@ TEST_CASE("what cannot lie on the device says why, and trains as before") {
   for (const auto& [more, why] : std::vector<std::pair<std::string, std::string>>{
            {"optimizer: lamb", "the optimizer lamb has no form for a device; adam, adamw and sgd have"},
            {"optimizer: adam, reduce: {mode: ordered}", "reduce.mode ordered adds slices there"},
-           {"optimizer: adam, parallel: {levels: [{name: all, size: 1}], states: all}",
+           {"optimizer: adam, parallel: {levels: [{name: all, size: 1}], optimizer_states: all}",
             "parallel divides them among ranks"}}) {
     Keys keys;
     keys.rest = "batch: 8, " + more;

@@ -26,7 +26,7 @@ ARMS = {
     },
     "lars": {
         "batch": BASE * FACTOR,
-        "optimizer": "{type: lars, momentum: 0.9, trust: 0.1}",
+        "optimizer": "{type: lars, momentum: 0.9, trust_coefficient: 0.1}",
         "rate": "{type: cosine, start: 0.2}",
         "warm_up": 16,
     },
@@ -35,7 +35,7 @@ DECK = """
 run: {{name: large_batch, directory: {folder}, seed: {seed}}}
 stages:
   - train:
-      network: {{type: mlp, layers: [128], activation: relu, input: image, target: label, goal: classification, normalise: false}}
+      network: {{type: mlp, layers: [128], activation: relu, input: image, target: label, objective: classification, normalise: false}}
       dataset: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [0, 8000]}}
       validation: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [8000, 10000]}}
       loader: {{type: buffered, memory: 64}}
@@ -44,7 +44,7 @@ stages:
       optimizer: {optimizer}
       learning_rate: {rate}
       {warm_up}
-      explode: 1e30
+      divergence_factor: 1e30
       validate: {{every: {every}, keep_best: false, batch: 500}}
       log: 100000
 """

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "core/parallel/random.hpp"
+#include "core/train/low_rank/baselines.hpp"
 #include "core/train/low_rank/choose_ranks.hpp"
-#include "core/train/low_rank/rivals.hpp"
 #include "core/train/low_rank/smaller_network.hpp"
 #include "tests/catch.hpp"
 

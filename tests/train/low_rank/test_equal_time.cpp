@@ -1,12 +1,12 @@
-// Networks of equal time: the largest that a clock finds fast enough, rivals that leave little of the time, and a table
-// that says where no comparison at equal time was possible.
+// Networks of equal time: the largest that a clock finds fast enough, baselines that leave little of the time, and a
+// table that says where no comparison at equal time was possible.
 #include <algorithm>
 #include <cmath>
 
 #include "core/parallel/random.hpp"
+#include "core/train/low_rank/baselines.hpp"
 #include "core/train/low_rank/compress_table.hpp"
 #include "core/train/low_rank/equal_time.hpp"
-#include "core/train/low_rank/rivals.hpp"
 #include "core/train/low_rank/ways.hpp"
 #include "tests/catch.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE("the last network that is fast enough is found by a clock that is a li
   CHECK(!last_within(0, 1.0, [](std::size_t) { return 0.0; }));
 }
 
-TEST_CASE("rivals leave less of the time than any layer's next rank would take") {
+TEST_CASE("baselines leave less of the time than any layer's next rank would take") {
   using Rule = std::vector<std::size_t> (*)(const CostTable&, double);
   for (const auto& [name, rule] : {std::pair{"shares", Rule{equal_shares}}, std::pair{"energy", Rule{equal_energy}}})
     for (std::uint64_t id = 0; id < 50; ++id) {

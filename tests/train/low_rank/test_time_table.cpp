@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/parallel/random.hpp"
-#include "core/train/low_rank/rivals.hpp"
+#include "core/train/low_rank/baselines.hpp"
 #include "core/train/low_rank/time_table.hpp"
 #include "tests/catch.hpp"
 

@@ -18,11 +18,11 @@ TEST_CASE("a model is known not to be judged by data that it was trained on or c
   CHECK(met_before(info, "net", path("judge.h5")).empty());
   CHECK(met_before(info, "net", path("train.h5")) ==
         "'net' was trained on '" + path("train.h5") +
-            "', so its errors there are smaller than on data that it never met: judge it by others");
+            "', so its errors there are smaller than on data that it never met: evaluate it on others");
   const auto round_about = scratch.folder.string() + "/../" + scratch.folder.filename().string() + "/choose.h5";
   CHECK(met_before(info, "net", "{type: hdf5, files: ['" + round_about + "']}") ==
         "'net' was chosen among its steps by its errors on '" + path("choose.h5") +
-            "', so its errors there are smaller than on data that it never met: judge it by others");
+            "', so its errors there are smaller than on data that it never met: evaluate it on others");
   info.training = "{data: [\"" + path("train.h5") + "#1\"]}";  // another trajectory of the file
   CHECK(met_before(info, "net", path("train.h5") + "#0").empty());
   CHECK_FALSE(met_before(info, "net", path("train.h5") + "#1").empty());

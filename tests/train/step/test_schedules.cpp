@@ -59,7 +59,8 @@ TEST_CASE("the exponential is DeePMD-kit's: stairs of ratio (stop/start)^(every/
 TEST_CASE("sequences and warm-up join schedules without a gap") {
   Trained world;
   const auto rate = world.rate(
-      "{type: sequence, pieces: [{steps: 10, rate: {type: linear, start: 0, stop: 1}}, {rate: {type: cosine, start: 1, "
+      "{type: sequence, schedules: [{steps: 10, rate: {type: linear, start: 0, stop: 1}}, {rate: {type: cosine, start: "
+      "1, "
       "stop: 0}}]}");
   REQUIRE(rate->at(5, 110) == Approx(0.5));
   REQUIRE(rate->at(10, 110) == Approx(1.0));

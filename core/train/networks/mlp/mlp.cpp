@@ -28,7 +28,8 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
       .def(Activation::tanh);
   d("input", &Params::input, "field that is read").def("input");
   d("target", &Params::target, "field that is predicted").def("target");
-  d("goal", &Params::goal, "learning objective: regression (numbers) or classification (class)")
+  d("objective", &Params::goal, "learning objective: regression (numbers) or classification (class)")
+      .formerly("goal")
       .options({{"regression", Goal::regression}, {"classification", Goal::classification}})
       .def(Goal::regression);
   d("label_smoothing", &Params::label_smoothing,
@@ -45,9 +46,10 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
     "its memory; auto: kernels if that is a device and a training step has enough work")
       .options({{"auto", Compute::automatic}, {"host", Compute::host}, {"kernels", Compute::kernels}})
       .def(Compute::automatic);
-  d("ranks", &Params::ranks,
+  d("factor_ranks", &Params::ranks,
     "factor rank of each layer's low-rank factorisation, output layer included; 0 for a full matrix. A stage compress "
     "determines them")
+      .formerly("ranks")
       .def({});
   d.check([](const Params& p) -> std::string {
     for (auto width : p.layers)

@@ -36,10 +36,12 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "number of output channels of each convolution; each halves the image resolution")
       .at_most(65536)
       .example("[8, 16]");
-  d("residual", &Params::residual, "blocks of two convolutions that add to what enters them, after each convolution")
+  d("residual_blocks", &Params::residual,
+    "blocks of two convolutions that add to what enters them, after each convolution")
+      .formerly("residual")
       .at_least(0)
       .def(0);
-  d("kernel", &Params::kernel, "width of the convolutions").range(1, 31).def(3);
+  d("kernel_size", &Params::kernel, "width of the convolutions").formerly("kernel").range(1, 31).def(3);
   d("hidden", &Params::hidden, "width of the layer before the classes").range(1, 1e6).def(64);
   d("input", &Params::input, "field with the image").def("image");
   d("target", &Params::target, "field of the class index").def("label");
@@ -50,9 +52,10 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "precision of weights and products; bfloat16 keeps float32 weights")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
-  d("ranks", &Params::ranks,
+  d("factor_ranks", &Params::ranks,
     "factor ranks of the low-rank factorisations: of each convolution, those of residual blocks included, then of the "
     "two layers after them; 0 for a full matrix. A stage compress determines them")
+      .formerly("ranks")
       .def({});
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "channels: name at least one convolution";
@@ -60,7 +63,7 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
     if (const auto wrong = ranks_problem(p.ranks, layers); !wrong.empty()) return wrong;
     for (auto width : p.channels)
       if (width < 1) return fmt::format("channels: {} channels are none; give 1 or more", width);
-    return p.kernel % 2 == 1 ? "" : fmt::format("kernel: {} has no middle; give an odd width", p.kernel);
+    return p.kernel % 2 == 1 ? "" : fmt::format("kernel_size: {} has no middle; give an odd width", p.kernel);
   });
 }
 

@@ -286,11 +286,11 @@ void TorchNetwork::use_activations(const ActivationParams& params) {
   if (params.keep == Keep::compressed && precision_ == Precision::bfloat16)
     throw KeyError(
         "train.activations.precision", "activations",
-        "activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}");
+        "activations in bfloat16 are not compressed; take precision float32, or activations: {mode: recomputed}");
   if (params.keep == Keep::recomputed && !can_recompute())
     throw KeyError(
         "train.activations.parts", "activations",
-        "this network does not say in which parts it could be computed again; take activations: {keep: compressed}");
+        "this network does not say in which parts it could be computed again; take activations: {mode: compressed}");
   recompute_ = params.keep == Keep::recomputed;
   saved_ = std::make_unique<SavedTensors>(params);
 }

@@ -44,14 +44,14 @@ std::int64_t message_bytes(WeightCodec codec, std::int64_t n) {
 void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered) {
   const bool weights = codecs.update != WeightCodec::none || codecs.gather != WeightCodec::none;
   if (weights && splits)
-    throw KeyError(
-        "train.parallel.update", "parallel.update",
-        "parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or "
-        "sgd, or remove update and gather");
+    throw KeyError("train.parallel.update", "parallel.update_codec",
+                   "parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits "
+                   "them; use adam, adamw or "
+                   "sgd, or remove both");
   if (weights && direct)
-    throw KeyError(
-        "train.direct.coded", "direct",
-        "direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
+    throw KeyError("train.direct.coded", "quantized_training",
+                   "weights of quantized_training travel in the few bits in which they are kept; remove "
+                   "parallel.update_codec and parallel.weight_codec");
   if (codecs.any() && ordered)
     throw KeyError(
         "train.parallel.ordered", "parallel",

@@ -37,17 +37,19 @@ void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
     "level over which weights are sharded, instead of a preset; default: replicated")
       .def("");
   d("gradients", &ParallelParams::gradients, "the same for gradients").def("");
-  d("states", &ParallelParams::states, "the same for the optimizer's states").def("");
-  d("update", &ParallelParams::update,
+  d("optimizer_states", &ParallelParams::states, "the same for the optimizer's states").formerly("states").def("");
+  d("update_codec", &ParallelParams::update,
     "codec of updated weights after each step: difference sends the change from the values all ranks hold in 4 bits "
     "and carries the rounding error to the next step; bf16, int8 and int4 send the weights themselves")
+      .formerly("update")
       .options({{"none", WeightCodec::none},
                 {"bf16", WeightCodec::bf16},
                 {"int8", WeightCodec::int8},
                 {"int4", WeightCodec::int4},
                 {"difference", WeightCodec::difference}})
       .def(WeightCodec::none);
-  d("gather", &ParallelParams::gather, "codec of the all-gather of sharded weights before a module is used")
+  d("weight_codec", &ParallelParams::gather, "codec of the all-gather of sharded weights before a module is used")
+      .formerly("gather")
       .options({{"none", WeightCodec::none},
                 {"bf16", WeightCodec::bf16},
                 {"int8", WeightCodec::int8},
@@ -56,20 +58,22 @@ void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
   d("prefetch", &ParallelParams::prefetch,
     "prefetch: weights of the next module are all-gathered during computation, at the cost of a second buffer")
       .def(true);
-  d("whole_below", &ParallelParams::whole_below,
+  d("persistence_threshold", &ParallelParams::whole_below,
     "size below which weights of a tensor are replicated instead of sharded, in elements")
+      .formerly("whole_below")
       .at_least(0)
       .def(1000);
-  d("limit", &ParallelParams::limit, "memory limit of a rank during steps; 0 for no limit")
+  d("memory_limit", &ParallelParams::limit, "memory limit of a rank during steps; 0 for no limit")
+      .formerly("limit")
       .unit("B")
       .non_negative()
       .def(0.0);
   d.check([](const ParallelParams& p) -> std::string {
     const bool own = !p.weights.empty() || !p.gradients.empty() || !p.states.empty();
-    if (p.preset && own) return "give one of: preset, or the levels of weights, gradients and states";
+    if (p.preset && own) return "give one of: preset, or the levels of weights, gradients and optimizer_states";
     if (!p.preset && !own)
       return "divides nothing: give a preset, for example preset: zero1, or the levels of weights, gradients and "
-             "states";
+             "optimizer_states";
     return {};
   });
 }
@@ -172,7 +176,7 @@ Partition partition_of(const ParallelParams& params, int ranks, lowp::WireCodec 
   }
   out.weights = depth_of("weights", params.weights, out.levels);
   out.gradients = depth_of("gradients", params.gradients, out.levels);
-  out.states = depth_of("states", params.states, out.levels);
+  out.states = depth_of("optimizer_states", params.states, out.levels);
   if (out.weights > out.gradients || out.gradients > out.states)
     throw KeyError(
         "train.parallel.order", "parallel",

@@ -17,20 +17,9 @@
     document.head.appendChild(script);
   }
 
+  // Begins of the words that are looked for, in small letters.
   function words() {
-    return box.value.toLowerCase().split(/\s+/).filter(Boolean);
-  }
-
-  // Every word must occur. A word in a heading counts most, at the beginning of a word more than inside of one.
-  function score(section, asked) {
-    let sum = 0;
-    for (const word of asked) {
-      const inTitle = section.t.toLowerCase().indexOf(word), inText = section.b.toLowerCase().indexOf(word);
-      if (inTitle < 0 && inText < 0) return 0;
-      if (inTitle >= 0) sum += 10 + (inTitle === 0 || /\W/.test(section.t[inTitle - 1]) ? 5 : 0);
-      if (inText >= 0) sum += 1 + (inText === 0 || /\W/.test(section.b[inText - 1]) ? 1 : 0);
-    }
-    return sum + 5 / (5 + section.t.length);
+    return window.cambium_rank.terms(box.value).map((term) => term.begin);
   }
 
   function marked(text, asked) {
@@ -60,10 +49,9 @@
     list.hidden = asked.length === 0;
     if (list.hidden) return;
     if (!window.cambium_index) return tell("…");
-    const found = window.cambium_index.map((s) => [score(s, asked), s]).filter((f) => f[0] > 0)
-      .sort((a, b) => b[0] - a[0]).slice(0, MOST);
+    const found = window.cambium_rank.rank(window.cambium_index, box.value, MOST);
     if (!found.length) return tell("Nothing found for “" + box.value.trim() + "”");
-    list.replaceChildren(...found.map(([, section]) => {
+    list.replaceChildren(...found.map(({ section }) => {
       const link = document.createElement("a");
       link.href = box.dataset.root.replace(/\/?$/, "/") + section.p;
       link.setAttribute("role", "option");

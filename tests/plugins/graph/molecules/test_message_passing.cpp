@@ -36,7 +36,7 @@ MessagePassing::Params small(bool directions = true) {
   return p;
 }
 
-/// A network with weights that say something, and the made-up molecules that it knows.
+/// A network with weights that say something, and the synthetic molecules that it knows.
 struct Fitted {
   World world;
   HeldSet set;

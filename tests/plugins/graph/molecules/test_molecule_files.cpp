@@ -130,7 +130,7 @@ TEST_CASE("a molecule without atoms", "[messages]") {
   CHECK(said == "'none.h5', molecule 0 has no atoms; leave it out");
 }
 
-TEST_CASE("made-up molecules: functions of seed and number, forces minus the gradient of the energy") {
+TEST_CASE("synthetic molecules: functions of seed and number, forces minus the gradient of the energy") {
   const auto table = make_molecules(recipe(20, 1, 9)), more = make_molecules(recipe(25, 1, 9));
   for (std::size_t k = 0; k < 20; ++k) CHECK(table.molecules[k].position == more.molecules[k].position);
   std::int64_t fewest = 100, most = 0;

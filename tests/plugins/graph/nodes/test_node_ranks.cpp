@@ -281,10 +281,10 @@ TEST_CASE("what wants more of a divided graph than a rank holds says so", "[rank
     CHECK(says("train", "{network: {type: gcn, layers: [4], layout: grid_2d}, loader: whole_graph, " + data + rest) ==
           "made: divided: true leaves rows of the graph on each rank, which layout grid_2d wants elsewhere; take "
           "needed_rows or rows, or remove divided");
-  CHECK(
-      says("classify_nodes", "{" + data + "}") ==
-      "rivals want the whole graph on a rank, and divided: true leaves a part on each; give models and rivals: false, "
-      "or remove divided");
+  CHECK(says("classify_nodes", "{" + data + "}") ==
+        "baselines want the whole graph on a rank, and divided: true leaves a part on each; give models and baselines: "
+        "false, "
+        "or remove divided");
 }
 
 TEST_CASE("an edge of a divided graph that cannot stand is named", "[ranks]") {

@@ -50,15 +50,14 @@ TEST_CASE("a partition that cannot be is refused with the way out") {
   refused("preset: hpz", 4,
           "preset hpz needs 2 levels, but parallel.levels has 1; for example levels: [{name: node, size: 4}, {name: "
           "world}]");
-  refused("states: rack", 4, "parallel.states names a level 'rack'; there are: world");
+  refused("states: rack", 4, "parallel.optimizer_states names a level 'rack'; there are: world");
   refused("weights: world", 4,
           "parallel divides weights over 1, gradients over 0 and states over 0 levels; each must be divided over no "
           "more levels than the next");
   CHECK_THROWS_WITH(read("preset: zero4"), Catch::Contains("zero4") && Catch::Contains("zero3"));
   CHECK_THROWS_WITH(read("preset: zero1\nstates: world"),
-                    Catch::Contains("give one of: preset, or the levels of weights, gradients and states"));
-  CHECK_THROWS_WITH(
-      read("whole_below: 10"),
-      Catch::Contains(
-          "divides nothing: give a preset, for example preset: zero1, or the levels of weights, gradients and states"));
+                    Catch::Contains("give one of: preset, or the levels of weights, gradients and optimizer_states"));
+  CHECK_THROWS_WITH(read("persistence_threshold: 10"),
+                    Catch::Contains("divides nothing: give a preset, for example preset: zero1, or the levels of "
+                                    "weights, gradients and optimizer_states"));
 }

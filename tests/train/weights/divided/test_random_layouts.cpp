@@ -62,16 +62,17 @@ struct Layout {
     const char* optimizer = draw.of({"adamw", "adam", "{type: sgd, momentum: 0.9}"});
     const char* clip = draw.of({"", "", ", clip: {norm: 0.3}", ", clip: {value: 0.02}"});
     training = fmt::format("batch: {}, optimizer: {}{}", 1 + draw.below(13), optimizer, clip);
-    division = ordered ? fmt::format("reduce: {{mode: ordered, slices: {}}}", draw.of({4, 8}))
-                       : fmt::format("accumulate: {}, reduce: {{mode: fast, overlap: {}, group: {}}}", accumulate,
-                                     word(overlap), draw.of({200, 4000000}));
+    division =
+        ordered ? fmt::format("reduce: {{mode: ordered, slices: {}}}", draw.of({4, 8}))
+                : fmt::format("gradient_accumulation_steps: {}, reduce: {{mode: fast, overlap: {}, bucket_size: {}}}",
+                              accumulate, word(overlap), draw.of({200, 4000000}));
     const auto levels = levels_of(draw);
     const int states = 1 + draw.below(static_cast<int>(levels.size()));
     const int gradients = modules && draw.below(4) > 0 ? 1 + draw.below(states) : 0,
               weights = draw.below(gradients + 1);
     in_flight = !ordered && overlap && accumulate > 1 && gradients > 0;
     division += ", " + parallel(draw, levels, weights, gradients, states);
-    if (draw.coin()) training += ", average: {decay: 0.9, from: 2}";
+    if (draw.coin()) training += ", average: {decay: 0.9, start_step: 2}";
   }
 
   /// Levels whose product is the number of ranks.
@@ -87,10 +88,11 @@ struct Layout {
       out += fmt::format("{}{{name: l{}, size: {}}}", k ? ", " : "", k + 1, levels[k]);
     const bool prefetch = draw.coin();  // one draw after the other: the order of arguments is the compiler's
     const int whole_below = draw.of({0, 10, 40, 1000});
-    out = fmt::format("parallel: {{levels: [{}], prefetch: {}, whole_below: {}", out, word(prefetch), whole_below);
+    out = fmt::format("parallel: {{levels: [{}], prefetch: {}, persistence_threshold: {}", out, word(prefetch),
+                      whole_below);
     if (weights) out += fmt::format(", weights: l{}", weights);
     if (gradients) out += fmt::format(", gradients: l{}", gradients);
-    return out + fmt::format(", states: l{}}}", states);
+    return out + fmt::format(", optimizer_states: l{}}}", states);
   }
 
   std::string deck(bool divided) const {

@@ -296,14 +296,16 @@ TEST_CASE("what cannot be divided is refused") {
   SplitAdamW split({}, context);
   auto coded = partition(world, 0, 0, 1);
   coded.codecs.update = WeightCodec::difference;
-  CHECK_THROWS_WITH(DividedWeights(coded, comm, network, split, {}),
-                    "parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, "
-                    "adamw or sgd, or remove update and gather");
+  CHECK_THROWS_WITH(
+      DividedWeights(coded, comm, network, split, {}),
+      "parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, "
+      "adamw or sgd, or remove both");
   // Two layers of 1312 and 1344 weights, each padded to 1344: 16 bytes each are 43 kB on one rank.
-  CHECK_THROWS_WITH(make(0, 0, 0, network, adam, 40000),
-                    "parallel.limit is 0.040 MB per rank, but 0.043 MB are needed: weights 0.011, gradients 0.011, "
-                    "states 0.011, windows and messages 0.000, and 0.011 more; divide more (parallel.preset zero1, "
-                    "zero2, zero3), start more ranks, or raise the limit");
+  CHECK_THROWS_WITH(
+      make(0, 0, 0, network, adam, 40000),
+      "parallel.memory_limit is 0.040 MB per rank, but 0.043 MB are needed: weights 0.011, gradients 0.011, "
+      "states 0.011, windows and messages 0.000, and 0.011 more; divide more (parallel.preset zero1, "
+      "zero2, zero3), start more ranks, or raise memory_limit");
 }
 
 TEST_CASE("what does not fit one rank whole is trained divided by four") {

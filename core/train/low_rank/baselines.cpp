@@ -1,4 +1,4 @@
-#include "core/train/low_rank/rivals.hpp"
+#include "core/train/low_rank/baselines.hpp"
 
 #include <algorithm>
 

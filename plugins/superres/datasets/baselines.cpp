@@ -1,4 +1,4 @@
-#include "plugins/superres/datasets/rivals.hpp"
+#include "plugins/superres/datasets/baselines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,7 +65,7 @@ double mean_over(std::span<const PlumeImage> images, F&& found) {
 
 }  // namespace
 
-ThresholdRival::ThresholdRival(std::span<const PlumeImage> training) {
+ThresholdBaseline::ThresholdBaseline(std::span<const PlumeImage> training) {
   const auto nz = static_cast<std::size_t>(training[0].nz);
   profile_.assign(nz, 0.0);
   double points = 0.0;
@@ -93,20 +93,20 @@ ThresholdRival::ThresholdRival(std::span<const PlumeImage> training) {
   least_ = best_least;
 }
 
-std::vector<double> ThresholdRival::off(const PlumeImage& image) const {
+std::vector<double> ThresholdBaseline::off(const PlumeImage& image) const {
   std::vector<double> out(image.temperature.begin(), image.temperature.end());
   for (std::size_t k = 0; k < out.size(); ++k) out[k] -= profile_[k % profile_.size()];
   return out;
 }
 
-std::vector<std::uint8_t> ThresholdRival::operator()(const PlumeImage& image) const {
+std::vector<std::uint8_t> ThresholdBaseline::operator()(const PlumeImage& image) const {
   std::vector<std::uint8_t> out;
   for (const double t : off(image)) out.push_back(std::abs(t) <= least_ ? 0 : t > 0.0 ? 1 : 2);
   return out;
 }
 
-LogisticRival::LogisticRival(std::span<const PlumeImage> training, std::int64_t points) {
-  const ThresholdRival means(training);
+LogisticBaseline::LogisticBaseline(std::span<const PlumeImage> training, std::int64_t points) {
+  const ThresholdBaseline means(training);
   profile_ = means.profile();
   deviation_ = means.deviation();
   const std::int64_t all = std::ssize(training) * training[0].nx * training[0].nz;
@@ -135,7 +135,7 @@ LogisticRival::LogisticRival(std::span<const PlumeImage> training, std::int64_t 
 }
 
 /// (points, per_point).
-std::vector<double> LogisticRival::features(const PlumeImage& image) const {
+std::vector<double> LogisticBaseline::features(const PlumeImage& image) const {
   const std::size_t n = image.temperature.size();
   std::vector<double> t(n), size(n);
   for (std::size_t k = 0; k < n; ++k) {
@@ -158,7 +158,7 @@ std::vector<double> LogisticRival::features(const PlumeImage& image) const {
   return out;
 }
 
-void LogisticRival::fit(const std::vector<double>& rows, const std::vector<std::uint8_t>& classes) {
+void LogisticBaseline::fit(const std::vector<double>& rows, const std::vector<std::uint8_t>& classes) {
   weights_.assign(unknowns, 0.0);
   const double share = 1.0 / static_cast<double>(classes.size());
   constexpr int steps = 12;
@@ -188,7 +188,7 @@ void LogisticRival::fit(const std::vector<double>& rows, const std::vector<std::
   }
 }
 
-std::vector<std::uint8_t> LogisticRival::classes(const PlumeImage& image, double factor) const {
+std::vector<std::uint8_t> LogisticBaseline::classes(const PlumeImage& image, double factor) const {
   const auto rows = features(image);
   std::vector<std::uint8_t> out;
   for (std::size_t k = 0; k < image.temperature.size(); ++k) {

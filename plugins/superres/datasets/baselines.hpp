@@ -15,9 +15,9 @@ struct PlumeImage {
 
 /// Points as far off the mean temperature of their height as some value: warm, or cold. Height by height means, and the
 /// value, by which the mean overlap is largest, are those of the training images.
-class ThresholdRival {
+class ThresholdBaseline {
  public:
-  explicit ThresholdRival(std::span<const PlumeImage> training);
+  explicit ThresholdBaseline(std::span<const PlumeImage> training);
   std::vector<std::uint8_t> operator()(const PlumeImage& image) const;
   const std::vector<double>& profile() const { return profile_; }
   double deviation() const { return deviation_; }
@@ -31,9 +31,9 @@ class ThresholdRival {
 /// Logistic regression of each point by itself: on its temperature, its differences and means over boxes around it, and
 /// its height. Fitted by Newton's steps to at most `points` of the training images; plumes are then weighed against the
 /// background by the factor for which the mean overlap of the training images is largest.
-class LogisticRival {
+class LogisticBaseline {
  public:
-  explicit LogisticRival(std::span<const PlumeImage> training, std::int64_t points = 40000);
+  explicit LogisticBaseline(std::span<const PlumeImage> training, std::int64_t points = 40000);
   std::vector<std::uint8_t> operator()(const PlumeImage& image) const { return classes(image, factor_); }
 
  private:
