@@ -42,6 +42,8 @@ std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64
     layer.kind = kind;
     layer.number = static_cast<int>(l);
     layer.bias = params_.bias;
+    layer.residual = params_.residual;
+    layer.normalised = params_.normalization == NodeNetworkParams::Normalization::layer && l < params_.layers.size();
     layer.in = in;
     layer.out = l < params_.layers.size() ? params_.layers[l] : classes;
     in = layer.out;
@@ -133,10 +135,10 @@ std::vector<train::ParameterInfo> NodeNetwork::parameters() const {
 
 DType NodeNetwork::dtype() const { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
 
-/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0.
+/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0, gains of normalisation 1.
 template <class T>
 static void fill(const train::ParameterInfo& info, std::uint64_t number, std::uint64_t seed, T* w, std::int64_t count) {
-  if (info.shape.size() < 2) return static_cast<void>(std::fill_n(w, count, T(0)));
+  if (info.shape.size() < 2) return static_cast<void>(std::fill_n(w, count, info.name.ends_with("gain") ? T(1) : T(0)));
   const bool scores = info.name.ends_with("hearing") || info.name.ends_with("heard");
   const double in = static_cast<double>(scores ? info.shape[1] : info.shape[0]),
                out = scores ? 1.0 : static_cast<double>(info.shape[1]);

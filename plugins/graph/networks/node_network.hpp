@@ -12,9 +12,11 @@ namespace cambium::graph {
 /// Keys that all networks on nodes have.
 struct NodeNetworkParams {
   enum class Decay { first, all };
+  enum class Normalization { none, layer };
   std::vector<std::int64_t> layers;
   double dropout = 0.5;
-  bool bias = true;
+  bool bias = true, residual = false;
+  Normalization normalization = Normalization::none;
   std::optional<bool> sums_to_one;  ///< where absent: whether features are counts
   Decay decay = Decay::all;
   deck::Choice<sparse::Layout> layout;
@@ -98,6 +100,16 @@ void describe_node_network(deck::Describe<P>& d) {
       .range(0.0, 0.95)
       .def(p.dropout);
   d("bias", &P::bias, "bias added to each output of a layer").def(p.bias);
+  d("residual", &P::residual,
+    "skip connections: every layer adds a linear map of its input, x R, to its output; helps where neighbours are "
+    "often "
+    "of another class, and in deep networks")
+      .def(p.residual);
+  d("normalization", &P::normalization,
+    "normalisation of the outputs of hidden layers before the activation; layer: to mean 0 and deviation 1 in each "
+    "node")
+      .options({{"none", Base::Normalization::none}, {"layer", Base::Normalization::layer}})
+      .def(p.normalization);
   d("sums_to_one", &P::sums_to_one,
     "row normalisation: features of a node are divided by their sum, usual for word counts; default: true if all are "
     "non-negative integers");
