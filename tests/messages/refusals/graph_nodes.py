@@ -54,6 +54,8 @@ def reads_text(message, edges, *keys, labels=None):
 # The data set
 says("give one of: file (HDF5), edges (text), made", T + "dataset={type: graph}")
 says("give one of: file (HDF5), edges (text), made", T + f"dataset={{type: graph, file: a.h5, made: {MADE}}}")
+says("split is 'some', expected a number from 0 or the word each", T + "dataset={type: graph, file: a.h5, split: some}")
+says("split selects one of several splits of a file; give file, or remove split", T + f"dataset={{type: graph, made: {MADE}, split: each}}")
 says("labels, count, directed, columns and counts go with edges; a file and a made-up graph say all this themselves",
      T + f"dataset={{type: graph, made: {MADE}, directed: true}}")
 says("divided leaves each rank a part of the features, and features: true wants them with every node; remove one of the two",
