@@ -1,11 +1,11 @@
 // Structures, labelled data, Deep Potentials, checkpoints of dynamics.
 #include <fstream>
 
+#include "core/io/npy.hpp"
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
-#include "plugins/deepmd/data/npy.hpp"
 #include "plugins/deepmd/model/model.hpp"
 #include "plugins/deepmd/model/model_tree.hpp"
 #include "tests/fuzz/subjects.hpp"
@@ -119,13 +119,13 @@ static void structures(const Places& places, std::vector<Subject>& out) {
                  20});
   out.push_back({"npy", Form::bytes, folder_of_text(places, "npy", "a.npy", npy("(5, 6)", 30)), "a.npy",
                  [] {
-                   cambium::deepmd::read_npy("a.npy");
+                   cambium::io::read_npy("a.npy");
                    return 0;
                  },
                  80});
   out.push_back({"npy_header", Form::text, folder_of_text(places, "npy", "a.npy", npy("(5, 6)", 30)), "a.npy",
                  [] {
-                   cambium::deepmd::read_npy("a.npy");
+                   cambium::io::read_npy("a.npy");
                    return 0;
                  },
                  40});

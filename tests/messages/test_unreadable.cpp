@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "plugins/deepmd/data/npy.hpp"
+#include "core/io/npy.hpp"
 #include "plugins/deepmd/model/model_tree.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
@@ -41,6 +41,6 @@ TEST_CASE("files that may not be read") {
   const Scratch scratch;
   const std::string array = closed(scratch, "coord.npy"), model = closed(scratch, "model.yaml");
   const Nobody nobody;
-  CHECK(message([&] { deepmd::read_npy(array); }) == array + ": cannot be opened for reading");
+  CHECK(message([&] { io::read_npy(array); }) == array + ": cannot be opened for reading");
   CHECK(message([&] { deepmd::detail::read_yaml(model); }) == model + ": cannot be opened for reading");
 }

@@ -26,6 +26,7 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
       data_(params, shared_seed_, context), log_(step_, context), models_(params, step_, data_, progress_, context),
       watch_(std::move(watch)), mllog_(context.log, params.mllog && !context.dry_run),
       milestones_(params, mllog_, context) {
+  data_.take_member(member);
   if (params.activations) step_.network().use_activations(*params.activations);
 }
 

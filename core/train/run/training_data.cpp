@@ -9,6 +9,7 @@
 #include "core/parallel/memory.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/subset.hpp"
+#include "core/train/kinds/varies_by_member.hpp"
 
 namespace cambium::train {
 
@@ -18,6 +19,11 @@ TrainingData::TrainingData(const Train::Params& params, std::uint64_t seed, Cont
   whole_ = registry.make<Dataset>(params.dataset, context);
   if (params.validation) held_out_ = registry.make<Dataset>(*params.validation, context);
   loader_ = registry.make<Loader>(params.loader, context);
+}
+
+void TrainingData::take_member(int member) {
+  for (auto* set : {whole_.get(), held_out_.get()})
+    if (auto* varies = dynamic_cast<VariesByMember*>(set)) varies->take_member(member);
 }
 
 /// A metric over numbers of another unit would mislead without a word.

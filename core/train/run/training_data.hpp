@@ -11,6 +11,8 @@ class TrainingData {
   /// Makes what the deck names; opens nothing. `seed` draws what is held out. Parameters and context outlive this.
   TrainingData(const Train::Params& params, std::uint64_t seed, Context& context);
 
+  /// Before all else: which network of a committee learns from them, from 0.
+  void take_member(int member);
   /// Collective. What the keys alone tell of the data's size, for `cambium check`; as open() refuses it.
   void check() const;
   /// Collective. InputError for data that cannot be trained on.

@@ -37,7 +37,7 @@ static void require_tables_fit(const StepKeys& keys, const std::string& network,
     throw KeyError(
         "train.average.tables", "ema",
         fmt::format("ema keeps means of weights, but not of the rows of tables, which {} learns; remove ema", network));
-  if (keys.reduce.mode == ReduceParams::Mode::ordered && keys.tables && keys.tables->deduplicate)
+  if (keys.reduce.mode == ReduceParams::Mode::ordered && keys.tables && keys.tables->deduplicate.value_or(false))
     throw KeyError(
         "train.tables.deduplicate", "tables.deduplicate",
         "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
@@ -52,7 +52,12 @@ void TrainingStep::prepare(std::int64_t total, std::int64_t slice) {
     device_ = std::make_unique<DeviceSteps>(*network_, *weights_, context_.comm, context_.timing);
   const UsesTables* user = network_->traits().tables;
   require_tables_fit(keys_, keys_.network.type, user != nullptr);
-  if (user) tables_ = make_tables(user->tables(), keys_.tables.value_or(TableKeys{}), network_->dtype(), context_);
+  if (!user) return;
+  auto table_keys = keys_.tables.value_or(TableKeys{});
+  if (!table_keys.deduplicate)  // sums of bags are fewer than their rows
+    table_keys.deduplicate =
+        table_keys.divide == TableKeys::Divide::rows && keys_.reduce.mode != ReduceParams::Mode::ordered;
+  tables_ = make_tables(user->tables(), table_keys, network_->dtype(), context_);
 }
 
 void TrainingStep::start() {

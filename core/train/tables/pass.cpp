@@ -32,7 +32,7 @@ TablePass<T>::TablePass(std::span<const TableInfo> tables, const TablePlaces& pl
                                                                  deduplicate      ? RowRequests::Kind::different
                                                                  : places.whole() ? RowRequests::Kind::sums_of_whole
                                                                                   : RowRequests::Kind::members,
-                                                                 !deduplicate && !coding, comm.rank()),
+                                                                 !coding, comm.rank()),
       summed_(places.whole() && !deduplicate), comm_(comm), traffic_(traffic), coding_(coding) {
   for (const auto& table : tables) sums_.emplace_back(table.width);
 }
@@ -44,7 +44,7 @@ TablePass<T>::~TablePass() {
 
 /// How much each rank will hear and give, then the numbers of rows.
 template <class T>
-void TablePass<T>::send_numbers() {
+void TablePass<T>::send_numbers(bool with_gradient) {
   const auto& ask = requests_.ask();
   const auto ranks = ask.size();
   std::vector<int> mine(2 * ranks), theirs(2 * ranks);
@@ -71,6 +71,11 @@ void TablePass<T>::send_numbers() {
   MPI_Alltoallv(numbers.data(), asked_.data(), asked_at_.data(), MPI_INT64_T, got_numbers_.data(), heard_.data(),
                 heard_at_.data(), MPI_INT64_T, comm_.handle());
   traffic_.count("row numbers", "world", to_others * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  if (!with_gradient) return;
+  const auto& plain = requests_.of_others();
+  sent_.numbers += static_cast<double>(to_others) * sizeof(std::int64_t);
+  sent_.plain +=
+      static_cast<double>(plain.rows) * sizeof(std::int64_t) + 2.0 * static_cast<double>(plain.numbers) * sizeof(T);
 }
 
 /// Goes through one block: use(table, rows of one sum, where it lies in given_). Returns the place behind it.
@@ -124,11 +129,13 @@ void TablePass<T>::answer() {
 }
 
 template <class T>
-void TablePass<T>::send_rows() {
+void TablePass<T>::send_rows(bool with_gradient) {
   MPI_Ialltoallv(given_.data(), given_count_.data(), given_at_.data(), mpi_type<T>(), got_.data(), got_count().data(),
                  got_at().data(), mpi_type<T>(), comm_.handle(), &request_);
   const auto own = static_cast<std::size_t>(comm_.rank());
-  traffic_.count("rows", "world", (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+  const auto bytes = (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T));
+  traffic_.count("rows", "world", bytes);
+  if (with_gradient) sent_.rows += static_cast<double>(bytes);
 }
 
 /// Where the rows of each table lie that one rank asks for by numbers [at, end), the first of them at `from`.
@@ -171,6 +178,7 @@ void TablePass<T>::send_coded() {
   MPI_Ialltoallv(coded_given_.data(), sent_count_.data(), sent_at_.data(), MPI_BYTE, coded_got_.data(),
                  coded_count_.data(), coded_at_.data(), MPI_BYTE, comm_.handle(), &request_);
   traffic_.count("rows", "world", std::ssize(coded_given_));
+  sent_.rows += static_cast<double>(coded_given_.size());
 }
 
 template <class T>
@@ -193,13 +201,13 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
   if (comm_.sum(most) > std::numeric_limits<int>::max())
     throw InputError("tables: the rows of one step are more than 2147483647 numbers; lower batch");
   requests_.make(std::move(slices), std::move(numbers), comm_.size());
-  send_numbers();
+  send_numbers(with_gradient);
   answer();
   got_.resize(got_at().back() + got_count().back());
   if (coding_ && with_gradient)
     send_coded();
   else
-    send_rows();
+    send_rows(with_gradient);
   missing_ = 0;
   for (std::size_t s = 0; s < requests_.slices(); ++s) {
     if (s == slices_.size()) slices_.emplace_back(*this, s);
@@ -245,8 +253,9 @@ void TablePass<T>::send_back() {
   MPI_Ialltoallv(got_.data(), got_count().data(), got_at().data(), mpi_type<T>(), given_.data(), given_count_.data(),
                  given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
   const auto own = static_cast<std::size_t>(comm_.rank());
-  traffic_.count("row gradients", "world",
-                 (std::ssize(got_) - got_count()[own]) * static_cast<std::int64_t>(sizeof(T)));
+  const auto bytes = (std::ssize(got_) - got_count()[own]) * static_cast<std::int64_t>(sizeof(T));
+  traffic_.count("row gradients", "world", bytes);
+  sent_.gradients += static_cast<double>(bytes);
 }
 
 template <class T>

@@ -49,15 +49,21 @@ class TablePass {
   using Use = std::function<void(int table, std::int64_t index, T* gradient)>;
   void touched(const Use& use);
 
+  /// Bytes of passes with gradients that this rank has sent to others, and `plain`: that it would have sent or asked
+  /// for had every member of a bag (or every sum of a whole table's) travelled by itself, uncoded.
+  struct Sent {
+    double numbers = 0.0, rows = 0.0, gradients = 0.0, plain = 0.0;
+  };
+  const Sent& sent() const { return sent_; }
   /// Bytes of the buffers of the last fetch().
   double bytes() const;
 
  private:
   class Slice;
   struct Block;
-  void send_numbers();
+  void send_numbers(bool with_gradient);
   void answer();
-  void send_rows();
+  void send_rows(bool with_gradient);
   void send_coded();
   void decode();
   typename RowCoding<T>::Found found(const std::int64_t* at, const std::int64_t* end, std::int64_t from) const;
@@ -88,6 +94,7 @@ class TablePass {
   std::vector<TouchedRows<T>> sums_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool arrived_ = true, sent_back_ = true, coded_ = false;
+  Sent sent_;
   int missing_ = 0;  ///< slices whose gradients are not final
 };
 

@@ -17,7 +17,9 @@ void RowRequests::make(std::vector<std::vector<Bags>> slices, std::vector<std::i
   where_.assign(bags_.size(), std::vector<std::vector<std::int64_t>>(tables_.size()));
   ask_.assign(ranks, {});
   count_.assign(ranks, 0);
-  if (kind_ == Kind::different) {
+  of_others_ = {};
+  const bool alone = direct_ && ranks == 1;
+  if (kind_ == Kind::different && !alone) {
     ask_for_different();
   } else {
     for (std::size_t s = 0; s < bags_.size(); ++s) {
@@ -32,6 +34,10 @@ void RowRequests::make(std::vector<std::vector<Bags>> slices, std::vector<std::i
 void RowRequests::ask_for_sums(std::size_t s, std::size_t t) {
   const Bags& bags = bags_[s][t];
   const auto holder = static_cast<std::size_t>(owner(t, 0));
+  if (static_cast<int>(holder) != rank_) {
+    of_others_.rows += bags.size() + std::ssize(bags.ids);
+    of_others_.numbers += bags.size() * tables_[t].width;
+  }
   for (std::size_t q = 0; q < ask_.size(); ++q)
     if (is_asked(q)) ask_[q].push_back(q == holder ? bags.size() : 0);
   auto& to = ask_[holder];
@@ -60,6 +66,7 @@ void RowRequests::ask_for_rows(std::size_t s, std::size_t t) {
       where.push_back(~places_.index(row));
       continue;
     }
+    count_other(t, q);
     ++ask_[q][asked[q]];
     ask_[q].push_back(places_.index(row));
     where.push_back(count_[q]);
@@ -70,13 +77,19 @@ void RowRequests::ask_for_rows(std::size_t s, std::size_t t) {
 /// As one slice in which every row stands once.
 void RowRequests::ask_for_different() {
   if (bags_.empty()) return;
-  for (auto& to : ask_) to.push_back(numbers_[0]);
+  for (std::size_t q = 0; q < ask_.size(); ++q)
+    if (is_asked(q)) ask_[q].push_back(numbers_[0]);
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     std::unordered_map<std::int64_t, std::int64_t> known;
     std::vector<std::vector<std::int64_t>> rows(ask_.size());
     for (std::size_t s = 0; s < bags_.size(); ++s) {
       for (const auto row : bags_[s][t].ids) {
         const auto q = static_cast<std::size_t>(owner(t, row));
+        if (!is_asked(q)) {
+          where_[s][t].push_back(~places_.index(row));
+          continue;
+        }
+        count_other(t, q);
         const auto [found, fresh] = known.try_emplace(row, count_[q]);
         if (fresh) {
           rows[q].push_back(places_.index(row));
@@ -86,6 +99,7 @@ void RowRequests::ask_for_different() {
       }
     }
     for (std::size_t q = 0; q < ask_.size(); ++q) {
+      if (!is_asked(q)) continue;
       ask_[q].push_back(std::ssize(rows[q]));
       ask_[q].insert(ask_[q].end(), rows[q].begin(), rows[q].end());
     }

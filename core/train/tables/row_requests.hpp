@@ -32,6 +32,12 @@ class RowRequests {
   const std::vector<int>& answer_count() const { return count_; }
   const std::vector<int>& answer_start() const { return start_; }
 
+  /// What the bags have of rows of other ranks, every member, or of tables that these hold whole every sum, by itself:
+  /// rows asked for, and numbers that come for them.
+  struct OfOthers {
+    std::int64_t rows = 0, numbers = 0;
+  };
+  const OfOthers& of_others() const { return of_others_; }
   bool direct() const { return direct_; }
   /// Whether the bags of a table are added up by its holder, another rank.
   bool summed_there(std::size_t table) const {
@@ -52,6 +58,11 @@ class RowRequests {
   void ask_for_different();
   void start_of_answers();
   int owner(std::size_t table, std::int64_t row) const { return places_.owner(static_cast<int>(table), row); }
+  void count_other(std::size_t table, std::size_t rank) {
+    if (static_cast<int>(rank) == rank_) return;
+    ++of_others_.rows;
+    of_others_.numbers += tables_[table].width;
+  }
   bool is_asked(std::size_t rank) const { return !direct_ || static_cast<int>(rank) != rank_; }
 
   std::span<const TableInfo> tables_;
@@ -64,6 +75,7 @@ class RowRequests {
   std::vector<std::vector<std::vector<std::int64_t>>> where_;
   std::vector<std::vector<std::int64_t>> ask_;
   std::vector<int> count_, start_;
+  OfOthers of_others_;
 };
 
 /// Sums of all before each.

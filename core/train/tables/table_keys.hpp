@@ -20,7 +20,7 @@ struct TableKeys {
   enum class Divide { rows, whole };
   enum class Rule { sgd, adagrad, adam, split_sgd };
   Divide divide = Divide::rows;
-  bool deduplicate = false;
+  std::optional<bool> deduplicate = {};
   std::optional<RowCodeKeys> code = {};
   Rule optimizer = Rule::adagrad;
   double rate = 1.0;   ///< times the learning rate

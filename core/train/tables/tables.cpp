@@ -35,8 +35,8 @@ class DividedTables : public Tables {
       : keys_(keys), infos_(std::move(tables)), comm_(world.handle()), places_(infos_, keys.divide, comm_.size()),
         store_(infos_, places_, keys.optimizer, comm_.rank()), pieces_(infos_, places_, store_, comm_),
         coding_(keys.code ? std::make_unique<RowCoding<T>>(infos_, *keys.code) : nullptr),
-        pass_(infos_, places_, store_, keys.deduplicate, comm_, traffic_, coding_.get()),
-        look_(infos_, places_, store_, keys.deduplicate, comm_, looked_traffic_) {}
+        pass_(infos_, places_, store_, keys.deduplicate.value_or(false), comm_, traffic_, coding_.get()),
+        look_(infos_, places_, store_, keys.deduplicate.value_or(false), comm_, looked_traffic_) {}
 
   const std::vector<TableInfo>& infos() const override { return infos_; }
   const TablePlaces& places() const override { return places_; }
@@ -118,6 +118,8 @@ class DividedTables : public Tables {
     waits_.add(wall_seconds() - begun);
   }
 
+  std::string exchange_text() const;
+
   TableKeys keys_;
   std::vector<TableInfo> infos_;
   Comm comm_;
@@ -131,6 +133,19 @@ class DividedTables : public Tables {
   Timed timed_;
   double largest_ = 0.0;
 };
+
+/// The whole exchange: a code of rows alone says little where row numbers and gradients are as large.
+template <class T>
+std::string DividedTables<T>::exchange_text() const {
+  const auto& own = pass_.sent();
+  const double numbers = comm_.sum(own.numbers), rows = comm_.sum(own.rows), gradients = comm_.sum(own.gradients),
+               plain = comm_.sum(own.plain), sent = numbers + rows + gradients;
+  if (sent <= 0.0) return {};
+  return fmt::format(
+      "exchange between ranks: row numbers {}, rows {}, row gradients {}, together {}; without deduplication and code "
+      "{}, ratio {:.2f}",
+      bytes_text(numbers), bytes_text(rows), bytes_text(gradients), bytes_text(sent), bytes_text(plain), plain / sent);
+}
 
 template <class T>
 std::vector<std::string> DividedTables<T>::report() {
@@ -147,6 +162,7 @@ std::vector<std::string> DividedTables<T>::report() {
     out.push_back(fmt::format("rows coded: {} became {}, ratio {:.2f}; {}", bytes_text(before), bytes_text(after),
                               after > 0.0 ? before / after : 1.0, coding_->text()));
   }
+  if (const auto line = exchange_text(); !line.empty()) out.push_back(line);
   const double bare = comm_.sum(waits_.bare_seconds), behind = comm_.sum(waits_.behind_seconds);
   if (comm_.size() == 1 || waits_.bare == 0 || waits_.behind == 0 || bare <= 0.0) return out;
   const double ranks = comm_.size(), each_bare = bare / static_cast<double>(waits_.bare) / ranks,

@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "core/io/npy.hpp"
 #include "core/io/text_lines.hpp"
-#include "plugins/deepmd/data/npy.hpp"
 
 namespace cambium::deepmd {
 
@@ -58,7 +58,7 @@ bool holds(std::vector<std::int64_t> shape, std::vector<std::int64_t> extents, s
   return at == extents.size();
 }
 
-void require_finite(const std::string& path, const NpyArray& array, std::int64_t frames) {
+void require_finite(const std::string& path, const io::NpyArray& array, std::int64_t frames) {
   const auto width =
       std::max<std::size_t>(1, array.values.size() / static_cast<std::size_t>(std::max<std::int64_t>(1, frames)));
   for (std::size_t k = 0; k < array.values.size(); ++k)
@@ -76,7 +76,7 @@ struct FrameRows {
 /// An array of numbers of these extents a frame, the last of which may be 0, for any; none when the file is not there.
 std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames, std::vector<std::int64_t> extents) {
   if (!fs::exists(path)) return {};
-  NpyArray array = read_npy(path);
+  io::NpyArray array = io::read_npy(path);
   std::int64_t width = 1;
   for (const auto extent : extents)
     if (extent > 0) width *= extent;
@@ -96,7 +96,7 @@ std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames,
 /// first axis.
 FrameRows read_coordinates(const std::string& path, std::int64_t atoms) {
   if (!fs::exists(path)) throw InputError(fmt::format("{}: does not exist", path));
-  NpyArray array = read_npy(path);
+  io::NpyArray array = io::read_npy(path);
   const auto count = static_cast<std::int64_t>(array.values.size());
   const std::int64_t width = 3 * atoms, frames = width > 0 ? count / width : 0;
   if (count != frames * width || (count > 0 && !holds(array.shape, {atoms, 3}, frames)))

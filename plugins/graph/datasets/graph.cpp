@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
 #include "plugins/graph/graphs/divided_graph.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
+#include "plugins/graph/graphs/npz.hpp"
 
 namespace cambium::graph {
 
 void GraphSet::Params::describe(deck::Describe<Params>& d) {
-  d("file", &Params::file, "HDF5 file of the graph").def("").example("cora.h5");
+  d("file", &Params::file, "file of the graph: HDF5, or .npz with the array names of published benchmarks")
+      .def("")
+      .example("cora.h5");
   d("edges", &Params::edges,
     "text with a line 'u v' or 'u v weight' for each edge, as archives and other programs write them, instead of file")
       .def("")
@@ -34,6 +39,11 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
                 {"test", Nodes::test},
                 {"labelled", Nodes::labelled}})
       .def(Nodes::training);
+  d("split", &Params::split,
+    "train/validation/test split of a file with several (masks), a number from 0; each: network k of `models` learns "
+    "split k, and classify_nodes gives mean and standard deviation over splits")
+      .def("0")
+      .example("each");
   d("features", &Params::features, "node features in the samples, for networks without a graph (mlp)").def(false);
   d("divided", &Params::divided,
     "distributed graph: every rank holds the edges and features of its range of nodes, for graphs larger than one "
@@ -44,6 +54,10 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
       return "divided leaves each rank a part of the features, and features: true wants them with every node; remove "
              "one "
              "of the two";
+    if (p.split != "each" && (p.split.empty() || p.split.find_first_not_of("0123456789") != std::string::npos))
+      return fmt::format("split is '{}', expected a number from 0 or the word each", p.split);
+    if (p.split != "0" && p.file.empty())
+      return "split selects one of several splits of a file; give file, or remove split";
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), synthetic";
     if (p.edges.empty() && (!p.labels.empty() || p.count > 0 || p.directed || !p.columns.empty() || p.counts))
@@ -53,9 +67,17 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-static GraphPtr graph_of(const GraphSet::Params& p) {
+GraphPtr GraphSet::read_whole() const {
+  const auto& p = params_;
   if (p.made) return make_graph(*p.made);
-  return p.edges.empty() ? read_graph(p.file) : read_edge_list({p.edges, p.labels, p.count, p.directed, p});
+  if (!p.edges.empty()) return read_edge_list({p.edges, p.labels, p.count, p.directed, p});
+  return read_graph(p.file, split());
+}
+
+std::int64_t GraphSet::split() const {
+  std::int64_t out = member_;
+  if (!sees_each_split()) std::from_chars(params_.split.data(), params_.split.data() + params_.split.size(), out);
+  return out;
 }
 
 static const char* name_of(GraphSet::Nodes nodes) {
@@ -91,10 +113,10 @@ static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Node
 
 void GraphSet::open(Context& context) {
   NodeSamples samples;
-  const bool by_parts = params_.divided && !params_.file.empty();
-  if (by_parts) samples.graph = read_divided_graph(params_.file, context.comm);
+  const bool by_parts = params_.divided && !params_.file.empty() && !is_npz(params_.file);
+  if (by_parts) samples.graph = read_divided_graph(params_.file, context.comm, split());
   io::on_every_rank(context.comm, [&] {
-    if (!by_parts) samples.graph = graph_of(params_);
+    if (!by_parts) samples.graph = read_whole();
     samples.nodes = chosen_nodes(*samples.graph, params_.nodes);
   });
   if (samples.graph->held) samples.nodes = of_all_ranks(samples.nodes, context.comm);

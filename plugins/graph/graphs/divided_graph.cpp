@@ -135,8 +135,8 @@ void agree(Graph& graph, const Comm& comm) {
 
 }  // namespace
 
-GraphPtr read_divided_graph(const std::string& path, const Comm& comm) {
-  if (comm.size() == 1) return read_graph(path);
+GraphPtr read_divided_graph(const std::string& path, const Comm& comm, std::int64_t split) {
+  if (comm.size() == 1) return read_graph(path, split);
   auto out = std::make_shared<Graph>();
   GraphParts parts;
   std::int64_t edges = 0;
@@ -160,7 +160,9 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm) {
   reading([&] {
     parts.features = features_of(*file, parts.nodes, out->here());
     parts.labels = labels_of(*file, parts.nodes);
-    parts.roles = roles_of(*file, parts.nodes, out->here());
+    parts.split = split;
+    parts.splits = splits_of(*file, parts.nodes);
+    parts.roles = roles_of(*file, parts.nodes, out->here(), split);
     complete(*out, parts);
   });
   agree(*out, comm);

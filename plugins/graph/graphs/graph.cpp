@@ -110,6 +110,8 @@ void complete(Graph& out, GraphParts& parts) {
       parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes, here.begin, here.end);
   out.feature_entries = out.features.entries();
   out.labels = std::move(parts.labels);
+  out.split = parts.split;
+  out.splits = parts.splits;
   out.roles = std::move(parts.roles);
   out.labels.resize(parts.nodes, -1);
   out.roles.resize(here.size(), Role::none);
@@ -136,6 +138,9 @@ void report(const Graph& graph, Log& log) {
                        graph.classes));
   log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", graph.in_role[0], graph.in_role[1],
                        graph.in_role[2]));
+  if (graph.splits > 1)
+    log.info(fmt::format("  split {} of 0 to {} (split: each: network k of `models` learns split k)", graph.split,
+                         graph.splits - 1));
   for (const auto& note : graph.notes) log.info("  " + note);
   if (!graph.numbering.plain())
     log.info(fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",

@@ -58,6 +58,7 @@ struct Graph {
   std::optional<NodePart> held;           ///< of a divided graph
   Numbering numbering;                    ///< what its source calls the nodes
   std::vector<std::string> notes;         ///< how its source was understood, for the log
+  std::int64_t split = 0, splits = 1;     ///< which of its source's splits the roles are, and how many it has
   std::int64_t classes_alone = 0;         ///< nodes that have a class and that no edge of a text names
 
   std::int64_t nodes() const { return weights.columns; }
@@ -87,6 +88,7 @@ struct GraphParts {
   sparse::Csr<float> features;       ///< no columns: every node is told from the others by a number of its own
   std::vector<std::int32_t> labels;  ///< empty: none is known
   std::vector<Role> roles;           ///< empty: none has any
+  std::int64_t split = 0, splits = 1;
 };
 
 /// Makes a graph: undirected edges count in both directions, and once where they are given in both. Where the source

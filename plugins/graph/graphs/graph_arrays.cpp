@@ -5,14 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "plugins/graph/graphs/split_masks.hpp"
 
 namespace cambium::graph {
 
 std::int64_t nodes_of(const io::File& file) {
+  const auto labels = name_in(file, label_names);
+  if (!file.has_attribute("nodes") && labels != label_names[0] && !file.is_group(labels))
+    return file.dataset(labels).elements();
   if (!file.has_attribute("nodes"))
     throw InputError(
         fmt::format("'{}' has no attribute 'nodes' (how many there are); is it a file of a graph?", file.file()));
@@ -27,15 +32,23 @@ bool directed_of(const io::File& file) {
   return file.has_attribute("directed") && file.attribute<std::int64_t>("directed") != 0;
 }
 
+bool ends_in_columns(const std::string& source, const std::string& name, std::span<const std::int64_t> shape) {
+  const bool columns = shape.size() == 2 && shape[1] == 2, rows = shape.size() == 2 && shape[0] == 2;
+  if (name == edge_names[0] ? columns : columns && !rows) return true;
+  if (name != edge_names[0] && rows) return false;
+  throw InputError(fmt::format("'{}': /{} must have two {}, the nodes of each edge", source, name,
+                               name == edge_names[0] ? "columns" : "rows"));
+}
+
 std::int64_t edge_count(const io::File& file) {
-  const auto shape = file.dataset("edges").shape();
-  if (shape.size() != 2 || shape[1] != 2)
-    throw InputError(fmt::format("'{}': /edges must have two columns, the nodes of each edge", file.file()));
-  if (!file.exists("weights")) return shape[0];
-  if (const auto weights = file.dataset("weights").elements(); weights != shape[0])
+  const auto name = name_in(file, edge_names);
+  const auto shape = file.dataset(name).shape();
+  const auto edges = ends_in_columns(file.file(), name, shape) ? shape[0] : shape[1];
+  if (!file.exists("weights")) return edges;
+  if (const auto weights = file.dataset("weights").elements(); weights != edges)
     throw InputError(fmt::format("'{}': /weights holds {} numbers for {} edges; the file is cut short or damaged",
-                                 file.file(), weights, shape[0]));
-  return shape[0];
+                                 file.file(), weights, edges));
+  return edges;
 }
 
 /// Part [begin, end) of the first dimension of an array whose rows have `width` numbers; 0: of one dimension.
@@ -69,34 +82,57 @@ static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std:
   return out;
 }
 
+/// Nodes of edges, u and v of each; 2 x edges are read as two rows.
+static std::vector<std::int32_t> ends_of(const io::File& file, sparse::Range wanted) {
+  const auto name = name_in(file, edge_names);
+  const auto array = file.dataset(name);
+  if (ends_in_columns(file.file(), name, array.shape())) return part_of<std::int32_t>(array, wanted, 2);
+  std::vector<std::int64_t> rows(2 * wanted.size());
+  const std::int64_t start[] = {0, wanted.begin};
+  array.read_block(start, io::tensor_of(rows.data(), {2, wanted.size()}));
+  std::vector<std::int32_t> out;
+  for (std::int64_t k = 0; k < wanted.size(); ++k)
+    for (const auto node : {rows[k], rows[wanted.size() + k]}) {
+      if (!std::in_range<std::int32_t>(node))
+        throw InputError(fmt::format("'{}': /{} holds {}, but numbers there go up to {}", file.file(), name, node,
+                                     std::numeric_limits<std::int32_t>::max()));
+      out.push_back(static_cast<std::int32_t>(node));
+    }
+  return out;
+}
+
 std::vector<Edge> edges_of(const io::File& file, sparse::Range wanted) {
   std::vector<Edge> out(wanted.size());
   if (out.empty()) return out;
-  const auto ends = part_of<std::int32_t>(file.dataset("edges"), wanted, 2);
+  const auto ends = ends_of(file, wanted);
   std::vector<double> weights(out.size(), 1.0);
   if (file.exists("weights")) weights = part_of<double>(file.dataset("weights"), wanted, 0);
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = {ends[2 * k], ends[2 * k + 1], weights[k]};
   return out;
 }
 
-static sparse::Csr<float> dense_features(const io::File& file, std::int64_t nodes, sparse::Range wanted) {
-  const auto array = file.dataset("features");
-  const auto shape = array.shape();
-  if (shape.size() != 2 || shape[0] != nodes || shape[1] < 1)
-    throw InputError(fmt::format("'{}': /features must have a row for each of the {} nodes", file.file(), nodes));
-  const auto values = wanted.size() > 0 ? part_of<float>(array, wanted, shape[1]) : std::vector<float>{};
+sparse::Csr<float> sparse_rows(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
   sparse::Csr<float> out;
-  out.rows = wanted.size();
-  out.columns = shape[1];
-  for (std::int64_t i = 0; i < wanted.size(); ++i) {
-    for (std::int64_t k = 0; k < shape[1]; ++k)
-      if (const float x = values[i * shape[1] + k]; x != 0.0f) {
+  out.rows = rows;
+  out.columns = columns;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t k = 0; k < columns; ++k)
+      if (const float x = values[i * columns + k]; x != 0.0f) {
         out.column.push_back(static_cast<std::int32_t>(k));
         out.value.push_back(x);
       }
     out.start.push_back(std::ssize(out.column));
   }
   return out;
+}
+
+static sparse::Csr<float> dense_features(const io::Dataset& array, std::int64_t nodes, sparse::Range wanted) {
+  const auto shape = array.shape();
+  if (shape.size() != 2 || shape[0] != nodes || shape[1] < 1)
+    throw InputError(
+        fmt::format("'{}': {} must have a row for each of the {} nodes", array.file(), array.path(), nodes));
+  const auto values = wanted.size() > 0 ? part_of<float>(array, wanted, shape[1]) : std::vector<float>{};
+  return sparse_rows(values, wanted.size(), shape[1]);
 }
 
 /// Places of the rows of a range, and of the end. InputError for places that are not as a sparse matrix has them.
@@ -148,45 +184,109 @@ static sparse::Csr<float> sparse_features(const io::Group& group, std::int64_t n
   return out;
 }
 
-sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse::Range wanted) {
-  if (!file.exists("features")) return {};
-  auto out = file.is_group("features") ? sparse_features(file.group("features"), nodes, wanted)
-                                       : dense_features(file, nodes, wanted);
-  for (std::int64_t i = 0; i < out.rows; ++i)
-    for (const float x : out.values_of(i))
+void require_finite(const sparse::Csr<float>& features, const std::string& source, std::int64_t first) {
+  for (std::int64_t i = 0; i < features.rows; ++i)
+    for (const float x : features.values_of(i))
       if (!std::isfinite(x))
-        throw InputError(fmt::format("'{}': a feature of node {} is no finite number", file.file(), wanted.begin + i));
+        throw InputError(fmt::format("'{}': a feature of node {} is no finite number", source, first + i));
+}
+
+sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse::Range wanted) {
+  const auto name = name_in(file, feature_names);
+  if (!file.exists(name)) return {};
+  auto out = file.is_group(name) ? sparse_features(file.group(name), nodes, wanted)
+                                 : dense_features(file.dataset(name), nodes, wanted);
+  require_finite(out, file.file(), wanted.begin);
   return out;
 }
 
-std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Range wanted) {
-  std::vector<Role> out;
-  if (!file.exists("split")) return out;
-  const auto array = file.dataset("split");
-  require_size(file.file(), nodes, "roles", array.elements());
-  if (array.elements() == 0) return out;
-  for (const auto role : part_of<std::int32_t>(array, wanted, 0)) {
-    if (role < -1 || role > 2)
-      throw InputError(
-          fmt::format("'{}': /split holds {} for node {}; 0 is training, 1 validation, 2 test, -1 none of them",
-                      file.file(), role, wanted.begin + std::ssize(out)));
-    out.push_back(static_cast<Role>(role));
-  }
+/// Of one split, numbers of a range of the nodes.
+static std::vector<std::int32_t> values_in_split(const io::Dataset& array, const SplitShape& shape, std::int64_t split,
+                                                 sparse::Range wanted) {
+  std::vector<std::int32_t> out(wanted.size());
+  if (out.empty()) return out;
+  const auto begin = wanted.begin, rows = wanted.size();
+  if (array.shape().size() == 1) return part_of<std::int32_t>(array, wanted, 0);
+  const std::int64_t by_node[] = {begin, split}, by_split[] = {split, begin};
+  if (shape.nodes_first)
+    array.read_block(by_node, io::tensor_of(out.data(), {rows, 1}));
+  else
+    array.read_block(by_split, io::tensor_of(out.data(), {1, rows}));
   return out;
+}
+
+/// The array of a role's masks; none where the file has none.
+static std::optional<io::Dataset> mask_in(const io::File& file, const MaskNames& names) {
+  for (const auto* name : {names.one, names.several})
+    if (file.exists(name)) return file.dataset(name);
+  return {};
+}
+
+std::int64_t splits_of(const io::File& file, std::int64_t nodes) {
+  if (file.exists("split")) {
+    const auto shape = file.dataset("split").shape();
+    return shape.size() == 2 ? split_shape_of(file.file(), "/split", shape, nodes).splits : 1;
+  }
+  for (const auto& names : mask_names)
+    if (const auto array = mask_in(file, names))
+      return split_shape_of(file.file(), array->path(), array->shape(), nodes).splits;
+  return 1;
+}
+
+Role role_of(std::int32_t value, const std::string& source, std::int64_t node) {
+  if (value < -1 || value > 2)
+    throw InputError(
+        fmt::format("'{}': /split holds {} for node {}; 0 is training, 1 validation, 2 test, -1 none of "
+                    "them",
+                    source, value, node));
+  return static_cast<Role>(value);
+}
+
+static std::vector<Role> roles_by_masks(const io::File& file, std::int64_t nodes, sparse::Range wanted,
+                                        std::int64_t split) {
+  std::vector<Role> out;
+  for (const auto& names : mask_names)
+    if (const auto array = mask_in(file, names)) {
+      const auto shape = split_shape_of(file.file(), array->path(), array->shape(), nodes);
+      require_split(file.file(), split, shape.splits);
+      add_role(file.file(), values_in_split(*array, shape, split, wanted), wanted.begin, names.role, out);
+    }
+  return out;
+}
+
+std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Range wanted, std::int64_t split) {
+  std::vector<Role> out;
+  require_split(file.file(), split, splits_of(file, nodes));
+  if (!file.exists("split")) return roles_by_masks(file, nodes, wanted, split);
+  const auto array = file.dataset("split");
+  SplitShape shape;
+  if (array.shape().size() == 2)
+    shape = split_shape_of(file.file(), "/split", array.shape(), nodes);
+  else
+    require_size(file.file(), nodes, "roles", array.elements());
+  if (array.elements() == 0) return out;
+  for (const auto role : values_in_split(array, shape, split, wanted))
+    out.push_back(role_of(role, file.file(), wanted.begin + std::ssize(out)));
+  return out;
+}
+
+void require_labels(std::span<const std::int32_t> labels, const std::string& source, const std::string& name) {
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] < -1)
+      throw InputError(
+          fmt::format("'{}': /{} holds {} for node {}; classes count from 0, and -1 says that it is not known", source,
+                      name, labels[i], i));
+    else if (labels[i] >= most_classes)
+      throw InputError(fmt::format("'{}': /{} holds {} for node {}; classes are numbered from 0 to {}", source, name,
+                                   labels[i], i, most_classes - 1));
 }
 
 std::vector<std::int32_t> labels_of(const io::File& file, std::int64_t nodes) {
-  if (!file.exists("labels")) return {};
-  require_size(file.file(), nodes, "classes", file.dataset("labels").elements());
-  auto out = file.read<std::vector<std::int32_t>>("labels");
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i] < -1)
-      throw InputError(
-          fmt::format("'{}': /labels holds {} for node {}; classes count from 0, and -1 says that it is not known",
-                      file.file(), out[i], i));
-    else if (out[i] >= most_classes)
-      throw InputError(fmt::format("'{}': /labels holds {} for node {}; classes are numbered from 0 to {}", file.file(),
-                                   out[i], i, most_classes - 1));
+  const auto name = name_in(file, label_names);
+  if (!file.exists(name)) return {};
+  require_size(file.file(), nodes, "classes", file.dataset(name).elements());
+  auto out = file.read<std::vector<std::int32_t>>(name);
+  require_labels(out, file.file(), name);
   return out;
 }
 

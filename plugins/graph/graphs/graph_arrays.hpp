@@ -7,6 +7,19 @@
 /// what is missing, does not fit or is out of range.
 namespace cambium::graph {
 
+/// Names of an array, that of Cambium's format first, then those of published archives.
+inline constexpr const char* feature_names[] = {"features", "node_features", "x"};
+inline constexpr const char* label_names[] = {"labels", "node_labels", "y"};
+inline constexpr const char* edge_names[] = {"edges", "edge_index"};
+
+/// Of these names the first that the file has; the first of all where it has none. File: io::Group or Npz.
+template <class File, std::size_t n>
+std::string name_in(const File& file, const char* const (&names)[n]) {
+  for (const auto* name : names)
+    if (file.exists(name)) return name;
+  return names[0];
+}
+
 std::int64_t nodes_of(const io::File& file);
 bool directed_of(const io::File& file);
 /// Edges that the file has.
@@ -15,9 +28,23 @@ std::int64_t edge_count(const io::File& file);
 std::vector<Edge> edges_of(const io::File& file, sparse::Range wanted);
 /// Features of a range of the nodes, a row for each; no columns where the file has none.
 sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse::Range wanted);
-/// Roles of a range of the nodes; empty where the file has none.
-std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Range wanted);
+/// Splits that the file has, one where it has none.
+std::int64_t splits_of(const io::File& file, std::int64_t nodes);
+/// Roles of a range of the nodes in a split; empty where the file has none.
+std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Range wanted, std::int64_t split);
 /// Classes of all nodes; empty where the file has none.
 std::vector<std::int32_t> labels_of(const io::File& file, std::int64_t nodes);
+
+/// Numbers of `rows` nodes, row-major, without their zeros.
+sparse::Csr<float> sparse_rows(std::span<const float> values, std::int64_t rows, std::int64_t columns);
+/// Whether an array of this shape has the ends of edges in columns (edges x 2), not in rows (2 x edges). InputError
+/// where it has neither.
+bool ends_in_columns(const std::string& source, const std::string& name, std::span<const std::int64_t> shape);
+/// InputError for a feature that is not finite; the first row is that of node `first`.
+void require_finite(const sparse::Csr<float>& features, const std::string& source, std::int64_t first);
+/// InputError for classes that cannot be.
+void require_labels(std::span<const std::int32_t> labels, const std::string& source, const std::string& name);
+/// The role of a value of `split`. InputError for another value than -1 to 2.
+Role role_of(std::int32_t value, const std::string& source, std::int64_t node);
 
 }  // namespace cambium::graph

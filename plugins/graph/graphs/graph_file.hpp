@@ -6,9 +6,9 @@
 
 namespace cambium::graph {
 
-/// Reads a graph from HDF5 (the format stands in plugins/graph/method.md). InputError naming file and array for what is
-/// missing, does not fit or is out of range.
-GraphPtr read_graph(const std::string& path);
+/// Reads a graph from HDF5 or, by its name, from a `.npz` (the formats stand in plugins/graph/method.md), with the
+/// roles of one of its splits. InputError naming file and array for what is missing, does not fit or is out of range.
+GraphPtr read_graph(const std::string& path, std::int64_t split = 0);
 
 /// A graph in text.
 struct EdgeListSource {

@@ -4,6 +4,7 @@
 
 #include "plugins/graph/layers/attention.hpp"
 #include "plugins/graph/layers/convolution.hpp"
+#include "plugins/graph/layers/wrapped.hpp"
 
 namespace cambium::graph {
 
@@ -27,11 +28,16 @@ std::vector<train::ParameterInfo> parameters_of(const LayerShape& shape, bool de
       break;
   }
   if (shape.bias) add("b", {shape.width()}, false);
+  if (shape.residual) add("residual.w", {shape.in, shape.width()}, decay);
+  if (shape.normalised) {
+    add("norm.gain", {shape.width()}, false);
+    add("norm.b", {shape.width()}, false);
+  }
   return out;
 }
 
 template <class T>
-std::unique_ptr<Layer<T>> make_layer(const LayerShape& shape) {
+static std::unique_ptr<Layer<T>> make_plain_layer(const LayerShape& shape) {
   switch (shape.kind) {
     case LayerShape::Kind::sage:
       return std::make_unique<Sage<T>>(shape);
@@ -40,6 +46,17 @@ std::unique_ptr<Layer<T>> make_layer(const LayerShape& shape) {
     default:
       return std::make_unique<Convolution<T>>(shape);
   }
+}
+
+template <class T>
+std::unique_ptr<Layer<T>> make_layer(const LayerShape& shape) {
+  LayerShape inner = shape;
+  inner.residual = inner.normalised = false;
+  auto out = make_plain_layer<T>(inner);
+  auto count = parameters_of(inner, true).size();
+  if (shape.residual) out = std::make_unique<Residual<T>>(shape, std::move(out), count++);
+  if (shape.normalised) out = std::make_unique<Normalised<T>>(std::move(out), count);
+  return out;
 }
 
 template std::unique_ptr<Layer<float>> make_layer(const LayerShape&);

@@ -55,10 +55,12 @@ struct LayerShape {
   std::int64_t in = 0, out = 0;  ///< numbers of a node; of attention, out of each head
   int number = 0;                ///< from 0
   bool bias = true;
-  int heads = 1;         ///< of attention
-  bool joined = true;    ///< heads stand side by side; else their mean is taken
-  double slope = 0.2;    ///< of attention's leaky rectifier
-  double dropout = 0.0;  ///< of attention's weights
+  int heads = 1;            ///< of attention
+  bool joined = true;       ///< heads stand side by side; else their mean is taken
+  double slope = 0.2;       ///< of attention's leaky rectifier
+  double dropout = 0.0;     ///< of attention's weights
+  bool residual = false;    ///< x R is added to what goes out
+  bool normalised = false;  ///< layer normalisation of what goes out
   std::int64_t width() const { return joined ? out * heads : out; }  ///< numbers that go out
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "core/train/networks/torch/saved_tensors.hpp"
 
 namespace cambium::graph {
 
@@ -193,9 +194,22 @@ Tensor MeshGraph::increment(const Graphs& g) {
   Tensor node = node_encoder_(g.node);
   enter(1);
   Tensor edge = edge_encoder_(g.edge);
+  const bool again = recomputes() && torch::GradMode::is_enabled();
   for (std::size_t k = 0; k < exchanges_.size(); ++k) {
     enter(static_cast<int>(k) + 2);
-    exchanges_[k]->forward(node, edge, g.edges);
+    if (!again) {
+      exchanges_[k]->forward(node, edge, g.edges);
+      continue;
+    }
+    const auto nodes = node.size(0), edges = edge.size(0);
+    const auto exchange = [layer = exchanges_[k], ends = g.edges, nodes, edges](const Tensor& both) {
+      Tensor of_nodes = both.narrow(0, 0, nodes), of_edges = both.narrow(0, nodes, edges);
+      layer.ptr()->forward(of_nodes, of_edges, ends);
+      return torch::cat({of_nodes, of_edges});
+    };
+    const Tensor both = train::recomputed(exchange, torch::cat({node, edge}));
+    node = both.narrow(0, 0, nodes);
+    edge = both.narrow(0, nodes, edges);
   }
   enter(static_cast<int>(exchanges_.size()) + 2);
   return decoder_(node);

@@ -37,6 +37,7 @@ class MeshGraph : public train::TorchNetwork, public StepsOnNodes {
  private:
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<std::string> segments() const override;
+  bool can_recompute() const override { return true; }
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
   void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,

@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "core/train/networks/torch/saved_tensors.hpp"
 
 namespace cambium::graph {
 
@@ -138,14 +139,36 @@ MoleculeBatch MessagePassing::molecules(const TorchBatch& batch) const {
   return molecule_batch(batch.samples(), elements_, params_.cutoff, real());
 }
 
-/// What the network adds to the reference, (molecules), in units of deviation_.
-Tensor MessagePassing::rest(const MoleculeBatch& m) {
+/// (atoms, 1 or 4, width): scalars, then vectors where there are some.
+static Tensor one_tensor_of(const AtomState& atoms) {
+  const Tensor scalar = atoms.scalar.unsqueeze(1);
+  return atoms.vector.defined() ? torch::cat({scalar, atoms.vector}, 1) : scalar;
+}
+
+static AtomState state_of(const Tensor& all) {
+  AtomState out{all.select(1, 0).contiguous(), {}};
+  if (all.size(1) > 1) out.vector = all.narrow(1, 1, all.size(1) - 1).contiguous();
+  return out;
+}
+
+/// What the network adds to the reference, (molecules), in units of deviation_. `again`: interactions keep only what
+/// they read, for the backward pass to compute them again.
+Tensor MessagePassing::rest(const MoleculeBatch& m, bool again) {
   const auto pairs = pair_geometry(m.position, m.first, m.second, params_.cutoff, params_.radial);
   enter(0);
   AtomState atoms{embedding_(m.species), {}};
   for (std::size_t k = 0; k < interactions_.size(); ++k) {
     enter(static_cast<int>(k) + 1);
-    interactions_[k]->forward(atoms, pairs);
+    if (!again) {
+      interactions_[k]->forward(atoms, pairs);
+      continue;
+    }
+    const auto segment = [layer = interactions_[k], pairs](const Tensor& x) {
+      AtomState state = state_of(x);
+      layer.ptr()->forward(state, pairs);
+      return one_tensor_of(state);
+    };
+    atoms = state_of(train::recomputed(segment, one_tensor_of(atoms)));
   }
   enter(static_cast<int>(interactions_.size()) + 1);
   const Tensor share = readout_out_(torch::silu(readout_in_(atoms.scalar))).squeeze(1) * (atom_deviation_ / deviation_);
@@ -177,7 +200,7 @@ std::vector<train::TorchNetwork::Term> MessagePassing::loss(const TorchBatch& ba
   const bool forces = params_.force_weight > 0.0;
   if (forces) m.position.requires_grad_(true);
   const auto n = static_cast<double>(batch.size());
-  const Tensor found = rest(m);
+  const Tensor found = rest(m, recomputes());
   std::vector<Term> out{{size_of(found - true_rest(m)).sum(), n}};
   if (!forces) return out;
   const Tensor error = (forces_of(found, m.position, true) * deviation_ - m.force) / force_deviation_;

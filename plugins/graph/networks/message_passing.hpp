@@ -57,6 +57,8 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
  private:
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<std::string> segments() const override;
+  /// Forces differentiate through the geometry and twice, which a part that is computed again does not pass on.
+  bool can_recompute() const override { return params_.force_weight == 0.0; }
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
@@ -64,7 +66,7 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
                std::uint64_t seed) const override;
 
   MoleculeBatch molecules(const train::TorchBatch& batch) const;
-  torch::Tensor rest(const MoleculeBatch& molecules);
+  torch::Tensor rest(const MoleculeBatch& molecules, bool again = false);
   torch::Tensor true_rest(const MoleculeBatch& molecules) const;
   Prediction predicted(const MoleculeBatch& molecules, bool forces);
   torch::Tensor size_of(const torch::Tensor& error) const;

@@ -12,8 +12,14 @@
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
+#include "plugins/graph/networks/full_batches.hpp"
 
 namespace cambium::graph {
+
+namespace {
+constexpr std::int64_t trial_steps = 100;
+constexpr std::int64_t most_tried = 20'000'000;  ///< entries of graph and features, minutes of trials
+}  // namespace
 
 std::string problem_of(const NodeNetworkParams& p) {
   for (const auto width : p.layers)
@@ -42,6 +48,8 @@ std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64
     layer.kind = kind;
     layer.number = static_cast<int>(l);
     layer.bias = params_.bias;
+    layer.residual = params_.residual;
+    layer.normalised = params_.normalization == NodeNetworkParams::Normalization::layer && l < params_.layers.size();
     layer.in = in;
     layer.out = l < params_.layers.size() ? params_.layers[l] : classes;
     in = layer.out;
@@ -50,17 +58,26 @@ std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64
   return out;
 }
 
-void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
-  features_ = features;
-  classes_ = classes;
+EngineShape NodeNetwork::whole_shape(std::int64_t features, std::int64_t classes) const {
   EngineShape shape = shape_of(features, classes);
   shape.network.dropout = params_.dropout;
   shape.sums_to_one = sums_to_one_;
   shape.fan_out = params_.fan_out;
   shape.layout = layout_;
+  return shape;
+}
+
+std::unique_ptr<NodeEngine> NodeNetwork::make_engine_of(const EngineShape& shape, const Comm& comm) const {
+  return dtype() == DType::f64 ? make_engine<double>(shape, comm) : make_engine<float>(shape, comm);
+}
+
+void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
+  features_ = features;
+  classes_ = classes;
+  const auto shape = whole_shape(features, classes);
   layers_ = shape.network.layers;
   weighing_ = shape.weighing;
-  engine_ = dtype() == DType::f64 ? make_engine<double>(shape, comm_) : make_engine<float>(shape, comm_);
+  engine_ = make_engine_of(shape, comm_);
 }
 
 static std::string not_a_node(const std::string& name) {
@@ -88,27 +105,62 @@ static void require_fit(const Graph& graph, const std::string& name, std::int64_
                     graph.source, graph.classes - 1, name, classes));
 }
 
+/// The share of the validation nodes that is right after some steps of this network on this rank alone.
+double NodeNetwork::share_when_divided(const GraphPtr& graph, bool divided, Context& context) {
+  Comm alone(MPI_COMM_SELF);
+  Log silent(nullptr, false);
+  Timing timing;
+  Context own{alone, silent, timing, context.registry};
+  sums_to_one_ = divided;
+  build(graph->features.columns, graph->classes);
+  auto shape = whole_shape(features_, classes_);
+  shape.fan_out.clear();
+  engine_ = make_engine_of(shape, alone);
+  auto weights = trained_by_full_batches(*this, graph, {.steps = trial_steps}, 1, own);
+  const auto judged = classes_of(graph, weights.values.views());
+  engine_.reset();
+  double right = 0.0;
+  const auto nodes = nodes_with(*graph, Role::validation);
+  for (const auto node : nodes) right += judged.classes[node] == graph->labels[node] ? 1.0 : 0.0;
+  return right / static_cast<double>(nodes.size());
+}
+
 /// Whether features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
-/// that nearly cancel. Collective for a divided graph; says what it found.
-static bool divides_features(const Graph& graph, std::optional<bool> asked, const std::string& name, const Comm& comm,
-                             Log& log) {
+/// that nearly cancel. Of counts both are tried, and they are taken as they are where that is better by more than the
+/// standard error of a share. Collective; says what it found.
+bool NodeNetwork::divides_features(const GraphPtr& graph, Context& context) {
   constexpr double large = 100.0;
-  auto seen = features_seen(graph.features);
-  if (graph.held) {
-    seen.counts = comm.min(seen.counts ? 1.0 : 0.0) > 0.0;
-    seen.largest = comm.max(seen.largest);
+  auto seen = features_seen(graph->features);
+  if (graph->held) {
+    seen.counts = comm_.min(seen.counts ? 1.0 : 0.0) > 0.0;
+    seen.largest = comm_.max(seen.largest);
   }
-  const bool divides = asked.value_or(seen.counts);
-  if (!seen.counts && !asked)
-    log.info(
+  bool divides = params_.sums_to_one.value_or(seen.counts);
+  const auto work = graph->weights.entries() + graph->feature_entries;
+  const bool tries = divides && !params_.sums_to_one && !graph->held && !context.dry_run && work <= most_tried &&
+                     graph->in_role[0] > 0 && graph->in_role[1] > 0;
+  if (tries) {
+    std::vector<double> shares(2, 0.0);
+    for (int k = 0; k < 2; ++k)
+      if (k % comm_.size() == comm_.rank()) shares[k] = share_when_divided(graph, k == 0, context);
+    comm_.sum(shares);
+    const double error = std::sqrt(shares[0] * (1.0 - shares[0]) / static_cast<double>(graph->in_role[1]));
+    divides = shares[1] <= shares[0] + error;
+    context.log.info(
+        fmt::format("{}: {:.4f} of the validation nodes right with features divided by their sum, {:.4f} as they are: "
+                    "{} (sums_to_one: {} omits this trial of {} steps)",
+                    name_, shares[0], shares[1], divides ? "divided" : "as they are", divides, trial_steps));
+  }
+  if (!seen.counts && !params_.sums_to_one)
+    context.log.info(
         fmt::format("{}: features are no counts and are taken as they are (sums_to_one: true divides each node's by "
                     "their sum)",
-                    name));
+                    name_));
   if (!divides && seen.largest > large)
-    log.warn(
+    context.log.warn(
         fmt::format("{}: features are as large as {:g}, and the network learns best from numbers of order 1; write "
                     "them with mean 0 and deviation 1",
-                    graph.source, seen.largest));
+                    graph->source, seen.largest));
   return divides;
 }
 
@@ -119,7 +171,8 @@ void NodeNetwork::fit_statistics(train::Dataset& training, Context& context) {
     throw InputError(
         fmt::format("{}: nodes have {} class; a classification needs two or more", graph->source, graph->classes));
   graph_ = graph;
-  sums_to_one_ = divides_features(*graph, params_.sums_to_one, name_, comm_, context.log);
+  if (graph->splits > 1) split_ = graph->split;
+  sums_to_one_ = divides_features(graph, context);
   build(graph->features.columns, graph->classes);
 }
 
@@ -133,10 +186,10 @@ std::vector<train::ParameterInfo> NodeNetwork::parameters() const {
 
 DType NodeNetwork::dtype() const { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
 
-/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0.
+/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0, gains of normalisation 1.
 template <class T>
 static void fill(const train::ParameterInfo& info, std::uint64_t number, std::uint64_t seed, T* w, std::int64_t count) {
-  if (info.shape.size() < 2) return static_cast<void>(std::fill_n(w, count, T(0)));
+  if (info.shape.size() < 2) return static_cast<void>(std::fill_n(w, count, info.name.ends_with("gain") ? T(1) : T(0)));
   const bool scores = info.name.ends_with("hearing") || info.name.ends_with("heard");
   const double in = static_cast<double>(scores ? info.shape[1] : info.shape[0]),
                out = scores ? 1.0 : static_cast<double>(info.shape[1]);
@@ -267,7 +320,9 @@ NodeClasses NodeNetwork::classes_of(const GraphPtr& graph, std::span<const Tenso
 std::int64_t NodeNetwork::bytes() const { return (graph_ ? graph_->bytes() : 0) + (engine_ ? engine_->bytes() : 0); }
 
 std::string NodeNetwork::state() const {
-  return nlohmann::json{{"features", features_}, {"classes", classes_}, {"sums_to_one", sums_to_one_}}.dump();
+  return nlohmann::json{
+      {"features", features_}, {"classes", classes_}, {"sums_to_one", sums_to_one_}, {"split", split_}}
+      .dump();
 }
 
 void NodeNetwork::restore(const std::string& state) {
@@ -280,6 +335,7 @@ void NodeNetwork::restore(const std::string& state) {
                     "damaged or was changed",
                     name_, features, classes));
   sums_to_one_ = json.value("sums_to_one", params_.sums_to_one.value_or(true));  // models of before divided
+  split_ = json.value("split", std::int64_t{-1});
   build(features, classes);
 }
 

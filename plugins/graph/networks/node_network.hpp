@@ -12,10 +12,12 @@ namespace cambium::graph {
 /// Keys that all networks on nodes have.
 struct NodeNetworkParams {
   enum class Decay { first, all };
+  enum class Normalization { none, layer };
   std::vector<std::int64_t> layers;
   double dropout = 0.5;
-  bool bias = true;
-  std::optional<bool> sums_to_one;  ///< where absent: whether features are counts
+  bool bias = true, residual = false;
+  Normalization normalization = Normalization::none;
+  std::optional<bool> sums_to_one;  ///< where absent: chosen on validation nodes, of counts
   Decay decay = Decay::all;
   deck::Choice<sparse::Layout> layout;
   std::vector<std::int64_t> fan_out;
@@ -62,6 +64,8 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   /// is given, becomes theirs of all classes, nodes x classes of the graph.
   NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights,
                          std::vector<float>* probabilities = nullptr);
+  /// The split that it was trained on; -1: its file had one, or none.
+  std::int64_t split() const { return split_; }
   /// Memory that the graph and what layers know of its nodes take on this rank, without weights.
   std::int64_t bytes() const;
   std::string state() const override;
@@ -75,12 +79,16 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
 
  private:
   void build(std::int64_t features, std::int64_t classes);
+  std::unique_ptr<NodeEngine> make_engine_of(const EngineShape& shape, const Comm& comm) const;
+  EngineShape whole_shape(std::int64_t features, std::int64_t classes) const;
+  double share_when_divided(const GraphPtr& graph, bool divided, Context& context);
+  bool divides_features(const GraphPtr& graph, Context& context);
 
   NodeNetworkParams params_;
   sparse::LayoutKeys layout_;
   std::string name_;
   const Comm& comm_;
-  std::int64_t features_ = 0, classes_ = 0;
+  std::int64_t features_ = 0, classes_ = 0, split_ = -1;
   std::vector<LayerShape> layers_;
   GraphPtr graph_;  ///< that fit_statistics() has seen
   Weighing weighing_ = Weighing::symmetric;
@@ -98,9 +106,19 @@ void describe_node_network(deck::Describe<P>& d) {
       .range(0.0, 0.95)
       .def(p.dropout);
   d("bias", &P::bias, "bias added to each output of a layer").def(p.bias);
+  d("residual", &P::residual,
+    "skip connections: every layer adds a linear map of its input, x R, to its output; helps where neighbours are "
+    "often "
+    "of another class, and in deep networks")
+      .def(p.residual);
+  d("normalization", &P::normalization,
+    "normalisation of the outputs of hidden layers before the activation; layer: to mean 0 and deviation 1 in each "
+    "node")
+      .options({{"none", Base::Normalization::none}, {"layer", Base::Normalization::layer}})
+      .def(p.normalization);
   d("sums_to_one", &P::sums_to_one,
-    "row normalisation: features of a node are divided by their sum, usual for word counts; default: true if all are "
-    "non-negative integers");
+    "row normalisation: features of a node are divided by their sum, usual for word counts; default: chosen on the "
+    "validation nodes if all are non-negative integers, else false");
   d("decay", &P::decay, "layers to which the optimizer's weight_decay applies; the published gcn decays the first")
       .options({{"first", Base::Decay::first}, {"all", Base::Decay::all}})
       .def(p.decay);

@@ -14,6 +14,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
+#include "plugins/graph/datasets/graph.hpp"
 #include "plugins/graph/networks/node_network.hpp"
 #include "plugins/graph/tasks/model_files.hpp"
 
@@ -48,8 +49,9 @@ void ClassifyNodes::examine(Check& check) {
       check.require_written_by(deck::child_path("models", k), params_.models[k], {{Origin::network}});
 }
 
-void ClassifyNodes::keep(Judgement judged, const std::string& method) {
+void ClassifyNodes::keep(Judgement judged, const std::string& method, const Split& split) {
   if (!best_method_.empty() && !(judged.validation > best_.validation)) return;
+  best_split_ = &split;
   best_ = std::move(judged);
   best_method_ = method;
 }
@@ -109,8 +111,28 @@ static Judgement own_share(const Judgement& all, const Comm& comm) {
           {all.probabilities.begin() + own.begin * width, all.probabilities.begin() + own.end * width}};
 }
 
-ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPtr& graph, train::Dataset& nodes,
-                                         Context& context) {
+/// The split whose test nodes the network has not learned. InputError where none is known to be that.
+const ClassifyNodes::Split& ClassifyNodes::split_of(const NodeNetwork& network, const std::string& file,
+                                                    Log& log) const {
+  const auto trained = network.split();
+  if (splits_.size() == 1) {
+    const auto& graph = *splits_.front().graph;
+    if (trained >= 0 && graph.splits > 1 && trained != graph.split)
+      log.warn(
+          fmt::format("'{}' was trained on split {} and is evaluated on split {}, of which it may have learned "
+                      "test nodes; give the same split, or each",
+                      file, trained, graph.split));
+    return splits_.front();
+  }
+  if (trained < 0 || trained >= std::ssize(splits_))
+    throw KeyError("classify_nodes.models.split", "models",
+                   fmt::format("models: '{}' was trained on none of the {} splits of {}; train it with split: each, or "
+                               "give the data set a number",
+                               file, splits_.size(), splits_.front().graph->source));
+  return splits_[trained];
+}
+
+ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, Context& context) {
   std::vector<std::string> files;
   io::on_root(context.comm, [&] { files_of(entry); });
   files = files_of(entry);
@@ -123,49 +145,70 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
                      fmt::format("models: '{}' holds a {}, which gives nodes no class; gcn, graph_sage and "
                                  "graph_attention do",
                                  file, model.info.type));
-    train::require_fields(model, file, nodes);
+    const auto& split = split_of(*network, file, context.log);
+    const auto& graph = *split.graph;
+    train::require_fields(model, file, *split.data);
     Judgement judged;
-    judged.nodes = network->classes_of(graph, model.weights.views(), &judged.probabilities);
-    judged.validation = share_right(*graph, nodes_with(*graph, Role::validation), judged.nodes, context.comm);
+    judged.nodes = network->classes_of(split.graph, model.weights.views(), &judged.probabilities);
+    judged.validation = share_right(graph, nodes_with(graph, Role::validation), judged.nodes, context.comm);
     row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));
-    row.test.push_back(share_right(*graph, nodes_, judged.nodes, context.comm));
-    row.by_class.push_back(mean_over_classes(*graph, nodes_, judged.nodes, context.comm));
+    row.test.push_back(share_right(graph, split.nodes, judged.nodes, context.comm));
+    row.by_class.push_back(mean_over_classes(graph, split.nodes, judged.nodes, context.comm));
     row.validation.push_back(judged.validation);
-    row.two_classes.push_back(score_of(*graph, nodes_, judged, context.comm));
-    keep(std::move(judged), row.method);
+    row.two_classes.push_back(score_of(graph, split.nodes, judged, context.comm));
+    keep(std::move(judged), row.method, split);
     for (const auto& citation : model.network->citations()) citations_.push_back(citation);
   }
   return row;
 }
 
-/// Ranks take the seeds in turn.
-ClassifyNodes::Row ClassifyNodes::row_of_features(const GraphPtr& graph, Context& context) const {
-  const auto seeds = static_cast<std::size_t>(params_.mlp.seeds);
+/// Ranks take the seeds of all splits in turn.
+ClassifyNodes::Row ClassifyNodes::row_of_features(Context& context) const {
+  const auto seeds = static_cast<std::size_t>(params_.mlp.seeds), networks = seeds * splits_.size();
   const Comm alone(MPI_COMM_SELF);
-  std::vector<double> shares(5 * seeds, 0.0);
-  for (std::size_t k = 0; k < seeds; ++k) {
+  std::vector<double> shares(5 * networks, 0.0);
+  for (std::size_t k = 0; k < networks; ++k) {
     if (static_cast<int>(k % static_cast<std::size_t>(context.comm.size())) != context.comm.rank()) continue;
-    const auto judged = judge_by_features(graph, params_.mlp, context.seed + k, context);
-    shares[k] = count_right(*graph, nodes_, judged.nodes).share();
-    shares[seeds + k] = judged.validation;
-    shares[2 * seeds + k] = mean_over_classes(*graph, nodes_, judged.nodes, alone);
-    const auto score = score_of(*graph, nodes_, judged, alone);
-    shares[3 * seeds + k] = score.roc_auc;
-    shares[4 * seeds + k] = score.average_precision;
+    const auto& split = splits_[k / seeds];
+    const auto judged = judge_by_features(split.graph, params_.mlp, context.seed + k % seeds, context);
+    shares[k] = count_right(*split.graph, split.nodes, judged.nodes).share();
+    shares[networks + k] = judged.validation;
+    shares[2 * networks + k] = mean_over_classes(*split.graph, split.nodes, judged.nodes, alone);
+    const auto score = score_of(*split.graph, split.nodes, judged, alone);
+    shares[3 * networks + k] = score.roc_auc;
+    shares[4 * networks + k] = score.average_precision;
   }
   context.comm.sum(shares);
   const auto part = [&](std::size_t k) {
-    const auto from = shares.begin() + static_cast<std::ptrdiff_t>(k * seeds);
-    return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(seeds));
+    const auto from = shares.begin() + static_cast<std::ptrdiff_t>(k * networks);
+    return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(networks));
   };
   Row row{"features alone (mlp)", part(0), part(1), part(2), {}};
-  for (std::size_t k = 0; k < seeds; ++k) row.two_classes.push_back({shares[3 * seeds + k], shares[4 * seeds + k]});
+  for (std::size_t k = 0; k < networks; ++k)
+    row.two_classes.push_back({shares[3 * networks + k], shares[4 * networks + k]});
   return row;
 }
 
-void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Context& context) {
+/// Every rank has the classes of all nodes.
+ClassifyNodes::Row ClassifyNodes::row_of_baseline(const std::string& method,
+                                                  const std::function<Judgement(const Graph&)>& judge,
+                                                  Context& context) {
+  const Comm alone(MPI_COMM_SELF);
+  Row row{method, {}, {}, {}, {}};
+  for (const auto& split : splits_) {
+    const auto judged = judge(*split.graph);
+    row.test.push_back(count_right(*split.graph, split.nodes, judged.nodes).share());
+    row.validation.push_back(judged.validation);
+    row.by_class.push_back(mean_over_classes(*split.graph, split.nodes, judged.nodes, alone));
+    row.two_classes.push_back(score_of(*split.graph, split.nodes, judged, alone));
+    if (params_.models.empty()) keep(own_share(judged, context.comm), method, split);
+  }
+  return row;
+}
+
+void ClassifyNodes::write(const std::vector<Row>& rows, Context& context) {
   lines_.push_back(fmt::format("{:<34}{:>10}{:>10}{:>12}{:>10}{:>12}", "share of nodes that are right", "test", "+-",
-                               "validation", "networks", "by class"));
+                               "validation", splits_.size() > 1 ? "runs" : "networks", "by class"));
   std::string scores = "method,test,deviation,validation,networks,by_class,roc_auc,average_precision\n";
   for (const auto& row : rows) {
     const bool several = row.test.size() > 1;
@@ -181,21 +224,29 @@ void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Cont
                           number_text(deviation(row.test)), number_text(mean(row.validation)), row.test.size(),
                           number_text(mean(row.by_class)), number_text(auc), number_text(precision));
   }
-  write_two_classes(rows, graph);
+  write_two_classes(rows, *splits_.front().graph);
   lines_.push_back("by class: mean over the classes of the share of each that is right");
-  lines_.push_back(fmt::format("nodes.csv: classes by {}, the best on the validation nodes", best_method_));
+  if (splits_.size() > 1)
+    lines_.push_back(fmt::format("mean and standard deviation over {} splits of training, validation and test nodes",
+                                 splits_.size()));
+  lines_.push_back(fmt::format("nodes.csv: classes by {}, the best on the validation nodes{}", best_method_,
+                               splits_.size() > 1 ? fmt::format(", split {}", best_split_->graph->split) : ""));
   io::on_root(context.comm,
               [&] { io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), scores); });
-  write_nodes(graph, context);
+  write_nodes(context);
 }
 
 /// A table of its own: only graphs of two classes have these.
 void ClassifyNodes::write_two_classes(const std::vector<Row>& rows, const Graph& graph) {
   if (graph.classes != 2) return;
-  lines_.push_back(fmt::format("{:<34}{:>10}{:>20}", "class 1 beside class 0", "ROC AUC", "average precision"));
+  lines_.push_back(
+      fmt::format("{:<34}{:>10}{:>20}{:>12}", "class 1 beside class 0", "ROC AUC", "average precision", "+- ROC AUC"));
   for (const auto& row : rows) {
     const auto [auc, precision] = means_of(row);
-    lines_.push_back(fmt::format("{:<34}{:>10.4f}{:>20.4f}", row.method, auc, precision));
+    std::vector<double> aucs;
+    for (const auto& one : row.two_classes) aucs.push_back(one.roc_auc);
+    lines_.push_back(fmt::format("{:<34}{:>10.4f}{:>20.4f}{:>12}", row.method, auc, precision,
+                                 aucs.size() > 1 ? fmt::format("{:.4f}", deviation(aucs)) : ""));
     const auto name = key_of(row.method);
     results_.push_back(in_table("roc_auc_" + name, "ROC AUC: " + row.method, auc));
     results_.push_back(in_table("average_precision_" + name, "average precision: " + row.method, precision));
@@ -212,10 +263,11 @@ TwoClassScore ClassifyNodes::means_of(const Row& row) {
 }
 
 /// By parts: no rank has the classes of all nodes.
-void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
+void ClassifyNodes::write_nodes(Context& context) const {
+  const auto& graph = *best_split_->graph;
   const auto& own = best_.nodes;
   std::string lines;
-  for (const auto node : nodes_)
+  for (const auto node : best_split_->nodes)
     if (own.nodes.holds(node)) {
       const auto at = node - own.nodes.begin;
       lines += fmt::format("{},{},{}", graph.numbering.number(node), graph.labels[node], own.classes[at]);
@@ -229,46 +281,55 @@ void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
                        context.comm);
 }
 
+/// The data set, or with `split: each` one for each split of its file.
+void ClassifyNodes::open_splits(Context& context) {
+  splits_.clear();
+  for (std::int64_t k = 0, count = 1; k < count; ++k) {
+    Split split;
+    split.data = context.registry->make<train::Dataset>(params_.dataset, context);
+    auto* graphs = dynamic_cast<GraphSet*>(split.data.get());
+    if (graphs) graphs->take_member(static_cast<int>(k));
+    split.data->open(context);
+    const std::int64_t first[] = {0};
+    const auto* samples = storage_of<NodeSamples>(*split.data->read(first).front());
+    if (!samples)
+      throw KeyError("classify_nodes.dataset.type", "dataset",
+                     "classify_nodes judges nodes of a graph; give a dataset of type graph");
+    split.graph = samples->graph;
+    split.nodes = samples->nodes;
+    if (graphs && graphs->sees_each_split()) count = split.graph->splits;
+    splits_.push_back(std::move(split));
+  }
+}
+
 Task::Outcome ClassifyNodes::run(Context& context) {
   results_.clear();
   lines_.clear();
   best_ = {};
   best_method_.clear();
-  const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
-  data->open(context);
-  const std::int64_t first[] = {0};
-  const auto* samples = storage_of<NodeSamples>(*data->read(first).front());
-  if (!samples)
-    throw KeyError("classify_nodes.dataset.type", "dataset",
-                   "classify_nodes evaluates nodes of a graph; give a dataset of type graph");
-  const GraphPtr graph = samples->graph;
-  nodes_ = samples->nodes;
-  std::vector<Row> rows;
-  const Comm alone(MPI_COMM_SELF);  // every rank has the baselines of all nodes
-  const auto add = [&](const Judgement& judged, const std::string& method) {
-    rows.push_back({method,
-                    {count_right(*graph, nodes_, judged.nodes).share()},
-                    {judged.validation},
-                    {mean_over_classes(*graph, nodes_, judged.nodes, alone)},
-                    {score_of(*graph, nodes_, judged, alone)}});
-    if (params_.models.empty()) keep(own_share(judged, context.comm), method);
-  };
-  if (graph->held && (params_.rivals || params_.models.empty()))
+  open_splits(context);
+  const bool rivals = params_.rivals || params_.models.empty();
+  if (splits_.front().graph->held && rivals)
     throw InputError(
         "baselines want the whole graph on a rank, and divided: true leaves a part on each; give models and baselines: "
         "false, "
         "or remove divided");
-  if (params_.rivals || params_.models.empty()) {
-    add(most_frequent(*graph), "most frequent class");
+  std::vector<Row> rows;
+  if (rivals) {
+    rows.push_back(row_of_baseline("most frequent class", most_frequent, context));
     double alpha = 0.0;
-    const auto spread = propagate_labels(*graph, params_.label_propagation, alpha);
-    add(spread, fmt::format("label propagation (alpha {:g})", alpha));
-    if (params_.mlp.seeds > 0) rows.push_back(row_of_features(graph, context));
+    rows.push_back(row_of_baseline(
+        "label propagation",
+        [&](const Graph& graph) { return propagate_labels(graph, params_.label_propagation, alpha); }, context));
+    if (splits_.size() == 1) rows.back().method += fmt::format(" (alpha {:g})", alpha);
+    if (best_method_ == "label propagation") best_method_ = rows.back().method;
+    if (params_.mlp.seeds > 0) rows.push_back(row_of_features(context));
   }
-  for (const auto& model : params_.models) rows.push_back(row_of(model, graph, *data, context));
-  for (const auto& citation : data->citations()) citations_.push_back(citation);
-  write(rows, *graph, context);
-  work_ = {std::ssize(nodes_), "node"};
+  for (const auto& model : params_.models) rows.push_back(row_of(model, context));
+  for (const auto& citation : splits_.front().data->citations()) citations_.push_back(citation);
+  write(rows, context);
+  work_ = {0, "node"};
+  for (const auto& split : splits_) work_.items += std::ssize(split.nodes);
   return Outcome::done;
 }
 

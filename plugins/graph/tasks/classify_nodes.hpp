@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
@@ -37,17 +39,27 @@ class ClassifyNodes : public Task, public Checked {
     std::vector<double> by_class;          ///< means over the classes of the test nodes of the shares of each
     std::vector<TwoClassScore> two_classes;
   };
-  Row row_of(const std::string& entry, const GraphPtr& graph, train::Dataset& nodes, Context& context);
-  Row row_of_features(const GraphPtr& graph, Context& context) const;
-  void keep(Judgement judged, const std::string& method);
-  void write(const std::vector<Row>& rows, const Graph& graph, Context& context);
+  /// One train/validation/test split of the graph, and the nodes that are judged.
+  struct Split {
+    std::unique_ptr<train::Dataset> data;
+    GraphPtr graph;
+    std::vector<std::int32_t> nodes;
+  };
+  void open_splits(Context& context);
+  const Split& split_of(const class NodeNetwork& network, const std::string& file, Log& log) const;
+  Row row_of(const std::string& entry, Context& context);
+  Row row_of_features(Context& context) const;
+  Row row_of_baseline(const std::string& method, const std::function<Judgement(const Graph&)>& judge, Context& context);
+  void keep(Judgement judged, const std::string& method, const Split& split);
+  void write(const std::vector<Row>& rows, Context& context);
   void write_two_classes(const std::vector<Row>& rows, const Graph& graph);
   static TwoClassScore means_of(const Row& row);
-  void write_nodes(const Graph& graph, Context& context) const;
+  void write_nodes(Context& context) const;
 
   Params params_;
-  std::vector<std::int32_t> nodes_;  ///< that are judged
-  Judgement best_;                   ///< of the networks, by validation; of this rank's share of the nodes
+  std::vector<Split> splits_;  ///< one, or each of a file's
+  Judgement best_;             ///< of the networks, by validation; of this rank's share of the nodes
+  const Split* best_split_ = nullptr;
   std::string best_method_;
   Work work_;
   std::vector<Result> results_;

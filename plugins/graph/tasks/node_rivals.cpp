@@ -8,9 +8,8 @@
 #include <numeric>
 
 #include "core/sparse/products.hpp"
-#include "core/train/kinds/buffer.hpp"
-#include "core/train/optimizers/adam.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
+#include "plugins/graph/networks/full_batches.hpp"
 #include "plugins/graph/networks/gcn.hpp"
 
 namespace cambium::graph {
@@ -116,7 +115,8 @@ void FeatureNetworkKeys::describe(deck::Describe<FeatureNetworkKeys>& d) {
   d("learning_rate", &FeatureNetworkKeys::learning_rate, "learning rate of adam, constant").positive().def(0.01);
   d("weight_decay", &FeatureNetworkKeys::weight_decay, "weight decay of the first layer").non_negative().def(5e-4);
   d("sums_to_one", &FeatureNetworkKeys::sums_to_one,
-    "row normalisation: features of a node are divided by their sum; default: true if all are non-negative integers");
+    "row normalisation: features of a node are divided by their sum; default: chosen on the validation nodes if all "
+    "are non-negative integers, else false");
   d("epochs", &FeatureNetworkKeys::epochs, "steps, each over all training nodes").at_least(1).def(200);
   d("seeds", &FeatureNetworkKeys::seeds, "number of networks trained with different seeds; 0 omits this baseline")
       .at_least(0)
@@ -135,30 +135,12 @@ Judgement judge_by_features(const GraphPtr& graph, const FeatureNetworkKeys& key
   params.dropout = keys.dropout;
   params.sums_to_one = keys.sums_to_one;
   Gcn network(params, own);
-  const auto nodes = std::make_shared<const std::vector<std::int32_t>>(nodes_with(*graph, Role::training));
-  ChosenNodes training(graph, *nodes);
+  ChosenNodes training(graph, nodes_with(*graph, Role::training));
   network.fit_statistics(training, own);
-  const train::FlatLayout layout(network.parameters(), std::int64_t{1} << 40);
-  train::FlatBuffer weights(layout, DType::f32), gradients(layout, DType::f32);
-  network.initialise(weights.views(), seed);
-  train::Adam::Params adam;
-  adam.weight_decay = keys.weight_decay;
-  train::Adam optimizer(adam, own);
-  auto states = train::make_states(optimizer, layout, DType::f32);
-  auto whole = std::make_shared<train::Sample>();
-  whole->storage = make_storage(WholeGraph{graph, nodes, 0, graph->nodes()});
-  const train::SamplePtr sample = whole;
-  for (std::int64_t step = 1; step <= keys.epochs; ++step) {
-    gradients.zero();
-    network.begin_step(seed, step - 1);
-    train::TermSum loss;
-    const double one = 1.0;
-    network.gradient({&sample, 1}, weights.views(), {&one, 1}, gradients.views(), {&loss, 1}, {});
-    train::scale(gradients, 1.0 / static_cast<double>(nodes->size()));
-    optimizer.step({weights, gradients, states, keys.learning_rate, step});
-  }
+  auto weights =
+      trained_by_full_batches(network, graph, {keys.learning_rate, keys.weight_decay, keys.epochs}, seed, own);
   std::vector<float> probabilities;
-  auto classes = network.classes_of(graph, weights.views(), &probabilities).classes;
+  auto classes = network.classes_of(graph, weights.values.views(), &probabilities).classes;
   return judged(*graph, std::move(classes), std::move(probabilities));
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
@@ -18,27 +17,9 @@ void ChoiceRows::fit(const ChoiceTable& table) {
   std::vector<bool> seen(items_);
   for (const auto& list : table.training)
     for (const auto item : list) seen[item] = true;
-  double choices = 0.0, weighed = 0.0;
-  for (const auto& list : table.training) {
-    const auto n = static_cast<double>(list.size());
-    choices += n;
-    if (n > 0.0) weighed += n * std::pow(n, -user_power_);
-  }
-  weight_scale_ = weighed > 0.0 ? choices / weighed : 1.0;
   among_.clear();
   for (std::int32_t i = 0; i < items_; ++i)
     if (seen[i]) among_.push_back(i);
-}
-
-std::vector<double> ChoiceRows::weights(std::span<const train::SamplePtr> samples) const {
-  std::vector<double> out;
-  if (user_power_ == 0.0) return out;
-  const auto& records = records_of(samples);
-  for (const auto& sample : samples) {
-    const double n = std::max<double>(1.0, static_cast<double>(history_of(records, sample->id).size()));
-    out.push_back(weight_scale_ * std::pow(n, -user_power_));
-  }
-  return out;
 }
 
 std::vector<train::TableInfo> ChoiceRows::tables(double reach) const {
@@ -235,12 +216,7 @@ std::string ChoiceRows::state() const {
       ++at;
     else
       left_out.push_back(i);
-  return nlohmann::json{{"users", users_},
-                        {"items", items_},
-                        {"tags", tags_},
-                        {"never_chosen", left_out},
-                        {"weight_scale", weight_scale_}}
-      .dump();
+  return nlohmann::json{{"users", users_}, {"items", items_}, {"tags", tags_}, {"never_chosen", left_out}}.dump();
 }
 
 void ChoiceRows::restore(const std::string& state) {
@@ -253,7 +229,6 @@ void ChoiceRows::restore(const std::string& state) {
     throw InputError(
         "the state of this cosine_factors says sizes of tables that cannot be; its file is damaged or was "
         "changed");
-  weight_scale_ = json.value("weight_scale", 1.0);  // models of before weighed no user
   const auto left_out = json.at("never_chosen").get<std::vector<std::int32_t>>();
   among_.clear();
   for (std::int32_t i = 0; i < items_; ++i)

@@ -23,8 +23,8 @@ struct ChoiceVectors {
 class ChoiceRows {
  public:
   /// Each choice is told from `each` of the items that are drawn for a step, or from all where it is 0.
-  ChoiceRows(std::int64_t width, double history, std::int64_t each = 0, double user_power = 0.0)
-      : width_(width), history_(history), each_(each), user_power_(user_power) {}
+  ChoiceRows(std::int64_t width, double history, std::int64_t each = 0)
+      : width_(width), history_(history), each_(each) {}
 
   /// The sizes of tables, and the items that somebody chose in training: no other is drawn.
   void fit(const ChoiceTable& table);
@@ -38,9 +38,6 @@ class ChoiceRows {
   /// Of each sample the places among the drawn items of those that do not count for it: what its user is known to have
   /// chosen, and what was not picked for it. InputError for a sample that says what a user did not choose.
   std::vector<std::vector<int>> left_out(std::span<const train::SamplePtr> samples) const;
-  /// Of each sample's loss: n_u^-user_power for a user with n_u choices in training, times what makes their mean over
-  /// all these choices 1; empty where user_power is 0.
-  std::vector<double> weights(std::span<const train::SamplePtr> samples) const;
   /// From the rows of bags(), and their derivatives back to them.
   template <class T>
   ChoiceVectors<T> vectors(std::span<const train::SamplePtr> samples, train::TableRows& rows) const;
@@ -62,7 +59,6 @@ class ChoiceRows {
   std::int64_t width_;
   double history_;
   std::int64_t each_;
-  double user_power_, weight_scale_ = 1.0;
   std::uint64_t seed_ = 0, step_ = 0;  ///< of what is drawn
   std::int64_t users_ = 0, items_ = 0, tags_ = 0;
   std::vector<std::int32_t> among_;  ///< items that somebody chose in training

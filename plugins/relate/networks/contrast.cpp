@@ -101,18 +101,9 @@ typename Contrast<T>::Sums Contrast<T>::one_sample(int sample, int counted) {
   return out;
 }
 
-/// The derivatives that one_sample() left.
-template <class T>
-void Contrast<T>::weigh(int sample, T weight) {
-  T* by = cosines_.data() + static_cast<std::ptrdiff_t>(sample) * drawn_;
-  for (int j = 0; j < drawn_; ++j) by[j] *= weight;
-  by_chosen_[sample] *= weight;
-}
-
 template <class T>
 typename Contrast<T>::Sums Contrast<T>::forward(const Rows& rows, int samples, int drawn,
-                                                std::span<const std::vector<int>> known,
-                                                std::span<const double> weights) {
+                                                std::span<const std::vector<int>> known) {
   samples_ = samples;
   drawn_ = drawn;
   normalise(rows.users, samples, users_);
@@ -129,10 +120,8 @@ typename Contrast<T>::Sums Contrast<T>::forward(const Rows& rows, int samples, i
       cosines_[static_cast<std::size_t>(s) * static_cast<std::size_t>(drawn) + static_cast<std::size_t>(j)] =
           static_cast<T>(never);
     const Sums one = one_sample(s, drawn - static_cast<int>(skipped.size()));
-    const double weight = weights.empty() ? 1.0 : weights[s];
-    out.loss += weight * one.loss;
+    out.loss += one.loss;
     out.wrong += one.wrong;
-    if (weight != 1.0) weigh(s, static_cast<T>(weight));
   }
   return out;
 }

@@ -32,10 +32,8 @@ class Contrast {
   struct Sums {
     double loss = 0.0, wrong = 0.0;  ///< wrong: of each sample the share of drawn things above the chosen one
   };
-  /// Sums over the samples. `known`: of each sample the drawn things, by number, that do not count for it. `weights`:
-  /// of each sample's loss, 1 where empty.
-  Sums forward(const Rows& rows, int samples, int drawn, std::span<const std::vector<int>> known,
-               std::span<const double> weights = {});
+  /// Sums over the samples. `known`: of each sample the drawn things, by number, that do not count for it.
+  Sums forward(const Rows& rows, int samples, int drawn, std::span<const std::vector<int>> known);
   /// Adds `factor` times the derivatives of the summed loss to rows as above.
   void backward(double factor, T* by_users, T* by_chosen, T* by_drawn);
 
@@ -47,7 +45,6 @@ class Contrast {
   void normalise(const T* rows, int count, Unit& out) const;
   void add_back(const Unit& unit, int count, T factor, T* by) const;
   Sums one_sample(int sample, int counted);
-  void weigh(int sample, T weight);
 
   ContrastLoss loss_;
   int width_, samples_ = 0, drawn_ = 0;

@@ -30,11 +30,6 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
     "weight of the mean embedding of a user's items in the user's vector; 0: the user's own embedding only")
       .range(0.0, 1.0)
       .def(0.0);
-  d("user_power", &Params::user_power,
-    "power p of the loss weight n^-p of a choice, n the choices of its user; 0: choices weigh alike; 1: users weigh "
-    "alike")
-      .range(0.0, 1.0)
-      .def(0.0);
   d("loss", &Params::loss, "contrastive loss of positives against negatives");
   d("precision", &Params::precision, "floating-point precision of embeddings and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
@@ -42,7 +37,7 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
 }
 
 CosineFactors::CosineFactors(const Params& params, Context&)
-    : params_(params), choices_(params.width, params.history, params.each, params.user_power) {
+    : params_(params), choices_(params.width, params.history, params.each) {
   if (params.each > params.drawn)
     throw KeyError("cosine_factors.each", "negatives_per_positive",
                    fmt::format("cosine_factors: each choice is to be told from {} items of {} that are drawn; give "
@@ -83,7 +78,7 @@ template <class T>
 static typename Contrast<T>::Sums sums_of(Contrast<T>& contrast, const ChoiceVectors<T>& z, const ChoiceRows& choices,
                                           std::span<const train::SamplePtr> samples) {
   return contrast.forward({z.users.data(), z.chosen.data(), z.drawn.data()}, static_cast<int>(samples.size()),
-                          choices.drawn(), choices.left_out(samples), choices.weights(samples));
+                          choices.drawn(), choices.left_out(samples));
 }
 
 void CosineFactors::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,

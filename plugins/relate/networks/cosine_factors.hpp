@@ -21,7 +21,7 @@ class CosineFactors : public train::Network, public train::UsesTables, public Sc
  public:
   struct Params {
     std::int64_t width = 64, drawn = 1024, each = 0;
-    double reach = 0.1, history = 0.0, user_power = 0.0;
+    double reach = 0.1, history = 0.0;
     ContrastLoss loss;
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);

@@ -54,6 +54,8 @@ def reads_text(message, edges, *keys, labels=None):
 # The data set
 says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: graph}")
 says("give one of: file (HDF5), edges (text), synthetic", T + f"dataset={{type: graph, file: a.h5, synthetic: {MADE}}}")
+says("split is 'some', expected a number from 0 or the word each", T + "dataset={type: graph, file: a.h5, split: some}")
+says("split selects one of several splits of a file; give file, or remove split", T + f"dataset={{type: graph, synthetic: {MADE}, split: each}}")
 says("labels, count, directed, columns and counts go with edges; a file and a synthetic graph say all this themselves",
      T + f"dataset={{type: graph, synthetic: {MADE}, directed: true}}")
 says("divided leaves each rank a part of the features, and features: true wants them with every node; remove one of the two",

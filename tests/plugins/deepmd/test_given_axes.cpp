@@ -5,9 +5,9 @@
 
 #include "core/base/constants.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/npy.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/particles/groups.hpp"
-#include "plugins/deepmd/data/npy.hpp"
 #include "tests/plugins/deepmd/stages.hpp"
 
 using namespace cambium;
@@ -287,7 +287,7 @@ TEST_CASE("labels and errors of components are in the axes of the file") {
            "/train";
   };
   const auto values = [](const std::string& folder, const char* name) {
-    return read_npy(folder + "/set.000/" + name + ".npy").values;
+    return io::read_npy(folder + "/set.000/" + name + ".npy").values;
   };
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Given given = random_cell(seed);

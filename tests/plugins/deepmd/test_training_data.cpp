@@ -2,7 +2,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "plugins/deepmd/data/npy.hpp"
+#include "core/io/npy.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
 #include "plugins/deepmd/datasets/deepmd_npy.hpp"
 #include "plugins/deepmd/datasets/extxyz.hpp"
@@ -195,10 +195,10 @@ TEST_CASE("bad training data are named") {
   World world;
   const Scratch scratch("deepmd_bad_data");
   const std::string folder = write_water(scratch);
-  NpyArray force = read_npy(folder + "/set.000/force.npy");
+  io::NpyArray force = io::read_npy(folder + "/set.000/force.npy");
   const double good = force.values[72 + 4];
   force.values[72 + 4] = std::nan("");
-  const auto write = [&](const std::string& name, const NpyArray& a) {
+  const auto write = [&](const std::string& name, const io::NpyArray& a) {
     std::ofstream(folder + "/set.000/" + name, std::ios::binary) << npy_text(a.values, a.shape);
   };
   write("force.npy", force);
@@ -212,7 +212,7 @@ TEST_CASE("bad training data are named") {
           folder + "/set.000/force.npy: frame 1, number 4 of 72 is nan; remove the frame, or compute it again");
   force.values[72 + 4] = good;
   write("force.npy", force);
-  NpyArray coord = read_npy(folder + "/set.000/coord.npy"), box = read_npy(folder + "/set.000/box.npy");
+  io::NpyArray coord = io::read_npy(folder + "/set.000/coord.npy"), box = io::read_npy(folder + "/set.000/box.npy");
   for (auto* a : {&coord, &box})
     for (double& x : a->values) x *= 0.1;  // nm
   write("coord.npy", coord);

@@ -1,7 +1,6 @@
 // Contrastive losses of cosines beside plain loops, and the network that learns choices by them.
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -129,14 +128,12 @@ TEST_CASE("gradients of cosine_factors by rows of users, items and tags are diff
   Log log{nullptr, false};
   Timing timing;
   Context context{comm, log, timing};
-  for (const auto& [history, each, power] :
-       {std::tuple{0.0, 0, 0.0}, std::tuple{0.4, 0, 0.0}, std::tuple{0.4, 3, 0.0}, std::tuple{0.4, 0, 0.7}}) {
+  for (const auto& [history, each] : {std::pair{0.0, 0}, {0.4, 0}, {0.4, 3}}) {
     CosineFactors::Params params;
     params.width = 3;
     params.drawn = 7;
     params.each = each;
     params.history = history;
-    params.user_power = power;
     params.precision = Precision::float64;
     CosineFactors network(params, context);
     network.fit_statistics(data, context);
@@ -166,35 +163,6 @@ TEST_CASE("gradients of cosine_factors by rows of users, items and tags are diff
         CHECK(rows[t][k] - moved[t][k] == Approx((above - below) / (2.0 * step)).epsilon(1e-5).margin(1e-7));
       }
   }
-}
-
-TEST_CASE("choices weigh by the number of choices of their user, 1 in the mean, and alike for users at power 1") {
-  MadeChoices keys;
-  keys.users = 30;
-  keys.items = 40;
-  keys.each = 12;
-  auto made = make_choices(keys);
-  for (std::size_t u = 0; u < made.training.size(); u += 3) made.training[u].resize(2);  // users of two sizes
-  const auto table = std::make_shared<const ChoiceTable>(std::move(made));
-  const auto samples = samples_of(share(choice_records(table, Role::training, 0, 1)));
-  ChoiceRows none(3, 0.0), alike(3, 0.0, 0, 1.0);
-  none.fit(*table);
-  alike.fit(*table);
-  CHECK(none.weights(samples).empty());
-  const auto weights = alike.weights(samples);
-  REQUIRE(weights.size() == samples.size());
-  const auto& records = record_set_of(*samples.front(), "test");
-  std::vector<double> of_user(table->users, 0.0);
-  double sum = 0.0;
-  for (std::size_t s = 0; s < samples.size(); ++s) {
-    sum += weights[s];
-    of_user[records.bag_of(samples[s]->id, 0)[0]] += weights[s];
-  }
-  CHECK(sum == Approx(static_cast<double>(samples.size())));
-  for (const double one : of_user) CHECK(one == Approx(of_user[0]));
-  ChoiceRows again(3, 0.0, 0, 1.0);
-  again.restore(alike.state());
-  CHECK(again.weights(samples) == weights);
 }
 
 TEST_CASE("a choice is told from as many drawn items as are picked for it alone, each as often as any") {

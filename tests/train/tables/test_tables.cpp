@@ -1,7 +1,10 @@
 // Tables divided among ranks against whole ones: sums, changed rows, bytes, shares and files.
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -220,6 +223,42 @@ TEST_CASE("bytes are those of the rows and sums that others hold", "[ranks]") {
     CHECK(rows == given);
     CHECK(gradients == asked);
   }
+}
+
+TEST_CASE("a row goes to a rank once, its own to none, and the report counts the exchange both ways", "[ranks]") {
+  Ranks ranks;
+  TableKeys keys;
+  keys.deduplicate = true;
+  const auto tables = make_tables(infos, keys, DType::f32, ranks.context);
+  const MadeStep made{7, infos};
+  step<float>(*tables, made, ranks, 0.1, [](int, std::size_t, std::vector<float>) {});
+  double once = 0.0, plain = 0.0, numbers = 0.0;
+  for (std::size_t t = 0; t < infos.size(); ++t) {
+    std::set<std::int64_t> wanted;
+    for (int s = ranks.first(); s < ranks.first() + ranks.slices(); ++s)
+      for (const auto row : made.bags(s, static_cast<int>(t)).ids)
+        if (tables->places().owner(static_cast<int>(t), row) != ranks.comm.rank()) {
+          wanted.insert(row);
+          plain += 8.0 + 8.0 * static_cast<double>(infos[t].width);
+        }
+    once += 4.0 * static_cast<double>(infos[t].width) * static_cast<double>(wanted.size());
+    numbers += 8.0 * static_cast<double>(wanted.size());
+  }
+  numbers += 8.0 * (1.0 + static_cast<double>(infos.size())) * (ranks.comm.size() - 1);  // slice, and counts by table
+  double gradients = 0.0, indices = 0.0;
+  for (const auto& row : tables->traffic().rows()) {
+    if (row.collective == "row gradients") gradients += static_cast<double>(row.bytes);
+    if (row.collective == "row numbers") indices += static_cast<double>(row.bytes);
+  }
+  CHECK(gradients == once);
+  CHECK(indices == numbers);
+  const double all = ranks.comm.sum(plain), sent = ranks.comm.sum(2.0 * once + numbers);
+  std::string said;
+  for (const auto& line : tables->report())
+    if (line.starts_with("exchange between ranks: ")) said = line;
+  CHECK(said.empty() == (ranks.comm.size() == 1));
+  if (said.empty()) return;
+  CHECK(said.substr(said.rfind("ratio")) == fmt::format("ratio {:.2f}", all / sent));
 }
 
 TEST_CASE("by rows every rank holds its share to within a row", "[ranks]") {

@@ -254,3 +254,32 @@ TEST_CASE("what a network of molecules refuses", "[messages]") {
         "remove "
         "it");
 }
+
+TEST_CASE("interactions that are computed again give the same gradient, and forces go without") {
+  for (const bool directions : {true, false}) {
+    const auto slope = [&](bool again) {
+      Fitted fitted(small(directions));
+      if (again) fitted.network.use_activations({.keep = train::ActivationParams::Keep::recomputed});
+      Buffers gradient(fitted.network);
+      std::vector<train::SamplePtr> samples;
+      for (std::int64_t k = 0; k < 5; ++k)
+        samples.push_back(molecule_sample(fitted.set.table.molecules[k], fitted.set.table, k));
+      std::vector<train::TermSum> terms(1);
+      const double one = 1.0;
+      fitted.network.gradient(samples, fitted.weights.views, std::span(&one, 1), gradient.views, terms, {});
+      return gradient.memory;
+    };
+    const auto whole = slope(false), again = slope(true);
+    double size = 0.0;
+    for (std::size_t k = 0; k < whole.size(); ++k)
+      for (std::size_t i = 0; i < whole[k].size(); ++i) {
+        size += std::abs(whole[k][i]);
+        CHECK(again[k][i] == Approx(whole[k][i]).epsilon(1e-10).margin(1e-12));
+      }
+    CHECK(size > 0.1);
+  }
+  auto keys = small();
+  keys.force_weight = 1.0;
+  Fitted forces(keys);
+  CHECK_THROWS_AS(forces.network.use_activations({.keep = train::ActivationParams::Keep::recomputed}), InputError);
+}

@@ -275,6 +275,39 @@ TEST_CASE("features are divided by their sum where they are counts, and taken as
   }
 }
 
+TEST_CASE("counts whose sum says the class are taken as they are, because validation nodes say so") {
+  Folder folder;
+  constexpr int nodes = 80;
+  const auto path = folder.file([](io::File& file) {
+    file.set_attribute("nodes", nodes);
+    std::vector<int> edges, labels, roles;
+    std::vector<double> values;
+    for (int i = 0; i < nodes; ++i) {
+      const int label = i % 2;
+      edges.insert(edges.end(), {i, (i + 2) % nodes});
+      labels.push_back(label);
+      roles.push_back(i % 3);
+      values.insert(values.end(), {label == 0 ? 1.0 : 6.0, label == 0 ? 1.0 : 6.0});  // the shares are the same
+    }
+    file.write("edges", io::tensor_of(edges.data(), {nodes, 2}));
+    file.write("features", io::tensor_of(values.data(), {nodes, 2}));
+    file.write("labels", labels);
+    file.write("split", roles);
+  });
+  Comm alone(MPI_COMM_SELF);
+  const auto weights = [&](const std::string& name, const std::string& key) {
+    Place place(alone, folder.scratch.file(name));
+    place.run("train", "{network: {type: gcn, layers: [8], dropout: 0" + key +
+                           "}, dataset: {type: graph, file: " + path +
+                           "}, loader: whole_graph, epochs: 3, optimizer: adam, learning_rate: {type: constant, start: "
+                           "0.01}}");
+    return place.weights();
+  };
+  const auto chosen = weights("chosen", "");
+  CHECK(chosen == weights("plain", ", sums_to_one: false"));
+  CHECK(chosen != weights("divided", ", sums_to_one: true"));
+}
+
 TEST_CASE("the most frequent class is that of all nodes whose class is known, not of a balanced training part") {
   GraphParts parts;
   parts.source = "test";

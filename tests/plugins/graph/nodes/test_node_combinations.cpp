@@ -38,6 +38,7 @@ struct Combination {
                               "type: graph_attention, layers: [4], heads: 3, edge_dropout: 0.2"};
     const std::size_t kind = one_of(4);
     network = networks[kind];
+    network += std::vector<std::string>{"", ", residual: true", ", residual: true, normalization: layer"}[number % 3];
     attention = kind == 3;
     constexpr std::pair<sparse::Scheme, const char*> layouts[] = {{sparse::Scheme::rows, "rows"},
                                                                   {sparse::Scheme::needed_rows, "needed_rows"},

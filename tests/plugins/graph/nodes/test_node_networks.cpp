@@ -4,6 +4,7 @@
 #include "core/parallel/random.hpp"
 #include "core/train/kinds/loader.hpp"
 #include "plugins/graph/graphs/samples.hpp"
+#include "plugins/graph/layers/layer.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"
 
@@ -111,6 +112,10 @@ const std::vector<std::string> models = {
     "{type: graph_attention, layers: [4], heads: 3, precision: float64, dropout: 0.3, edge_dropout: 0.4}",
     "{type: graph_attention, layers: [5, 3], heads: 10, last_heads: 2, precision: float64, dropout: 0.0, edge_dropout: "
     "0.0}",
+    "{type: gcn, layers: [8, 30], residual: true, normalization: layer, precision: float64, dropout: 0.3}",
+    "{type: graph_sage, layers: [8], residual: true, precision: float64, dropout: 0.3}",
+    "{type: graph_attention, layers: [4], heads: 3, residual: true, normalization: layer, precision: float64, dropout: "
+    "0.3, edge_dropout: 0.4}",
 };
 
 }  // namespace
@@ -154,6 +159,47 @@ TEST_CASE("slices of a graph and batches of nodes add up to the same gradient", 
       CHECK(b[k] == Approx(a[k]).margin(1e-12));
       CHECK(c[k] == Approx(a[k]).margin(1e-12));
     }
+  }
+}
+
+TEST_CASE("skip connections and normalisation have weights of their own in every layer", "[residual]") {
+  const auto parameters = [](const std::string& more) {
+    Case c("{type: gcn, layers: [8], precision: float64" + more + "}", "{" + small_graph + "}");
+    std::vector<std::string> names;
+    for (const auto& info : c.network->parameters()) names.push_back(info.name);
+    return names;
+  };
+  CHECK(parameters("") == std::vector<std::string>{"layers.0.w", "layers.0.b", "layers.1.w", "layers.1.b"});
+  CHECK(parameters(", residual: true, normalization: layer") ==
+        std::vector<std::string>{"layers.0.w", "layers.0.b", "layers.0.residual.w", "layers.0.norm.gain",
+                                 "layers.0.norm.b", "layers.1.w", "layers.1.b", "layers.1.residual.w"});
+}
+
+TEST_CASE("layer normalisation gives every node mean 0 and deviation 1", "[residual]") {
+  LayerShape shape;
+  shape.in = 5;
+  shape.out = 4;
+  shape.bias = shape.residual = shape.normalised = true;
+  const auto layer = make_layer<double>(shape);
+  Csr<double> one;
+  for (std::int32_t i = 0; i < 3; ++i) one.column.push_back(i), one.value.push_back(1.0), one.start.push_back(i + 1);
+  one.rows = one.columns = 3;
+  Spread<double> spread(one, {});
+  std::vector<double> numbers;
+  for (std::uint64_t k = 0; k < 100; ++k) numbers.push_back(Random4(3, Stream::test, k, 0).normal(0));
+  const std::vector<double> gain(4, 1.0), bias(4, 0.0);
+  const std::vector<const double*> weights{numbers.data(), bias.data(), numbers.data() + 20, gain.data(), bias.data()};
+  std::vector<double> y(12);
+  layer->forward({nullptr, {numbers.data() + 50, 3, 5, 5}}, weights, spread, {}, {y.data(), 3, 4, 4});
+  for (int i = 0; i < 3; ++i) {
+    double z[4], mean = 0.0, variance = 0.0;
+    for (int k = 0; k < 4; ++k) {
+      z[k] = 0.0;
+      for (int e = 0; e < 5; ++e) z[k] += numbers[50 + 5 * i + e] * (numbers[4 * e + k] + numbers[20 + 4 * e + k]);
+      mean += z[k] / 4.0;
+    }
+    for (const double x : z) variance += (x - mean) * (x - mean) / 4.0;
+    for (int k = 0; k < 4; ++k) CHECK(y[4 * i + k] == Approx((z[k] - mean) / std::sqrt(variance + 1e-5)).margin(1e-13));
   }
 }
 

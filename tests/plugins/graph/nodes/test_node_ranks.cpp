@@ -34,6 +34,8 @@ const std::vector<std::string> models = {
     "{type: gcn, layers: [30, 8], precision: float64}",
     "{type: graph_sage, layers: [8], precision: float64}",
     "{type: graph_attention, layers: [4], heads: 3, precision: float64}",
+    "{type: gcn, layers: [8, 8], residual: true, normalization: layer, precision: float64}",
+    "{type: graph_attention, layers: [4], heads: 3, residual: true, precision: float64}",
 };
 
 struct Ranks {

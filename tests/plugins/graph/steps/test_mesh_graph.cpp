@@ -146,3 +146,19 @@ TEST_CASE("gradient of one step, and a batch as the sum of its samples") {
     CHECK(gradients.memory[k][i] == Approx((up - down) / (2.0 * h)).epsilon(1e-5).margin(1e-6));
   }
 }
+
+TEST_CASE("exchanges that are computed again give the same gradient") {
+  const auto slope = [](bool again) {
+    Fitted fitted;
+    if (again) fitted.network.use_activations({.keep = train::ActivationParams::Keep::recomputed});
+    Buffers gradient(fitted.network);
+    std::vector<train::TermSum> terms(1);
+    const double one = 1.0;
+    fitted.network.gradient(fitted.set.samples, fitted.weights.views, std::span(&one, 1), gradient.views, terms, {});
+    return gradient.memory;
+  };
+  const auto whole = slope(false), again = slope(true);
+  for (std::size_t k = 0; k < whole.size(); ++k)
+    for (std::size_t i = 0; i < whole[k].size(); ++i)
+      CHECK(again[k][i] == Approx(whole[k][i]).epsilon(1e-11).margin(1e-13));
+}

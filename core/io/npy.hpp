@@ -1,9 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
-namespace cambium::deepmd {
+namespace cambium::io {
 
 /// The numbers of a `.npy` file (NumPy's format, versions 1 to 3), converted to double, row-major.
 struct NpyArray {
@@ -16,5 +17,7 @@ struct NpyArray {
 /// Reads floating-point numbers of 4 or 8 bytes, integers of 1 to 8 bytes and truth values in either byte order, in C
 /// or Fortran order; InputError names the file and what it holds otherwise, such as numbers of 2 or 16 bytes.
 NpyArray read_npy(const std::string& path);
+/// The same from a stream that can be positioned; `name` stands for the file in messages.
+NpyArray read_npy(std::istream& in, const std::string& name);
 
-}  // namespace cambium::deepmd
+}  // namespace cambium::io

@@ -1,4 +1,4 @@
-#include "plugins/deepmd/data/npy.hpp"
+#include "core/io/npy.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
-namespace cambium::deepmd {
+namespace cambium::io {
 
 namespace {
 
@@ -42,7 +42,7 @@ std::string header_value(const std::string& header, const std::string& key, cons
   return std::string(trim(std::string_view(header).substr(from, to - from)));
 }
 
-std::string read_header(std::ifstream& in, const std::string& path) {
+std::string read_header(std::istream& in, const std::string& path) {
   unsigned char start[8] = {};
   in.read(reinterpret_cast<char*>(start), 8);
   if (!in || std::memcmp(start, "\x93NUMPY", 6) != 0) complain(path, "not a .npy file");
@@ -75,7 +75,7 @@ std::vector<std::int64_t> read_shape(const std::string& header, const std::strin
 }
 
 /// Bytes of the file from here on.
-std::int64_t bytes_left(std::ifstream& in) {
+std::int64_t bytes_left(std::istream& in) {
   const auto here = in.tellg();
   in.seekg(0, std::ios::end);
   const auto end = in.tellg();
@@ -85,7 +85,7 @@ std::int64_t bytes_left(std::ifstream& in) {
 
 /// Numbers as they lie in the file. No memory is taken for those that the file does not hold.
 template <class T>
-void read_values(std::ifstream& in, NpyArray& array, bool swapped, const std::string& path) {
+void read_values(std::istream& in, NpyArray& array, bool swapped, const std::string& path) {
   std::int64_t n = 1, bytes = 0;
   bool counted = true;
   for (auto extent : array.shape) counted = counted && !__builtin_mul_overflow(n, extent, &n);
@@ -103,7 +103,7 @@ void read_values(std::ifstream& in, NpyArray& array, bool swapped, const std::st
 }
 
 /// Reads numbers of a type as NumPy names it, such as "<f8" or "|u1".
-void read_typed(std::ifstream& in, NpyArray& array, const std::string& type, const std::string& path) {
+void read_typed(std::istream& in, NpyArray& array, const std::string& type, const std::string& path) {
   const char order = type.empty() ? '?' : type[0];
   constexpr bool little = std::endian::native == std::endian::little;
   const bool swapped = order == (little ? '>' : '<');
@@ -152,6 +152,10 @@ std::vector<double> row_major(const std::vector<double>& values, const std::vect
 NpyArray read_npy(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) complain(path, "cannot be opened for reading");
+  return read_npy(in, path);
+}
+
+NpyArray read_npy(std::istream& in, const std::string& path) {
   const std::string header = read_header(in, path);
   const std::string fortran = header_value(header, "fortran_order", path);
   if (fortran != "True" && fortran != "False")
@@ -165,4 +169,4 @@ NpyArray read_npy(const std::string& path) {
   return array;
 }
 
-}  // namespace cambium::deepmd
+}  // namespace cambium::io
