@@ -206,7 +206,7 @@ void Assimilate::write(const std::string& path, const Instant& last, Context& co
   write_report(path, *setting_, last, filters_, context);
 }
 
-Task::Work Assimilate::work() const { return {done_, "analysis"}; }
+Task::Work Assimilate::work() const { return {done_, "cycle"}; }
 
 std::vector<Result> Assimilate::results() const {
   std::vector<Result> out{{.key = "climatological_deviation",

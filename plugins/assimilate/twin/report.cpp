@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -19,6 +20,10 @@ struct Averages {
         innovation(average(s.time, s.innovation, from)), innovation_square(average(s.time, s.innovation_square, from)),
         inflation(average(s.time, s.inflation, from)) {}
 };
+
+std::string with_error(const Average& a) {
+  return a.error > 0.0 ? fmt::format("{:.4g} ± {:.1g}", a.mean, a.error) : fmt::format("{:.4g}", a.mean);
+}
 
 void write_fields(io::File& file, const std::string& group, const StateSpace& space,
                   const std::vector<double>& values) {
@@ -49,6 +54,14 @@ void write_series(io::File& file, const std::string& group, const Series& s) {
     io::labelled(file.write(group + "/" + name, *values), "", *meaning++);
     file.attach_scales(group + "/" + name, {"/time"});
   }
+}
+
+void write_ranks(io::File& file, const std::string& group, const std::vector<std::int64_t>& counts) {
+  std::vector<double> rank(counts.size());
+  std::iota(rank.begin(), rank.end(), 0.0);
+  io::labelled(file.write(group + "/rank", rank), "", "members below an observation");
+  io::labelled(file.write(group + "/rank_histogram", counts), "", "observations of this rank");
+  file.attach_scales(group + "/rank_histogram", {group + "/rank"});
 }
 
 }  // namespace
@@ -95,8 +108,7 @@ std::vector<std::string> table_of(const std::vector<std::unique_ptr<FilterRun>>&
   std::vector<std::string> out{head}, lost;
   for (const auto& filter : filters) {
     const Averages a(filter->series(), setting.burn_in);
-    std::string line = fmt::format("{:<18}{:>18}{:>10.4g}", filter->name(),
-                                   fmt::format("{:.4g} ± {:.1g}", a.rmse_a.mean, a.rmse_a.error), a.rmse_f.mean);
+    std::string line = fmt::format("{:<18}{:>18}{:>10.4g}", filter->name(), with_error(a.rmse_a), a.rmse_f.mean);
     line += filter->keys().ensemble()
                 ? fmt::format("{:>10.4g}{:>8.2f}", a.spread_a.mean, a.spread_a.mean / a.rmse_a.mean)
                 : fmt::format("{:>10}{:>8}", "", "");
@@ -106,7 +118,7 @@ std::vector<std::string> table_of(const std::vector<std::unique_ptr<FilterRun>>&
       if (fields.size() > 1 && !fields[f].follows && e.truth.size() > f)
         line += fmt::format("{:>10.3g}", 100.0 * std::sqrt(e.analysis[f] / e.truth[f]));
     out.push_back(line);
-    if (a.rmse_a.mean > climate)
+    if (a.rmse_a.mean > climate && filter->keys().type != FilterKeys::Type::free_run)
       lost.push_back(
           fmt::format("{}: lost the truth: its error exceeds the deviation of the climatology, {:.3g}; use "
                       "more members or inflation, or a shorter localisation",
@@ -130,9 +142,7 @@ void write_report(const std::string& path, const Setting& setting, const Instant
       const std::string group = "/" + io::plain_name(filter->name());
       write_series(file, group, filter->series());
       write_fields(file, group + "/analysis", space, filter->mean());
-      if (!filter->ranks().empty())
-        io::labelled(file.write(group + "/rank_histogram", filter->ranks()), "",
-                     "observations by their rank among the members");
+      if (!filter->ranks().empty()) write_ranks(file, group, filter->ranks());
     }
     std::vector<double> x, z, deviation;
     std::vector<std::string> names;

@@ -15,9 +15,9 @@ const std::string sakov =
 
 TEST_CASE("Lorenz-96 as in Sakov and Oke: ensemble filters, 3D-Var, optimal interpolation") {
   auto v = run("{" + sakov + R"(cycles: 1900, filters: {
-      letkf: {type: letkf, members: 24, localisation: 7.3, inflation: 1.01},
-      etkf: {type: etkf, members: 28, inflation: 1.02},
-      adaptive: {type: letkf, members: 24, localisation: 7.3, adaptive_inflation: true},
+      letkf: {type: letkf, members: 24, localisation: 15, inflation: 1.01},
+      etkf: {type: etkf, members: 24, inflation: 1.02},
+      adaptive: {type: etkf, members: 24, adaptive_inflation: true},
       var: {type: 3dvar, covariance_scale: 0.02},
       oi: {type: optimal_interpolation},
       insertion: {type: direct_insertion}}})");
@@ -47,9 +47,9 @@ TEST_CASE("Lorenz-63 as in Sakov, Oliver and Bertino: ten members") {
 
 TEST_CASE("observations that are missing for a while are bridged by the forecast") {
   auto v = run("{" + sakov +
-               R"(cycles: 1000, filters: {letkf: {type: letkf, members: 24, localisation: 7.3, inflation: 1.02}}})");
+               R"(cycles: 1000, filters: {letkf: {type: letkf, members: 24, localisation: 15, inflation: 1.01}}})");
   auto gaps = run(R"({model: lorenz96, observations: {every: 0.05, error: 1, gaps: [[25, 25.5], [35, 36]]},
-      burn_in: 20, cycles: 1000, filters: {letkf: {type: letkf, members: 24, localisation: 7.3, inflation: 1.02}}})");
+      burn_in: 20, cycles: 1000, filters: {letkf: {type: letkf, members: 24, localisation: 15, inflation: 1.02}}})");
   CHECK(gaps["letkf_rmse_a"] > v["letkf_rmse_a"]);
   CHECK(gaps["letkf_rmse_a"] < 0.5);
 }

@@ -248,7 +248,7 @@ TEST_CASE("observations that a fixed covariance cannot tell apart") {
   NetworkKeys keys;
   keys.error = 1e-200;
   const auto network = make_network(keys, space, std::vector<double>{1.0});
-  const auto climatology = Climatology::of({0.0, 0.0, 2.0, 2.0}, 2);  // both numbers are always the same
+  const auto climatology = Climatology::of({2, 2, -2, -2, 2, 2, -2, -2, 0, 0}, 2);  // both numbers are always the same
   CHECK_THROWS_WITH(StaticCovariance(climatology, network, space, 1.0, 0.0),
                     "the covariance of 2 observations has no Cholesky factor (LAPACK dpotrf: 2); are two observations "
                     "the same, with tiny errors?");
