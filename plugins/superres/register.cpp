@@ -3,6 +3,8 @@
 #include "plugins/superres/convection/convection_cost.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/datasets/plumes.hpp"
+#include "plugins/superres/models/cavity.hpp"
+#include "plugins/superres/models/rayleigh_benard.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
 #include "plugins/superres/tasks/find_plumes.hpp"
@@ -19,6 +21,10 @@ void register_types(Registry& registry) {
       .synonyms({"convection", "boussinesq", "rb", "rbc", "rayleigh_benard_convection"});
   registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall")
       .synonyms({"heated_cavity", "box", "square"});
+
+  registry.add<RayleighBenardForecast>("rayleigh_benard", "the layer between two plates, for data assimilation")
+      .synonyms({"convection", "boussinesq", "rb", "rbc"});
+  registry.add<CavityForecast>("cavity", "the square with warm and cold side walls, for data assimilation");
 
   registry.add<ConvectionCostOf<PlatesSetup, true>>("rayleigh_benard",
                                                     "rows, ends and messages of a step of convection");

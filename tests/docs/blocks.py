@@ -18,7 +18,7 @@ MISSING_HERE = re.compile(r"^cambium: .*: (no file matches '|cannot open '.*': (
 FORMER_NAME = re.compile(r"^.*'\w+' is called '\w+' now.*$", re.M)
 CARRIED_OUT_ELSEWHERE = ("docs/developing/plugin.md", "docs/developing/first_contributions.md")  # guide.py, contributions.py
 FRAME = """run: {name: part}
-plugins: [md, deepmd, kinetic, podlstm, submatrix, superres, relate, sequence]
+plugins: [md, deepmd, kinetic, podlstm, submatrix, superres, relate, sequence, assimilate]
 stages:
 """
 TRAIN = """  - train:

@@ -15,7 +15,7 @@ import sys
 import source_tree
 
 LINES = range(3, 9)  # of the README of a folder below those, heading included
-REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers")
+REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers", "models")
 TOP = ("core", "plugins", "apps", "bench")
 #: Folders of types whose keys stand in the header, after their members.
 KEYS_BESIDE_MEMBERS = re.compile(r"(^|/)(integrators|potentials|writers|optimizers)/\w+\.hpp$")

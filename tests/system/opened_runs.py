@@ -36,6 +36,7 @@ RUNS = {
     "choices": ("relate/choices.yaml", "relate", []),
     "archive": ("pretrain/archive.yaml", "superres pretrain", []),
     "predict": ("train/predict.yaml", "", []),
+    "filters": ("assimilate/lorenz96.yaml", "assimilate", []),
     "structure": ("cosmo/structure_growth.yaml", "cosmo", []),
 }
 folders = {}

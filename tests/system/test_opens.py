@@ -142,6 +142,11 @@ class Xarray(unittest.TestCase):
         self.assertEqual((trials.reward.dims, trials.seconds.units), (("number",), "s"))
         self.assertEqual(trials.genome.dims, ("number", "decision"))
 
+    def test_filters(self):
+        series = self.dataset("assimilation.h5", "filters", "assimilate")
+        self.assertEqual(series.rmse_a.dims, ("time",))
+        self.assertTrue((series.rmse_a > 0.0).all())
+
     def test_parity(self):
         data = self.dataset("parity_0.h5", "learning", "test")
         self.assertEqual((data.predicted.dims, data.predicted.units), (("row", "component"), "eV/angstrom"))

@@ -1,0 +1,21 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "plugins/assimilate/observations/network.hpp"
+
+namespace cambium::assimilate {
+
+/// Direct insertion: the least change of the state after which it has the observed values, x + H^T (H H^T)^-1 (y - H
+/// x). Observations of whole elements replace these elements. Values on walls stay. NumericalError when two
+/// observations are one.
+void insert(std::span<double> state, const Network& network, std::span<const double> observed, const StateSpace& space);
+
+/// Nudging by successive corrections: every element moves by `gain` times the mean misfit of the observations of its
+/// field, weighted by gaspari_cohn() (G. P. Cressman, Mon. Weather Rev. 87, 367 (1959); J. E. Hoke and R. A. Anthes,
+/// Mon. Weather Rev. 104, 1551 (1976)). Elements farther than twice `half_width` from all of them, fields without
+/// observations and walls stay.
+void nudge(std::span<double> state, const Network& network, std::span<const double> observed, const StateSpace& space,
+           double gain, double half_width);
+
+}  // namespace cambium::assimilate

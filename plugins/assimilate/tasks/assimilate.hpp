@@ -1,0 +1,71 @@
+#pragma once
+#include <map>
+#include <memory>
+
+#include "core/deck/choice.hpp"
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/assimilate/observations/network.hpp"
+#include "plugins/assimilate/twin/filter_run.hpp"
+#include "plugins/assimilate/twin/truth.hpp"
+
+namespace cambium::assimilate {
+
+/// Stage `assimilate`: filters of noisy observations side by side, judged by the truth that the observations were made
+/// from: a run of the model itself (a twin experiment), or the fields of an earlier run.
+class Assimilate : public Task, public Checked {
+ public:
+  struct Observed : NetworkKeys {
+    double every = 0.0;
+    std::vector<std::array<double, 2>> gaps;
+    static void describe(deck::Describe<Observed>& d);
+  };
+  struct Sampling {
+    std::int64_t samples = 0;
+    double interval = 0.0;
+    static void describe(deck::Describe<Sampling>& d);
+  };
+  struct Params {
+    deck::Choice<ForecastModel> model;
+    std::optional<std::string> data;
+    double spin_up = 0.0, burn_in = 0.0;
+    std::int64_t cycles = 0;
+    Observed observations;
+    Sampling climatology;
+    Start start = Start::observations;
+    std::map<std::string, FilterKeys> filters;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Assimilate(const Params& params, Context&) : params_(params) {}
+  void check(Context& context) override;
+  void examine(Check& check) override;
+  Outcome run(Context& context) override;
+  Work work() const override;
+  std::vector<Result> results() const override;
+  std::vector<std::string> lines() const override;
+  std::vector<std::string> files() const override { return {"assimilation.h5"}; }
+  std::vector<Citation> citations() const override;
+
+ private:
+  std::unique_ptr<ForecastModel> make_model(Context& context) const;
+  Climatology sample(ForecastModel& model, Context& context) const;
+  bool in_gap(double time) const;
+  std::unique_ptr<Truth> make_truth(Context& context) const;
+  std::vector<double> observe(const Network& network, std::span<const double> truth, std::int64_t cycle,
+                              std::uint64_t seed) const;
+  Outcome loop(Truth& truth, Context& context);
+  void write(const std::string& path, const Instant& last, Context& context) const;
+
+  Params params_;
+  std::unique_ptr<ForecastModel> model_;
+  std::optional<Climatology> climatology_;
+  std::optional<Network> network_;  ///< on the model's state
+  Network of_truth_;                ///< the same on values at centres
+  std::optional<Setting> setting_;
+  std::vector<std::unique_ptr<FilterRun>> filters_;
+  double climate_rmse_ = 0.0;  ///< deviation of the climatology from its mean
+  std::int64_t done_ = 0;
+};
+
+}  // namespace cambium::assimilate

@@ -1,0 +1,108 @@
+// Convection as a model of forecasts: its states are those of the solver.
+#include "core/base/error.hpp"
+#include "plugins/superres/convection/place_fields.hpp"
+#include "plugins/superres/models/cavity.hpp"
+#include "plugins/superres/models/rayleigh_benard.hpp"
+#include "tests/plugins/superres/recorded_flow.hpp"
+
+using namespace cambium;
+using namespace cambium::superres;
+using namespace cambium::superres::test;
+
+namespace {
+
+template <class M>
+std::unique_ptr<M> model(const std::string& deck, Workshop& shop) {
+  return std::make_unique<M>(deck::read<typename M::Params>(deck::parse(deck, "test")), shop.context);
+}
+
+const std::string layer = "{rayleigh: 1e5, width: 2, cells: [32, 16]}", square = "{rayleigh: 1e5, cells: [16, 16]}";
+
+double largest(const std::vector<double>& a, const std::vector<double>& b) {
+  double out = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) out = std::max(out, std::fabs(a[k] - b[k]));
+  return out;
+}
+
+/// Largest difference of the centred velocities at the faces of every cell, over its size.
+double divergence(const StateSpace& s, const std::vector<double>& state) {
+  double out = 0.0;
+  const auto at = [&](std::size_t f, std::size_t i, std::size_t k) { return state[(f * s.nx() + i) * s.nz() + k]; };
+  for (std::size_t i = 0; i < s.nx(); ++i)
+    for (std::size_t k = 0; k < s.nz(); ++k) {
+      const bool last = i + 1 == s.nx(), top = k + 1 == s.nz();
+      const double right = !last ? at(0, i + 1, k) : s.period > 0.0 ? at(0, 0, k) : 0.0;
+      const double above = top ? 0.0 : at(1, i, k + 1);
+      const double dx = s.span_x[1] / static_cast<double>(s.nx()),
+                   dz = (top ? s.span_z[1] : s.fields[1].z[k + 1]) - s.fields[1].z[k];
+      out = std::max(out, std::fabs((right - at(0, i, k)) / dx + (above - at(1, i, k)) / dz));
+    }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("forecasts have no memory: members are advanced in any order") {
+  Workshop shop;
+  const auto plates = model<RayleighBenardForecast>(layer, shop);
+  auto one = plates->first_state(1, 0), two = plates->first_state(1, 1), alone = two;
+  CHECK(largest(one, two) > 0.01);
+  plates->advance(alone, 0.0, 2.0);
+  plates->advance(one, 0.0, 2.0);
+  plates->advance(two, 0.0, 2.0);
+  CHECK(largest(two, alone) == 0.0);
+}
+
+TEST_CASE("a forecast goes on as the solver does, whatever it is cut into") {
+  Workshop shop;
+  const auto plates =
+      model<RayleighBenardForecast>("{rayleigh: 1e5, width: 2, cells: [32, 16], max_timestep: 0.02}", shop);
+  auto whole = plates->first_state(1, 0);
+  auto cut = whole;
+  plates->advance(whole, 0.0, 4.0);
+  for (int k = 0; k < 8; ++k) plates->advance(cut, 0.5 * k, 0.5 * (k + 1));
+  CHECK(largest(whole, cut) < 1e-3);
+  CHECK(divergence(plates->space(), whole) < 1e-10);
+}
+
+TEST_CASE("balance: velocities free of divergence, and nothing changes where they are") {
+  Workshop shop;
+  const auto check = [](ForecastModel& flow) {
+    auto state = flow.first_state(1, 0);
+    flow.advance(state, 0.0, 5.0);
+    const auto before = state;
+    flow.restore_balance(state);
+    CHECK(largest(state, before) < 1e-12);
+    const auto n = flow.space().places();
+    for (std::size_t e = 0; e < 2 * n; ++e) state[e] *= 1.0 + 0.1 * std::sin(static_cast<double>(e));
+    CHECK(divergence(flow.space(), state) > 1e-3);
+    flow.restore_balance(state);
+    CHECK(divergence(flow.space(), state) < 1e-10);
+  };
+  check(*model<RayleighBenardForecast>(layer, shop));
+  check(*model<CavityForecast>(square, shop));
+}
+
+TEST_CASE("fields of a file come at the model's centres, with all their frames") {
+  Workshop shop;
+  Plates run("{rayleigh: 1e5, width: 2, cells: [32, 16], end_time: 2, sample_interval: 0.5, initial: {noise: 0.3}}");
+  const auto path = shop.record(run, "layer.h5", 0.5, 2.0, 0.5);
+  const auto plates = model<RayleighBenardForecast>(layer, shop);
+  const auto record = plates->read(path);
+  REQUIRE(record.times.size() == 4);
+  const auto last = at_centres(run.flow(), 2.0);
+  for (std::size_t f = 0; f < 4; ++f) {
+    const auto first = record.values[f].end() - static_cast<std::ptrdiff_t>(last.values[f].size());
+    CHECK(largest({first, record.values[f].end()}, last.values[f]) < 1e-6);
+  }
+}
+
+TEST_CASE("a member that breaks down is named") {
+  Workshop shop;
+  const auto plates = model<RayleighBenardForecast>(layer, shop);
+  auto state = plates->first_state(1, 0);
+  state[5] = std::nan("");
+  CHECK_THROWS_WITH(plates->advance(state, 3.0, 4.0),
+                    "a member of the ensemble is not finite any more at t = 3; take more cells, a smaller 'courant' "
+                    "(it is 1), or a filter whose analyses stay near the flow");
+}
