@@ -1,0 +1,76 @@
+#pragma once
+#include <vector>
+
+#include "plugins/submatrix/columns/block_columns.hpp"
+#include "plugins/submatrix/dftb/atoms.hpp"
+
+namespace cambium::submatrix {
+
+/// Value and derivative by r.
+struct GammaValue {
+  double value = 0.0, slope = 0.0;
+};
+
+/// What overlapping charge clouds lack of 1/r: gamma(r) = 1/r - S(r) for atoms with Hubbard parameters `a` and `b`
+/// (hartree; r in bohr), M. Elstner et al., Phys. Rev. B 58, 7260 (1998).
+GammaValue short_gamma(double r, double a, double b);
+
+/// 1/r summed over the images of a cell that is neutral by a uniform background (P. P. Ewald, Ann. Phys. 369, 253
+/// (1921)), to 1e-13. Bohr.
+class EwaldSum {
+ public:
+  explicit EwaldSum(const DftbAtoms& atoms);
+
+  /// Of the images of b seen from a, and of an atom's own images for a == b.
+  double value(const DftbAtoms& atoms, int a, int b) const;
+  /// Adds to `slope` (3) the derivative of value() by the vector from a to b, in real space only, and to `virial`
+  /// (row-major) derivative_k d_l, both times `weight`.
+  void add_slope(const DftbAtoms& atoms, int a, int b, double weight, double* slope, double* virial) const;
+
+  /// Reciprocal part of the energy 1/2 sum q q value of charges: adds its derivatives by positions of atoms begin..end
+  /// (3 each from `gradient` on); and minus its derivative by strain.
+  void add_reciprocal_gradient(const DftbAtoms& atoms, const std::vector<double>& q, int begin, int end,
+                               double* gradient) const;
+  void add_reciprocal_virial(const DftbAtoms& atoms, const std::vector<double>& q, double* virial) const;
+
+ private:
+  struct Wave {
+    std::array<double, 3> k;
+    double weight;   ///< 4 pi / V exp(-k^2 / 4 alpha^2) / k^2, twice: for k and -k
+    double stretch;  ///< 2 (1 + k^2 / 4 alpha^2) / k^2
+  };
+  template <class Action>
+  void images(const DftbAtoms& atoms, int a, int b, const Action& action) const;
+  std::array<double, 2> structure_factor(const DftbAtoms& atoms, const std::vector<double>& q, const Wave& wave) const;
+
+  double alpha_, cutoff_, background_;
+  std::array<int, 3> reach_{};
+  std::vector<Wave> wave_;
+  std::vector<double> cosine_, sine_;  ///< of k . r, atoms x waves
+};
+
+/// Interaction gamma of the charges of all atoms, and what follows from it. Hartree and bohr.
+class ChargeInteraction {
+ public:
+  /// Rows of the atoms of this rank. `hubbard`: of each atom.
+  ChargeInteraction(const DftbAtoms& atoms, std::vector<double> hubbard, const ColumnRanges& ranges, int rank);
+
+  /// sum_b gamma_ab q_b of own atoms.
+  std::vector<double> potential(const std::vector<double>& q) const;
+  /// Adds forces of own atoms (3 each) and this rank's share of the virial of 1/2 sum_ab q_a gamma_ab q_b.
+  void add_forces(const std::vector<double>& q, double* force, double* virial) const;
+
+ private:
+  template <class Action>
+  void near(int a, int b, const Action& action) const;
+
+  const DftbAtoms& atoms_;
+  std::vector<double> hubbard_;
+  int begin_, end_, rank_;
+  std::optional<EwaldSum> ewald_;
+  double cutoff_ = 0.0;
+  std::array<int, 3> reach_{};
+  std::vector<double> row_;  ///< own atoms x all atoms
+};
+
+}  // namespace cambium::submatrix
