@@ -5,6 +5,7 @@
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/kinds/running_statistics.hpp"
 
 namespace cambium::train {
 
@@ -32,6 +33,8 @@ void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::
 
 std::vector<std::string> ModelFiles::write_final(bool best, std::int64_t step) {
   std::vector<std::string> files{"model.h5"}, more;
+  auto* statistics = dynamic_cast<HasRunningStatistics*>(&step_.network());
+  if (best && statistics) statistics->take_best();
   const auto write_all = [&](FlatBuffer& weights) {
     write("model.h5", weights, step, best);
     io::on_root(context_.comm,

@@ -12,6 +12,7 @@
 #include "core/parallel/stop_request.hpp"
 #include "core/run/resume_point.hpp"
 #include "core/run/summary/stage_files.hpp"
+#include "core/train/kinds/running_statistics.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 
@@ -262,6 +263,7 @@ void Trainer::keep_best(double measure, const std::vector<double>& errors) {
   progress_.best_errors = errors;
   step_.weights().keep_best();
   if (step_.tables()) step_.tables()->keep_best();
+  if (auto* statistics = dynamic_cast<HasRunningStatistics*>(&step_.network())) statistics->keep_best();
   if (params_.validate.keep_best)
     step_.weights().whole_best(
         [&](FlatBuffer& weights) { models_.write("best.h5", weights, progress_.best_step, true); });

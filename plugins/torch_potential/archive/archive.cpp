@@ -10,11 +10,14 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "core/parallel/host_threads.hpp"
+#include "core/train/networks/torch/archive_words.hpp"
 #include "plugins/torch_potential/archive/archive_facts.hpp"
 #include "plugins/torch_potential/archive/archive_graph.hpp"
-#include "plugins/torch_potential/archive/torch_words.hpp"
 
 namespace cambium::torch_potential {
+
+using train::refuse_answer, train::refuse_archive, train::require_torch_script;
+
 namespace {
 
 at::Device choose_device(const std::string& said, int rank) {

@@ -3,8 +3,8 @@
 
 #include "core/base/version.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/networks/torch/archive_words.hpp"
 #include "plugins/plugin_list.hpp"
-#include "plugins/torch_potential/archive/torch_words.hpp"
 #include "plugins/torch_potential/potentials/edges.hpp"
 #include "tests/plugins/md/potential_check.hpp"
 #include "tests/plugins/torch_potential/written_archives.hpp"
@@ -154,12 +154,11 @@ TEST_CASE("programs of other kinds are named") {
 
 TEST_CASE("what this LibTorch lacks is named") {
   const std::string version = CAMBIUM_TORCH_VERSION;
-  CHECK(message([] {
-          torch_potential::refuse_archive("a.pth", "\nUnknown builtin op: aten::_assert_scalar.\nCould not find");
-        }) ==
-        "a.pth: uses the operator aten::_assert_scalar, which LibTorch " + version +
-            " does not have; build Cambium with the LibTorch that wrote the archive, or export it for an older one");
-  CHECK(message([] { torch_potential::refuse_archive("a.pth", "strange\nstack"); }) ==
+  CHECK(
+      message([] { train::refuse_archive("a.pth", "\nUnknown builtin op: aten::_assert_scalar.\nCould not find"); }) ==
+      "a.pth: uses the operator aten::_assert_scalar, which LibTorch " + version +
+          " does not have; build Cambium with the LibTorch that wrote the archive, or export it for an older one");
+  CHECK(message([] { train::refuse_archive("a.pth", "strange\nstack"); }) ==
         "a.pth: LibTorch " + version + " cannot load it: strange");
 }
 

@@ -8,11 +8,9 @@
 #include <numeric>
 
 #include "core/base/key_error.hpp"
-#include "core/plugin/registry.hpp"
 #include "core/train/networks/mlp/mlp_loss.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
-#include "core/train/networks/torch/register.hpp"
 #include "core/train/networks/torch/saved_tensors.hpp"
 
 namespace cambium::train {
@@ -201,12 +199,6 @@ void ConvNet::restore(const std::string& state) {
   normalizer_ = Normalizer::from(in.at("normalizer"));
   in.at("image").get_to(image_);
   in.at("classes").get_to(classes_);
-}
-
-void register_torch(Registry& registry) {
-  registry.set_plugin("core");
-  registry.add<ConvNet>("conv_net", "small convolutional classifier of images (Torch)")
-      .synonyms({"cnn", "convnet", "convolutional", "resnet", "vgg"});
 }
 
 }  // namespace cambium::train

@@ -87,13 +87,26 @@ std::shared_ptr<SavedTensors::Entry> SavedTensors::pack(const torch::Tensor& dat
   auto* storage = data.storage().unsafeGetStorageImpl();
   if (std::find(parameters_.begin(), parameters_.end(), storage) != parameters_.end()) return nullptr;
   const bool real = data.scalar_type() == torch::kFloat32 || data.scalar_type() == torch::kFloat64;
-  if (!data.device().is_cpu() || data.numel() < smallest || !(real || data.scalar_type() == torch::kInt64))
-    return nullptr;
+  if (!data.device().is_cpu() || !(real || data.scalar_type() == torch::kInt64)) return nullptr;
   auto& list = known_[storage];
+  const bool small = data.numel() < smallest;
   for (const auto& k : list)
-    if (!k.storage.expired() && k.offset == data.storage_offset() && k.elements == data.numel() && data.is_contiguous())
+    if (!k.storage.expired() && k.offset == data.storage_offset() && k.elements == data.numel() &&
+        data.is_contiguous()) {
+      if (small) return nullptr;
       if (auto entry = k.entry.lock()) return entry;
+    }
   const torch::NoGradGuard no_graph;
+  if (small) {
+    // It counts all the same: a pass over fewer samples tells what arrays of the next one are read by.
+    if (real) slot_of(data);
+    if (data.is_contiguous())
+      list.push_back({c10::weak_intrusive_ptr<c10::StorageImpl>(data.storage().getWeakStorageImpl()),
+                      data.storage_offset(),
+                      data.numel(),
+                      {}});
+    return nullptr;
+  }
   auto entry = std::make_shared<Entry>();
   entry->owner = this;
   entry->type = data.scalar_type();
@@ -253,11 +266,12 @@ std::vector<std::string> SavedTensors::report() const {
       1e-6 * peak_, 1e-6 * plain_peak_, plain_peak_ / std::max(peak_, 1.0), 1e-6 * reading_peak_,
       1e-6 * allocated_peak_));
   out.push_back(fmt::format("{:<10}{:<26}{:>8}{:>12}{:>12}{:>8}", "", "read by", "zeros %", "bound", "MB", "ratio"));
-  for (std::size_t k = 0; k < slots_.size(); ++k) {
-    const auto& s = slots_[k];
+  int number = 0;
+  for (const auto& s : slots_) {
+    if (s.plain == 0.0) continue;  // too small to be compressed
     std::string readers;
     for (const auto& name : s.readers) readers += (readers.empty() ? "" : " ") + name.substr(0, name.find("Backward"));
-    out.push_back(fmt::format("{:<10}{:<26}{:>8.1f}{:>12}{:>12.4g}{:>8.1f}", fmt::format("array {}", k + 1), readers,
+    out.push_back(fmt::format("{:<10}{:<26}{:>8.1f}{:>12}{:>12.4g}{:>8.1f}", fmt::format("array {}", ++number), readers,
                               100.0 * (1.0 - s.present), s.values ? fmt::format("{:.3g}", s.bound) : "signs",
                               1e-6 * s.plain, s.plain / std::max(s.packed, 1.0)));
   }

@@ -152,7 +152,8 @@ void TorchNetwork::find_segments() const {
   std::size_t k = 0;
   for (const auto& name : wanted) {
     b.first.push_back(static_cast<int>(k));
-    while (k < b.names.size() && b.names[k].starts_with(name + ".")) ++k;
+    // The empty name stands for the whole module.
+    while (k < b.names.size() && (name.empty() || b.names[k].starts_with(name + "."))) ++k;
     if (static_cast<int>(k) == b.first.back())
       throw InternalError(fmt::format("the segment '{}' is not where the parameters come to it", name));
   }

@@ -1,4 +1,4 @@
-#include "plugins/torch_potential/archive/torch_words.hpp"
+#include "core/train/networks/torch/archive_words.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 
-namespace cambium::torch_potential {
+namespace cambium::train {
 namespace {
 
 /// The last line of a traceback that says anything, else the first of the text.
@@ -67,4 +67,4 @@ void refuse_answer(const std::string& path, const std::string& said) {
   throw InputError(fmt::format("{}: its program stopped: {}", path, sentence_of(said)));
 }
 
-}  // namespace cambium::torch_potential
+}  // namespace cambium::train

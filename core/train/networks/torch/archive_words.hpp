@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-namespace cambium::torch_potential {
+namespace cambium::train {
 
 /// InputError about an archive that could not be opened: cut short, no archive of TorchScript, or with an operator that
 /// this LibTorch lacks. `said`: what Torch threw.
@@ -11,4 +11,4 @@ namespace cambium::torch_potential {
 /// InputError for formats that are no TorchScript, told by the name and the first bytes, before Torch is asked.
 void require_torch_script(const std::string& path);
 
-}  // namespace cambium::torch_potential
+}  // namespace cambium::train
