@@ -4,9 +4,9 @@
  * Units: angstrom, eV, eV/angstrom. Every function returns 0 or a code of cambium_array.h;
  * cambium_potential_message() then says what is wrong and how to mend it.
  *
- * Threads: a potential belongs to the thread that is in a call with it. Different threads may hold different potentials,
- * but only one thread of the process may be in a call at a time, unless MPI was started with MPI_THREAD_MULTIPLE and
- * Kokkos runs serially. Processes open their own; no call communicates with another process. */
+ * Threads: a potential belongs to the thread that is in a call with it. Different threads may hold different
+ * potentials, but only one thread of the process may be in a call at a time, unless MPI was started with
+ * MPI_THREAD_MULTIPLE and Kokkos runs serially. Processes open their own; no call communicates with another process. */
 #ifndef CAMBIUM_POTENTIAL_H
 #define CAMBIUM_POTENTIAL_H
 

@@ -18,39 +18,6 @@ namespace cambium::md {
 
 using constants::pi;
 
-void Coulomb::Params::describe(deck::Describe<Params>& d) {
-  d("charges", &Params::charges, "charges by species, in elementary charges").def({}).example("{Na: 1, Cl: -1}");
-  d("charges_from", &Params::charges_from,
-    "extended XYZ file whose column charge (or charges, initial_charges, q) gives the charge of each atom, by id; "
-    "without it, charges by species")
-      .def("");
-  d("method", &Params::method,
-    "mesh: smooth particle-mesh Ewald; ewald: Ewald sum wave by wave, for small cells; dsf: damped shifted force "
-    "within the cut-off, without a reciprocal part")
-      .options({{"mesh", Method::mesh}, {"ewald", Method::ewald}, {"dsf", Method::dsf}})
-      .def(Method::mesh);
-  d("accuracy", &Params::accuracy,
-    "estimated root mean square error of forces, relative to the force between two elementary charges 1 angstrom apart "
-    "(14.4 eV/angstrom); alpha, mesh and k_max follow from it")
-      .positive()
-      .def(1e-5);
-  d("cutoff", &Params::cutoff,
-    "cut-off of the real-space part; 3 angstrom times the root of ln(1/accuracy) when absent, 12 angstrom of dsf")
-      .unit("angstrom")
-      .positive();
-  d("alpha", &Params::alpha,
-    "damping of the real-space part, erfc(alpha r)/r; chosen by accuracy when absent, 0.2 of dsf")
-      .unit("1/angstrom")
-      .positive();
-  d("mesh", &Params::mesh, "mesh points along a, b and c, even; chosen by accuracy when absent");
-  d("order", &Params::order, "order of the B-splines of the mesh: 4, 6, 8, 10 or 12").def(6);
-  d("k_max", &Params::k_max, "largest wave number of the Ewald sum; chosen by accuracy when absent")
-      .unit("1/angstrom")
-      .positive();
-  d("background", &Params::background, "allow a charged cell, neutralised by a uniform background; refused when false")
-      .def(false);
-}
-
 static void require_fitting_keys(const Coulomb::Params& p) {
   if (!(p.accuracy < 0.1 && p.accuracy >= 1e-14))
     throw KeyError("coulomb.accuracy.range", "accuracy",
@@ -83,7 +50,7 @@ static void require_fitting_keys(const Coulomb::Params& p) {
                                reach));
 }
 
-static View<double*> on_device(const std::string& label, const std::vector<double>& values) {
+static View<double*> charges_on_device(const std::string& label, const std::vector<double>& values) {
   View<double*> out(label, values.size());
   const auto host = Kokkos::create_mirror_view(out);
   std::copy(values.begin(), values.end(), host.data());
@@ -101,7 +68,7 @@ Coulomb::Coulomb(const Params& params, Context& context) : params_(params) {
 void Coulomb::read_charges(Context& context) {
   if (params_.charges_from.empty() || is_still_to_come(params_.charges_from, context)) return;
   deck::about_key("coulomb.charges_from.file", "charges_from", [&] {
-    by_tag_ = on_device("coulomb: charges by tag", charges_of_file(params_.charges_from, context.comm));
+    by_tag_ = charges_on_device("coulomb: charges by tag", charges_of_file(params_.charges_from, context.comm));
   });
 }
 
@@ -117,7 +84,7 @@ void Coulomb::bind(std::span<const Species> species) {
                                  s.symbol));
     charges.push_back(found->second);
   }
-  by_type_ = on_device("coulomb: charges by type", charges);
+  by_type_ = charges_on_device("coulomb: charges by type", charges);
 }
 
 void Coulomb::require_charges(const Particles& particles) const {

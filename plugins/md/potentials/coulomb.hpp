@@ -29,7 +29,40 @@ class Coulomb : public Potential {
     std::optional<std::array<int, 3>> mesh;
     int order = 6;
     bool background = false;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("charges", &Params::charges, "charges by species, in elementary charges").def({}).example("{Na: 1, Cl: -1}");
+      d("charges_from", &Params::charges_from,
+        "extended XYZ file whose column charge (or charges, initial_charges, q) gives the charge of each atom, by id; "
+        "without it, charges by species")
+          .def("");
+      d("method", &Params::method,
+        "mesh: smooth particle-mesh Ewald; ewald: Ewald sum wave by wave, for small cells; dsf: damped shifted force "
+        "within the cut-off, without a reciprocal part")
+          .options({{"mesh", Method::mesh}, {"ewald", Method::ewald}, {"dsf", Method::dsf}})
+          .def(Method::mesh);
+      d("accuracy", &Params::accuracy,
+        "estimated root mean square error of forces, relative to the force between two elementary charges 1 angstrom "
+        "apart "
+        "(14.4 eV/angstrom); alpha, mesh and k_max follow from it")
+          .positive()
+          .def(1e-5);
+      d("cutoff", &Params::cutoff,
+        "cut-off of the real-space part; 3 angstrom times the root of ln(1/accuracy) when absent, 12 angstrom of dsf")
+          .unit("angstrom")
+          .positive();
+      d("alpha", &Params::alpha,
+        "damping of the real-space part, erfc(alpha r)/r; chosen by accuracy when absent, 0.2 of dsf")
+          .unit("1/angstrom")
+          .positive();
+      d("mesh", &Params::mesh, "mesh points along a, b and c, even; chosen by accuracy when absent");
+      d("order", &Params::order, "order of the B-splines of the mesh: 4, 6, 8, 10 or 12").def(6);
+      d("k_max", &Params::k_max, "largest wave number of the Ewald sum; chosen by accuracy when absent")
+          .unit("1/angstrom")
+          .positive();
+      d("background", &Params::background,
+        "allow a charged cell, neutralised by a uniform background; refused when false")
+          .def(false);
+    }
   };
 
   /// Throws InputError for keys that do not fit together, and for a file of charges that cannot be read.

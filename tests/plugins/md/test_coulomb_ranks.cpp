@@ -5,7 +5,8 @@ using namespace cambium;
 using namespace cambium::test;
 
 static std::string salt(const std::string& keys) {
-  return "structure: {lattice: {type: rock_salt, a: 5.64, cells: [5, 3, 3], species: [Na, Na, Na, Na, Cl, Cl, Cl, Cl], displacement: 0.1}}\n"
+  return "structure: {lattice: {type: rock_salt, a: 5.64, cells: [5, 3, 3], species: [Na, Na, Na, Na, Cl, Cl, Cl, Cl], "
+         "displacement: 0.1}}\n"
          "potential:\n"
          "  type: sum\n"
          "  terms:\n"
