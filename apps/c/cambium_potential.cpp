@@ -58,6 +58,20 @@ deck::Node first_potential(const deck::Node& root) {
   return {};
 }
 
+/// "{deck}" and "{run}" in names of files, as in a run of the deck.
+deck::Node with_places(const deck::Node& keys, const deck::Node& root, const std::string& path) {
+  std::string text = deck::to_yaml(keys);
+  if (text.find("{deck}") == std::string::npos && text.find("{run}") == std::string::npos) return keys;
+  const auto given = root["run"]["directory"].text();
+  const auto replace = [&](const std::string& word, const std::string& by) {
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
+      text.replace(at, word.size(), by);
+  };
+  replace("{deck}", std::filesystem::absolute(path).parent_path().string());
+  replace("{run}", given.empty() ? "runs/" + root["run"]["name"].text() : given);
+  return deck::parse(text, path);
+}
+
 /// A cell as the caller gives it, in the form in which calculations have it.
 struct Periodic {
   std::optional<Box> box;
@@ -176,7 +190,7 @@ deck::Node cambium_potential::keys_of(const std::string& what) {
     if (root.has("type")) return root;
     const auto found = root.has("potential") ? root["potential"] : first_potential(root);
     if (!found.defined()) throw InputError(fmt::format("{} has no `potential` in any of its stages", what));
-    return found;
+    return with_places(found, root, what);
   }
   const auto keys = deck::parse(what, "potential");
   if (keys.is_map()) return keys;

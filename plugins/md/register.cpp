@@ -16,6 +16,7 @@
 #include "plugins/md/potentials/sum.hpp"
 #include "plugins/md/potentials/sutton_chen.hpp"
 #include "plugins/md/potentials/zbl.hpp"
+#include "plugins/md/tasks/ipi.hpp"
 #include "plugins/md/writers/msd.hpp"
 #include "plugins/md/writers/rdf.hpp"
 #include "plugins/md/writers/vacf.hpp"
@@ -60,6 +61,7 @@ void register_types(Registry& registry) {
       .synonyms({"ziegler_biersack_littmark", "universal_repulsion", "screened_coulomb"});
   registry.add<Sum>("sum", "several potentials added")
       .synonyms({"hybrid", "overlay", "hybrid_overlay", "combined", "plus"});
+  registry.add<Ipi>("ipi", "forces for i-PI or ASE over a socket").synonyms({"i_pi", "socket", "serve", "driver"});
   registry.add<Rdf>("rdf", "radial distribution functions by pair of species")
       .synonyms({"gr", "g_r", "g(r)", "radial_distribution", "radial_distribution_function", "pair_correlation",
                  "pair_distribution"});

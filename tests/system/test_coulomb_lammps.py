@@ -98,7 +98,8 @@ class SameNumbers(unittest.TestCase):
                     self.same(styles, coulomb.replace("METHOD", method), 2 * float(accuracy), triclinic)
 
     def test_damped_shifted_force(self):
-        self.same("pair_style coul/dsf 0.2 11.0\npair_coeff * *", "{type: coulomb, charges: {Na: 1, Cl: -1}, method: dsf, cutoff: 11}", 1e-8)
+        """LAMMPS computes erfc here by a formula with an error of 1.5e-7."""
+        self.same("pair_style coul/dsf 0.2 11.0\npair_coeff * *", "{type: coulomb, charges: {Na: 1, Cl: -1}, method: dsf, cutoff: 11}", 2e-6)
 
     def test_salt_of_tosi_and_fumi(self):
         styles = f"pair_style born/coul/long 9.0\n{COEFFS}\nkspace_style ewald 1e-7"

@@ -31,10 +31,11 @@ class CambiumError(ValueError):
 
 def places():
     """Where libcambium_train may lie: beside this installation or build, known to the loader."""
-    prefix = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4))
+    here = os.path.dirname(os.path.abspath(__file__))
+    prefix, source = (os.path.abspath(os.path.join(here, *[".."] * up)) for up in (4, 3))
     found = []
-    for folder in ("lib", "lib64", os.path.join("lib", "*-linux-gnu")):
-        found += sorted(glob.glob(os.path.join(prefix, folder, "libcambium_train.so*")))
+    for folder in (os.path.join(source, "build", "lib"), *(os.path.join(prefix, name) for name in ("lib", "lib64", os.path.join("lib", "*-linux-gnu")))):
+        found += sorted(glob.glob(os.path.join(folder, "libcambium_train.so*")))
     return found + ["libcambium_train.so"]
 
 
