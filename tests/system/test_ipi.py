@@ -13,6 +13,7 @@ import program
 sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
 import cambium  # noqa: E402
 
+FOLDER = "/tmp" + "/"  # of UNIX sockets: the protocol's
 BOHR, HARTREE = 0.529177210903, 27.211386245988
 POTENTIAL = "{type: sutton_chen, element: Cu, cutoff: 6.0}"
 DECK = """
@@ -41,7 +42,8 @@ class Ipi(unittest.TestCase):
         folder = program.fresh("ipi")
         text = DECK.replace("DIR", os.path.join(folder, "run")).replace("PLACE", place).replace("CELLS", cells).replace("POTENTIAL", POTENTIAL)
         path = program.write(os.path.join(folder, "deck.yaml"), text)
-        process = subprocess.Popen(program.command("run", path, ranks=ranks), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Python's own copy of the environment: MPI has entered its names in that of the process, from which a launcher would not start.
+        process = subprocess.Popen(program.command("run", path, ranks=ranks), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
         self.addCleanup(process.kill)
         return process
 
@@ -109,8 +111,8 @@ class Ipi(unittest.TestCase):
 
     def test_nobody_listens(self):
         folder = program.fresh("ipi_alone")
-        long_name = "/tmp/" + "x" * 200
-        for place, sentence in (("unix_socket: nobody_is_here", "ipi: no server listens at /tmp/ipi_nobody_is_here (waited 0.2 s); start it first, or give a longer `timeout`"),
+        long_name = FOLDER + "x" * 200
+        for place, sentence in (("unix_socket: nobody_is_here", f"ipi: no server listens at {FOLDER}ipi_nobody_is_here (waited 0.2 s); start it first, or give a longer `timeout`"),
                                 (f"unix_socket: {long_name}", f"ipi: the path '{long_name}' of the socket is longer than the 107 characters that sockets have"),
                                 ("host: no.such.host.invalid", "ipi: the host 'no.such.host.invalid' is not known (")):
             text = DECK.replace("DIR", os.path.join(folder, "run")).replace("PLACE", place).replace("CELLS", "[4, 4, 4]").replace("POTENTIAL", POTENTIAL).replace("30 s", "0.2 s")

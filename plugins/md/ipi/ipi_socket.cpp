@@ -20,6 +20,7 @@ namespace cambium::md {
 namespace {
 
 constexpr std::size_t header_bytes = 12;
+constexpr const char* socket_folder = "/tmp";  // the protocol's, wherever temporary files of this machine lie
 
 /// A connected socket, or -1.
 int connect_unix(const std::string& path) {
@@ -60,7 +61,7 @@ IpiSocket::IpiSocket(const std::string& unix_name, const std::string& host, int 
                      std::function<bool()> stopped)
     : stopped_(std::move(stopped)) {
   const bool local = !unix_name.empty();
-  const std::string path = unix_name.starts_with('/') ? unix_name : "/tmp/ipi_" + unix_name;
+  const std::string path = unix_name.starts_with('/') ? unix_name : fmt::format("{}/ipi_{}", socket_folder, unix_name);
   place_ = local ? path : fmt::format("{}:{}", host, port);
   for (const double start = wall_seconds();;) {
     file_ = local ? connect_unix(path) : connect_tcp(host, port);

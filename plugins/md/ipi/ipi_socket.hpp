@@ -9,8 +9,8 @@ namespace cambium::md {
 /// words of 12 bytes, numbers as they lie in memory.
 class IpiSocket {
  public:
-  /// `unix_name`: of the file /tmp/ipi_NAME, or a path; empty for TCP to `host` and `port`. Tries for `seconds`, until
-  /// a server listens. `stopped` ends waiting, here and in receive(). InputError where nobody listens.
+  /// `unix_name`: NAME of the file ipi_NAME in /tmp, or a path; empty for TCP to `host` and `port`. Tries for
+  /// `seconds`, until a server listens. `stopped` ends waiting, here and in receive(). InputError where nobody listens.
   IpiSocket(const std::string& unix_name, const std::string& host, int port, double seconds,
             std::function<bool()> stopped);
   ~IpiSocket();

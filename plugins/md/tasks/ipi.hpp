@@ -29,7 +29,7 @@ class Ipi : public Task {
       d("structure", &Params::structure, "species of the atoms, in the server's order; its positions are not used");
       d("potential", &Params::potential, "interaction of the atoms");
       d("unix_socket", &Params::unix_socket,
-        "name of a UNIX socket, for the file /tmp/ipi_NAME, or its path; when empty TCP to host and port")
+        "name of a UNIX socket, for the file ipi_NAME in /tmp, or its path; when empty TCP to host and port")
           .def("")
           .example("copper");
       d("host", &Params::host, "host of the server, for TCP").def("localhost");
