@@ -1,48 +1,16 @@
 #include "apps/c/cambium_model.h"
 
-#include <cstdio>
-#include <cstdlib>
-
 #include "apps/c/c_calls.hpp"
-#include "core/parallel/start_mpi.hpp"
-#include "core/plugin/registry.hpp"
-#include "core/train/register.hpp"
+#include "apps/c/start.hpp"
 #include "core/train/run/applied_model.hpp"
-#include "core/train/start_kokkos.hpp"
-#include "plugins/plugin_list.hpp"
-
-namespace {
 
 using cambium::InputError;
-
-/// Before anything that needs messages or kernels.
-void start() {
-  int there = 0;
-  MPI_Initialized(&there);
-  if (!there) {
-    cambium::start_mpi(nullptr, nullptr);
-    std::atexit([] {
-      int ended = 0;
-      MPI_Finalized(&ended);
-      if (!ended) MPI_Finalize();
-    });
-  }
-  cambium::train::start_kokkos();
-}
-
-cambium::Registry& filled(cambium::Registry& registry) {
-  cambium::train::register_training(registry);
-  cambium::register_plugins(registry);
-  return registry;
-}
-
-}  // namespace
 
 /// A model with what it needs of the world: one process.
 struct cambium_model {
   explicit cambium_model(const char* path)
       : comm(MPI_COMM_SELF),
-        log(nullptr), context{comm, log, timing, &filled(registry), 1, ".", "", "", nullptr, false, false},
+        log(nullptr), context{comm, log, timing, &cambium::c::filled(registry), 1, ".", "", "", nullptr, false, false},
         model(path, context) {}
   cambium::Comm comm;
   cambium::Log log;
@@ -73,7 +41,7 @@ extern "C" {
 int cambium_model_open(const char* path, cambium_model** model) {
   return cambium::c::guarded([&] {
     *model = nullptr;
-    start();
+    cambium::c::start();
     *model = new cambium_model(path ? path : "");
   });
 }

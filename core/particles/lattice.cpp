@@ -34,12 +34,15 @@ std::vector<int> basis_types(const LatticeSpec& spec, std::size_t atoms, std::ve
 }  // namespace
 
 void LatticeSpec::describe(deck::Describe<LatticeSpec>& d) {
-  d("type", &LatticeSpec::type, "crystal; conventional cells of 1, 2, 4 and 8 atoms, hcp of 4 in an orthogonal cell")
+  d("type", &LatticeSpec::type,
+    "crystal; conventional cells of 1, 2, 4 and 8 atoms, hcp of 4 in an orthogonal cell, rock_salt "
+    "of 8, four of each species")
       .options({{"sc", LatticeType::sc},
                 {"bcc", LatticeType::bcc},
                 {"fcc", LatticeType::fcc},
                 {"diamond", LatticeType::diamond},
-                {"hcp", LatticeType::hcp}});
+                {"hcp", LatticeType::hcp},
+                {"rock_salt", LatticeType::rock_salt}});
   d("a", &LatticeSpec::a, "lattice constant").unit("angstrom").positive().example("3.61");
   d("c_over_a", &LatticeSpec::c_over_a, "ratio of the axes, hcp only").positive().def(LatticeSpec().c_over_a);
   d("cells", &LatticeSpec::cells, "conventional cells along x, y and z").at_least(1).def({1, 1, 1});
@@ -64,6 +67,11 @@ std::vector<std::array<double, 3>> lattice_basis(LatticeType type) {
     case LatticeType::diamond: {
       Basis both = fcc;
       for (const auto& s : fcc) both.push_back({s[0] + 0.25, s[1] + 0.25, s[2] + 0.25});
+      return both;
+    }
+    case LatticeType::rock_salt: {
+      Basis both = fcc;
+      for (const auto& s : fcc) both.push_back({s[0] < 0.5 ? s[0] + 0.5 : 0.0, s[1], s[2]});
       return both;
     }
     case LatticeType::hcp:

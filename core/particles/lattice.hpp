@@ -8,10 +8,10 @@
 
 namespace cambium {
 
-enum class LatticeType { sc, bcc, fcc, diamond, hcp };
+enum class LatticeType { sc, bcc, fcc, diamond, hcp, rock_salt };
 
-/// A crystal in an orthogonal cell. Conventional cells: sc 1 atom, bcc 2, fcc 4, diamond 8; hcp has 4 atoms in the
-/// orthogonal cell a, sqrt(3) a, c.
+/// A crystal in an orthogonal cell. Conventional cells: sc 1 atom, bcc 2, fcc 4, diamond and rock salt 8; hcp has 4
+/// atoms in the orthogonal cell a, sqrt(3) a, c.
 struct LatticeSpec {
   LatticeType type = LatticeType::fcc;
   double a = 0.0;                        ///< lattice constant, Å
@@ -24,7 +24,8 @@ struct LatticeSpec {
 };
 
 /// Positions of the atoms of the conventional cell, in fractions of it. For bcc the second atom is the centre; for
-/// diamond the first four are one fcc lattice and the last four the other, so that species can be given apart.
+/// diamond and rock salt the first four are one fcc lattice and the last four the other, so that species can be given
+/// apart.
 std::vector<std::array<double, 3>> lattice_basis(LatticeType type);
 
 /// Atoms of the whole crystal. InputError when there are more than can be counted.

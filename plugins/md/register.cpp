@@ -7,6 +7,8 @@
 #include "plugins/md/integrators/nve.hpp"
 #include "plugins/md/physics/md.hpp"
 #include "plugins/md/physics/md_cost.hpp"
+#include "plugins/md/potentials/born_mayer.hpp"
+#include "plugins/md/potentials/coulomb.hpp"
 #include "plugins/md/potentials/eam.hpp"
 #include "plugins/md/potentials/lennard_jones.hpp"
 #include "plugins/md/potentials/nep.hpp"
@@ -14,6 +16,7 @@
 #include "plugins/md/potentials/sum.hpp"
 #include "plugins/md/potentials/sutton_chen.hpp"
 #include "plugins/md/potentials/zbl.hpp"
+#include "plugins/md/tasks/ipi.hpp"
 #include "plugins/md/writers/msd.hpp"
 #include "plugins/md/writers/rdf.hpp"
 #include "plugins/md/writers/vacf.hpp"
@@ -42,6 +45,11 @@ void register_types(Registry& registry) {
   registry.add<LennardJones>("lennard_jones", "12-6 pair potential of rare gases and their mixtures")
       .synonyms({"lj", "lj_cut", "lj126", "lj_12_6", "12_6", "lennardjones"});
 
+  registry.add<Coulomb>("coulomb", "long-range electrostatics of fixed charges, by Ewald sums")
+      .synonyms({"ewald", "pppm", "p3m", "pme", "spme", "charges", "electrostatics", "coul_long", "dsf", "coul_dsf",
+                 "wolf", "coul_wolf", "kspace"});
+  registry.add<BornMayer>("born_mayer", "repulsion and dispersion of ions, by pairs of species")
+      .synonyms({"buckingham", "buck", "born", "bmh", "born_mayer_huggins", "tosi_fumi", "fumi_tosi", "huggins_mayer"});
   registry.add<Eam>("eam", "embedded-atom method with tables of a file")
       .synonyms({"eam_alloy", "eam_fs", "finnis_sinclair", "embedded_atom", "embedded_atom_method", "setfl", "funcfl"});
   registry.add<Nep>("nep", "neuroevolution potential of GPUMD")
@@ -53,6 +61,7 @@ void register_types(Registry& registry) {
       .synonyms({"ziegler_biersack_littmark", "universal_repulsion", "screened_coulomb"});
   registry.add<Sum>("sum", "several potentials added")
       .synonyms({"hybrid", "overlay", "hybrid_overlay", "combined", "plus"});
+  registry.add<Ipi>("ipi", "forces for i-PI or ASE over a socket").synonyms({"i_pi", "socket", "serve", "driver"});
   registry.add<Rdf>("rdf", "radial distribution functions by pair of species")
       .synonyms({"gr", "g_r", "g(r)", "radial_distribution", "radial_distribution_function", "pair_correlation",
                  "pair_distribution"});

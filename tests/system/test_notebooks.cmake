@@ -44,6 +44,9 @@ notebook(08_train_on_many_ranks deepmd)
 notebook(09_graphs graph)
 notebook(10_pairs relate)
 notebook(11_archive superres pretrain)
+if(TARGET cambium_train)
+  notebook(12_other_programs md)
+endif()
 
 add_test(NAME system.notebooks COMMAND ${CMAKE_COMMAND} -E env
   "CAMBIUM_PROGRAM=$<TARGET_FILE:cambium>" "CAMBIUM_SOURCE=${PROJECT_SOURCE_DIR}"

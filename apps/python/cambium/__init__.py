@@ -1,15 +1,17 @@
-"""Cambium in Python: trained models and the files of runs.
+"""Cambium in Python: trained models, interatomic potentials and the files of runs.
 
 >>> import cambium
+>>> cambium.Potential("deck.yaml")           # energies, forces, virials; cambium.ase.Cambium is its ASE calculator
 >>> cambium.Model("runs/x/train/model.h5")   # what it reads and answers, with units
 >>> cambium.open("runs/x")                   # the files of a run as arrays
 
-Needs numpy; models need the library libcambium_train of the same installation, HDF5 files h5py or xarray."""
+Needs numpy; models and potentials need the library libcambium_train of the same installation, HDF5 files h5py or xarray."""
 from ._library import CambiumError
 from ._model import FieldInfo, Model
+from ._potential import Evaluation, Potential
 from ._run import Run
 
-__all__ = ["CambiumError", "FieldInfo", "Model", "Run", "open"]
+__all__ = ["CambiumError", "Evaluation", "FieldInfo", "Model", "Potential", "Run", "open"]
 
 
 def open(folder):  # noqa: A001 - cambium.open is its name

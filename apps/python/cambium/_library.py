@@ -1,4 +1,4 @@
-"""The C functions of cambium_model.h through ctypes."""
+"""The C functions of cambium_model.h and cambium_potential.h through ctypes."""
 import ctypes
 import glob
 import os
@@ -16,16 +16,26 @@ class Field(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("unit", ctypes.c_char_p), ("rank", ctypes.c_int), ("shape", ctypes.c_int64 * 6)]
 
 
+class Structure(ctypes.Structure):
+    _fields_ = [("atoms", ctypes.c_int64), ("species", ctypes.POINTER(ctypes.c_char_p)), ("positions", ctypes.c_void_p),
+                ("cell", ctypes.c_void_p), ("periodic", ctypes.c_int * 3)]
+
+
+class Results(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("energy", "forces", "virial", "atom_energies", "atom_virials", "deviation")]
+
+
 class CambiumError(ValueError):
     """What Cambium says of a model, a file or an array."""
 
 
 def places():
     """Where libcambium_train may lie: beside this installation or build, known to the loader."""
-    prefix = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4))
+    here = os.path.dirname(os.path.abspath(__file__))
+    prefix, source = (os.path.abspath(os.path.join(here, *[".."] * up)) for up in (4, 3))
     found = []
-    for folder in ("lib", "lib64", os.path.join("lib", "*-linux-gnu")):
-        found += sorted(glob.glob(os.path.join(prefix, folder, "libcambium_train.so*")))
+    for folder in (os.path.join(source, "build", "lib"), *(os.path.join(prefix, name) for name in ("lib", "lib64", os.path.join("lib", "*-linux-gnu")))):
+        found += sorted(glob.glob(os.path.join(folder, "libcambium_train.so*")))
     return found + ["libcambium_train.so"]
 
 
@@ -56,6 +66,13 @@ def _load():
             call.argtypes = [pointer, ctypes.POINTER(Field), whole, ctypes.POINTER(whole)]
         lib.cambium_model_infer.argtypes = [pointer, ctypes.POINTER(Array), whole, ctypes.POINTER(Array), whole]
         lib.cambium_model_message.restype = text
+        lib.cambium_potential_open.argtypes = [text, ctypes.POINTER(pointer)]
+        lib.cambium_potential_close.argtypes = [pointer]
+        lib.cambium_potential_close.restype = None
+        lib.cambium_potential_summary.argtypes = lib.cambium_potential_cutoff.argtypes = [pointer]
+        lib.cambium_potential_summary.restype, lib.cambium_potential_cutoff.restype = text, ctypes.c_double
+        lib.cambium_potential_is_committee.argtypes = [pointer]
+        lib.cambium_potential_evaluate.argtypes = [pointer, ctypes.POINTER(Structure), ctypes.POINTER(Results), ctypes.c_int64]
         return lib
     raise CambiumError("libcambium_train was not found; add its folder to LD_LIBRARY_PATH\n" + "\n".join(said))
 

@@ -42,7 +42,11 @@ constexpr KnownColumn known_columns[] = {{"species", Role::species, 1},
                                          {"Particle Identifier", Role::id, 1},
                                          {"unwrapped_position", Role::unwrapped, 3},
                                          {"unwrapped_positions", Role::unwrapped, 3},
-                                         {"travel", Role::travel, 3}};
+                                         {"travel", Role::travel, 3},
+                                         {"charge", Role::charge, 1},
+                                         {"charges", Role::charge, 1},
+                                         {"initial_charges", Role::charge, 1},
+                                         {"q", Role::charge, 1}};
 
 constexpr std::int64_t most_columns = 100000;
 

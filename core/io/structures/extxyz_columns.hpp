@@ -8,7 +8,20 @@
 namespace cambium::io {
 
 /// What a column of Properties holds.
-enum class ExtxyzRole { species, number, position, velocity, momentum, mass, force, id, unwrapped, travel, count };
+enum class ExtxyzRole {
+  species,
+  number,
+  position,
+  velocity,
+  momentum,
+  mass,
+  force,
+  id,
+  unwrapped,
+  travel,
+  charge,
+  count
+};
 
 /// The columns of a frame's atoms, as its key Properties names them ("species:S:1:pos:R:3" where there is none).
 /// Known are the names that ASE, GPUMD, MACE, QUIP, LAMMPS' dump extxyz, OVITO and dpdata write; the case of letters is

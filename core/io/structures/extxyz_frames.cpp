@@ -148,6 +148,7 @@ void ExtxyzReader::read_atom(ExtxyzFrame& frame, std::vector<std::string_view>& 
   if (wanted_.forces) vector(Role::force, "a force", frame.force);
   if (!wanted_.motion) return;
   if (columns.has(Role::mass)) frame.mass.push_back(file_.real(words[columns[Role::mass].first], "a mass"));
+  if (columns.has(Role::charge)) frame.charge.push_back(file_.real(words[columns[Role::charge].first], "a charge"));
   vector(Role::velocity, "a velocity", frame.velocity);
   vector(Role::momentum, "a momentum", frame.momentum);
   vector(Role::unwrapped, "an unwrapped position", frame.unwrapped);

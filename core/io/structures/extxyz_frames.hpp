@@ -23,6 +23,7 @@ struct ExtxyzFrame {
   // Of a state of motion, where it is wanted and there:
   std::vector<std::array<double, 3>> velocity, momentum, unwrapped, travel;
   std::vector<double> mass;
+  std::vector<double> charge;  ///< e
   std::vector<std::int64_t> id;
   bool more_columns = false;  ///< lines of a frame without Properties have words behind the fourth
   std::int64_t atoms() const { return static_cast<std::int64_t>(type.size()); }

@@ -211,7 +211,8 @@ class FrameToStructure {
       const auto is = [&](Role role) { return frame_.columns.has(role) && name_of(role) == name; };
       const auto& forces = extxyz_force_names();
       bool read = std::any_of(forces.begin(), forces.end(), [&](const auto& f) { return same_letters(f, name); });
-      for (int k = 0; k < static_cast<int>(Role::count); ++k) read = read || is(static_cast<Role>(k));
+      for (int k = 0; k < static_cast<int>(Role::count); ++k)
+        read = read || (is(static_cast<Role>(k)) && static_cast<Role>(k) != Role::charge);
       if (!read) out.push_back(name);
     }
     if (frame_.more_columns) out.push_back("those behind the fourth");

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plugins/deepmd/engine/images.hpp"
+#include "core/particles/image_system.hpp"
 
 namespace cambium::deepmd {
 

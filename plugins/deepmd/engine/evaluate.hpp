@@ -1,6 +1,6 @@
 #pragma once
+#include "core/particles/image_system.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
-#include "plugins/deepmd/engine/images.hpp"
 
 namespace cambium::deepmd {
 

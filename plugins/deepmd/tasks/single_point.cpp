@@ -1,6 +1,6 @@
 #include "plugins/deepmd/tasks/single_point.hpp"
 
-#include "plugins/deepmd/engine/images.hpp"
+#include "core/particles/image_system.hpp"
 
 namespace cambium::deepmd {
 

@@ -201,7 +201,7 @@ void Md::initialise(State& state, Context& context) {
   rebalance(0, true);
   refuse_twins(state.particles, dynamics_->neighbors().list(), axes_, 0, context.comm);
   warn_of_units(state, context);
-  dynamics_->compute_forces(true, 0);
+  deck::about_key("", "potential", [&] { dynamics_->compute_forces(true, 0); });
   deck::about_key("", "integrator", [&] { integrator_->start(*dynamics_); });
   atoms_ = state.particles.nglobal;
 }

@@ -37,7 +37,9 @@ bool Sum::writes_ghost_forces() const {
 
 void Sum::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
                   const ForceRequest& request, ForceOutput& out, Context& context) {
-  for (auto& term : terms_) term->compute(particles, list, ghosts, request, out, context);
+  for (std::size_t k = 0; k < terms_.size(); ++k)
+    deck::about_key("", deck::child_path("terms", k),
+                    [&] { terms_[k]->compute(particles, list, ghosts, request, out, context); });
 }
 
 std::string Sum::summary() const {

@@ -49,7 +49,7 @@ TEST_CASE("every atom of a crystal has its shells of neighbours") {
   for (const Case& c :
        {Case{LatticeType::sc, 1, a, a * s2, 6, 12}, Case{LatticeType::bcc, 2, a * s3 / 2, a, 8, 6},
         Case{LatticeType::fcc, 4, a / s2, a, 12, 6}, Case{LatticeType::diamond, 8, a * s3 / 4, a / s2, 4, 12},
-        Case{LatticeType::hcp, 4, a, a * s2, 12, 6}}) {
+        Case{LatticeType::hcp, 4, a, a * s2, 12, 6}, Case{LatticeType::rock_salt, 8, a / 2, a / s2, 6, 12}}) {
     LatticeSpec spec;
     spec.type = c.type;
     spec.a = a;

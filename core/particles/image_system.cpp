@@ -1,10 +1,10 @@
-#include "plugins/deepmd/engine/images.hpp"
+#include "core/particles/image_system.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace cambium::deepmd {
+namespace cambium {
 
 namespace {
 
@@ -120,4 +120,4 @@ void ImageSystem::forward(View<double*> per_atom) {
 void ImageSystem::reverse_add(View<double* [3]> per_atom) { reverse(per_atom, particles_.nlocal, owner_); }
 void ImageSystem::reverse_add(View<double* [9]> per_atom) { reverse(per_atom, particles_.nlocal, owner_); }
 
-}  // namespace cambium::deepmd
+}  // namespace cambium

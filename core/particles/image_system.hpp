@@ -8,7 +8,7 @@
 #include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
 
-namespace cambium::deepmd {
+namespace cambium {
 
 /// One configuration on one rank, with every periodic image within `range` of the cell as an explicit ghost: what a
 /// potential needs to be evaluated once, without a domain decomposition. Cells may be smaller than the range.
@@ -39,4 +39,4 @@ class ImageSystem : public GhostExchange {
   std::vector<int> owner_;  ///< of each ghost
 };
 
-}  // namespace cambium::deepmd
+}  // namespace cambium
