@@ -205,7 +205,7 @@ says("'turned.csv': column compound numbers other things than the file that affi
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 
 says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, pieces "
-     "and letters of the training", P + "dataset={type: pairs, file: ordered.csv, kmer_length: 1, radius: 1, split: test}",
+     "and kmer_length of the training", P + "dataset={type: pairs, file: ordered.csv, kmer_length: 1, radius: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 PLAIN = f"{{type: clicks, file: {learned}, logarithm: false}}"
 says("'learned.h5': numbers are taken as they are, but training was given them by their logarithm; give the data set logarithm: true",

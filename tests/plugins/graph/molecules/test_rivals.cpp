@@ -138,7 +138,7 @@ TEST_CASE("what the rivals refuse", "[messages]") {
   CHECK(
       message([&] { kernel.fit(many); }) ==
       "a kernel of 4001 molecules takes longer than it is worth (at most 4000); leave coulomb and bag_of_bonds out of "
-      "'rivals', and take another 'reference'");
+      "'baselines', and take another 'reference'");
 }
 
 TEST_CASE("rivals on gdb1k", "[data]") {
