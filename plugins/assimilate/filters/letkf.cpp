@@ -63,16 +63,26 @@ class LocalView {
 
 /// Members of one element from the mean and the anomalies, combined by `weights`.
 void combine(EnsembleSlice& slice, std::size_t field, std::size_t place, std::span<const double> weights,
-             std::vector<double>& anomaly) {
+             double relaxation, std::vector<double>& anomaly) {
   const auto n = slice.members;
-  double mean = 0.0;
+  double mean = 0.0, analysed = 0.0, before = 0.0, after = 0.0;
   for (std::size_t m = 0; m < n; ++m) mean += slice.at(m, field, place) / static_cast<double>(n);
   for (std::size_t m = 0; m < n; ++m) anomaly[m] = slice.at(m, field, place) - mean;
   for (std::size_t m = 0; m < n; ++m) {
     double sum = mean;
     for (std::size_t k = 0; k < n; ++k) sum += weights[m * n + k] * anomaly[k];
     slice.at(m, field, place) = sum;
+    analysed += sum / static_cast<double>(n);
   }
+  if (relaxation == 0.0) return;
+  for (std::size_t m = 0; m < n; ++m) {
+    before += anomaly[m] * anomaly[m];
+    after += (slice.at(m, field, place) - analysed) * (slice.at(m, field, place) - analysed);
+  }
+  if (!(after > 0.0)) return;
+  const double factor = 1.0 + relaxation * (std::sqrt(before / after) - 1.0);
+  for (std::size_t m = 0; m < n; ++m)
+    slice.at(m, field, place) = analysed + factor * (slice.at(m, field, place) - analysed);
 }
 
 std::vector<double> only_inflated(std::size_t members, double inflation) {
@@ -84,7 +94,7 @@ std::vector<double> only_inflated(std::size_t members, double inflation) {
 }  // namespace
 
 void analyse(EnsembleSlice& slice, const ObservedEnsemble& seen, const Network& network, const StateSpace& space,
-             double half_width, double inflation) {
+             double half_width, double inflation, double relaxation) {
   const Region region("ensemble transforms", WorkKind::matrix);
   EnsembleTransform transform(static_cast<int>(seen.members));
   LocalView view(seen, network, space, half_width);
@@ -100,7 +110,7 @@ void analyse(EnsembleSlice& slice, const ObservedEnsemble& seen, const Network& 
         weights = alone;
       global = half_width <= 0.0;
     }
-    for (std::size_t f = 0; f < slice.fields; ++f) combine(slice, f, place, weights, anomaly);
+    for (std::size_t f = 0; f < slice.fields; ++f) combine(slice, f, place, weights, relaxation, anomaly);
   }
 }
 

@@ -33,9 +33,11 @@ struct EnsembleSlice {
 /// The ensemble transform Kalman filter (half_width 0: one transform for all places) and its local form (Hunt,
 /// Kostelich, Szunyogh 2007): each place has a transform of its own from the observations within twice `half_width`,
 /// the inverse variance of whose errors is multiplied by gaspari_cohn(). `inflation`: factor of the background
-/// covariance. A place without observations keeps its members but for the inflation. Any division into slices gives the
-/// same bits.
+/// covariance. `relaxation`: share of the
+/// way from the analysis spread of every number back to its background spread (J. S. Whitaker and T. M. Hamill, Mon.
+/// Weather Rev. 140, 3078 (2012)). A place without observations keeps its members but for the inflation. Any division
+/// into slices gives the same bits.
 void analyse(EnsembleSlice& slice, const ObservedEnsemble& seen, const Network& network, const StateSpace& space,
-             double half_width, double inflation);
+             double half_width, double inflation, double relaxation = 0.0);
 
 }  // namespace cambium::assimilate

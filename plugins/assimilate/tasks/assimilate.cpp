@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -54,6 +55,15 @@ void Assimilate::Sampling::describe(deck::Describe<Sampling>& d) {
       .at_least(2)
       .def(400);
   d("interval", &Sampling::interval, "time between two of them").positive().def(1.0);
+  d("runs", &Sampling::runs,
+    "runs from different first states that they are taken from, for models whose single run keeps to a part of the "
+    "attractor (rolls that stay in place)")
+      .at_least(1)
+      .def(1);
+  d.check([](const Sampling& s) -> std::string {
+    if (s.samples >= s.runs) return {};
+    return fmt::format("'runs' ({}) must be at most 'samples' ({})", s.runs, s.samples);
+  });
 }
 
 void Assimilate::Params::describe(deck::Describe<Params>& d) {
@@ -121,17 +131,22 @@ void Assimilate::examine(Check& check) {
 
 Climatology Assimilate::sample(ForecastModel& model, Context& context) const {
   const auto timer = context.timing.scope("climatology");
-  auto state = model.first_state(context.seed, 1);
-  model.advance(state, 0.0, params_.spin_up);
-  std::vector<double> states;
-  for (std::int64_t s = 0; s < params_.climatology.samples; ++s) {
-    const double from = params_.spin_up + static_cast<double>(s) * params_.climatology.interval;
-    model.advance(state, from, from + params_.climatology.interval);
-    states.insert(states.end(), state.begin(), state.end());
-    if (s % 10 == 0)
-      context.log.progress(fmt::format("climatology: sample {} of {}", s + 1, params_.climatology.samples));
+  const auto& keys = params_.climatology;
+  const auto n = model.space().elements();
+  std::vector<double> states(static_cast<std::size_t>(keys.samples) * n, 0.0);
+  for (std::int64_t run = context.comm.rank(); run < keys.runs; run += context.comm.size()) {
+    auto state = model.first_state(context.seed, static_cast<std::uint64_t>(run) + 1);
+    double time = params_.spin_up;
+    model.advance(state, 0.0, time);
+    for (auto s = keys.samples * run / keys.runs; s < keys.samples * (run + 1) / keys.runs; ++s) {
+      model.advance(state, time, time + keys.interval);
+      time += keys.interval;
+      std::copy(state.begin(), state.end(), states.begin() + s * static_cast<std::ptrdiff_t>(n));
+      if (s % 10 == 0) context.log.progress(fmt::format("climatology: sample {} of {}", s + 1, keys.samples));
+    }
   }
-  return Climatology::of(std::move(states), model.space().elements());
+  context.comm.sum(states);  // of numbers that one rank has and the others leave zero
+  return Climatology::of(std::move(states), n);
 }
 
 std::unique_ptr<Truth> Assimilate::make_truth(Context& context) const {

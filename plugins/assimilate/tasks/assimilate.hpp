@@ -22,7 +22,7 @@ class Assimilate : public Task, public Checked {
     static void describe(deck::Describe<Observed>& d);
   };
   struct Sampling {
-    std::int64_t samples = 0;
+    std::int64_t samples = 0, runs = 0;
     double interval = 0.0;
     static void describe(deck::Describe<Sampling>& d);
   };

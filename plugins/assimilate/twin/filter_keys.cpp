@@ -21,6 +21,11 @@ void FilterKeys::describe(deck::Describe<FilterKeys>& d) {
   d("adaptive_inflation", &FilterKeys::adaptive_inflation,
     "etkf, letkf: inflation estimated from the innovations, with 'inflation' as the first value")
       .def(false);
+  d("relaxation", &FilterKeys::relaxation,
+    "etkf, letkf: relaxation to the background spread, the share of the reduction of spread that an analysis takes "
+    "back")
+      .range(0.0, 1.0)
+      .def(0.0);
   d("localisation", &FilterKeys::localisation,
     "half-width c of the Gaspari-Cohn function, in the model's unit of length: observations farther than 2 c have no "
     "influence; 0: no localisation")

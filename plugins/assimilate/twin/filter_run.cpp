@@ -132,7 +132,8 @@ void FilterRun::analyse_ensemble(const Instant& instant, EnsembleSlice slice) {
   const auto seen = ObservedEnsemble::of(std::move(values), instant.observed);
   note_innovations(seen);
   if (keys_.adaptive_inflation) inflation_.update(seen, setting_.network);
-  analyse(slice, seen, setting_.network, setting_.model.space(), keys_.localisation, inflation_.value());
+  analyse(slice, seen, setting_.network, setting_.model.space(), keys_.localisation, inflation_.value(),
+          keys_.relaxation);
   members_.from_places(slice);
   for (auto m = members_.own().first; m < members_.own().last; ++m) setting_.model.restore_balance(members_.member(m));
 }

@@ -50,6 +50,7 @@ says("expected at least 2", A + "filters.a.members=1")
 says("letkf and nudging need 'localisation', the half-width of an observation's influence; etkf has none", A + "filters.a.type=letkf")
 says("etkf has no 'localisation': take letkf", A + "filters.a.localisation=2")
 says("6 members begin as samples of the climatology, which has 5: raise 'climatology.samples'", A + "climatology.samples=5", command="run")
+says("'runs' (13) must be at most 'samples' (12)", A + "climatology.runs=13")
 
 # Observations
 says("give one of 'error' and 'relative_error'", A + "observations={every: 0.05}")

@@ -37,7 +37,7 @@ TEST_CASE("Lorenz-96 as in Sakov and Oke: ensemble filters, 3D-Var, optimal inte
 TEST_CASE("Lorenz-63 as in Sakov, Oliver and Bertino: ten members") {
   auto v = run(R"({model: lorenz63, observations: {every: 0.25, error: 1.4142135623730951},
       climatology: {samples: 1000, interval: 1}, burn_in: 4, cycles: 2000, filters: {
-      etkf: {type: etkf, members: 10, inflation: 1.02},
+      etkf: {type: etkf, members: 10, inflation: 1.05},
       oi: {type: optimal_interpolation}}})");
   for (const auto& [key, value] : v) UNSCOPED_INFO(key << " " << value);
   CHECK(v["etkf_rmse_a"] == Approx(0.65).margin(0.1));

@@ -177,6 +177,24 @@ TEST_CASE("LETKF with a wide localisation is ETKF, with a narrow one far places 
   for (std::size_t m = 0; m < 5; ++m) CHECK(near.values[m * 12 + 1] == Approx(global.values[m * 12 + 1]).margin(1e-12));
 }
 
+TEST_CASE("relaxation takes back its share of the reduction of spread, and leaves the mean") {
+  const auto space = line(3, false);
+  NetworkKeys keys;
+  keys.error = 0.5;
+  const auto network = make_network(keys, space, std::vector<double>{1.0});
+  const Ensemble before{6, 3, normals(18, 12)};
+  const std::vector<double> observed{1.0, -1.0, 0.5};
+  EnsembleSlice slice{6, 1, 0, 3, before.values};
+  analyse(slice, ObservedEnsemble::of(before.seen(network), observed), network, space, 0.0, 1.0, 0.25);
+  const auto plain = analysed(before, network, space, observed, 0.0, 1.0);
+  const Ensemble relaxed{6, 3, slice.values};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto spread = [&](const Ensemble& e) { return std::sqrt(e.covariance()[i][i]); };
+    CHECK(relaxed.mean()[i] == Approx(plain.mean()[i]).margin(1e-12));
+    CHECK(spread(relaxed) == Approx(0.75 * spread(plain) + 0.25 * spread(before)));
+  }
+}
+
 TEST_CASE("slices of places give the same bits as all places at once") {
   const auto space = line(40, true);
   NetworkKeys keys;

@@ -25,7 +25,7 @@ double largest(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 /// Largest difference of the centred velocities at the faces of every cell, over its size.
-double divergence(const StateSpace& s, const std::vector<double>& state) {
+double largest_divergence_of(const StateSpace& s, const std::vector<double>& state) {
   double out = 0.0;
   const auto at = [&](std::size_t f, std::size_t i, std::size_t k) { return state[(f * s.nx() + i) * s.nz() + k]; };
   for (std::size_t i = 0; i < s.nx(); ++i)
@@ -62,7 +62,7 @@ TEST_CASE("a forecast goes on as the solver does, whatever it is cut into") {
   plates->advance(whole, 0.0, 4.0);
   for (int k = 0; k < 8; ++k) plates->advance(cut, 0.5 * k, 0.5 * (k + 1));
   CHECK(largest(whole, cut) < 1e-3);
-  CHECK(divergence(plates->space(), whole) < 1e-10);
+  CHECK(largest_divergence_of(plates->space(), whole) < 1e-10);
 }
 
 TEST_CASE("balance: velocities free of divergence, and nothing changes where they are") {
@@ -75,9 +75,9 @@ TEST_CASE("balance: velocities free of divergence, and nothing changes where the
     CHECK(largest(state, before) < 1e-12);
     const auto n = flow.space().places();
     for (std::size_t e = 0; e < 2 * n; ++e) state[e] *= 1.0 + 0.1 * std::sin(static_cast<double>(e));
-    CHECK(divergence(flow.space(), state) > 1e-3);
+    CHECK(largest_divergence_of(flow.space(), state) > 1e-3);
     flow.restore_balance(state);
-    CHECK(divergence(flow.space(), state) < 1e-10);
+    CHECK(largest_divergence_of(flow.space(), state) < 1e-10);
   };
   check(*model<RayleighBenardForecast>(layer, shop));
   check(*model<CavityForecast>(square, shop));
