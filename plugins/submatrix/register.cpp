@@ -2,8 +2,10 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/submatrix/datasets/local_spectra.hpp"
 #include "plugins/submatrix/networks/local_levels.hpp"
+#include "plugins/submatrix/potentials/dftb.hpp"
 #include "plugins/submatrix/potentials/tight_binding.hpp"
 #include "plugins/submatrix/tasks/density_matrix.hpp"
+#include "plugins/submatrix/tasks/dftb.hpp"
 #include "plugins/submatrix/tasks/local_spectra.hpp"
 
 namespace cambium::submatrix {
@@ -24,7 +26,14 @@ void register_types(Registry& registry) {
 
   registry
       .add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method")
-      .synonyms({"tb", "dftb", "xtb", "tightbinding"});
+      .synonyms({"tb", "xtb", "tightbinding"});
+
+  registry
+      .add<Dftb>("dftb",
+                 "density-functional tight binding with self-consistent charges (DFTB2) from Slater-Koster files")
+      .synonyms({"dftb2", "dftbplus", "scc_dftb"});
+  registry.add<DftbTask>("dftb", "single point of DFTB2: energies, charges, levels and forces of a structure")
+      .synonyms({"dftb2", "dftbplus", "scc_dftb"});
 }
 
 }  // namespace cambium::submatrix

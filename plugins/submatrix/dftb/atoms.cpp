@@ -44,7 +44,8 @@ Stretch longest_stretch(std::vector<double> fractions) {
   return out;
 }
 
-void put_together(DftbAtoms& atoms, const Box& box, double clearance) {
+void put_together(DftbAtoms& atoms, const Box& box) {
+  constexpr double clearance = 3.0;  // angstrom
   const auto height = box.heights();
   std::vector<std::array<double, 3>> fraction(atoms.tag.size());
   for (std::size_t i = 0; i < fraction.size(); ++i) box.to_fractional(&atoms.x[3 * i], fraction[i].data());
@@ -52,11 +53,11 @@ void put_together(DftbAtoms& atoms, const Box& box, double clearance) {
     std::vector<double> along;
     for (const auto& f : fraction) along.push_back(f[k]);
     const Stretch cut = longest_stretch(along);
-    if (cut.length * height[k] < clearance * angstrom_per_bohr)
+    if (cut.length * height[k] < clearance)
       throw InputError(fmt::format(
           "periodic is false, but the atoms leave only {:.3g} angstrom of the cell empty along cell vector {}; a "
           "molecule needs {:.3g} angstrom: enlarge the cell, or write periodic: true",
-          cut.length * height[k], "abc"[k], clearance * angstrom_per_bohr));
+          cut.length * height[k], "abc"[k], clearance));
     constexpr double rounding = 1e-9;
     for (auto& f : fraction) f[k] = cut.end + (f[k] - cut.end) - std::floor(f[k] - cut.end + rounding);
   }
@@ -64,6 +65,10 @@ void put_together(DftbAtoms& atoms, const Box& box, double clearance) {
 }
 
 }  // namespace
+
+std::size_t DftbAtoms::place_of(std::int64_t id) const {
+  return static_cast<std::size_t>(std::lower_bound(tag.begin(), tag.end(), id) - tag.begin());
+}
 
 std::array<double, 3> DftbAtoms::vector(int a, int b, const std::array<int, 3>& image) const {
   std::array<double, 3> d;
@@ -74,7 +79,7 @@ std::array<double, 3> DftbAtoms::vector(int a, int b, const std::array<int, 3>& 
   return d;
 }
 
-DftbAtoms gather_atoms(const Particles& particles, bool periodic, double clearance, const Comm& comm) {
+DftbAtoms gather_atoms(const Particles& particles, bool periodic, const Comm& comm) {
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.x);
   const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.tag);
   std::vector<double> mine;
@@ -92,7 +97,7 @@ DftbAtoms gather_atoms(const Particles& particles, bool periodic, double clearan
     out.x.insert(out.x.end(), all.begin() + static_cast<std::ptrdiff_t>(5 * i + 2),
                  all.begin() + static_cast<std::ptrdiff_t>(5 * i + 5));
   }
-  if (!periodic) put_together(out, particles.box, clearance);
+  if (!periodic) put_together(out, particles.box);
   for (double& c : out.x) c /= angstrom_per_bohr;
   for (std::size_t c = 0; c < 3; ++c)
     for (std::size_t k = 0; k < 3; ++k) out.cell[c][k] = particles.box.h[c][k] / angstrom_per_bohr;
@@ -118,7 +123,6 @@ DftbPairs::DftbPairs(const DftbAtoms& atoms, double cutoff) {
       for (int i = -reach[0]; i <= reach[0]; ++i)
         for (int j = -reach[1]; j <= reach[1]; ++j)
           for (int k = -reach[2]; k <= reach[2]; ++k) {
-            if (a == b && i == 0 && j == 0 && k == 0) continue;
             const auto d = atoms.vector(a, b, {i, j, k});
             const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
             if (r2 < cutoff * cutoff) pair.push_back({b, {i, j, k}, d, std::sqrt(r2)});

@@ -20,12 +20,13 @@ struct DftbAtoms {
   double volume = 0.0;
 
   int count() const { return static_cast<int>(type.size()); }
+  std::size_t place_of(std::int64_t id) const;
   std::array<double, 3> vector(int a, int b, const std::array<int, 3>& image = {}) const;
 };
 
 /// Collective. With `periodic` false the atoms are one molecule, put together across the cell's faces by cutting each
-/// direction at its longest empty stretch. InputError where no stretch is longer than `clearance` (bohr).
-DftbAtoms gather_atoms(const Particles& particles, bool periodic, double clearance, const Comm& comm);
+/// direction at its longest empty stretch. InputError where none of 3 Å is empty.
+DftbAtoms gather_atoms(const Particles& particles, bool periodic, const Comm& comm);
 
 /// How many images of a cell in each direction hold everything within `distance` (bohr) of an atom.
 std::array<int, 3> images_within(const DftbAtoms& atoms, double distance);
@@ -39,7 +40,7 @@ struct DftbPairs {
     double r;
   };
   std::vector<std::int64_t> first{0};  ///< of each atom, and the end
-  std::vector<Pair> pair;              ///< by atom, then by the other one; both ways, without the atom itself
+  std::vector<Pair> pair;              ///< by atom, then by the other one; both ways, with the atom itself
 
   DftbPairs() = default;
   DftbPairs(const DftbAtoms& atoms, double cutoff);

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "plugins/submatrix/columns/block_columns.hpp"

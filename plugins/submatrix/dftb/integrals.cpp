@@ -1,0 +1,109 @@
+#include "plugins/submatrix/dftb/integrals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+
+namespace cambium::submatrix {
+
+namespace {
+
+/// Values of own pairs go to all ranks.
+void share(std::vector<double>& values, const DftbIntegrals& integrals, const Comm& comm) {
+  std::vector<int> count, first;
+  for (int r = 0; r < comm.size(); ++r) {
+    first.push_back(static_cast<int>(integrals.offset[integrals.begin(r)]));
+    count.push_back(static_cast<int>(integrals.offset[integrals.end(r)]) - first.back());
+  }
+  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, values.data(), count.data(), first.data(), MPI_DOUBLE, comm.handle());
+}
+
+void fill_own_atom(const DftbParameters::Element& element, double* h, double* s) {
+  const int n = element.functions();
+  for (int l = 0; l <= element.highest; ++l)
+    for (int i = l * l; i < (l + 1) * (l + 1); ++i) {
+      h[i * n + i] = element.onsite[l];
+      s[i * n + i] = 1.0;
+    }
+}
+
+void require_apart(const DftbAtoms& atoms, int a, const DftbPairs::Pair& pair) {
+  constexpr double least = 0.1;
+  if (pair.r < least)
+    throw InputError(
+        fmt::format("atoms {} and {} are {:.3g} bohr apart; dftb needs at least {} bohr: look at the structure",
+                    atoms.tag[a], atoms.tag[pair.other], pair.r, least));
+}
+
+}  // namespace
+
+DftbIntegrals integrals_of(const DftbAtoms& atoms, const DftbParameters& parameters, const Comm& comm) {
+  DftbIntegrals out;
+  out.pairs = DftbPairs(atoms, parameters.cutoff());
+  out.first_function = {0};
+  std::vector<double> cost;
+  for (int a = 0; a < atoms.count(); ++a) {
+    out.functions.push_back(parameters.elements()[atoms.type[a]].functions());
+    out.first_function.push_back(out.first_function.back() + out.functions.back());
+    cost.push_back(static_cast<double>(out.pairs.first[a + 1] - out.pairs.first[a]));
+  }
+  out.ranges = ColumnRanges::balanced(cost, comm.size());
+  out.offset = {0};
+  for (int a = 0; a < atoms.count(); ++a)
+    for (auto e = out.pairs.first[a]; e < out.pairs.first[a + 1]; ++e)
+      out.offset.push_back(out.offset.back() + out.functions[a] * out.functions[out.pairs.pair[e].other]);
+  out.h.assign(static_cast<std::size_t>(out.offset.back()), 0.0);
+  out.s = out.h;
+  PairBlocks blocks;
+  for (int a = out.ranges.begin(comm.rank()); a < out.ranges.end(comm.rank()); ++a)
+    for (auto e = out.pairs.first[a]; e < out.pairs.first[a + 1]; ++e) {
+      const auto& pair = out.pairs.pair[e];
+      double *h = out.h.data() + out.offset[e], *s = out.s.data() + out.offset[e];
+      if (pair.r == 0.0 && pair.other == a) {
+        fill_own_atom(parameters.elements()[atoms.type[a]], h, s);
+        continue;
+      }
+      require_apart(atoms, a, pair);
+      parameters.blocks(atoms.type[a], atoms.type[pair.other], a <= pair.other, pair.d.data(), false, blocks);
+      const auto size = out.offset[e + 1] - out.offset[e];
+      std::copy_n(blocks.h.begin(), size, h);
+      std::copy_n(blocks.s.begin(), size, s);
+    }
+  share(out.h, out, comm);
+  share(out.s, out, comm);
+  return out;
+}
+
+double add_band_forces(const DftbAtoms& atoms, const DftbParameters& parameters, const DftbIntegrals& integrals,
+                       const std::vector<double>& density, const std::vector<double>& weighted,
+                       const std::vector<double>& potential, int rank, double* force, double* virial) {
+  double repulsion = 0.0;
+  PairBlocks blocks;
+  const int begin = integrals.ranges.begin(rank);
+  for (int a = begin; a < integrals.ranges.end(rank); ++a)
+    for (auto e = integrals.pairs.first[a]; e < integrals.pairs.first[a + 1]; ++e) {
+      const auto& pair = integrals.pairs.pair[e];
+      if (pair.r == 0.0) continue;
+      const int ta = atoms.type[a], tb = atoms.type[pair.other];
+      parameters.blocks(ta, tb, a <= pair.other, pair.d.data(), true, blocks);
+      const auto pushed = (a <= pair.other ? parameters.repulsion(ta, tb) : parameters.repulsion(tb, ta)).at(pair.r);
+      repulsion += 0.5 * pushed.energy;
+      const double v = 0.5 * (potential[a] + potential[pair.other]);
+      const auto size = static_cast<std::size_t>(integrals.offset[e + 1] - integrals.offset[e]);
+      const double *d = density.data() + integrals.offset[e], *w = weighted.data() + integrals.offset[e];
+      for (std::size_t k = 0; k < 3; ++k) {
+        // Each pair is seen from both ends, with the same trace.
+        double slope = pushed.slope * pair.d[k] / pair.r;
+        for (std::size_t i = 0; i < size; ++i)
+          slope += 2.0 * (d[i] * (blocks.dh[k][i] + v * blocks.ds[k][i]) - w[i] * blocks.ds[k][i]);
+        force[3 * static_cast<std::size_t>(a - begin) + k] += slope;
+        for (std::size_t l = 0; l < 3; ++l) virial[3 * k + l] -= 0.5 * slope * pair.d[l];
+      }
+    }
+  return repulsion;
+}
+
+}  // namespace cambium::submatrix

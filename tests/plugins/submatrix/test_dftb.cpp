@@ -1,0 +1,289 @@
+// DFTB2: forces and virial as slopes of the Mermin energy, ranks, k-points, submatrices, fillings and mixers.
+#include <iostream>
+
+#include "core/parallel/random.hpp"
+#include "plugins/submatrix/potentials/dftb.hpp"
+#include "tests/catch.hpp"
+#include "tests/periodic.hpp"
+#include "tests/plugins/md/potential_check.hpp"
+#include "tests/plugins/submatrix/dftb_set.hpp"
+#include "tests/scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::submatrix;
+using cambium::test::Position;
+
+namespace {
+
+/// Every process has a set of its own: ranks run beside each other.
+const std::string& set_folder() {
+  static const Scratch scratch("dftb");
+  static const std::string folder = test::write_set(scratch.file("set"), 250);
+  return folder;
+}
+
+const std::vector<Species> species{{"C", 12.0}, {"H", 1.0}, {"X", 30.0}};
+
+DftbKeys keys(bool periodic) {
+  DftbKeys out;
+  out.slater_koster.directory = set_folder();
+  out.shells = {{"C", "p"}, {"X", "d"}};
+  out.periodic = periodic;
+  out.tolerance = 1e-11;
+  return out;
+}
+
+/// Bent chain C H X C H, distances of about three bohr.
+DftbAtoms molecule() {
+  DftbAtoms out;
+  out.periodic = false;
+  out.type = {0, 1, 2, 0, 1};
+  out.x = {0.1, 0.0, 0.0, -1.3, 1.8, 0.5, 2.9, 0.4, -0.3, 4.4, 2.8, 0.6, 6.2, 2.0, 1.5};
+  for (std::int64_t k = 1; k <= 5; ++k) out.tag.push_back(k);
+  return out;
+}
+
+/// Two C and an H in a triclinic cell of less than ten bohr.
+DftbAtoms crystal() {
+  DftbAtoms out = molecule();
+  out.periodic = true;
+  out.cell = {{{6.1, 0.0, 0.0}, {0.7, 5.6, 0.0}, {-0.5, 0.4, 6.4}}};
+  out.volume = 6.1 * 5.6 * 6.4;
+  out.type = {0, 1, 0};
+  out.x = {0.1, 0.0, 0.0, -1.4, 2.1, 0.5, 2.9, 1.4, 2.3};
+  out.tag.resize(3);
+  return out;
+}
+
+struct Case {
+  DftbAtoms atoms;
+  DftbKeys keys;
+  DftbParameters parameters;
+  Case(DftbAtoms a, DftbKeys k)
+      : atoms(std::move(a)), keys(std::move(k)), parameters(keys.slater_koster, keys.shells, keys.repulsion, species) {}
+  DftbState run(test::World& world) const { return ground_state(atoms, parameters, keys, world.context); }
+};
+
+void check_forces(const Case& c, test::World& world) {
+  const DftbState at = c.run(world);
+  double total[3] = {};
+  for (std::size_t i = 0; i < at.forces.size(); ++i) {
+    total[i % 3] += at.forces[i];
+    const auto energy = [&](double step) {
+      Case moved = c;
+      moved.atoms.x[i] += step;
+      return moved.run(world).mermin;
+    };
+    constexpr double h = 2e-3;
+    const double slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
+    CHECK(at.forces[i] == Approx(-slope).margin(1e-7));
+  }
+  for (double t : total) CHECK(std::abs(t) < 1e-10);
+}
+
+void check_virial(const Case& c, test::World& world) {
+  const DftbState at = c.run(world);
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) {
+      const auto energy = [&](double strain) {
+        Case moved = c;
+        for (std::size_t i = 0; i < moved.atoms.type.size(); ++i)
+          moved.atoms.x[3 * i + a] += strain * c.atoms.x[3 * i + b];
+        for (std::size_t k = 0; k < 3; ++k) moved.atoms.cell[k][a] += strain * c.atoms.cell[k][b];
+        if (a == b) moved.atoms.volume *= 1.0 + strain;
+        return moved.run(world).mermin;
+      };
+      constexpr double h = 1e-3;
+      const double slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
+      CHECK(at.virial[3 * a + b] == Approx(-slope).margin(1e-6));
+    }
+}
+
+/// Tetrahedral CH4 molecules, turned at random, cells^3 of them.
+DftbAtoms methane(int cells) {
+  DftbAtoms out;
+  constexpr double a = 7.5, bond = 2.1;
+  for (int x = 0; x < cells; ++x)
+    for (int y = 0; y < cells; ++y)
+      for (int z = 0; z < cells; ++z)
+        for (int s = 0; s < 5; ++s) {
+          const Random4 random(3, Stream::lattice_noise, out.type.size(), 0);
+          const double way[5][3] = {{0, 0, 0}, {1, 1, 1}, {-1, -1, 1}, {-1, 1, -1}, {1, -1, -1}};
+          const double home[3] = {a * x, a * y, a * z};
+          for (int k = 0; k < 3; ++k)
+            out.x.push_back(home[k] + bond / std::sqrt(3.0) * way[s][k] + 0.2 * (random.uniform(k) - 0.5));
+          out.type.push_back(s == 0 ? 0 : 1);
+          out.tag.push_back(std::ssize(out.type));
+        }
+  for (std::size_t k = 0; k < 3; ++k) out.cell[k][k] = a * cells;
+  out.volume = std::pow(a * cells, 3);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("forces are slopes of the Mermin energy of a molecule") {
+  test::World world;
+  for (bool charges : {false, true})
+    for (double temperature : {0.0, 3000.0}) {
+      auto k = keys(false);
+      k.self_consistent = charges;
+      k.filling.temperature = temperature;
+      INFO("charges " << charges << ", " << temperature << " K");
+      check_forces(Case(molecule(), k), world);
+    }
+  auto ion = keys(false);
+  ion.charge = 1.0;
+  ion.filling = {FillingKeys::Kind::methfessel_paxton, 2000.0, 1};
+  check_forces(Case(molecule(), ion), world);
+}
+
+TEST_CASE("forces and virial of a crystal with k-points are slopes of its Mermin energy") {
+  test::World world;
+  auto k = keys(true);
+  k.k_points.grid = {2, 1, 2};
+  k.k_points.shift = {0.5, 0.0, 0.25};
+  k.filling.temperature = 2000.0;
+  const Case c(crystal(), k);
+  check_forces(c, world);
+  check_virial(c, world);
+  auto ion = k;
+  ion.charge = 0.3;
+  check_virial(Case(crystal(), ion), world);
+}
+
+TEST_CASE("k-points of a cell are the Gamma point of its supercell, and Ewald's sum knows no cell") {
+  test::World world;
+  auto k = keys(true);
+  k.k_points.grid = {3, 1, 1};
+  k.filling.temperature = 20000.0;
+  const DftbState one = Case(crystal(), k).run(world);
+  DftbAtoms three = crystal();
+  for (int copy = 1; copy < 3; ++copy)
+    for (std::size_t i = 0; i < 3; ++i) {
+      three.type.push_back(three.type[i]);
+      three.tag.push_back(std::ssize(three.type));
+      for (std::size_t c = 0; c < 3; ++c) three.x.push_back(three.x[3 * i + c] + copy * three.cell[0][c]);
+    }
+  for (double& c : three.cell[0]) c *= 3.0;
+  three.volume *= 3.0;
+  k.k_points.grid = {1, 1, 1};
+  const DftbState all = Case(three, k).run(world);
+  CHECK(all.mermin == Approx(3.0 * one.mermin).epsilon(1e-11));
+  CHECK(all.second_order == Approx(3.0 * one.second_order).epsilon(1e-8));
+  for (std::size_t i = 0; i < one.forces.size(); ++i) CHECK(all.forces[i] == Approx(one.forces[i]).margin(1e-9));
+}
+
+TEST_CASE("k-points: grid, list and time reversal") {
+  KPointKeys k;
+  k.grid = {4, 4, 4};
+  k.shift = {0.5, 0.5, 0.5};
+  CHECK(k.points().size() == 32);
+  k.shift = {};
+  CHECK(k.points().size() == 36);
+  k = {};
+  k.list = std::vector<std::array<double, 4>>{
+      {0.25, 0.0, 0.0, 1.0}, {0.75, 0.0, 0.0, 1.0}, {0.0, 0.0, 0.0, 2.0}, {0.5, 0.5, 0.0, 0.0}};
+  const auto points = k.points();
+  REQUIRE(points.size() == 2);
+  CHECK(points[0].weight == 0.5);
+  CHECK(points[1].weight == 0.5);
+}
+
+TEST_CASE("every mixer ends at the same charges") {
+  test::World world;
+  auto warm = keys(false);
+  warm.filling.temperature = 5000.0;
+  const DftbState reference = Case(molecule(), warm).run(world);
+  for (auto type : {MixingKeys::Kind::simple, MixingKeys::Kind::broyden}) {
+    auto k = warm;
+    k.mixing = {type, 0.1, 8};
+    k.cycles = 500;
+    const DftbState other = Case(molecule(), k).run(world);
+    CHECK(other.mermin == Approx(reference.mermin).epsilon(1e-13));
+    for (std::size_t a = 0; a < 5; ++a) CHECK(other.excess[a] == Approx(reference.excess[a]).margin(1e-10));
+    if (type == MixingKeys::Kind::broyden) CHECK(other.cycles < 60);
+  }
+  CHECK(reference.cycles < 60);
+}
+
+TEST_CASE("fillings: electrons, degenerate levels, entropy as the derivative") {
+  const std::vector<double> e{-0.5, -0.2, -0.2, 0.1}, w{1.0};
+  const auto zero = fill(e, w, 4.0, {});
+  CHECK(zero.f[1] == Approx(0.5));
+  CHECK(zero.f[2] == Approx(0.5));
+  CHECK(zero.mu == Approx(-0.2));
+  CHECK(fill(e, w, 2.0, {}).mu == Approx(-0.35));
+  CHECK(fill(e, w, 2.0, {}).lumo == -0.2);
+  CHECK(fill(e, w, 8.0, {}).electrons == Approx(8.0));
+  CHECK(fill(e, w, 0.0, {}).electrons == Approx(0.0).margin(1e-12));
+  for (auto kind : {FillingKeys::Kind::fermi, FillingKeys::Kind::gaussian, FillingKeys::Kind::methfessel_paxton}) {
+    const FillingKeys keys{kind, 20000.0, 2};
+    const auto at = fill(e, w, 3.3, keys);
+    CHECK(at.electrons == Approx(3.3).epsilon(1e-12));
+    // The free energy is stationary: its slope by a level is the occupation of the level.
+    for (std::size_t k = 0; k < e.size(); ++k) {
+      auto up = e, down = e;
+      up[k] += 1e-5;
+      down[k] -= 1e-5;
+      const auto more = fill(up, w, 3.3, keys), less = fill(down, w, 3.3, keys);
+      const double slope = (more.band_energy + more.entropy_term - less.band_energy - less.entropy_term) / 2e-5;
+      CHECK(slope == Approx(2.0 * at.f[k]).margin(1e-8));
+    }
+  }
+}
+
+TEST_CASE("submatrices: the energy and forces of the dense solver, with an error that the estimate covers") {
+  test::World world;
+  auto k = keys(true);
+  k.tolerance = 1e-7;
+  const DftbState dense = Case(methane(2), k).run(world);
+  k.solver = DftbKeys::Solver::submatrix;
+  double before = 1e9;
+  for (double eps : {1e-3, 1e-5}) {
+    k.eps = eps;
+    const DftbState sub = Case(methane(2), k).run(world);
+    const double error = 27211.386 * (sub.mermin - dense.mermin) / 40.0;
+    double worst = 0.0;
+    for (std::size_t i = 0; i < dense.forces.size(); ++i)
+      worst = std::max(worst, std::abs(dense.forces[i] - sub.forces[i]));
+    REQUIRE(sub.error);
+    std::cout << "eps " << eps << ": submatrices of " << sub.mean_dimension << " of " << dense.functions
+              << " functions, energy " << error << " meV/atom (estimated " << -27211.386 * sub.error->energy_change
+              << " +- " << 27211.386 * sub.error->margin << "), worst force " << worst << " hartree/bohr\n";
+    CHECK(worst < before);
+    before = worst;
+    CHECK(std::abs(error) < 27211.386 * eps);
+  }
+  CHECK(before < 1e-4);
+}
+
+TEST_CASE("what cannot be computed is refused") {
+  test::World world;
+  auto k = keys(false);
+  k.cycles = 2;
+  CHECK_THROWS_WITH(
+      Case(molecule(), k).run(world),
+      Catch::Matchers::Contains("dftb: charges are not self-consistent after 2 cycles: one still changes by") &&
+          Catch::Matchers::Contains("give a smaller mixing.parameter, a filling.temperature or more cycles"));
+  k = keys(false);
+  k.charge = 100.0;
+  CHECK_THROWS_WITH(Case(molecule(), k).run(world), "charge 100 leaves -86 electrons, but the functions hold 0 to 38");
+  k = keys(false);
+  DftbAtoms near = molecule();
+  near.x[3] = near.x[0];
+  near.x[4] = near.x[1];
+  near.x[5] = near.x[2] + 0.01;
+  CHECK_THROWS_WITH(Case(near, k).run(world),
+                    "atoms 1 and 2 are 0.01 bohr apart; dftb needs at least 0.1 bohr: look at the structure");
+  Dftb::Params p;
+  p.k_points.grid = {2, 1, 1};
+  p.periodic = false;
+  CHECK(p.conflict() == "k_points are for periodic cells; leave them out, or write periodic: true");
+  p.periodic = true;
+  p.solver = DftbKeys::Solver::submatrix;
+  CHECK(p.conflict() == "solver submatrix is for the Gamma point; leave k_points out, or write solver: dense");
+  p.k_points.grid = {1, 1, 1};
+  p.filling.type = FillingKeys::Kind::gaussian;
+  CHECK(p.conflict() == "solver submatrix has the Fermi filling only; write filling: {type: fermi}, or solver: dense");
+}
