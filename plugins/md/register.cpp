@@ -3,6 +3,7 @@
 #include "plugins/md/integrators/csvr.hpp"
 #include "plugins/md/integrators/fire.hpp"
 #include "plugins/md/integrators/langevin.hpp"
+#include "plugins/md/integrators/nose_hoover.hpp"
 #include "plugins/md/integrators/npt.hpp"
 #include "plugins/md/integrators/nve.hpp"
 #include "plugins/md/physics/md.hpp"
@@ -32,9 +33,11 @@ void register_types(Registry& registry) {
       .synonyms({"nvt", "thermostat", "canonical", "baoab", "brownian", "langevin_dynamics", "nvt_langevin",
                  "stochastic_dynamics"});
   registry.add<Csvr>("csvr", "constant temperature, stochastic velocity rescaling")
-      .synonyms({"nvt", "thermostat", "canonical", "nose_hoover", "nose_hoover_chain", "nose_hoover_chains", "nose",
-                 "nhc", "berendsen", "andersen", "bussi", "svr", "v_rescale", "velocity_rescale", "velocity_rescaling",
-                 "temp_rescale", "nvt_nose_hoover", "nvt_berendsen", "nvt_bussi"});
+      .synonyms({"nvt", "thermostat", "canonical", "berendsen", "andersen", "bussi", "svr", "v_rescale",
+                 "velocity_rescale", "velocity_rescaling", "temp_rescale", "nvt_berendsen", "nvt_bussi"});
+  registry.add<NoseHoover>("nose_hoover", "constant temperature, chain of Nose-Hoover thermostats")
+      .synonyms({"nvt", "thermostat", "canonical", "nose_hoover_chain", "nose_hoover_chains", "nose", "nhc",
+                 "nvt_nose_hoover"});
   registry.add<Npt>("npt", "constant pressure and temperature, stochastic cell rescaling")
       .synonyms({"nph", "barostat", "isobaric", "isothermal_isobaric", "parrinello_rahman", "mtk", "mttk", "c_rescale",
                  "scr", "cell_rescale", "press_berendsen", "npt_nose_hoover", "npt_berendsen", "npt_bussi"});

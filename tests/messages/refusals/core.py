@@ -84,10 +84,10 @@ os.makedirs(table.path("shown/report.html"))
 says("the page could not be written; the reason stands above", command=["report", "shown"])
 
 # Names of the field that are guessed
-NVT = "take 'langevin' (constant temperature, Langevin dynamics (BAOAB)) or 'csvr' (constant temperature, stochastic velocity rescaling)"
+NVT = "take 'langevin' (constant temperature, Langevin dynamics (BAOAB)) or 'csvr' (constant temperature, stochastic velocity rescaling) or 'nose_hoover' (constant temperature, chain of Nose-Hoover thermostats)"
 for guessed in ("nvt", "NVT"):
     says(f"integrator '{guessed}' is not here by this name; {NVT}", S + f"integrator={guessed}")
-for guessed in ("nose_hoover", "Nose-Hoover", "berendsen"):
+for guessed in ("nvt_bussi", "V-rescale", "berendsen"):
     says(f"integrator '{guessed}' is not here by this name; take 'csvr' (constant temperature, stochastic velocity rescaling)",
          S + f"integrator={{type: {guessed}, temperature: 300}}")
 says("integrator 'nph' is not here by this name; take 'npt' (constant pressure and temperature, stochastic cell rescaling)", S + "integrator=nph")
@@ -96,8 +96,8 @@ for guessed in ("lj", "lj/cut"):
          S + f"potential.type={guessed}")
 says("writer 'xyz' is not here by this name; take 'extxyz' (trajectory in extended XYZ, for OVITO and ASE)", S + "output=[{type: xyz, every: 1}]")
 says("writer 'gr' is not here by this name; take 'rdf' (radial distribution functions by pair of species)", S + "output=[{type: gr, every: 1}]")
-says("integrator 'nose_hoover' is not here by this name; take 'csvr' (constant temperature, stochastic velocity rescaling)",
-     command=["doc", "integrator", "nose_hoover"])
+says("integrator 'bussi' is not here by this name; take 'csvr' (constant temperature, stochastic velocity rescaling)",
+     command=["doc", "integrator", "bussi"])
 says("there is no integrator 'langevine'; did you mean 'langevin'?", S + "integrator=langevine")
 
 # Parts of the cell
