@@ -221,7 +221,7 @@ class Training(unittest.TestCase):
             (dict(optimizer="split_sgd", precision="float64"), [],
              "optimizer split_sgd splits float32 weights, but the model trains in float64; set the model's precision to float32"),
             (dict(mode="ordered"), ["stages[0].train.gradient_accumulation_steps=2"],
-             "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove gradient_accumulation_steps"),
+             "gradient_accumulation_steps does nothing in ordered mode, where reduce.slices cuts the batch; remove it"),
             (dict(mode="ordered"), ["stages[0].train.reduce.slices=6"], "slices is 6, but must be a power of two; 8 is the next"),
             ({}, ["stages[0].train.epochs=3"], "give one of: steps, epochs"),
             ({}, ["stages[0].train.hold_out=0.0001"], "hold_out 0.0001 of 500 samples is none; hold out more, or leave it away"),
