@@ -82,6 +82,13 @@ static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std:
   return out;
 }
 
+static std::int32_t narrow(std::int64_t x, const io::Dataset& array) {
+  if (!std::in_range<std::int32_t>(x))
+    throw InputError(fmt::format("'{}': {} holds {}, but numbers there go up to {}", array.file(), array.path(), x,
+                                 std::numeric_limits<std::int32_t>::max()));
+  return static_cast<std::int32_t>(x);
+}
+
 /// Nodes of edges, u and v of each; 2 x edges are read as two rows.
 static std::vector<std::int32_t> ends_of(const io::File& file, sparse::Range wanted) {
   const auto name = name_in(file, edge_names);
@@ -92,12 +99,7 @@ static std::vector<std::int32_t> ends_of(const io::File& file, sparse::Range wan
   array.read_block(start, io::tensor_of(rows.data(), {2, wanted.size()}));
   std::vector<std::int32_t> out;
   for (std::int64_t k = 0; k < wanted.size(); ++k)
-    for (const auto node : {rows[k], rows[wanted.size() + k]}) {
-      if (!std::in_range<std::int32_t>(node))
-        throw InputError(fmt::format("'{}': /{} holds {}, but numbers there go up to {}", file.file(), name, node,
-                                     std::numeric_limits<std::int32_t>::max()));
-      out.push_back(static_cast<std::int32_t>(node));
-    }
+    for (const auto node : {rows[k], rows[wanted.size() + k]}) out.push_back(narrow(node, array));
   return out;
 }
 
@@ -203,15 +205,17 @@ sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse:
 /// Of one split, numbers of a range of the nodes.
 static std::vector<std::int32_t> values_in_split(const io::Dataset& array, const SplitShape& shape, std::int64_t split,
                                                  sparse::Range wanted) {
-  std::vector<std::int32_t> out(wanted.size());
-  if (out.empty()) return out;
+  if (wanted.size() == 0) return {};
   const auto begin = wanted.begin, rows = wanted.size();
   if (array.shape().size() == 1) return part_of<std::int32_t>(array, wanted, 0);
   const std::int64_t by_node[] = {begin, split}, by_split[] = {split, begin};
+  std::vector<std::int64_t> wide(rows);
   if (shape.nodes_first)
-    array.read_block(by_node, io::tensor_of(out.data(), {rows, 1}));
+    array.read_block(by_node, io::tensor_of(wide.data(), {rows, 1}));
   else
-    array.read_block(by_split, io::tensor_of(out.data(), {1, rows}));
+    array.read_block(by_split, io::tensor_of(wide.data(), {1, rows}));
+  std::vector<std::int32_t> out;
+  for (const auto x : wide) out.push_back(narrow(x, array));
   return out;
 }
 
