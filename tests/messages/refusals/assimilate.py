@@ -46,7 +46,7 @@ table.file("fields.h5", fields())
 
 # Filters
 says("'filters' names no filter: give one, such as {etkf: {type: etkf, inflation: 1.02}}", A + "filters={}")
-says("expected at least 2", A + "filters.a.members=1")
+says("found 1, expected a whole number >= 2", A + "filters.a.members=1")
 says("letkf and nudging need 'localisation', the half-width of an observation's influence; etkf has none", A + "filters.a.type=letkf")
 says("etkf has no 'localisation': take letkf", A + "filters.a.localisation=2")
 says("6 members begin as samples of the climatology, which has 5: raise 'climatology.samples'", A + "climatology.samples=5", command="run")
