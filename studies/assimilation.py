@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What every filter of the decks inputs/assimilate reaches, at full length:
 
-    studies/assimilation.py build/bin/cambium --json docs/measured/assimilation.json [--decks lorenz96,lorenz63,convection] [--without-noise]
+    studies/assimilation.py build/bin/cambium --json docs/measured/assimilation.json [--decks lorenz96,lorenz63,convection] [--without-noise] [--wide]
 
 Scores depend on the seed alone, not on ranks or the machine's load. A deck that is not named stays as the file has it.
 """
@@ -56,17 +56,36 @@ def without_noise(program, folder):
     return {method: {key: float(row[key]) for key in row if key.startswith("rel_l2")} for method, row in zip(("cubic", "nudged"), rows)}
 
 
+def wide(program, folder):
+    """The first stage of convection.yaml on the domain of docs/measured/superres_nudged.json, with the LETKF alone."""
+    with open(os.path.join(INPUTS, "convection.yaml")) as file:
+        text = file.read().split("\n  - assimilate:\n      model: *layer")[0]
+    deck = os.path.join(folder, "wide.yaml")
+    with open(deck, "w") as file:
+        file.write(text + "\n")
+    run = os.path.join(folder, "wide")
+    filters = "{letkf: {type: letkf, members: 16, localisation: 0.25, inflation: 1.06}}"
+    stage = "stages[0].assimilate."
+    subprocess.run([program, "run", deck, f"run.directory={run}", stage + "model.width=4", stage + "model.cells=[256, 96]", stage + f"filters={filters}"],
+                   check=True)
+    found = measured.results(run, "assimilate")
+    return {"assimilate": {key: found[key].value for key in found}}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--json", required=True)
     parser.add_argument("--decks", default=",".join(STAGES))
     parser.add_argument("--without-noise", action="store_true", help="also the nudged solver of superres, whose observations have no noise")
+    parser.add_argument("--wide", action="store_true", help="also convection four heights wide")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         out = {"decks": {deck: scores(given.program, deck, folder) for deck in given.decks.split(",") if deck}}
         if given.without_noise:
             out["decks"]["without_noise"] = without_noise(given.program, folder)
+        if given.wide:
+            out["decks"]["wide"] = wide(given.program, folder)
     measured.write(given, out, "decks")
 
 

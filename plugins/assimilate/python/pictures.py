@@ -24,7 +24,7 @@ def draw_series(file, path):
             axes.semilogy(file["time"][:], file[name]["rmse_a"][:], color=f"C{k}", lw=0.8, label=name)
             if np.isfinite(file[name]["spread_a"][:]).any():
                 axes.semilogy(file["time"][:], file[name]["spread_a"][:], color=f"C{k}", lw=0.8, ls=":")
-        axes.set(xlabel="time", ylabel="analysis: error, spread (dotted)")
+        axes.set(xlabel="time", ylabel="error (dotted: spread)")
         axes.legend(fontsize="small", ncols=4)
         for k, name in enumerate(ranked):
             counts = file[name]["rank_histogram"][:]
@@ -51,7 +51,8 @@ def draw_fields(file, path):
         colours = colours_of(truth.min(), truth.max())
         left = grid[0, 0].pcolormesh(x, z, truth.T, shading="nearest", rasterized=True, **colours)
         grid[0, 0].set(title=f"truth, {field}", ylabel="z")
-        grid[0, 1].plot(file["observations/x"][:][seen], file["observations/z"][:][seen], "k.", ms=2)
+        values = {"c": file["observations/value"][:][seen], **colours} if "value" in file["observations"] else {"c": "k"}
+        grid[0, 1].scatter(file["observations/x"][:][seen], file["observations/z"][:][seen], s=8, rasterized=True, **values)
         grid[0, 1].set(title=f"{seen.sum()} observed places of {field}")
         for name, row in zip(names, grid[1:]):
             row[0].pcolormesh(x, z, file[name]["analysis"][field][:].T, shading="nearest", rasterized=True, **colours)

@@ -30,7 +30,9 @@ void Assimilate::Observed::describe(deck::Describe<Observed>& d) {
   d("relative_error", &Observed::relative_error,
     "the same as a share of each field's climatological standard deviation")
       .positive();
-  d("gaps", &Observed::gaps, "intervals [from, to] of time without observations").def({});
+  d("gaps", &Observed::gaps,
+    "intervals [from, to] without observations, in the time of the truth: that of 'data', or 0 at its start")
+      .def({});
   d.check([](const Observed& o) {
     return o.error.has_value() == o.relative_error.has_value() ? "give one of 'error' and 'relative_error'" : "";
   });
@@ -73,7 +75,7 @@ void Assimilate::Params::describe(deck::Describe<Params>& d) {
     "experiment)");
   d("spin_up", &Params::spin_up, "time from the model's first state to its attractor").non_negative().def(10.0);
   d("cycles", &Params::cycles, "number of analyses").at_least(1);
-  d("burn_in", &Params::burn_in, "time of the truth from which averages are taken").non_negative().def(0.0);
+  d("burn_in", &Params::burn_in, "time from the start of the truth on that averages leave out").non_negative().def(0.0);
   d("observations", &Params::observations, "what is observed, with which error");
   d("climatology", &Params::climatology, "sample of the model's attractor");
   d("start", &Params::start,

@@ -104,10 +104,14 @@ FieldRecord ForecastFlow::read(const std::string& path) const {
   auto data = read_fields(path, {"p", "b", "u", "w"}, std::numeric_limits<int>::max(), space_.period > 0.0);
   const double width = space_.span_x[1],
                found = data.period > 0.0 ? data.period : data.axis[1].front() + data.axis[1].back();
-  if (!data.hidden.empty() || std::fabs(found / width - 1.0) > 1e-6)
-    throw KeyError("superres.forecast.data", "data",
-                   fmt::format("'{}' is {:g} wide{} and the model {:g}, without bodies: give fields of the same domain",
-                               path, found, data.hidden.empty() ? "" : " with masked bodies", width));
+  if (!data.hidden.empty())
+    throw KeyError(
+        "superres.forecast.mask", "data",
+        fmt::format("'{}' hides points under a mask, and the model has no bodies: give fields without a mask", path));
+  if (std::fabs(found / width - 1.0) > 1e-6)
+    throw KeyError(
+        "superres.forecast.width", "data",
+        fmt::format("'{}' is {:g} wide and the model {:g}: give fields of the same domain", path, found, width));
   data = resampled(resampled(data, 1, space_.x, 4), 2, space_.z, 4);
   return {data.names, data.axis[0], data.axis[1], data.axis[2], std::move(data.values)};
 }

@@ -46,7 +46,7 @@ table.file("fields.h5", fields())
 
 # Filters
 says("'filters' names no filter: give one, such as {etkf: {type: etkf, inflation: 1.02}}", A + "filters={}")
-says("expected at least 2", A + "filters.a.members=1")
+says("found 1, expected a whole number >= 2", A + "filters.a.members=1")
 says("letkf and nudging need 'localisation', the half-width of an observation's influence; etkf has none", A + "filters.a.type=letkf")
 says("etkf has no 'localisation': take letkf", A + "filters.a.localisation=2")
 says("6 members begin as samples of the climatology, which has 5: raise 'climatology.samples'", A + "climatology.samples=5", command="run")
@@ -70,7 +70,10 @@ says("lorenz63 reads no fields from 'fields.h5': leave 'data' out, and the deck 
 # Fields of an earlier run
 says("'fields.h5' has 4 frames from t = 0 to 1.5 and none at t = 2: let 'every' be a multiple of their interval, and 'cycles' times 'every' at "
      "most their time", A + "cycles=4", deck="flow.yaml", command="run")
-says("'fields.h5' is 2 wide and the model 4, without bodies: give fields of the same domain", A + "model.width=4", deck="flow.yaml", command="run")
+says("'fields.h5' is 2 wide and the model 4: give fields of the same domain", A + "model.width=4", deck="flow.yaml", command="run")
+table.file("body.h5", fields() | {"tasks/mask": [[1 if 4 < b < 8 and c < 3 else 0 for c in range(8)] for b in range(16)]})
+says("'body.h5' hides points under a mask, and the model has no bodies: give fields without a mask", A + "data=body.h5", deck="flow.yaml",
+     command="run")
 says("'cells' must be at least [4, 4]", A + "model.cells=[2, 8]", deck="flow.yaml")
 says("the first of 'cells' must be even, for the transforms along x", A + "model.cells=[17, 8]", deck="flow.yaml")
 

@@ -38,7 +38,7 @@ TEST_CASE("every fourth point with 5 % noise, once a free-fall time: the filter 
 
 TEST_CASE("velocities are recovered from the buoyancy alone") {
   auto v = Flows().run("{" + layer + R"(observations: {fields: [b], every: 1, stride: [4, 4], relative_error: 0.05},
-      cycles: 14, burn_in: 9, filters: {letkf: {type: letkf, members: 12, localisation: 0.3, inflation: 1.05, relaxation: 0.7}}})");
+      cycles: 24, burn_in: 16, filters: {letkf: {type: letkf, members: 12, localisation: 0.3, inflation: 1.05, relaxation: 0.7}}})");
   for (const auto& [key, value] : v) UNSCOPED_INFO(key << " " << value);
   for (const char* field : {"b", "u", "w"}) CHECK(v[std::string("letkf_error_") + field] < 0.1);
 }
