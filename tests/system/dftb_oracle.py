@@ -244,8 +244,8 @@ def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=
 
 
 # A set of formulas: no real element has it.
-SHELLS = {"H": 0, "C": 1, "X": 2}
-ATOMS = {"H": "0 0 -0.24 0 0 0 0.42 0 0 1", "C": "0.0, -0.19, -0.50, 0.0, 2*0.36 0.365 0 2 2", "X": "-0.02 -0.11 -0.40 0 0.2 0.25 0.31 0 2 2"}
+SHELLS = {"H": 0, "C": 1, "Si": 2}
+ATOMS = {"H": "0 0 -0.24 0 0 0 0.42 0 0 1", "C": "0.0, -0.19, -0.50, 0.0, 2*0.36 0.365 0 2 2", "Si": "-0.02 -0.11 -0.40 0 0.2 0.25 0.31 0 2 2"}
 LOW, HIGH = (2, 2, 2, 1, 1, 1, 1, 0, 0, 0), (2, 2, 2, 2, 2, 1, 1, 2, 1, 0)
 SCALE = (-0.05, 0.03, -0.01, -0.06, 0.03, 0.12, -0.06, -0.08, 0.13, -0.18)
 
@@ -253,7 +253,8 @@ SCALE = (-0.05, 0.03, -0.01, -0.06, 0.03, 0.12, -0.06, -0.08, 0.13, -0.18)
 def integral(a, b, i, overlap, r):
     if LOW[i] > SHELLS[a] or HIGH[i] > SHELLS[b]:
         return 0.0
-    size = 0.7 + 0.1 * SHELLS[a] + 0.13 * SHELLS[b]
+    equal = LOW[i] == HIGH[i]
+    size = 0.7 + (0.1 if equal else 0.13) * SHELLS[a] + (0.1 if equal else 0.16) * SHELLS[b]
     return (-1.4 if overlap else 1.3) * SCALE[i] * size * (1 + 0.35 * r) * math.exp(-(0.62 + 0.03 * SHELLS[a] * SHELLS[b]) * r)
 
 

@@ -188,7 +188,7 @@ void GroundState::forces() {
   const int rank = context_.comm.rank();
   double* own = state_.forces.data() + 3 * static_cast<std::size_t>(integrals_.ranges.begin(rank));
   const double repulsive = add_band_forces(atoms_, parameters_, integrals_, bands_.density, bands_.weighted, potential_,
-                                           rank, own, state_.virial.data());
+                                           keys_.derivative_step, rank, own, state_.virial.data());
   state_.repulsive = context_.comm.sum(repulsive);
   if (interaction_) interaction_->add_forces(state_.excess, own, state_.virial.data());
   gather(state_.forces, integrals_.ranges, 3, context_.comm);

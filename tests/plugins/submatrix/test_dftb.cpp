@@ -102,7 +102,7 @@ void check_virial(const Case& c, test::World& world) {
 /// Tetrahedral CH4 molecules, turned at random, cells^3 of them.
 DftbAtoms methane(int cells) {
   DftbAtoms out;
-  constexpr double a = 7.5, bond = 2.1;
+  constexpr double a = 8.0, bond = 2.08;
   for (int x = 0; x < cells; ++x)
     for (int y = 0; y < cells; ++y)
       for (int z = 0; z < cells; ++z)
@@ -236,6 +236,8 @@ TEST_CASE("fillings: electrons, degenerate levels, entropy as the derivative") {
 TEST_CASE("submatrices: the energy and forces of the dense solver, with an error that the estimate covers") {
   test::World world;
   auto k = keys(true);
+  k.slater_koster.directory = CAMBIUM_SOURCE_DIR "/inputs/submatrix/hc";
+  k.shells = {{"C", "p"}};
   k.tolerance = 1e-7;
   const DftbState dense = Case(methane(2), k).run(world);
   k.solver = DftbKeys::Solver::submatrix;
