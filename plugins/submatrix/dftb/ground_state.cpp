@@ -144,9 +144,8 @@ void GroundState::iterate() {
     state_.change = 0.0;
     for (std::size_t a = 0; a < excess.size(); ++a) {
       residual[a] = state_.excess[a] - excess[a];
-      state_.change = std::max(state_.change, std::abs(residual[a]));
+      if (!(std::abs(residual[a]) <= state_.change)) state_.change = std::abs(residual[a]);  // NaN stays
     }
-    if (!std::isfinite(state_.change)) throw NumericalError("dftb: the charges are not finite (NaN)");
     if (state_.change < keys_.tolerance) break;
     if (state_.cycles >= keys_.cycles)
       throw NumericalError(
