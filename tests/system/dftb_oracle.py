@@ -5,6 +5,7 @@ import os
 
 import numpy
 from scipy.linalg import eigh
+from scipy.optimize import root
 from scipy.special import erfc
 
 COLUMNS = {(2, 2): (0, 1, 2), (1, 2): (3, 4), (1, 1): (5, 6), (0, 2): (7,), (0, 1): (8,), (0, 0): (9,)}
@@ -191,7 +192,7 @@ def fermi(levels, weights, electrons, kt):
     return f, mu, 2 * kt * (weights[:, None] * (f * numpy.log(g) + (1 - f) * numpy.log(h))).sum()
 
 
-def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=((0, 0, 0),), form="automatic", tolerance=1e-11):
+def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=((0, 0, 0),), form="automatic", tolerance=1e-9):
     """Energies and charges."""
     x = numpy.array(x, float)
     cell = None if cell is None else numpy.array(cell, float)
@@ -217,8 +218,9 @@ def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=
     neutral = numpy.array([sum(model.file[a, a].electrons[:model.highest[a] + 1]) for a in symbols])
     gamma = gamma_matrix(x, [model.file[a, a].hubbard[0] for a in symbols], cell) if scc else numpy.zeros((len(x),) * 2)
     weights = numpy.full(len(k_points), 1 / len(k_points))
-    excess = numpy.full(len(symbols), -charge / len(symbols))
-    for cycle in range(500):
+
+    def electrons(excess):
+        """Charges that follow from charges, and energies."""
         v = gamma @ excess
         levels, vectors, matrices = [], [], []
         for k in k_points:
@@ -232,11 +234,15 @@ def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=
             density = 2 * w * (c * fk) @ c.conj().T
             population += numpy.einsum("ij,ji->i", density, sk).real
             h0 += numpy.einsum("ij,ji->", density, hk).real
-        found = numpy.bincount(atom, population) - neutral
-        change = abs(found - excess).max()
-        if not scc or change < tolerance:
-            break
-        excess = excess + 0.2 * (found - excess)
+        return numpy.bincount(atom, population) - neutral, mu, entropy, h0
+
+    excess = numpy.full(len(symbols), -charge / len(symbols))
+    if scc:
+        solution = root(lambda x: electrons(x)[0] - x, excess, tol=1e-13)
+        excess = solution.x
+    found, mu, entropy, h0 = electrons(excess)
+    if scc and abs(found - excess).max() > tolerance:
+        raise ValueError(f"the oracle's charges still change by {abs(found - excess).max()}")
     second = found @ gamma @ found / 2
     total = h0 + second + repulsive
     return {"total_energy": total, "mermin_energy": total + entropy, "second_order_energy": second, "uncharged_energy": h0,
@@ -244,8 +250,8 @@ def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=
 
 
 # A set of formulas: no real element has it.
-SHELLS = {"H": 0, "C": 1, "X": 2}
-ATOMS = {"H": "0 0 -0.24 0 0 0 0.42 0 0 1", "C": "0.0, -0.19, -0.50, 0.0, 2*0.36 0.365 0 2 2", "X": "-0.02 -0.11 -0.40 0 0.2 0.25 0.31 0 2 2"}
+SHELLS = {"H": 0, "C": 1, "Si": 2}
+ATOMS = {"H": "0 0 -0.24 0 0 0 0.42 0 0 1", "C": "0.0, -0.19, -0.50, 0.0, 2*0.36 0.365 0 2 2", "Si": "-0.02 -0.11 -0.40 0 0.2 0.25 0.31 0 2 2"}
 LOW, HIGH = (2, 2, 2, 1, 1, 1, 1, 0, 0, 0), (2, 2, 2, 2, 2, 1, 1, 2, 1, 0)
 SCALE = (-0.05, 0.03, -0.01, -0.06, 0.03, 0.12, -0.06, -0.08, 0.13, -0.18)
 
@@ -253,7 +259,8 @@ SCALE = (-0.05, 0.03, -0.01, -0.06, 0.03, 0.12, -0.06, -0.08, 0.13, -0.18)
 def integral(a, b, i, overlap, r):
     if LOW[i] > SHELLS[a] or HIGH[i] > SHELLS[b]:
         return 0.0
-    size = 0.7 + 0.1 * SHELLS[a] + 0.13 * SHELLS[b]
+    equal = LOW[i] == HIGH[i]
+    size = 0.7 + (0.1 if equal else 0.13) * SHELLS[a] + (0.1 if equal else 0.16) * SHELLS[b]
     return (-1.4 if overlap else 1.3) * SCALE[i] * size * (1 + 0.35 * r) * math.exp(-(0.62 + 0.03 * SHELLS[a] * SHELLS[b]) * r)
 
 

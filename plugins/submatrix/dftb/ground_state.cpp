@@ -144,9 +144,8 @@ void GroundState::iterate() {
     state_.change = 0.0;
     for (std::size_t a = 0; a < excess.size(); ++a) {
       residual[a] = state_.excess[a] - excess[a];
-      state_.change = std::max(state_.change, std::abs(residual[a]));
+      if (!(std::abs(residual[a]) <= state_.change)) state_.change = std::abs(residual[a]);  // NaN stays
     }
-    if (!std::isfinite(state_.change)) throw NumericalError("dftb: the charges are not finite (NaN)");
     if (state_.change < keys_.tolerance) break;
     if (state_.cycles >= keys_.cycles)
       throw NumericalError(
@@ -188,7 +187,7 @@ void GroundState::forces() {
   const int rank = context_.comm.rank();
   double* own = state_.forces.data() + 3 * static_cast<std::size_t>(integrals_.ranges.begin(rank));
   const double repulsive = add_band_forces(atoms_, parameters_, integrals_, bands_.density, bands_.weighted, potential_,
-                                           rank, own, state_.virial.data());
+                                           keys_.derivative_step, rank, own, state_.virial.data());
   state_.repulsive = context_.comm.sum(repulsive);
   if (interaction_) interaction_->add_forces(state_.excess, own, state_.virial.data());
   gather(state_.forces, integrals_.ranges, 3, context_.comm);

@@ -24,6 +24,7 @@ struct DftbKeys {
   int cycles = 100;
   MixingKeys mixing;
   FillingKeys filling;
+  double derivative_step = 0.0;  ///< bohr
   Solver solver = Solver::dense;
   double eps = 1e-6;
   int error_sample = 8;
@@ -82,6 +83,13 @@ void DftbKeys::describe_in(deck::Describe<P>& d) {
   d("cycles", &DftbKeys::cycles, "number of self-consistency cycles after which a step fails").at_least(1).def(100);
   d("mixing", &DftbKeys::mixing, "mixing of charges between cycles");
   d("filling", &DftbKeys::filling, "occupation of states");
+  d("derivative_step", &DftbKeys::derivative_step,
+    "step of central differences for derivatives of H and S in forces; 0: exact derivatives. DFTB+ takes 0.01 bohr for "
+    "inputs up to parser version 4, 1.22e-4 bohr for later ones")
+      .unit("bohr")
+      .non_negative()
+      .less_than(0.1)
+      .def(0.0);
   d("solver", &DftbKeys::solver,
     "dense: diagonalisation at each k-point; submatrix: density matrix by the submatrix method, for large systems with "
     "a "

@@ -30,6 +30,23 @@ void fill_own_atom(const DftbParameters::Element& element, double* h, double* s)
     }
 }
 
+/// Derivatives of blocks by central differences.
+void differences(const DftbParameters& parameters, std::array<int, 2> types, bool first, std::array<double, 3> d,
+                 double step, PairBlocks& out) {
+  PairBlocks more, less;
+  for (std::size_t k = 0; k < 3; ++k) {
+    d[k] += step;
+    parameters.blocks(types[0], types[1], first, d.data(), false, more);
+    d[k] -= 2.0 * step;
+    parameters.blocks(types[0], types[1], first, d.data(), false, less);
+    d[k] += step;
+    for (std::size_t e = 0; e < more.h.size(); ++e) {
+      out.dh[k][e] = (more.h[e] - less.h[e]) / (2.0 * step);
+      out.ds[k][e] = (more.s[e] - less.s[e]) / (2.0 * step);
+    }
+  }
+}
+
 void require_apart(const DftbAtoms& atoms, int a, const DftbPairs::Pair& pair) {
   constexpr double least = 0.1;
   if (pair.r < least)
@@ -79,7 +96,7 @@ DftbIntegrals integrals_of(const DftbAtoms& atoms, const DftbParameters& paramet
 
 double add_band_forces(const DftbAtoms& atoms, const DftbParameters& parameters, const DftbIntegrals& integrals,
                        const std::vector<double>& density, const std::vector<double>& weighted,
-                       const std::vector<double>& potential, int rank, double* force, double* virial) {
+                       const std::vector<double>& potential, double step, int rank, double* force, double* virial) {
   double repulsion = 0.0;
   PairBlocks blocks;
   const int begin = integrals.ranges.begin(rank);
@@ -88,7 +105,8 @@ double add_band_forces(const DftbAtoms& atoms, const DftbParameters& parameters,
       const auto& pair = integrals.pairs.pair[e];
       if (pair.r == 0.0) continue;
       const int ta = atoms.type[a], tb = atoms.type[pair.other];
-      parameters.blocks(ta, tb, a <= pair.other, pair.d.data(), true, blocks);
+      parameters.blocks(ta, tb, a <= pair.other, pair.d.data(), step <= 0.0, blocks);
+      if (step > 0.0) differences(parameters, {ta, tb}, a <= pair.other, pair.d, step, blocks);
       const auto pushed = (a <= pair.other ? parameters.repulsion(ta, tb) : parameters.repulsion(tb, ta)).at(pair.r);
       repulsion += 0.5 * pushed.energy;
       const double v = 0.5 * (potential[a] + potential[pair.other]);

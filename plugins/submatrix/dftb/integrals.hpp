@@ -27,9 +27,10 @@ DftbIntegrals integrals_of(const DftbAtoms& atoms, const DftbParameters& paramet
 
 /// What D and W of one density matrix say of own atoms: forces (3 each) and a share of the virial of
 /// 2 Tr(D dH) + 2 Tr(D (V_a + V_b)/2 dS) - 2 Tr(W dS) and of the repulsion; returns the repulsion of own atoms.
-/// `density`, `weighted`: of both spins, blocks as above. Hartree and bohr.
+/// `density`, `weighted`: of both spins, blocks as above. `step`: of central differences for dH and dS, 0: exact.
+/// Hartree and bohr.
 double add_band_forces(const DftbAtoms& atoms, const DftbParameters& parameters, const DftbIntegrals& integrals,
                        const std::vector<double>& density, const std::vector<double>& weighted,
-                       const std::vector<double>& potential, int rank, double* force, double* virial);
+                       const std::vector<double>& potential, double step, int rank, double* force, double* virial);
 
 }  // namespace cambium::submatrix

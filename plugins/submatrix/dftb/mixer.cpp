@@ -17,7 +17,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-double dot(const Vector& a, const Vector& b) {
+double inner(const Vector& a, const Vector& b) {
   double sum = 0.0;
   for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
   return sum;
@@ -84,8 +84,8 @@ Vector Mixer::anderson(const Vector& x, const Vector& residual) const {
   std::vector<Vector> a(m, Vector(m));
   Vector b(m), out = x, best = residual;
   for (std::size_t k = 0; k < m; ++k) {
-    for (std::size_t l = 0; l < m; ++l) a[k][l] = dot(df[k], df[l]);
-    b[k] = dot(df[k], residual);
+    for (std::size_t l = 0; l < m; ++l) a[k][l] = inner(df[k], df[l]);
+    b[k] = inner(df[k], residual);
   }
   const Vector theta = solved(a, b);
   for (std::size_t k = 0; k < m; ++k)
@@ -104,7 +104,7 @@ Vector Mixer::broyden(const Vector& x, const Vector& residual) const {
     const bool last = k + 1 == x_.size();
     Vector f = difference(last ? residual : residual_[k + 1], residual_[k]);
     Vector d = difference(last ? x : x_[k + 1], x_[k]);
-    const double norm = std::sqrt(dot(f, f));
+    const double norm = std::sqrt(inner(f, f));
     if (norm == 0.0) continue;
     for (std::size_t i = 0; i < f.size(); ++i) {
       f[i] /= norm;
@@ -117,9 +117,9 @@ Vector Mixer::broyden(const Vector& x, const Vector& residual) const {
   std::vector<Vector> a(m, Vector(m));
   Vector c(m), out = x;
   for (std::size_t k = 0; k < m; ++k) {
-    for (std::size_t l = 0; l < m; ++l) a[k][l] = dot(df[k], df[l]);
+    for (std::size_t l = 0; l < m; ++l) a[k][l] = inner(df[k], df[l]);
     a[k][k] += w0 * w0;
-    c[k] = dot(df[k], residual);
+    c[k] = inner(df[k], residual);
   }
   const Vector gamma = solved(a, c);
   for (std::size_t i = 0; i < x.size(); ++i) {

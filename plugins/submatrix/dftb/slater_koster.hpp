@@ -11,8 +11,8 @@ inline constexpr int most_functions = functions_of(most_shells - 1);
 
 /// Blocks <a|H|b> and <a|S|b> of two atoms, rows of a, row-major, and their derivatives by the vector from a to b.
 struct PairBlocks {
-  std::array<double, most_functions * most_functions> h, s;
-  std::array<std::array<double, most_functions * most_functions>, 3> dh, ds;
+  std::array<double, most_functions * most_functions> h{}, s{};
+  std::array<std::array<double, most_functions * most_functions>, 3> dh{}, ds{};
 };
 
 /// Two-centre integrals turned to the direction of b from a (J. C. Slater and G. F. Koster, Phys. Rev. 94, 1498

@@ -224,4 +224,27 @@ says("flat_moments.h5: a window of 2 numbers and moments along 1 dimensions, exp
 table.file("negative.h5", {**short, "columns": numpy.array([-2, 3], "i4"), "homo": [-0.1, -0.1], "lumo": [0.1, 0.1]})
 says("negative.h5: a Hamiltonian of -2 block columns; was the file changed?", F + "[negative.h5]", deck="data.yaml", command="run")
 
+# DFTB: what of a set and of a structure cannot be used
+DFTB = """
+run: {name: dftb, directory: dftb}
+plugins: [submatrix, md]
+stages:
+  - dftb:
+      structure: {lattice: {type: diamond, a: 3.6, cells: [1, 1, 1], species: [C]}}
+      slater_koster: {directory: set}
+"""
+table.file("dftb.yaml", DFTB)
+B = "stages[0].dftb."
+says(("there is no file set/C-C.skf for the pair C and C; name the folder of a set that has it, and its separator and suffix", ""), deck="dftb.yaml")
+SET = B + "slater_koster.directory=" + os.path.join(os.environ["CAMBIUM_SOURCE"], "inputs", "submatrix", "hc")
+says("shells names H, which the structure does not have; leave it out", SET, B + "shells={H: s}", deck="dftb.yaml")
+says("shells gives C an f shell; dftb has s, p and d shells. Name a set without f, or s, p or d", SET, B + "shells={C: f}", deck="dftb.yaml")
+says("k_points has a grid and a list; leave one of them out", SET, B + "k_points={grid: [2, 2, 2], list: [[0, 0, 0, 1]]}", deck="dftb.yaml")
+says("k_points.list has a weight of -1; weights are positive", SET, B + "k_points={list: [[0, 0, 0, -1]]}", deck="dftb.yaml")
+says("k_points.list has no point with a weight; give [kx, ky, kz, weight] for at least one", SET, B + "k_points={list: []}", deck="dftb.yaml")
+says("k_points are for periodic cells; leave them out, or write periodic: true", SET, B + "k_points={grid: [2, 2, 2]}", B + "periodic=false", deck="dftb.yaml")
+says(("periodic is false, but the atoms leave only 0.9 angstrom of the cell empty along cell vector a; a molecule needs 3 angstrom: enlarge the cell, or write "
+      "periodic: true", ""), SET, B + "periodic=false", deck="dftb.yaml", command="run")
+says(("charge 100 leaves -68 electrons, but the functions hold 0 to 64", ""), SET, B + "charge=100", deck="dftb.yaml", command="run")
+
 table.run()

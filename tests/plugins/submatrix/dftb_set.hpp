@@ -25,7 +25,8 @@ inline SetFormula set_formula(const std::string& a, const std::string& b, int i,
   constexpr int low[10] = {2, 2, 2, 1, 1, 1, 1, 0, 0, 0}, high[10] = {2, 2, 2, 2, 2, 1, 1, 2, 1, 0};
   constexpr double scale[10] = {-0.05, 0.03, -0.01, -0.06, 0.03, 0.12, -0.06, -0.08, 0.13, -0.18};
   if (low[i] > shells_of(a) || high[i] > shells_of(b)) return {0.0, 0.0, 1.0};
-  const double size = 0.7 + 0.1 * shells_of(a) + 0.13 * shells_of(b);
+  const double size =
+      0.7 + (low[i] == high[i] ? 0.1 : 0.13) * shells_of(a) + (low[i] == high[i] ? 0.1 : 0.16) * shells_of(b);
   return {(overlap ? -1.4 : 1.3) * scale[i] * size, 0.35, 0.62 + 0.03 * shells_of(a) * shells_of(b)};
 }
 

@@ -1,6 +1,7 @@
 // DFTB2: forces and virial as slopes of the Mermin energy, ranks, k-points, submatrices, fillings and mixers.
 #include <iostream>
 
+#include "core/base/constants.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/submatrix/potentials/dftb.hpp"
 #include "tests/catch.hpp"
@@ -102,7 +103,7 @@ void check_virial(const Case& c, test::World& world) {
 /// Tetrahedral CH4 molecules, turned at random, cells^3 of them.
 DftbAtoms methane(int cells) {
   DftbAtoms out;
-  constexpr double a = 7.5, bond = 2.1;
+  constexpr double a = 8.0, bond = 2.08;
   for (int x = 0; x < cells; ++x)
     for (int y = 0; y < cells; ++y)
       for (int z = 0; z < cells; ++z)
@@ -236,6 +237,8 @@ TEST_CASE("fillings: electrons, degenerate levels, entropy as the derivative") {
 TEST_CASE("submatrices: the energy and forces of the dense solver, with an error that the estimate covers") {
   test::World world;
   auto k = keys(true);
+  k.slater_koster.directory = CAMBIUM_SOURCE_DIR "/inputs/submatrix/hc";
+  k.shells = {{"C", "p"}};
   k.tolerance = 1e-7;
   const DftbState dense = Case(methane(2), k).run(world);
   k.solver = DftbKeys::Solver::submatrix;
@@ -264,8 +267,9 @@ TEST_CASE("what cannot be computed is refused") {
   k.cycles = 2;
   CHECK_THROWS_WITH(
       Case(molecule(), k).run(world),
-      Catch::Matchers::Contains("dftb: charges are not self-consistent after 2 cycles: one still changes by") &&
-          Catch::Matchers::Contains("give a smaller mixing.parameter, a filling.temperature or more cycles"));
+      Catch::Matchers::Contains("dftb: charges are not self-consistent after 2 cycles: one still changes by ") &&
+          Catch::Matchers::Contains(
+              " electrons, tolerance is 1e-11; give a smaller mixing.parameter, a filling.temperature or more cycles"));
   k = keys(false);
   k.charge = 100.0;
   CHECK_THROWS_WITH(Case(molecule(), k).run(world), "charge 100 leaves -86 electrons, but the functions hold 0 to 38");
@@ -276,6 +280,29 @@ TEST_CASE("what cannot be computed is refused") {
   near.x[5] = near.x[2] + 0.01;
   CHECK_THROWS_WITH(Case(near, k).run(world),
                     "atoms 1 and 2 are 0.01 bohr apart; dftb needs at least 0.1 bohr: look at the structure");
+  // Two atoms of one function that overlap by more than 1.
+  const Scratch scratch("dftb_overlap");
+  const std::string folder = scratch.file("set");
+  std::filesystem::create_directories(folder);
+  std::string file = "0.1 41\n0 0 -0.24 0 0 0 0.0 0 0 1\n1.0 19*0.0\n";
+  for (int row = 0; row < 40; ++row) file += "9*0.0 -0.5 9*0.0 1.5\n";
+  std::ofstream(folder + "/H-H.skf") << file;
+  DftbAtoms pair;
+  pair.periodic = false;
+  pair.tag = {1, 2};
+  pair.type = {0, 0};
+  pair.x = {0.0, 0.0, 0.0, 0.0, 0.0, 1.5};
+  const std::vector<Species> hydrogen{{"H", 1.0}};
+  auto h = keys(false);
+  h.slater_koster.directory = folder;
+  const DftbParameters parameters(h.slater_koster, {}, h.repulsion, hydrogen);
+  CHECK_THROWS_WITH(ground_state(pair, parameters, h, world.context),
+                    "the file of H has a Hubbard parameter of 0; self-consistent charges need a positive one: write "
+                    "self_consistent: false, or name another set");
+  h.self_consistent = false;
+  CHECK_THROWS_WITH(ground_state(pair, parameters, h, world.context),
+                    "dftb: the overlap of the functions is not positive definite: atoms are too close for this "
+                    "parameter set, or the cell is too small for its k-points");
   Dftb::Params p;
   p.k_points.grid = {2, 1, 1};
   p.periodic = false;
@@ -286,4 +313,36 @@ TEST_CASE("what cannot be computed is refused") {
   p.k_points.grid = {1, 1, 1};
   p.filling.type = FillingKeys::Kind::gaussian;
   CHECK(p.conflict() == "solver submatrix has the Fermi filling only; write filling: {type: fermi}, or solver: dense");
+}
+
+TEST_CASE("the potential gives energy, forces and virial of the free energy in metal units") {
+  test::World world;
+  if (world.comm.size() > 1) return;  // a periodic system of the tests is one rank's
+  using constants::angstrom_per_bohr;
+  const DftbAtoms atoms = crystal();
+  Dftb::Params params;
+  static_cast<DftbKeys&>(params) = keys(true);
+  params.filling.temperature = 3000.0;
+  Dftb potential(params, world.context);
+  potential.bind(species);
+  test::PotentialCase c;
+  for (std::size_t a = 0; a < 3; ++a) {
+    c.positions.push_back({});
+    for (std::size_t k = 0; k < 3; ++k) {
+      c.box.h[a][k] = atoms.cell[a][k] * angstrom_per_bohr;
+      c.positions[a][k] = atoms.x[3 * a + k] * angstrom_per_bohr;
+    }
+  }
+  test::PeriodicSystem system(c.box, c.positions, atoms.type, 3.0, species);
+  NeighborList list;
+  build_neighbors(system.particles, potential.cutoff(), 0.5, list);
+  const auto found = test::evaluate(potential, system, list, world, {true, false});
+  const DftbState direct = Case(atoms, params).run(world);
+  CHECK(found.energy == Approx(direct.mermin * ev_per_hartree).epsilon(1e-12));
+  for (std::size_t i = 0; i < 9; ++i) {
+    CHECK(found.forces[i / 3][i % 3] == Approx(direct.forces[i] * ev_per_hartree / angstrom_per_bohr).margin(1e-9));
+    CHECK(found.virial[i] == Approx(direct.virial[i] * ev_per_hartree).margin(1e-9));
+  }
+  CHECK_THROWS_WITH(test::evaluate(potential, system, list, world, {true, true}),
+                    "dftb gives no energies and virials per atom; leave out what asks for them");
 }
