@@ -9,9 +9,14 @@
 #include "core/train/networks/mlp/trained_mlp.hpp"
 #include "core/train/optimizers/adam.hpp"
 #include "core/train/optimizers/layerwise.hpp"
+#include "core/train/optimizers/lion.hpp"
+#include "core/train/optimizers/muon.hpp"
+#include "core/train/optimizers/nadam.hpp"
+#include "core/train/optimizers/rmsprop.hpp"
 #include "core/train/optimizers/sgd.hpp"
 #include "core/train/optimizers/split.hpp"
 #include "core/train/run/evaluate.hpp"
+#include "core/train/run/export_weights.hpp"
 #include "core/train/run/predict.hpp"
 #include "core/train/run/train.hpp"
 #include "core/train/step/learning_rate.hpp"
@@ -26,6 +31,8 @@ void register_training(Registry& registry) {
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
   registry.add<Predict>("predict", "answers of a trained model to data without labels")
       .synonyms({"infer", "inference", "apply", "prediction"});
+  registry.add<ExportWeights>("export", "weights of a model as safetensors, named as PyTorch names them")
+      .synonyms({"safetensors", "export_weights", "state_dict", "save"});
   registry.add<Compress>("compress", "a trained network as products of smaller layers, within a part of its time")
       .synonyms({"low_rank", "factorise", "tucker", "svd", "prune"});
   registry.add<tune::TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]")
@@ -43,9 +50,13 @@ void register_training(Registry& registry) {
       .synonyms({"random", "shuffled", "plain"});
   registry.add<Sgd>("sgd", "stochastic gradient descent with momentum")
       .synonyms({"gradient_descent", "momentum", "nesterov", "msgd"});
-  registry.add<Adam>("adam", "mean and mean square of the gradient")
-      .synonyms({"nadam", "amsgrad", "rmsprop", "rms_prop", "adagrad"});
+  registry.add<Adam>("adam", "mean and mean square of the gradient").synonyms({"amsgrad", "adagrad"});
   registry.add<AdamW>("adamw", "Adam with decoupled weight decay").synonyms({"adam_w", "decoupled_adam"});
+  registry.add<NAdam>("nadam", "Adam with Nesterov's momentum").synonyms({"nesterov_adam"});
+  registry.add<RmsProp>("rmsprop", "gradient over the root of its mean square").synonyms({"rms_prop", "rms"});
+  registry.add<Lion>("lion", "sign of the momentum, with decoupled weight decay").synonyms({"evolved_sign", "signsgd"});
+  registry.add<Muon>("muon", "orthogonalised momentum of matrices, AdamW for vectors")
+      .synonyms({"newton_schulz", "orthogonal"});
   registry.add<Lars>("lars", "SGD with a rate for every tensor, for large batches");
   registry.add<Lamb>("lamb", "Adam with a rate for every tensor, for large batches");
   registry.add<SplitSgd>("split_sgd", "SGD on bfloat16 weights whose lower bits are optimizer state");
@@ -60,6 +71,8 @@ void register_training(Registry& registry) {
       .synonyms({"steps", "step_lr", "multistep", "multi_step", "milestones", "piecewise"});
   registry.add<CosineRate>("cosine", "half a cosine from start to stop")
       .synonyms({"cosine_annealing", "cosine_decay", "cos"});
+  registry.add<StableRate>("wsd", "constant, then falling over the last steps (warm-up-stable-decay)")
+      .synonyms({"warmup_stable_decay", "stable", "trapezoidal", "cooldown"});
   registry.add<SequenceRate>("sequence", "schedules one after the other").synonyms({"sequential", "chain", "warmup"});
 }
 

@@ -84,6 +84,18 @@ class Scripted(unittest.TestCase):
                     expected, _ = modules.train(name, self.folder, getattr(torch, precision), optimizer, rate, 20, 48)
                     np.testing.assert_allclose(losses, expected, rtol=0, atol=CLOSE[precision] * abs(expected[0]), err_msg=run)
 
+    def test_optimizers_are_those_of_pytorch(self):
+        keys = {"rmsprop": "{type: rmsprop, alpha: 0.9, eps: 1e-6, momentum: 0.5, centered: true}",
+                "nadam": "{type: nadam, betas: [0.8, 0.99], momentum_decay: 0.01}",
+                "groups": "{type: adamw, weight_decay: 0.1, groups: [{match: layers.0.weight, freeze: true}, {match: \"*.bias\", rate: 0.3, "
+                          "weight_decay: 0.2}]}"}
+        for optimizer, text in keys.items():
+            for ranks in (1, 2):
+                self.trained("mlp", optimizer, ranks=ranks, optimizer=text)
+                losses = np.genfromtxt(self.path(optimizer + "/train/training.csv"), delimiter=",", names=True)["loss"]
+                expected, _ = modules.train("mlp", self.folder, torch.float64, optimizer, 0.01, 20, 48)
+                np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-12 * abs(expected[0]), err_msg=optimizer)
+
     def session(self, name, ranks, precision, optimizer, rate, batch):
         _, loss, _, inputs, target = modules.CASES[name]
         np.savez(self.path("arrays.npz"), **inputs, **target)

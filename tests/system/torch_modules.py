@@ -102,8 +102,23 @@ def rows_of(step, batch):
     return np.arange(step * batch, (step + 1) * batch) % SAMPLES
 
 
-def optimizer_of(name, parameters, rate):
-    return torch.optim.SGD(parameters, lr=rate, momentum=0.9) if name == "sgd" else torch.optim.Adam(parameters, lr=rate)
+def optimizer_of(name, module, rate):
+    """The optimizers of test_torch_script.py, whose decks have the same keys."""
+    parameters = list(module.parameters())
+    if name == "sgd":
+        return torch.optim.SGD(parameters, lr=rate, momentum=0.9)
+    if name == "rmsprop":
+        return torch.optim.RMSprop(parameters, lr=rate, alpha=0.9, eps=1e-6, momentum=0.5, centered=True)
+    if name == "nadam":
+        return torch.optim.NAdam(parameters, lr=rate, betas=(0.8, 0.99), momentum_decay=0.01)
+    if name == "groups":
+        biases = [p for n, p in module.named_parameters() if n.endswith("bias")]
+        frozen = [p for n, p in module.named_parameters() if n == "layers.0.weight"]
+        others = [p for n, p in module.named_parameters() if n == "layers.2.weight"]
+        for parameter in frozen:
+            parameter.requires_grad_(False)
+        return torch.optim.AdamW([{"params": others}, {"params": biases, "lr": 0.3 * rate, "weight_decay": 0.2}], lr=rate, weight_decay=0.1)
+    return torch.optim.Adam(parameters, lr=rate)
 
 
 def train(name, folder, dtype, optimizer, rate, steps, batch, shares=1, decay=None):
@@ -114,7 +129,7 @@ def train(name, folder, dtype, optimizer, rate, steps, batch, shares=1, decay=No
         if key.endswith("num_batches_tracked"):
             buffer.data = buffer.data.to(torch.int64)
     loss_of = CASES[name][2]
-    stepper = optimizer_of(optimizer, module.parameters(), rate)
+    stepper = optimizer_of(optimizer, module, rate)
     losses = []
     for step in range(steps):
         stepper.zero_grad()

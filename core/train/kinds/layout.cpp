@@ -37,7 +37,7 @@ FlatLayout::FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t
     const std::int64_t from = std::max(begin, tensor.offset), to = std::min(end, tensor.offset + tensor.elements);
     if (from >= to) continue;
     Tensor piece = tensor;
-    piece.info.shape = {to - from};
+    if (to - from < tensor.elements) piece.info.shape = {to - from};
     piece.offset = from - begin;
     piece.elements = to - from;
     piece.group = 0;

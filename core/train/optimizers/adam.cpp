@@ -7,11 +7,11 @@
 namespace cambium::train {
 
 static void adam_update(const Update& u, const AdamParams& params, bool decoupled) {
-  detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {
+  detail::for_each_tensor(u.weights, params.groups, params.weight_decay, [&]<class T>(std::size_t k, TensorKeys keys) {
     const auto w = u.weights.values<T>(k);
     const auto g = u.gradients.values<T>(k);
     const auto m = u.states[0].values<T>(k), v = u.states[1].values<T>(k);
-    const AdamStep<T> advance(params, u.rate, u.step, decays ? params.weight_decay : 0.0, decoupled);
+    const AdamStep<T> advance(params, keys.rate * u.rate, u.step, keys.weight_decay, decoupled);
     detail::for_each_number(w.size(), [&](std::size_t i) { w[i] = advance(w[i], g[i], m[i], v[i]); });
   });
 }

@@ -8,6 +8,7 @@ namespace cambium::train {
 /// Numbers that every form of Adam has.
 struct AdamParams {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.0;
+  ParameterGroups groups = {};
 };
 
 namespace detail {
@@ -29,12 +30,16 @@ void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_
 class Adam : public Optimizer, public StepsOnDevice {
  public:
   struct Params : AdamParams {
-    static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.0, detail::coupled_decay); }
+    static void describe(deck::Describe<Params>& d) {
+      detail::describe_adam(d, 0.0, detail::coupled_decay);
+      detail::describe_groups(d);
+    }
   };
   Adam(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
   void step(const Update& update) override;
   void step_on_device(const DeviceUpdate& update) const override;
+  std::span<const ParameterGroup> groups() const override { return params_.groups; }
   std::vector<Citation> citations() const override;
 
  private:
@@ -45,12 +50,16 @@ class Adam : public Optimizer, public StepsOnDevice {
 class AdamW : public Optimizer, public StepsOnDevice {
  public:
   struct Params : AdamParams {
-    static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.01, detail::decoupled_decay); }
+    static void describe(deck::Describe<Params>& d) {
+      detail::describe_adam(d, 0.01, detail::decoupled_decay);
+      detail::describe_groups(d);
+    }
   };
   AdamW(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
   void step(const Update& update) override;
   void step_on_device(const DeviceUpdate& update) const override;
+  std::span<const ParameterGroup> groups() const override { return params_.groups; }
   std::vector<Citation> citations() const override;
 
  private:

@@ -8,6 +8,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/train/kinds/buffer.hpp"
+#include "core/train/optimizers/groups.hpp"
 
 namespace cambium::train {
 
@@ -38,6 +39,8 @@ class Optimizer {
   virtual void step(const Update& update) = 0;
   /// Every weight follows from its own gradient and states alone, so that a step may be made piece by piece.
   virtual bool elementwise() const { return true; }
+  /// Parameters with keys of their own; none by default.
+  virtual std::span<const ParameterGroup> groups() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }
 };
 

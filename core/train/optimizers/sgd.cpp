@@ -46,16 +46,17 @@ std::vector<Optimizer::StateInfo> Sgd::states(DType weights) const {
 }
 
 void Sgd::step(const Update& u) {
-  detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {
-    const auto w = u.weights.values<T>(k);
-    const auto g = u.gradients.values<T>(k);
-    T* v = u.states.empty() ? nullptr : u.states[0].values<T>(k).data();
-    const T momentum = static_cast<T>(params_.momentum), rate = static_cast<T>(u.rate);
-    const T decay = static_cast<T>(decays ? params_.weight_decay : 0.0);
-    detail::for_each_number(w.size(), [&](std::size_t i) {
-      w[i] = detail::sgd_step(w[i], g[i], v ? v + i : nullptr, momentum, decay, rate, params_.nesterov);
-    });
-  });
+  detail::for_each_tensor(
+      u.weights, params_.groups, params_.weight_decay, [&]<class T>(std::size_t k, TensorKeys keys) {
+        const auto w = u.weights.values<T>(k);
+        const auto g = u.gradients.values<T>(k);
+        T* v = u.states.empty() ? nullptr : u.states[0].values<T>(k).data();
+        const T momentum = static_cast<T>(params_.momentum), rate = static_cast<T>(keys.rate * u.rate);
+        const T decay = static_cast<T>(keys.weight_decay);
+        detail::for_each_number(w.size(), [&](std::size_t i) {
+          w[i] = detail::sgd_step(w[i], g[i], v ? v + i : nullptr, momentum, decay, rate, params_.nesterov);
+        });
+      });
 }
 
 std::vector<Optimizer::StateInfo> SplitSgd::states(DType weights) const {

@@ -11,17 +11,20 @@ class Sgd : public Optimizer, public StepsOnDevice {
   struct Params {
     double momentum = 0.0, weight_decay = 0.0;
     bool nesterov = false;
+    ParameterGroups groups = {};
     static void describe(deck::Describe<Params>& d) {
       d("momentum", &Params::momentum, "momentum coefficient").range(0.0, 1.0).def(0.0);
       d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
           .non_negative()
           .def(0.0);
       d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(false);
+      detail::describe_groups(d);
     }
   };
   Sgd(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
   void step(const Update& update) override;
+  std::span<const ParameterGroup> groups() const override { return params_.groups; }
   void step_on_device(const DeviceUpdate& update) const override;
 
  private:

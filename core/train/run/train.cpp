@@ -96,7 +96,8 @@ void Train::Params::describe(deck::Describe<Params>& d) {
       .formerly("explode")
       .greater_than(1.0)
       .def(1e4);
-  d("start_from", &Params::start_from, "model file (model.h5) whose weights are the first ones").def("");
+  d("start_from", &Params::start_from, "model file (model.h5), or weights as .safetensors, that training begins with")
+      .def("");
   d("seed", &Params::seed, "seed of initial weights and sample order; default: that of the run").at_least(0);
   d("ensemble_size", &Params::models,
     "networks that are trained one after the other with seeds seed, seed + 1, ..., in model_1, model_2, ...")

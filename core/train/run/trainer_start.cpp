@@ -13,6 +13,7 @@
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_keys.hpp"
+#include "core/train/weights/safetensors.hpp"
 
 namespace cambium::train {
 
@@ -144,12 +145,24 @@ void Trainer::prepare() {
                       mllog_, *context_.registry);
 }
 
+/// Weights of another program; the statistics are those of the data.
+static void start_from_tensors(const Train::Params& params, TrainingStep& step, Context& context) {
+  deck::about_key("train.start_from.tensors", "start_from", [&] {
+    const auto content = read_safetensors(params.start_from);
+    step.weights().start(
+        [&](FlatBuffer& whole) { from_torch(params.network.type, content, params.start_from, whole); });
+  });
+  context.log.info(fmt::format("weights from {}", params.start_from));
+}
+
 void Trainer::start_fresh() {
   deck::about_key("train.network.data", "dataset", "network",
                   [&] { step_.network().fit_statistics(data_.training(), context_); });
   prepare();
   if (params_.start_from.empty())
     step_.start();
+  else if (params_.start_from.ends_with(".safetensors"))
+    start_from_tensors(params_, step_, context_);
   else
     start_from_model();
   log_.open(validation_ != nullptr);

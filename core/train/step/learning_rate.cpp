@@ -54,6 +54,38 @@ void StepRate::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
+void StableRate::Params::describe(deck::Describe<Params>& d) {
+  start_key(d);
+  stop_key(d, 0.0);
+  d("decay", &Params::decay,
+    "number of last steps over which the learning rate falls; below 1, a fraction of all steps")
+      .positive()
+      .def(0.2);
+  d("shape", &Params::shape, "how the learning rate falls; root: by one minus the root of the fraction")
+      .options({{"linear", Shape::linear}, {"cosine", Shape::cosine}, {"root", Shape::root}})
+      .def(Shape::linear);
+}
+
+double StableRate::at(std::int64_t step, std::int64_t total) const {
+  const auto& p = params_;
+  const auto all = static_cast<double>(total), t = static_cast<double>(step);
+  const double last = p.decay < 1.0 ? p.decay * all : std::min(p.decay, all);
+  const double x = std::clamp((t - (all - last)) / last, 0.0, 1.0);
+  const double left = p.shape == Shape::linear   ? 1.0 - x
+                      : p.shape == Shape::cosine ? 0.5 * (1.0 + std::cos(constants::pi * x))
+                                                 : 1.0 - std::sqrt(x);
+  return p.stop + (p.start - p.stop) * left;
+}
+
+std::vector<Citation> StableRate::citations() const {
+  return {{"hu2024minicpm", R"(@article{hu2024minicpm,
+  author = {Hu, Shengding and Tu, Yuge and Han, Xu and He, Chaoqun and Cui, Ganqu and Long, Xiang and Zheng, Zhi and Fang, Yewei and Huang, Yuxiang and Zhao, Weilin and others},
+  title = {{MiniCPM}: Unveiling the Potential of Small Language Models with Scalable Training Strategies},
+  journal = {arXiv:2404.06395},
+  year = {2024}
+})"}};
+}
+
 void SequenceRate::Piece::describe(deck::Describe<Piece>& d) {
   d("steps", &Piece::steps, "length of this piece; the last takes what is left").at_least(1);
   d("rate", &Piece::rate, "schedule of this piece");

@@ -113,6 +113,25 @@ class CosineRate : public LearningRate {
   Params params_;
 };
 
+/// Warm-up-stable-decay (Hu et al. 2024), without the warm-up, which is a key of its own: start until the last `decay`
+/// steps (a number, or a fraction below 1 of the total), then to stop. With x from 0 to 1 over these, the rate is
+/// stop + (start - stop) f, f = 1 - x (linear), (1 + cos(pi x)) / 2 (cosine) or 1 - sqrt(x) (root).
+class StableRate : public LearningRate {
+ public:
+  enum class Shape { linear, cosine, root };
+  struct Params {
+    double start = 0.0, stop = 0.0, decay = 0.2;
+    Shape shape = Shape::linear;
+    static void describe(deck::Describe<Params>& d);
+  };
+  StableRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t step, std::int64_t total) const override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  Params params_;
+};
+
 /// One schedule after the other, each counting its own steps from 0.
 class SequenceRate : public LearningRate {
  public:

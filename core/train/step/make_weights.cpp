@@ -60,6 +60,7 @@ static std::string kept_on_host(const StepKeys& keys, const Optimizer& optimizer
   if (keys.parallel) return "parallel divides them among ranks";
   if (keys.direct) return "direct keeps them in few bits";
   if (keys.reduce.mode == ReduceParams::Mode::ordered) return "reduce.mode ordered adds slices there";
+  if (!optimizer.groups().empty()) return "optimizer.groups has no form for a device";
   if (!device_form_of(optimizer))
     return fmt::format("the optimizer {} has no form for a device; adam, adamw and sgd have", keys.optimizer.type);
   return {};
@@ -78,6 +79,7 @@ static bool belong_on_device(const StepKeys& keys, Network& network, const Optim
 std::unique_ptr<Weights> make_weights(const StepKeys& keys, std::uint64_t seed, Network& network, Optimizer& optimizer,
                                       std::int64_t slice, Context& context) {
   require_room_for_weights(keys, network, optimizer, context);
+  if (!optimizer.groups().empty()) require_matches(optimizer.groups(), network.parameters());
   if (belong_on_device(keys, network, optimizer, slice, context.log))
     return std::make_unique<DeviceWeights>(keys.reduce, keys.average, context.comm, network, optimizer);
   if (keys.parallel) return make_divided(keys, network, optimizer, context);

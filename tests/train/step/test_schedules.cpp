@@ -37,6 +37,16 @@ TEST_CASE("schedules are their formulas") {
   REQUIRE(world.rate("{type: linear, start: 1, stop: 0}")->at(25, 100) == Approx(0.75));
   REQUIRE(world.rate("{type: linear, start: 1, stop: 0, steps: 50}")->at(25, 100) == Approx(0.5));
   REQUIRE(world.rate("{type: linear, start: 1, stop: 0, steps: 50}")->at(70, 100) == 0.0);
+  const auto stable = [&](const std::string& more) {
+    return world.rate("{type: wsd, start: 1, stop: 0.2" + more + "}");
+  };
+  REQUIRE(stable("")->at(79, 100) == 1.0);
+  REQUIRE(stable("")->at(90, 100) == Approx(0.6));
+  REQUIRE(stable(", decay: 40")->at(60, 100) == 1.0);
+  REQUIRE(stable(", decay: 40, shape: cosine")->at(70, 100) ==
+          Approx(0.2 + 0.4 * (1 + std::cos(std::numbers::pi / 4))));
+  REQUIRE(stable(", decay: 40, shape: root")->at(70, 100) == Approx(0.2 + 0.8 * 0.5));
+  REQUIRE(stable(", decay: 400")->at(100, 100) == Approx(0.2));
   REQUIRE(world.rate("{type: polynomial, start: 1, stop: 0.1, power: 2}")->at(50, 100) == Approx(0.1 + 0.9 * 0.25));
   REQUIRE(world.rate("{type: cosine, start: 1, stop: 0.2}")->at(30, 100) ==
           Approx(0.2 + 0.4 * (1 + std::cos(0.3 * std::numbers::pi))));

@@ -1,0 +1,71 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/buffer.hpp"
+
+namespace cambium::train {
+
+/// Parameters whose names match a pattern, with keys of their own: the parameter groups of torch.optim.
+struct ParameterGroup {
+  std::string match;  ///< * stands for any characters, ? for one
+  double rate = 1.0;
+  std::optional<double> weight_decay;
+  bool freeze = false;
+  static void describe(deck::Describe<ParameterGroup>& d) {
+    d("match", &ParameterGroup::match,
+      "pattern of parameter names, as /weights of model.h5 lists them; * stands for any characters, ? for one")
+        .example("\"*.bias\"");
+    d("rate", &ParameterGroup::rate, "factor of the learning rate").non_negative().def(1.0);
+    d("weight_decay", &ParameterGroup::weight_decay, "weight decay of these parameters; default: the optimizer's")
+        .non_negative();
+    d("freeze", &ParameterGroup::freeze, "keep these parameters as they are").def(false);
+  }
+};
+
+using ParameterGroups = std::vector<ParameterGroup>;
+
+/// What an optimizer uses for one tensor.
+struct TensorKeys {
+  double rate = 1.0;          ///< factor of the learning rate
+  double weight_decay = 0.0;  ///< none of biases and norms, unless their group names one
+  bool freeze = false;        ///< the tensor stays as it is
+};
+
+/// Those of the first group that the parameter's name matches, else the optimizer's own.
+TensorKeys keys_of(const ParameterInfo& parameter, const ParameterGroups& groups, double weight_decay);
+
+/// KeyError about `optimizer.groups` when a pattern matches none of these names.
+void require_matches(std::span<const ParameterGroup> groups, std::span<const ParameterInfo> parameters);
+
+namespace detail {
+
+/// What is wrong with decay rates; empty where nothing is.
+std::string betas_problem(const std::array<double, 2>& betas);
+
+template <class P>
+void describe_groups(deck::Describe<P>& d) {
+  d("groups", &P::groups,
+    "parameters with a learning rate or weight decay of their own, by patterns of their names; the first pattern that "
+    "fits holds")
+      .def({});
+}
+
+/// Calls f.operator()<T>(k, keys) for every tensor that is not frozen, in T, the type of the weights.
+template <class F>
+void for_each_tensor(const FlatBuffer& weights, const ParameterGroups& groups, double weight_decay, F&& f) {
+  const auto& tensors = weights.layout().tensors();
+  with_real(weights.dtype(), [&]<class T>() {
+    for (std::size_t k = 0; k < tensors.size(); ++k)
+      if (const auto keys = keys_of(tensors[k].info, groups, weight_decay); !keys.freeze)
+        f.template operator()<T>(k, keys);
+  });
+}
+
+}  // namespace detail
+
+}  // namespace cambium::train

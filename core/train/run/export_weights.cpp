@@ -1,0 +1,41 @@
+#include "core/train/run/export_weights.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/log.hpp"
+#include "core/deck/about_key.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/train/weights/artifact.hpp"
+#include "core/train/weights/safetensors.hpp"
+
+namespace cambium::train {
+
+void ExportWeights::check(Context& context) { context.log.info(fmt::format("weights of {}", params_.model)); }
+
+void ExportWeights::examine(Check& check) {
+  check.will_write({params_.file, {Origin::stage, "export"}});
+  check.require_written_by("model", params_.model, {{Origin::network}});
+  check.reads(check.stage().keys["model"]);
+}
+
+Task::Outcome ExportWeights::run(Context& context) {
+  const auto model = deck::about_key("export.model", "model", [&] { return load_artifact(params_.model, context); });
+  const DType dtype = model.weights.dtype();
+  Safetensors content{dtype, to_torch(model.info.type, model.weights), {}};
+  content.metadata = {
+      {"format", "pt"}, {"type", model.info.type}, {"config", model.info.config}, {"state", model.info.state}};
+  tensors_ = static_cast<double>(content.tensors.size());
+  parameters_ = static_cast<double>(model.layout->parameters());
+  io::on_root(context.comm, [&] {
+    write_safetensors((std::filesystem::path(context.run_directory) / params_.file).string(), content);
+  });
+  return Outcome::done;
+}
+
+std::vector<Result> ExportWeights::results() const {
+  return {{"tensors", "tensors", tensors_}, {"parameters", "parameters", parameters_}};
+}
+
+}  // namespace cambium::train
