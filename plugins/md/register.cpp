@@ -41,7 +41,7 @@ void register_types(Registry& registry) {
   registry.add<Npt>("npt", "constant pressure and temperature, stochastic cell rescaling")
       .synonyms({"nph", "barostat", "isobaric", "isothermal_isobaric", "parrinello_rahman", "mtk", "mttk", "c_rescale",
                  "scr", "cell_rescale", "press_berendsen", "npt_nose_hoover", "npt_berendsen", "npt_bussi"});
-  registry.add<Fire>("fire", "minimisation of the energy at fixed cell")
+  registry.add<Fire>("fire", "minimisation of the energy, at fixed cell or at a pressure")
       .synonyms({"minimize", "minimise", "minimization", "minimisation", "minimizer", "relax", "relaxation", "optimize",
                  "optimise", "geometry_optimization", "cg", "conjugate_gradient", "bfgs", "lbfgs", "l_bfgs",
                  "steepest_descent"});

@@ -104,9 +104,9 @@ def test_pkg_config_builds_a_program_in_c():
         return
     found = {**os.environ, "PKG_CONFIG_PATH": str(next(PREFIX.glob("lib*/**/pkgconfig")))}
     flags = output("pkg-config", "--cflags", "--libs", "cambium-train", env=found).split()
-    source = SOURCE / "tests" / "train" / "session" / "session_from_c.c"
-    output("mpicc", source, *flags, "-lm", "-o", SCRATCH / "from_pkg_config")
-    output(SCRATCH / "from_pkg_config")
+    for source in (SOURCE / "tests" / "train" / "session" / "session_from_c.c", SOURCE / "tests" / "apps" / "potential_from_c.c"):
+        output("mpicc", source, *flags, "-lm", "-o", SCRATCH / "from_pkg_config")
+        output(SCRATCH / "from_pkg_config")
 
 
 def test_cmake_builds_a_program_in_c():

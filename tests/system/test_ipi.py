@@ -53,6 +53,16 @@ class Ipi(unittest.TestCase):
         self.addCleanup(listening.close)
         return listening, f"host: 127.0.0.1\n      port: {listening.getsockname()[1]}"
 
+    def accepted(self, listening, process):
+        try:
+            connection, _ = listening.accept()
+        except TimeoutError:
+            process.terminate()
+            self.fail("nobody connected: " + "".join(process.communicate(timeout=60)))
+        self.addCleanup(connection.close)
+        connection.settimeout(60)
+        return connection
+
     def ends(self, process, code=0):
         out, error = process.communicate(timeout=120)
         self.assertEqual(process.returncode, code, out + error)
@@ -88,8 +98,7 @@ class Ipi(unittest.TestCase):
         for ranks in (1, 2):
             listening, place = self.server()
             process = self.start(place, ranks=ranks)
-            connection, _ = listening.accept()
-            connection.settimeout(60)
+            connection = self.accepted(listening, process)
             connection.sendall(b"INIT".ljust(12) + struct.pack("ii", 0, 3) + b"abc")
             for scale in (1.0, 1.01):
                 energy, forces, virial = self.ask(connection, cell * scale, x * scale)
@@ -105,7 +114,7 @@ class Ipi(unittest.TestCase):
                                      (b"POSDATA".ljust(12) + bytes(144) + struct.pack("i", 7), "ipi: the server sent 7 atoms, but the structure has 256; give the structure of the server")):
             listening, place = self.server()
             process = self.start(place)
-            connection, _ = listening.accept()
+            connection = self.accepted(listening, process)
             connection.sendall(sent)
             self.assertIn(words_of_error, self.ends(process, 2).replace("\n", " "))
 
@@ -124,14 +133,14 @@ class Ipi(unittest.TestCase):
     def test_a_server_that_leaves_inside_an_answer(self):
         listening, place = self.server()
         process = self.start(place)
-        connection, _ = listening.accept()
+        connection = self.accepted(listening, process)
         connection.sendall(b"STATUS".ljust(12))
         words(connection, 12)
         connection.close()
         self.ends(process)
         listening, place = self.server()
         process = self.start(place)
-        connection, _ = listening.accept()
+        connection = self.accepted(listening, process)
         x, cell = self.positions(), 14.44 * np.eye(3)
         connection.sendall(b"POSDATA".ljust(12) + cell.tobytes() + cell.tobytes() + struct.pack("i", len(x)) + (x / BOHR).tobytes() + b"GETFORCE".ljust(12))
         connection.close()

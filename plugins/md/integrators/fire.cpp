@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/constants.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 
 namespace cambium::md {
@@ -62,7 +64,32 @@ void mix(const Dynamics& d, double a, double b) {
       });
 }
 
+/// Mean mass of all atoms (g/mol).
+double mean_mass(const Dynamics& d, const Comm& comm) {
+  const Particles& p = d.particles();
+  const auto x = p.x;
+  const auto inverse = d.inverse_masses();
+  double sum = 0.0;
+  Kokkos::parallel_reduce(
+      "fire::mass", Range(0, p.nlocal),
+      KOKKOS_LAMBDA(int i, double& s) { s += 1.0 / inverse(static_cast<int>(x(i, 3))); }, sum);
+  return comm.sum(sum) / static_cast<double>(p.nglobal);
+}
+
+/// Å of the cell's coordinate for a change of ln L by 1.
+double cell_length(const Particles& p) {
+  const auto atoms = static_cast<double>(p.nglobal);
+  return 3.0 * std::sqrt(atoms) * std::cbrt(p.box.volume() / atoms);
+}
+
 }  // namespace
+
+void Fire::look_at_cell(Dynamics& d) {
+  const auto now = d.measure();
+  const double volume = d.particles().box.volume(), trace = now.virial[0] + now.virial[4] + now.virial[8];
+  pressure_ = trace / (3.0 * volume) * constants::bar_per_ev_per_a3;
+  cell_force_ = (trace - 3.0 * volume * *params_.pressure / constants::bar_per_ev_per_a3) / cell_length(d.particles());
+}
 
 void Fire::look_at_forces(Dynamics& d) {
   const Comm& comm = d.context().comm;
@@ -75,11 +102,35 @@ void Fire::look_at_forces(Dynamics& d) {
   velocity2_ = sums[2];
   largest_force_ = largest[0];
   largest_velocity_ = largest[1];
+  power_ += cell_force_ * cell_velocity_;
+  force2_ += cell_force_ * cell_force_;
+  velocity2_ += cell_velocity_ * cell_velocity_;
 }
 
 void Fire::start(Dynamics& d) {
+  if (params_.pressure && d.frozen())
+    throw KeyError(
+        "fire.pressure.frozen", "pressure",
+        "fire: `pressure` moves every atom with the cell, so it cannot hold the groups in 'frozen' in place; "
+        "leave one of them out");
   mix(d, 0.0, 0.0);
+  mass_ = mean_mass(d, d.context().comm);
+  if (params_.pressure) look_at_cell(d);
   look_at_forces(d);
+}
+
+void Fire::resume(Dynamics& d) {
+  mass_ = mean_mass(d, d.context().comm);
+  look_at_forces(d);
+}
+
+/// Atoms and cell along their velocities.
+void Fire::move(Dynamics& d, double dt) {
+  d.drift(dt);
+  if (!params_.pressure || cell_velocity_ == 0.0) return;
+  const double length = cell_length(d.particles());
+  const double most = params_.largest_move * 3.0 * std::sqrt(static_cast<double>(d.particles().nglobal)) / length;
+  d.scale_cell(std::exp(std::clamp(cell_velocity_ * dt / length, -most, most)), 1.0);
 }
 
 void Fire::before_forces(Dynamics& d, const StepInfo& step) {
@@ -95,31 +146,50 @@ void Fire::before_forces(Dynamics& d, const StepInfo& step) {
     downhill_ = 0;
     dt_ *= shrink;
     mixing_ = start_mixing;
-    d.drift(-0.5 * dt_);  // back from the point where the path went uphill
+    move(d, -0.5 * dt_);  // back from the point where the path went uphill
     d.scale_velocities(0.0);
+    cell_velocity_ = 0.0;
     velocity2_ = largest_velocity_ = 0.0;
   }
   d.kick(dt_);
   const double b = force2_ > 0.0 ? mixing_ * std::sqrt(velocity2_ / force2_) : 0.0;
   mix(d, 1.0 - mixing_, b);
+  if (params_.pressure)
+    cell_velocity_ =
+        (1.0 - mixing_) * (cell_velocity_ + cell_force_ * dt_ / (constants::mvv2e * mass_)) + b * cell_force_;
   const double reach = d.context().comm.max(largest_norm(d, d.particles().v)) * dt_;
-  d.drift(reach > params_.largest_move ? dt_ * params_.largest_move / reach : dt_);
+  move(d, reach > params_.largest_move ? dt_ * params_.largest_move / reach : dt_);
 }
 
-void Fire::after_forces(Dynamics& d, const StepInfo&) { look_at_forces(d); }
+void Fire::after_forces(Dynamics& d, const StepInfo&) {
+  if (params_.pressure) look_at_cell(d);
+  look_at_forces(d);
+}
+
+bool Fire::finished() const {
+  const bool cell = !params_.pressure || std::abs(pressure_ - *params_.pressure) < params_.pressure_tolerance;
+  return cell && largest_force_ < params_.force_tolerance;
+}
 
 std::string Fire::summary() const {
-  return fmt::format("FIRE minimisation until no force exceeds {} eV/Å", params_.force_tolerance);
+  const auto text = fmt::format("FIRE minimisation until no force exceeds {} eV/Å", params_.force_tolerance);
+  if (!params_.pressure) return text;
+  return fmt::format("{} and the pressure is {:g} bar, to {:g} bar", text, *params_.pressure,
+                     params_.pressure_tolerance);
 }
 
 std::vector<Result> Fire::results() const {
-  return {
-      {.key = "largest_force",
-       .label = "largest force",
-       .value = largest_force_,
-       .unit = "eV/Å",
-       .remark = finished() ? "converged" : fmt::format("not below {} eV/Å; give more steps", params_.force_tolerance),
-       .digits = 3}};
+  std::vector<Result> out{{.key = "largest_force",
+                           .label = "largest force",
+                           .value = largest_force_,
+                           .unit = "eV/Å",
+                           .remark = largest_force_ < params_.force_tolerance
+                                         ? "converged"
+                                         : fmt::format("not below {} eV/Å; give more steps", params_.force_tolerance),
+                           .digits = 3}};
+  if (params_.pressure)
+    out.push_back({"pressure_of_the_relaxed_cell", "pressure of the relaxed cell", pressure_, "bar"});
+  return out;
 }
 
 std::vector<Citation> Fire::citations() const {
@@ -133,12 +203,19 @@ void Fire::save(io::Group& group) const {
   group.set_attribute("timestep", dt_);
   group.set_attribute("mixing", mixing_);
   group.set_attribute("downhill", static_cast<std::int64_t>(downhill_));
+  group.set_attribute("cell_velocity", cell_velocity_);
+  group.set_attribute("cell_force", cell_force_);
+  group.set_attribute("pressure", pressure_);
 }
 
 void Fire::load(const io::Group& group) {
   dt_ = group.attribute<double>("timestep");
   mixing_ = group.attribute<double>("mixing");
   downhill_ = static_cast<int>(group.attribute<std::int64_t>("downhill"));
+  if (!group.has_attribute("cell_velocity")) return;  // versions without `pressure`
+  cell_velocity_ = group.attribute<double>("cell_velocity");
+  cell_force_ = group.attribute<double>("cell_force");
+  pressure_ = group.attribute<double>("pressure");
 }
 
 }  // namespace cambium::md

@@ -1,17 +1,23 @@
 #pragma once
+#include <optional>
+
 #include "core/deck/describe.hpp"
 #include "plugins/md/dynamics/integrator.hpp"
 
 namespace cambium::md {
 
 /// Structure minimisation by the fast inertial relaxation engine (E. Bitzek et al., Phys. Rev. Lett. 97, 170201
-/// (2006)) in semi-implicit Euler form (J. Guenole et al., Comput. Mater. Sci. 175, 109584 (2020)). The cell is fixed.
+/// (2006)) in semi-implicit Euler form (J. Guenole et al., Comput. Mater. Sci. 175, 109584 (2020)). The cell is fixed,
+/// or keeps its shape and takes the volume of a pressure: its length is then one more coordinate, ln L times 3 sqrt(N)
+/// (V/N)^(1/3), with the mean mass of the atoms, so that it moves about as fast as they do.
 class Fire : public Integrator {
  public:
   struct Params {
     double force_tolerance = 1e-4;
     double largest_timestep = 0.01;
     double largest_move = 0.1;
+    std::optional<double> pressure;   ///< bar
+    double pressure_tolerance = 1.0;  ///< bar
     static void describe(deck::Describe<Params>& d) {
       d("force_tolerance", &Params::force_tolerance, "stop when no atom feels more")
           .unit("eV/angstrom")
@@ -27,16 +33,23 @@ class Fire : public Integrator {
           .unit("angstrom")
           .positive()
           .def(0.1);
+      d("pressure", &Params::pressure, "pressure of the relaxed cell, which keeps its shape; a fixed cell when absent")
+          .unit("bar");
+      d("pressure_tolerance", &Params::pressure_tolerance, "stop when the pressure is no farther away")
+          .unit("bar")
+          .positive()
+          .def(1.0);
     }
   };
   Fire(const Params& params, Context&) : params_(params) {}
 
   void start(Dynamics&) override;
-  void resume(Dynamics& d) override { look_at_forces(d); }
+  void resume(Dynamics&) override;
+  bool needs_totals(std::int64_t) const override { return params_.pressure.has_value(); }
   void before_forces(Dynamics&, const StepInfo&) override;
   void after_forces(Dynamics&, const StepInfo&) override;
   bool conserves_energy() const override { return false; }
-  bool finished() const override { return largest_force_ < params_.force_tolerance; }
+  bool finished() const override;
   std::string summary() const override;
   std::vector<Result> results() const override;
   std::vector<Citation> citations() const override;
@@ -45,6 +58,8 @@ class Fire : public Integrator {
 
  private:
   void look_at_forces(Dynamics&);
+  void look_at_cell(Dynamics&);
+  void move(Dynamics&, double dt);
 
   Params params_;
   double dt_ = 0.0;
@@ -52,6 +67,10 @@ class Fire : public Integrator {
   int downhill_ = 0;  ///< steps since the power was last negative
   double largest_force_ = 1e300;
   double power_ = 0.0, force2_ = 0.0, velocity2_ = 0.0, largest_velocity_ = 0.0;
+  // Of the cell's coordinate:
+  double mass_ = 0.0;                              ///< g/mol
+  double cell_force_ = 0.0, cell_velocity_ = 0.0;  ///< eV/Å, Å/ps
+  double pressure_ = 0.0;                          ///< bar
 };
 
 }  // namespace cambium::md

@@ -23,7 +23,7 @@ Moments oscillator(int length) {
   md::NoseHooverChain thermostats(length, 1.0);
   double x = 1.0, v = 0.0, low = 1e300, high = -1e300;
   Moments m;
-  const int steps = 2'000'000;
+  const int steps = 600'000;
   for (int n = 0; n < steps; ++n) {
     v *= thermostats.advance(0.5 * v * v, 1.0, temperature, 0.5 * dt);
     v -= 0.5 * dt * x;

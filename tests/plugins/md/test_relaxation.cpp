@@ -117,3 +117,40 @@ TEST_CASE("a minimisation that was interrupted goes on as if it had not been") {
   CHECK(resumed.measure()[potential] == whole.measure()[potential]);
   CHECK(largest_move(resumed.atoms(), whole.atoms(), 0, 256) == 0.0);
 }
+
+TEST_CASE("a cell of fixed shape relaxes to the volume of its pressure") {
+  const auto relaxed = [&](double a, double bar) {
+    MdRun run(
+        copper + crystal("Cu", a, 0.1) +
+        fmt::format("integrator: {{type: fire, force_tolerance: 1e-6, pressure: {}, pressure_tolerance: 0.1}}\n", bar));
+    const int steps = relax(run, 3000);
+    INFO("from " << a << " Å to " << bar << " bar: " << steps << " steps");
+    CHECK(run.physics().finished());
+    const auto now = run.measure();
+    CHECK(now[pressure] == Approx(bar).margin(0.2));
+    return std::cbrt(now[volume] / 64.0);
+  };
+  const double from_below = relaxed(3.5, 0.0), from_above = relaxed(3.75, 0.0);
+  CHECK(from_below == Approx(from_above).epsilon(1e-7));
+  // The minimum of the lattice's energy: energies of perfect crystals around it are not lower.
+  const auto energy = [&](double a) { return MdRun(copper + crystal("Cu", a, 0.0)).measure()[potential]; };
+  CHECK(energy(from_below) < energy(from_below + 0.01));
+  CHECK(energy(from_below) < energy(from_below - 0.01));
+  CHECK(relaxed(3.6, 1e5) < from_below - 0.01);
+}
+
+TEST_CASE("relaxation to a pressure resumes to the last bit, and holds no frozen atoms") {
+  const Scratch scratch("fire_pressure");
+  const auto path = scratch.file("half.h5");
+  const std::string deck = copper + crystal("Cu", 3.7, 0.1) + "integrator: {type: fire, pressure: 0}\n";
+  MdRun whole(deck);
+  whole.advance(15);
+  whole.write_checkpoint(path);
+  whole.advance(15);
+  MdRun second(deck, path);
+  second.advance(15);
+  CHECK(second.measure() == whole.measure());
+  CHECK(message([&] { MdRun(deck + "groups: {wall: {tags: [[1, 4]]}}\nfrozen: [wall]\n"); }) ==
+        "fire: `pressure` moves every atom with the cell, so it cannot hold the groups in 'frozen' in place; leave one "
+        "of them out");
+}
