@@ -54,6 +54,11 @@ const LammpsAtomStyle* style_named(std::string_view name) {
 
 int LammpsAtomStyle::type() const { return place_of_column(columns, "type"); }
 int LammpsAtomStyle::position() const { return place_of_column(columns, "x"); }
+int LammpsAtomStyle::charge() const {
+  const auto all = split(columns);
+  const auto found = std::find(all.begin(), all.end(), "q");
+  return found == all.end() ? -1 : static_cast<int>(found - all.begin());
+}
 int LammpsAtomStyle::words() const { return static_cast<int>(split(columns).size()) - (open() ? 1 : 0); }
 bool LammpsAtomStyle::fits(int n) const { return open() ? n >= words() : n == words() || n == words() + image_flags; }
 

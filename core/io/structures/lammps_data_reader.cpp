@@ -192,6 +192,21 @@ class DataFile {
     return std::move(s_);
   }
 
+  /// By ids, in e.
+  std::vector<double> read_charges() {
+    read_title();
+    header_.read(lines_, units_.length);
+    while (!lines_.section().empty() && s_.x.empty()) read_section();
+    if (s_.x.empty()) throw InputError(fmt::format("{} has no section Atoms", file_.path()));
+    if (charges_.empty())
+      throw InputError(fmt::format(
+          "{}: its section Atoms has no charges, those of atom style charge or full; give charges by species",
+          file_.path()));
+    std::vector<double> out(charges_.size());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = charges_[row_of_tag_[i]];
+    return out;
+  }
+
  private:
   void read_title() {
     const bool chosen = !style_.empty();
@@ -312,6 +327,7 @@ class DataFile {
     if (header_.atoms == 0) file_.fail("the header has no line 'N atoms', which says how many lines Atoms has");
     const LammpsAtomStyle& style = style_of_atoms();
     const auto type = static_cast<std::size_t>(style.type()), position = static_cast<std::size_t>(style.position());
+    const int charge = style.charge();
     for (std::int64_t n = 0; n < header_.atoms; ++n) {
       if (!lines_.next()) file_.fail(fmt::format("the file ends after {} of {} atoms", n, header_.atoms));
       const int words = lines_.count();
@@ -324,6 +340,8 @@ class DataFile {
       for (std::size_t k = 0; k < 3; ++k) x[k] = units_.length * file_.real(lines_.word(position + k), "a position");
       x = s_.axes.inside(x.data());
       auto& image = s_.image.emplace_back();
+      if (charge >= 0)
+        charges_.push_back(units_.charge * file_.real(lines_.word(static_cast<std::size_t>(charge)), "a charge"));
       if (style.open() ? !flags_ : words == style.words()) continue;
       const auto first = static_cast<std::size_t>(words) - 3;
       for (std::size_t k = 0; k < 3; ++k)
@@ -418,7 +436,7 @@ class DataFile {
   DataHeader header_;
   Structure s_;
   std::vector<std::string> labels_, unread_;
-  std::vector<double> masses_;
+  std::vector<double> masses_, charges_;
   bool flags_ = false;             ///< lines end with three whole numbers
   std::vector<std::int64_t> old_;  ///< ids of the file, where they were changed
   std::vector<std::size_t> row_of_tag_;
@@ -433,5 +451,7 @@ Structure read_lammps_data(const std::string& path, std::span<const std::string>
   scatter(comm, structure);
   return structure;
 }
+
+std::vector<double> read_lammps_charges(const std::string& path) { return DataFile(path, {}, "").read_charges(); }
 
 }  // namespace cambium::io

@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/particles/structure.hpp"
 
@@ -17,5 +18,10 @@ namespace cambium::io {
 /// made 1 to N. Throws InputError with file:line for anything else.
 Structure read_lammps_data(const std::string& path, std::span<const std::string> species, const Comm& comm,
                            const std::string& units = "");
+
+/// Charges (e) of the atoms of a LAMMPS data file, by the ids that read_lammps_data() gives (1 first): column q of the
+/// section Atoms, in the units that the title names, else those of metal. To be called by one rank. InputError as
+/// read_lammps_data(), and for a style without charges.
+std::vector<double> read_lammps_charges(const std::string& path);
 
 }  // namespace cambium::io

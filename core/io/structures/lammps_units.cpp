@@ -16,10 +16,10 @@ struct StyleOfUnits {
 constexpr StyleOfUnits styles_of_units[] = {
     {"metal", {1.0, 1.0, 1.0}},
     {"real", {1.0, 1000.0, 1.0}},
-    {"si", {1e10, 1e-2, 1e3 * constants::avogadro}},
-    {"cgs", {1e8, 1e-4, constants::avogadro}},
+    {"si", {1e10, 1e-2, 1e3 * constants::avogadro, 1.0 / constants::elementary_charge}},
+    {"cgs", {1e8, 1e-4, constants::avogadro, 1.0 / (2.99792458e9 * constants::elementary_charge)}},
     {"electron", {constants::angstrom_per_bohr, 1000.0 * constants::angstrom_per_bohr, 1.0}},
-    {"micro", {1e4, 1e-2, 1e-12 * constants::avogadro}},
+    {"micro", {1e4, 1e-2, 1e-12 * constants::avogadro, 1e-12 / constants::elementary_charge}},
     {"nano", {10.0, 1e-2, 1e-18 * constants::avogadro}}};
 
 bool letter_of_title(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }

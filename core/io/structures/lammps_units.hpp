@@ -5,9 +5,9 @@
 
 namespace cambium::io {
 
-/// LAMMPS' units of a style, in Å, Å/ps and g/mol.
+/// LAMMPS' units of a style, in Å, Å/ps, g/mol and elementary charges.
 struct LammpsUnits {
-  double length = 1.0, velocity = 1.0, mass = 1.0;
+  double length = 1.0, velocity = 1.0, mass = 1.0, charge = 1.0;
 };
 
 /// Of real, metal, si, cgs, electron, micro and nano; none for any other word. Velocities of electron are Bohr/fs, as

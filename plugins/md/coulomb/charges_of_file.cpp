@@ -4,12 +4,14 @@
 
 #include "core/base/error.hpp"
 #include "core/io/structures/extxyz_frames.hpp"
+#include "core/io/structures/lammps_data_reader.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/particles/atom_ids.hpp"
 
 namespace cambium::md {
 
 static std::vector<double> read_charges(const std::string& path) {
+  if (!path.ends_with("xyz")) return io::read_lammps_charges(path);
   io::ExtxyzReader reader(path, {.motion = true, .forces = false, .force = {}});
   const auto frame = reader.at(-1);
   if (frame.charge.empty())

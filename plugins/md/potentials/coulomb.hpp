@@ -32,8 +32,9 @@ class Coulomb : public Potential {
     static void describe(deck::Describe<Params>& d) {
       d("charges", &Params::charges, "charges by species, in elementary charges").def({}).example("{Na: 1, Cl: -1}");
       d("charges_from", &Params::charges_from,
-        "extended XYZ file whose column charge (or charges, initial_charges, q) gives the charge of each atom, by id; "
-        "without it, charges by species")
+        "file of each atom's charge, by id: extended XYZ with a column charge, charges, initial_charges or q, or "
+        "LAMMPS data "
+        "with charges; without it, charges by species")
           .def("");
       d("method", &Params::method,
         "mesh: smooth particle-mesh Ewald; ewald: Ewald sum wave by wave, for small cells; dsf: damped shifted force "

@@ -205,6 +205,24 @@ TEST_CASE("charges of atoms come from a file, by id") {
   c.potential->bind(c.species);
   const auto by_id = c.evaluate(s, world);
   CHECK(by_id.energy == by_species.energy);
+  const auto data = scratch.file("salt.data");
+  for (const auto& [title, unit] : {std::pair{"units = metal", 1.0}, {"units = micro", 1.602176634e-7}}) {
+    std::ofstream lammps(data);
+    lammps << "salt, " << title << "\n\n"
+           << c.positions.size() << " atoms\n2 atom types\n\n"
+           << "0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nAtoms # full\n\n";
+    for (std::size_t i = c.positions.size(); i-- > 0;)
+      lammps << fmt::format("{} 1 {} {} 0 0 0 0 0 0\n", i + 1, i % 2 + 1, (i % 2 ? -1.0 : 1.0) * unit);
+    lammps.close();
+    params.charges_from = data;
+    c.potential = std::make_unique<Coulomb>(params, world.context);
+    c.potential->bind(c.species);
+    CHECK(c.evaluate(s, world).energy == Approx(by_species.energy).epsilon(1e-14));
+  }
+  std::ofstream(data)
+      << "salt\n\n1 atoms\n1 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nAtoms\n\n1 1 0 0 0\n";
+  CHECK(message([&] { Coulomb(params, world.context); }) ==
+        data + ": its section Atoms has no charges, those of atom style charge or full; give charges by species");
   c.positions.resize(14);
   c.types.resize(14);
   auto fewer = c.system();
