@@ -138,7 +138,7 @@ MoleculeBatch MessagePassing::molecules(const TorchBatch& batch) const {
   return molecule_batch(batch.samples(), elements_, params_.cutoff, real());
 }
 
-/// What the network adds to the reference, (molecules), in units of deviation_.
+/// Correction of the network to the reference, (molecules), in units of deviation_.
 Tensor MessagePassing::rest(const MoleculeBatch& m) {
   const auto pairs = pair_geometry(m.position, m.first, m.second, params_.cutoff, params_.radial);
   enter(0);

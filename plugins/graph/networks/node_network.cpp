@@ -88,7 +88,7 @@ static void require_fit(const Graph& graph, const std::string& name, std::int64_
                     graph.source, graph.classes - 1, name, classes));
 }
 
-/// Whether features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
+/// True if features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
 /// that nearly cancel. Collective for a divided graph; says what it found.
 static bool divides_features(const Graph& graph, std::optional<bool> asked, const std::string& name, const Comm& comm,
                              Log& log) {
@@ -189,7 +189,7 @@ void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorR
   engine_->begin_evaluation(graph, weights);
 }
 
-/// Whether the most probable class is another one, and minus the logarithm of the right one's probability.
+/// True if the most probable class is another one, and minus the logarithm of the right one's probability.
 static std::array<double, 2> errors_of(const std::vector<double>& scores, std::int32_t label) {
   return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0, -scores[label]};
 }
