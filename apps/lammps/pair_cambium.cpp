@@ -155,7 +155,7 @@ double PairCambium::init_one(int i, int j) {
   return bridge_->cutoff();
 }
 
-/// Whether a style of a hybrid has pairs of types to which this one has species, too.
+/// True if a style of a hybrid has pairs of types to which this one has species, too.
 bool PairCambium::leaves_out_types() const {
   const int types = atom->ntypes;
   for (int i = 1; i <= types; ++i)
@@ -164,8 +164,8 @@ bool PairCambium::leaves_out_types() const {
   return false;
 }
 
-/// What LAMMPS' own lists leave out: pairs of types that are another style's, and those of `neigh_modify exclude`, by
-/// which Monte Carlo moves take atoms away, too.
+/// Pairs that LAMMPS' own lists leave out: pairs of types that are another style's, and those of `neigh_modify
+/// exclude`, by which Monte Carlo moves take atoms away, too.
 bool PairCambium::left_out(int i, int j) const {
   const int a = atom->type[i], b = atom->type[j];
   if (!covers_[a * (atom->ntypes + 1) + b]) return true;
@@ -184,7 +184,7 @@ bool PairCambium::left_out(int i, int j) const {
   return false;
 }
 
-/// Whether other pairs interact than the list holds: LAMMPS has made new lists, or has changed types that decide it.
+/// True if other pairs interact than the list holds: LAMMPS has made new lists, or has changed types that decide it.
 bool PairCambium::rows_changed() {
   const int rows = atom->nlocal + atom->nghost;
   const bool types =

@@ -3,7 +3,7 @@
 
 namespace cambium {
 
-/// What a rank gave to others and took from them.
+/// Bytes that a rank sent and received.
 struct MessageTotals {
   std::int64_t messages = 0;     ///< from this rank to one other
   std::int64_t collectives = 0;  ///< in which this rank took part

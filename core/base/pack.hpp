@@ -144,7 +144,7 @@ CAMBIUM_VECTOR_OF(float, std::int32_t, 32)
 CAMBIUM_VECTOR_OF(float, std::int32_t, 64)
 #undef CAMBIUM_VECTOR_OF
 
-/// What depends on the instruction set; specialised in pack_avx512.hpp.
+/// Parts that depend on the instruction set; specialised in pack_avx512.hpp.
 template <class T, int W>
 struct PackOps {
   using Values = typename VectorOf<T, W * sizeof(T)>::Values;

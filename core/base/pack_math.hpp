@@ -34,7 +34,7 @@ CAMBIUM_INTEGER_LANES(float, std::int32_t, 32)
 CAMBIUM_INTEGER_LANES(float, std::int32_t, 64)
 #undef CAMBIUM_INTEGER_LANES
 
-/// What tanh() needs to know of a floating-point format.
+/// Constants of a floating-point format that tanh() needs.
 template <class T>
 struct TanhFormat;
 template <>

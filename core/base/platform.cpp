@@ -77,7 +77,7 @@ static BlasKind blas_kind() {
   return kind ? static_cast<BlasKind>(kind()) : BlasKind::sequential;
 }
 
-/// Whether an OpenBLAS of this configuration chooses kernels as it is loaded.
+/// True if an OpenBLAS of this configuration chooses kernels as it is loaded.
 static bool has_kernels_of_many(const std::string& config) { return config.find("DYNAMIC_ARCH") != std::string::npos; }
 
 BlasInfo blas_info() {
@@ -156,7 +156,7 @@ void apply_platform_settings(char** argv) {
   execv("/proc/self/exe", argv);  // on failure the program simply goes on; the banner will warn
 }
 
-/// Whether the system gives so many bytes of addresses in pieces of this size.
+/// True if the system gives so many bytes of addresses in pieces of this size.
 static bool can_map(std::size_t piece, int pieces) {
   std::vector<void*> taken;
   for (int k = 0; k < pieces; ++k) {

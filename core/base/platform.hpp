@@ -3,7 +3,7 @@
 
 namespace cambium {
 
-/// What linear algebra this process really uses.
+/// Linear algebra that this process really uses.
 struct BlasInfo {
   std::string library;  ///< "OpenBLAS 0.3.21" or "reference BLAS"
   std::string core;     ///< kernel set that OpenBLAS chose, e.g. "Cooperlake"

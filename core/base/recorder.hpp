@@ -10,7 +10,7 @@
 
 namespace cambium {
 
-/// What the time of a program goes into, by the part of the machine that is at work.
+/// Kinds of time of a program, by the part of the machine that is at work.
 enum class WorkKind : unsigned char {
   matrix,          ///< products of matrices, factorizations
   elementwise,     ///< vector unit: one result for each element
@@ -25,7 +25,7 @@ constexpr int work_kinds = 8;
 /// "matrix", "elementwise", ...
 const char* name_of(WorkKind kind);
 
-/// What a piece of work amounts to, counted and not measured; 0 where it is not known.
+/// Cost of a piece of work, counted and not measured; 0 where it is not known.
 struct Amount {
   double flops = 0.0, bytes = 0.0;  ///< bytes: that must pass memory, the network or the file system at least
   int word = 8;                     ///< bytes of a number: the roofs of 4 and 8 differ
@@ -105,8 +105,8 @@ class Recorder {
 /// That which records the calling thread; null when nothing does, which is the usual case and costs one test.
 Recorder* recorder();
 
-/// What tells a recorder of regions that other libraries run through (kernels, operators): called with true as a
-/// recorder begins and with false as it ends. For the whole program.
+/// Interface that tells a recorder of regions that other libraries run through (kernels, operators): called with true
+/// as a recorder begins and with false as it ends. For the whole program.
 void add_region_source(std::function<void(bool)> source);
 
 /// Who is told of sections of Timing, whether or not a profile is taken; nobody where they are null.

@@ -21,7 +21,7 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
 std::string join(std::span<const std::string> words, std::string_view separator = ", ");
 std::string_view trim(std::string_view text);
 
-/// What a file holds; nothing where it cannot be read, as where a folder has its name.
+/// Content of a file; nothing where it cannot be read, as where a folder has its name.
 std::string text_of_file(const std::string& path);
 
 /// Shortest decimal text that reads back as the same double.

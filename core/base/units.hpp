@@ -20,7 +20,7 @@ Dimension operator*(Dimension a, Dimension b);
 Dimension operator/(Dimension a, Dimension b);
 Dimension power(Dimension a, int n);
 
-/// What kind of quantity this is, for messages: "time", "pressure", "length^2/time", "number without unit".
+/// Kind of this quantity, for messages: "time", "pressure", "length^2/time", "number without unit".
 std::string describe(Dimension dimension);
 
 /// A unit of measurement: `factor` is its size in SI (m, s, kg, K, C).

@@ -247,7 +247,7 @@ void lossy_decode(std::span<const std::byte> bytes, std::span<T> values) try {
   if (h.info.bytes_per_value != sizeof(T) || h.info.elements() != std::ssize(values))
     throw InputError(fmt::format("the compressed array has {} values of {} bytes, expected {} of {} bytes",
                                  h.info.elements(), h.info.bytes_per_value, values.size(), sizeof(T)));
-  // Of each value at most its place, itself, a large difference and a code; and the lengths of the codes.
+  // For each value at most its place, itself, a large difference and a code; and the lengths of the codes.
   constexpr std::uint64_t beside_a_value = 16, beside_all = 1 << 20;
   if (h.length > values.size() * (sizeof(T) + beside_a_value) + beside_all) throw DamagedStream{};
   const auto before = bytes.first(bytes.size() - in.rest().size());

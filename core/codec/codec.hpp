@@ -15,9 +15,9 @@ struct LossyBound {
   double value = 1e-3;
 };
 
-/// What predicts a value from those before it. `automatic` tries both and takes Lorenzo's prediction where it is
-/// smaller by 5 %: at the same bound, interpolation leaves the smaller mean error (of a PSNR: the smaller stream).
-/// `zfp`: no prediction but ZFP's transform of blocks, with the values beyond the bound beside it.
+/// Predictor of a value from those before it. `automatic` tries both and takes Lorenzo's prediction where it is smaller
+/// by 5 %: at the same bound, interpolation leaves the smaller mean error (of a PSNR: the smaller stream). `zfp`: no
+/// prediction but ZFP's transform of blocks, with the values beyond the bound beside it.
 enum class LossyPredictor { automatic, interpolation, lorenzo, zfp };
 
 /// Encodes a row-major array of float or double so that every finite value comes back within the bound, and every other
@@ -39,13 +39,13 @@ template <class T>
 double bound_for_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
                       LossyPredictor predictor);
 
-/// What `bound` means for this array, as an absolute bound (psnr: a search); 0 asks for exact storage: a constant
+/// Meaning of `bound` for this array, as an absolute bound (psnr: a search); 0 asks for exact storage: a constant
 /// array, or one without a finite value. InputError when it is not a positive number.
 template <class T>
 double absolute_bound(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                       LossyPredictor predictor);
 
-/// What an encoded array says of itself.
+/// Header of an encoded array.
 struct LossyInfo {
   int bytes_per_value = 4;                               ///< 4: float, 8: double
   double bound = 0.0;                                    ///< absolute; 0 when every value is exact

@@ -50,7 +50,7 @@ struct Quantizer {
   }
 };
 
-/// What stands for a value that is not finite while others are predicted from it.
+/// Substitute of a value that is not finite while others are predicted from it.
 template <class T>
 T stand_in(T prediction) {
   return std::isfinite(prediction) ? prediction : T(0);

@@ -1,4 +1,4 @@
-// What compares, combines truths and chooses: the loosest levels of the grammar.
+// Operators that compare, combine truths and choose: the loosest levels of the grammar.
 #include <fmt/format.h>
 
 #include "core/deck/expression_parser.hpp"

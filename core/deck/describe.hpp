@@ -76,7 +76,7 @@ class Key : public detail::KeyOf<P> {
     return *this;
   }
 
-  /// What an earlier version called this key. Decks that say so still run, with a hint.
+  /// Name of this key in an earlier version. Decks that say so still run, with a hint.
   Key& formerly(std::string_view name) {
     spec.formerly.emplace_back(name);
     return *this;

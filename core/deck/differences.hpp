@@ -14,11 +14,11 @@ struct Difference {
   bool scalar = false;   ///< a single value in both, so that `path=to` on a command line changes it
 };
 
-/// What differs between two values, leaf by leaf, in the order of the first; notes are left out and numbers are
-/// compared as numbers. Lists of numbers and words differ as a whole.
+/// Differences between two values, leaf by leaf, in the order of the first; notes are left out and numbers are compared
+/// as numbers. Lists of numbers and words differ as a whole.
 std::vector<Difference> differences(const Node& first, const Node& second);
 
-/// Whether `pattern` ("checkpoint", "output[].every") names a key or something around it; "[]" stands for any index.
+/// True if `pattern` ("checkpoint", "output[].every") names a key or something around it; "[]" stands for any index.
 bool covers(std::string_view pattern, std::string_view path);
 
 }  // namespace cambium::deck

@@ -15,7 +15,7 @@ struct Variable {
   std::string unit;
 };
 
-/// What is wrong with an expression and where: `column` counts from 1 within its text. what() adds the text and a
+/// Error in an expression and its location: `column` counts from 1 within its text. what() adds the text and a
 /// caret.
 class ExpressionError : public InputError {
  public:

@@ -31,7 +31,7 @@ std::vector<Unit> declared_units(std::string_view unit, std::span<const Variable
 
 bool is_operator(std::string_view word) { return word == "and" || word == "or" || word == "not"; }
 
-/// What an operator of other languages is written as here.
+/// Spellings of an operator in other languages.
 std::string_view other_spelling(char c) {
   return c == '&' ? "; write 'and'" : c == '|' ? "; write 'or'" : c == '?' ? "; write if(condition, a, b)" : "";
 }

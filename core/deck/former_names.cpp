@@ -24,7 +24,7 @@ bool has(const std::vector<Node::Entry>& entries, std::string_view key) {
   return std::any_of(entries.begin(), entries.end(), [&](const Node::Entry& entry) { return entry.key == key; });
 }
 
-/// What a map gives for a key, under whichever name; else the key's default.
+/// Value of a key in a map, under whichever name; else the key's default.
 Node given_for(const Node& map, const KeySpec& spec) {
   if (map.has(spec.name)) return map[spec.name];
   for (const auto& former : spec.formerly)

@@ -29,7 +29,7 @@ Node child(const Node& node, std::string_view step) {
   return read.ec == std::errc() ? node.item(index) : Node();
 }
 
-/// Of character `column` of a scalar, from 1.
+/// For character `column` of a scalar, from 1.
 Mark mark_inside(const Node& scalar, std::size_t column) {
   Mark mark = scalar.mark();
   if (mark.line == 0) return mark;

@@ -25,7 +25,7 @@ class PlacedError : public DeckError {
   explicit PlacedError(const std::vector<PlacedText>& all, const std::string& last = "");
   /// what() with the identifiers.
   const std::string& verbose() const { return verbose_; }
-  /// Of a single complaint.
+  /// For a single complaint.
   const std::string& id() const { return id_; }
 
  private:

@@ -7,8 +7,8 @@
 
 namespace cambium::deck {
 
-/// What is wrong with a deck, with its place: one line each, "file:line:col: path: text", and at last "3 problems in
-/// FILE"; or the one complaint of a type that could not be made.
+/// Error in a deck, with its location: one line each, "file:line:col: path: text", and at last "3 problems in FILE"; or
+/// the one complaint of a type that could not be made.
 class DeckError : public InputError {
  public:
   using InputError::InputError;
@@ -28,7 +28,7 @@ class Problems {
   /// The same problem at the same place is kept once.
   void add(Mark mark, std::string path, std::string text);
 
-  /// What a reader should know of a deck that is right: a name that has changed. The same at one place is kept once.
+  /// Hint about a deck that is right: a name that has changed. The same at one place is kept once.
   void hint(Mark mark, std::string path, std::string text);
   const std::vector<Problem>& hints() const { return hints_; }
 

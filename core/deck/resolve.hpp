@@ -13,12 +13,12 @@ Node resolve(const Node& map, const Schema& schema, const TypeTable& types);
 /// The same as YAML text.
 std::string resolved(const Node& map, const Schema& schema, const TypeTable& types);
 
-/// What a plain word stands for where a block is expected: its key `type`, one of some words, so that {attention:
-/// linear} is {attention: {type: linear}}. Null where the block has no such key.
+/// Meaning of a plain word where a block is expected: its key `type`, one of some words, so that {attention: linear} is
+/// {attention: {type: linear}}. Null where the block has no such key.
 const KeySpec* word_key(const Schema& block);
 
-/// What a plain number stands for where a type is chosen: the only key of this kind's type `constant`, a number, so
-/// that {learning_rate: 1e-3} is {learning_rate: {type: constant, start: 1e-3}}. Null where there is no such type.
+/// Meaning of a plain number where a type is chosen: the only key of this kind's type `constant`, a number, so that
+/// {learning_rate: 1e-3} is {learning_rate: {type: constant, start: 1e-3}}. Null where there is no such type.
 const KeySpec* number_key(const TypeTable& types, std::string_view kind);
 
 /// A value inside all its lists and maps, with such a short form written out; any other value as it is.

@@ -15,7 +15,7 @@ namespace cambium::deck {
 
 struct Schema;
 
-/// What a value is made of once lists and maps around it are taken off.
+/// Leaf of a value once lists and maps around it are taken off.
 enum class Leaf { number, integer, boolean, text, option, expression, map, choice };
 
 /// One layer around a leaf: a list of any length, a list of `count` items, or a map with free keys.
@@ -58,7 +58,7 @@ struct KeySpec {
   std::string choice_kind;               ///< of Leaf::choice
   ChoiceForm form = ChoiceForm::nested;
 
-  /// What a value must be, limits and unit included: "a number > 0 ps", "a list of 3 whole numbers".
+  /// Description of the allowed values, limits and unit included: "a number > 0 ps", "a list of 3 whole numbers".
   std::string expected() const;
   /// The same of an item inside the first `depth` shapes.
   std::string expected(std::size_t depth) const;
@@ -84,7 +84,7 @@ struct TypeEntry {
   std::function<void(const Node&, Problems&)> validate;
 };
 
-/// What can be named in a deck; the Registry is one.
+/// Table of the types that a deck can name; the Registry is one.
 class TypeTable {
  public:
   virtual ~TypeTable() = default;

@@ -71,7 +71,7 @@ class Builder : public YAML::EventHandler {
   }
 
  private:
-  /// Of a value with all that it holds, aliases unfolded: values, and bytes of their texts.
+  /// For a value with all that it holds, aliases unfolded: values, and bytes of their texts.
   struct Size {
     std::size_t values = 1, bytes = 0;
   };
@@ -220,7 +220,7 @@ std::string to_line(const Node& node) { return one_line(node); }
 
 namespace {
 
-/// What people do not see: a tab before a key. Nothing when no line has one.
+/// Characters that people do not see: a tab before a key. Nothing when no line has one.
 std::string about_tabs(std::string_view text) {
   int line = 1;
   bool indent = true;

@@ -21,7 +21,7 @@ struct Column {
 /// is led by an apostrophe and stands between quotation marks.
 std::string csv_cell(std::string_view text);
 
-/// What a table holds, for the checkpoint that is written beside it.
+/// Content of a table, for the checkpoint that is written with it.
 struct TableMark {
   std::int64_t rows = 0;
   std::uint64_t checksum = 0;  ///< of the text
@@ -43,7 +43,7 @@ class CsvFile {
   void append(std::int64_t step, std::span<const double> values);
   /// Brings the rows so far to the disk and says what they are. InputError when the disk refuses.
   TableMark mark();
-  /// What stayed of an earlier run: for each row the step and the values, as numbers.
+  /// Remains of an earlier run: for each row the step and the values, as numbers.
   const std::vector<std::vector<double>>& kept() const { return kept_; }
 
  private:

@@ -72,7 +72,7 @@ void copy_from_host(const void* source, const TensorRef& target) {
   const bool device = target.space == Space::device;
   std::vector<char> staged(device ? bytes : 0);
   const DeviceBytes there(static_cast<char*>(target.data), bytes);
-  // What lies between the elements of a strided array is somebody else's and must survive.
+  // Bytes between the elements of a strided array are somebody else's and must survive.
   if (device) Kokkos::deep_copy(HostBytes(staged.data(), bytes), there);
   char* to = device ? staged.data() : static_cast<char*>(target.data);
   for_elements(target, [&](std::int64_t offset, std::int64_t packed) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int tag = 72, longest = 1 << 30, most_dimensions = 6;
 
-/// What goes ahead of a block; no dimensions and no array: there are no more.
+/// Header of a block; no dimensions and no array: there are no more.
 struct Head {
   std::int64_t array = -1, dtype = 0, rank = 0, start[most_dimensions] = {}, shape[most_dimensions] = {};
 };
@@ -74,7 +74,7 @@ static void send_all(const Comm& comm, const std::function<bool(Block&)>& next) 
   MPI_Send(&end, sizeof end, MPI_BYTE, 0, tag, comm.handle());
 }
 
-/// What went wrong with a block, if anything did; the rest is let go.
+/// Error of a block, if any; the rest is let go.
 static std::exception_ptr take_all(const Comm& comm, const std::function<bool(Block&)>& next,
                                    const std::function<void(const Block&)>& take) {
   Block block;

@@ -8,7 +8,7 @@ namespace cambium::io {
 /// false when the file has none or is not there.
 bool require_sound_model(const std::string& path);
 
-/// What is said of a model without a checksum.
+/// Warning about a model without a checksum.
 std::string no_checksum_note(const std::string& path);
 
 }  // namespace cambium::io

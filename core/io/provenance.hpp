@@ -24,7 +24,7 @@ struct Provenance {
   std::string deck;  ///< resolved YAML
 };
 
-/// Of the running program, now.
+/// For the running program, now.
 Provenance provenance_of(const Context& context);
 
 /// As attributes of group /cambium of a file.

@@ -15,7 +15,7 @@ struct ProcessName {
 };
 ProcessName this_process();
 ProcessName parent_process();
-/// Whether it still runs on this machine; one that has ended and was not waited for does not.
+/// True if it still runs on this machine; one that has ended and was not waited for does not.
 bool is_alive(const ProcessName& process);
 
 /// Who writes to a run directory: the content of its file `run.lock`.

@@ -41,7 +41,7 @@ class TableFile {
   std::vector<Dataset> series_;  ///< step, then the columns
 };
 
-/// What a checkpoint says of a table; none in checkpoints of earlier versions.
+/// Record of a table in a checkpoint; none in checkpoints of earlier versions.
 std::optional<TableMark> table_mark(const Group& group, const std::string& name);
 
 }  // namespace cambium::io

@@ -15,7 +15,7 @@ struct InputMoments {
   std::vector<double> cross;            ///< E[x x'], row of x
 };
 
-/// Of `rows` rows of x and x' (rows, columns), row-major.
+/// For `rows` rows of x and x' (rows, columns), row-major.
 InputMoments input_moments(std::span<const float> full, std::span<const float> rounded, std::int64_t columns);
 
 /// A matrix of few bits and what is added to each row's product so that its mean over the samples is that of the full

@@ -17,7 +17,7 @@ struct GroupFormat {
 
   std::int64_t group_bytes() const { return group * bits / 8 + 4; }
   std::int64_t groups(std::int64_t n) const { return (n + group - 1) / group; }
-  /// Of n numbers, the last group filled up with zeros.
+  /// For n numbers, the last group filled up with zeros.
   std::int64_t bytes(std::int64_t n) const { return groups(n) * group_bytes(); }
   double bits_per_number() const { return 8.0 * group_bytes() / group; }
 };

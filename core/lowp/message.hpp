@@ -14,7 +14,7 @@ enum class WireCodec { none, bf16, int8, int4 };
 /// Messages are made of pieces of this many numbers (and of float32 where the codec is none).
 constexpr std::int64_t wire_piece = 128;
 
-/// Of n numbers, a multiple of wire_piece.
+/// For n numbers, a multiple of wire_piece.
 std::int64_t message_bytes(WireCodec codec, std::int64_t n);
 double bits_per_number(WireCodec codec);
 void encode_message(WireCodec codec, std::span<const float> values, const RoundingAddress& address,

@@ -3,7 +3,7 @@
 
 namespace cambium {
 
-/// What the caller wants beyond forces. Kernels are free to skip the rest.
+/// Options of the caller beyond forces. Kernels are free to skip the rest.
 struct ForceRequest {
   bool totals = true;     ///< energy and virial of this rank
   bool per_atom = false;  ///< per-atom energies and virials (implies totals)

@@ -12,13 +12,13 @@ namespace cambium {
 constexpr int kernel_lanes = width_of<ExecSpace, double>;
 using KernelPack = Pack<double, kernel_lanes>;
 
-/// What a kernel computes beside forces.
+/// Outputs of a kernel in addition to forces.
 enum class Outputs { forces, totals, per_atom };
 
 /// Energy, then the virial in the order xx, yy, zz, xy, xz, yz.
 using PairSums = Sums<7>;
 
-/// Whether kernels never run side by side.
+/// True if kernels never run side by side.
 #if defined(KOKKOS_ENABLE_SERIAL)
 constexpr bool one_thread = std::is_same_v<ExecSpace, Kokkos::Serial>;
 #else

@@ -6,14 +6,14 @@
 
 namespace cambium {
 
-/// What a model says of two atoms: their energy E (eV), and -(dE/dr)/r (eV/Å^2).
+/// Parameters of a model for two atoms: their energy E (eV), and -(dE/dr)/r (eV/Å^2).
 template <class P>
 struct PairValue {
   P energy, force_over_r;
 };
 
-/// What happens to a pair energy at the cut-off: cut (plain), lifted so that it ends at 0 (shift), or multiplied by
-/// the C2 SwitchFunction (smooth).
+/// Truncation of a pair energy at the cut-off: cut (plain), lifted so that it ends at 0 (shift), or multiplied by the
+/// C2 SwitchFunction (smooth).
 enum class Truncation { plain, shift, smooth };
 
 /// Two species: the coefficients of the model between them, and where they stop to interact.

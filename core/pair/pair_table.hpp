@@ -11,7 +11,7 @@
 
 namespace cambium {
 
-/// What a deck says of a table.
+/// Keys of a table in a deck.
 struct PairTableParams {
   double error = 1e-9;         ///< of a force, relative to it or to 1 eV/Å, whichever is larger; of an energy likewise
   std::optional<double> from;  ///< Å, a third of the cut-off when absent
@@ -29,8 +29,8 @@ class PairTable {
   using Formula = std::function<Value(double r2)>;
 
   PairTable() = default;
-  /// Of every pair of species from `params.from` to `cutoff` (Å). InputError when the first is not below the second, or
-  /// when most_intervals are too few for the error.
+  /// For every pair of species from `params.from` to `cutoff` (Å). InputError when the first is not below the second,
+  /// or when most_intervals are too few for the error.
   PairTable(std::span<const Formula> pairs, double cutoff, const PairTableParams& params);
 
   static constexpr int most_bits = 12;  ///< 128 KiB an octave: beyond caches a look-up costs more than a formula

@@ -11,7 +11,7 @@ namespace cambium {
 class Registry;
 class StopRequest;
 
-/// What a running object may use of the world. Passed by reference; there are no globals.
+/// Services that a running object may use. Passed by reference; there are no globals.
 struct Context {
   Comm& comm;
   Log& log;

@@ -16,7 +16,7 @@ int wait_all(EmulatedNetwork& net, int n, MPI_Request* r, MPI_Status* s);
 int wait_any(EmulatedNetwork& net, int n, MPI_Request* r, int* k, MPI_Status* s);
 int test_all(EmulatedNetwork& net, int n, MPI_Request* r, int* flag, MPI_Status* s);
 
-/// What follows a collective that returned `result`: its time passes.
+/// Follow-up of a collective that returned `result`: its time passes.
 int after(EmulatedNetwork& net, int result, double cost);
 /// The same of one that was begun.
 int begun(EmulatedNetwork& net, int result, MPI_Request* r, double cost);

@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// What a message of n bytes takes: latency + n / bandwidth.
+/// Time of a message of n bytes: latency + n / bandwidth.
 struct NetworkSpeed {
   double latency = 0.0;                                        ///< s
   double bandwidth = std::numeric_limits<double>::infinity();  ///< B/s
@@ -47,7 +47,7 @@ class EmulatedNetwork {
   void start(MPI_Request request);
   void forget(MPI_Request request);
 
-  /// Whether a request may be seen as complete; drives MPI.
+  /// True if a request may be seen as complete; drives MPI.
   bool complete(MPI_Request request);
   /// Until all of them may be. They are then to be completed by MPI.
   void wait(int count, const MPI_Request* requests);

@@ -3,8 +3,8 @@
 
 namespace cambium {
 
-/// What a many-body kernel needs of the domain decomposition. Atom arrays hold the owned atoms first, then ghosts
-/// (copies of atoms of other ranks or of periodic images).
+/// Domain decomposition as a many-body kernel needs it. Atom arrays hold the owned atoms first, then ghosts (copies of
+/// atoms of other ranks or of periodic images).
 class GhostExchange {
  public:
   virtual ~GhostExchange() = default;

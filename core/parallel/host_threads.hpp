@@ -55,7 +55,7 @@ void in_shares(std::int64_t n, std::int64_t least, F&& work) {
   in_parts(n, least, [&](int, std::int64_t first, std::int64_t last) { work(first, last); });
 }
 
-/// What f(first, last, list) appends to a list of each range, as one list in the order of ranges.
+/// Concatenation, in the order of ranges, of the lists that f(first, last, list) fills for each range.
 template <class T, class F>
 std::vector<T> joined_lists(std::int64_t n, std::int64_t least, F&& f) {
   std::vector<std::vector<T>> lists(host_threads());

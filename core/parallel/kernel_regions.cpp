@@ -13,7 +13,7 @@ namespace {
 
 namespace tools = Kokkos::Tools::Experimental;
 
-/// What a loaded tool, or nobody, asked to be told.
+/// Listener that a loaded tool registered, or none.
 tools::EventSet others;
 
 /// Copies between memories that have begun and not ended: one or none.

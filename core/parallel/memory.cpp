@@ -43,14 +43,14 @@ std::optional<double> number_after(const fs::path& path, const std::string& want
   return {};
 }
 
-/// What one control group leaves. Pages of files that it holds are given up when memory is asked for.
+/// Memory left by one control group. Pages of files that it holds are given up when memory is asked for.
 double left_in_group(const fs::path& group, const char* limit, const char* used, const char* pages) {
   const auto most = number_in(group / limit), now = number_in(group / used);
   if (!most || !now) return unknown;
   return std::max(0.0, *most - std::max(0.0, *now - number_after(group / "memory.stat", pages).value_or(0.0)));
 }
 
-/// What the control groups of this process leave, each inside of the one above it.
+/// Memory left by the control groups of this process, each inside of the one above it.
 double left_in_groups() {
   double least = unknown;
   std::ifstream in("/proc/self/cgroup");

@@ -12,8 +12,8 @@ namespace cambium {
 /// versions 1 and 2) leave, and its own limit of address space. Infinite where nothing is known.
 double free_memory();
 
-/// What a user is told of an error that says that memory could not be had (of the C++ library, Kokkos or Torch): what
-/// was asked for, where that is known, what is left, what to do. Empty for other errors.
+/// Message for an error that memory could not be had (of the C++ library, Kokkos or Torch): what was asked for, where
+/// that is known, what is left, what to do. Empty for other errors.
 std::string memory_refusal(const std::exception& error);
 
 /// For a program that replaces `operator new`: what this thread asked for in vain, for memory_refusal().

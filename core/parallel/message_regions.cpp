@@ -50,7 +50,7 @@ double all_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
   return sum * bytes_of(1, type);
 }
 
-/// Of the other ranks' parts, and of the parts for other ranks.
+/// For the other ranks' parts, and of the parts for other ranks.
 double others_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
@@ -69,7 +69,7 @@ std::unordered_map<MPI_Request, double>& persistent_sends() {
   return all;
 }
 
-/// Of requests that are begun again and again: what each beginning counts as.
+/// For requests that are begun again and again: what each beginning counts as.
 std::unordered_map<MPI_Request, MessageTotals>& persistent_totals() {
   static std::unordered_map<MPI_Request, MessageTotals> all;
   return all;
@@ -81,7 +81,7 @@ bool is_self(int rank, MPI_Comm comm) {
   return rank == self;
 }
 
-// What a call counts as (MessageTotals). Messages of a rank to itself, and to nobody, are none.
+// Kind of a call (MessageTotals). Messages of a rank to itself, and to nobody, are none.
 MessageTotals sends(double bytes, int to, MPI_Comm comm) {
   return to == MPI_PROC_NULL || is_self(to, comm) ? MessageTotals{} : MessageTotals{1, 0, bytes, 0.0};
 }

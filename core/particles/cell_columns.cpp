@@ -16,7 +16,7 @@ struct Bounds {
   double lo[3] = {1e18, 1e18, 1e18}, hi[3] = {-1e18, -1e18, -1e18};
 };
 
-/// Of the finite coordinates; others cannot have neighbours.
+/// For the finite coordinates; others cannot have neighbours.
 Bounds bounding_box(const double* x, int n) {
   std::vector<Bounds> parts(host_threads());
   constexpr std::int64_t enough_atoms = 2048;

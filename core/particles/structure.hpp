@@ -22,7 +22,7 @@ struct Structure {
   std::vector<std::array<double, 3>> x;   ///< Å
   std::vector<std::array<double, 3>> v;   ///< Å/ps; empty when the source has no velocities
   std::vector<std::array<int, 3>> image;  ///< cell crossings; empty when the source has none
-  /// What the reader of a file has to say, for the log: how something was understood, and what may be wrong. On rank 0.
+  /// Notes of the reader of a file, for the log: how something was understood, and what may be wrong. On rank 0.
   std::vector<std::string> remarks, warnings;
 
   bool has_velocities() const { return !v.empty(); }

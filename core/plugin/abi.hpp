@@ -1,6 +1,6 @@
 #pragma once
-// What a plugin that is loaded at run time and the program that loads it must agree on, written down by the compiler of
-// either side from what it really saw.
+// Properties that a plugin that is loaded at run time and the program that loads it must agree on, written down by the
+// compiler of either side from what it reallysaw.
 #include <mpi.h>
 
 #include <cstdint>
@@ -118,7 +118,7 @@ consteval AbiTag make_abi_tag() {
   return tag;
 }
 
-/// Of the translation unit that includes this.
+/// For the translation unit that includes this.
 inline constexpr AbiTag abi_tag = make_abi_tag();
 
 /// The one symbol that a plugin exports, `cambium_plugin`: plain data in C linkage, readable before any of its code

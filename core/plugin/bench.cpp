@@ -22,7 +22,7 @@ std::string text_of(const Value& value) {
   return std::get<std::string>(value);
 }
 
-/// What an option takes, for messages.
+/// Type of an option's value, for messages.
 std::string wanted(const BenchOption& option) {
   if (!option.choices.empty()) return "one of " + join(option.choices);
   const char* types[] = {"a whole number", "a number", "yes or no", "a text"};

@@ -116,7 +116,7 @@ static bool holds(const std::string& promise, const std::string& name) {
          name.ends_with(promise.substr(star + 1));
 }
 
-/// Whether a file that is named as promised is one of a step that comes.
+/// True if a file that is named as promised is one of a step that comes.
 static bool comes(const Promise& promise, const std::string& name) {
   const auto star = promise.name.find('*');
   if (star == std::string::npos || promise.every == 0) return true;

@@ -15,20 +15,20 @@ namespace cambium {
 
 class State;
 
-/// What writes a file: a kind, and a name of that kind.
+/// Writer of a file: a kind, and a name of that kind.
 struct Origin {
   enum Kind { unknown, network, output, physics, stage, model_of, fields_of, ensemble_of };
   Kind kind = unknown;
   std::string name = {};  ///< type in a deck; empty: any of this kind
 
   bool known() const { return kind != unknown; }
-  /// Whether what `other` writes is of this origin.
+  /// True if what `other` writes is of this origin.
   bool covers(const Origin& other) const;
   /// "network deep_potential", "fields of reconstruct"; "network *" for any.
   std::string text() const;
 };
 
-/// What a stage will have written when it ends, as far as that is known before it runs.
+/// Files that a stage will have written when it ends, as far as that is known before it runs.
 struct Promise {
   std::string name;  ///< in the stage's folder; "train/" is a folder, * is a step or a name: "restart.*.h5"
   Origin by = {};    ///< unknown: not said
@@ -36,7 +36,7 @@ struct Promise {
   std::int64_t every = 0, last = 0;     ///< steps for which there is such a file, *, and the last one; 0: not known
 };
 
-/// What `cambium check` knows of a deck while it goes from stage to stage, and what it is told. Every rank does the
+/// State of `cambium check` from stage to stage, and its interface. Every rank does the
 /// same.
 class Check {
  public:
@@ -52,7 +52,7 @@ class Check {
   template <class T>
   bool ask(T* object, const deck::Node& keys);
 
-  // What a type says of itself.
+  // Description of a type.
   void will_write(Promise promise);
   /// A line for "not looked at", at the end of the page.
   void not_looked_at(const std::string& what);
@@ -68,7 +68,7 @@ class Check {
   /// Collective. Whether what was said of memory and effort, up to here in this stage, is little enough to be tried
   /// within seconds, and nothing is wrong so far; the same answer on every rank.
   bool small() const;
-  /// What an earlier stage of this deck will write at a path; none when no stage said so.
+  /// File that an earlier stage of this deck will write at a path; none when no stage said so.
   std::optional<Promise> written_before(const std::string& path) const;
   /// A path in the folder of a stage, which has it only once it ran; the first such path among the values of `keys`.
   bool waits(const std::string& path) const;
@@ -117,10 +117,10 @@ class Check {
   const State* state_ = nullptr;
 };
 
-/// What a type of any kind (task, physics, potential, writer, data set, network) derives from when it has more to say
-/// to `cambium check` than its keys: what it will write, what it needs of files and shapes, what memory it takes.
-/// Called on every rank after everything was made, with nothing run; an InputError is a problem of the deck. It takes
-/// no memory that it has not told of, and no longer than a second or two.
+/// Interface of a type of any kind (task, physics, potential, writer, data set, network) that has more to say to
+/// `cambium check` than its keys: what it will write, what it needs of files and shapes, what memory it takes. Called
+/// on every rank after everything was made, with nothing run; an InputError is a problem of the deck. It takes no
+/// memory that it has not told of, and no longer than a second or two.
 class Checked {
  public:
   virtual ~Checked() = default;

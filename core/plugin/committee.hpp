@@ -24,9 +24,9 @@ class Committee {
   /// Columns of the thermo table, and their values of the last compute() that was asked for totals.
   virtual std::vector<Observable> observables() const = 0;
   virtual void measure(std::span<double> values) const = 0;
-  /// Of all evaluations of the run.
+  /// For all evaluations of the run.
   virtual std::vector<Result> results() const = 0;
-  /// Of the last compute() that was asked for totals.
+  /// For the last compute() that was asked for totals.
   virtual const Deviation& deviation() const = 0;
 };
 

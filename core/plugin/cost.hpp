@@ -49,8 +49,8 @@ struct StepCost {
   }
 };
 
-/// What the steps of a physics would cost on any number of ranks, from its keys alone: nothing of the size of the
-/// problem is made. It has the name and the Params of the physics; `cambium plan` asks it.
+/// Cost of the steps of a physics on any number of ranks, from its keys alone: nothing of the size of the problem is
+/// made. It has the name and the Params of the physics; `cambium plan` asks it.
 class Cost {
  public:
   using Kind = Cost;
@@ -58,16 +58,16 @@ class Cost {
   virtual ~Cost() = default;
   /// One line: how large the problem is, and what says how much a step costs.
   virtual std::string summary() const = 0;
-  /// What the rate of a run counts: "atom".
+  /// Item that the rate of a run counts: "atom".
   virtual std::string item() const = 0;
-  /// Of the deck's whole problem.
+  /// For the deck's whole problem.
   virtual double items() const = 0;
   /// The problem `times` as large as in the deck, on so many ranks. InputError when it cannot be divided so.
   virtual StepCost of(int ranks, double times) const = 0;
 };
 
-/// What a potential asks for beside positions and forces; for costs of dynamics. A potential that is not of this type
-/// is planned by a measured rate alone.
+/// Requirements of a potential in addition to positions and forces; for costs of dynamics. A potential that is not of
+/// this type is planned by a measured rate alone.
 struct AtomCost {
   double operations = 0.0;   ///< of one atom and step
   double forward_words = 0;  ///< of 8 B, of each ghost and step, from its owner

@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// What a loaded plugin says of itself.
+/// Description of a loaded plugin.
 struct PluginInfo {
   std::string name, version, author, citation;
   std::string path;  ///< of its library

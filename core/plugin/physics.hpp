@@ -71,13 +71,13 @@ class Physics {
   virtual bool ends() const { return false; }
   /// Share of the work that is done, for the progress line of a run without 'steps'.
   virtual double progress(const State&) const { return 0.0; }
-  /// What one step works on, for the rate of the end-of-run table: {192, "atom"} prints atom-steps/s.
+  /// Item that one step works on, for the rate of the end-of-run table: {192, "atom"} prints atom-steps/s.
   struct Work {
     std::int64_t items;
     std::string name;
   };
   virtual Work work(const State&) const = 0;
-  /// What the run found: energy drift, time averages, rebuilds. Collective.
+  /// Results of the run: energy drift, time averages, rebuilds. Collective.
   virtual std::vector<Result> results() const { return {}; }
   /// Tables and sentences for the page at the end, asked for behind the results. Collective.
   virtual std::vector<std::string> report() const { return {}; }

@@ -56,7 +56,7 @@ Registry::Added& Registry::Added::synonyms(std::initializer_list<const char*> wo
   return *this;
 }
 
-/// Of a type in types_, their number when there is none of this name or former name.
+/// For a type in types_, their number when there is none of this name or former name.
 std::size_t Registry::place(std::string_view kind, std::string_view name) const {
   std::size_t k = 0;
   for (; k < types_.size(); ++k) {

@@ -23,7 +23,7 @@ class Task {
   enum class Outcome { done, stopped_early };
   virtual Outcome run(Context&) = 0;
 
-  /// What the rate on the last page counts. {40, "frame"} prints frames/s; with steps, {192, "atom", 1000} prints
+  /// Item that the rate in the summary counts. {40, "frame"} prints frames/s; with steps, {192, "atom", 1000} prints
   /// steps/s and atom-steps/s.
   struct Work {
     std::int64_t items = 0;  ///< of each step, or of the whole stage when it has no steps

@@ -81,8 +81,8 @@ struct WrittenDeck {
 /// (core/io/shipped.hpp). Collective. InputError where it cannot be read, DeckError where it is no YAML.
 WrittenDeck written_deck(const std::string& given, const Comm& comm);
 
-/// What a deck says beside its stages, with notes for tests and overrides put in: its plugins, and whether it is a
-/// table of runs. The stages are as they were written, since their types are not known before plugins are.
+/// Content of a deck in addition to its stages, with notes for tests and overrides put in: its plugins, and whether it
+/// is a table of runs. The stages are as they were written, since their types are not known before plugins are.
 deck::Node deck_heading(const WrittenDeck& written, const DeckOptions& options);
 
 /// A whole deck, notes for tests, overrides and its directory put in, under present names.

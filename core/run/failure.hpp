@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// What a user is told about an exception.
+/// Message to the user about an exception.
 struct Failure {
   std::string text;
   ExitCode code = ExitCode::internal_error;

@@ -157,7 +157,7 @@ bool Loop::wants_totals(std::int64_t step) const {
                      [&](const auto& writer) { return writer->reads_totals() && step % writer->every() == 0; });
 }
 
-/// What a resumed simulation may change: how long, how often is written, how the ranks are laid out.
+/// Keys that a resumed simulation may change: how long, how often is written, how the ranks are laid out.
 static constexpr std::string_view free_keys[] = {"steps", "thermo", "checkpoint", "ranks", "balance", "output[].every"};
 
 Task::Outcome Loop::run() {
@@ -264,7 +264,7 @@ std::vector<std::string> Loop::files() const {
 /// Name of a writer's group in a checkpoint.
 static std::string writer_group(std::size_t k) { return fmt::format("writers/{}", k); }
 
-/// What of a checkpoint is not a field of the state.
+/// Parts of a checkpoint that are not fields of the state.
 void Loop::save_parts(io::Group& root) {
   auto group = root.create_group("physics");
   physics_->save(group);
@@ -329,7 +329,7 @@ void Loop::resume(const std::string& path) {
   say_what_is_not_due();
 }
 
-/// What there is of a step that could not be completed, under its number.
+/// State of a step that could not be completed, under its number.
 void Loop::dump_and_rethrow(const NumericalError& error, std::int64_t step) {
   if (step > state_.step) {
     state_.time += physics_->timestep(state_);

@@ -18,7 +18,7 @@ class Loop {
 
   /// Prints what would run: physics, potential, schedule with reads and writes, outputs.
   void report_plan() const;
-  /// What will be written; and where that is small, the first state, what the writers say to it, and two steps.
+  /// Files to be written; and where that is small, the first state, what the writers say to it, and two steps.
   void examine(Check& check);
   Task::Outcome run();
 

@@ -8,8 +8,8 @@
 
 namespace cambium {
 
-/// What a loop that can be stopped and resumed does beside its steps. Steps are counted from the beginning of the
-/// stage, whatever part of them an earlier run made.
+/// Services of a loop that can be stopped and resumed, in addition to its steps. Steps are counted from the beginning
+/// of the stage, whatever part of them an earlier run made.
 class LoopCadence {
  public:
   struct Keys {
@@ -22,7 +22,7 @@ class LoopCadence {
   /// The clock starts.
   LoopCadence(Keys keys, Context& context);
 
-  /// Whether something is due after this step that comes every so many steps, and after the last one.
+  /// True if something is due after this step that comes every so many steps, and after the last one.
   bool due(std::int64_t step, std::int64_t every) const { return step % every == 0 || step == keys_.last; }
   /// Collective, after each step: writes a checkpoint when one is due, and when the loop must end here, which all ranks
   /// learn at the same step. True then.

@@ -24,7 +24,7 @@ void Loop::promise_files(Check& check) const {
   if (params_.checkpoint.at_end && (every == 0 || last % every != 0 || last == 0)) check.will_write(restarts);
 }
 
-/// Of a file of the writer k, such as "distribution.<step>.h5".
+/// For a file of the writer k, such as "distribution.<step>.h5".
 Promise Loop::promise_of(const std::string& file, std::size_t k) const {
   Promise out{file, {Origin::output, params_.output[k].type}};
   const auto from = file.find('<'), to = file.find('>');

@@ -115,7 +115,7 @@ class Asked : public deck::TypeTable {
   mutable std::vector<const deck::TypeEntry*> found_;
 };
 
-/// What a deck whose `plugins` lacks the owner of one of its types is told; empty when none is lacking. Such a deck
+/// Warning for a deck whose `plugins` lacks the owner of one of its types; empty when none is lacking. Such a deck
 /// still runs here, but not in a program that has this plugin as a library alone.
 std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, std::vector<std::string> named,
                               const std::vector<std::string>& list) {

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What a stage says about one of its keys after it was made gets the key's place.
+/// Errors of a stage about one of its keys after it was made get the key's location.
 template <class Action>
 auto with_places(const deck::Node& keys, Action action) {
   try {
@@ -207,7 +207,7 @@ void Run::say_what_changed(const std::string& before) {
     found_.push_back(fmt::format("begun by another build: {}; this is {}", older, build));
 }
 
-/// What follows from a changed stage is done anew, whenever that will be.
+/// Stages that follow from a changed one are done again, whenever that will be.
 void Run::accept_change(std::size_t k) {
   io::on_root(context_.comm, [&] {
     for (std::size_t later = k + 1; later < folders_.size(); ++later)

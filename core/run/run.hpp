@@ -10,7 +10,7 @@
 
 namespace cambium {
 
-/// What somebody who watched a stage says on its summary: lines, and files that were written.
+/// Observer of a stage, with its lines for the summary: lines, and files that were written.
 struct StageNotes {
   std::vector<std::string> lines, files;
 };

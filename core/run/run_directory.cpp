@@ -68,7 +68,7 @@ std::string first_file(const fs::path& folder) {
   return files.empty() ? "" : *files.begin();
 }
 
-/// What a restart would have to be told so that it does what this deck says; empty when it cannot be said in a few
+/// Overrides that make a restart do what this deck says; empty when it cannot be said in a few
 /// words.
 std::string as_overrides(const std::vector<deck::Difference>& all) {
   std::string text;
@@ -105,7 +105,7 @@ void move_entry(const fs::path& from, const fs::path& to) {
   if (error) io::refuse_write(to.string(), error.message());
 }
 
-/// What was moved becomes the older run, in place of the one before.
+/// The moved run becomes the older run, in place of the one before.
 void complete_move(const fs::path& part, const fs::path& target) {
   std::error_code error;
   fs::remove_all(target, error);

@@ -31,7 +31,7 @@ struct Csr {
   static std::size_t at(std::int64_t row) { return static_cast<std::size_t>(row); }
 };
 
-/// What csr_from_entries found.
+/// Result of csr_from_entries.
 struct Gathered {
   Csr<double> matrix;
   std::int64_t duplicates = 0;  ///< entries that were added to an earlier one of the same row and column

@@ -4,7 +4,7 @@
 
 #include "core/sparse/product.hpp"
 
-// What a layer of a graph network does with dense matrices that are divided like a Product's: weights are whole on
+// Product of a layer of a graph network with dense matrices that are divided like a Product's: weights are whole on
 // every rank and row-major, f_in x f_out. `h` and `out` are parts, as Product::apply() has them; `h_whole`, `g_whole`
 // have all columns (Product::whole_rows()). With keys().ordered all sums run in an order that no number of ranks
 // changes.

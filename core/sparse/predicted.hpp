@@ -9,7 +9,7 @@
 
 namespace cambium::sparse {
 
-/// What one rank does in one product of `width` columns.
+/// Work of one rank in one product of `width` columns.
 struct Load {
   Words received;               ///< as Product::words() counts it, without a codec; bytes of numbers of 8 bytes
   std::int64_t multiplied = 0;  ///< entries times columns: half the operations

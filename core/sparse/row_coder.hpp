@@ -17,7 +17,7 @@ class RowCoder {
   /// `rank`: whose messages these are; what is rounded at random depends on it.
   RowCoder(lowp::WireCodec codec, int rank, int ranks) : codec_(codec), rank_(rank), ranks_(ranks) {}
 
-  /// Of a message of n numbers.
+  /// For a message of n numbers.
   std::int64_t bytes(std::int64_t n) const;
   /// All rows, or rows `which` in this order; `out` has bytes() of their numbers.
   void encode(Rows<const T> rows, std::byte* out);

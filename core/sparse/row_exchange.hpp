@@ -50,7 +50,7 @@ class RowExchange {
   void begin_back(Rows<const T> wanted, Rows<T> own);
   void finish_back();
 
-  /// What rounding at random depends on.
+  /// Inputs of rounding at random.
   void begin_step(std::uint64_t seed, std::int64_t step);
   const Words& words() const;
   /// Memory of its lists and messages.

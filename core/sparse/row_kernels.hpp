@@ -8,7 +8,7 @@
 
 namespace cambium::sparse {
 
-/// What a product of rows reads and writes.
+/// Operands of a product of rows.
 template <class T>
 struct RowProduct {
   const std::int64_t* start = nullptr;

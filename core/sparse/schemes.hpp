@@ -7,14 +7,14 @@
 // The classes behind make_product().
 namespace cambium::sparse {
 
-/// What all of them are made of.
+/// Common members of all.
 struct DividedMatrix {
   const Csr<double>& own;
   const Csr<double>* own_transposed;  ///< rows of the transpose; null when the matrix is symmetric
   std::span<const std::int64_t> first;
 };
 
-/// What the layouts have in common; columns are whole until a grid divides them.
+/// Common part of the layouts; columns are whole until a grid divides them.
 template <class T>
 class ProductBase : public Product<T> {
  public:

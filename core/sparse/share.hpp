@@ -10,14 +10,14 @@ struct Range {
   bool holds(std::int64_t k) const { return begin <= k && k < end; }
 };
 
-/// What one rank holds of every dense matrix with a row for each node. Ranks with the same rows and other columns are
-/// parts of one matrix; ranks with the same rows and columns hold copies.
+/// Rows of every dense matrix with a row for each node that one rank holds. Ranks with the same rows and other columns
+/// are parts of one matrix; ranks with the same rows and columns hold copies.
 struct Share {
   Range rows;               ///< of the n rows, in the order of the sparse matrix
   int part = 0, parts = 1;  ///< which of how many parts of the columns
   int copy = 0, copies = 1;
 
-  /// Of a matrix of this width: may be empty where the width is less than `parts`.
+  /// For a matrix of this width: may be empty where the width is less than `parts`.
   Range columns(std::int64_t width) const { return {width * part / parts, width * (part + 1) / parts}; }
   /// Those of the rows that this copy counts in sums over nodes, so that the copies count each row once.
   Range counted() const {
@@ -25,7 +25,7 @@ struct Share {
   }
 };
 
-/// What a rank has received so far, message by message. What it keeps or hands to itself is no message.
+/// Data that a rank has received so far, message by message. What it keeps or hands to itself is no message.
 struct Words {
   std::int64_t dense = 0;     ///< numbers of dense matrices, and of sums of them
   std::int64_t entries = 0;   ///< entries of the sparse matrix (a column and a value)

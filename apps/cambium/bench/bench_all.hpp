@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// What a row of benches gave: an object per bench, by its name. One that failed has the single key `failed` with its
+/// Results of a row of benches: an object per bench, by its name. One that failed has the single key `failed` with its
 /// message, and `code` is the exit code of the first such.
 struct BenchResults {
   nlohmann::json figures = nlohmann::json::object();

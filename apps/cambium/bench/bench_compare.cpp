@@ -72,7 +72,7 @@ bool sound(const nlohmann::json& figures) {
   return !figures.contains("check") || figures["check"].get<std::string>().starts_with("ok");
 }
 
-/// What the new build has lost beside the old one; empty where nothing.
+/// Losses of the new build compared with the old one; empty where nothing.
 std::string lost(const std::vector<nlohmann::json>& before, const std::vector<nlohmann::json>& after) {
   for (std::size_t k = 0; k < after.size(); ++k) {
     if (before[k].contains("failed")) continue;

@@ -28,7 +28,7 @@ bool any_of(const std::vector<std::string>& words, const std::array<std::string_
   });
 }
 
-/// Whether `second` follows `first` in the name.
+/// True if `second` follows `first` in the name.
 bool holds(const std::vector<std::string>& words, std::string_view first, std::string_view second) {
   const auto at = std::adjacent_find(words.begin(), words.end(),
                                      [&](const auto& a, const auto& b) { return a == first && b == second; });

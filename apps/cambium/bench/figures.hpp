@@ -6,7 +6,7 @@
 
 namespace cambium {
 
-/// What a smaller value of a figure means.
+/// Meaning of a smaller value of a figure.
 enum class Better { lower, higher, neither };
 
 /// Read off the words of its name, which '_' and '.' separate: seconds, ms, us, ns, mib, kib and bytes are better when

@@ -6,7 +6,7 @@
 
 namespace cambium {
 
-/// What the page of a check says of one stage: the files it will write, memory and time.
+/// Page of a check for one stage: the files it will write, memory and time.
 std::vector<std::string> lines_of(const Check::Stage& stage);
 
 /// "3.2 s", "12 min", "5.3 h", "8 days": a rough time for people.

@@ -42,7 +42,7 @@ std::string joined(int argc, char** argv) {
   return text;
 }
 
-/// What `report_failure` is told; looked for among the words, since a command line may be refused before it is read.
+/// Arguments of `report_failure`; looked for among the words, since a command line may be refused before it is read.
 constexpr const char* verbose_flag = "--verbose";
 
 bool has_word(int argc, char** argv, std::string_view word) {
@@ -99,7 +99,7 @@ int parse(CLI::App& app, int argc, char** argv, bool root) {
   return -1;
 }
 
-/// What the command line fills and the verbs read.
+/// Options that the command line fills and the verbs read.
 struct Given {
   DeckOptions deck_options;
   SweepOptions sweep_options;
@@ -110,7 +110,7 @@ struct Given {
   PictureOptions pictures;
 };
 
-/// Of commands that read decks.
+/// For commands that read decks.
 void add_verbose(CLI::App& command) {
   const std::string about = "behind a message its identifier, by which docs/errors.md is searched";
   command.add_flag(verbose_flag, about);
@@ -299,8 +299,8 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   return refused < 0 ? static_cast<int>(code) : refused;
 }
 
-/// What was said did not all arrive, as on a full device. Runs have done their work all the same; of other commands the
-/// text is the result.
+/// Part of the output was lost, as on a full device. Runs have done their work all the same; of other commands the text
+/// is the result.
 static int after_output(int code, int argc, char** argv) {
   std::cout.flush();
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) || !std::cout;

@@ -26,7 +26,7 @@ struct CommandTree {
   std::vector<CommandTree> verbs;
 };
 
-/// What the help of `app` says, as data. Options of a plugin's own tools are not known to it.
+/// Help of `app` as data. Options of a plugin's own tools are not known to it.
 CommandTree command_tree(const CLI::App& app);
 
 /// Names that complete an argument: types by kind and benches.

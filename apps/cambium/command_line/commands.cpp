@@ -72,7 +72,7 @@ ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
   return check_deck(deck, path, context_);
 }
 
-/// What was typed, without what is about this call alone.
+/// Typed arguments without those of this call alone.
 static std::vector<std::string> sweep_words(const std::string& path, const DeckOptions& options,
                                             const SweepOptions& sweep) {
   std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(), "sweep", path};
@@ -137,7 +137,7 @@ void Commands::load_plugins(const std::string& path) {
   for (const auto& reason : load_found_plugins(registry_, context_.comm)) warn_beside(reason, context_.comm);
 }
 
-/// What people call a kind: "potentials", "models".
+/// Plural or synonym of a kind: "potentials", "models".
 static std::string kind_meant(const std::string& word, const std::vector<std::string>& kinds) {
   if (word == "model" || word == "models") return "network";
   const bool plural = word.ends_with('s') && std::find(kinds.begin(), kinds.end(), word) == kinds.end();
@@ -216,7 +216,7 @@ ExitCode Commands::new_plugin(const std::string& name, const std::string& destin
   return ExitCode::done;
 }
 
-/// What makes a figure traceable: who measured it, where, with which libraries.
+/// Provenance of a figure: who measured it, where, with which libraries.
 static nlohmann::json measured_where(const Context& context) {
   const auto p = io::provenance_of(context);
   const auto blas = blas_info();

@@ -27,10 +27,10 @@ class Commands {
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
   /// `help`: prints what the bench is and which options it takes.
   ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json, bool help);
-  /// What this build and this machine can do, and a self-check.
+  /// Abilities of this build and this machine, and a self-check.
   ExitCode doctor(const DoctorOptions& options);
   ExitCode new_plugin(const std::string& name, const std::string& destination, const std::string& kind);
-  /// Of one run, of a sweep, or of several runs compared.
+  /// Report of one run, of a sweep, or of several runs compared.
   ExitCode report(const std::vector<std::string>& directories, const std::string& page);
   /// `verb`: plot or movie.
   ExitCode pictures(const std::string& verb, const PictureOptions& options);

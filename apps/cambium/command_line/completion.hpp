@@ -4,10 +4,10 @@
 
 #include "apps/cambium/command_line/command_tree.hpp"
 
-/// What the three shells' scripts share.
+/// Common parts of the scripts for three shells.
 namespace cambium::shell {
 
-/// What the first argument of a command can be.
+/// Candidates for the first argument of a command.
 enum class Argument { none, deck, folder, kind, bench, shell };
 Argument argument_of(const CommandTree& command);
 

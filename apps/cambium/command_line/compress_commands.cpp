@@ -63,7 +63,7 @@ void show(const std::vector<io::Recoded>& list, const std::string& to, Log& log)
                        plain / 1e6, before / 1e6, after / 1e6));
 }
 
-/// What damage to the file would not have been noticed.
+/// Damage to the file that would not have been noticed.
 void say_unverified(const std::vector<io::Recoded>& list, const std::string& from, Log& log) {
   std::string names;
   for (const auto& set : list)

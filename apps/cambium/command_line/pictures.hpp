@@ -5,7 +5,7 @@
 
 namespace cambium {
 
-/// What `cambium plot` and `cambium movie` were given.
+/// Arguments of `cambium plot` and `cambium movie`.
 struct PictureOptions {
   std::string source;             ///< a file that a stage wrote, a run directory or the folder of a stage
   std::string output;             ///< picture or movie to write; for a folder, the folder to write them into

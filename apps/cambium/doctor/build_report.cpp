@@ -21,7 +21,7 @@ namespace cambium::doctor {
 
 namespace {
 
-/// Whether this MPI takes addresses of a device; nullptr where it does not say.
+/// True if this MPI takes addresses of a device; nullptr where it does not say.
 const char* device_aware() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
   if (MPIX_Query_cuda_support() == 1) return "takes addresses of CUDA devices";

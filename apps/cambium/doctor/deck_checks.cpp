@@ -79,7 +79,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   return out;
 }
 
-/// Of a stage's results, else of the last line of a thermo.csv; none where nothing has the name.
+/// For a stage's results, else of the last line of a thermo.csv; none where nothing has the name.
 std::optional<double> result_of(const std::string& run, const std::string& name) {
   std::error_code none;
   for (const auto& stage : fs::directory_iterator(run, none)) {
@@ -121,7 +121,7 @@ std::string run_silently(const std::string& deck, const std::string& directory, 
   }
 }
 
-/// What one machine found: a line for each expectation, a number or words about why there is none.
+/// Findings of one machine: a line for each expectation, a number or words about why there is none.
 std::string found_by(const Trial& trial, const std::string& directory, Registry& registry, Comm& comm) {
   const std::string failed = run_silently(trial.path, directory, registry, comm);
   std::string out;

@@ -6,7 +6,7 @@
 
 namespace cambium::doctor {
 
-/// What one look came to.
+/// Outcome of one look.
 enum class Mark {
   fine,
   note,  ///< works, but slower or otherwise than one may think

@@ -48,7 +48,7 @@ int count(const Cores& cores) {
   return static_cast<int>(std::count_if(cores.begin(), cores.end(), [](double c) { return c > 0.0; }));
 }
 
-/// What the first ranks of all machines, of which each gives a text, have to say.
+/// Texts of the first ranks of all machines, one text from each.
 std::vector<std::string> of_machines(const Machines& machines, const Comm& comm, const std::string& text) {
   auto all = gathered_text(comm, machines.here.root() ? text : "");
   std::erase(all, "");

@@ -38,7 +38,7 @@ double product_error(int m, int n, int k) {
   return worst / scale;
 }
 
-/// Of the matrix (-1, 2, -1), whose eigenvalues are 2 - 2 cos(pi k / (n + 1)).
+/// For the matrix (-1, 2, -1), whose eigenvalues are 2 - 2 cos(pi k / (n + 1)).
 double eigenvalue_error(int n) {
   std::vector<double> a(n * n, 0.0), values(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) {
@@ -52,7 +52,7 @@ double eigenvalue_error(int n) {
   return worst;
 }
 
-/// Of the transform of cosines, row r with 3 + r waves: n/2 at that wave and nothing elsewhere. By the kernels.
+/// For the transform of cosines, row r with 3 + r waves: n/2 at that wave and nothing elsewhere. By the kernels.
 double transform_error(int n, int rows) {
   const RealFft fft(n);
   const View<double**> in("doctor in", static_cast<std::size_t>(rows), static_cast<std::size_t>(n)),
@@ -71,7 +71,7 @@ double transform_error(int n, int rows) {
   return worst;
 }
 
-/// Whether sums, a ring of 1 MB and a broadcast arrive as they were sent.
+/// True if sums, a ring of 1 MB and a broadcast arrive as they were sent.
 bool messages_arrive(const Comm& comm) {
   const int size = comm.size(), next = (comm.rank() + 1) % size, last = (comm.rank() + size - 1) % size;
   bool good = comm.sum(static_cast<double>(comm.rank() + 1)) == 0.5 * size * (size + 1);

@@ -12,7 +12,7 @@ struct PlannedLayout {
   bool fits = true;  ///< in the memory of a device, activations aside
 };
 
-/// What the layouts of one number of ranks are compared by.
+/// Figures by which the layouts of one number of ranks are compared.
 struct Comparison {
   const PlannedModel& model;
   const Machine& machine;

@@ -122,7 +122,7 @@ std::vector<Machine::Filled> Machine::filled_by(int ranks) const {
 }
 
 namespace {
-/// What a collective takes of the slowest link that it crosses, and the latency of the outermost level crossed.
+/// Share of the slowest crossed link that a collective takes, and the latency of the outermost level crossed.
 struct Crossed {
   double ring = 0.0, tree = 0.0, direct = 0.0;  ///< s on the link, by pattern
   double latency = 0.0;                         ///< s

@@ -83,7 +83,7 @@ std::string deck_name(const Train::Params& params) {
   return keys ? fmt::format("deck ({})", name_of(*keys)) : "deck";
 }
 
-/// What a run would refuse is not planned.
+/// Layouts that a run would refuse are not planned.
 Partition planned_partition(const Train::Params& params, int ranks, const PlannedModel& model) {
   auto partition = partition_of(*params.parallel, ranks, params.reduce.codec);
   const bool splits =
@@ -122,7 +122,7 @@ nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedM
   return figures;
 }
 
-/// What the ranks of a graph's epoch receive and how long it takes, in every layout.
+/// Data received by the ranks in an epoch of a graph, and its duration, in every layout.
 nlohmann::json plan_graph_ranks(int ranks, const GraphWork& work, const Machine& machine, Context& context) {
   const auto all = plan_graph(work, ranges_of_equal_entries(work.matrix, ranks), machine);
   for (const auto& line : graph_page(work, all)) context.log.info(line);

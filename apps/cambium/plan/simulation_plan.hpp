@@ -18,7 +18,7 @@ struct PlannedRanks {
   bool fits = true;         ///< into a device's memory
 };
 
-/// What was asked for.
+/// Requested plan.
 struct SimulationQuestion {
   std::vector<int> ranks;
   double rate = 0.0;  ///< items per second of one rank; 0: from operations and memory
@@ -41,7 +41,7 @@ constexpr double sensible_efficiency = 0.5;
 SimulationPlan plan_simulation(const Simulate::Params& params, const std::string& deck,
                                const SimulationQuestion& question, const Machine& machine, Context& context);
 
-/// What the user reads, and the same as figures in bytes and seconds.
+/// Report for the user, and the same as figures in bytes and seconds.
 std::vector<std::string> simulation_page(const SimulationPlan& plan, const Machine& machine);
 nlohmann::json simulation_figures(const SimulationPlan& plan, const Machine& machine);
 

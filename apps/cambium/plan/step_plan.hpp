@@ -11,7 +11,7 @@
 
 namespace cambium::train {
 
-/// What a plan knows of a network and its optimizer; nothing is allocated.
+/// Properties of a network and its optimizer in a plan; nothing is allocated.
 struct PlannedModel {
   std::vector<ParameterInfo> parameters;
   std::vector<int> modules;

@@ -18,7 +18,7 @@ double work_of(const StepCost& cost, double rate, const Machine& machine) {
   return std::max(moving, cost.operations / (machine.peak_double * machine.reached_peak));
 }
 
-/// Of what a rank sends to neighbours: the share that leaves a unit of so many ranks in a row, of a grid whose last
+/// For what a rank sends to neighbours: the share that leaves a unit of so many ranks in a row, of a grid whose last
 /// dimension they follow.
 double leaving(int unit, int dimensions) { return 1.0 - (1.0 - 1.0 / unit) / dimensions; }
 

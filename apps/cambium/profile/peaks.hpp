@@ -8,7 +8,7 @@
 
 namespace cambium {
 
-/// What the machine can do at most, of one rank while all ranks work: measured with this program's own kernels.
+/// Peaks of the machine for one rank while all ranks work: measured with this program's own kernels.
 struct Peaks {
   double matrix_double = 0.0, matrix_float = 0.0;  ///< flops/s of gemm() on matrices of 768 rows
   double vector_double = 0.0, vector_float = 0.0;  ///< flops/s of multiply-adds that stay in registers

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_rows = 12;
 
-/// What is known of some rows together.
+/// Sums over some rows.
 struct Sum {
   double calls = 0.0, seconds = 0.0, flops = 0.0, bytes = 0.0;
   double counted = 0.0, floor = 0.0;  ///< seconds of rows with amounts, and what these take at the peaks

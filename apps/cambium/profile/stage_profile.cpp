@@ -17,7 +17,7 @@ namespace cambium {
 
 namespace {
 
-/// Of all ranks together, so that the trace stays a file that a browser opens.
+/// For all ranks together, so that the trace stays a file that a browser opens.
 constexpr std::size_t events_in_all = 400000;
 
 std::size_t events_of_rank(const Comm& comm) {

@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// What the time of one stage goes into, on every rank: begins with this object.
+/// Parts of the time of one stage, on every rank: begins with this object.
 class StageProfile {
  public:
   /// Collective.

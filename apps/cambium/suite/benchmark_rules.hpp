@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// What a value must be, and in words. Values compare as in the checker's language: true is 1, false is 0.
+/// Allowed values, also in words. Values compare as in the checker's language: true is 1, false is 0.
 struct Bound {
   std::function<bool(const nlohmann::json&)> holds;
   std::string words;
@@ -28,8 +28,8 @@ struct Target {
   bool reached(double figure) const;
 };
 
-/// What MLPerf HPC 3.0 asks of the logs of one benchmark beyond the keys that all logs have: `keys` in the division
-/// closed, `target` in both divisions (mlcommons/logging, compliance checker, usage hpc, ruleset 3.0.0).
+/// Requirements of MLPerf HPC 3.0 on the logs of one benchmark beyond the keys that all logs have: `keys` in the
+/// division closed, `target` in both divisions (mlcommons/logging, compliance checker, usage hpc, ruleset 3.0.0).
 struct Benchmark {
   std::string name;
   int runs;  ///< that a score takes

@@ -70,7 +70,7 @@ std::optional<double> time_of(const Json& value) {
   return value.is_string() ? parse_number(value.get<std::string>()) : std::nullopt;
 }
 
-/// What is wrong with the object after the token, and whether the line is lost by it; no text when nothing is.
+/// Fault of the object after the token, and whether the line is lost by it; no text when nothing is.
 Finding problem_of(const Json& j) {
   if (j.is_discarded() || !j.is_object()) return {0, "what follows :::MLLOG is no JSON object"};
   for (const char* name : {"time_ms", "key", "value", "metadata"})

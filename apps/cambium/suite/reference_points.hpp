@@ -32,7 +32,7 @@ std::vector<ReferencePoint> read_reference_points(const std::string& path, int r
 /// neighbours. Nothing outside of their range.
 std::optional<ReferencePoint> point_at(const std::vector<ReferencePoint>& points, std::int64_t batch, int runs);
 
-/// What becomes of a set of runs.
+/// Outcome of a set of runs.
 struct Convergence {
   double mean = 0.0;  ///< epochs, without the smallest and the largest
   bool too_fast = false;
@@ -40,7 +40,7 @@ struct Convergence {
 };
 Convergence compare_convergence(std::vector<double> epochs, const ReferencePoint& point);
 
-/// Of a population, not of a sample.
+/// For a population, not of a sample.
 double deviation_of(const std::vector<double>& values);
 
 /// Mean without the smallest and the largest; of fewer than three, of all.

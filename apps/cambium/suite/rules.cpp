@@ -71,7 +71,7 @@ void require_beside(const MlLogFile& log, const std::string& key, const char* na
       out.push_back({line->line, fmt::format("{} has no {} in its metadata", key, name)});
 }
 
-/// What the lines so far have begun and ended; keys are looked at in the order of the log.
+/// Intervals begun and ended by the lines so far; keys are looked at in the order of the log.
 class Order {
  public:
   explicit Order(Findings& out) : out_(out) {}
@@ -198,7 +198,7 @@ void check_target(const MlLogFile& log, const Target& target, Findings& out) {
                                   target.falls ? "lowest" : "highest", *best)});
 }
 
-/// Of the benchmark that the log names: the target, and in the division closed all its keys.
+/// For the benchmark that the log names: the target, and in the division closed all its keys.
 void check_benchmark(const MlLogFile& log, bool closed, Findings& out) {
   if (closed)
     for (const KeyRule& rule : keys_of_closed()) check_key(log, rule, out);

@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-/// What the rules of MLPerf HPC 3.0 find in the log of one run, that of damaged lines first; nothing that fails: the
+/// Findings of the rules of MLPerf HPC 3.0 in the log of one run, that of damaged lines first; nothing that fails: the
 /// log keeps them. What fails is what the compliance checker of mlcommons/logging (usage hpc, ruleset 3.0.0) refuses;
 /// warnings go beyond it.
 std::vector<Finding> check_log(const MlLogFile& log);

@@ -8,7 +8,7 @@
 
 namespace cambium::train {
 
-/// Of a set of runs.
+/// For a set of runs.
 struct Score {
   std::string benchmark;  ///< empty: the logs name none
   std::int64_t batch = 0;

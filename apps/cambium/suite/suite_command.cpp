@@ -148,7 +148,7 @@ ExitCode report(const Given& given, Log& say) {
   return good ? ExitCode::done : ExitCode::bad_input;
 }
 
-/// What the verbs take in common.
+/// Arguments that the verbs have in common.
 CLI::App* add_verb(CLI::App& app, const char* name, const char* doc, const char* logs, Given& given) {
   auto* verb = app.add_subcommand(name, doc);
   verb->add_option("logs", given.logs, logs)->required();

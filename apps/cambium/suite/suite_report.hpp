@@ -19,21 +19,21 @@ struct RunSet {
 /// Logs in such sets, by benchmark, ranks and batch in rising order.
 std::vector<RunSet> sets_of(std::vector<MlLogFile> logs);
 
-/// What profiles (`run: {profile: true}`) count of a phase on rank 0, over the runs of a set.
+/// Counts of a phase in profiles (`run: {profile: true}`) on rank 0, over the runs of a set.
 struct PhaseRoof {
   double seconds = 0.0, counted = 0.0;  ///< s of all its rows, and of those whose operations or bytes are known
   std::map<std::string, double> roofs;  ///< s that these would take at the peaks, by what binds them: matrix, vector,
                                         ///< memory, messages, files
   /// Share of its roof that the counted part reaches; above 1 where data stay in caches.
   double share() const;
-  /// What most of its roof's time is; empty where nothing is counted.
+  /// Kind that most of its roof's time belongs to. empty where nothing is counted.
   std::string binding() const;
 };
 /// By phase; what a profile has outside of sections is "staging". Adds the profile.json of the stage beside `log` that
 /// trains, if there is one.
 void add_phase_roofs(const MlLogFile& log, std::map<std::string, PhaseRoof>& out);
 
-/// What a set took.
+/// Cost of a set.
 struct SetSummary {
   RunSet set;
   Score score;

@@ -43,7 +43,7 @@ std::string benchmark_of(const deck::Node& root) {
   return name.empty() ? Submission().benchmark : name;
 }
 
-/// What else a benchmark is called.
+/// Other names of a benchmark.
 std::string rules_name(const std::string& name) { return name == "open_catalyst" ? "oc20" : name; }
 
 deck::Node in_directory(const deck::Node& root, const std::string& directory) {

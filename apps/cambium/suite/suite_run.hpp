@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// What `cambium suite run` was asked for.
+/// Arguments of `cambium suite run`.
 struct SuiteRun {
   std::string what;                   ///< a benchmark, mlperf_hpc, or a deck
   DeckOptions deck;                   ///< overrides; the size at which the tests run decks
@@ -22,9 +22,9 @@ struct SuiteRun {
 /// is none, and where a deck has no submission.
 std::vector<std::string> benchmark_decks(const std::string& what, const Comm& comm);
 
-/// Of each deck the stages before the training once, which is staging and stands in no score; then the training as a
-/// sweep over seeds, batches and numbers of ranks. Goes on where an earlier call was stopped. Adds the folders of
-/// the runs to `folders`. Collective. The exit code of run_sweep.
+/// For each deck the stages before the training once, which is staging and stands in no score; then the training as a
+/// sweep over seeds, batches and numbers of ranks. Goes on where an earlier call was stopped. Adds the folders of the
+/// runs to `folders`. Collective. The exit code of run_sweep.
 ExitCode run_suite(const SuiteRun& asked, Registry& registry, Context& context, std::vector<std::string>& folders);
 
 }  // namespace cambium::train

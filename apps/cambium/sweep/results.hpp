@@ -16,7 +16,7 @@ struct ResultColumn {
   std::vector<double> values;  ///< one per run of the table; not a number where it is missing
 };
 
-/// What a sweep found so far.
+/// Results of a sweep so far.
 struct SweepResults {
   StoredSweep sweep;
   std::vector<RunState> states;              ///< of every run

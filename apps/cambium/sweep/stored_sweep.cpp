@@ -67,7 +67,7 @@ Node parsed(const std::string& directory) {
   return node;
 }
 
-/// What an earlier version stored, under present names.
+/// Sweep stored by an earlier version, under present names.
 Node under_present_names(const Node& stored, const deck::TypeTable& types) {
   const auto schema = deck::schema_of<DeckFile>();
   deck::Problems ignored;

@@ -8,14 +8,14 @@ namespace cambium {
 /// The file in the folder of a sweep that says which runs it has.
 inline constexpr const char* sweep_file = "sweep.yaml";
 
-/// What a folder of runs is a table of.
+/// Table of a folder of runs.
 struct StoredSweep {
   SweepTable table;
   deck::Node theory;
   std::string command;  ///< what was typed
 };
 
-/// Of a folder that has the file; InputError where that is damaged.
+/// For a folder that has the file; InputError where that is damaged.
 StoredSweep stored_sweep(const std::string& directory);
 
 /// Writes what this sweep is, or checks that the folder holds this one and none else: InputError with the fix where it

@@ -61,7 +61,7 @@ struct Split {
   Split& operator=(const Split&) = delete;
 };
 
-/// What went wrong, the same on every rank of a group; ends the program where some rank of it went on.
+/// Error message, the same on every rank of a group; ends the program where some rank of it went on.
 Failure agreed_failure(std::exception_ptr error, const Comm& comm, const std::string& directory) {
   Failure failure = failure_of(error);
   if (comm.size() == 1) return failure;
@@ -97,7 +97,7 @@ class Group {
   }
 
  private:
-  /// Whether this group is to carry out run k: nobody else has taken it, and it is neither done nor given up.
+  /// True if this group is to carry out run k: nobody else has taken it, and it is neither done nor given up.
   bool take(std::size_t k) {
     int mine = 0;
     if (comm_.root()) {
@@ -207,7 +207,7 @@ double wall_limit(const Sweep& sweep) {
   return text.empty() ? 0.0 : parse_wall_time(text);
 }
 
-/// What is left to do, and what failed, in words; the exit code that follows.
+/// Remaining and failed runs, in words; the exit code that follows.
 ExitCode conclusion(const Sweep& sweep, const SweepOptions& options, bool stopped, const std::string& reason,
                     Context& context) {
   std::size_t done = 0, failed = 0;

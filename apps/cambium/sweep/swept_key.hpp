@@ -17,7 +17,7 @@ struct SweptKey {
 
   /// The values as numbers in `unit`; empty unless all of them are numbers.
   std::vector<double> numbers() const;
-  /// Whether its values are seeds, over which results are averaged: the last word of its path is "seed".
+  /// True if its values are seeds, over which results are averaged: the last word of its path is "seed".
   bool is_seed() const;
 };
 

@@ -155,7 +155,7 @@ std::vector<deck::Variable> variables_of(const SweepTable& table, std::size_t ru
   return names;
 }
 
-/// What is wrong with a theory is said before anything has run.
+/// Errors in a theory are reported before anything has run.
 void check_theory(const Sweep& sweep) {
   const std::size_t first = sweep.table.keys[0].values.size(), runs = sweep.table.rows.size();
   for (const auto& [name, mark, theory] : sweep.theory.entries()) {

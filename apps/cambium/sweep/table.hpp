@@ -27,7 +27,7 @@ struct SweepTable {
 /// Fills `rows` from keys and `zip`. InputError where lengths do not fit or there are too many runs.
 void add_rows(SweepTable& table);
 
-/// What the command line says beside the deck.
+/// Settings from the command line in addition to the deck.
 struct SweepOptions {
   std::vector<std::string> overs;  ///< key=values; with them the deck's `sweep.over` is not used
   bool zip = false;
@@ -38,8 +38,8 @@ struct SweepOptions {
   std::string slurm;      ///< file to which a script for a job array is written
 };
 
-/// What is expected of a result in one run: a formula of the numeric keys, by their names, or an item of a list that
-/// has one for each value of the first key (else one for each run).
+/// Expected value of a result in one run: a formula of the numeric keys, by their names, or an item of a list that has
+/// one for each value of the first key (else one for each run).
 double expected_value(const deck::Node& theory, const SweepTable& table, std::size_t run);
 
 /// A deck with its table of runs.

@@ -49,7 +49,7 @@ Parts parts_of(std::span<const std::byte> bytes) {
   return p;
 }
 
-/// What a strict stream keeps: places where the correction broke the bound, or moved a value that is exact.
+/// Properties that a strict stream keeps: places where the correction broke the bound, or moved a value that is exact.
 template <class T>
 std::vector<std::uint64_t> beyond(std::span<const T> values, std::span<const T> decoded, std::span<T> corrected,
                                   double bound) {

@@ -17,7 +17,7 @@ struct EnhancedCoding {
   const Enhancer* weights = nullptr;
 };
 
-/// What became of it.
+/// Outcome.
 struct EnhancedReport {
   bool kept = false;
   double gain = 0.0;        ///< dB of the field as stored, over the plain codec at the same bound
@@ -45,7 +45,7 @@ std::optional<Enhancer> enhancer_for(std::span<const T> values, std::span<const 
                                      LossyPredictor predictor, const FitSettings& settings,
                                      std::span<const HelpingField<T>> helping, EnhancedReport& report);
 
-/// What an enhanced stream says of itself.
+/// Header of an enhanced stream.
 struct EnhancedInfo {
   LossyInfo plain;  ///< of the plain part; its bound is that of a strict stream
   bool strict = true, own_weights = true;

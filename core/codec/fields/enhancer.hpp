@@ -15,8 +15,8 @@ struct HelpingField {
   double bound = 0.0;
 };
 
-/// What brings a decoded field nearer to the original, after GWLZ (Jia et al., arXiv:2404.13470): small networks, one
-/// for each group of values, fitted to the difference between original and decoded field while it is encoded. Here
+/// Enhancer: brings a decoded field nearer to the original, after GWLZ (Jia et al., arXiv:2404.13470): small networks,
+/// one for each group of values, fitted to the difference between original and decoded field while it is encoded. Here
 /// groups hold equal numbers of values, and networks stand in stages, each of which sees what the one before made.
 struct Enhancer {
   static constexpr int most_stages = 8, most_helpers = 3;

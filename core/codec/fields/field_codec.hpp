@@ -17,7 +17,7 @@ struct FieldCoding {
   std::int64_t piece = std::int64_t{1} << 24;
 };
 
-/// What became of a field: the sums over its pieces, and what was said of the last one that learned.
+/// Outcome for a field: the sums over its pieces, and what was said of the last one that learned.
 struct FieldReport {
   std::size_t bytes = 0;
   std::int64_t pieces = 1, enhanced = 0;

@@ -12,7 +12,7 @@ struct FitSettings {
   double seconds = 10.0;  ///< a limit of the time for fitting one field
 };
 
-/// What an enhancer is worth, in decibels of root mean squared error, on the field it was tried on.
+/// Gain of an enhancer, in decibels of root mean squared error, on the field it was tried on.
 struct EnhancerReport {
   double linear_gain = 0.0;  ///< of the linear stages
   double gain = 0.0;         ///< of all stages that were kept

@@ -17,7 +17,7 @@ constexpr int largest = 32767;  ///< multiple of the step that has a symbol
 std::uint16_t symbol_of(int q) { return static_cast<std::uint16_t>(q < 0 ? -2 * q : 2 * q + 1); }
 int multiple_of(std::uint16_t symbol) { return symbol % 2 == 0 ? -(symbol / 2) : symbol / 2; }
 
-/// What a message says: symbols of the rows that stand for themselves, references, and numbers that are kept.
+/// Fields of a message: symbols of the rows that stand for themselves, references, and numbers that are kept.
 template <class T>
 struct Message {
   std::vector<std::uint16_t> symbols, references;

@@ -6,7 +6,7 @@
 
 namespace cambium::io::cf {
 
-/// What a coordinate measures. Latitudes and longitudes may be those of a rotated grid, which area weights take as
+/// Quantity of a coordinate. Latitudes and longitudes may be those of a rotated grid, which area weights take as
 /// well.
 enum class Role { none, time, latitude, longitude, height };
 

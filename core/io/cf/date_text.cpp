@@ -24,7 +24,7 @@ class Reader {
     while (!left_.empty() && std::isspace(static_cast<unsigned char>(left_.front()))) left_.remove_prefix(1);
     return left_.size() < before;
   }
-  /// Of small letters; the text may have large ones.
+  /// For small letters; the text may have large ones.
   bool take_word(std::string_view word) {
     if (left_.size() < word.size()) return false;
     for (std::size_t k = 0; k < word.size(); ++k)

@@ -36,7 +36,7 @@ std::string text_of_number(long double x) {
                                                    : number_text(static_cast<double>(x));
 }
 
-/// What a fill written as a real number of 32 bits was before: -99.99 for -99.9899979.
+/// Original value of a fill that was written as a real number of 32 bits: -99.99 for -99.9899979.
 double as_written(long double x) {
   const auto text = fmt::format("{}", static_cast<float>(x));
   return parse_number(text).value_or(static_cast<double>(x));

@@ -17,9 +17,9 @@ struct DecodingOptions {
   ValidRange valid_range = ValidRange::as_file;
 };
 
-/// What the attributes of a variable say about its numbers (CF 2.5.1, 8.1, NetCDF Users Guide A.1): _Unsigned,
-/// _FillValue, missing_value (of any type, one or several), fills by type, valid_range, valid_min, valid_max,
-/// scale_factor, add_offset. Fills and ranges are compared in the stored type.
+/// Attributes of a variable about its numbers (CF 2.5.1, 8.1, NetCDF Users Guide A.1): _Unsigned, _FillValue,
+/// missing_value (of any type, one or several), fills by type, valid_range, valid_min, valid_max, scale_factor,
+/// add_offset. Fills and ranges are compared in the stored type.
 class Decoding {
  public:
   /// InputError for text, for attributes that are no numbers, for fills that the stored type cannot hold where no other
@@ -29,9 +29,9 @@ class Decoding {
   /// n stored numbers to physical ones; NaN for what is missing.
   void apply(const void* stored, std::size_t n, double* out) const;
   Stored stored() const { return type_; }
-  /// Whether numbers mean others than those that the file has.
+  /// True if numbers mean others than those that the file has.
   bool unpacks() const { return type_ != file_type_ || scale_ != 1.0 || offset_ != 0.0; }
-  /// Whether some of them mean that one is missing.
+  /// True if some of them mean that one is missing.
   bool leaves_out() const { return !fills_.empty() || low_ || high_; }
 
  private:
@@ -60,7 +60,7 @@ std::unique_ptr<Variable> variable_of(const Dataset& array);
 /// All its numbers, decoded.
 std::vector<double> decoded(const Dataset& array);
 
-/// Whether attributes of an array of an HDF5 file say that its numbers mean others, or none.
+/// True if attributes of an array of an HDF5 file say that its numbers mean others, or none.
 bool has_marks(const Dataset& array);
 
 }  // namespace cambium::io::cf

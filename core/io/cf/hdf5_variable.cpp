@@ -80,7 +80,7 @@ std::vector<long double> numbers_in(hid_t attribute, hid_t memory, std::size_t n
 
 bool has_mark(const io::Object& object, const char* name) { return H5Aexists(Inside::id(object), name) > 0; }
 
-/// Whether a data set only gives a dimension its length (netCDF-4).
+/// True if a data set only gives a dimension its length (netCDF-4).
 bool is_bare_dimension(const io::Dataset& set) {
   if (!has_mark(set, "NAME")) return false;
   try {
@@ -195,7 +195,7 @@ class Hdf5Variable : public Variable {
     const Handle there(H5Dget_space(id()));
     if (!extent.empty()) H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr);
     const hsize_t all = static_cast<hsize_t>(n);
-    // Of the same shape as the block: for another one HDF5 copies number by number.
+    // For the same shape as the block: for another one HDF5 copies number by number.
     const Handle here(extent.empty() ? H5Screate(H5S_SCALAR)
                                      : H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr)),
         kept(H5Dget_type(id()));

@@ -7,7 +7,7 @@
 
 namespace cambium::io::cf {
 
-/// What numbers on an axis of time mean: "days since 1990-01-01 06:00", with or without a date, or a date written as
+/// Meaning of numbers on an axis of time: "days since 1990-01-01 06:00", with or without a date, or a date written as
 /// one number ("day as %Y%m%d.%f").
 struct TimeUnit {
   enum class Form { duration, since, packed_date };
@@ -24,7 +24,7 @@ struct TimeUnit {
   bool has_date() const { return form != Form::duration; }
 };
 
-/// Whether a unit counts from a date or is one ("hours after 1990-1-1", "day as %Y%m%d.%f").
+/// True if a unit counts from a date or is one ("hours after 1990-1-1", "day as %Y%m%d.%f").
 bool is_unit_of_dates(const std::string& units);
 
 /// The attributes `units` and `calendar` of a time. All spellings of UDUNITS: units, since/after/from/ref/@, dates

@@ -14,7 +14,7 @@ std::optional<double> seconds_of(const std::string& unit);
 std::optional<double> degrees_of(const std::string& unit);
 /// Without blanks around it: how words of attributes are compared.
 std::string in_small_letters(std::string_view text);
-/// Whether two units are the same one, spelled alike or not ("degC", "Celsius").
+/// True if two units are the same one, spelled alike or not ("degC", "Celsius").
 bool is_same_unit(const std::string& a, const std::string& b);
 /// True when UDUNITS-2 answers.
 bool knows_all_units();

@@ -33,7 +33,7 @@ class Variable {
   virtual std::vector<std::string> dimensions() const = 0;
   virtual std::optional<Stored> type() const = 0;  ///< none for text and compound types
   virtual std::optional<Attribute> attribute(const std::string& name) const = 0;
-  /// What the library puts where nothing was written and no attribute says so; none where that says nothing.
+  /// Fill value of the library where nothing was written and no attribute says so; none where that says nothing.
   virtual std::optional<long double> default_fill() const = 0;
   /// The block that starts at `start`, in the stored type and this machine's order of bytes.
   virtual void read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, void* out) const = 0;
@@ -59,7 +59,7 @@ std::unique_ptr<Container> open_container(const std::string& path);
 /// True when NetCDF-3 files can be read.
 bool reads_classic_netcdf();
 
-/// What netCDF puts where nothing was written, by type.
+/// Fill value of netCDF where nothing was written, by type.
 long double netcdf_fill(Stored type);
 
 std::unique_ptr<Container> open_hdf5_container(const std::string& path);

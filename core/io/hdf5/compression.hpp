@@ -43,7 +43,7 @@ Dataset create_series(Group& file, const std::string& name, DType type, std::spa
 Dataset allocate(Group& file, const std::string& name, DType type, std::span<const std::int64_t> shape,
                  std::span<const std::int64_t> chunk, const Compression& compress);
 
-/// What is wrong with the key `compress` of a writer that has no frame before it makes its file; empty: nothing.
+/// Error of the key `compress` of a writer that has no frame before it makes its file; empty: nothing.
 std::string problem_without_first_frame(const std::optional<Compression>& compress);
 
 /// A line for the log: "NAME: arrays of 12 MB compressed to 3 MB, 4 times smaller".

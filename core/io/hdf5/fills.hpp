@@ -9,8 +9,8 @@ namespace cambium::io {
 /// Numbers that stand for missing ones (_FillValue of CF), at most so many for an array.
 constexpr std::size_t most_fills = 4;
 
-/// What a codec sees in the place of fill number k: not a number, so that it counts in no range and comes back bit for
-/// bit.
+/// Value that a codec gets in the place of fill number k: not a number, so that it counts in no range and comes back
+/// bit for bit.
 template <class T>
 T mark_of_fill(std::size_t k) {
   if constexpr (std::is_same_v<T, float>)

@@ -16,14 +16,14 @@ constexpr H5Z_filter_t lossy_filter_id = 453;
 
 extern const H5Z_class2_t lossy_filter;
 
-/// What is stored with a dataset to encode its chunks, and to decode those that were encoded with `weights` (null: none
-/// were fitted before), with a checksum, which is compared before a chunk is decoded. `fills` (at most
+/// Settings stored with a dataset to encode its chunks, and to decode those that were encoded with `weights` (null:
+/// none were fitted before), with a checksum, which is compared before a chunk is decoded. `fills` (at most
 /// most_fills): numbers that stand for missing ones, which come back as they are and count in no range.
 std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const lowp::Enhancer* weights,
                                           int bytes_per_value, const std::vector<unsigned>& chunk,
                                           const std::vector<double>& fills = {});
 
-/// Whether what is stored with a dataset carries a checksum; what earlier versions wrote does not.
+/// True if what is stored with a dataset carries a checksum; what earlier versions wrote does not.
 bool has_checksum(std::size_t n, const unsigned* values);
 
 }  // namespace cambium::io

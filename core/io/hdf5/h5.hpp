@@ -96,7 +96,7 @@ TensorRef tensor_of(const std::vector<T>& values) {
   return tensor_of(values.data(), {std::ssize(values)});
 }
 
-/// What groups and datasets share: a name and attributes.
+/// Common part of groups and datasets: a name and attributes.
 class Object {
  public:
   const std::string& file() const { return file_; }  ///< name of the file

@@ -147,7 +147,7 @@ void FileCopy::copy_object(const std::string& path, const Handle& link_propertie
 
 namespace {
 
-/// Whether its values lie in other files, to which names lead that may lead nowhere from the folder of a copy.
+/// True if its values lie in other files, to which names lead that may lead nowhere from the folder of a copy.
 bool lies_elsewhere(const Handle& set) {
   const Handle properties(H5Dget_create_plist(set.id()));
   return H5Pget_layout(properties.id()) == H5D_VIRTUAL || H5Pget_external_count(properties.id()) > 0;

@@ -29,7 +29,7 @@ class FileCopy {
     /// A data set that is copied as it is stored, so that its filters need not be here.
     Dataset stored(const std::string& path) const { return Group::opened(path, true); }
   };
-  /// Of a link: its name, and which characters it is made of.
+  /// For a link: its name, and which characters it is made of.
   struct Link {
     std::string name;
     H5L_type_t type = H5L_TYPE_HARD;
@@ -68,7 +68,7 @@ class FileCopy {
   std::map<std::string, std::vector<std::pair<std::string, int>>> uses_;   ///< of a scale: array and dimension
 };
 
-/// Whether values are references to objects, or to parts of data sets, of a file.
+/// True if values are references to objects, or to parts of data sets, of a file.
 bool holds_references(const Handle& type);
 
 }  // namespace cambium::io::detail

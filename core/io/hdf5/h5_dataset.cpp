@@ -45,7 +45,7 @@ void require_numbers(const Handle& found, DType wanted, const std::string& file,
 
 namespace {
 
-/// What HDF5 puts in the place of whole numbers that the other sign does not hold: the largest, or 0.
+/// Substitute of HDF5 for whole numbers that the other sign does not hold: the largest, or 0.
 template <class T>
 bool holds_limit(const TensorRef& t, bool largest) {
   const T* const values = static_cast<const T*>(t.data);
@@ -197,8 +197,8 @@ bool Dataset::is_text() const {
   return H5Tget_class(Handle(H5Dget_type(handle_.id())).id()) == H5T_STRING;
 }
 
-/// What numbers of other types are read into: those of 16 bits, booleans and other enumerations without loss; unsigned
-/// ones of 64 bits end at 2^63 - 1, and those of more than 64 are rounded.
+/// Type that numbers of other types are read into: those of 16 bits, booleans and other enumerations without loss;
+/// unsigned ones of 64 bits end at 2^63 - 1, and those of more than 64 are rounded.
 static std::optional<DType> wider_type(hid_t type) {
   const std::size_t size = H5Tget_size(type);
   switch (H5Tget_class(type)) {

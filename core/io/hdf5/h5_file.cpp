@@ -35,7 +35,7 @@ Handle access_properties(H5F_close_degree_t degree = H5F_CLOSE_STRONG, bool lock
   return access;
 }
 
-/// What can be said about a file before HDF5 tries.
+/// Facts about a file before HDF5 tries:
 void require_hdf5(const std::string& path) {
   const Entered entered;
   start_hdf5();
@@ -77,8 +77,8 @@ void require_hdf5(const std::string& path) {
   throw InputError(fmt::format("cannot open '{}': {}; copy it again from its source or name another file", path, why));
 }
 
-/// What this process does not know is compared with its seal, or opened by another process first. Every rank may come
-/// here: of large files the readers compare the seal themselves, together.
+/// Files that this process does not know are compared with their seal, or opened by another process first. Every rank
+/// may come here: of large files the readers compare the seal themselves, together.
 void require_sound_file(const std::string& path) {
   require_hdf5(path);
   if (is_trusted_file(path)) return;
@@ -93,7 +93,7 @@ void require_sound_file(const std::string& path) {
 File File::open(const std::string& path, Reads reads) {
   require_sound_file(path);
   const Entered entered;
-  // What is open in this process is opened again in the same way only: by ourselves to read, to write, or by HDF5 as a
+  // Files open in this process are opened again in the same way only: by ourselves to read, to write, or by HDF5 as a
   // part of a virtual data set.
   std::string why;
   for (const auto& [degree, locks] :
@@ -159,7 +159,7 @@ void File::flush() {
   if (!lost.empty()) refuse_write(file_, lost);
 }
 
-/// Of a file that this process may write; empty for others.
+/// For a file that this process may write; empty for others.
 static std::string name_where_written(hid_t file) {
   unsigned how = 0;
   if (H5Fget_intent(file, &how) < 0 || !(how & H5F_ACC_RDWR)) return {};

@@ -236,7 +236,7 @@ struct Deeper {
   ~Deeper() { --depth(); }
 };
 
-/// Whether all parts of a virtual data set were found before, in a file that is still open (HDF5 gives each that is
+/// True if all parts of a virtual data set were found before, in a file that is still open (HDF5 gives each that is
 /// opened a number of its own).
 bool found_before(const Handle& set, bool now) {
 #if H5_VERSION_GE(1, 12, 0)

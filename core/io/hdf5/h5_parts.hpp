@@ -6,10 +6,10 @@
 /// Shared by the h5_*.cpp files only.
 namespace cambium::io::detail {
 
-/// What HDF5 needs beside the file to read a data set, asked for when the data set is opened: the parts of a virtual
-/// data set, the files of external storage, the filters of its chunks. HDF5 itself gives the fill value for a part that
-/// is not there, zeros for what an external file is short of, and tells of a missing filter when it meets the first
-/// chunk. InputError names what is missing and what helps.
+/// Requirements of HDF5 to read a data set in addition to the file, looked for when the data set is opened: the parts
+/// of a virtual data set, the files of external storage, the filters of its chunks. HDF5 itself gives the fill value
+/// for a part that is not there, zeros for what an external file is short of, and tells of a missing filter when it
+/// meets the first chunk. InputError names what is missing and what helps.
 void require_parts(const Handle& set, const std::string& file, const std::string& path);
 
 /// The same without the filters, for what is copied as it is stored.

@@ -40,7 +40,7 @@ struct Plan {
   bool lossless = false;         ///< by the filters that every HDF5 has
 };
 
-/// Whether it was made with room to grow along any dimension.
+/// True if it was made with room to grow along any dimension.
 bool can_grow(const Handle& set) {
   const Handle space(H5Dget_space(set.id()));
   std::vector<hsize_t> now(32), most(32);

@@ -6,7 +6,7 @@
 
 namespace cambium::io {
 
-/// What became of one data set of a file that was written anew.
+/// Outcome for one data set of a file that was rewritten.
 struct Recoded {
   std::string path;
   std::int64_t elements = 0, bytes_per_value = 0, stored_before = 0, stored_after = 0;

@@ -1,4 +1,4 @@
-// What refers to objects of a file refers to those of its copy.
+// References to objects of a file become references to those of its copy.
 #include <cstring>
 
 #include "core/io/hdf5/h5_copy.hpp"

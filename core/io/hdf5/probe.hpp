@@ -12,7 +12,7 @@ void probe_hdf5(const std::vector<std::string>& paths);
 
 /// No process need look at this file as it is now.
 void trust_file(const std::string& path);
-/// Whether that is known of it.
+/// True if that is known of it.
 bool is_trusted_file(const std::string& path);
 
 }  // namespace cambium::io

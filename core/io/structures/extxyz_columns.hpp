@@ -7,7 +7,7 @@
 
 namespace cambium::io {
 
-/// What a column of Properties holds.
+/// Meaning of a column of Properties.
 enum class ExtxyzRole {
   species,
   number,
@@ -56,10 +56,10 @@ class ExtxyzColumns {
   bool named_ = false;
 };
 
-/// What labels are called by ASE, MACE, GPUMD, QUIP and dpdata, the first that is there to be taken: columns of forces
-/// (eV/Å), and keys of the comment line: energies (eV), virials (eV, -volume times stress), stresses (eV/Å^3, positive
-/// under tension, as ASE has it). Stress with a capital letter is none of them: LAMMPS' dump extxyz writes its pressure
-/// so, of the other sign and in the unit of its style.
+/// Names of labels by ASE, MACE, GPUMD, QUIP and dpdata, the first that is there to be taken: columns of forces (eV/Å),
+/// and keys of the comment line: energies (eV), virials (eV, -volume times stress), stresses (eV/Å^3, positive under
+/// tension, as ASE has it). Stress with a capital letter is none of them: LAMMPS' dump extxyz writes its pressure so,
+/// of the other sign and in the unit of its style.
 const std::vector<std::string>& extxyz_force_names();
 const std::vector<std::string>& extxyz_energy_names();
 const std::vector<std::string>& extxyz_virial_names();

@@ -20,7 +20,7 @@ struct ExtxyzFrame {
   std::vector<std::string> species;                    ///< in the order of their first atom
   std::vector<int> type;                               ///< of each atom, an index of `species`
   std::vector<std::array<double, 3>> position, force;  ///< force: empty where it is not there or not wanted
-  // Of a state of motion, where it is wanted and there:
+  // For a state of motion, where it is wanted and there:
   std::vector<std::array<double, 3>> velocity, momentum, unwrapped, travel;
   std::vector<double> mass;
   std::vector<double> charge;  ///< e
@@ -29,7 +29,7 @@ struct ExtxyzFrame {
   std::int64_t atoms() const { return static_cast<std::int64_t>(type.size()); }
 };
 
-/// What is to be read beside species and positions.
+/// Optional columns to read in addition to species and positions.
 struct ExtxyzWanted {
   bool motion = false;  ///< velocities or momenta, masses, ids, images
   bool forces = false;

@@ -179,7 +179,7 @@ void place_rows(const std::vector<double>& in, int width, std::int64_t low, Fram
   }
 }
 
-/// What does not belong to a single particle. Collective.
+/// Properties of a frame that do not belong to a single particle. Collective.
 void set_whole(Frame& frame, const State& state, const Comm& comm, FrameParts parts, const GivenAxes& axes) {
   frame.step = state.step;
   frame.time = state.time;

@@ -15,7 +15,7 @@ struct LammpsAtomStyle {
   int charge() const;        ///< of q; -1 where the style has none
   int words() const;         ///< of a line without image flags
   bool open() const { return columns.ends_with("..."); }
-  /// Whether a line of so many words may be of this style, without image flags or with them.
+  /// True if a line of so many words may be of this style, without image flags or with them.
   bool fits(int words) const;
   /// The columns that are neither ids, types nor positions.
   std::vector<std::string> others() const;
@@ -25,7 +25,7 @@ struct LammpsAtomStyle {
 /// other word.
 const LammpsAtomStyle* lammps_atom_style(std::string_view name);
 
-/// What is seen of all lines of the section Atoms, by which a style is judged that the file does not name.
+/// Statistics over all lines of the section Atoms, which determine a style that the file does not name.
 struct LammpsAtomLines {
   int words = 0;               ///< of each line
   std::vector<bool> integers;  ///< by column: whether every line has a whole number there

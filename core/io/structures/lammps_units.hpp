@@ -10,7 +10,7 @@ struct LammpsUnits {
   double length = 1.0, velocity = 1.0, mass = 1.0, charge = 1.0;
 };
 
-/// Of real, metal, si, cgs, electron, micro and nano; none for any other word. Velocities of electron are Bohr/fs, as
+/// For real, metal, si, cgs, electron, micro and nano; none for any other word. Velocities of electron are Bohr/fs, as
 /// LAMMPS computes (its manual says Bohr per 1.03275 fs).
 std::optional<LammpsUnits> lammps_units(std::string_view style);
 

@@ -84,7 +84,7 @@ static std::vector<std::string> symbols_of(const std::vector<Species>& species) 
   return symbols;
 }
 
-/// What the reader found worth saying, and masses that contradict their species, unless the deck gives them.
+/// Notes of the reader, and masses that contradict their species, unless the deck gives them.
 static void say_doubts(const Structure& structure, const std::map<std::string, double>& masses, Context& context) {
   for (const auto& text : structure.warnings) context.log.warn(text);
   std::vector<Species> given = structure.species;

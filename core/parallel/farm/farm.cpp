@@ -85,7 +85,7 @@ int Farm::lost() const {
   return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [](const Worker& w) { return w.lost; }));
 }
 
-/// What waits for another turn comes before what is new.
+/// Pieces that wait for another turn come before new ones.
 bool Farm::next(int worker, Piece& piece) {
   if (!waiting_.empty()) {
     Running& r = running_.at(waiting_.front());

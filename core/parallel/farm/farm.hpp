@@ -19,7 +19,7 @@ class WorkSource {
   virtual ~WorkSource() = default;
   /// The next piece; false when there is none now (there may be one after a result).
   virtual bool next(int worker, Piece& piece) = 0;
-  /// Of a success, or of a failure for good. Each piece comes here once.
+  /// For a success, or of a failure for good. Each piece comes here once.
   virtual void finished(const Piece& piece, const PieceResult& result, int worker) = 0;
   /// No piece will come any more once those handed out are finished: all is done, or somebody asked to stop.
   virtual bool ended() const = 0;

@@ -36,7 +36,7 @@ void send(const std::vector<std::byte>& m, int to, int tag, const Comm& comm) {
   MPI_Send(m.data(), static_cast<int>(m.size()), MPI_BYTE, to, tag, comm.handle());
 }
 
-/// What has arrived with this tag, if anything.
+/// Message that has arrived with this tag, if any.
 std::optional<std::vector<std::byte>> received(int from, int tag, const Comm& comm, int& sender) {
   MPI_Status status;
   int there = 0, bytes = 0;

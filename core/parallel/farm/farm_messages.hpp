@@ -17,7 +17,7 @@ struct Piece {
   std::vector<std::byte> what;
 };
 
-/// What became of it. A failure is a result, not an exception.
+/// Outcome. A failure is a result, not an exception.
 struct PieceResult {
   bool failed = false;
   double seconds = 0.0;
@@ -26,7 +26,7 @@ struct PieceResult {
   bool of_input = false;  ///< a failure that a user's input caused: it was an InputError
 };
 
-/// What an evaluation calls often: a sign of life, with which rank 0 serves the others.
+/// Functions that an evaluation calls often: a sign of life, with which rank 0 serves the others.
 using Breathe = std::function<void()>;
 
 // Between rank 0 and the others. Nobody spins: who waits looks every 0.2 ms.

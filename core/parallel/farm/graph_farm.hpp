@@ -8,7 +8,7 @@
 
 namespace cambium::tasks {
 
-/// What became of a graph that was handed out.
+/// Outcome of a graph that was scheduled.
 struct GraphFarmResult {
   /// On rank 0: values that no task reads, by task; empty for the others.
   std::vector<std::vector<std::byte>> values;

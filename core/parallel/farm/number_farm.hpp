@@ -19,7 +19,7 @@ struct NumberPieces {
   std::function<void(std::int64_t, std::span<double> out, const Breathe& breathe)> make;
 };
 
-/// What survives of the pieces when the run is killed: a file of those that are finished.
+/// File of finished pieces that survives when the run is killed: a file of those that are finished.
 struct NumberJournal {
   std::string path;
   std::string key;      ///< what must not change when the work goes on

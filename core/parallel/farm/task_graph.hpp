@@ -7,7 +7,7 @@
 
 namespace cambium::tasks {
 
-/// What another task made, read where it lies.
+/// Result of another task, read where it is stored.
 using Input = std::span<const std::byte>;
 
 /// Work cut into tasks, numbered from 0, that read what others have made. The same on every rank; run() may be called

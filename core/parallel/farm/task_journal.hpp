@@ -19,7 +19,7 @@ class TaskJournal {
   TaskJournal(const TaskJournal&) = delete;
   TaskJournal& operator=(const TaskJournal&) = delete;
 
-  /// What was finished when it was opened.
+  /// Pieces that were finished when it was opened.
   const std::map<std::int64_t, std::vector<std::byte>>& finished() const { return finished_; }
   /// InputError when the disk takes no more.
   void add(std::int64_t task, std::span<const std::byte> value);

@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// What the ranks of a loop told each other through MPI, a step, each figure that of the rank where it is largest.
+/// Totals that the ranks of a loop exchanged through MPI, a step, each figure that of the rank where it is largest.
 struct StepMessages {
   double messages = 0.0, collectives = 0.0;
   double sent = 0.0, received = 0.0;  ///< kB

@@ -6,7 +6,7 @@
 
 namespace cambium {
 
-/// What the last page of a stage, or of a part of it that has a folder of its own, says.
+/// Summary of a stage, or of a part of it that has a folder of its own.
 struct StageSummary {
   Task::Work work;
   std::vector<Result> results;

@@ -40,7 +40,7 @@ void AccessPlan::begin_epoch(std::int64_t epoch) {
   epoch_ = epoch;
 }
 
-/// Whether this rank computes what stands at this place of an epoch that is not remapped.
+/// True if this rank computes what stands at this place of an epoch that is not remapped.
 bool AccessPlan::mine(std::uint32_t place) const {
   const std::int64_t first = place / plan_.batch * plan_.batch;
   const auto slices = slices_of(plan_, std::min(plan_.batch, plan_.samples - first));
@@ -63,7 +63,7 @@ AccessPlan::Position AccessPlan::next_use(std::int64_t id) const {
   return never;
 }
 
-/// What has the largest key leaves a full buffer.
+/// The item of largest key leaves a full buffer.
 AccessPlan::Position AccessPlan::key_of(std::int64_t id) const {
   switch (options_.keep) {
     case Keep::soonest:

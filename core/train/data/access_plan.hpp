@@ -22,7 +22,7 @@ class AccessPlan {
  public:
   /// What leaves a full buffer: what is used last; what came first; what was used longest ago; what has just come.
   enum class Keep { soonest, newest, recent, first };
-  /// What is dealt evenly: reads, or the samples that are computed (then a rank may give away what it holds).
+  /// Even distribution: reads, or the samples that are computed (then a rank may give away what it holds).
   enum class Even { reads, samples };
   struct Options {
     std::int64_t capacity = 0;  ///< samples that one rank can keep

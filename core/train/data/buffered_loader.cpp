@@ -99,7 +99,7 @@ void BufferedLoader::start(std::int64_t step) {
   if (params_.ahead > 0) thread_ = std::thread([this] { read_ahead(); });
 }
 
-/// What this rank computes in a step, in order; the buffer then holds what the plan says.
+/// Work of this rank in a step, in order; the buffer then holds what the plan says.
 std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step) {
   std::vector<std::int64_t> ids = step.bring;
   for (const auto id : step.compute)
@@ -110,7 +110,7 @@ std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step) {
   for (std::size_t k = 0; k < fresh.size(); ++k) held_[ids[k]] = fresh[k];
   std::vector<SamplePtr> out;
   for (const auto id : step.compute) out.push_back(held_.at(id));
-  // What is dropped and brought again in one step stays.
+  // Items that are dropped and read again in one step stay.
   for (const auto id : step.drop)
     if (!std::binary_search(step.bring.begin(), step.bring.end(), id)) held_.erase(id);
   return out;

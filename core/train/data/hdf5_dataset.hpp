@@ -51,7 +51,7 @@ class Hdf5Dataset : public Dataset, public HasCoordinates {
   /// Those that the fields' dimensions and the attribute `coordinates` name (netCDF, dimension scales of HDF5): of
   /// samples where all files have them in the same unit, of other axes from the first file.
   std::vector<Coordinate> coordinates() override;
-  /// Of chunked arrays, the stored size of the chunks that were touched; of others, the rows that were read.
+  /// For chunked arrays, the stored size of the chunks that were touched; of others, the rows that were read.
   std::int64_t bytes_read() const override { return bytes_read_; }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace cambium::train {
 
-/// What must be known of the files of a data set before a sample is read.
+/// Properties of the files of a data set that must be known before a sample is read.
 struct Shards {
   /// Storage of one array of one file.
   struct Array {

@@ -20,7 +20,7 @@ class MarkedArray {
   static std::optional<MarkedArray> of(const io::File& file, const io::Dataset& array,
                                        const io::cf::DecodingOptions& options);
 
-  /// What its numbers are read as, where they are stored as `stored`: packed ones become float64.
+  /// Type into which numbers stored as `stored` are read: packed ones become float64.
   DType dtype(DType stored) const { return decoding_.unpacks() ? DType::f64 : stored; }
   /// Fills a contiguous block of rows, from row `first` on, whose type is dtype(). Returns the rows with a missing
   /// number, and the first one of each as it is stored.

@@ -15,7 +15,7 @@ namespace cambium::train {
 
 namespace {
 
-/// What is known of some values: their number, mean, sum of squared deviations from it, and range.
+/// Statistics of some values: their number, mean, sum of squared deviations from it, and range.
 struct Moments {
   double n = 0.0, mean = 0.0, squares = 0.0;
   double lowest = std::numeric_limits<double>::max(), highest = std::numeric_limits<double>::lowest();

@@ -3,7 +3,7 @@
 
 namespace cambium::train {
 
-/// What becomes of activations between the forward and the backward pass.
+/// Treatment of activations between the forward and the backward pass.
 struct ActivationParams {
   enum class Keep { whole, compressed, recomputed };
   Keep keep = Keep::compressed;

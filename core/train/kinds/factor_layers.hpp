@@ -23,7 +23,7 @@ struct FactorLayer {
   int between = -1;  ///< constants between two factors
 
   bool convolution() const { return taps > 1; }
-  /// Of one sample with this rank (0: whole).
+  /// For one sample with this rank (0: whole).
   std::int64_t multiplications(std::int64_t with_rank) const {
     if (with_rank == 0) return places * taps * inputs * outputs;
     if (!convolution()) return places * with_rank * (inputs + outputs);
@@ -32,8 +32,8 @@ struct FactorLayer {
   }
 };
 
-/// What a network adds whose key `ranks` holds a number for each of these layers, 0 for a whole one. It says which
-/// layers there are; everything else about low rank is core/train/low_rank's.
+/// Addition to a network whose key `factor_ranks` holds a number for each of these layers, 0 for a whole one. It says
+/// which layers there are; everything else about low rank is core/train/low_rank's.
 class HasFactors {
  public:
   virtual ~HasFactors() = default;
@@ -48,7 +48,7 @@ class HasFactors {
   virtual std::vector<WidthKey> width_keys() const = 0;
 };
 
-/// What is wrong with the key `ranks` of a network with so many layers (where the deck alone tells them); empty where
+/// Error in the key `factor_ranks` of a network with so many layers (where the deck alone tells them); empty where
 /// nothing is.
 std::string ranks_problem(std::span<const std::int64_t> ranks, std::optional<std::size_t> layers);
 

@@ -15,7 +15,7 @@ class KeepsNumbers {
   virtual ~KeepsNumbers() = default;
   /// Collective, between two steps; the same on every rank.
   virtual KeptNumbers kept() const = 0;
-  /// What kept() gave on any number of ranks, empty arrays left out, after restore() and before the first step. Sends
+  /// Result of kept() on any number of ranks, empty arrays left out, after restore() and before the first step. Sends
   /// no message. InputError when they are those of another loss; the map is empty where the checkpoint holds none.
   virtual void take(const KeptNumbers& kept) = 0;
 };

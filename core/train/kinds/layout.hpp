@@ -31,7 +31,7 @@ class FlatLayout {
   /// Groups as given: each a list of tensors in ascending order, every tensor in one of them.
   FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding,
              std::int64_t alignment = 16);
-  /// What elements [begin, end) of another layout hold: the pieces of its tensors, in one group.
+  /// Meaning of elements [begin, end) of another layout: the pieces of its tensors, in one group.
   FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t end);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }

@@ -14,7 +14,7 @@
 
 namespace cambium::train {
 
-/// What one rank computes of one global batch.
+/// Part of one rank in one global batch.
 struct Batch {
   std::int64_t step = 0;     ///< counted from 0
   std::int64_t epoch = 0;    ///< counted from 0
@@ -55,7 +55,7 @@ class Loader {
   /// The same without the samples; none from a loader that hands them to other ranks or in another order.
   virtual std::optional<BatchNumbers> numbers(std::int64_t /*step*/) { return std::nullopt; }
   virtual LoaderCounts counts() const { return {}; }
-  /// What was read and waited for. Collective.
+  /// Bytes read, and time waited. Collective.
   virtual std::vector<Result> results(Context&) const { return {}; }
 };
 

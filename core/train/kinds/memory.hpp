@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// What the memory of a divided model is held for. The first three stay for the whole run.
+/// Purposes of the memory of a divided model. The first three stay for the whole run.
 enum class Held {
   weights,
   gradients,

@@ -38,9 +38,9 @@ struct TermSum {
   double count = 0.0;
 };
 
-/// What a network tells the trainer while it computes a gradient: ready(k), that the gradient of parameter k is final,
-/// so that its group can be sent while the rest is computed. A network with modules() also says which of them it is
-/// about to use.
+/// Callbacks of a network to the trainer while it computes a gradient: ready(k), that the gradient of parameter k is
+/// final, so that its group can be sent while the rest is computed. A network with modules() also says which of them it
+/// is about to use.
 class ReadyCallback {
  public:
   using Call = std::function<void(int)>;
@@ -83,8 +83,8 @@ class TrainsOnDevice;
 class UsesTables;
 class WorksOnGraph;
 
-/// What a network offers or asks for beyond what all of them do. The pointers are to the network itself; null where it
-/// does not offer that.
+/// Optional interfaces of a network. The pointers are to the network itself; null where it does not offer
+/// that.
 struct NetworkTraits {
   /// The loss compares the samples of a step with each other over all ranks: gradient() sends messages. Every rank then
   /// calls it exactly once in a step, with at least one sample; the stage `train` refuses what would not.
@@ -129,7 +129,7 @@ class Network {
   /// then weights and gradients can be divided among ranks. None by default.
   virtual std::vector<int> modules() const { return {}; }
 
-  /// What becomes of activations until the backward pass needs them. InputError from networks that cannot choose.
+  /// Treatment of activations until the backward pass needs them. InputError from networks that cannot choose.
   virtual void use_activations(const ActivationParams& params);
   /// From now on evaluate() and infer() multiply by these matrices of few bits, which outlive the network's last call.
   /// Networks that mark parameters as linear provide it.
@@ -160,12 +160,12 @@ class Network {
                         std::span<const double> term_weights, std::span<const TensorRef> gradients,
                         std::span<TermSum> terms, const ReadyCallback& ready) = 0;
 
-  /// What validation reports, the first one being what the best model is chosen by (less is better).
+  /// Metrics of a validation, the first one being what the best model is chosen by (less is better).
   virtual std::vector<TermInfo> metrics() const { return terms(); }
   virtual void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                         std::span<TermSum> metrics) = 0;
 
-  /// What a host program can ask the network for: name, unit and shape of one sample's outputs. None by default.
+  /// Requests of a host program to the network: name, unit and shape of one sample's outputs. None by default.
   virtual std::vector<FieldInfo> outputs() const { return {}; }
   /// Fills one float64 array per output, (samples, shape...) with any strides.
   virtual void infer(std::span<const SamplePtr> /*samples*/, std::span<const TensorRef> /*weights*/,
@@ -174,8 +174,8 @@ class Network {
   /// Writes the trained model in the network's own format(s) under `directory`, on one rank; returns the files' names.
   virtual std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                                 Context&) const = 0;
-  /// What export_model and a resumed run need beside weights (statistics), as JSON text, none by default; restore()
-  /// takes it back.
+  /// State that export_model and a resumed run need in addition to weights (statistics), as JSON text, none by default;
+  /// restore() takes it back.
   virtual std::string state() const { return "{}"; }
   virtual void restore(const std::string& /*state*/) {}
 };

@@ -16,7 +16,7 @@ struct TableInfo {
   double reach = 0.0;  ///< first values are uniform in (-reach, reach)
 };
 
-/// What samples sum up of one table: the bag of sample b are rows ids[first[b]] to ids[first[b + 1] - 1], added in this
+/// Bags of samples of one table: the bag of sample b are rows ids[first[b]] to ids[first[b + 1] - 1], added in this
 /// order. A row may be named twice; an empty bag sums to zero.
 struct Bags {
   std::vector<std::int64_t> ids, first{0};

@@ -12,7 +12,7 @@ struct Loss {
   std::vector<TermSum> terms;  ///< of all samples, not weighted
 };
 
-/// What the log shows of a term: report(sum / count); NaN when nothing was counted.
+/// Value of a term in the log: report(sum / count); NaN when nothing was counted.
 double reported(const TermInfo& info, const TermSum& sum);
 
 /// Sums over the rows of a table that ranks have added up (each row filled by one rank, zeros elsewhere), in the rows'

@@ -14,12 +14,12 @@ struct DeviceSlice {
   std::span<const SamplePtr> samples = {};
 };
 
-/// What a network adds that can compute its gradient by kernels where weights and gradients lie in the device's memory
-/// (core/train/weights).
+/// Interface of a network that can compute its gradient by kernels where weights and gradients lie in the device's
+/// memory (core/train/weights).
 class TrainsOnDevice {
  public:
   virtual ~TrainsOnDevice() = default;
-  /// Whether a training with slices of so many samples is to be made on the device, by the network's keys and its
+  /// True if a training with slices of so many samples is to be made on the device, by the network's keys and its
   /// sizes. Called once, when these are known: of a network that answers no, nothing is computed there from here on.
   virtual bool belongs_on_device(std::int64_t samples) = 0;
   /// Brings all samples there, rows in the order of the data set; false, and nothing, where they would take more bytes.

@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// What a stage `compress` found: the layers with their ranks, and the networks that were compared.
+/// Results of a stage `compress`: the layers with their ranks, and the networks that were compared.
 struct CompressTable {
   struct Row {
     std::string name;
@@ -25,7 +25,7 @@ struct CompressTable {
   std::string problem;   ///< what was asked for and not reached; empty where all was
   bool stopped = false;  ///< by a signal, before it was trained on
 
-  /// Of each row, all of which stand in the table of lines(): loss, seconds, multiplications.
+  /// For each row, all of which stand in the table of lines(): loss, seconds, multiplications.
   std::vector<Result> results() const;
   std::vector<std::string> lines() const;
   /// Layer by layer: rank and multiplications.

@@ -25,7 +25,7 @@ std::vector<FactorLayer> factor_layers(Network& network, const std::string& type
 /// The loss of training over these samples: every term's mean by its weight at the begin of a training.
 double loss_of(Network& network, FlatBuffer& weights, std::span<const SamplePtr> samples, std::int64_t batch);
 
-/// What every candidate of every layer costs and saves, measured here with that layer alone being a product.
+/// Cost and saving of every candidate of every layer, measured here with that layer alone being a product.
 struct CostTable {
   std::vector<FactorLayer> layers;
   std::vector<std::vector<RankCandidate>> candidates;  ///< by layer
@@ -35,7 +35,7 @@ struct CostTable {
   std::vector<std::int64_t> ranks(const std::vector<std::size_t>& choice) const;
   double predicted(const std::vector<std::size_t>& choice) const;
 };
-/// What measure_costs() looks at.
+/// Inputs of measure_costs().
 struct CostSamples {
   std::span<const SamplePtr> chosen_by;  ///< losses
   std::span<const SamplePtr> timed;

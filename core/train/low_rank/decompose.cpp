@@ -120,7 +120,7 @@ LayerWeights multiplied(const Factors& factors, std::int64_t outputs, std::int64
   const auto in = factors.enter.empty() ? inputs : size(factors.enter) / inputs;
   const auto out = factors.leave.empty() ? outputs : size(factors.leave) / outputs;
   LayerWeights w{out, in, taps, factors.core};
-  // What projected() sums up are rows of [new extent][old extent].
+  // Terms of projected() are rows of [new extent][old extent].
   if (!factors.enter.empty()) w = projected(w, transposed(factors.enter, in), inputs, false);
   if (!factors.leave.empty()) w = projected(w, factors.leave, outputs, true);
   return w;

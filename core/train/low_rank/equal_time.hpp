@@ -11,8 +11,8 @@ using Choice = std::vector<std::size_t>;
 /// A choice whose time is predicted to be within `seconds`; empty where there is none.
 using Choose = std::function<Choice(double seconds)>;
 
-/// What is chosen within 0.5 to 1.5 times `seconds`, in steps of a hundredth, each choice once: what of it really is as
-/// fast is for a clock to say.
+/// Choices within 0.5 to 1.5 times `seconds`, in steps of a hundredth, each choice once: what of it really is as fast
+/// is for a clock to say.
 std::vector<Choice> choices_around(const Choose& choose, double seconds);
 
 /// A network of a list, and the time that was measured for it.

@@ -23,8 +23,8 @@ class RankExchange {
       }
       if (at.loss < best.loss) best = at;
     }
-    // What is left of the looks goes to combinations made at random: where losses of layers say little of their sum,
-    // one of these may be a better start.
+    // The remaining looks go to combinations made at random: where losses of layers say little of their sum, one of
+    // these may be a better start.
     for (std::uint64_t k = 0; looked_at_ < most_ && k < static_cast<std::uint64_t>(most_); ++k) {
       Exchanged at{random(k)};
       at.loss = loss_of(at.choice);

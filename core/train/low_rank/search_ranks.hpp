@@ -15,7 +15,7 @@ struct SearchKeys {
   static void describe(deck::Describe<SearchKeys>& d);
 };
 
-/// What a search found: chances of each layer's candidates after the descent, and the candidates that are taken; empty
+/// Results of a search: chances of each layer's candidates after the descent, and the candidates that are taken; empty
 /// where none is fast enough.
 struct FoundRanks {
   std::vector<std::vector<double>> chances;
@@ -34,7 +34,7 @@ struct FoundRanks {
 FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<const SamplePtr> samples, double seconds,
                         const SearchKeys& keys, Context& context);
 
-/// What was found, with some ranks larger or smaller by the table's losses, so that another time is used.
+/// Result, with some ranks larger or smaller by the table's losses, so that another time is used.
 std::vector<std::size_t> ranks_near(const CostTable& costs, const FoundRanks& found, double seconds);
 
 }  // namespace cambium::train

@@ -121,8 +121,8 @@ void scale(CostTable& table, double factor) {
     for (auto& candidate : list) candidate.seconds *= factor;
 }
 
-/// What a network of several products saves, as a share of the sum of what each saves alone; measured again where that
-/// is far from all. None where it stays so.
+/// Saving of a network of several products, as a fraction of the sum of what each saves alone; measured again where
+/// that is far from all. None where it stays so.
 std::optional<double> saved_together(const CostTable& table, const std::vector<std::size_t>& choice,
                                      const RankTimer& timer) {
   constexpr double least = 0.5, most = 1.3, usual = 0.85, around = 0.15;
@@ -139,7 +139,7 @@ std::optional<double> saved_together(const CostTable& table, const std::vector<s
   return std::nullopt;
 }
 
-/// What several layers save together is not the sum of what each saves alone, since calls and copies remain: all
+/// The saving of several layers together is not the sum of what each saves alone, since calls and copies remain: all
 /// savings times one factor, the median over some networks whose layers all have equal shares.
 void calibrate(CostTable& table, const RankTimer& timer, Log& log) {
   std::vector<double> factors;

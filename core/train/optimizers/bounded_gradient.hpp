@@ -36,7 +36,7 @@ class BoundedGradient {
   void add(const T* values, std::int64_t n);
   /// Collective over `comm`, whose ranks have added different parts.
   void sum_of(const Comm& comm);
-  /// Of the whole, before it is shrunk; not a number where a number is none. NaN where no norm is bounded.
+  /// For the whole, before it is shrunk; not a number where a number is none. NaN where no norm is bounded.
   double norm();
 
   /// `out` may be `values`.

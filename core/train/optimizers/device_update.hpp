@@ -25,7 +25,7 @@ struct DeviceUpdate {
   std::int64_t step = 1;  ///< counted from 1
 };
 
-/// What an optimizer adds that has a form for the device, by the formulas of Optimizer::step().
+/// Interface of an optimizer that has a form for the device, by the formulas of Optimizer::step().
 class StepsOnDevice {
  public:
   virtual ~StepsOnDevice() = default;

@@ -33,7 +33,7 @@ struct ReduceParams {
   static void describe(deck::Describe<ReduceParams>& d);
 };
 
-/// What a step sends, and how long it is waited for.
+/// Bytes that a step sends, and the time waited for them.
 class Communication {
  public:
   virtual ~Communication() = default;

@@ -40,7 +40,7 @@ bool SharedSum::holds(const FlatBuffer& gradients) const {
   return same;
 }
 
-/// Whether counter(rank) has come to this sum on every other rank; what they wrote before is then seen here.
+/// True if counter(rank) has come to this sum on every other rank; what they wrote before is then seen here.
 template <class F>
 bool SharedSum::everyone(F&& counter) const {
   for (int rank = 0; rank < comm_.size(); ++rank)

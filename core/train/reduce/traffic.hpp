@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-/// What this rank hands to each collective, by level of the mesh: calls, and bytes of the arrays given to MPI (for a
+/// Bytes of this rank in each collective, by level of the mesh: calls, and bytes of the arrays given to MPI (for a
 /// send, what is sent).
 class Traffic {
  public:

@@ -21,12 +21,12 @@ class AppliedModel {
   const LoadedModel& loaded() const { return model_; }
   /// Fields that samples must have, with unit and shape of the training data; -1 where samples differ.
   const std::vector<FieldInfo>& inputs() const { return inputs_; }
-  /// What it answers for one sample, as float64; an extent is -1 where the sample's own fields give it.
+  /// Output for one sample, as float64; an extent is -1 where the sample's own fields give it.
   const std::vector<FieldInfo>& outputs() const { return outputs_; }
   /// The same for samples of these fields. InputError when a field that must be there is not, or has another unit or
   /// shape, and when the samples differ in what gives an extent.
   std::vector<FieldInfo> outputs_of(std::span<const FieldInfo> fields) const;
-  /// Whether these fields hold the labels, too, so that errors can be told.
+  /// True if these fields hold the labels, too, so that errors can be told.
   bool has_labels(std::span<const FieldInfo> fields) const;
 
   /// Collective: before infer() of these samples, which may be none on some ranks.

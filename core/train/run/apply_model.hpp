@@ -14,10 +14,10 @@ struct PredictionPaths {
 
 /// Numbers of a sample from which on no table is written unless one is asked for.
 constexpr std::int64_t most_columns = 64;
-/// Of these outputs, all together.
+/// For these outputs, all together.
 std::int64_t numbers_of(std::span<const FieldInfo> outputs);
 
-/// What is known of all predictions.
+/// Statistics of all predictions.
 struct PredictionSummary {
   struct Range {
     std::string name, unit;

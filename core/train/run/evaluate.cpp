@@ -92,7 +92,7 @@ struct Table {
   std::vector<TermInfo> metrics;
   std::vector<Row> rows;
   void write(const std::string& path) const;
-  /// What the lines say, with the names of the columns of the file.
+  /// Content of the lines, with the names of the columns of the file.
   std::vector<Result> results() const;
   std::vector<std::string> lines(const std::string& second) const;
 };

@@ -14,8 +14,8 @@ namespace cambium::train {
 
 class TrainingData;
 
-/// What a training's log says for those who compare trainings by the rules of MLPerf HPC: who measured, when the run
-/// and its epochs began and ended, where the time went, and whether the target was reached.
+/// Log of a training for those who compare trainings by the rules of MLPerf HPC: who measured, when the run and its
+/// epochs began and ended, where the time went, and whether the target was reached.
 class Milestones {
  public:
   Milestones(const Train::Params& params, MlLog& log, Context& context);
@@ -29,7 +29,7 @@ class Milestones {
   void epoch_stop();
   /// By which figure a target is judged; before judge().
   void set_quality(Quality quality) { quality_ = std::move(quality); }
-  /// Of a validation: its figures. Logs the one that counts.
+  /// For a validation: its figures. Logs the one that counts.
   void judge(const std::vector<double>& figures, const nlohmann::json& where, std::int64_t step);
   bool reached() const { return reached_; }
   /// The best so far travels through checkpoints; that of another figure is forgotten.

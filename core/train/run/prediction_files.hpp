@@ -10,7 +10,7 @@
 
 namespace cambium::train {
 
-/// Of one sample of a field whose shape is known.
+/// For one sample of a field whose shape is known.
 std::int64_t numbers_in(const FieldInfo& field);
 
 /// Predictions as they come, batch after batch, on one rank: an HDF5 file that netCDF and xarray open, with the

@@ -155,7 +155,7 @@ void restore_network(Network& network, const std::string& path, const Context& c
   });
 }
 
-/// Of the figure that the target is about; earlier versions forgot it.
+/// For the figure that the target is about; earlier versions forgot it.
 static void read_target(const io::Group& head, Progress& p) {
   if (!head.has_attribute("target_figure")) return;
   p.target_figure = head.attribute<std::string>("target_figure");

@@ -18,8 +18,8 @@
 
 namespace cambium::train {
 
-/// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is
-/// divided.
+/// Keys that a resumed training may change: how long, how often is looked and written, how samples are brought and work
+/// is divided.
 static constexpr std::string_view free_keys[] = {"steps",
                                                  "epochs",
                                                  "loader",
@@ -144,7 +144,7 @@ void Trainer::advance_on_device() {
   if (device.full()) take_losses();
 }
 
-/// Of the steps whose losses the device kept, in their order, before somebody looks at the progress.
+/// For the steps whose losses the device kept, in their order, before somebody looks at the progress.
 void Trainer::take_losses() {
   if (!step_.device()) return;
   const auto timer = context_.timing.scope("gradient");  // it is what is waited for
@@ -187,7 +187,7 @@ void Trainer::watch_terms(std::int64_t before, const Loss& loss) {
       step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
 }
 
-/// What others are told of the step that was made.
+/// Report to observers about the step that was made.
 void Trainer::tell(LoopCadence& cadence) {
   const auto timer = context_.timing.scope("output");
   const std::int64_t step = progress_.step;

@@ -24,7 +24,7 @@ void require_measure(const Train::Params& params, const std::vector<TermInfo>& m
 /// Returns the names of the data's fields, where they were opened.
 std::vector<std::string> examine_training(const Train::Params& params, const deck::Node& keys, Check& check);
 
-/// What somebody else wants to see of a training under way, and may end; both are called on every rank.
+/// Interface of an observer of a training under way, which may end it; both are called on every rank.
 struct Watch {
   std::function<void()> after_step;
   /// The least measure so far; false ends the training.

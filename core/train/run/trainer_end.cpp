@@ -67,7 +67,7 @@ static void add_exposed(double exposed, double loop, std::vector<Result>& out) {
                  .digits = 0});
 }
 
-/// Of the best validation.
+/// For the best validation.
 static Result best_of(const Train::Params& params, Network& network, const Progress& progress) {
   const auto when = fmt::format("at step {}", progress.best_step);
   if (params.validate.measure != std::vector<double>{1.0})

@@ -73,7 +73,7 @@ void TrainingData::require_room(std::int64_t samples) const {
                  "train on fewer samples", context_);
 }
 
-/// Of the whole training.
+/// For the whole training.
 std::int64_t TrainingData::steps_over(std::int64_t samples) const {
   const std::int64_t batch = params_.batch.value_or(samples);
   if (batch > samples)

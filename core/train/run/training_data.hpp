@@ -20,7 +20,7 @@ class TrainingData {
   Dataset& training() { return *training_; }
   /// What is only looked at; null where there is none.
   Dataset* held_out() { return held_out_ && held_out_->size() > 0 ? held_out_.get() : nullptr; }
-  /// Of the whole training, known once the data are open.
+  /// For the whole training, known once the data are open.
   std::int64_t steps() const { return steps_; }
   std::int64_t batch() const { return plan_.batch; }
 
@@ -31,7 +31,7 @@ class TrainingData {
     return static_cast<double>(steps) / static_cast<double>(plan_.steps_per_epoch());
   }
   Loader& loader() { return *loader_; }
-  /// Of the sets that were opened.
+  /// For the sets that were opened.
   std::vector<Citation> citations() const;
 
  private:

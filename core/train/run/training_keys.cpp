@@ -59,7 +59,7 @@ void log_optimizer(const deck::Choice<Optimizer>& optimizer, MlLog& log, const R
   if (type == "lars") log_momentum<Lars::Params>(optimizer.node, log, registry);
 }
 
-/// Of the rules of deepcam the factor is that of the last rate of the warm-up over its first, and opt_lr the first; a
+/// For the rules of deepcam the factor is that of the last rate of the warm-up over its first, and opt_lr the first; a
 /// rise from nothing has the factor 1.
 void log_warm_up(const TrainingKeys& keys, MlLog& log) {
   const double steps = keys.warm_up ? static_cast<double>(keys.warm_up->steps) : 0.0;

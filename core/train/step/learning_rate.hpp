@@ -158,7 +158,7 @@ struct WarmUp {
   std::int64_t steps = 0;
   double from = 0.0;
   static void describe(deck::Describe<WarmUp>& d);
-  /// Of step t: (from + (1 - from) (t + 1) / steps) times the schedule's first rate, then the schedule at t - steps.
+  /// For step t: (from + (1 - from) (t + 1) / steps) times the schedule's first rate, then the schedule at t - steps.
   double at(const LearningRate& rate, std::int64_t step, std::int64_t total) const;
 };
 

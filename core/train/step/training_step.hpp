@@ -30,7 +30,7 @@ class TrainingStep {
 
   Network& network() const { return *network_; }
   const Optimizer& optimizer() const { return *optimizer_; }
-  /// Of a schedule over `total` steps, warm-up included; and the first one without it.
+  /// For a schedule over `total` steps, warm-up included; and the first one without it.
   double rate(std::int64_t step, std::int64_t total) const;
 
   double start_rate() const { return rate_->at(0, total_); }
@@ -58,9 +58,9 @@ class TrainingStep {
   /// Collective. Steps with that gradient, of so many samples on all ranks.
   void update(std::int64_t samples, std::int64_t step);
 
-  /// Of network, optimizer and rate.
+  /// For network, optimizer and rate.
   std::vector<Citation> citations() const;
-  /// Of checkpoints; `batch` as CheckpointKey has it.
+  /// For checkpoints; `batch` as CheckpointKey has it.
   CheckpointKey key(std::int64_t batch) const;
   /// What a model file says of the network: type, keys, state.
   ArtifactInfo model_info() const;

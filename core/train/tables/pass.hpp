@@ -104,7 +104,7 @@ class TablePass<T>::Slice : public TableRows {
  public:
   Slice(TablePass& pass, std::size_t number)
       : pass_(&pass), number_(number), pooled_(pass.tables_.size()), gradient_(pass.tables_.size()) {}
-  /// Of a new fetch(): nothing is summed yet.
+  /// For a new fetch(): nothing is summed yet.
   void begin();
   TensorRef pooled(int table) override;
   TensorRef gradient(int table) override;

@@ -28,7 +28,7 @@ class RowCoding {
   void encode(const Found& found, T* rows, lowp::ByteWriter& out);
   void decode(const Found& found, std::span<const std::byte> bytes, T* rows) const;
 
-  /// What files hold for a training to go on: the step, and each table's factor.
+  /// State in files from which a training resumes: the step, and each table's factor.
   std::vector<double> state() const;
   void restore(const std::vector<double>& state);
   double bytes_before() const { return before_; }

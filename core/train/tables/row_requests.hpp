@@ -17,7 +17,7 @@ class RowRequests {
   RowRequests(std::span<const TableInfo> tables, const TablePlaces& places, Kind kind, bool direct, int rank)
       : tables_(tables), places_(places), kind_(kind), direct_(direct), rank_(rank) {}
 
-  /// Of these slices, each with a bag per table and sample; `numbers`: of them among those of all ranks.
+  /// For these slices, each with a bag per table and sample; `numbers`: of them among those of all ranks.
   void make(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, int ranks);
 
   std::size_t slices() const { return bags_.size(); }
@@ -39,7 +39,7 @@ class RowRequests {
   };
   const OfOthers& of_others() const { return of_others_; }
   bool direct() const { return direct_; }
-  /// Whether the bags of a table are added up by its holder, another rank.
+  /// True if the bags of a table are added up by its holder, another rank.
   bool summed_there(std::size_t table) const {
     return kind_ == Kind::sums_of_whole && !(direct_ && owner(table, 0) == rank_);
   }

@@ -28,7 +28,7 @@ class RowStore {
   /// One step of a row by its gradient (core/train/tables/row_rule.hpp).
   void update(int table, std::int64_t index, const TableKeys& keys, double rate, const T* gradient);
 
-  /// What files hold of a table, and how many numbers of each row.
+  /// Parts of a table in files, and how many numbers of each row.
   enum class Part { weights, states, best };
   std::int64_t width(int table, Part which) const;
   /// Rows [first, first + rows) of a part, out and in. The lower halves of split rows are whole numbers below 65536.

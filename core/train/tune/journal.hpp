@@ -13,7 +13,7 @@
 
 namespace cambium::tune {
 
-/// What was chosen from the trials, before the test years were looked at, and what they then gave.
+/// Choice from the trials, before the test years were looked at, and its result.
 struct Selection {
   std::vector<std::int64_t> members;  ///< numbers of trials
   std::vector<std::int32_t> epochs;   ///< of each

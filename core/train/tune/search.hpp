@@ -12,7 +12,7 @@
 
 namespace cambium::tune {
 
-/// What an evaluator is asked for.
+/// Request to an evaluator.
 struct Job {
   std::int64_t number = 0;
   std::int32_t attempt = 1;
@@ -20,7 +20,7 @@ struct Job {
   std::vector<double> thresholds;  ///< by rung: a trial whose reward so far is below ends there; NaN for none
 };
 
-/// What it gives back. A failure is a result, not an exception.
+/// Answer of an evaluator. A failure is a result, not an exception.
 struct Outcome {
   double reward = 0.0, seconds = 0.0;
   std::int32_t best_epoch = 0, epochs = 0;

@@ -121,12 +121,12 @@ static ArtifactInfo read_info(const io::File& file) {
   return info;
 }
 
-/// Of the numbers that an array holds.
+/// For the numbers that an array holds.
 static std::vector<std::int64_t> shape_of(const io::Dataset& array) {
   return array.has_attribute("shape") ? array.attribute<std::vector<std::int64_t>>("shape") : array.shape();
 }
 
-/// What write_on_grid() wrote.
+/// Names written by write_on_grid().
 static Grid read_on_grid(const io::Dataset& array, std::span<float> values) {
   const Grid grid{array.has_attribute("shape") ? 1 : 127, array.attribute<float>("scale_factor")};
   if (!grid.ternary()) {
@@ -213,7 +213,7 @@ static std::set<std::string> files_of(const std::string& yaml) {
   return out;
 }
 
-/// Whether two data sets are different samples of the same files: the ends of `range` do not overlap.
+/// True if two data sets are different samples of the same files: the ends of `range` do not overlap.
 static bool apart(const std::string& one, const std::string& other) {
   if (one.empty() || other.empty()) return false;
   const YAML::Node a = YAML::Load(one), b = YAML::Load(other);

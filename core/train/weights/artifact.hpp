@@ -22,7 +22,7 @@ struct CardEntry {
   double value = 0.0;
 };
 
-/// What stands in a model file beside the weights.
+/// Content of a model file in addition to the weights.
 struct ArtifactInfo {
   std::string type;    ///< name of the network's type
   std::string config;  ///< its keys with all defaults, YAML

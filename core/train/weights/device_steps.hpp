@@ -12,7 +12,7 @@
 
 namespace cambium::train {
 
-/// What one rank computes of a global batch on the device.
+/// Part of one rank in a global batch on the device.
 struct DeviceShare {
   std::vector<DeviceSlice> slices;    ///< may be empty; as many on every rank and in every step
   std::vector<std::int64_t> numbers;  ///< of these slices among those of all ranks
@@ -21,7 +21,7 @@ struct DeviceShare {
 /// Gradients of a training on the device: its samples lie there, and the losses of past steps until somebody asks.
 class DeviceSteps {
  public:
-  /// Of a network that is a TrainsOnDevice; with weights that lie there. All outlive this.
+  /// For a network that is a TrainsOnDevice; with weights that lie there. All outlive this.
   DeviceSteps(Network& network, Weights& weights, const Comm& comm, Timing& timing);
   ~DeviceSteps();
 
@@ -34,7 +34,7 @@ class DeviceSteps {
   /// Collective. Leaves the sum of the gradients of all slices in the weights. On one rank nothing is waited for.
   void start(const DeviceShare& share, std::vector<double> term_weights, std::int64_t step);
 
-  /// Of a step that was started.
+  /// For a step that was started.
   struct StepLoss {
     std::int64_t step;
     Loss loss;

@@ -53,7 +53,7 @@ void DeviceWeights::start(const Use& fill) {
   if (averaging_) average_.bring(host);
 }
 
-/// What is ready lies on the device, and goes nowhere before all of it is.
+/// Finished parts stay on the device, and go nowhere before all of them are there.
 Pass DeviceWeights::pass() {
   any_ = true;
   return {weight_views_, gradient_views_, [](int) {}};

@@ -23,7 +23,7 @@ class PackedWeights {
   /// Steps of the grids from the mean magnitude of each matrix: that itself for ternary grids, `range` times it / 127
   /// for 8 bits.
   void fix_grids(const FlatBuffer& whole, double range);
-  /// Of the linear tensors in the network's order.
+  /// For the linear tensors in the network's order.
   std::vector<double> steps() const;
   void set_steps(std::span<const double> steps);
 

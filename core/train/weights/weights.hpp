@@ -24,8 +24,8 @@ struct StepNumbers {
   std::int64_t step = 1;  ///< counted from 1
 };
 
-/// What files hold of weights under training: whole, as files do not know how they were held. Buffers are views or
-/// copies, for as long as this and the weights live.
+/// Weights under training in files: whole, as files do not know how they were held. Buffers are views or copies, for as
+/// long as this and the weights live.
 struct Snapshot {
   FlatBuffer weights;
   std::vector<double> grids;       ///< steps of the grids of direct weights, matrix by matrix; none of others
@@ -36,7 +36,7 @@ struct Snapshot {
   std::vector<Counted> counted;  ///< the copies, in the ledger of what is held
 };
 
-/// What the gradient of one slice is computed with, as Network::gradient() takes it. Views hold until the next slice.
+/// Arguments for the gradient of one slice, as Network::gradient() takes them. Views hold until the next slice.
 struct Pass {
   std::span<const TensorRef> weights, gradients;
   ReadyCallback ready;
@@ -52,10 +52,10 @@ class Weights {
   virtual ~Weights() = default;
 
   virtual const FlatLayout& layout() const = 0;
-  /// Whether pass() hands out views of the device's memory, where the first slice with samples writes over the
+  /// True if pass() hands out views of the device's memory, where the first slice with samples writes over the
   /// gradients and the network is a TrainsOnDevice.
   virtual bool on_device() const { return false; }
-  /// Of files: the optimizer's, and what an implementation adds.
+  /// For files: the optimizer's, and what an implementation adds.
   virtual std::vector<Optimizer::StateInfo> states() const = 0;
   /// Ranks that take turns with the slices of an ordered batch (BatchPlan::turns).
   virtual int turns() const { return 1; }
@@ -66,7 +66,7 @@ class Weights {
   /// The same with weights that lie on `grids`, as grids() gave them of another training: direct weights of the same
   /// number of bits keep these, and no weight moves.
   virtual void start_on(std::span<const Grid> /*grids*/, const Use& fill) { start(fill); }
-  /// Of direct weights, for each matrix of a linear layer in order; none of others.
+  /// For direct weights, for each matrix of a linear layer in order; none of others.
   virtual std::vector<Grid> grids() const { return {}; }
   /// Collective. A step begins, of so many slices of this rank.
   virtual void begin(int slices) = 0;

@@ -9,7 +9,7 @@ namespace {
 
 using Rows = View<const double**>;
 
-/// Of each mode 0 .. n/2, what clouds ask for.
+/// For each mode 0 .. n/2, what clouds ask for.
 View<double*> influence(int n, std::optional<Clouds> clouds) {
   View<double*> out("influence", n / 2 + 1);
   const auto host = Kokkos::create_mirror_view(out);

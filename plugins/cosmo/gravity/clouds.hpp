@@ -78,7 +78,7 @@ struct Cloud {
 void assign_clouds(Clouds clouds, const View<const double**>& positions, double box, int n,
                    const View<std::int64_t*>& mass, const Comm& comm);
 
-/// What assign_clouds() counted over the mean of all cells, minus one.
+/// Count of assign_clouds() over the mean of all cells, minus one.
 void contrast(const View<const std::int64_t*>& mass, std::int64_t particles, const View<double*>& delta);
 
 /// The three components of a field of the mesh.

@@ -21,8 +21,8 @@ struct Cosmology {
   static void describe(deck::Describe<Cosmology>& d);
 };
 
-/// What keeps boxes of this cosmology from being made: a number that no deck may have (0.05 to 1 of omega_m, for one,
-/// or not a number), or a transfer function that does not hold. Empty when nothing does.
+/// Reason why boxes of this cosmology cannot be made: a number that no deck may have (0.05 to 1 of omega_m, for one, or
+/// not a number), or a transfer function that does not hold. Empty when nothing does.
 std::string problem_of(const Cosmology& c);
 
 /// How much baryons lower the shape of the spectrum at small scales (Eisenstein and Hu 1998, eq. 31).

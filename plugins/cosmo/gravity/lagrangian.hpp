@@ -12,7 +12,7 @@ struct Displacements {
   View<double**> first, second;  ///< (own particles, 3), in the unit of the box, for growth 1
 };
 
-/// Of own particles `begin` .. `begin + rows` - 1 of the lattice (particle (x n + y) n + z) for a linear density of
+/// For own particles `begin` .. `begin + rows` - 1 of the lattice (particle (x n + y) n + z) for a linear density of
 /// these waves. `order` 1 leaves psi2 zero. Products are taken on the lattice itself.
 Displacements displacements(const BoxWaves& box, const View<const double*>& density, int order, std::int64_t begin,
                             std::int64_t rows);

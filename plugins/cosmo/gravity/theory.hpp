@@ -7,8 +7,8 @@
 
 namespace cambium::cosmo {
 
-/// What perturbation theory alone says of one field at any moment: linear growth, and particles of a lattice that it
-/// displaces.
+/// Prediction of perturbation theory alone for one field at any moment: linear growth, and particles of a lattice that
+/// it displaces.
 class Theory {
  public:
   struct Lattice {
@@ -36,9 +36,9 @@ class Theory {
   std::uint64_t seed_;
 };
 
-/// What is wrong with a start at scale factor `start` of particles `spacing` Mpc/h apart: the linear density in a
-/// sphere as large as one particle's share deviates by so much that perturbation theory no longer holds (paths of
-/// particles cross). Empty when it holds.
+/// Error of a start at scale factor `start` of particles `spacing` Mpc/h apart: the linear density in a sphere as large
+/// as one particle's share deviates by so much that perturbation theory no longer holds (paths of particles cross).
+/// Empty when it holds.
 std::string problem_of_start(const Cosmology& cosmology, double start, double spacing);
 
 /// Rows of this rank where `all` are spread evenly.

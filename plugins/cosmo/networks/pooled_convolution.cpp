@@ -168,8 +168,8 @@ void forward_of(const PooledShape& s, const T* x, std::int64_t stride, const T* 
   });
 }
 
-/// What flows back to one output: to and from the nine rows of cells under the largest of its eight. N: registers of a
-/// row, 0 where that is not known here.
+/// Gradient that flows back to one output: to and from the nine rows of cells under the largest of its eight. N:
+/// registers of a row, 0 where that is not known here.
 template <class T, int W, int N, bool OfInput>
 void back_through(T g, const T* x, T* dx, const T* weight, T* dweight, const std::array<std::int64_t, 9>& rows,
                   std::int64_t row) {

@@ -16,7 +16,7 @@ struct PooledShape {
   /// Numbers of a row of PooledConvolution::backward()'s gradients of weights: 3 inputs, and what fills registers.
   template <class T>
   std::int64_t gradient_row() const;
-  /// Of one cube; of its gradient, where that of the input is asked for.
+  /// For one cube; of its gradient, where that of the input is asked for.
   double flops() const { return 2.0 * static_cast<double>(in_size()) * 27.0 * static_cast<double>(outputs); }
   double gradient_flops(bool of_input) const { return flops() / 8.0 * (of_input ? 2.0 : 1.0); }
 };

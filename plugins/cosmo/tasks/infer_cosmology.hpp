@@ -41,7 +41,7 @@ class InferCosmology : public Task, public Checked {
     std::string name;
     Table found;  ///< (test boxes, targets)
   };
-  /// Whether the judged boxes lie in a file of their own.
+  /// True if the judged boxes lie in a file of their own.
   bool apart() const { return params_.test_boxes.has_value(); }
   const std::string& test_file() const { return apart() ? *params_.test_boxes : params_.boxes; }
   /// Targets of the judged boxes, by the names and intervals of the file that is trained on.

@@ -161,7 +161,7 @@ class LabelledFrameOf {
       for (auto& row : *rows) row = f.axes.inside(row.data());
   }
 
-  /// What the frame has beside its cell and its atoms, and which column the forces come from.
+  /// Content of the frame in addition to its cell and its atoms, and the column of the forces.
   void name_keys() {
     for (const auto& [key, value] : read_.comment.pairs()) {
       const bool ours = std::any_of(used_.begin(), used_.end(), [&](const auto& u) { return u == key; });

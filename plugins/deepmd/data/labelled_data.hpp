@@ -21,7 +21,7 @@ class LabelledData {
   const std::string& path() const { return path_; }
   std::size_t frames() const { return system_ ? system_->frames() : frames_.size(); }
   const LabelledFrame& frame(std::size_t k) const { return system_ ? system_->frame(k) : frames_[k].frame; }
-  /// What the reader has to say of the names of labels, for the log.
+  /// Notes of the reader about the names of labels, for the log.
   const std::vector<std::string>& remarks() const { return remarks_; }
   /// Symbols of a frame as its source names them, and of each atom the number of its own; a folder without type_map.raw
   /// names none.

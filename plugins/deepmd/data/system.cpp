@@ -39,7 +39,7 @@ std::vector<int> read_types(const fs::path& path) {
   return out;
 }
 
-/// Whether an array of this shape holds numbers of these extents a frame: frames along the first axis, the others as
+/// True if an array of this shape holds numbers of these extents a frame: frames along the first axis, the others as
 /// they are or run together; or all in one axis. Axes of length 1 do not matter. Frames are not run together with
 /// others, as such a shape may also be that of a transposed array.
 bool holds(std::vector<std::int64_t> shape, std::vector<std::int64_t> extents, std::int64_t frames) {

@@ -34,7 +34,7 @@ class DataSystem {
   const std::string& folder() const { return folder_; }
   const std::vector<std::string>& type_map() const { return type_map_; }  ///< empty when the folder has none
   const std::vector<int>& types() const { return types_; }  ///< by atom, indices of type_map(); not of mixed systems
-  /// Of the atoms of a frame.
+  /// For the atoms of a frame.
   const std::vector<int>& types(std::size_t k) const { return frames_[k].types.empty() ? types_ : frames_[k].types; }
   std::size_t frames() const { return frames_.size(); }
   const LabelledFrame& frame(std::size_t k) const { return frames_[k]; }

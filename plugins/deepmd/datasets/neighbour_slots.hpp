@@ -9,8 +9,8 @@
 
 namespace cambium::deepmd {
 
-/// What happens when `sel` of the deck is less than the data need. DeePMD-kit drops the farthest neighbours beyond
-/// `sel`, Cambium none: where an atom has more, one file means two energies.
+/// Action when `sel` of the deck is less than the data need. DeePMD-kit drops the farthest neighbours beyond `sel`,
+/// Cambium none: where an atom has more, one file means two energies.
 enum class SelShort { raise, refuse };
 
 /// Most neighbours within rcut (Å) of any atom of any frame, by neighbour type. Collective: each rank looks at its
@@ -24,11 +24,11 @@ std::vector<int> most_neighbours(train::Dataset& data, const std::vector<std::st
 std::vector<int> settle_sel(const std::optional<std::vector<int>>& given, const std::vector<int>& most,
                             const std::vector<std::string>& type_map, SelShort short_sel, Log& log);
 
-/// Whether an atom of the data that a model was trained on, of which one had `most` neighbours, has more of some type
+/// True if an atom of the data that a model was trained on, of which one had `most` neighbours, has more of some type
 /// than `sel`.
 bool exceeds_sel(const DeepPotentialModel& model, const std::vector<int>& most);
 
-/// What DeePMD-kit will make of an exported model, for the log; empty where the data's neighbours are not known.
+/// Consequences of an exported model for DeePMD-kit, for the log; empty where the data's neighbours are not known.
 std::string about_sel(const DeepPotentialModel& model, const std::vector<int>& most);
 
 }  // namespace cambium::deepmd

@@ -13,7 +13,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// What a sample's fields point into.
+/// Target of a sample's fields.
 struct Storage {
   std::string species;
   std::vector<std::int32_t> type;

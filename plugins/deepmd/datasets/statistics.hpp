@@ -7,7 +7,7 @@
 
 namespace cambium::deepmd {
 
-/// What a model takes from its training data before any step, by DeePMD-kit's rules.
+/// Statistics that a model takes from its training data before any step, by DeePMD-kit's rules.
 struct Statistics {
   std::vector<int> most_neighbours;           ///< by neighbour type, of any atom
   double closest = 0.0;                       ///< Å, smallest distance of a pair

@@ -90,7 +90,7 @@ int default_chunk(bool tables) {
   return (tables ? 128 : 64) * host_threads();
 }
 
-/// What the kernels need of one centre type.
+/// Inputs of the kernels for one centre type.
 template <class T>
 struct Centre {
   NeighborKinds kinds;

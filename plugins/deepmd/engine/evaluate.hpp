@@ -4,7 +4,7 @@
 
 namespace cambium::deepmd {
 
-/// What a model says of one configuration.
+/// Prediction of a model for one configuration.
 struct Evaluation {
   double energy = 0.0;                             ///< eV
   double virial[9] = {};                           ///< eV, -sum dE/dr_a r_b, row-major

@@ -42,7 +42,7 @@ using Row64 = std::vector<double>;
 constexpr int least_inputs = lowp::BinaryCodedMatrix::block_columns,
               least_outputs = lowp::BinaryCodedMatrix::block_rows;
 
-/// What a layer makes of rows of numbers.
+/// Output of a layer for rows of numbers.
 Row64 through(const Layer& layer, const Row64& x) {
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out), rows = x.size() / in;
   Row64 y(rows * out);

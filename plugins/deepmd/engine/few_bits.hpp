@@ -28,7 +28,7 @@ struct FewBits {
   static void describe(deck::Describe<FewBits>& d);
 };
 
-/// What became of an engine's energy networks.
+/// Form of an engine's energy networks.
 struct FewBitsReport {
   std::int64_t matrices = 0, numbers = 0;  ///< coded
   std::int64_t bytes = 0, bytes_full = 0;  ///< of them as they are held, and as they were

@@ -9,7 +9,7 @@ namespace cambium::deepmd {
 /// Pairs that the gradient kernel handles together, so that it loads an atom's row once for all of them.
 constexpr int pair_block = device_is_host ? 2 : 1;
 
-/// What describes the neighbours of one centre type: cut-off, statistics and visibility by neighbour type.
+/// Descriptor of the neighbours of one centre type: cut-off, statistics and visibility by neighbour type.
 struct NeighborKinds {
   CutOff cutoff;
   int ntypes = 0, components = 4;

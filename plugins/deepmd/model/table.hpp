@@ -36,7 +36,7 @@ struct TableGrid {
   }
 };
 
-/// What a table promises, measured when it was built.
+/// Error of a table, measured when it was built.
 struct TableReport {
   double value_error = 0.0, slope_error = 0.0;  ///< largest absolute errors of the channels and of their derivatives
   double r_min = 0.0;                           ///< Å, distance from which on the fine parts cover every pair

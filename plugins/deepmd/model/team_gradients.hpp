@@ -48,7 +48,7 @@ struct TeamGradients {
   KOKKOS_INLINE_FUNCTION int items() const { return (channels + Channels::width - 1) / Channels::width; }
   KOKKOS_INLINE_FUNCTION int length() const { return items() * Channels::width; }
 
-  /// What all channels need of a pair.
+  /// Values of a pair that all channels need.
   struct Place {
     const int* slot;
     T t, row[4];

@@ -33,7 +33,7 @@ DeepPotential::Member DeepPotential::load(const std::string& path, const Context
   return member;
 }
 
-/// Of the k-th model, the committee's behind the one that gives the forces.
+/// For the k-th model, the committee's behind the one that gives the forces.
 static std::string key_of(std::size_t k) { return k == 0 ? "model" : deck::child_path("committee", k - 1); }
 
 DeepPotential::DeepPotential(const Params& params, Context& context) : params_(params) {

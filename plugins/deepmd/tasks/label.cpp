@@ -114,7 +114,7 @@ Configuration start_of(StructureInput input, Context& alone) {
 
 }  // namespace
 
-/// What samples and what labels, on this rank alone.
+/// Number of samples and of labels, on this rank alone.
 struct Label::Potentials {
   explicit Potentials(Context& world)
       : alone{const_cast<Comm&>(self), quiet, world.timing, world.registry, world.seed} {}
@@ -144,7 +144,7 @@ void Label::prepare(Potentials& work, Context& context) const {
 
 namespace {
 
-/// Of a potential, in one line: what the deck says differs from what its resolved form says.
+/// For a potential, in one line: what the deck says differs from what its resolved form says.
 std::string words_of(const Potential& potential) {
   std::string out = potential.summary();
   std::replace(out.begin(), out.end(), '\n', ' ');
@@ -204,7 +204,7 @@ std::optional<std::vector<double>> Label::sample(Potentials& work, Context& cont
   return by_need(pieces, "samples", hash_of(fixed), work, context);
 }
 
-/// What a piece costs: evaluations of a potential.
+/// Cost of a piece: evaluations of a potential.
 double Label::evaluations_of(const Item& item) {
   if (!item.spec) return 1.0;
   return 1.0 + item.spec->equilibrate + static_cast<double>(item.frames) * (item.spec->every + 1);

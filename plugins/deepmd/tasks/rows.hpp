@@ -4,7 +4,7 @@
 
 #include "plugins/deepmd/tasks/single_point.hpp"
 
-// What travels between ranks and lies in journals: configurations and labels as rows of numbers.
+// Layout of a result on its way between ranks and in journals: configurations and labels as rows of numbers.
 namespace cambium::deepmd {
 
 /// Numbers of a sampled configuration: cell, its rotation, positions, deviation of a committee.
@@ -23,7 +23,7 @@ LabelledFrame labelled(const Configuration& configuration, const double* row);
 /// Sum of the squares of what forces of two labels differ by, (eV/Å)^2.
 double force_squares(const LabelledFrame& a, const LabelledFrame& b);
 
-/// Of numbers that must not change when a killed stage goes on.
+/// For numbers that must not change when a killed stage goes on.
 std::size_t hash_of(const std::vector<double>& numbers);
 
 }  // namespace cambium::deepmd

@@ -15,7 +15,7 @@ struct Configuration {
   GivenAxes axes = {};  ///< in which it was given
 };
 
-/// What any potential says of a configuration: energy, forces and virial as labels. `context` has one rank; the
+/// Outputs of any potential for a configuration: energy, forces and virial as labels. `context` has one rank; the
 /// potential is bound to the configuration's species. InputError names a potential that gives no finite energy.
 LabelledFrame single_point(Potential& potential, const Configuration& configuration, Context& context);
 

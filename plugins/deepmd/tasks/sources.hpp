@@ -17,7 +17,7 @@ struct Source {
 /// that names a folder of DeePMD-kit (type.raw in it), whose files are taken together.
 std::vector<Source> sources_of(const deck::Node& keys);
 
-/// What a journal's first line says of them: ", read from 'a.dp' 0123456789abcdef, ...".
+/// First line of a journal: ", read from 'a.dp' 0123456789abcdef, ...".
 std::string text_of(const std::vector<Source>& sources);
 
 /// InputError naming the first of them that has changed since the journal at this path was begun, and how to go on.

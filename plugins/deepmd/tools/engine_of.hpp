@@ -17,8 +17,8 @@ inline std::unique_ptr<Engine> engine_of(const ToolOptions& options) {
   return make_engine(DeepPotentialModel::load(options.model), engine);
 }
 
-/// What data have and a model does not take, in a sentence; empty where there is nothing. DeePMD-kit passes over it,
-/// too.
+/// Labels of the data that a model does not take, in a sentence; empty where there is nothing. DeePMD-kit passes over
+/// it, too.
 template <class Frames>
 std::string unused_parameters(const DeepPotentialModel& model, const Frames& data) {
   bool frame = false, atomic = false;

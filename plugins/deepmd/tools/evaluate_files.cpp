@@ -43,7 +43,7 @@ std::size_t frame_number(const EvalOptions& options, std::size_t frames) {
   return static_cast<std::size_t>(k);
 }
 
-/// Of what has a cell, as the project's own extended XYZ files; of a molecule with the forces alone.
+/// For what has a cell, as the project's own extended XYZ files; of a molecule with the forces alone.
 std::string text_with_forces(const LabelledData& data, std::size_t k, const Evaluation& e) {
   const LabelledFrame& from = data.frame(k);
   io::Frame frame;

@@ -9,7 +9,7 @@
 
 namespace cambium::deepmd {
 
-/// What a model file holds, as text for people: species, descriptor, networks, parameters, tables.
+/// Content of a model file, as text for people: species, descriptor, networks, parameters, tables.
 std::string show_model(const std::string& path);
 
 /// How models are evaluated by the tools.

@@ -24,7 +24,7 @@ struct LossTerms {
   std::array<bool, 3> labelled{};
 };
 
-/// What the results of `pass` are off a frame's labels, for one term.
+/// Differences of the results of `pass` from a frame's labels, for one term.
 struct FrameErrors {
   double energy = 0.0;          ///< eV
   double force_squares = 0.0;   ///< sum over components, (eV/Å)^2

@@ -188,7 +188,7 @@ class TypedLossGradient : public LossGradient {
     typename ModelPass<T>::Adjoint adjoint;
   };
 
-  /// What one thread works on: one portion after the other, or those of a whole call where weights come and go.
+  /// Workspace of one thread: one portion after the other, or those of a whole call where weights come and go.
   using Worker = std::vector<std::unique_ptr<Portion>>;
   using Portions = std::span<const std::unique_ptr<Portion>>;
   using Terms = std::vector<train::TermSum>;
@@ -204,7 +204,7 @@ class TypedLossGradient : public LossGradient {
     return to;
   }
 
-  /// Of the shares of some threads, from `first` on: one portion of each after the other, or all `at_once`.
+  /// For the shares of some threads, from `first` on: one portion of each after the other, or all `at_once`.
   void add_gradient(std::span<const FrameRun> shares, OpenNetworks<T>& networks, std::span<const double> term_weights,
                     std::span<Terms> terms, bool at_once, int first = 0) {
     std::vector<std::vector<std::size_t>> ends;

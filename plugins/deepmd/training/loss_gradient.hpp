@@ -39,7 +39,7 @@ class OpenNetworks {
   AllWeights<T> bound_;
 };
 
-/// What a model says of a frame, atoms in the frame's order.
+/// Prediction of a model for a frame, atoms in the frame's order.
 struct Prediction {
   double energy = 0.0;             ///< eV
   std::vector<double> force;       ///< eV/Å, three an atom

@@ -3,9 +3,9 @@
 
 namespace cambium::deepmd {
 
-/// What a batch's pairs bring into the network, row by row (see Batch): the normalised environment c (four numbers),
-/// the input x of the embedding network, their changes along the direction of a loss's gradient, and the derivatives of
-/// the energy with respect to them.
+/// Inputs of a batch's pairs to the network, row by row (see Batch): the normalised environment c (four numbers), the
+/// input x of the embedding network, their changes along the direction of a loss's gradient, and the derivatives of the
+/// energy with respect to them.
 template <class T>
 struct PairRows {
   std::vector<T> c, c_dot, c_bar;

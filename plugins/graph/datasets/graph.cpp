@@ -93,7 +93,7 @@ static const char* name_of(GraphSet::Nodes nodes) {
   }
 }
 
-/// Of the nodes that are here.
+/// For the nodes that are here.
 static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Nodes which) {
   std::vector<std::int32_t> out;
   const auto here = graph.here();

@@ -29,7 +29,7 @@ std::optional<double> number_in(std::string_view word) {
   return value;
 }
 
-/// What stands between the cells of a line; empty: blanks.
+/// Separator between the cells of a line; empty: blanks.
 std::string_view mark_in(std::string_view line) {
   const auto has = [&](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
   if (has(";")) return ";";

@@ -22,7 +22,7 @@ class CellLines {
   /// The next line that has cells; false at the end.
   bool next();
   std::span<const std::string_view> cells() const { return cells_; }
-  /// What stands between { and } behind the cells; none where there is no {.
+  /// Content between { and } after the cells; none where there is no {.
   std::optional<std::string_view> attributes() const { return attributes_; }
   /// Lines that are remarks and stand before the first one with cells, at most ten, each with its mark.
   const std::vector<std::string>& remarks() const { return remarks_; }

@@ -124,7 +124,7 @@ void take_rows(Graph& graph, EdgeEntries entries, std::int64_t nodes, std::int64
   graph.duplicates = edges - graph.edges;
 }
 
-/// What all ranks know of all.
+/// Data that all ranks have of all.
 void agree(Graph& graph, const Comm& comm) {
   graph.feature_entries = comm.sum(graph.feature_entries);
   for (auto& count : graph.in_role) count = comm.sum(count);

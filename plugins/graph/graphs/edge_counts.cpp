@@ -27,9 +27,9 @@ struct Side {
     high = *last;
     named = Numbering::of_named(std::move(numbers)).size();
   }
-  /// Whether there can be so many nodes, counted from 0 or from 1, or exactly those that are named.
+  /// True if there can be so many nodes, counted from 0 or from 1, or exactly those that are named.
   bool fits(std::int64_t count) const { return high < count || (high <= count && low >= 1) || named == count; }
-  /// Whether it is that number rather than one that is larger for no reason.
+  /// True if it is that number rather than one that is larger for no reason.
   bool meets(std::int64_t count) const { return count == high || count == high + 1 || count == named; }
 };
 
@@ -83,7 +83,7 @@ class Counts {
   std::int64_t different_ = -1;
 };
 
-/// What a line of counts says; nothing where these are no counts of the text.
+/// Meaning of a line of counts; nothing where these are no counts of the text.
 struct Found {
   std::int64_t rows = 0, columns = 0;
   std::string said;

@@ -9,7 +9,7 @@ struct FirstLine {
   std::int32_t line = 0;
 };
 
-/// Whether one of these numbers may be the number of edges of so many lines, at a glance.
+/// True if one of these numbers may be the number of edges of so many lines, at a glance.
 bool may_be_counts(const std::vector<std::int64_t>& numbers, std::int64_t lines);
 
 /// InputError where the text is one of METIS (manual of METIS 5, "Graph file"): the first line counts nodes and edges,
@@ -17,7 +17,7 @@ bool may_be_counts(const std::vector<std::int64_t>& numbers, std::int64_t lines)
 /// three neighbours such lines look like edges. `rest`: the other lines, read as edges.
 void require_no_metis(const FirstLine& first, const EdgeText& rest);
 
-/// Whether the first line holds counts of what `rest`, the edges of the other lines, has: nodes and edges in either
+/// True if the first line holds counts of what `rest`, the edges of the other lines, has: nodes and edges in either
 /// order, rows, columns and entries, or one of them. Sets rows, columns and a note of `rest` if so. InputError where it
 /// looks like counts, but the other lines have others. `keys.counts` decides where it is given.
 bool take_counts(const FirstLine& first, EdgeText& rest, const EdgeTextKeys& keys, bool bipartite);

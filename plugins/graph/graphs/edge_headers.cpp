@@ -108,7 +108,7 @@ namespace {
 
 using Column = EdgeTextKeys::Column;
 
-/// What names say of columns. One source and one target where they say which columns are the nodes.
+/// Roles of columns by their names. One source and one target where they say which columns are the nodes.
 struct Named {
   std::vector<Column> column;
   std::vector<std::size_t> source, target;

@@ -6,7 +6,7 @@
 
 namespace cambium::graph {
 
-/// What the banner and the line of sizes of a Matrix Market file say (Boisvert, Pozo and Remington, NISTIR 5935).
+/// Content of the banner and the line of sizes of a Matrix Market file (Boisvert, Pozo and Remington, NISTIR 5935).
 struct Market {
   std::int64_t rows = 0, columns = 0, entries = 0;
   bool pattern = false, symmetric = false;
@@ -15,14 +15,14 @@ struct Market {
 /// is no graph: dense, complex, skew-symmetric.
 std::optional<Market> market_of(const CellLines& lines);
 
-/// What the header of a KONECT file says (Kunegis, Handbook of network analysis: "% sym unweighted").
+/// Content of the header of a KONECT file (Kunegis, Handbook of network analysis: "% sym unweighted").
 struct Konect {
   bool weighted = false;
 };
 /// None where the file has no such header. Sets numbers of nodes, base and sides of `out`.
 std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out);
 
-/// What columns are by their names in the line where `lines` are; columns that are not used are named in a note.
+/// Roles of columns by their names in the line where `lines` are; columns that are not used are named in a note.
 /// InputError where the names do not say which ones are nodes.
 std::vector<EdgeTextKeys::Column> columns_of_names(const CellLines& lines, std::vector<std::string>& notes);
 /// The same by the last remark before the line where `lines` are ("# FromNodeId ToNodeId Timestamp"); empty where it

@@ -204,7 +204,7 @@ class EdgeReader {
     return rest;
   }
 
-  /// What the third and the fourth column are where nothing names them.
+  /// Roles of the third and the fourth column where nothing names them.
   void judge_columns() {
     if (commas_.may_be_thousands())
       throw InputError(
@@ -258,7 +258,7 @@ class EdgeReader {
     if (counts_lines()) refuse("the first column counts the lines, and the third may be nodes as well as weights");
   }
 
-  /// Whether the first column numbers the lines from 0 or 1, and most numbers of the third stand in the second, too,
+  /// True if the first column numbers the lines from 0 or 1, and most numbers of the third stand in the second, too,
   /// which are more than ratings have values: users of whom one item each is held out may have ratings.
   bool counts_lines() const {
     if (out_.u.front() < 0 || out_.u.front() > 1) return false;

@@ -10,7 +10,7 @@
 
 namespace cambium::graph {
 
-/// What a deck says of a text of edges where the text alone leaves doubt.
+/// Keys of a text of edges where the text alone leaves doubt.
 struct EdgeTextKeys {
   enum class Column { source, target, weight, time, other };
   std::vector<Column> columns;  ///< empty: by the names in the file or by how many there are

@@ -16,10 +16,10 @@ namespace cambium::graph {
 
 /// As many as numbers of 32 bits tell apart.
 inline constexpr std::int64_t most_nodes = 2147483647;
-/// Of a graph whose classes come from a file: a network has an answer for every one.
+/// For a graph whose classes come from a file: a network has an answer for every one.
 inline constexpr std::int64_t most_classes = 1'000'000;
 
-/// What a node is for.
+/// Role of a node.
 enum class Role : std::int8_t { none = -1, training = 0, validation = 1, test = 2 };
 
 /// A line between two nodes; of a directed graph, from u to v.
@@ -28,13 +28,13 @@ struct Edge {
   double weight = 1.0;
 };
 
-/// Of a graph that is divided among ranks: the nodes that this rank holds, and what it must know of those that they
+/// For a graph that is divided among ranks: the nodes that this rank holds, and what it must know of those that they
 /// hear.
 struct NodePart {
   std::int64_t first = 0, last = 0;  ///< the nodes [n r / P, n (r + 1) / P) of rank r of P
   std::vector<std::int32_t> others;  ///< nodes of other ranks that own ones hear, ascending
   std::vector<double> looped_sums;   ///< of the rows of A + I: of the own nodes, then of `others`
-  /// Of a node that is own or one of `others`.
+  /// For a node that is own or one of `others`.
   double looped_sum(std::int64_t node) const;
 };
 
@@ -76,7 +76,7 @@ struct NodeClasses {
   std::vector<std::int32_t> classes;  ///< of each
 };
 
-/// What a graph is made of. Sizes that do not fit each other are an InputError that names the source.
+/// Parts of a graph. Sizes that do not fit each other are an InputError that names the source.
 struct GraphParts {
   std::string source;
   std::int64_t nodes = 0;

@@ -13,7 +13,7 @@ enum class Weighing {
 
 /// Sums of the rows of the weights A.
 std::vector<double> row_sums(const sparse::Csr<double>& a);
-/// Of the rows of A + I of the nodes that are here.
+/// For the rows of A + I of the nodes that are here.
 std::vector<double> looped_row_sums(const Graph& graph);
 
 /// The matrix by which a node hears its neighbours: rows of the nodes that are here, columns of all. Numbers of a
@@ -24,7 +24,7 @@ sparse::Csr<double> weighed(const Graph& graph, Weighing weighing);
 template <class T>
 sparse::Csr<T> rows_of(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last);
 
-/// What features are like.
+/// Kind of features.
 struct FeaturesSeen {
   bool counts = true;    ///< all are whole numbers of 0 or more
   double largest = 0.0;  ///< size

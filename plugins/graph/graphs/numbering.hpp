@@ -21,7 +21,7 @@ class Numbering {
   std::int64_t number(std::int64_t node) const { return numbers_.empty() ? base_ + node : numbers_[node]; }
   /// The node of a number; none where no node has it.
   std::optional<std::int32_t> node(std::int64_t number) const;
-  /// Whether every node is called by its place among all, counted from 0.
+  /// True if every node is called by its place among all, counted from 0.
   bool plain() const { return numbers_.empty() && base_ == 0; }
   /// The file's numbers of all nodes.
   std::vector<std::int64_t> all() const;

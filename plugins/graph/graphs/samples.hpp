@@ -7,15 +7,15 @@
 
 namespace cambium::graph {
 
-/// What samples of single nodes point into: sample k of the data set is node nodes[k].
+/// Target of samples of single nodes: sample k of the data set is node nodes[k].
 struct NodeSamples {
   GraphPtr graph;
   std::vector<std::int32_t> nodes;
   std::vector<float> features;  ///< of each, where samples carry them: nodes x numbers of a node
 };
 
-/// What the sample of a slice points into when a whole graph is computed at every step: the rows whose part of the
-/// gradient the slice adds up.
+/// Target of the sample of a slice when a whole graph is computed at every step: the rows whose part of the gradient
+/// the slice adds up.
 struct WholeGraph {
   GraphPtr graph;
   std::shared_ptr<const std::vector<std::int32_t>> nodes;  ///< that the loss counts, of all slices, ascending

@@ -47,7 +47,7 @@ void Attention<T>::project(std::span<const T* const> weights) {
   all_.assign(all.data, all.data + all.rows * row);
 }
 
-/// What output i hears.
+/// Inputs of output i.
 template <class T>
 void Attention<T>::attend(std::int64_t i, Rows<T> y) {
   const auto& pattern = spread_->rows();

@@ -5,7 +5,7 @@
 
 namespace cambium::graph {
 
-/// What a batch of nodes needs: for each layer, the nodes that it reads and how they are heard.
+/// Inputs of a batch of nodes: for each layer, the nodes that it reads and how they are heard.
 template <class T>
 struct Blocks {
   std::vector<std::unique_ptr<Spread<T>>> spreads;  ///< of each layer, the first one's inputs being `nodes`

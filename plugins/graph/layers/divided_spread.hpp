@@ -38,7 +38,7 @@ class RowSpread : public Spread<T> {
   Side inputs_side_, outputs_side_;
 };
 
-/// What core/sparse divides in other ways. Rows are whole on every rank that has a part of their columns:
+/// Quantities that core/sparse divides in other ways. Rows are whole on every rank that has a part of their columns:
 /// columns are cut before a product and put together behind it.
 template <class T>
 class ProductSpread : public Spread<T> {

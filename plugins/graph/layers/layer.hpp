@@ -11,7 +11,7 @@
 
 namespace cambium::graph {
 
-/// What a layer reads: rows of numbers, sparse or dense.
+/// Inputs of a layer: rows of numbers, sparse or dense.
 template <class T>
 struct Input {
   const Csr<T>* sparse = nullptr;

@@ -28,9 +28,9 @@ class Spread {
   std::int32_t node(std::int64_t k) const { return name(nodes_, first_ + k); }
   std::int64_t first() const { return first_; }
 
-  /// Of this rank's rows, counted from its first, those that it counts in sums over nodes: every row is counted once.
+  /// For this rank's rows, counted from its first, those that it counts in sums over nodes: every row is counted once.
   virtual sparse::Range counted() const { return {0, outputs_}; }
-  /// Whether slices of a step may be any rows of this rank, and sums are those of one rank, bit for bit.
+  /// True if slices of a step may be any rows of this rank, and sums are those of one rank, bit for bit.
   virtual bool by_rows() const { return true; }
 
   /// out (outputs) = A h, of the inputs of all ranks.
@@ -50,7 +50,7 @@ class Spread {
 
   /// Said before each training step, on every rank: what rounding at random on the way depends on.
   virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
-  /// What was received from other ranks so far.
+  /// Bytes received from other ranks so far.
   virtual sparse::Words words() const { return {}; }
   /// Memory of the matrix, and of what comes from other ranks; of layouts by rows.
   virtual std::int64_t bytes() const { return bytes_of(a_) + bytes_of(at_) + 4 * std::ssize(nodes_); }

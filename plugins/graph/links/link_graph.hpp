@@ -46,7 +46,7 @@ struct LinkGraph {
 
 using LinkGraphPtr = std::shared_ptr<const LinkGraph>;
 
-/// What it is made of.
+/// Parts.
 struct LinkParts {
   std::string source;
   bool bipartite = true;
@@ -64,7 +64,7 @@ LinkGraphPtr make_links(LinkParts parts);
 
 /// User of every link of a matrix, in the order of its entries.
 std::vector<std::int32_t> users_of(const sparse::Csr<float>& links);
-/// Whether a user is linked to an item.
+/// True if a user is linked to an item.
 bool linked(const sparse::Csr<float>& links, std::int64_t user, std::int32_t item);
 
 /// One line about the links, and warnings where some were left out.

@@ -100,7 +100,7 @@ class Softmax {
   std::int64_t first_, width_;
   T inverse_, offset_ = 0;
   const LinkGraph& graph_;
-  /// Of an item among items_, then of the same item again; -1: none. Empty where known items count.
+  /// For an item among items_, then of the same item again; -1: none. Empty where known items count.
   std::vector<int> first_place_, next_place_;
   std::vector<T> others_, others_slopes_, users_, scores_, by_users_;
 };

@@ -5,8 +5,8 @@
 
 namespace cambium::graph {
 
-// What a trained network has to beat: scores that need no training. R is users x items, 1 for each link to train on,
-// D_u and D_i its sums by rows and columns, N = D_u^-1/2 R D_i^-1/2. They keep a reference to the graph.
+// Baselines of a trained network: scores that need no training. R is users x items, 1 for each link to train on, D_u
+// and D_i its sums by rows and columns, N = D_u^-1/2 R D_i^-1/2. They keep a reference to the graph.
 
 /// How many links an item has.
 std::unique_ptr<LinkScores> most_popular(const LinkGraph& graph);
@@ -27,7 +27,7 @@ struct FilterPowers {
 /// a of 0.3, 0.5, 0.7, 0.9, b of 0, 0.5, 1. Collective.
 FilterPowers tuned_powers(const LinkGraph& graph, std::int64_t k, const Comm& comm);
 
-/// Of a plain graph, by the neighbours that two nodes share: their number (Newman 2001), the sum of 1 / log(degree)
+/// For a plain graph, by the neighbours that two nodes share: their number (Newman 2001), the sum of 1 / log(degree)
 /// (Adamic and Adar 2003), or of 1 / degree (resource allocation: Zhou, Lu and Zhang 2009).
 enum class SharedNeighbours { number, adamic_adar, resource_allocation };
 std::unique_ptr<LinkScores> shared_neighbours(const LinkGraph& graph, SharedNeighbours weight);

@@ -7,7 +7,7 @@
 
 namespace cambium::graph {
 
-/// What judges links: a score of every item for some users.
+/// Metrics of links: a score of every item for some users.
 class LinkScores {
  public:
   virtual ~LinkScores() = default;

@@ -8,7 +8,7 @@
 
 namespace cambium::graph {
 
-/// What samples of links point into: sample k is the k-th entry of one of the graph's matrices.
+/// Target of samples of links: sample k is the k-th entry of one of the graph's matrices.
 struct LinkSamples {
   LinkGraphPtr graph;
   bool held_out = false;

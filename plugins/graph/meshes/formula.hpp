@@ -30,7 +30,7 @@ class Formula {
     return (*this)(std::span<const double>(variables.begin(), variables.size()));
   }
   const std::string& text() const { return expression_.text(); }
-  /// Whether its text has this name as a word.
+  /// True if its text has this name as a word.
   bool names(std::string_view word) const;
 
  private:

@@ -197,7 +197,7 @@ class GmshReader {
     }
   }
 
-  /// Whether version 2.2 has written the triangle before, as one of another physical group of its surface.
+  /// True if version 2.2 has written the triangle before, as one of another physical group of its surface.
   bool written_before(int type, std::int64_t group, const std::vector<std::string_view>& words, std::size_t first) {
     if (type != triangle_type || first < 5 || words.size() < first + 3) return false;
     std::array<std::int64_t, 4> key{whole(words[4], "a surface"), point_of(words[first]), point_of(words[first + 1]),

@@ -64,7 +64,7 @@ namespace {
 struct Ring {
   std::int64_t first = 0, count = 0;
   int turned = 0;
-  /// Of node k in halves of a step, times the nodes of the other ring.
+  /// For node k in halves of a step, times the nodes of the other ring.
   std::int64_t angle(std::int64_t k, std::int64_t other) const { return (2 * k + turned) * other; }
 };
 

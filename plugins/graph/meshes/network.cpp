@@ -74,7 +74,7 @@ Network make_network(const NetworkKeys& keys, std::uint64_t seed, Log& log) {
 
 namespace {
 
-/// What was found beside plain edges.
+/// Findings in addition to plain edges.
 struct Oddities {
   std::int64_t loops = 0, repeated = 0, isolated = 0;
 };

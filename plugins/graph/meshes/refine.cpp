@@ -21,7 +21,7 @@ class Cuts {
  public:
   explicit Cuts(const Triangles& mesh) : mesh_(mesh) {}
 
-  /// Whether it was not there yet.
+  /// True if it was not there yet.
   bool add(std::int32_t a, std::int32_t b) { return node_.emplace(key(a, b), -1).second; }
   bool has(std::int32_t a, std::int32_t b) const { return node_.count(key(a, b)) > 0; }
   std::int32_t& node(std::int32_t a, std::int32_t b) { return node_.at(key(a, b)); }

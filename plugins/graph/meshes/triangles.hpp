@@ -66,7 +66,7 @@ struct MeshKeys {
   static void describe(deck::Describe<MeshKeys>& d);
 };
 
-/// What a file says or a rule makes, before it is checked.
+/// Records of a file or of a synthetic rule, before they are checked.
 struct RawMesh {
   struct Side {
     std::int64_t a = 0, b = 0;  ///< points

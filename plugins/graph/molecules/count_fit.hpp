@@ -24,7 +24,7 @@ class CountFit {
   static CountFit from(const std::string& text);
 
  private:
-  /// Of an atom (its number, 0, 0), of a bond (smaller and larger atomic number, order); zeros: the constant.
+  /// For an atom (its number, 0, 0), of a bond (smaller and larger atomic number, order); zeros: the constant.
   using Kind = std::array<std::int32_t, 3>;
   std::map<Kind, double> counts(const MoleculeView& molecule) const;
 

@@ -16,8 +16,8 @@ class EnergyFit {
   /// InputError as of the fit itself; `constant` is that of CountFit.
   void fit(std::span<const MoleculeView> molecules, Kind kind, bool constant = false);
   double operator()(const MoleculeView& molecule) const;
-  /// Of a molecule that a kernel was fitted to what it says without it: a kernel that has seen an energy leaves nothing
-  /// over that could be learned.
+  /// For a molecule that a kernel was fitted to what it says without it: a kernel that has seen an energy leaves
+  /// nothing over that could be learned.
   double without(const MoleculeView& molecule) const;
   /// Energies change smoothly with positions, at least by not changing at all.
   bool smooth() const { return std::holds_alternative<CountFit>(fit_); }

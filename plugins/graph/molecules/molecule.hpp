@@ -15,7 +15,7 @@ struct Molecule {
   std::int64_t atoms() const { return std::ssize(species); }
 };
 
-/// What a file, or a recipe, holds.
+/// Content of a file, or of a recipe.
 struct MoleculeTable {
   std::vector<Molecule> molecules;
   std::vector<int> fold;  ///< of each molecule, from 0; empty where the source names none

@@ -25,7 +25,7 @@ class MoleculeKernel {
   double ridge() const { return ridge_; }
   double left_out_error() const { return error_; }  ///< mean absolute, unit of the energies
 
-  /// What was fitted as JSON text, and back.
+  /// Fit as JSON text, and back.
   std::string text() const;
   static MoleculeKernel from(const std::string& text);
 

@@ -13,7 +13,7 @@ std::vector<train::FieldInfo> molecule_fields(const MoleculeTable& table);
 /// The molecule as a sample; takes it over.
 train::SamplePtr molecule_sample(Molecule molecule, const MoleculeTable& table, std::int64_t id);
 
-/// What stands in such a sample. Lives as long as the sample.
+/// Content of such a sample. Lives as long as the sample.
 struct MoleculeView {
   std::span<const std::int32_t> species;
   std::span<const double> position, force;  ///< force is empty where unknown

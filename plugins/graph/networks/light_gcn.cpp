@@ -109,7 +109,7 @@ std::vector<double> roots_of_degrees(const LinkGraph& graph) {
   return out;
 }
 
-/// Whether a pair of vectors has a positive eigenvalue; that of users and items always has one.
+/// True if a pair of vectors has a positive eigenvalue; that of users and items always has one.
 bool positive(const Spectrum& s, std::int64_t j, const LinkGraph& graph) {
   double together = 0.0;
   for (std::int64_t i = 0; !graph.bipartite && i < graph.users; ++i)

@@ -34,7 +34,7 @@ class NodeEngine {
   /// Logarithms of the class probabilities of a node. Not collective: of a node that is none of those that
   /// begin_evaluation() has left here with this graph and these weights, this rank computes the whole graph alone.
   virtual std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) = 0;
-  /// What was received from other ranks so far.
+  /// Bytes received from other ranks so far.
   virtual sparse::Words words() const = 0;
   /// Memory of graphs as layers read them, and of what layers keep.
   virtual std::int64_t bytes() const = 0;

@@ -125,7 +125,7 @@ double NodeNetwork::share_when_divided(const GraphPtr& graph, bool divided, Cont
   return right / static_cast<double>(nodes.size());
 }
 
-/// Whether features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
+/// True if features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
 /// that nearly cancel. Of counts both are tried, and they are taken as they are where that is better by more than the
 /// standard error of a share. Collective; says what it found.
 bool NodeNetwork::divides_features(const GraphPtr& graph, Context& context) {
@@ -242,7 +242,7 @@ void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorR
   engine_->begin_evaluation(graph, weights);
 }
 
-/// Whether the most probable class is another one, and minus the logarithm of the right one's probability.
+/// True if the most probable class is another one, and minus the logarithm of the right one's probability.
 static std::array<double, 2> errors_of(const std::vector<double>& scores, std::int32_t label) {
   return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0, -scores[label]};
 }

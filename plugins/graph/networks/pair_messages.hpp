@@ -3,7 +3,7 @@
 
 namespace cambium::graph {
 
-/// What pairs of atoms say of the geometry; every pair carries messages both ways.
+/// Geometry of pairs of atoms; every pair carries messages both ways.
 struct PairGeometry {
   torch::Tensor to, from;   ///< (2 pairs) int64: atoms
   torch::Tensor radial;     ///< (pairs, radial): sin(n pi r / cutoff) / r, n = 1, ..., times the cut
@@ -15,7 +15,7 @@ struct PairGeometry {
 PairGeometry pair_geometry(const torch::Tensor& position, const torch::Tensor& first, const torch::Tensor& second,
                            double cutoff, std::int64_t radial);
 
-/// What atoms know: numbers that no rotation changes, and vectors that turn with the molecule.
+/// Features of atoms: numbers that no rotation changes, and vectors that turn with the molecule.
 struct AtomState {
   torch::Tensor scalar;  ///< (atoms, width)
   torch::Tensor vector;  ///< (atoms, 3, width); undefined without directions

@@ -35,7 +35,7 @@ void GraphDiffusion::Species::describe(deck::Describe<Species>& d) {
   d("spots", &Species::spots, "nodes that begin with another value");
 }
 
-/// What can be a variable of formulas and an array of a file.
+/// Names that can be a variable of formulas and an array of a file.
 static bool is_word(const std::string& name) {
   const auto letter = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
   const auto part = [&](unsigned char c) { return letter(c) || std::isdigit(c); };
@@ -215,7 +215,7 @@ void GraphDiffusion::initialise(State& state, Context&) {
   forget_whole();
 }
 
-/// Of diffusion alone: how fast reactions are, formulas do not say.
+/// For diffusion alone: how fast reactions are, formulas do not say.
 double GraphDiffusion::stable_step(double) {
   double fastest = 0.0;
   for (const auto& s : params_.species) fastest = std::max(fastest, s.diffusion * largest_eigenvalue_);

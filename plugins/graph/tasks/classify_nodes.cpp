@@ -83,7 +83,7 @@ static double mean_over_classes(const Graph& graph, std::span<const std::int32_t
   return sum / classes;
 }
 
-/// Of class 1 beside class 0, of a graph with two classes; not numbers of others. Every rank adds its nodes' scores.
+/// For class 1 beside class 0, of a graph with two classes; not numbers of others. Every rank adds its nodes' scores.
 static TwoClassScore score_of(const Graph& graph, std::span<const std::int32_t> nodes, const Judgement& own,
                               const Comm& comm) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();

@@ -7,7 +7,7 @@
 
 namespace cambium::graph {
 
-/// What one method says of nodes.
+/// Predictions of one method for nodes.
 struct Judgement {
   NodeClasses nodes;
   double validation = 0.0;  ///< share of the validation nodes that are right; not a number where there are none
@@ -19,7 +19,7 @@ struct Right {
   std::int64_t right = 0, all = 0;
   double share() const;  ///< not a number for none
 };
-/// Of those of `nodes`, ascending, that have classes here.
+/// For those of `nodes`, ascending, that have classes here.
 Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& here);
 
 /// The most frequent class of the nodes for training and validation, for all.

@@ -34,7 +34,7 @@ class HybridMatrix {
   const Split<T>& split() const { return split_; }  ///< empty of tiles where none are used
   const TileCount& count() const { return split_.count; }
   Walk walk() const { return walk_; }  ///< of plain rows
-  /// What was chosen and why, for the log: "dense tiles 61 %, bitmap tiles 0 %, rows 39 % of 62742 entries; 9120 zeros
+  /// Choice and its reason, for the log: "dense tiles 61 %, bitmap tiles 0 %, rows 39 % of 62742 entries; 9120 zeros
   /// filled in; 1.32 times as fast as rows".
   std::string text() const;
 

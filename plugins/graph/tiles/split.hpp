@@ -32,7 +32,7 @@ struct Panel {
   std::int64_t dense = 0, bitmap = 0;  ///< first tiles; the next panel's first end them
 };
 
-/// What became of the entries, and the work that was added.
+/// Outcome for the entries, and the work that was added.
 struct TileCount {
   std::int64_t dense_entries = 0, bitmap_entries = 0, row_entries = 0;
   std::int64_t dense_tiles = 0, bitmap_tiles = 0;

@@ -35,7 +35,7 @@ std::vector<double> modes_of(const std::vector<std::vector<double>>& rows) {
   return out;
 }
 
-/// Of the first `kept` amplitudes of a state, and 1 behind them.
+/// For the first `kept` amplitudes of a state, and 1 behind them.
 std::vector<double> with_one(const std::vector<double>& amplitude, std::size_t kept) {
   std::vector<double> out(amplitude.begin(), amplitude.begin() + static_cast<std::ptrdiff_t>(kept));
   out.push_back(1.0);

@@ -13,7 +13,7 @@ class LinearStep {
   virtual std::string name() const = 0;
   /// The values (nodes, fields) one step later.
   virtual std::vector<double> step(const Trajectory& on, std::span<const double> value) const = 0;
-  /// Whether it can be used on these nodes.
+  /// True if it can be used on these nodes.
   virtual bool fits(const Trajectory&) const { return true; }
 };
 

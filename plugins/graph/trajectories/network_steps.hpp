@@ -26,7 +26,7 @@ class NetworkSteps {
   void step(std::span<double> own);
   /// Nodes that this rank computes, own ones and those within reach.
   std::int64_t computed() const { return std::ssize(place_); }
-  /// What this rank has received from others so far.
+  /// Bytes that this rank has received from others so far.
   const sparse::Words& words() const { return exchange_->words(); }
   /// Memory of the part of the graph and of messages, without the network.
   std::int64_t bytes() const;

@@ -3,7 +3,7 @@
 
 namespace cambium::graph {
 
-/// What a network of one step on nodes tells whoever makes its steps; known once it was trained or read.
+/// Interface of a network of one step on nodes to the code that makes its steps; known once it was trained or read.
 class StepsOnNodes {
  public:
   virtual ~StepsOnNodes() = default;

@@ -25,7 +25,7 @@ struct Trajectory {
 void join_triangles(std::vector<std::int32_t> corner, Trajectory& out);
 void join_edges(std::vector<std::int32_t> edge, std::vector<double> weight, Trajectory& out);
 
-/// Of a file of the output `node_fields`: arrays x, y, z, time, each field as (time, node), and edge with weight or
+/// For a file of the output `node_fields`: arrays x, y, z, time, each field as (time, node), and edge with weight or
 /// triangle; every `stride`-th moment. InputError, naming what does not fit: arrays that are not there, moments that
 /// are not evenly apart, fewer than two of them, numbers that are not finite.
 Trajectory read_trajectory(const std::string& path, const std::vector<std::string>& fields, std::int64_t stride);

@@ -11,7 +11,7 @@
 
 namespace cambium::graph {
 
-/// What happens at a part of the boundary; nothing passes where nothing is said.
+/// Condition at a part of the boundary; nothing passes where nothing is said.
 struct BoundaryKeys {
   std::optional<std::string> value, flux;
   bool outflow = false;

@@ -13,7 +13,7 @@ struct Components {
   std::vector<std::int32_t> of_node;  ///< part of each own node, -1: it has no neighbour; empty: the graph is one part
 };
 
-/// Of the nodes of `own`; entries of `pattern`, symmetric, that are not 0 join two nodes.
+/// For the nodes of `own`; entries of `pattern`, symmetric, that are not 0 join two nodes.
 Components components_of(const sparse::Csr<double>& pattern, sparse::Range own);
 
 }  // namespace cambium::graph

@@ -32,7 +32,7 @@ class ConjugateGradients {
  private:
   void prepare(const System& system, std::span<double> u, std::span<const double> b);
   void apply(const System& system, std::span<double> in, std::span<double> out);
-  /// Of two own arrays, for each column.
+  /// For two own arrays, for each column.
   std::vector<double> products(std::span<const double> a, std::span<const double> b) const;
 
   NodeRange& range_;

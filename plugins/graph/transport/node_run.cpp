@@ -109,7 +109,7 @@ void NodeRun::read_start() {
   });
 }
 
-/// What is not finite is named by the rank that has it.
+/// Values that are not finite are reported by the rank that has them.
 static void require_finite(const Stepper& stepper, const std::vector<std::string>& names, const ShownNodes& shown,
                            std::int64_t step, double time) {
   const auto& range = stepper.range();

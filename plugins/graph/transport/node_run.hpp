@@ -58,7 +58,7 @@ void describe_node_keys(deck::Describe<P>& d) {
       .example("\"{run}/train/model.h5\"");
 }
 
-/// What the two physics share: fields of the state, schedule, length of steps, outputs.
+/// Common part of the two physics: fields of the state, schedule, length of steps, outputs.
 class NodeRun {
  public:
   /// `names`: of the columns. `keys` and `context` outlive this.
@@ -91,7 +91,7 @@ class NodeRun {
   std::array<double, 2> ends(std::int64_t column) const;
   std::vector<Result> results() const;
   std::vector<std::string> report() const;
-  /// Of the network that makes the steps, where one does.
+  /// For the network that makes the steps, where one does.
   std::vector<Citation> citations() const { return network_ ? network_->citations() : std::vector<Citation>{}; }
   const NetworkSteps* network() const { return network_.get(); }
   /// Memory of what this rank holds of nodes, cells and values, without what outputs bring to rank 0.

@@ -31,7 +31,7 @@ struct ShownNodes {
 ShownNodes shown_of(const Network& network, sparse::Range own);
 ShownNodes shown_of(const Triangles& mesh, sparse::Range own);
 
-/// What is shown of all nodes.
+/// Statistics shown for all nodes.
 struct AllShown {
   std::shared_ptr<const NodeCells> cells;
   std::vector<double> weight;  ///< of each edge, or empty

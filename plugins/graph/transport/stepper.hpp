@@ -35,7 +35,7 @@ class Stepper {
   Stepper(NodeRange& range, Equations equations, Method method, double tolerance);
 
   int stages() const { return method_ == Method::implicit ? 2 : 3; }
-  // What a stage consists of, in this order.
+  // Parts of a stage, in this order.
   void exchange();                             ///< neighbours' values; collective
   void terms(int stage, double t, double dt);  ///< N of this stage; t: where the step begins
   void diffusion(int stage, double t, double dt);

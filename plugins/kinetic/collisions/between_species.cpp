@@ -17,7 +17,7 @@ struct ExchangeSteps {
   View<NodeOutcome*> outcomes;
   double dt;
 
-  /// What both operators relax to, and the rates at which they do.
+  /// Target of both operators' relaxation, and its rates.
   struct Exchange {
     DoughertyOperator::State state[2];
     double nu[2];

@@ -29,7 +29,7 @@ CAMBIUM_FN void sum_over(const NodeTeam& team, double& x) {
   }
 }
 
-/// What became of a node: why it could not go on, with the numbers of the message, or its sub-steps.
+/// State of a node: why it could not go on, with the numbers of the message, or its sub-steps.
 struct NodeOutcome {
   enum Kind { fine, no_state, too_many };
   int kind = fine, steps = 0, species = 0;  ///< of two, the one that has no state
@@ -95,7 +95,7 @@ struct DoughertyNodes {
     }
   }
 
-  /// What has changed at all nodes of a cell goes to the coefficients: of a velocity cell on hosts, of one mode on
+  /// Changes at all nodes of a cell go to the coefficients: of a velocity cell on hosts, of one mode on
   /// devices.
   CAMBIUM_FN int parts() const { return device_is_host ? 1 : cells.layout.modes; }
   CAMBIUM_FN void operator()(std::int64_t i) const {

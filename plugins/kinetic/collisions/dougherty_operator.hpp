@@ -23,7 +23,7 @@ struct DoughertyOperator {
   struct State {
     double u[3] = {}, vt2 = 0.0;
   };
-  /// What flows up through a face between two cells, and the difference of f there.
+  /// Upward flux through a face between two cells, and the difference of f there.
   struct Face {
     double flux = 0.0, jump = 0.0;
   };

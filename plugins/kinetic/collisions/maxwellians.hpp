@@ -6,8 +6,8 @@
 
 namespace cambium::kinetic {
 
-/// What the kernels of projected Maxwellians share: packs of W cells as those of the distribution function, in float64.
-/// Trivially copyable but for its arrays.
+/// Common part of the kernels of projected Maxwellians: packs of W cells as those of the distribution function, in
+/// float64. Trivially copyable but for its arrays.
 struct MaxwellianArrays {
   Layout layout;
   int conf_nodes = 1, nodes = 1, points = 1, longest = 1, conf = 1, first = 0;  ///< block that factors begin with

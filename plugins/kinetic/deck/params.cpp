@@ -145,7 +145,7 @@ static void require_zero_on_face(const Axis& axis, const std::string& species, i
                                        -axis.lower * above / below));
 }
 
-/// Of one dimension of what has the keys lower, upper and cells: a domain, or a species' velocities.
+/// For one dimension of what has the keys lower, upper and cells: a domain, or a species' velocities.
 template <class Extent>
 static Axis axis_of(const Extent& keys, std::size_t d, const std::map<std::string, double>& values,
                     const std::string& what) {

@@ -68,7 +68,7 @@ struct ObservableParams {
   static void describe(deck::Describe<ObservableParams>& d);
 };
 
-/// What every kinetic physics is told.
+/// Settings of every kinetic physics.
 struct CommonParams {
   DomainParams domain;
   BasisParams basis;
@@ -97,7 +97,7 @@ PhaseGrid make_grid(const CommonParams& params, const SpeciesParams& species);
 /// Key of the species of this name: "species[1]".
 std::string key_of(const CommonParams& params, const std::string& species);
 
-/// What is wrong with the names of species; "" when nothing is. They name tables, observables and groups of files.
+/// Error in the names of species; "" when nothing is. They name tables, observables and groups of files.
 std::string problem_of_names(const std::vector<SpeciesParams>& species);
 
 template <class P>

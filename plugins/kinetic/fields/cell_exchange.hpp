@@ -13,7 +13,7 @@ class CellExchange {
   /// Numbers of cells of a rank, ascending.
   using CellsOf = std::function<std::vector<int>(int rank)>;
 
-  /// Of `cells` cells each is had by one rank, and may be wanted by many; every rank knows who has and wants what.
+  /// For `cells` cells each is had by one rank, and may be wanted by many; every rank knows who has and wants what.
   /// `comm` outlives it.
   CellExchange(const Comm& comm, int cells, const CellsOf& has, const CellsOf& wants);
 

@@ -18,7 +18,7 @@ std::vector<CellRun> runs_of(const ConfGrid& grid);
 /// that have them; rank 0 alone writes, and holds its own and those of one other rank.
 void write_cells(io::Group& group, const std::string& name, const ConfRanks& ranks, const ConfGrid& grid,
                  std::span<const double> own, int per_cell);
-/// Of such an array the numbers of this rank's cells; no others are read.
+/// For such an array the numbers of this rank's cells; no others are read.
 std::vector<double> read_cells(const io::Group& group, const std::string& name, const ConfGrid& grid, int per_cell);
 
 }  // namespace cambium::kinetic

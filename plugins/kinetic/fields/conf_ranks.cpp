@@ -65,7 +65,7 @@ ConfHalo::ConfHalo(const PhaseGrid& phase, const ConfGrid& grid, const Comm& com
     for (bool high : {false, true}) {
       const int rank = high ? phase.axis[d].high_rank : phase.axis[d].low_rank;
       if (!grid.divided(d) || rank < 0) continue;
-      // What goes up arrives from below.
+      // Upward values arrive from below.
       const std::size_t numbers = static_cast<std::size_t>(grid.face(d)) * static_cast<std::size_t>(modes_);
       links_.push_back({rank,
                         halo_tag + 2 * d + high,

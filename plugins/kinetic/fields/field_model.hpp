@@ -32,7 +32,7 @@ class FieldModel {
   virtual void initialise(const Sources& sources) = 0;
   /// Collective. Fields of slot `out` after a stage: `before` belongs to f[stage.in], `after` to f[stage.out].
   virtual void stage(const Stage& stage, const Sources& before, const Sources& after) = 0;
-  /// Whether stage() reads only what belongs to f[stage.in], so that the fields of f[stage.out] are known before it is.
+  /// True if stage() reads only what belongs to f[stage.in], so that the fields of f[stage.out] are known before it is.
   virtual bool ahead() const { return false; }
   /// Walls that keep the charge they absorb: stage() needs what `before` collects there.
   virtual std::span<const WallSide> collecting() const { return {}; }
@@ -45,7 +45,7 @@ class FieldModel {
   /// Component of a slot in this rank's cells, or null.
   virtual const double* electric(int slot, int component) const = 0;
   virtual const double* magnetic(int slot, int component) const = 0;
-  /// Of all cells; collective.
+  /// For all cells; collective.
   virtual double electric_energy(int slot) const = 0;
   virtual double magnetic_energy(int) const { return 0.0; }
   /// Sum over dimensions of (2p+1) speed / width of waves in the fields.

@@ -32,7 +32,7 @@ Fourier::Fourier(int n) : n_(n) {
   for (int j = 0; j < n; ++j) root_.push_back(std::polar(1.0, 2.0 * constants::pi * j / n));
 }
 
-/// Of sums of `remaining` = factor m numbers, `apart` from each other: out_(factor p + k) = w^(p k) sum_r in_(p + m r)
+/// For sums of `remaining` = factor m numbers, `apart` from each other: out_(factor p + k) = w^(p k) sum_r in_(p + m r)
 /// exp(sign 2 pi i r k / factor) with w = exp(sign 2 pi i / remaining).
 void Fourier::pass(const Complex* in, Complex* out, int factor, int remaining, std::size_t apart, int sign) const {
   const int m = remaining / factor;

@@ -28,7 +28,7 @@ class Maxwell : public FieldModel {
     bool upwind = false;
     bool driven = true;  ///< false: fields stay as they are (external ones)
   };
-  /// Of a rank that has the whole grid, or of one of several, whose `ranks` outlive the fields.
+  /// For a rank that has the whole grid, or of one of several, whose `ranks` outlive the fields.
   Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks* ranks = nullptr,
           std::optional<ConfHalo> halo = {});
 

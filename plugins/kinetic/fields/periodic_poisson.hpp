@@ -6,8 +6,8 @@
 
 namespace cambium::kinetic {
 
-/// What turns the loads of the kinds of nodes of wave k of the whole grid into their potentials, kinds x kinds;
-/// constants are free, and their potential is zero.
+/// Map from the loads of the kinds of nodes of wave k of the whole grid to their potentials, kinds x kinds; constants
+/// are free, and their potential is zero.
 std::vector<std::complex<double>> inverse_of_wave(const ConfGrid& grid, const Element& element,
                                                   const std::array<int, 3>& k);
 

@@ -9,7 +9,7 @@
 
 namespace cambium::kinetic {
 
-/// What no element is made for.
+/// Points without an element.
 static const ConfGrid& flat(const ConfGrid& grid) {
   if (grid.dimensions > 2)
     throw InputError("vlasov_poisson solves for the potential in one or two dimensions; in three use vlasov_maxwell");
@@ -22,7 +22,7 @@ static bool periodic(const ConfGrid& grid) {
   return out;
 }
 
-/// Of a plane with walls; null elsewhere.
+/// For a plane with walls; null elsewhere.
 static const WallUnknowns* unknowns_of(const std::optional<WallPoisson>& whole,
                                        const std::optional<StripPoisson>& strips) {
   if (strips) return &strips->unknowns();
@@ -55,7 +55,7 @@ std::span<const WallSide> Poisson::floating() const {
   return unknowns ? std::span<const WallSide>(unknowns->floating) : std::span<const WallSide>();
 }
 
-/// Of plasma and walls over the volume, where no wall has a fixed potential.
+/// For plasma and walls over the volume, where no wall has a fixed potential.
 double Poisson::mean_charge(const std::vector<double>& charge, int slot) const {
   if (!neutral_) return 0.0;
   double volume = whole_.count();

@@ -57,7 +57,7 @@ class Poisson : public FieldModel {
   double mean_charge(const std::vector<double>& charge, int slot) const;
   /// Loads of the nodes of cells of `grid` from their charge, each cell alone: [cell][node].
   std::vector<double> loads(const ConfGrid& grid, const std::vector<double>& charge, double mean) const;
-  /// What loads of all cells become at the nodes of this rank's: the potential.
+  /// Loads of all cells at this rank's nodes: the potential.
   std::vector<double> solve_whole(const std::vector<double>& loads, int slot);
   void keep(const std::vector<double>& at_nodes, int slot);
   double sum(double own) const { return ranks_ ? ranks_->row().sum(own) : own; }

@@ -72,7 +72,7 @@ void WallPoisson::find_conductors(const Element& element, const PotentialWalls& 
   if (unknowns_.constant_is_free && (!strips_ || strips_->root())) pinned_[0] = true;  // the caller chooses one
 }
 
-/// What potentials of the nodes on walls put on the right-hand side.
+/// Contribution of potentials of the nodes on walls to the right-hand side.
 std::vector<double> WallPoisson::lift(const Element& element, const std::vector<double>& on_walls) const {
   const int local = local_;
   std::vector<double> out = on_walls;

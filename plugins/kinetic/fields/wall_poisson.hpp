@@ -5,7 +5,7 @@
 
 namespace cambium::kinetic {
 
-/// What the potential does at a wall.
+/// Condition of the potential at a wall.
 struct PotentialWall {
   enum class Kind {
     fixed,     ///< it has a given value
@@ -21,7 +21,7 @@ struct PotentialWalls {
   std::array<PotentialWall, 3> lower{}, upper{};
 };
 
-/// What walls leave to be found.
+/// Unknowns that walls leave:
 struct WallUnknowns {
   std::vector<WallSide> floating;  ///< walls that float, in the order of their charges and potentials
   bool neutral = true;             ///< no wall has a fixed potential: charges must add up to nothing

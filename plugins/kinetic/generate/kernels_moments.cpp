@@ -1,4 +1,4 @@
-// What is not a right-hand side: multiplication by functions of x as a matrix, moments.
+// Rows that are not a right-hand side: multiplication by functions of x as a matrix, moments.
 #include "kernels.hpp"
 #include "legendre.hpp"
 

@@ -62,7 +62,7 @@ static void declare_velocity(Code& code, const std::string& name, const std::str
               " * " + factor + " * h);");
 }
 
-/// Of the stage's two distribution functions, as base + b (f - base), with one rounding of a small term: rounded 1/3
+/// For the stage's two distribution functions, as base + b (f - base), with one rounding of a small term: rounded 1/3
 /// and 2/3 add up to more than 1 in float32, and rounded products with them have one sign, so that particles would be
 /// gained or lost step by step.
 static void declare_combination(Code& code, const std::string& name, const std::string& f, const std::string& base) {

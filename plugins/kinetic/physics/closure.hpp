@@ -7,7 +7,7 @@
 
 namespace cambium::kinetic {
 
-/// What stands for the heat flux in the moment equations.
+/// Substitute for the heat flux in the moment equations.
 struct ClosureParams {
   enum class Type { none, hammett_perkins, model };
   Type type = Type::none;

@@ -10,7 +10,7 @@ struct EndTime {
   bool given() const { return at.has_value(); }
   bool reached(double time) const { return at && time >= *at * (1.0 - 1e-12); }
   double progress(double time) const { return at ? time / *at : 0.0; }
-  /// What is left, where it is less than a step of dt or as good as one.
+  /// Remaining time, where it is less than a step of dt or as good as one.
   double step(double time, double dt) const { return at && time + dt * (1.0 + 1e-9) > *at ? *at - time : dt; }
 };
 

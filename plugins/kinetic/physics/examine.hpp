@@ -7,7 +7,7 @@
 
 namespace cambium::kinetic {
 
-/// What every kinetic physics says to `cambium check`: memory, effort, where f0 is asked for where it is too large to
+/// Report of every kinetic physics to `cambium check`: memory, effort, where f0 is asked for where it is too large to
 /// be made, and parameters that nothing uses. Collective.
 void examine(const Vlasov& physics, const CommonParams& params, Check& check);
 

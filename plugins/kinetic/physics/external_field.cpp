@@ -34,7 +34,7 @@ std::vector<double> project_conf(const ConfGrid& grid, const Formula& formula, d
   return out;
 }
 
-/// Whether a formula is a constant, and zero.
+/// True if a formula is a constant, and zero.
 static bool is_zero(const std::string& text, const std::map<std::string, double>& parameters) {
   try {
     return constant(text, parameters) == 0.0;

@@ -71,7 +71,7 @@ void MomentFluid::declare(State& state, Context&) {
   state.add({"moments", At::cell, "", "density, velocity and pressure", false, [] { return TensorRef{}; }});
 }
 
-/// Of a row of moments.
+/// For a row of moments.
 template <class Rows>
 static double mean_of(const Rows& rows, int row, int n) {
   double sum = 0.0;

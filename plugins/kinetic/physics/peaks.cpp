@@ -161,7 +161,7 @@ bool parabola(const Values& t, const Values& w, const Values& weight, double at,
   return std::isfinite(abc[0]) && std::isfinite(abc[1]) && abc[2] < 0.0;
 }
 
-/// Of peaks under a ripple, those of the wave itself; one that begins or ends outside of the samples is left out.
+/// For peaks under a ripple, those of the wave itself; one that begins or ends outside of the samples is left out.
 std::vector<Peak> without_ripple(std::vector<Peak> peaks, const Values& t, const Values& w, const Values& weight,
                                  double spacing) {
   const double reach = 0.25 * spacing;
@@ -180,7 +180,7 @@ std::vector<Peak> without_ripple(std::vector<Peak> peaks, const Values& t, const
   return out;
 }
 
-/// Whether the energy falls to a tenth or less of the lower one between all neighbouring maxima. There the field
+/// True if the energy falls to a tenth or less of the lower one between all neighbouring maxima. There the field
 /// changes its sign, so that each maximum is a half period, also where a constant part of the field makes every other
 /// one lower.
 bool are_half_periods(const std::vector<Peak>& maxima, const Values& t, const Values& w) {

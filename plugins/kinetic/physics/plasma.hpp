@@ -34,7 +34,7 @@ class Plasma {
   /// The same, or null where one rank has all cells.
   const ConfRanks* several_ranks() const { return ranks().row().size() > 1 ? &ranks() : nullptr; }
   double field_energy() const;  ///< collective
-  /// Whether the first two stages of a step share a pass here: see Solver::stages.
+  /// True if the first two stages of a step share a pass here: see Solver::stages.
   bool fuses() const;
 
   /// Values point into fields or into the sums of `which`, of which there are two.

@@ -9,9 +9,9 @@
 
 namespace cambium::kinetic {
 
-/// What ranks tell each other after a stage: sums of moments over those with the same cells of configuration space, and
-/// the largest frequencies of all. Together where all have the same cells, because each time they wait for each other.
-/// A few ranks of one node read each other's numbers in shared memory, where two messages of 12 KiB took as long as a
+/// Exchange between ranks after a stage: sums of moments over those with the same cells of configuration space, and the
+/// largest frequencies of all. Together where all have the same cells, because each time they wait for each other. A
+/// few ranks of one node read each other's numbers in shared memory, where two messages of 12 KiB took as long as a
 /// hundredth of a stage; elsewhere reductions.
 class RankSums {
  public:
@@ -32,7 +32,7 @@ class RankSums {
     std::int64_t made = -1;  ///< numbers that the pieces have room for; -1: not asked for yet
     std::unique_ptr<SharedPieces> pieces;
   };
-  /// What is worth reading by every rank from every other.
+  /// Figures that every rank reads from every other.
   static constexpr std::int64_t most_numbers = 1 << 16;
   static void reduce(Group& group, const std::vector<std::span<double>>& sums, std::span<double> maxima,
                      bool share_memory);

@@ -30,7 +30,7 @@ class Stages {
 
   /// A stage of length zero tells the frequency of the fresh state, which it returns.
   double start(double time);
-  /// Of each stage the largest sum of frequencies of the state that it starts from.
+  /// For each stage the largest sum of frequencies of the state that it starts from.
   const std::array<double, 3>& fastest() const { return fastest_; }
 
  private:
@@ -47,7 +47,7 @@ class Stages {
 
   Plasma& plasma_;
   Precision precision_;
-  /// Of each stage: moments of every species before they are summed over ranks.
+  /// For each stage: moments of every species before they are summed over ranks.
   std::array<std::vector<std::vector<double>>, 3> fresh_;
   std::array<double, 3> fastest_{};
   RankSums rank_sums_;

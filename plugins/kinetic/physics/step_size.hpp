@@ -17,10 +17,10 @@ class StepSize {
 
   /// The next one, from this time on.
   double next(double time) const;
-  /// Whether a deck gives it, so that no step is ever begun again.
+  /// True if a deck gives it, so that no step is ever begun again.
   bool given() const { return common_.timestep.has_value(); }
-  /// Whether the stages up to the one with this frequency need a shorter step; that is in `info` then. InputError
-  /// when a given step is not stable. The frequency is finite.
+  /// True if the stages up to the one with this frequency need a shorter step; that is in `info` then. InputError when
+  /// a given step is not stable. The frequency is finite.
   bool too_long(double frequency, double time, StepInfo& info);
   /// The largest frequency of a whole step, or of a fresh start, from which the next one follows.
   void set_frequency(double frequency) { frequency_ = frequency; }

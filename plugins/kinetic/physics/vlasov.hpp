@@ -49,7 +49,7 @@ class Vlasov : public Physics {
   /// The deck's parameters, for formulas of outputs.
   std::map<std::string, double> values() const { return common_.values(); }
   const FieldModel* fields() const { return plasma_.fields(); }
-  /// Whether the first two stages of a step share a pass here: see Solver::stages.
+  /// True if the first two stages of a step share a pass here: see Solver::stages.
   bool fuses() const { return plasma_.fuses(); }
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
 

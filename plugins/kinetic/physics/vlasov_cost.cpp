@@ -70,7 +70,7 @@ int column_of(const PhaseGrid& grid) {
   return out;
 }
 
-/// Whether no wall stands in configuration space.
+/// True if no wall stands in configuration space.
 bool periodic(const PhaseGrid& part) {
   bool out = true;
   for (int d = 0; d < part.cdim; ++d) out = out && part.axis[d].low_wall == Wall::periodic;
@@ -128,7 +128,7 @@ double VlasovCost::items() const {
   return sum;
 }
 
-/// Whether stages pack what neighbours ask for and add what comes afterwards: velocity space is cut, or walls give
+/// True if stages pack what neighbours ask for and add what comes afterwards: velocity space is cut, or walls give
 /// particles back.
 bool VlasovCost::packs_traces(const PhaseGrid& grid) const {
   for (int d = 0; d < grid.dimensions(); ++d) {
@@ -140,7 +140,7 @@ bool VlasovCost::packs_traces(const PhaseGrid& grid) const {
   return false;
 }
 
-/// Of one copy of the distribution function.
+/// For one copy of the distribution function.
 double VlasovCost::bytes_of(const PhaseGrid& grid) const {
   const Layout layout(grid, lanes_of(params_.precision), info_of(params_, grid).modes);
   return (params_.precision == Precision::float64 ? 8.0 : 4.0) * static_cast<double>(layout.size());
@@ -157,7 +157,7 @@ void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, S
   out.operations += stages * cells * (info.multiplications + info.additions);
   out.moved += (fused ? 6.0 : 10.0) * bytes * cells * info.modes;  // lines that a store reads first with them
   out.memory += (fused ? 2.0 : 3.0) * f;
-  // Of traces; where the stages leave them, what collisions change is packed anew.
+  // For traces; where the stages leave them, what collisions change is packed anew.
   const double sends = stages + (collides && !packs ? 1.0 : 0.0);
   double sent = 0.0, messages = 0.0;
   int dimensions = 0;
@@ -171,7 +171,7 @@ void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, S
       messages += sends * edges;
       continue;
     }
-    // What moves up leaves at one side, what moves down at the other: half of velocity space each.
+    // Cells moving up leave at one side, those moving down at the other: half of velocity space each.
     const double blocks = d == 0 ? layout.others : static_cast<double>(layout.blocks()) / layout.other[d - 1] * lanes;
     sent += sends * 0.5 * edges * bytes * blocks * layout.velocity_cells * face;
     const double slabs = d == 0 ? std::ceil(0.5 * layout.slabs) : layout.slabs;
@@ -217,7 +217,7 @@ void VlasovCost::add_halo(const PhaseGrid& part, StepCost& out) const {
       {"fields of cells that touch", Pattern::neighbours, 1.0 * stages, stages * edges, bytes, bytes, dimensions, 0.0});
 }
 
-/// What ranks tell each other of moments and fields, and what they keep of them: of their cells.
+/// Exchange of moments and fields between ranks, and their copies: of their cells.
 void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool fused, StepCost& out) const {
   double whole = 1.0, moments = 0.0;
   for (int d = 0; d < parts.front().cdim; ++d) whole *= parts.front().axis[d].cells;

@@ -8,9 +8,9 @@
 
 namespace cambium::kinetic {
 
-/// What steps of a kinetic physics cost. Ranks have bricks of phase space, whose surface is traces. Moments and fields
-/// are those of a rank's cells of configuration space; where velocity space is cut moments are summed over the ranks
-/// that share cells. The potential is divided as configuration space is.
+/// Cost of the steps of a kinetic physics. Ranks have bricks of phase space, whose surface is traces. Moments and
+/// fields are those of a rank's cells of configuration space; where velocity space is cut moments are summed over the
+/// ranks that share cells. The potential is divided as configuration space is.
 class VlasovCost : public Cost {
  public:
   enum class Fields { none, poisson, maxwell };

@@ -15,8 +15,8 @@ static Schedule::Task limiter_task(const char* name, Plasma& plasma, const Stage
           }};
 }
 
-/// What changes distribution functions after the stages. Collisions take the limiter's: where f is not negative,
-/// density and temperature are positive.
+/// Operators that change distribution functions after the stages. Collisions take the limiter's: where f is not
+/// negative, density and temperature are positive.
 static void add_corrections(Plasma& plasma, CrossCollisions& between, const Stages& stages, const double& time,
                             const Comm& comm, Stages::Tasks& tasks) {
   const auto changed = together({stages.of_species("f", {0}), stages.of_species("moments", {0})});

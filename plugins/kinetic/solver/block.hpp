@@ -3,8 +3,8 @@
 
 namespace cambium::kinetic {
 
-/// What the cells of one configuration-space pack share: the acceleration's fields as matrices that multiply by them,
-/// and their values at nodes, where the largest speed is looked for.
+/// Common part of the cells of one configuration-space pack: the acceleration's fields as matrices that multiply by
+/// them, and their values at nodes, where the largest speed is looked for.
 template <class K, class P>
 struct Block {
   static constexpr int dims = K::vdim, pair_count = K::pairs > 0 ? K::pairs : 1;

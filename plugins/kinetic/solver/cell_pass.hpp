@@ -80,7 +80,7 @@ struct CellPass {
     });
   }
 
-  /// What flows through the face between `lower` and f across velocity dimension D.
+  /// Flux through the face between `lower` and f across velocity dimension D.
   template <int D, bool upwind_flux>
   CAMBIUM_FN void from_below(const Turn& my, const P* lower_cell, P most, P* below) const {
     P lower[K::face(K::cdim + D)], upper[K::face(K::cdim + D)];
@@ -159,7 +159,7 @@ struct CellPass {
     return fastest;
   }
 
-  /// What the cells of each block share in a stage, which run() reads.
+  /// Common part of the cells of each block in a stage, which run() reads.
   static void load_blocks(const Work& w, View<Block<K, P>*>& blocks) {
     if (blocks.size() == 0)
       blocks =

@@ -35,7 +35,7 @@ struct Edges : Sweep<K, P> {
     return i / (stride * n) * stride * layout.nv[d] + (first + i / stride % n) * stride + i % stride;
   }
 
-  /// Of the cells that moving_cell() counts, those [first, last) in a slab of velocity space.
+  /// For the cells that moving_cell() counts, those [first, last) in a slab of velocity space.
   std::pair<int, int> moving_in(int d, bool up, int s) const {
     const int low = s * layout.slab, high = std::min(low + layout.slab, layout.nv[0]);
     const int all = Base::moving_cells(d, up),
@@ -48,9 +48,9 @@ struct Edges : Sweep<K, P> {
   /// Cells that a thread packs.
   static constexpr int at_once = P::width > 1 ? 16 : 1;
 
-  /// What leaves through the edge, into buffer[(edge block, moving cell)][edge_values]: the moving cells [first, last)
-  /// of edge block k. They follow each other in memory but for a jump after each row of their dimension: places are
-  /// found by division once a row.
+  /// Outflow through the edge, into buffer[(edge block, moving cell)][edge_values]: the moving cells [first, last) of
+  /// edge block k. They follow each other in memory but for a jump after each row of their dimension: places are found
+  /// by division once a row.
   template <int D>
   CAMBIUM_FN void pack_conf(bool high, int k, int first, int last, T* buffer) const {
     const int block = edge_block<D>(k, high), lane = edge_lane(high),

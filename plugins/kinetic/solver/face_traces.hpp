@@ -8,8 +8,8 @@
 
 namespace cambium::kinetic {
 
-/// What crosses the edges between ranks in configuration space. Each copy of the distribution function (slot) has its
-/// faces: the stage that writes a slot leaves them as it goes (Sweep::leave) and sends them slab by slab, the stage
+/// Messages across the edges between ranks in configuration space. Each copy of the distribution function (slot) has
+/// its faces: the stage that writes a slot leaves them as it goes (Sweep::leave) and sends them slab by slab, the stage
 /// that reads it waits for those of its neighbours. So nothing is packed but what something else than a stage has
 /// changed.
 template <class K, class P>
@@ -78,7 +78,7 @@ class FaceTraces {
       });
   }
 
-  /// What travels towards higher x_d, or towards lower, through an edge.
+  /// Values that move towards higher x_d, or towards lower, through an edge.
   template <int D>
   SlabMessages::Rows rows(const Work& w, bool up) const {
     const std::int64_t cell = sizeof(T) * Work::template edge_values<D>;

@@ -128,7 +128,7 @@ struct VelocityPlace {
   T w[K::vdim], h[K::vdim], square;
   bool up[K::vdim];  ///< v > 0
 
-  /// Of the velocity cell with number iv.
+  /// For the velocity cell with number iv.
   CAMBIUM_FN static VelocityPlace of(const Layout& layout, int iv) {
     int indices[K::vdim];
     for (int e = 0; e < K::vdim; ++e) indices[e] = layout.velocity_place(iv, e);

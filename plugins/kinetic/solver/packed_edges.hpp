@@ -42,7 +42,7 @@ class PackedEdges {
         constexpr int D = decltype(d)::value;
         if (D != edge.dimension || edge.rank < 0) return;
         edge.link = static_cast<int>(messages_.links.size());
-        // What leaves upwards arrives at the other's lower edge.
+        // Values leaving upwards arrive at the other's lower edge.
         messages_.links.push_back({edge.rank, 2 * D + edge.high, 2 * D + !edge.high,
                                    View<char*>("kinetic: sent", edge_bytes<D>(w, edge.high)),
                                    View<char*>("kinetic: received", edge_bytes<D>(w, !edge.high))});
@@ -121,7 +121,7 @@ class PackedEdges {
   std::vector<Edge> edges_;
 };
 
-/// Whether a stage's sweep says all of its result: nothing is added at cuts of velocity space and at walls.
+/// True if a stage's sweep says all of its result: nothing is added at cuts of velocity space and at walls.
 template <class K, class P>
 bool whole_at_once(const PackedEdges<K, P>& edges) {
   for (const auto& edge : edges.all())

@@ -9,7 +9,7 @@
 
 namespace cambium::kinetic {
 
-/// What happens to particles at an end of a configuration-space dimension.
+/// Boundary condition of particles at an end of a configuration-space dimension.
 enum class Wall { periodic, reflect, absorb, copy };
 
 /// One dimension of the phase-space grid, cut among ranks. Velocity dimensions end in walls without flux.

@@ -34,7 +34,7 @@ class SlabMessages {
     std::vector<Part> parts;  ///< [slab]
     std::int64_t bytes() const { return count * stride; }
   };
-  /// What is sent to `rank` and what comes from it.
+  /// Messages to and from `rank`.
   struct Face {
     int rank, send_tag;
     Rows sent;

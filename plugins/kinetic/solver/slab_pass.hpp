@@ -25,7 +25,7 @@ class SlabPass {
       s = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(layout.blocks()) * w.scratch_size() * P::width);
   }
 
-  /// What live slabs of both stages take of the cache: worth it only while they stay there.
+  /// Cache used by the live slabs of both stages: worth it only while they stay there.
   static std::int64_t live_bytes(const Layout& layout) {
     return std::int64_t{6} * layout.blocks() * layout.shift() * K::modes * static_cast<std::int64_t>(sizeof(P));
   }

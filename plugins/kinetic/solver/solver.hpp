@@ -10,7 +10,7 @@
 
 namespace cambium::kinetic {
 
-/// What is known about the modes of a configuration without its kernels.
+/// Properties of the modes of a configuration that are known without its kernels.
 struct BasisInfo {
   std::string name;
   int cdim = 1, vdim = 1, order = 2, modes = 0, conf = 0;
@@ -78,7 +78,7 @@ class Solver {
   /// of frequencies (2p+1)|speed|/width of this rank for the state f[in]: a step dt is stable when dt times it is
   /// below 1.
   virtual double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) = 0;
-  /// Whether two stages may share a pass on this rank: no cut of velocity space, no walls that give particles back, a
+  /// True if two stages may share a pass on this rank: no cut of velocity space, no walls that give particles back, a
   /// few slabs of velocity space in the cache; it pays where no cache holds the distribution function. Ranks may
   /// differ: ask them all.
   enum class Fusing { impossible, possible, pays };
@@ -98,7 +98,7 @@ class Solver {
   virtual void work_by_cells() = 0;
   /// Sum of squares of the coefficients times the cell volume, over this rank: the integral of f^2.
   virtual double square_integral(int slot) const = 0;
-  /// Of the distribution functions here, where two stages share each pass that may (`fused`) or none does.
+  /// For the distribution functions here, where two stages share each pass that may (`fused`) or none does.
   virtual std::size_t bytes(bool fused) const = 0;
 
  protected:

@@ -21,7 +21,7 @@ class SolverOf : public Solver {
   static constexpr int width = width_of<ExecSpace, T>;
   using P = Pack<T, width>;
   using K = Kernels<P>;
-  /// Whether stages may go by cells here. On hosts, where only tests ask for it, not in double: a second caller of the
+  /// True if stages may go by cells here. On hosts, where only tests ask for it, not in double: a second caller of the
   /// kernels has the compiler inline them less, and steps take up to a tenth longer.
   static constexpr bool has_cells = !device_is_host || std::is_same_v<T, float>;
   using Work = Edges<K, P>;
@@ -167,9 +167,9 @@ class SolverOf : public Solver {
   }
 
  private:
-  /// What a tile may touch between two uses of a cell: second-level caches have 0.5 to 2 MiB.
+  /// Memory that a tile may touch between two uses of a cell: second-level caches have 0.5 to 2 MiB.
   static constexpr std::int64_t cache = 3 << 19;
-  /// What two fused stages may keep alive: a part of a third-level cache.
+  /// Memory that two fused stages may keep alive: a part of a third-level cache.
   static constexpr std::int64_t shared_cache = 12 << 20;
   using Blocks = ConfBlocks<K, T, width>;
 

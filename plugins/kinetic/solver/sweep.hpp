@@ -13,7 +13,7 @@
 
 namespace cambium::kinetic {
 
-/// Of the lower and the upper side; an index that is known only when it runs would put both into a device's memory.
+/// For the lower and the upper side; an index that is known only when it runs would put both into a device's memory.
 template <class X>
 CAMBIUM_FN X of_side(const X (&both)[2], bool up) {
   return up ? both[1] : both[0];
@@ -62,7 +62,7 @@ struct Sweep {
 
   using Place = VelocityPlace<K, T>;
 
-  /// What a block's cells ask about their surroundings, found once per block: divisions are slow.
+  /// Neighbourhood of a block's cells, found once per block: divisions are slow.
   struct Around {
     int from[K::cdim][2];       ///< upwind block for v < 0, v > 0; -1 where it is not here
     const T* sent[K::cdim][2];  ///< what the rank beyond sent for this block instead; null where there is none
@@ -119,7 +119,7 @@ struct Sweep {
     return sent + std::int64_t{place} * edge_values<D>;
   }
 
-  /// What leaves a cell upwards or downwards. One function, so that a trace has the same bits whoever asks for it.
+  /// Outflow of a cell upwards or downwards. One function, so that a trace has the same bits whoever asks for it.
   template <int D>
   CAMBIUM_CELL_LOOP void keep_trace(const P* cell, bool up, int lane, T* to) const {
     P t[K::face(D)];

@@ -14,7 +14,7 @@ struct TeamRows {
   static constexpr int bytes_of(int cells) {
     return (2 * cells + 2) * stride * static_cast<int>(sizeof(P)) + 2 * cells * static_cast<int>(sizeof(int));
   }
-  /// What every device gives to a team, less what reductions take.
+  /// Scratch memory that every device gives to a team, less that of reductions.
   static constexpr int most_bytes = 44 << 10;
   /// Cells of a team. Those with more coefficients than fit twice take their own cell from where it lies.
   static constexpr int size = device_is_host ? 1 : bytes_of(64) <= most_bytes ? 64 : 32;
@@ -41,7 +41,7 @@ struct TeamRows {
     own = keeps_own ? other + size * stride : nullptr;
     source = reinterpret_cast<int*>(other + rows * stride);
   }
-  /// Of `teams` teams, with room for rows.
+  /// For `teams` teams, with room for rows.
   static Policy policy(int teams) { return Policy(teams, size).set_scratch_size(0, Kokkos::PerTeam(bytes + 64)); }
 
   CAMBIUM_FN int rank() const { return team.team_rank(); }

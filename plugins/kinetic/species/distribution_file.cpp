@@ -23,7 +23,7 @@ struct CellRows {
   int first, count;
 };
 
-/// Of at most `most_bytes`, one cell at least; with `slab`, none across a multiple of so many cells.
+/// For at most `most_bytes`, one cell at least; with `slab`, none across a multiple of so many cells.
 std::vector<CellRows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_bytes, std::int64_t slab = 0) {
   const std::int64_t bytes = std::int64_t{grid.local_velocity_cells()} * modes * 8;
   std::vector<CellRows> out;

@@ -1,5 +1,5 @@
 #pragma once
-// What the distribution function of a fresh start must be like.
+// Requirements on the distribution function of a fresh start.
 #include <map>
 #include <span>
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace cambium::kinetic {
 
-/// What of one dimension of a grid lies in the cells of another: for each new cell the old cells that it overlaps, and
+/// Overlap of one dimension of a grid with the cells of another: for each new cell the old cells that it overlaps, and
 /// the integrals over what they share of new mode a times old mode b, in units of the new cell.
 class AxisMap {
  public:

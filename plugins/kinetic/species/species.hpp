@@ -25,7 +25,7 @@ class Species {
   /// f0 into slot 0. InputError for a negative density, for an f0 of which more than a thousandth is negative at the
   /// points where it is asked for, and for a velocity space that cuts the distribution off; warns about less of both.
   void initialise(Context& context);
-  /// What a file of another run holds, carried over to this grid, into slot 0.
+  /// Content of a file of another run, carried over to this grid, into slot 0.
   void start_from(const io::Group& group, Context& context);
   /// Collisions during dt act on slot 0, after a step.
   void collide(double dt);
@@ -42,7 +42,7 @@ class Species {
   /// Times the limiter acted: cells that it changed, cells whose mean was negative. Collective.
   std::string limiter_report() const;
   std::vector<Result> limiter_results() const;  ///< the same as data
-  /// What to do about cells whose mean was negative; empty where there were none. Collective.
+  /// Treatment of cells whose mean was negative; empty where there were none. Collective.
   std::string limiter_warning() const;
   /// Moments of slot 0 from scratch.
   void compute_moments();

@@ -96,7 +96,7 @@ void MomentsWriter::create() {
 
 namespace {
 
-/// What a rank has of a row of the file; nothing where another one has the same cells.
+/// Part of a row of the file on a rank: nothing where another one has the same cells.
 struct OwnBlocks {
   std::vector<Expansion> own = {};
   SampledBrick brick = {};

@@ -14,7 +14,7 @@ struct Expansion {
 };
 /// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is, in this rank's cells.
 std::vector<Expansion> own_expansions_of(const Vlasov& physics);
-/// What a moment or field is, in words: of "electron/flux_x", "flux of electron along x".
+/// Meaning of a moment or field, in words: of "electron/flux_x", "flux of electron along x".
 std::string meaning_of(const std::string& name);
 /// The middles of an axis' cells as a coordinate of its name.
 void write_axis(io::File& file, const GridFields::Axis& axis);

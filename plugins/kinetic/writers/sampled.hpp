@@ -15,7 +15,7 @@ namespace cambium::kinetic {
 /// Collective; values on rank 0 only.
 GridFields sampled_moments(const Vlasov& physics);
 
-/// Of the whole grid.
+/// For the whole grid.
 std::vector<GridFields::Axis> sampled_axes(const ConfGrid& conf);
 /// Expansions over this rank's cells, under names fit for the top of a file: electron_density, electron_flux_x, ...,
 /// Ex, ...; values [..., y, x].

@@ -1,4 +1,4 @@
-// What a kinetic run tells: observables, the last page, citations.
+// Results of a kinetic run: observables, the last page, citations.
 #include <fmt/format.h>
 
 #include "plugins/kinetic/physics/vlasov.hpp"

@@ -72,7 +72,7 @@ class Machine {
     stack_.pop_back();
     return value;
   }
-  /// What stands above the last mark, which goes, too.
+  /// Content above the last mark, which goes, too.
   std::vector<PickleValue*> above_mark() {
     std::size_t k = stack_.size();
     while (k > 0 && stack_[k - 1]) --k;

@@ -14,7 +14,7 @@ class ZipFile {
   explicit ZipFile(const std::string& path);
 
   const std::string& path() const { return path_; }
-  /// Whether a member `name` is there; names are given without the archive's first folder.
+  /// True if a member `name` is there; names are given without the archive's first folder.
   bool has(const std::string& name) const { return members_.count(name) > 0; }
   /// The bytes of a member, valid while this object lives. InputError when it is missing, compressed or damaged.
   std::string_view read(const std::string& name) const;

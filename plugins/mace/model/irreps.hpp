@@ -17,7 +17,7 @@ using Irreps = std::vector<Irrep>;
 
 /// Number of values of a node.
 int size_of(const Irreps& irreps);
-/// Of the attribute `name`: tuples (channels, (degree, parity)).
+/// For the attribute `name`: tuples (channels, (degree, parity)).
 Irreps read_irreps(const ModelArchive& archive, const std::string& name);
 
 }  // namespace cambium::mace

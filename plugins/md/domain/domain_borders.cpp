@@ -24,7 +24,7 @@ struct BricksAround {
   }
 };
 
-/// What one coordinate of an atom says about the bricks within reach of it, in one direction.
+/// Bricks within reach of one coordinate of an atom, in one direction.
 struct Span {
   int first, last;  ///< offsets from our brick
   double position;  ///< in bricks, from the lower face of ours
@@ -91,7 +91,7 @@ void Domain::borders(Particles& p, double range) {
   p.place_sentinel();
 }
 
-/// Of a rank that has the whole cell, by kernels: nothing leaves the device, and there are no peers.
+/// For a rank that has the whole cell, by kernels: nothing leaves the device, and there are no peers.
 void Domain::keep_images(const Particles& p, double range) {
   own_copies_ = images_on_device(p, range, copies_);
   peers_.connect({});

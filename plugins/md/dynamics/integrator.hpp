@@ -30,12 +30,12 @@ class Integrator {
   virtual void resume(Dynamics&) {}
   /// True when energy and virial are read after the forces of this step.
   virtual bool needs_totals(std::int64_t /*step*/) const { return false; }
-  /// Whether total momentum stays constant (then three degrees of freedom carry no heat).
+  /// True if total momentum stays constant (then three degrees of freedom carry no heat).
   virtual bool conserves_momentum() const { return true; }
   /// Collective: eV that have left the atoms for the heat bath and the piston since step 0, moved to rank 0's account
   /// so that a restart finds the same sums. The conserved energy is kinetic + potential + this.
   virtual double reservoir_energy(const Comm&) { return 0.0; }
-  /// Whether that energy is constant but for the error of the steps; not so for a minimiser.
+  /// True if that energy is constant but for the error of the steps; not so for a minimiser.
   virtual bool conserves_energy() const { return true; }
   /// A minimiser has converged.
   virtual bool finished() const { return false; }

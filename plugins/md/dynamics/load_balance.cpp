@@ -14,7 +14,7 @@ namespace {
 
 using By = BalanceKeys::By;
 
-/// What an atom costs without neighbours (moves, sort, messages), in pairs.
+/// Cost of an atom without neighbours (moves, sort, messages), in pairs.
 constexpr double pairs_of_an_atom = 8.0;
 
 const char* name_of(By by) {

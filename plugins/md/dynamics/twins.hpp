@@ -12,7 +12,7 @@ namespace cambium::md {
 void refuse_twins(const Particles& particles, const NeighborList& list, const GivenAxes& axes, std::int64_t step,
                   const Comm& comm);
 
-/// What is said, on this rank, of atom i (a row) and a listed neighbour at its place; empty where there is none.
+/// Report, on this rank, about atom i (a row) and a listed neighbour at its place; empty where there is none.
 std::string twin_text(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
                       std::int64_t step);
 

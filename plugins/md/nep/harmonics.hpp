@@ -14,7 +14,7 @@ template <int L>
 struct Harmonics {
   static constexpr int count = (L + 1) * (L + 1) - 1;
 
-  /// What makes them orthonormal, in the same order.
+  /// Factors that make them orthonormal, in the same order.
   static std::array<double, count> norms() {
     std::array<double, count> out{};
     for (int l = 1; l <= L; ++l) {

@@ -49,12 +49,12 @@ void Md::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// What the potential says of its keys stands inside of ours.
+/// Errors of the potential about its keys are inside of ours.
 void Md::bind_potential(std::span<const Species> species) {
   deck::about_key("", "potential", [&] { potential_->bind(species); });
 }
 
-/// What atoms take at least: positions, velocities, forces, tags, images, groups, and their rows of the neighbour list.
+/// Least memory of atoms: positions, velocities, forces, tags, images, groups, and their rows of the neighbour list.
 static double bytes_of(double atoms, double density, double range, const Comm& comm) {
   const double neighbours = std::min(4.0 / 3.0 * constants::pi * range * range * range * density, 1e5);
   return (100.0 + 4.0 * neighbours) * atoms / comm.size();
@@ -83,7 +83,7 @@ Md::Md(const Params& params, Context& context)
 
 /// Effort by atom of the first forces and one step, where the potential does not say.
 constexpr double seconds_per_atom = 1e-4;
-/// Of a lattice that is made for a check.
+/// For a lattice that is made for a check.
 constexpr double most_atoms = 1e6;
 
 void Md::examine(Check& check) {

@@ -17,7 +17,7 @@ namespace cambium::md {
 namespace {
 
 constexpr double word = 8.0;
-/// Of a lattice of which not all atoms are kept, so that they have to be made to be counted.
+/// For a lattice of which not all atoms are kept, so that they have to be made to be counted.
 constexpr std::int64_t most_made = 4000000;
 
 /// Atoms and cell of the deck, without the atoms where a lattice says enough.

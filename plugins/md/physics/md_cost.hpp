@@ -8,9 +8,9 @@
 
 namespace cambium::md {
 
-/// What steps of `md` cost, as if the atoms filled the cell evenly and every rank had a brick of it (where they do not,
-/// planes that follow the pairs give all ranks the same work, too). Ghosts are those of a brick's surroundings; a list
-/// lasts until the fastest atom, in free flight, has come half the skin.
+/// Cost of the steps of `md`, as if the atoms filled the cell evenly and every rank had a brick of it (where they do
+/// not, planes that follow the pairs give all ranks the same work, too). Ghosts are those of a brick's surroundings; a
+/// list lasts until the fastest atom, in free flight, has come half the skin.
 class MdCost : public Cost {
  public:
   using Params = Md::Params;

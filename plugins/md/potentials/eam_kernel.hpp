@@ -5,7 +5,7 @@
 
 namespace cambium::md {
 
-/// What the kernels read of Eam::Tables.
+/// Members of Eam::Tables that the kernels read.
 struct EamRows {
   const double *embedding, *density, *pair;
   int types, nrho, nr;

@@ -56,7 +56,7 @@ struct Part {
     for (int k = 0; k < 3; ++k) f[3 * static_cast<std::int64_t>(row) + k] += sign * g[k];
   }
 
-  /// Of an atom whose energy has the gradient g by a neighbour at distance d.
+  /// For an atom whose energy has the gradient g by a neighbour at distance d.
   void virial(int row, const double* g, const double* d) {
     constexpr int a[6] = {0, 1, 2, 0, 0, 1}, b[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; ++k) sums.v[1 + k] -= g[a[k]] * d[b[k]];

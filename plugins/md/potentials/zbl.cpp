@@ -14,7 +14,7 @@ namespace {
 
 constexpr double screening_length = 0.46850;  // Å
 
-/// What LAMMPS adds so that energy, force and its slope are zero at the cut-off (its page of pair_style zbl).
+/// Terms that LAMMPS adds so that energy, force and its slope are zero at the cut-off (its page of pair_style zbl).
 void add_polynomial(ZblForm::Model<double>& m, double inner, double outer) {
   const ZblForm::Screening screening{};
   double phi[3] = {};  // and its derivatives by r

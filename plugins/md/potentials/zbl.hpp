@@ -38,7 +38,7 @@ class ZblForm {
     }
   };
 
-  /// Of phi: the share of each exponential, and its rate. Made where it is used: devices see no constants of classes.
+  /// For phi: the share of each exponential, and its rate. Made where it is used: devices see no constants of classes.
   struct Screening {
     double share[4] = {0.18175, 0.50986, 0.28022, 0.02817};
     double rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};

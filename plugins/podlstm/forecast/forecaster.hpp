@@ -8,8 +8,8 @@
 
 namespace cambium::podlstm {
 
-/// What a method may learn from: the first `rows` times of a stretch but those of a hole, and the windows among them
-/// that it is fitted to.
+/// Training data of a method: the first `rows` times of a stretch but those of a hole, and the windows among them that
+/// it is fitted to.
 struct FitData {
   const Stretch& stretch;
   WindowShape shape;

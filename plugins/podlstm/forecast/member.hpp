@@ -10,7 +10,7 @@
 
 namespace cambium::podlstm {
 
-/// What a network is given, and what it gives:
+/// Inputs and outputs of a network:
 ///   raw: min-max scaled coefficients, as in the paper, both ways;
 ///   anomalies: what the harmonics of the year leave, in units of its standard deviation, both ways;
 ///   residual: anomalies in; out, what the linear forecast (harmonics + ridge) of the window leaves, in units of the
@@ -40,9 +40,9 @@ class Preparation {
   void write(io::Group& group) const;
 
   Matrix features(const Stretch& s) const;  ///< (times, modes + 2 calendar)
-  /// What a network is to give: (windows, future * modes).
+  /// Requested outputs of a network: (windows, future * modes).
   Matrix goals(const Stretch& s, const Starts& starts, const WindowShape& shape) const;
-  /// What it gave, to the series' own unit, in place.
+  /// Output, to the series' own unit, in place.
   void undo(Matrix& windows, const Stretch& s, const Starts& starts, const WindowShape& shape) const;
   /// The linear forecast that residuals are of; null for other inputs.
   const Forecaster* linear() const { return linear_.get(); }

@@ -42,7 +42,7 @@ struct GraphNode {
   std::vector<Skip> skips;  ///< of a merge: relu(input + sum of skips); at least one
 };
 
-/// What a genome computes, with identity nodes and merges without a skip gone. Genomes with equal graphs are the same
+/// Function of a genome, with identity nodes and merges without a skip gone. Genomes with equal graphs are the same
 /// network.
 struct Graph {
   int features = 0;  ///< width of the input

@@ -25,7 +25,7 @@ struct CellGradients {
   float *wx, *wh, *b;  ///< added to
 };
 
-/// What the backward pass needs of the forward pass.
+/// Values of the forward pass that the backward pass needs.
 struct LstmTrace {
   std::vector<float> gates, cell, tanh_cell;  ///< (rows, 4 width), (rows, width), (rows, width)
 };

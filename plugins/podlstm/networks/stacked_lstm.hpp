@@ -73,7 +73,7 @@ class StackedLstm : public train::Network {
   std::vector<int> first_parameter_;  ///< of every node, the head's last
   std::vector<int> module_;           ///< of every node, the head's last; -1 for nodes without weights
 
-  // Of the batch at hand: values by number, then the head's; time-major.
+  // For the batch at hand: values by number, then the head's; time-major.
   std::vector<std::vector<float>> values_, slopes_;
   std::vector<LstmTrace> lstm_;
   std::vector<GruTrace> gru_;

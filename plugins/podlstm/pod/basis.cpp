@@ -12,7 +12,7 @@ namespace cambium::podlstm {
 
 namespace {
 
-/// What one pass adds up over all cells of all ranks.
+/// Sums of one pass over all cells of all ranks.
 struct Sums {
   std::vector<double> squared;  ///< by snapshot
   double weight = 0.0;

@@ -44,9 +44,9 @@ struct Series {
 /// Collective: rank 0 reads, all have it. InputError: arrays missing, NaN, times that do not increase.
 Series read_series(const SeriesParams& params, const Comm& comm);
 
-/// What to warn of where a cycle of `period` days has less than two times of the series; else empty.
+/// Warning where a cycle of `period` days has less than two times of the series; else empty.
 std::string coarse_times(const Series& series, double period);
-/// What to warn of where the time between two neighbours is more than one and a half times the usual one; else empty.
+/// Warning where the time between two neighbours is more than one and a half times the usual one; else empty.
 std::string uneven_times(const Series& series);
 
 }  // namespace cambium::podlstm

@@ -15,7 +15,7 @@ struct Reflection {
   static void describe(deck::Describe<Reflection>& d);
 };
 
-/// What is done to a field before the encoder sees it in training. Axes and channels are counted from 0.
+/// Augmentation of a field before the encoder sees it in training. Axes and channels are counted from 0.
 struct AugmentKeys {
   std::vector<std::int64_t> shift;
   std::vector<Reflection> reflect;

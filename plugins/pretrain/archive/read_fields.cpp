@@ -86,7 +86,7 @@ std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std:
   return {static_cast<std::size_t>(from), static_cast<std::size_t>(to)};
 }
 
-/// What the deck says of the axes, or what the file does.
+/// Axes by the deck, or by the file.
 std::vector<std::int64_t> closing_axes(const FieldSource& source, const std::vector<std::int64_t>& shape,
                                        std::vector<std::int64_t> of_file, const std::string& path) {
   if (source.periodic.empty()) return of_file;

@@ -5,7 +5,7 @@
 
 namespace cambium::pretrain {
 
-/// What all fields of an archive share.
+/// Common part of all fields of an archive.
 struct Layout {
   std::vector<std::string> channels;   ///< names of the quantities
   std::vector<std::int64_t> shape;     ///< cells along two or three axes

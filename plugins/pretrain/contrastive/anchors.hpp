@@ -6,8 +6,8 @@
 
 namespace cambium::train {
 
-/// What a sample (the anchor) sees of all others: sums over j other than `self` of e^(d_j - shift) and of that times
-/// d_j, with d_j = (s_j - s_self) / temperature and the shift the greatest d_j or 0. `self` alone: sums are 0.
+/// View of a sample (the anchor) on all others: sums over j other than `self` of e^(d_j - shift) and of that times d_j,
+/// with d_j = (s_j - s_self) / temperature and the shift the greatest d_j or 0. `self` alone: sums are 0.
 struct AnchorSums {
   double shift = 0.0, sum = 0.0, weighted = 0.0;
 };
@@ -31,7 +31,7 @@ void add_seen(std::span<const T> similarities, const Exponents<T>& anchors, std:
 template <class T>
 class ColumnSums {
  public:
-  /// Of each column.
+  /// For each column.
   ColumnSums(std::span<const double> own, std::span<const double> shift, std::span<const double> temperature);
   void add(std::span<const T> row);
   AnchorSums at(std::size_t column);

@@ -22,7 +22,7 @@ struct TwoViews {
   std::int64_t samples() const { return std::ssize(ids); }
 };
 
-/// What this rank's samples add; the means over all ranks divide by `batch`.
+/// Terms of this rank's samples: the means over all ranks divide by `batch`.
 template <class T>
 struct ContrastiveResult {
   double infonce = 0.0;           ///< sum of the InfoNCE loss of this batch, whatever the scheme

@@ -6,9 +6,9 @@
 
 namespace cambium::train {
 
-/// What is kept of a sample as an anchor, one for each of its two views: the estimate u e^bound of the mean of
-/// e^((s_j - s_self) / temperature) over the others; with v2 also its own temperature and Adam's two moments. Zeros
-/// where nothing is known yet.
+/// State of a sample as an anchor, one for each of its two views: the estimate u e^bound of the mean of e^((s_j -
+/// s_self) / temperature) over the others; with v2 also its own temperature and Adam's two moments. Zeros where nothing
+/// is known yet.
 struct AnchorState {
   double u = 0.0, bound = 0.0, temperature = 0.0, moment = 0.0, square = 0.0;
   /// Numbers of a row for both views: two estimates, and with v2 all five of each.

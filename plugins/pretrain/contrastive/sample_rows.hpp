@@ -35,7 +35,7 @@ class SampleRows {
   int columns_;
   const Comm& comm_;
   std::vector<double> own_;  ///< rows of the samples rank, rank + ranks, ...
-  // Of the last fetch().
+  // For the last fetch().
   std::vector<std::size_t> order_;   ///< which of its ids came k-th when they are sorted by rank
   std::vector<int> asked_, served_;  ///< samples asked of each rank, and by each rank
   std::vector<std::int64_t> served_ids_;

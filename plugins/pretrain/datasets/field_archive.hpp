@@ -31,9 +31,9 @@ class FieldArchive : public train::Dataset {
   std::int64_t size() const override { return std::ssize(moments_); }
   std::vector<train::FieldInfo> fields() const override { return field_infos(*archive_, params_.apart > 0); }
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
-  /// Of the quantities, in the order of a sample's channels; an opened data set.
+  /// For the quantities, in the order of a sample's channels; an opened data set.
   const std::vector<std::string>& channel_names() const { return archive_->layout.channels; }
-  /// Of the runs, in the order of a sample's `parameters`; an opened data set.
+  /// For the runs, in the order of a sample's `parameters`; an opened data set.
   const std::vector<std::string>& parameter_names() const { return archive_->parameters; }
 
  private:

@@ -18,7 +18,7 @@ class LoadedEncoder {
   };
   /// Collective: the vectors of all samples, on every rank; ranks take the samples in turn.
   Vectors vectors_of(train::Dataset& data, std::int64_t batch);
-  /// Of all combinations of values of parameters, whose names are the model's.
+  /// For all combinations of values of parameters, whose names are the model's.
   Matrix vectors_of(const std::map<std::string, std::vector<double>>& parameters);
 
   const Encoder& encoder() const { return *encoder_; }

@@ -43,7 +43,7 @@ Matrix centred(const Table& table, const Table& archive) {
   return out;
 }
 
-/// Of the archive's fields minus their means, and those of the queries: principal components in units of what changes
+/// For the archive's fields minus their means, and those of the queries: principal components in units of what changes
 /// between successive moments of a run. Nothing where runs have one moment.
 std::optional<Method> relevant(const Table& archive, const Matrix& known, const Matrix& asked) {
   if (archive.moment.empty() || archive.simulation.empty()) return {};

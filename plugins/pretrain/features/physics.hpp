@@ -4,10 +4,10 @@
 
 namespace cambium::pretrain {
 
-/// What a physicist would compare: of every channel its mean, deviation, and means over eight slabs across each axis
-/// that is not periodic; means of products of two channels (fluxes, such as the heat flux behind the Nusselt number);
-/// and log10 of the power at wave numbers 0 to 15 along each axis, averaged over the others. Rows of `fields` have
-/// `shape`.
+/// Features that a physicist would compare: of every channel its mean, deviation, and means over eight slabs across
+/// each axis that is not periodic; means of products of two channels (fluxes, such as the heat flux behind the Nusselt
+/// number); and log10 of the power at wave numbers 0 to 15 along each axis, averaged over the others. Rows of `fields`
+/// have `shape`.
 Matrix physics_features(const Matrix& fields, const FieldShape& shape);
 
 }  // namespace cambium::pretrain

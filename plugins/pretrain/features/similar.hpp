@@ -13,7 +13,7 @@ void for_each_query(const Matrix& archive, const Matrix& queries, std::int64_t f
 /// Numbers of the `count` largest, the largest first; equal ones in the order of their numbers.
 std::vector<std::int64_t> largest(std::span<const double> values, std::int64_t count);
 
-/// Of the angle between two rows; 0 where one of them is 0.
+/// For the angle between two rows; 0 where one of them is 0.
 double cosine(std::span<const double> a, std::span<const double> b);
 
 }  // namespace cambium::pretrain

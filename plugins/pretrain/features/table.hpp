@@ -15,7 +15,7 @@ struct Table {
   std::int64_t rows() const { return field.rows; }
 };
 
-/// Of each channel, over the fields of a table; the size of its mean where it does not change, 1 where that is 0.
+/// For each channel, over the fields of a table; the size of its mean where it does not change, 1 where that is 0.
 std::vector<double> channel_deviations(const Table& table);
 /// Fields and partners divided by these, channel by channel, so that what is compared does not depend on units.
 Table in_units(Table table, std::span<const double> deviations);

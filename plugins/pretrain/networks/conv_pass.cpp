@@ -99,7 +99,7 @@ void gather(const Job<T>& job) {
   });
 }
 
-/// What a gradient of weights, [row][output], adds up.
+/// Terms of a gradient of weights, [row][output].
 template <class T>
 struct RowsJob {
   const Gathering& g;

@@ -18,7 +18,7 @@ struct ConvShape {
   std::vector<std::int64_t> out() const;  ///< cells along each axis of what comes out
   std::int64_t taps() const { return cells.size() == 2 ? 9 : 27; }
   double flops() const { return 2.0 * static_cast<double>(cells_out() * taps() * inputs * outputs); }
-  /// Whether ConvPass computes it and its derivatives: registers are filled, and along a periodic axis every cell lies
+  /// True if ConvPass computes it and its derivatives: registers are filled, and along a periodic axis every cell lies
   /// under as many others.
   bool handled() const;
 };
@@ -60,7 +60,7 @@ struct Gathering {
   std::int64_t step_of_four() const;
 };
 
-/// What comes out, from what enters.
+/// Outputs, from inputs.
 Gathering forward_gathering(const ConvShape& shape, const Surrounded& entering);
 /// The derivative by what enters, from that by what comes out: one for each way in which cells lie under others. Taps
 /// are counted from the last.

@@ -7,14 +7,14 @@
 
 namespace cambium::pretrain {
 
-/// What stages ask of a trained encoder beside the vectors of samples, which Network::infer gives.
+/// Interface of a trained encoder to stages in addition to the vectors of samples, which Network::infer gives.
 class Encoder {
  public:
   virtual ~Encoder() = default;
   virtual std::int64_t width() const = 0;
-  /// Of a run, where they are what a field is recognised from; else 0.
+  /// For a run, where they are what a field is recognised from; else 0.
   virtual std::int64_t parameters_count() const = 0;
-  /// What it knows of its training data.
+  /// Properties of its training data.
   const Scales& scales() const { return scales_; }
   /// (n, width): unit vectors of n rows of parameters, in the order of the training data. Only where it knows them.
   virtual std::vector<double> vectors_of(std::span<const double> parameters, std::span<const TensorRef> weights) = 0;

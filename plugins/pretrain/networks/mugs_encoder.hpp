@@ -29,7 +29,7 @@ class MugsEncoder : public train::TorchNetwork, public train::KeepsNumbers, publ
     static void describe(deck::Describe<Small>& d);
   };
   enum class Pool { mean, cells };
-  /// What stands for a field after training.
+  /// Vector of a field after training.
   enum class Vector { trunk, projections };
   struct Params {
     std::vector<std::int64_t> channels;

@@ -15,7 +15,7 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t fields_together = 16;  ///< whose gradients of weights are added up as they come
 
-/// What one pass is of.
+/// Subject of one pass.
 struct Layer {
   ConvShape shape;
   std::int64_t groups;

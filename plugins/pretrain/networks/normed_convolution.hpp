@@ -5,7 +5,7 @@
 
 namespace cambium::pretrain {
 
-/// Of a convolution, a group normalisation and a ReLU; weight: (outputs, inputs, 3, ...), the others (outputs).
+/// For a convolution, a group normalisation and a ReLU; weight: (outputs, inputs, 3, ...), the others (outputs).
 struct NormedWeights {
   torch::Tensor weight, bias, scale, shift;
   std::int64_t groups = 1;

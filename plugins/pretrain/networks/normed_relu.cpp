@@ -104,7 +104,7 @@ void NormedRelu<T>::backward(const T* y, const T* moments, const T* dout, T* dy,
       sums_[k] *= scale_[k];
       products_[k] *= scale_[k];
     }
-    // What the mean and the deviation of the group take away, of each channel.
+    // Part removed by the mean and the deviation of the group, of each channel.
     std::vector<T> by_mean(sums_.size()), by_deviation(sums_.size());
     for (std::int64_t c = 0; c < all; ++c) {
       const auto k = static_cast<std::size_t>(c);

@@ -17,7 +17,7 @@ class NormedRelu {
   };
   NormedRelu(const Shape& shape, const T* scale, const T* shift);
 
-  /// Of each group, next to each other: its mean, and one over its deviation.
+  /// For each group, next to each other: its mean, and one over its deviation.
   std::int64_t moments() const { return 2 * shape_.groups; }
   /// `beside` may be null.
   void forward(const T* y, const T* beside, T* moments, T* out);

@@ -7,7 +7,7 @@
 
 namespace cambium::pretrain {
 
-/// What an encoder knows of its training data: extents, and how numbers are scaled.
+/// Properties of an encoder's training data: extents, and how numbers are scaled.
 struct Scales {
   FieldShape shape;
   std::vector<double> mean, deviation;  ///< of each channel
@@ -19,7 +19,7 @@ struct Scales {
   std::vector<Parameter> parameters;
   std::vector<std::string> channel_names, parameter_names;  ///< empty where they are not known
 
-  /// Of at most 1024 samples, evenly spread. InputError when the samples hold no `field`.
+  /// For at most 1024 samples, evenly spread. InputError when the samples hold no `field`.
   static Scales of(train::Dataset& data);
   std::string text() const;  ///< JSON
   static Scales from(const std::string& text);

@@ -15,7 +15,7 @@ struct TransformerKeys {
   std::int64_t width = 64, heads = 4, blocks = 3;
   train::AttentionParams::Type attention = train::AttentionParams::Type::softmax;
   static void describe(deck::Describe<TransformerKeys>& d);
-  /// What patches and their places rest on.
+  /// Basis of patches and their positions.
   static std::vector<Citation> citations();
 };
 

@@ -29,7 +29,7 @@ class Trunk : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x);
   /// (samples, last(), cells that are left).
   virtual torch::Tensor cells(torch::Tensor x) = 0;
-  /// What was computed in a slower way than others would be, and why; empty where nothing was.
+  /// Computations in a slower way than others would be, and why; empty where nothing was.
   virtual std::string slower() const { return {}; }
 
  protected:

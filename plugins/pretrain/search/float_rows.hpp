@@ -22,7 +22,7 @@ struct FloatRows {
 /// Every (rows / count)-th of these, at most all.
 FloatRows spread_rows(const FloatRows& rows, std::int64_t count);
 
-/// Of two rows of one stride.
+/// For two rows of one stride.
 float row_product(const float* a, const float* b, std::int64_t stride);
 
 /// Rows that were found for each of several queries, the most similar first, equal ones in the order of their numbers.
@@ -40,7 +40,7 @@ class MostSimilar {
  public:
   explicit MostSimilar(std::int64_t room) : room_(static_cast<std::size_t>(room)) { found_.reserve(room_); }
   bool full() const { return found_.size() == room_; }
-  /// What is less similar than this does not enter; -2 until there are `room`.
+  /// Entries less similar than this do not enter; -2 until there are `room`.
   float least() const { return full() ? -found_.front().first : -2.0f; }
   void put(float similarity, std::int64_t number);
   /// (minus similarity, number), the most similar first; nothing is left.

@@ -15,7 +15,7 @@ struct IndexKeys {
   static void describe(deck::Describe<IndexKeys>& d);
 };
 
-/// What was found, and the index that found it, where there is one.
+/// Result, and the index that found it, where there is one.
 struct Answered {
   Entries entries;
   std::optional<StatedIndex> index;

@@ -18,7 +18,7 @@ struct Effort {
 /// lists and keeping all rows is the exact search.
 class InvertedLists {
  public:
-  /// What a file keeps beside the rows.
+  /// Content of a file in addition to the rows.
   struct Parts {
     FloatRows rows, centres;
     std::vector<std::int64_t> start;   ///< of each list, and the end; lists begin at blocks of bytes

@@ -4,7 +4,7 @@
 
 namespace cambium::pretrain {
 
-/// What an index does, as measured.
+/// Recall and cost of an index, as measured.
 struct StatedRecall {
   Effort effort;
   double wanted = 0.0;
@@ -14,7 +14,7 @@ struct StatedRecall {
   std::string text(std::int64_t lists) const;  ///< as a line of the last page
 };
 
-/// Of each query the share of exactly nearest rows that was found; a row as similar as one of them counts, single
+/// For each query the share of exactly nearest rows that was found; a row as similar as one of them counts, single
 /// precision seeing no difference below 1e-6. The first `skipped` of each query do not count.
 std::vector<double> recall_of(const Entries& found, const Entries& exact, std::int64_t skipped = 0);
 

@@ -95,7 +95,7 @@ double distance_of(std::span<const double> a, std::span<const double> b) {
   return std::sqrt(sum);
 }
 
-/// Of each row to the nearest known one.
+/// For each row to the nearest known one.
 std::vector<double> distances(const Matrix& rows, const Matrix& known) {
   std::vector<double> out(rows.rows, std::numeric_limits<double>::infinity());
   for (std::int64_t k = 0; k < rows.rows; ++k)

@@ -125,7 +125,7 @@ static std::int64_t of_no_class(const std::vector<std::int64_t>& classes, const 
   return std::ranges::count_if(classes, [&](std::int64_t c) { return !there.contains(c); });
 }
 
-/// Of test samples that are known already, and of classes that are not.
+/// For test samples that are known already, and of classes that are not.
 static void warn_of_overlap(const Table& known, const Table& asked, const std::vector<std::int64_t>& classes,
                             const std::vector<std::int64_t>& truth, Log& log) {
   if (const auto again = rows_found_again(asked.field, known.field); again > 0)

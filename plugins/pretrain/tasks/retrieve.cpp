@@ -71,7 +71,7 @@ Matrix Retrieve::asked(LoadedEncoder& encoder, Context& context) const {
 
 namespace {
 
-/// Of each combination that runs of the archive have: whether the most similar entry is of such a run, and how many of
+/// For each combination that runs of the archive have: whether the most similar entry is of such a run, and how many of
 /// the first `count` are.
 struct Judged {
   double first = 0.0, among = 0.0;

@@ -7,7 +7,7 @@ namespace cambium::relate {
 /// The element of an atomic number from 1 to 118; none beyond.
 std::optional<std::string_view> element_of(int number);
 
-/// Whether this is the symbol of an element, with a capital letter.
+/// True if this is the symbol of an element, with a capital letter.
 bool is_element(std::string_view symbol);
 
 }  // namespace cambium::relate

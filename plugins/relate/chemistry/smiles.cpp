@@ -91,7 +91,7 @@ void SmilesReader::require_no_bond() const {
   if (bond_.order > 0) refuse("a bond leads to no atom");
 }
 
-/// Whether the atoms of a bond hang together without it.
+/// True if the atoms of a bond hang together without it.
 bool in_ring(const MoleculeGraph& molecule, std::size_t bond) {
   std::vector<std::vector<int>> neighbours(molecule.atoms.size());
   for (std::size_t k = 0; k < molecule.bonds.size(); ++k) {

@@ -22,7 +22,7 @@ struct ChoiceTable {
   const Lists& part(Role role) const {
     return role == Role::training ? training : role == Role::test ? test : validation;
   }
-  /// Whether a user chose an item in a part.
+  /// True if a user chose an item in a part.
   bool chose(Role role, std::int32_t user, std::int32_t item) const;
 };
 

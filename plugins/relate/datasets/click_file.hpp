@@ -7,7 +7,7 @@
 
 namespace cambium::relate {
 
-/// What is read of a file of clicks, and how values become rows.
+/// Part of a file of clicks that is read, and how values become rows.
 struct ClickFile {
   std::string file, group, vocabulary;
   std::int64_t least = 2;

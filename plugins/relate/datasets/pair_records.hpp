@@ -8,7 +8,7 @@
 
 namespace cambium::relate {
 
-/// What networks see of compounds and targets beside which ones they are.
+/// Inputs of networks about compounds and targets in addition to which ones they are.
 struct DescriptorKeys {
   std::int64_t radius = 2;     ///< bonds around an atom that its pieces reach
   std::int64_t pieces = 4096;  ///< rows of the table of pieces of compounds

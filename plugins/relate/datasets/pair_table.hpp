@@ -32,7 +32,7 @@ struct PairTable {
 /// drug_id, target_id, drug_similarity, target_similarity, fold (compounds, targets). InputError names file and array.
 PairTable read_pair_h5(const std::string& path);
 
-/// What a deck says of a table in text.
+/// Keys of a table in text.
 struct PairTextKeys {
   enum class Incomplete { leave_out, refuse };
   std::string value;                              ///< column of the values; empty: the one that is left over

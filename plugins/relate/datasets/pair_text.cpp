@@ -54,7 +54,7 @@ std::string plain_sequence(const std::string& text) {
   return out;
 }
 
-/// What stands in place of a value that was not measured.
+/// Substitute of a value that was not measured.
 bool is_missing(const std::string& text) {
   static const std::vector<std::string> words{"", "nan", "na", "n/a", "none", "null", "-", "nd", "n.d.", "?"};
   return std::find(words.begin(), words.end(), lower_case(text)) != words.end();

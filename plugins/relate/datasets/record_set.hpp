@@ -56,7 +56,7 @@ const RecordSet& record_set_of(const train::Sample& sample, const std::string& a
 
 /// Sample `id` of a set.
 train::SamplePtr sample_of(const RecordPtr& records, std::int64_t id);
-/// What data sets of records say of their fields: "numbers", where there are any, and the answer.
+/// Description of the fields of data sets of records: "numbers", where there are any, and the answer.
 std::vector<train::FieldInfo> fields_of(const RecordSet& records);
 
 /// A number by which the same text is known again in another run (FNV-1a), never 0.

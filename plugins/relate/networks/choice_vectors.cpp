@@ -108,7 +108,7 @@ void scale_rows(std::vector<T>& rows, std::int64_t width, const std::vector<T>& 
 
 }  // namespace
 
-/// What a mean over the other choices multiplies their sum by, of each sample; 0 where there are none.
+/// Factor of the sum over the other choices in a mean over them, of each sample; 0 where there are none.
 template <class T>
 std::vector<T> ChoiceRows::history_shares(std::span<const train::SamplePtr> samples) const {
   const auto& records = records_of(samples);

@@ -35,7 +35,7 @@ class ChoiceRows {
 
   /// InputError when samples are no choices of these users and items.
   std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const;
-  /// Of each sample the places among the drawn items of those that do not count for it: what its user is known to have
+  /// For each sample the places among the drawn items of those that do not count for it: what its user is known to have
   /// chosen, and what was not picked for it. InputError for a sample that says what a user did not choose.
   std::vector<std::vector<int>> left_out(std::span<const train::SamplePtr> samples) const;
   /// From the rows of bags(), and their derivatives back to them.

@@ -7,7 +7,7 @@
 
 namespace cambium::relate {
 
-/// What chosen things are told from drawn ones by, s = cos(z_user, z_thing):
+/// Scores that discriminate chosen things from drawn ones, s = cos(z_user, z_thing):
 ///   margin    1 - s_chosen + weight * mean_j max(0, s_j - margin)                 (Mao et al., CIKM 2021)
 ///   softmax   log(1 + sum_j exp((s_j - s_chosen) / temperature))                  (Wu et al. 2022)
 /// with j over the drawn things that the user is not known to have chosen.

@@ -8,7 +8,7 @@
 
 namespace cambium::relate {
 
-/// What a network reads of some samples, in T.
+/// Inputs of a network for some samples, in T.
 template <class T>
 struct Inputs {
   int samples = 0;
@@ -45,7 +45,7 @@ struct DlrmShape {
 template <class T>
 std::unique_ptr<Passes<T>> make_dlrm(const DlrmShape& shape);
 
-/// Of factors: the width of a row beside its own weight, 0 for none, and how many numbers and columns there are.
+/// For factors: the width of a row beside its own weight, 0 for none, and how many numbers and columns there are.
 struct FactorsShape {
   std::int64_t width = 16, numbers = 0, columns = 0;
 };
@@ -53,7 +53,7 @@ struct FactorsShape {
 template <class T>
 std::unique_ptr<Passes<T>> make_factors(const FactorsShape& shape);
 
-/// Of an affinity: the width of a row beside its own constant, and of the hidden layers.
+/// For an affinity: the width of a row beside its own constant, and of the hidden layers.
 struct AffinityShape {
   std::int64_t width = 32;
   std::vector<std::int64_t> layers;

@@ -14,7 +14,7 @@ class ScoresByVectors {
  public:
   virtual ~ScoresByVectors() = default;
   virtual std::int64_t vector_width() const = 0;
-  /// Of the user, and of the item, of each sample: samples x vector_width().
+  /// For the user, and of the item, of each sample: samples x vector_width().
   virtual std::vector<double> user_vectors(std::span<const train::SamplePtr> samples) = 0;
   virtual std::vector<double> item_vectors(std::span<const train::SamplePtr> samples) = 0;
 };

@@ -40,7 +40,7 @@ class TableNetwork : public train::Network, public train::UsesTables {
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  /// What it was trained on: its columns, how numbers are centred and scaled, mean, deviation and unit of the answers.
+  /// Training data: its columns, how numbers are centred and scaled, mean, deviation and unit of the answers.
   struct Seen {
     std::vector<RowColumn> columns;
     std::vector<double> mean, scale;
@@ -57,7 +57,7 @@ class TableNetwork : public train::Network, public train::UsesTables {
   virtual void require_columns(const RecordSet&) const {}
   virtual std::unique_ptr<Passes<double>> passes64() const = 0;
   virtual std::unique_ptr<Passes<float>> passes32() const = 0;
-  /// What is trained on and told of an output: loss and its derivative by the output, and what it predicts.
+  /// Loss and description of an output: loss and its derivative by the output, and what it predicts.
   struct Loss {
     double value = 0.0, by_output = 0.0;
   };

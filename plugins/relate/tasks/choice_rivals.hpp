@@ -15,7 +15,7 @@ std::vector<double> popularity(const ChoiceTable& table);
 /// Scores of every item for a user.
 using ItemScores = std::function<std::vector<double>(std::int32_t user)>;
 
-/// What scores the items without a network; it shares what it needs of the table.
+/// Scores of the items without a network; it shares what it needs of the table.
 struct ChoiceRival {
   std::string method;
   ItemScores scores;

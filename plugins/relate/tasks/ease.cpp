@@ -31,7 +31,7 @@ Ease::Ease(std::shared_ptr<const ChoiceTable> table, double lambda) : table_(std
   take_diagonal(chosen_by, lambda);
 }
 
-/// Of (counts in common + lambda). LAPACK's upper triangle by columns is the lower one of these rows.
+/// For (counts in common + lambda). LAPACK's upper triangle by columns is the lower one of these rows.
 void Ease::invert(const ChoiceTable::Lists& of, const ChoiceTable::Lists& back, double lambda) {
   inverse_.assign(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(rows_), 0.0f);
   for (std::int64_t a = 0; a < rows_; ++a) {

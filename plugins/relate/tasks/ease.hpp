@@ -20,7 +20,7 @@ class Ease {
   static std::int64_t rows(const ChoiceTable& table);
   /// NumericalError when the matrix has no Cholesky factor, because lambda is too small for float32.
   Ease(std::shared_ptr<const ChoiceTable> table, double lambda);
-  /// Of every item for a user of the table, x_u B.
+  /// For every item for a user of the table, x_u B.
   std::vector<double> scores(std::int32_t user) const;
 
  private:

@@ -28,7 +28,7 @@ std::string text_of(const NeighbourKeys& keys);
 class ItemNeighbours {
  public:
   ItemNeighbours(const ChoiceTable& table, const NeighbourKeys& keys);
-  /// Of every item for a user who chose these.
+  /// For every item for a user who chose these.
   std::vector<double> scores(std::span<const std::int32_t> chosen) const;
 
  private:

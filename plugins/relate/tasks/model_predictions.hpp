@@ -33,7 +33,7 @@ class TrainedModel {
   std::string method_;
 };
 
-/// What a trained network says of records.
+/// Predictions of a trained network for records.
 struct ModelPredictions {
   std::string method;  ///< TrainedModel::method()
   std::vector<double> value;

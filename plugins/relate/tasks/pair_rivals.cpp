@@ -36,7 +36,7 @@ std::vector<double> neighbour_weights(const std::vector<double>& similarity, std
   return out;
 }
 
-/// What the base leaves at training pairs, 0 elsewhere.
+/// Residual of the base at training pairs, 0 elsewhere.
 std::vector<double> left_over(const PairMatrices& m, const std::vector<double>& base) {
   std::vector<double> out(base.size(), 0.0);
   for (std::size_t k = 0; k < out.size(); ++k)

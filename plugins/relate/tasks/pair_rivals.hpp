@@ -16,8 +16,8 @@ struct PairMatrices {
   std::vector<double> compound_similarity, target_similarity;  ///< normalised, ones on the diagonal
 };
 
-/// Of the pairs whose role is training (validation pairs are learned from, too, as networks saw them). Similarities are
-/// the source's; where it has none, those of pieces of texts: 3 and 4 letters of SMILES, 3 of sequences.
+/// For the pairs whose role is training (validation pairs are learned from, too, as networks saw them). Similarities
+/// are the source's; where it has none, those of pieces of texts: 3 and 4 letters of SMILES, 3 of sequences.
 PairMatrices matrices_of(const PairTable& table, const std::vector<Role>& roles);
 
 /// Predictions of all pairs, compounds x targets.

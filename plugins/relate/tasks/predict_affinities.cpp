@@ -82,8 +82,8 @@ std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs
   return out;
 }
 
-/// What networks say, their mean, and where there is a validation fold that mean together with the rival that errs
-/// least on it, in the shares that err least there.
+/// Predictions of networks, their mean, and where there is a validation fold that mean together with the rival that
+/// errs least on it, in the shares that err least there.
 void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, Context& context,
                                      std::vector<Row>& rows) {
   std::vector<double> truth;
@@ -112,7 +112,7 @@ void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, 
   rows.push_back(std::move(together));
 }
 
-/// Of those that have judged the held pairs the one that errs least on them.
+/// For those that have judged the held pairs the one that errs least on them.
 PredictAffinities::Row PredictAffinities::best_of_held(const std::vector<Row>& rows, std::span<const double> truth) {
   const Row* best = nullptr;
   for (const auto& row : rows)

@@ -31,7 +31,7 @@ class Recommend : public Task, public Checked {
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
-  /// Of each judged user, in their order: recall, ndcg, recall of new items, whether he chose some, then his list.
+  /// For each judged user, in their order: recall, ndcg, recall of new items, whether he chose some, then his list.
   struct Judged {
     std::string method;
     std::vector<double> numbers;

@@ -4,7 +4,7 @@
 
 namespace cambium::train {
 
-/// What a transformer over bytes is held against: embeddings of bytes, layers of long short-term memory (Hochreiter and
+/// Reference of a transformer over bytes: embeddings of bytes, layers of long short-term memory (Hochreiter and
 /// Schmidhuber 1997) in a row, and a matrix to 256 logits. Reads the same fields as `transformer`, and has the same
 /// loss and metrics: cross entropy of every byte but the first given those before it, or of the bytes that the data
 /// mark as answers. The time of a step grows with the length of a text, its memory of it does not.

@@ -249,7 +249,7 @@ std::vector<double> Transformer::learnt(std::span<const SamplePtr> samples, std:
   return out;
 }
 
-/// What places count in a sample's loss, given the marks of those that do: one each in all.
+/// Positions that count in a sample's loss, given the marks of those that do: one each in all.
 static std::vector<double> weighted(std::vector<double> marks, std::int64_t places) {
   for (auto at = marks.begin(); at != marks.end(); at += places) {
     const double share = 1.0 / static_cast<double>(std::count(at, at + places, 1.0));

@@ -51,7 +51,7 @@ class Transformer : public Network, public HasFactors {
   std::vector<int> modules() const override;  ///< embeddings, blocks, head
   std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
-  /// Of each block queries, keys and values together, their way out, the network's up and down; then the head.
+  /// For each block queries, keys and values together, their way out, the network's up and down; then the head.
   NetworkTraits traits() override { return {.factors = this}; }
   std::vector<FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override { return {{"width", params_.heads}}; }

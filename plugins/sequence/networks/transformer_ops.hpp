@@ -20,7 +20,7 @@ void gelu(const T* x, std::int64_t n, T* y);
 template <class T>
 void gelu_backward(const T* x, std::int64_t n, T* by_y);
 
-/// What enters products in fewer bits (values stay in T): bfloat16, nearest; rows in 8 bits by their largest magnitude
+/// Operands of products in fewer bits (values stay in T): bfloat16, nearest; rows in 8 bits by their largest magnitude
 /// / 127; a matrix as -s, 0, s with s the mean magnitude (BitNet b1.58, Ma et al. 2024).
 template <class T>
 void round_to_bfloat16(std::span<T> values);

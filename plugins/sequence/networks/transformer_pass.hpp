@@ -56,13 +56,13 @@ class TransformerPass {
                 const ReadyCallback& ready);
 
  private:
-  /// What a block keeps from its forward pass.
+  /// Activations that a block keeps from its forward pass.
   struct Block {
     std::vector<T> x, inverse1, entered1, qkv, attention, mixed, between, inverse2, entered2, up, hidden;
     std::vector<T> inside[4];  ///< between the factors of its matrices
   };
 
-  /// What is read and what is to be said.
+  /// Input and report.
   void take(std::span<const std::uint8_t> bytes, std::span<const double> masked);
   void embed();
   std::vector<double> losses();
@@ -87,7 +87,7 @@ class TransformerPass {
                                    const ReadyCallback& ready, bool inside);
   std::vector<T> one_backward(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T> by_y, T* by_weight,
                               bool inside);
-  /// What enters a product: rounded as the parameters say.
+  /// Operands of a product: rounded as the parameters say.
   void enter(std::vector<T>& x, int width, bool inside) const;
   const T* weights_of(int k, bool inside);
   const T* raw(int k) const { return static_cast<const T*>(weights_[k].data); }

@@ -120,7 +120,7 @@ class Multiplier {
 BlockColumns congruence(const BlockColumns& z, const BlockColumns& m, const ColumnRanges& ranges, const Comm& comm,
                         const CongruenceOptions& options, std::int64_t& bytes, double& flops) {
   const OwnRows middle = own_rows(z);
-  // What no block of Z lifts above the threshold is not sent.
+  // Blocks of Z that no other lifts above the threshold are not sent.
   std::vector<double> least;
   for (double norm : middle.norm) least.push_back(norm > 0.0 ? options.prune / norm : 1e30);
   const ColumnSet m_columns = fetch_columns(m, ranges, middle.row, WantedRows::all, comm, bytes, least);

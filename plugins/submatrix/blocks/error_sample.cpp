@@ -7,7 +7,7 @@
 
 namespace cambium::submatrix {
 
-/// Of the draws; no other stream has this number.
+/// For the draws; no other stream has this number.
 static constexpr auto draws = static_cast<Stream>(35);
 /// Drawn from each stratum: four give a variance with three degrees of freedom.
 static constexpr std::size_t drawn_of_stratum = 4;

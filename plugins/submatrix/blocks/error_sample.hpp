@@ -5,7 +5,7 @@
 
 namespace cambium::submatrix {
 
-/// Of the 95 % interval: the 0.975 quantile of Student's t with so many degrees of freedom (rounded down; at least 1).
+/// For the 95 % interval: the 0.975 quantile of Student's t with so many degrees of freedom (rounded down; at least 1).
 double student_quantile(double degrees_of_freedom);
 
 /// A stratified random sample of submatrices, and what it tells of the sum over all of them (W. G. Cochran, Sampling

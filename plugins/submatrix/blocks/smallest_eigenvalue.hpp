@@ -10,7 +10,7 @@ struct LowestState {
   int products = 0;    ///< with the matrix that it took
 };
 
-/// What smallest_eigenvalue() works with; all symmetric, own columns.
+/// Workspace of smallest_eigenvalue(); all symmetric, own columns.
 struct LowestProblem {
   const BlockColumns& matrix;
   /// About matrix^-1/2, or null: its square is the preconditioner.

@@ -74,7 +74,7 @@ struct Outputs {
   double *density, *energy_density;
 };
 
-/// What a call has of its own: communicator, log and the caller's matrices on ranks of equal cost.
+/// Memory of one call: communicator, log and the caller's matrices on ranks of equal cost.
 struct Call {
   Comm comm;
   CallerBlocks blocks;

@@ -47,8 +47,8 @@ struct Parts {
   }
 };
 
-/// What every rank sends to every other; returns what came from each. Nothing is copied on the way but by MPI itself:
-/// these are whole matrices, and memory is what ranks of one machine share.
+/// Messages from every rank to every other; returns what came from each. Nothing is copied on the way but by MPI
+/// itself: these are whole matrices, and memory is what ranks of one machine share.
 template <class T>
 Parts<T> all_to_all(Parts<T> send, const Comm& comm) {
   Parts<T> received(send.where.count.size());
@@ -61,7 +61,7 @@ Parts<T> all_to_all(Parts<T> send, const Comm& comm) {
   return received;
 }
 
-/// What a rank asks for: the columns it wants of all ranks, and which blocks of them.
+/// Request of a rank: the columns it wants of all ranks, and which blocks of them.
 struct Request {
   const std::vector<int>& wanted;
   WantedRows rows;
@@ -78,8 +78,8 @@ bool among_wanted(WantedRows rows) {
   return rows == WantedRows::among_wanted || rows == WantedRows::upper_among_wanted;
 }
 
-/// Of each rank: number of columns, their ids, their thresholds, then (when rows are to be among them) all ids that are
-/// wanted.
+/// For each rank: number of columns, their ids, their thresholds, then (when rows are to be among them) all ids that
+/// are wanted.
 Parts<int> requests_of(const Request& request, const ColumnRanges& ranges, const Comm& comm) {
   std::vector<std::vector<int>> ids(comm.size()), thresholds(ids.size());
   for (std::size_t k = 0; k < request.wanted.size(); ++k) {
@@ -102,7 +102,7 @@ Parts<int> requests_of(const Request& request, const ColumnRanges& ranges, const
   return out;
 }
 
-/// What goes to all ranks.
+/// Values sent to all ranks.
 struct Parcels {
   Parts<int> index;      ///< per column: id, number of blocks, their rows
   Parts<double> values;  ///< blocks one after the other

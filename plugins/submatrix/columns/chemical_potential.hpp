@@ -40,7 +40,7 @@ class ElectronCount {
   struct Bracket {
     double low, high;
   };
-  /// What one evaluation tells: the electrons up to and at x, and how many states lie in (low, x] and (x, high].
+  /// Results of one evaluation: the electrons up to and at x, and how many states lie in (low, x] and (x, high].
   struct Step {
     double electrons, left, right;
   };

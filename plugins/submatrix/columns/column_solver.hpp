@@ -15,7 +15,7 @@ using MatrixFunction = std::function<double(double)>;
 
 enum class SolverKind { lanczos, diagonalise, newton_schulz, pade };
 
-/// What a quadrature sees of one block column: the trace over the block of f(A) is sum_j weight[j] f(node[j]), for
+/// Inputs of a quadrature for one block column: the trace over the block of f(A) is sum_j weight[j] f(node[j]), for
 /// every f.
 struct Spectrum {
   std::vector<double> node, weight;

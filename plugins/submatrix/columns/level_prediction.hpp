@@ -6,7 +6,7 @@
 
 namespace cambium::submatrix {
 
-/// What a model expects of a Hamiltonian before it is solved (hartree).
+/// Expectation of a model for a Hamiltonian before it is solved (hartree).
 struct LevelPrediction {
   double homo = 0.0, lumo = 0.0;
   std::vector<double> energy;  ///< band energies of own block columns, two electrons in each state
@@ -24,7 +24,7 @@ class LevelPredictor {
   virtual double tolerance() const = 0;
 };
 
-/// What became of a prediction.
+/// Outcome of a prediction.
 struct PredictionReport {
   struct Column {
     int column;

@@ -98,7 +98,7 @@ class LocalDiagonaliser : public ColumnSolver {
     host_gemm<double>(false, false, rows, n_, rows, 1.0, small.data(), rows, kept, n_, 0.0, half.data(), n_);
     for (std::size_t k = 0; k < m; ++k) std::copy_n(half.data() + k * n, n, k_.a() + k * ld);
   }
-  /// Of S, whose Cholesky factor is what s_ holds after the generalised problem, lower by columns: inverse iteration
+  /// For S, whose Cholesky factor is what s_ holds after the generalised problem, lower by columns: inverse iteration
   /// from the function with the smallest pivot.
   double smallest_eigenvalue() {
     const auto n = static_cast<std::size_t>(n_), ld = static_cast<std::size_t>(s_.ld());

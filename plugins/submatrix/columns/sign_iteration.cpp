@@ -51,7 +51,7 @@ class SignIteration : public ColumnSolver {
     return spectrum_;
   }
 
-  /// Of the occupation at mu, and of energy times occupation: other functions are not to be had from a sign.
+  /// For the occupation at mu, and of energy times occupation: other functions are not to be had from a sign.
   void column(const MatrixFunction& f, std::vector<double>& out) override {
     // One point does not do: at an energy of 1 both are 1.
     const auto is_energy = [&f](double x) { return std::abs(f(x) - x) < 1e-12 * std::max(1.0, std::abs(x)); };

@@ -16,8 +16,8 @@ struct LevelSample {
 /// All states of a Hamiltonian made orthogonal, S^-1/2 H S^-1/2, from one diagonalisation.
 class DenseLevels {
  public:
-  /// Of a system that is whole on this rank. InputError: more than 16384 functions, an odd number of electrons or none,
-  /// blocks of unequal size, an overlap that is not positive definite, two spin channels.
+  /// For a system that is whole on this rank. InputError: more than 16384 functions, an odd number of electrons or
+  /// none, blocks of unequal size, an overlap that is not positive definite, two spin channels.
   explicit DenseLevels(const MatrixSystem& system);
 
   int functions() const { return functions_; }

@@ -6,7 +6,7 @@
 
 namespace cambium::submatrix {
 
-/// What a file of the stage local_spectra holds. Datasets: columns, homo, lumo (for each Hamiltonian), moments (block
+/// Content of a file of the stage local_spectra. Datasets: columns, homo, lumo (for each Hamiltonian), moments (block
 /// columns of all of them x count), band_energy; attributes: window (2), functions. Hartree.
 struct SpectraFile {
   Window window;

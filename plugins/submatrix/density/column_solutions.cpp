@@ -104,7 +104,7 @@ void ColumnSolutions::store(std::size_t group, const PrincipalIndex& index, Colu
   }
 }
 
-/// Of each wanted column of a submatrix how far D reaches, by its blocks.
+/// For each wanted column of a submatrix how far D reaches, by its blocks.
 void ColumnSolutions::note_norms(std::size_t group, const PrincipalIndex& index, double mu,
                                  const std::vector<double>& density, const std::vector<double>& weighted) {
   density_norms_[group].clear();

@@ -16,9 +16,9 @@ class ColumnSolutions {
 
   /// Collective: all submatrices of the patterns, for the mu of the solvers.
   void solve();
-  /// What is solved now stays beside what will be: with the same submatrices, but more rows.
+  /// Columns solved now stay with those that will be: with the same submatrices, but more rows.
   void keep_wider() { wider_ = std::move(spectra_); }
-  /// Of each submatrix its spectrum with more rows, where patterns were widened and cut to size; empty elsewhere.
+  /// For each submatrix its spectrum with more rows, where patterns were widened and cut to size; empty elsewhere.
   const std::vector<Spectrum>& wider() const { return wider_; }
   /// Collective: columns whose occupation at the mu of the result is not the one that they were solved for are solved
   /// again. Returns how many there are, on all ranks.
@@ -27,7 +27,7 @@ class ColumnSolutions {
   void return_to_owners();
 
   const std::vector<Spectrum>& spectra() const { return spectra_; }  ///< of the groups of the patterns
-  /// Of own columns, on the rows of their patterns.
+  /// For own columns, on the rows of their patterns.
   const std::vector<std::vector<double>>& values() const { return values_; }
   const std::vector<std::vector<double>>& weighted() const { return weighted_; }
   /// Where matrices may end before D does.

@@ -11,14 +11,14 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// What a decade of eps leaves of the error is taken from the decade before it, but never to be less or more than this.
+/// The gain of a decade of eps is estimated from the decade before it, but never as less or more than this.
 constexpr double least_left = 0.2, most_left = 0.9;
-/// Of what is known of the differences' own errors: these are sizes, not limits.
+/// For what is known of the differences' own errors: these are sizes, not limits.
 constexpr double safety = 2.0;
 /// Submatrices that are drawn for each that was asked for, where patterns were widened.
 constexpr int drawn_of_widened = 2;
 
-/// What is known of a drawn submatrix, hartree, both spins (`grown`: 0 or 1).
+/// Properties of a drawn submatrix, hartree, both spins (`grown`: 0 or 1).
 enum Kind {
   unknown,       ///< of E - mu N, tightened less computed, without what is known of all submatrices
   by_eps,        ///< the part of it that eps / 10 changes
@@ -93,8 +93,8 @@ void ErrorEstimator::draw() {
                  MPI_DOUBLE, job_.context.comm.handle());
   std::vector<StratifiedSample::Unit> units;
   for (std::size_t k = 0; k < all.size(); k += 2) units.push_back({static_cast<int>(all[k]), all[k + 1]});
-  // What is wrong with widened columns is of either sign and cancels in their sum, but not in that of a few: of n in N
-  // it is seen some sqrt(N / n) times as large as it is. More of them are drawn.
+  // Errors of widened columns are of either sign and cancel in their sum, but not in that of a few: of n in N it is
+  // seen some sqrt(N / n) times as large as it is. More of them are drawn.
   const int wanted = patterns_.widened() ? drawn_of_widened * job_.options.sample : job_.options.sample;
   drawn_ = StratifiedSample(std::move(units), wanted, job_.context.seed);
 }
@@ -150,7 +150,7 @@ void ErrorEstimator::widen(std::vector<Judged>& judged) {
   solve(judged, part.hamiltonian, part.overlap, true);
 }
 
-/// What a solved submatrix has changed, and what the decade of eps before that had.
+/// Changes by a solved submatrix, and by the decade of eps before that.
 void ErrorEstimator::compare(Judged& j, const Spectrum& own, const ExactSolvers& solvers) {
   const double mu = job_.result.mu, kt = job_.options.kt;
   const MatrixFunction grand = [mu, kt](double x) { return grand_potential(x, mu, kt); },
@@ -239,7 +239,7 @@ void ErrorEstimator::state(std::span<const double> values, double known) {
   };
   const auto same = [](double v) { return v; };
   const auto absolute = [](double v) { return std::abs(v); };
-  // What is left of changes of either sign adds up as they do, and by their squares, not by their sizes.
+  // Remainders of changes of either sign add up as they do, and by their squares, not by their sizes.
   const auto together = [&](Kind kind) {
     const double squares = of(kind, [](double v) { return v * v; }).total;
     return std::min(of(kind, absolute).total, std::abs(of(kind, same).total) + std::sqrt(squares));

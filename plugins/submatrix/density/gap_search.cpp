@@ -19,7 +19,7 @@ double search_window(double electrons) { return half_electron + 1e-4 * electrons
 
 }  // namespace
 
-/// Of a tried column the rows without those at the edge: with eps those of ten times eps, where submatrices follow
+/// For a tried column the rows without those at the edge: with eps those of ten times eps, where submatrices follow
 /// bonds those of atoms with a bond that leaves.
 PrincipalIndex MuSearch::shorter(int column) const {
   if (!job_.system.bonds) return patterns_.of_column(column, 10.0 * job_.options.eps);

@@ -33,8 +33,8 @@ BlockColumns larger_blocks(const BlockColumns& a, const BlockColumns& b, double 
   return out;
 }
 
-/// Of the blocks off the diagonal of a smaller norm than eps: the root of the sum of squares in the own column where it
-/// is largest.
+/// For the blocks off the diagonal of a smaller norm than eps: the root of the sum of squares in the own column where
+/// it is largest.
 double dropped_norm(const BlockColumns& matrix, double eps) {
   double largest = 0.0;
   for (int column : matrix.columns()) {
@@ -65,8 +65,8 @@ BlockColumns sum_of(const BlockColumns& a, const BlockColumns& b, double factor,
   return filtered(out, threshold);
 }
 
-/// What canonical orthogonalisation left out are states of energy 0 in S^-1/2 H S^-1/2: they are put above all others,
-/// where they stay empty.
+/// Vectors left out by canonical orthogonalisation are states of energy 0 in S^-1/2 H S^-1/2: they are put above all
+/// others, where they stay empty.
 BlockColumns moved_up(const BlockColumns& hamiltonian, const BlockColumns& left_out, double threshold,
                       const Comm& comm) {
   double largest = 0.0;  // Gershgorin's bound, with the norms of blocks

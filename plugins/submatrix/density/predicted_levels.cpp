@@ -1,4 +1,4 @@
-// What a model says: where to look for mu, and which block columns are not what it expects.
+// Prediction of a model: where to look for mu, and which block columns are not what it expects.
 #include <algorithm>
 #include <cmath>
 

@@ -18,7 +18,7 @@ using constants::ev_per_hartree;
 /// Boltzmann's constant, hartree/K.
 inline constexpr double boltzmann_hartree = constants::boltzmann / ev_per_hartree;
 
-/// What the rows of the matrices are cut into: whole molecules (fewer, larger blocks) or atoms.
+/// Units into which the rows of the matrices are partitioned: whole molecules (fewer, larger blocks) or atoms.
 enum class BlockKind { molecule, atom };
 
 /// An atom inside a block: its functions are consecutive rows of the block.
@@ -27,7 +27,7 @@ struct BlockAtom {
   int functions = 0;
 };
 
-/// What is known of the answer, from the file (Hartree).
+/// Reference answer from the file (Hartree).
 struct Reference {
   std::optional<double> band_energy, homo, lumo;
 };
@@ -44,7 +44,7 @@ struct MatrixSystem {
   Reference reference;
   std::string name;                ///< for the log: source and size
   std::vector<std::string> notes;  ///< what the reader changed or noticed
-  /// Of every block's first atom (angstrom), the same on all ranks; empty where the source does not know.
+  /// For every block's first atom (angstrom), the same on all ranks; empty where the source does not know.
   std::vector<std::array<double, 3>> centres = {};
   std::optional<BlockColumns> hamiltonian_down = {};  ///< of spin down; `hamiltonian` is then that of spin up
   /// 2: blocks 2 b and 2 b + 1 are block b of spin up and of spin down, without elements between them.

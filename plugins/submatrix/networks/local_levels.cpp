@@ -127,7 +127,7 @@ std::vector<train::TermInfo> LocalLevels::metrics() const {
   return out;
 }
 
-/// What a sample's outputs should be, in scaled numbers.
+/// Targets of a sample's outputs, in scaled numbers.
 struct LocalLevels::Target {
   std::vector<double> energy;
   double level[2];

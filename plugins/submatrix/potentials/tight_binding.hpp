@@ -80,7 +80,7 @@ class TightBinding : public Potential, public Checked {
   std::vector<Citation> citations() const override;
 
   const DensityResult* last() const { return last_ ? &*last_ : nullptr; }
-  /// Of own atoms: block numbers of the atoms of their submatrices; and how often they were chosen.
+  /// For own atoms: block numbers of the atoms of their submatrices; and how often they were chosen.
   const Regions::Lists& regions() const { return region_; }
   int choices() const { return choices_; }
 

@@ -11,7 +11,7 @@ struct DensityJob {
   DensityResult& result;
 
   int blocks() const { return system.layout->blocks(); }
-  /// Whether matrices are made orthogonal by S^-1/2.
+  /// True if matrices are made orthogonal by S^-1/2.
   bool has_root() const { return options.form == Form::orthogonal && !options.orthogonal; }
   bool owns(int column) const { return system.ranges.owner(column) == context.comm.rank(); }
 };

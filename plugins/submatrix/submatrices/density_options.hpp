@@ -54,8 +54,8 @@ struct DensityOptions {
 struct ErrorEstimate {
   double electron_defect = 0.0;  ///< N - wanted number (canonical)
   double idempotency = 0.0;      ///< |D D - D|_F of the sampled block columns (orthogonal basis), per column
-  /// What is missing, per atom (Hartree): the exact E - T S - mu N at this mu, less the computed one, lies in 95 of 100
-  /// cases within `margin` of `energy_change`. Both spins, as E.
+  /// Truncation error, per atom (Hartree): the exact E - T S - mu N at this mu, less the computed one, lies in 95 of
+  /// 100 cases within `margin` of `energy_change`. Both spins, as E.
   double energy_change = 0.0;
   double margin = 0.0;
   double sampling = 0.0;         ///< the part of the margin that comes from having drawn only some submatrices
@@ -69,7 +69,7 @@ struct ErrorEstimate {
   double cost = 0.0;      ///< operations of the estimate over those of all submatrices of the run
 };
 
-/// Of the submatrices.
+/// For the submatrices.
 struct ColumnStatistics {
   double mean_dimension = 0.0, mean_steps = 0.0;
   int smallest_dimension = 0, largest_dimension = 0;
@@ -86,7 +86,7 @@ struct ColumnStatistics {
                          ///< norms, the largest of all columns
 };
 
-/// What the choice of groups came to.
+/// Outcome of the choice of groups.
 struct GroupReport {
   std::string by = "none";  ///< none, space or graph
   double predicted = 1.0;   ///< cost over that of single columns, by the cost model

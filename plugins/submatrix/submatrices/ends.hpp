@@ -25,16 +25,16 @@ double squares_below(const BlockColumn& c, int column, double eps);
 /// Smallest norm of the blocks of a column that is not below eps, without the diagonal one; 1e300 where there is none.
 double least_kept(const BlockColumn& c, int column, double eps);
 
-/// What is left out of a column that eps ends: no function takes enough across its edge.
+/// Truncated part of a column that eps ends: no function takes enough across its edge.
 inline constexpr double ended_by_eps = 1e100;
 
-/// Whether a column may end too early. Where more is left out than one block of norm eps, eps says where its submatrix
+/// True if a column may end too early. Where more is left out than one block of norm eps, eps says where its submatrix
 /// ends, unless no block comes near eps from above: then it lies between blocks of two kinds.
 inline bool may_end(double left_out, double least_kept, double eps) {
   return left_out <= eps * eps || least_kept >= 10.0 * eps;
 }
 
-/// Whether it does: the function takes much more across the edge of the submatrix than eps leaves out (squares of
+/// True if it does: the function takes much more across the edge of the submatrix than eps leaves out (squares of
 /// norms). Water: 105 times in the norm, chains of neighbours 1,000 to 100,000 times.
 inline bool ends(double left_out, double across) { return across > 1e6 * left_out; }
 

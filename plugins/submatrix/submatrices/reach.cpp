@@ -11,8 +11,8 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// What D takes across the edge of a submatrix, over eps, from which on it is looked whether D reaches further. A lower
-/// one costs time.
+/// Part of D across the edge of a submatrix, over eps, above which the reach of D is checked further. A lower one costs
+/// time.
 constexpr double alarm = 1.0;
 
 bool contains(const std::vector<int>& ascending, int value) {

@@ -41,7 +41,7 @@ class Reach {
         const Couplings& couplings)
       : job_(job), patterns_(patterns), solvers_(solvers), couplings_(couplings) {}
 
-  /// Whether some column of the input may end before D does: then H' D counts beside D.
+  /// True if some column of the input may end before D does: then H' D counts beside D.
   bool matrices_end() const { return matrices_end_; }
   void set_matrices_end(bool end) { matrices_end_ = end; }
 
@@ -59,8 +59,8 @@ class Reach {
   /// to the energy counts; 0 elsewhere.
   double across_edge(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                      const ReachOptions& reach);
-  /// What is still missing at the edge, hartree: the square of each |D_r| |H_or| over the energy that an excitation
-  /// takes, both spins.
+  /// Truncation error at the edge, hartree: the square of each |D_r| |H_or| over the energy that an excitation takes,
+  /// both spins.
   double edge_bound(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                     double excitation);
   /// The rows that belong to a solved submatrix, and those among them from which it may have to grow.

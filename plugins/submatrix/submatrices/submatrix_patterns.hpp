@@ -32,11 +32,11 @@ class SubmatrixPatterns {
   /// submatrices `drawn` with the rows of any eps.
   void fetch(const std::vector<int>& tried, const StratifiedSample& drawn);
   const std::vector<std::vector<int>>& groups() const { return groups_; }  ///< that this rank solves
-  /// Whether some rank solves columns that another one owns. The same on every rank.
+  /// True if some rank solves columns that another one owns. The same on every rank.
   bool moved() const { return moved_; }
   /// All blocks of the columns of groups().
   const ColumnSet& group_columns() const { return *group_columns_; }
-  /// Of the matrix (local form: of H) the columns of what fetch() got; of S in the local form.
+  /// For the matrix (local form: of H) the columns of what fetch() got; of S in the local form.
   const ColumnSet& columns() const { return *columns_; }
   const std::optional<ColumnSet>& overlap() const { return overlap_; }
 

@@ -6,7 +6,7 @@
 
 namespace cambium::submatrix {
 
-/// Of the columns of each own submatrix the norms of the blocks of D, see Reach::norms().
+/// For the columns of each own submatrix the norms of the blocks of D, see Reach::norms().
 using DensityNorms = std::vector<std::vector<std::vector<double>>>;
 
 /// Gives block columns of Hamiltonians of neighbours the rows to which D reaches. Where H and S fall off, blocks below
@@ -21,12 +21,12 @@ class Widening {
   /// Collective: looks once what eps leaves out of the matrices, and notes whether any column on any rank may end
   /// before D does.
   void look();
-  /// Whether nothing will change any more.
+  /// True if nothing will change any more.
   bool done() const { return trimmed_ || !reach_.matrices_end(); }
   /// Collective: one round, with D of the patterns as they are. Each column adds rows as far as D is likely to reach;
   /// when there is none to add, those to which it does not reach leave again. False when nothing was done.
   bool widen(int round, const DensityNorms& density);
-  /// Whether the patterns have been cut to the rows to which D reaches.
+  /// True if the patterns have been cut to the rows to which D reaches.
   bool trimmed() const { return trimmed_; }
   /// Block columns of all ranks that were widened, and those that would need more rows than a submatrix may have.
   int widened() const { return widened_; }

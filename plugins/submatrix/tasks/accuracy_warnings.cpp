@@ -1,4 +1,4 @@
-// What makes a result less than it seems.
+// Reasons why a result is less than it seems.
 #include <fmt/format.h>
 
 #include <cmath>

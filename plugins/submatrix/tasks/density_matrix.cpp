@@ -50,7 +50,7 @@ static std::string tight_binding_problem(const DensityTask::Params& p) {
   return {};
 }
 
-/// What two keys cannot ask for at once; empty where all is well.
+/// Keys that exclude each other; empty where all is well.
 static std::string conflict_of(const DensityTask::Params& p) {
   for (const auto& name : p.output)
     if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")

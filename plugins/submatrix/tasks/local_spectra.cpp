@@ -95,7 +95,7 @@ Window LocalSpectra::find_window(const Job& first, Context& context) const {
 
 std::vector<LevelSample> LocalSpectra::compute(const std::vector<Job>& jobs, const Window& window,
                                                Context& context) const {
-  // Of each of this rank's jobs: columns, functions, levels, moments, band energies, one after the other.
+  // For each of this rank's jobs: columns, functions, levels, moments, band energies, one after the other.
   std::vector<double> mine, all;
   const auto ranks = static_cast<std::size_t>(context.comm.size()),
              rank = static_cast<std::size_t>(context.comm.rank());

@@ -111,8 +111,8 @@ std::vector<std::string> describe_error(const MatrixSystem& system, const Densit
                                         const DensityResult& result) {
   const auto& e = result.error;
   const double unit = 1000.0 * ev_per_hartree, atoms = static_cast<double>(system.atoms);
-  // What is missing in E - mu N at this mu is missing in E too, where the number of electrons is known and mu is in its
-  // gap.
+  // The part missing in E - mu N at this mu is missing in E too, where the number of electrons is known and mu is in
+  // its gap.
   const bool canonical = options.electrons > 0.0 && std::abs(result.electrons - options.electrons) <= 0.5;
   const double defect = canonical ? result.mu * (result.electrons - options.electrons) / atoms : 0.0;
   const char *energy = options.kt > 0.0 ? "E - T S" : "E", *grand = options.kt > 0.0 ? "E - T S - mu N" : "E - mu N";

@@ -8,7 +8,7 @@
 
 namespace cambium::submatrix {
 
-/// What will be done, before it is. Collective.
+/// Plan, before it is carried out. Collective.
 std::vector<std::string> describe_system(const MatrixSystem& system, const DensityOptions& options, const Comm& comm);
 /// Warns where mu was to be found without temperature and the count, `electrons`, is off by more than half an electron,
 /// and says whether it is. `bonds`: submatrices are by reach, not by eps.

@@ -61,7 +61,7 @@ const P& with_room(const P& keys, const Comm& comm) {
   return keys;
 }
 
-/// What the physics of this plugin share: state, step, length of the step, averages.
+/// Common part of the physics of this plugin: state, step, length of the step, averages.
 class Convection {
  public:
   Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid& fluid, Context& context);

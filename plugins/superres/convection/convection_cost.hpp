@@ -7,9 +7,9 @@
 
 namespace cambium::superres {
 
-/// What steps of convection cost. Ranks have slabs of whole rows: two neighbours, whose rows of cells are the surface;
-/// but the ends of all slabs go to all ranks, three stages of two solutions each, and every rank keeps and multiplies
-/// the gains of all of them, which grows with the ranks.
+/// Cost of the steps of convection. Ranks have slabs of whole rows: two neighbours, whose rows of cells are the
+/// surface; but the ends of all slabs go to all ranks, three stages of two solutions each, and every rank keeps and
+/// multiplies the gains of all of them, which grows with the ranks.
 class ConvectionCost : public Cost {
  public:
   /// `scalars` besides u, w, b, p. Not periodic: rows are transformed with their mirror images.
@@ -26,7 +26,7 @@ class ConvectionCost : public Cost {
   int fields_;
 };
 
-/// Of the physics with that Setup (ConvectionPhysics).
+/// For the physics with that Setup (ConvectionPhysics).
 template <class Setup, bool periodic>
 class ConvectionCostOf : public ConvectionCost {
  public:

@@ -55,7 +55,7 @@ struct Kernel {
     finish(field_w, k, i, Lanes(fluid) * tendency, Lanes(fluid) * (diffusion - gradient));
   }
 
-  /// What the flow carries at centres: b, and further scalars.
+  /// Flux of the flow at centres: b, and further scalars.
   CAMBIUM_FN void carry(int field, double diffusivity, int k, int i) const {
     const Lanes half(0.5), dx1(inverse_dx), dz1(inverse_height(k)), dx2(diffusivity * inverse_dx * inverse_dx);
     const double *s = &f(field, k, i), *u = &f(field_u, k, i);

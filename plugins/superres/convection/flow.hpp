@@ -14,7 +14,7 @@ using Fields = View<double***>;
 /// Scalars that the flow carries besides b come last.
 enum FieldIndex { field_u = 0, field_w = 1, field_b = 2, field_p = 3, first_scalar = 4 };
 
-/// What is carried and diffuses has a place among tendencies and right-hand sides; the pressure has none.
+/// Fields that are carried and diffuse have a place among tendencies and right-hand sides; the pressure has none.
 KOKKOS_INLINE_FUNCTION constexpr int slot_of(int field) { return field < field_p ? field : field - 1; }
 KOKKOS_INLINE_FUNCTION constexpr int field_of_slot(int slot) { return slot < field_p ? slot : slot + 1; }
 

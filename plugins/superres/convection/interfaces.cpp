@@ -9,7 +9,7 @@ namespace {
 
 constexpr int tag = 7103;
 
-/// What a join needs of each matrix, to find from the p of two groups the rows between them, the p of both together,
+/// Inputs of a join for each matrix, to find from the p of two groups the rows between them, the p of both together,
 /// and what these rows add to this rank's L and R.
 enum Factor { of_low, of_high, scale, to_first, to_last, to_below, to_above, factor_count };
 
@@ -98,7 +98,7 @@ void Interfaces::Response::add(const Sweep& sweep, double behind_first, double b
   r_last.push_back(sweep.down ? 0.0 : ahead_last);
 }
 
-/// What the other group of a join holds, for what this rank's group holds.
+/// Values of the other group of a join, for those of this rank's group.
 std::vector<std::array<double, 4>> Interfaces::swapped(const Join& join,
                                                        const std::vector<std::array<double, 4>>& group) const {
   std::vector<Answer> out(group.size());

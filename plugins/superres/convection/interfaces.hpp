@@ -34,7 +34,7 @@ class Interfaces {
   /// a row at a plate) to L and R, by start(), join_together() and finish(). Meanwhile `ends` stays as it is.
   void start();
   std::size_t levels() const { return joins_.size(); }
-  /// What other groups sent on this level; sends what the next one wants.
+  /// Messages of other groups on this level; sends what the next one wants.
   void join(std::size_t level);
   /// The last level.
   void finish();

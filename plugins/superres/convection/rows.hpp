@@ -40,7 +40,7 @@ constexpr int strip = device_is_host ? 8 : 1;
 /// Rows that a sweep along the height fetches before it works on the first of them. A device has a column for each
 /// thread and too few columns to hide memory: without this each thread would wait for it once a row.
 constexpr int fetched = device_is_host ? 1 : 8;
-/// What a device fetches of a row; hosts read it where they use it, by fetched_or().
+/// Values of a row that a device fetches; hosts read it where they use it, by fetched_or().
 KOKKOS_INLINE_FUNCTION Lanes fetch([[maybe_unused]] const double* here) {
   if constexpr (fetched > 1)
     return Lanes::load(here);
@@ -64,7 +64,7 @@ struct Strips {
     const int whole = (packs + strip - 1) / strip, count = (whole + threads - 1) / threads * threads;
     return threads == 1 ? Strips{packs, whole, false} : Strips{packs, count < packs ? count : packs, true};
   }
-  /// Of columns first..last-1, for the threads of the host that are there; a device has one for each strip.
+  /// For columns first..last-1, for the threads of the host that are there; a device has one for each strip.
   static Strips of_columns(int first, int last) {
     return of((last - first + lanes - 1) / lanes, device_is_host ? host_threads() : 1);
   }

@@ -10,7 +10,7 @@ namespace cambium::superres {
 /// Classes of a point: 0 background, 1 a warm plume, 2 a cold one.
 inline constexpr int plume_classes = 3;
 
-/// What counts as a plume, after the two conditions of Huang et al. (2013): the temperature is off the mean of its
+/// Criterion of a plume, after the two conditions of Huang et al. (2013): the temperature is off the mean of its
 /// height, and heat is carried there. The multiples are of root mean squares over all points and frames.
 struct PlumeRule {
   double temperature = 1.0, flux = 1.0;

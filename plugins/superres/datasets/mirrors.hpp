@@ -10,7 +10,7 @@ struct Mirror {
   bool x = false, z = false;
 };
 
-/// Of one sample in one step; a function of its arguments. `points`: along x.
+/// For one sample in one step; a function of its arguments. `points`: along x.
 Mirror mirror_of(std::uint64_t seed, std::int64_t sample, std::int64_t step, std::int64_t points);
 
 }  // namespace cambium::superres

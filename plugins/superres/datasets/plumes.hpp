@@ -30,7 +30,7 @@ class Plumes : public train::Dataset {
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
   std::vector<Citation> citations() const override;
 
-  /// What baselines without a network see; empty temperatures where b is not among `fields`.
+  /// Inputs of baselines without a network; empty temperatures where b is not among `fields`.
   PlumeImage image(std::int64_t id) const;
 
  private:

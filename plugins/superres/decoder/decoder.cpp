@@ -113,7 +113,7 @@ void Decoder<T>::unblend_latents(const Chunk& chunk, const T* by_input, T* laten
   }
 }
 
-/// What follows a layer: its nonlinear function, if it has one; count numbers in every stream.
+/// Successor of a layer: its nonlinear function, if it has one; count numbers in every stream.
 template <class T>
 void Decoder<T>::after(int layer, std::int64_t count, const T* z, T* a) const {
   if (shape_.is_plain(layer))

@@ -17,8 +17,8 @@ struct DecoderShape {
   /// (Blend::spline).
   bool carries = false;
   Activation activation = Activation::softplus;
-  /// Of layers that became products of two (with_ranks): the first has no nonlinear function behind it, the second does
-  /// not see the input. Empty where all layers are whole.
+  /// For layers that became products of two (with_ranks): the first has no nonlinear function behind it, the second
+  /// does not see the input. Empty where all layers are whole.
   std::vector<bool> plain, blind;
 
   /// The same with each layer (the output's last) a product of this width, 0 for a whole one.
@@ -40,7 +40,7 @@ struct DecoderShape {
   std::int64_t multiplications(int streams) const;
 };
 
-/// What the way back needs of the way there; memory is kept for the next call.
+/// Values that the backward pass needs of the forward pass; memory is kept for the next call.
 template <class T>
 struct DecoderTape {
   std::vector<T> z;  ///< (chunk, layer, streams, rows, width) before the nonlinear function

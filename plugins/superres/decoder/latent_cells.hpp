@@ -27,7 +27,7 @@ struct LatentCells {
   double spacing(int a, int node) const;
 };
 
-/// Of the axes of a grid, one spline for every latent vector.
+/// For the axes of a grid, one spline for every latent vector.
 std::array<SplineAxis, 3> splines_of(const LatentCells& cells);
 
 /// Where points lie among the cells: for every point 8 corners (or 64 splines), their latent vectors, and all that does

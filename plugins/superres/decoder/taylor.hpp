@@ -17,8 +17,8 @@ struct Taylor {
 
 /// From values (nodes) by differences over five nodes; the period is that of the cells.
 Taylor taylor_of(const LatentCells& cells, const std::vector<double>& values);
-/// Of a stream function with u = d psi/dz, w = -d psi/dx: its derivatives are u, w and their differences, its value the
-/// integral of u.
+/// For a stream function with u = d psi/dz, w = -d psi/dx: its derivatives are u, w and their differences, its value
+/// the integral of u.
 Taylor stream_function_of(const LatentCells& cells, const std::vector<double>& u, const std::vector<double>& w);
 
 /// Rows' values of all streams: (streams, rows, outputs), from one expansion per output. Node numbers of the query

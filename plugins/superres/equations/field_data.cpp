@@ -52,7 +52,7 @@ std::vector<double> squared_differences(const FieldData& data, std::size_t field
   return out;
 }
 
-/// Whether the last points along x lie as near to the first ones as neighbours do: twice their largest distance is not
+/// True if the last points along x lie as near to the first ones as neighbours do: twice their largest distance is not
 /// exceeded in any field. A cavity's walls differ by what lies between them.
 bool ends_meet(const FieldData& data) {
   if (data.nx() < 4) return true;  // too few to tell

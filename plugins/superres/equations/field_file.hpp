@@ -24,7 +24,7 @@ class FieldFile {
 
   /// t, x or z (y where the file calls it so). InputError when the file does not have it.
   std::vector<double> coordinate(int axis) const;
-  /// Whether x is periodic, where the file says so: the attribute `periodic` of /scales/x (ours), or the boundary
+  /// True if x is periodic, where the file says so: the attribute `periodic` of /scales/x (ours), or the boundary
   /// conditions along x of The Well.
   std::optional<bool> periodic() const;
   std::string name_of_axis(int axis) const;

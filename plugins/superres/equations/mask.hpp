@@ -17,7 +17,7 @@ using Hidden = std::vector<char>;
 /// whole.
 void fill_hidden(FieldData& data);
 
-/// What is hidden at other places: that of the nearest point along every axis.
+/// Values hidden at other positions: that of the nearest point along every axis.
 Hidden hidden_at(const FieldData& data, const std::array<std::vector<double>, 3>& places);
 
 /// Points of one frame, (x, z), at which one of these derivatives looks at a hidden point, and hidden ones. Empty where

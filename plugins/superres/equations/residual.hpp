@@ -18,7 +18,7 @@ struct Residual {
 /// the equation asks for a derivative in time and there are fewer than three frames.
 Residual residual_of(const Equation& equation, const FieldData& data);
 
-/// What exchanging two axes makes of it.
+/// Result of exchanging two axes.
 struct Exchange {
   int first = 0, second = 0;
   Residual residual;

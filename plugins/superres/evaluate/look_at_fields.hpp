@@ -8,7 +8,7 @@
 
 namespace cambium::superres {
 
-/// What a stage asks of the file of fields that its key `data` names, as read_fields() has it.
+/// Requirements of a stage on the file of fields that its key `data` names, as read_fields() has it.
 struct FieldsNeeded {
   std::string file;
   std::vector<std::string> names;

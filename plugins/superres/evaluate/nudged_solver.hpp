@@ -4,7 +4,7 @@
 
 namespace cambium::superres {
 
-/// What the solver has to know of the data, which follow its equations.
+/// Properties of the data that the solver must know, which follow its equations.
 struct Convected {
   double rayleigh = 0.0, prandtl = 1.0;
   Wall plates = Wall::no_slip;

@@ -5,12 +5,12 @@
 
 #include "plugins/superres/decoder/latent_cells.hpp"
 
-// What lies between the convolutions of the U-Net. Where nobody asks for gradients each function is one pass over its
+// Layers between the convolutions of the U-Net. Where nobody asks for gradients each function is one pass over its
 // numbers, in place where it can be; else, and for tensors that do not lie plainly in memory, Torch's own operators.
 // The numbers are those of these operators up to rounding.
 namespace cambium::superres {
 
-/// Whether the short passes are taken: no gradient is kept, float or double, one number behind the other.
+/// True if the short passes are taken: no gradient is kept, float or double, one number behind the other.
 bool answers_only(const torch::Tensor& x);
 
 /// The group normalisation of x (batch, channels, t, x, z), plus `beside` where given, without what is below 0 where

@@ -4,7 +4,7 @@
 
 namespace cambium::superres {
 
-/// What the networks of this plugin share: they read windows of coarse samples (samples/window.hpp) and answer with
+/// Common part of the networks of this plugin: they read windows of coarse samples (samples/window.hpp) and answer with
 /// fields at points. Fields are scaled to mean 0 and deviation 1 inside.
 class FlowNetwork : public train::TorchNetwork {
  public:

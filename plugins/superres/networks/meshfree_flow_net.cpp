@@ -147,7 +147,7 @@ std::vector<Taylor> MeshfreeFlowNet::expansions(const LatentCells& cells, const 
   return out;
 }
 
-/// What the decoder's outputs are at the nodes, if the coarse samples are all there is.
+/// Outputs of the decoder at the nodes, if the coarse samples are all there is.
 std::vector<std::vector<double>> MeshfreeFlowNet::node_values(const LatentCells& cells,
                                                               const torch::Tensor& coarse) const {
   auto out = scaled_samples(cells, coarse);
@@ -219,7 +219,7 @@ torch::Tensor MeshfreeFlowNet::decoded(const Asked& asked, const JetBasis& field
   return params_.plates ? kept_on_plates(jets, asked, basis) : jets;
 }
 
-/// What the decoder says, made to vanish on the plates, and the interpolation through samples and plates.
+/// Output of the decoder, made to vanish on the plates, and the interpolation through samples and plates.
 torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const Asked& asked,
                                               const JetBasis& basis) const {
   const auto& [batch, samples, latents, points, weights] = asked;

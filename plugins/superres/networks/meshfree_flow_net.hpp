@@ -65,8 +65,8 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
     std::optional<Decode<double>> full;
     explicit Laws(std::vector<Equation> of);
   };
-  /// What the decoder answers from, and where: (nodes of all samples, latent) and (samples, points, 3); its weights and
-  /// biases.
+  /// Inputs of the decoder, and their locations: (nodes of all samples, latent) and (samples, points, 3); its weights
+  /// and biases.
   struct Asked {
     const train::TorchBatch& batch;
     torch::Tensor samples, latents, points;

@@ -25,7 +25,7 @@ inline torch::Tensor smooth(Blend blend, const torch::Tensor& s) {
   return s.pow(4) * (35 - 84 * s + 70 * s * s - 20 * s.pow(3));
 }
 
-/// What the decoder says of `input` (rows, columns).
+/// Output of the decoder for `input` (rows, columns).
 inline torch::Tensor answer(const DecoderShape& shape, const torch::Tensor& input,
                             const std::vector<torch::Tensor>& weights) {
   torch::Tensor h;

@@ -8,7 +8,7 @@
 namespace cambium::superres {
 namespace {
 
-/// What a sample's fields point into.
+/// Target of a sample's fields.
 struct Memory {
   std::vector<float> coarse, values;
   std::array<std::vector<double>, 3> axis;

@@ -6,7 +6,7 @@
 
 namespace cambium::superres {
 
-/// What a network of this plugin reads. Along x a window as wide as a periodic domain wraps around; its axis then ends
+/// Inputs of a network of this plugin. Along x a window as wide as a periodic domain wraps around; its axis then ends
 /// with the first node once more, a period further on.
 ///   coarse   (fields, t, x, z) float32: coarse samples
 ///   t, x, z  float64: their coordinates

@@ -49,7 +49,7 @@ class MyNetwork : public train::Network, public train::ReadsFields {
   void restore(const std::string& state) override;
 
  private:
-  /// What the data say; the same on every rank, part of state().
+  /// Values of the data; the same on every rank, part of state().
   struct Scaling {
     std::vector<double> mean, scale;  ///< of each input
     double target_mean = 0.0, target_scale = 1.0;

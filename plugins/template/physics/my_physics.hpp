@@ -44,7 +44,7 @@ class MyPhysics : public Physics {
   std::vector<double> temperatures() const;
   int first_cell() const { return first_; }
 
-  // What a step consists of; public because a device compiler wants kernels in public functions.
+  // Parts of a step: public because a device compiler wants kernels in public functions.
   void exchange();  ///< the neighbours' outermost cells into the two ghosts
   void advance();   ///< one step
 

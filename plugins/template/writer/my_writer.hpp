@@ -24,7 +24,7 @@ class MyWriter : public Writer {
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;
   void finish(const State&) override;
-  /// What was observed so far goes into checkpoints, so that a resumed run averages over all of it.
+  /// Observations so far go into checkpoints, so that a resumed run averages over all of it.
   void save(io::Group& group) const override;
   void load(const io::Group& group) override;
   std::vector<std::string> files() const override { return {"my_writer.csv"}; }

@@ -7,7 +7,7 @@
 
 namespace cambium::torch_potential {
 
-/// What an archive says of itself: its extra files, its buffers and the arguments of its method `forward`.
+/// Header of an archive: its extra files, its buffers and the arguments of its method `forward`.
 struct ArchiveFacts {
   /// Who wrote it, which decides about the names of inputs: mace and nequip take `pos`, `edge_cell_shift` and
   /// `atom_types` (mace as exported for CP2K; allegro, too), mace_lammps `positions`, `shifts` and `node_attrs`.
@@ -49,7 +49,7 @@ class Archive {
   /// Not empty. InputError with Torch's sentence when the program fails, or where it gives only a total energy and the
   /// graph has nodes that are not owned.
   virtual ArchiveAnswer evaluate(const ArchiveGraph& graph, std::int64_t species) = 0;
-  /// What the archive itself says of the same graph, all nodes owned: its energy and forces, where it gives any.
+  /// Description of the same graph by the archive itself, all nodes owned: its energy and forces, where it gives any.
   virtual ArchiveDoubt compare(const ArchiveGraph& graph, std::int64_t species) = 0;
   /// "LibTorch 1.13.1 on cpu"
   virtual std::string place() const = 0;

@@ -29,7 +29,7 @@ double in_angstrom(const std::string& unit) {
   return unit == "nm" ? 10.0 : 1.0;
 }
 
-/// Whether a file lies in the folder of the run, of which the current stage's folder is a part.
+/// True if a file lies in the folder of the run, of which the current stage's folder is a part.
 bool in_run(const std::string& path, const Context& context) {
   std::error_code error;
   const fs::path stage = fs::weakly_canonical(fs::absolute(context.run_directory), error);

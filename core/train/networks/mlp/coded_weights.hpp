@@ -65,7 +65,7 @@ class CodedWeights {
   std::int64_t bytes() const {
     return bytes_;
   }  ///< of these matrices, with their scales, and by columns where that was used
-  /// Of all weights of the network, those that stay in float32 included.
+  /// For all weights of the network, those that stay in float32 included.
   std::int64_t bytes_of_all() const { return all_ - 4 * numbers_ + bytes_; }
   std::int64_t bytes_in_full() const { return all_; }
   /// "binary weights of 3 bits", for the log.
@@ -73,7 +73,7 @@ class CodedWeights {
 
  private:
   QuantizeParams params_;
-  /// What calibration watches: inputs of linear layers, in the order of their use.
+  /// Observer of calibration: inputs of linear layers, in the order of their use.
   struct Watch {
     bool all = false;  ///< every layer, and none is coded; else `layer` alone, behind those in `shift_`
     int layer = -1;

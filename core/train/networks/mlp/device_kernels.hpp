@@ -10,7 +10,7 @@ namespace cambium::train {
 // Kernels of a fully connected network. All arrays lie in the device's memory, rows x width, row-major; kernels are in
 // the order of ExecSpace and none is waited for. T is double or float.
 
-/// Whether the slope of an activation needs the sums before it; where it does not, values may take their place.
+/// True if the slope of an activation needs the sums before it; where it does not, values may take their place.
 bool slope_needs_sums(Mlp::Activation activation);
 
 /// sums += bias, and where there are `values`: values = activation(sums), or sums themselves where `plain`, rounded to

@@ -34,7 +34,7 @@ View<T*> part_of(const View<T*>& view, std::size_t first, std::size_t n) {
 
 template <class T>
 struct DeviceMlpLayers<T>::Memory {
-  /// Of one layer, wherever it lies on the device.
+  /// For one layer, wherever it lies on the device.
   struct At {
     T *weights, *bias;
   };

@@ -11,14 +11,14 @@
 
 namespace cambium::train {
 
-/// Whether this build's default back end has a memory that the host cannot reach.
+/// True if this build's default back end has a memory that the host cannot reach.
 bool kernels_have_own_memory();
 /// The name of that back end, such as "Cuda".
 std::string kernels_run_on();
 
-/// What MlpLayers and mlp_loss.hpp do, by kernels of the default back end in its memory (T is double or float). With
-/// weights of the host a batch goes up in one block, weights when they may have changed, gradients come down once a
-/// call, layer by layer, and of the loss one number. Memory is made for the largest batch so far and kept.
+/// The work of MlpLayers and mlp_loss.hpp, by kernels of the default back end in its memory (T is double or float).
+/// With weights of the host a batch goes up in one block, weights when they may have changed, gradients come down once
+/// a call, layer by layer, and of the loss one number. Memory is made for the largest batch so far and kept.
 template <class T>
 class DeviceMlpLayers {
  public:
@@ -36,7 +36,7 @@ class DeviceMlpLayers {
   /// From here on weights in the same place are the same ones until the next call, and go up once; false: each time.
   void weights_stay(bool stay);
   void forward(std::span<const TensorRef> weights, const ReadyCallback& ready = {});
-  /// Of the last forward pass, on the host: rows x outputs.
+  /// For the last forward pass, on the host: rows x outputs.
   const std::vector<T>& outputs();
   /// Sum over the rows of the loss, whose derivative times `weight` backward() takes up.
   double loss(double weight);
@@ -61,10 +61,10 @@ class DeviceMlpLayers {
   std::unique_ptr<Memory> memory_;
 };
 
-/// What an mlp keeps on the device between calls, and which weights lie there.
+/// Memory of an mlp on the device between calls, and which weights lie there.
 class MlpOnDevice {
  public:
-  /// What is known of weights until the next begin(): nothing, or that they stay during a step or an evaluation.
+  /// Cache about weights until the next begin(): nothing, or that they stay during a step or an evaluation.
   enum class Weights { change, of_step, of_evaluation };
   void begin(Weights weights);
   /// For a call that uses weights of that kind: others than begin() announced go up anew.
@@ -73,7 +73,7 @@ class MlpOnDevice {
   /// The passes, made at the first call.
   template <class T>
   DeviceMlpLayers<T>& passes(const Mlp::Params& params, const MlpShape& shape);
-  /// Whether this is the first question, and nothing went up, since begin().
+  /// True if this is the first question, and nothing went up, since begin().
   bool first() { return std::exchange(fresh_, false); }
   void forget() { double_.reset(), float_.reset(), samples.reset(); }
 

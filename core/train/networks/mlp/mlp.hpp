@@ -80,7 +80,7 @@ class Mlp : public Network, public GivesParity, public HasFactors, public ReadsF
   std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                               bool keep = false);
 
-  /// What the data say; part of state().
+  /// Statistics of the data; part of state().
   struct Scaling {
     std::vector<double> input_mean, input_scale, target_mean, target_scale;
     std::int64_t classes = 0;
@@ -96,7 +96,7 @@ class Mlp : public Network, public GivesParity, public HasFactors, public ReadsF
   const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };
 
-/// What is computed, once the data were looked at.
+/// Statistics computed once the data were looked at.
 MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling);
 
 }  // namespace cambium::train

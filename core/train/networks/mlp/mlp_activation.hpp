@@ -12,7 +12,7 @@ CAMBIUM_FN T normal_cdf(T x) {
   return T(0.5) * std::erfc(-x * T(std::numbers::sqrt2 / 2.0));
 }
 
-/// Of host and device alike.
+/// For host and device alike.
 template <class T>
 CAMBIUM_FN T activate(Mlp::Activation kind, T x) {
   switch (kind) {

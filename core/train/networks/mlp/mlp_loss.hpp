@@ -17,7 +17,7 @@ template <class T>
 void write_scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params, const Mlp::Scaling& scaling,
                          T* out);
 
-/// What the outputs shall be: scaled targets, rows x outputs, or of each row its class.
+/// Requested outputs: scaled targets, rows x outputs, or of each row its class.
 template <class T>
 void write_targets(std::span<const SamplePtr> samples, const Mlp::Params& params, const Mlp::Scaling& scaling, T* out);
 

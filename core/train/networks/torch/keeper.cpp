@@ -9,7 +9,7 @@ namespace ag = torch::autograd;
 
 namespace {
 
-/// Of the pass on this thread; Torch asks for hooks without saying for whom.
+/// For the pass on this thread; Torch asks for hooks without saying for whom.
 thread_local std::vector<Keeper*> keepers;
 
 /// One saved tensor: Torch hands it over, drops its own reference, and asks for it once more in the backward pass.

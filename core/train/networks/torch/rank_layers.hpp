@@ -26,14 +26,14 @@ class RankLayer : public torch::nn::Module {
  public:
   RankLayer(RankLayerShape shape, std::int64_t rank);
   torch::Tensor forward(const torch::Tensor& x);
-  /// Of a whole layer; of a product this is not defined.
+  /// For a whole layer; of a product this is not defined.
   const torch::Tensor& weight() const { return weight_; }
-  /// Of a product; factors that it does without are not defined.
+  /// For a product; factors that it does without are not defined.
   struct Factors {
     torch::Tensor enter, core, leave;
   };
   Factors factors() const;
-  /// Of either.
+  /// For either.
   torch::Tensor bias() const;
   /// Without names and numbers of parameters.
   FactorLayer layer() const;

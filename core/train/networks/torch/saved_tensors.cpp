@@ -178,7 +178,7 @@ torch::Tensor SavedTensors::unpack(const Entry& entry) {
   return out;
 }
 
-/// What arrives at a node, before it asks for what it saved.
+/// Gradient that arrives at a node, before it asks for what it saved.
 struct BeforeNode : ag::FunctionPreHook {
   BeforeNode(SavedTensors& t, std::string n) : to(t), name(std::move(n)) {}
   ag::variable_list operator()(const ag::variable_list& gradients) override {
@@ -196,7 +196,7 @@ struct BeforeNode : ag::FunctionPreHook {
   std::string name;
 };
 
-/// What it made: the gradient of its weights is the largest of those that end at a parameter.
+/// Origin: the gradient of its weights is the largest of those that end at a parameter.
 struct AfterNode : ag::FunctionPostHook {
   AfterNode(SavedTensors& t, std::vector<bool> w) : to(t), weights(std::move(w)) {}
   ag::variable_list operator()(const ag::variable_list& made, const ag::variable_list&) override {

@@ -12,12 +12,12 @@
 
 namespace cambium::train {
 
-/// What Torch saves for the backward pass while a Saving scope is open, compressed as soon as it is saved; the tensor
-/// itself is freed with its last user. Bounds follow from the error that they make in gradients (Jin et al., COMET,
-/// PVLDB 15, 2021): the error of an activation is even in [-e, e], and a weight's gradient sums n products of it with
-/// the loss's gradient L, so that its error has the deviation e sqrt(n R / 3) L_rms, with R the share of activations
-/// that are not zero (these stay exact). It is held at `share` of the mean absolute gradient of the same weights, as
-/// the step before knew n, R, L_rms and the gradient.
+/// Storage of what Torch saves for the backward pass while a Saving scope is open, compressed as soon as it is saved;
+/// the tensor itself is freed with its last user. Bounds follow from the error that they make in gradients (Jin et al.,
+/// COMET, PVLDB 15, 2021): the error of an activation is even in [-e, e], and a weight's gradient sums n products of it
+/// with the loss's gradient L, so that its error has the deviation e sqrt(n R / 3) L_rms, with R the share of
+/// activations that are not zero (these stay exact). It is held at `share` of the mean absolute gradient of the same
+/// weights, as the step before knew n, R, L_rms and the gradient.
 ///
 /// What only ReLU and maxima read in the backward pass is kept as signs. Integers are kept exactly; parameters, small
 /// arrays and other types as they are. One thread.
@@ -46,8 +46,8 @@ class SavedTensors : public Keeper {
     double bound = 0.0;                ///< of the last pass
     double present = 1.0;              ///< R
     double plain = 0.0, packed = 0.0;  ///< B of the last pass
-    /// Of the reader's weights, in the last pass: predicted deviation of the gradient's error at `bound`, mean absolute
-    /// gradient.
+    /// For the reader's weights, in the last pass: predicted deviation of the gradient's error at `bound`, mean
+    /// absolute gradient.
     double predicted = 0.0, gradient = 0.0;
     double error_per_bound = 0.0;
     std::vector<std::string> readers;

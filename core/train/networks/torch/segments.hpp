@@ -25,7 +25,7 @@ class ParameterViews {
   /// Weights are not numbers from now on, so that reading them shows; gradients are none.
   void hide_weights(std::size_t k);
   void hide_gradient(std::size_t k);
-  /// Whether the gradient is still the memory that was shown.
+  /// True if the gradient is still the memory that was shown.
   bool adds_in_place(std::size_t k) const {
     return parameters_[k].grad().defined() && parameters_[k].grad().data_ptr() == gradients_[k];
   }
@@ -50,8 +50,8 @@ class Segments : public Keeper {
   Segments(ParameterViews& views, std::vector<std::string> names, std::vector<int> first, Tell tell);
 
   void begin(std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready);
-  /// What is computed from here on reads the weights of this segment, and no longer those before. InternalError when it
-  /// was left.
+  /// Everything computed from here on reads the weights of this segment, and no longer those before. InternalError when
+  /// it was left.
   void enter(int segment);
   /// The end of the forward pass; `loss` may be undefined. backward() follows, then end().
   void turn(const torch::Tensor& loss);

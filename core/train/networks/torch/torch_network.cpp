@@ -65,7 +65,7 @@ class Autocast {
   bool on_;
 };
 
-/// What Torch throws, without its stack of calls.
+/// Text of an exception of Torch, without its stack of calls.
 template <class F>
 void calling_torch(F&& f) {
   try {

@@ -68,7 +68,7 @@ class TorchNetwork : public Network {
   virtual void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                        std::uint64_t seed) const;
 
-  /// What a host program gets, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
+  /// Output for a host program, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
   virtual std::vector<torch::Tensor> predict(const TorchBatch& /*batch*/) { return {}; }
 
   /// Names of the submodules whose weights loss() reads one after the other, each only between its enter() and the
@@ -82,7 +82,7 @@ class TorchNetwork : public Network {
   /// For networks that are HasFactors and whose layers RankLayers makes (rank_layers.hpp): what factor_layers() says.
   std::vector<FactorLayer> module_layers() const;
 
-  /// Whether loss() takes its parts through recomputed() when asked to.
+  /// True if loss() takes its parts through recomputed() when asked to.
   virtual bool can_recompute() const { return false; }
   bool recomputes() const { return recompute_; }
 

@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// Of the whole gradient, of which the ranks along the states' levels step a part each.
+/// For the whole gradient, of which the ranks along the states' levels step a part each.
 template <class T>
 double DividedStep::norm_of(BoundedGradient& bounded) {
   if (!bounded.bounds_norm()) return std::numeric_limits<double>::quiet_NaN();

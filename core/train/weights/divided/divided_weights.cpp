@@ -39,7 +39,7 @@ void DividedWeights::go_on() {
   windows_.advance();
 }
 
-/// What a network says while it computes a slice.
+/// Callbacks of a network while it computes a slice.
 ReadyCallback DividedWeights::callback() {
   const auto ready = [this](int tensor) {
     if (gradients_.ready(tensor)) go_on();
@@ -60,7 +60,7 @@ ReadyCallback DividedWeights::callback() {
   return ReadyCallback(ready, forward, backward, release);
 }
 
-/// What the others send and ask for while they compute, in their order.
+/// Rows that the others send and request while they compute, in their order.
 static void take_part_without_samples(const std::vector<int>& module_first, const ReadyCallback& callback) {
   const int modules = static_cast<int>(module_first.size()) - 1;
   for (int m = 0; m < modules; ++m) {
@@ -152,7 +152,7 @@ void DividedWeights::load(const std::function<void(Snapshot&)>& read) {
   if (in.has_best) copies_.take_best(in.best);
 }
 
-/// Of all direct weights, of a number of this rank's part. Collective.
+/// For all direct weights, of a number of this rank's part. Collective.
 double DividedWeights::share(double count) const {
   double sum[] = {count};
   for (int level = 0; level < parts_.partition.states; ++level)

@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-/// What is divided, gathered and sent together: lists of tensors in ascending order, every tensor in one of them.
+/// Unit of sharding, gathering and sending: lists of tensors in ascending order, every tensor in one of them.
 struct Grouping {
   std::vector<std::vector<int>> tensors;
   std::vector<int> modules;  ///< of each list; -1 for small tensors, and for all of a network without modules

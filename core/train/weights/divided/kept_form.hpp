@@ -15,7 +15,7 @@ struct KeptForm {
 
   /// Weights can be used where they lie.
   bool plain() const { return kept == real && !packed; }
-  /// Of elements of the layout.
+  /// For elements of the layout.
   std::int64_t bytes(Interval part) const;
   /// From the kept form to the network's precision.
   void to_real(const std::byte* from, Interval part, std::byte* to) const;

@@ -24,7 +24,7 @@ Interval share_of(const Mesh& mesh, Interval whole, int depth);
 /// Ranks in the first `depth` levels.
 std::int64_t parts_of(const Mesh& mesh, int depth);
 
-/// What exchanges need.
+/// Inputs of exchanges.
 struct Wires {
   const Mesh& mesh;
   Traffic& traffic;

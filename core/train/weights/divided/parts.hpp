@@ -14,7 +14,7 @@
 
 namespace cambium::train {
 
-/// What a divided model sends and waits for, and whose rounding its messages have.
+/// Messages and waits of a divided model, and whose rounding its messages have.
 class Exchanges : public Communication {
  public:
   void begin_step(std::uint64_t seed, std::int64_t step) override {
@@ -24,7 +24,7 @@ class Exchanges : public Communication {
   Traffic& counts() { return traffic_; }
   /// Nothing was computed since this time (s).
   void waited_since(double start);
-  /// Of one group's messages: `purpose` 0 for gradients, 1 for new weights, 2 for weights on their way to a module.
+  /// For one group's messages: `purpose` 0 for gradients, 1 for new weights, 2 for weights on their way to a module.
   lowp::RoundingAddress address(int group, int purpose) const;
 
  private:
@@ -56,7 +56,7 @@ struct DivideSettings {
   std::optional<Average> average = {};
 };
 
-/// What this rank holds of a divided model, and where.
+/// Part of a divided model on this rank, and its locations.
 ///
 /// The unit is a group: the larger tensors of one module of the network; small tensors make a group whose weights are
 /// never divided. Split optimizers keep weights and gradients in bfloat16 where the network names its modules; sums of
@@ -70,7 +70,7 @@ struct DividedParts {
   /// This rank's part of a group at so many levels, and the part that it steps.
   Interval share(const DividedGroup& g, int depth) const { return share_of(mesh, g.whole, depth); }
   Interval stepped(const DividedGroup& g) const { return share(g, partition.states); }
-  /// What is kept of a group, and the stepped part within that.
+  /// Stored part of a group, and the stepped part within that.
   std::byte* weights_of(const DividedGroup& g) { return weights.data() + g.weights_at; }
   std::byte* gradients_of(const DividedGroup& g) { return gradients.data() + g.gradients_at * size_of(form.kept); }
   std::byte* stepped_weights_of(const DividedGroup& g);

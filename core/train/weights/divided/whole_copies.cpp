@@ -36,7 +36,7 @@ WholeCopy WholeCopies::best() {
 
 WholeCopy WholeCopies::state(std::size_t k) { return whole_of_states(parts_.states[k], parts_.infos[k].dtype); }
 
-/// Of what lies in the order of the states.
+/// For what lies in the order of the states.
 WholeCopy WholeCopies::whole_of_states(const Block& states, DType dtype) {
   return whole_of(dtype, [&](const DividedGroup& g, std::byte* into) {
     const Interval mine = parts_.stepped(g);

@@ -1,4 +1,4 @@
-// What a table holds is what samples give, by the names of its columns; what it lacks is said with its place.
+// A table holds the values of samples, by the names of its columns; what it lacks is said with its place.
 #include <unistd.h>
 
 #include <cstdio>
