@@ -61,6 +61,7 @@ RUNS = {
     "levels": ("submatrix/diamond_levels.yaml", "submatrix", ["stages[4].density_matrix.output=[density, charges, sizes]"], []),
     "copper": ("deepmd/copper.yaml", "deepmd", [], []),
     "archive": ("pretrain/archive.yaml", "superres pretrain", [], []),
+    "filters": ("assimilate/convection.yaml", "superres assimilate", [], []),
     "structure": ("cosmo/structure_growth.yaml", "cosmo", [], ["matter.h5"]),
 }
 folders = {}

@@ -12,7 +12,7 @@ def filters_of(file):
     return [name for name in file if isinstance(file[name], h5py.Group) and "rmse_a" in file[name]]
 
 
-def draw_series(file, path):
+def series_figure(file):
     """Error and spread of every filter over time, and rank histograms of ensembles."""
     names = filters_of(file)
     ranked = [name for name in names if "rank_histogram" in file[name]]
@@ -32,11 +32,10 @@ def draw_series(file, path):
             below.bar(np.arange(len(counts)), counts * len(counts) / max(1, counts.sum()), width=1.0, color=f"C{names.index(name)}")
             below.axhline(1.0, color="k", lw=0.6)
             below.set(title=name, xlabel="rank", ylabel="frequency" if k == 0 else None)
-        figure.savefig(path)
-        plt.close(figure)
+    return figure
 
 
-def draw_fields(file, path):
+def fields_figure(file):
     """The last instant: truth with the observed places, what each filter makes of it, and what it gets wrong."""
     x, z = file["x"][:], file["z"][:]
     field = "b" if "b" in file["truth"] else sorted(file["truth"])[0]
@@ -64,18 +63,35 @@ def draw_fields(file, path):
             axes.set(xlabel="x")
         figure.colorbar(left, ax=grid[:, 0], label=field, shrink=0.6)
         figure.colorbar(right, ax=grid[1:, 1], label="error", shrink=0.6)
-        figure.savefig(path)
-        plt.close(figure)
+    return figure
+
+
+def figures(path):
+    """Error, spread and rank histograms; of models with two dimensions the last analysis, too."""
+    with h5py.File(path) as file, plt.rc_context(STYLE):
+        out = {"filters.png": series_figure(file)}
+        if len(file["z"]) > 1:
+            out["fields.png"] = fields_figure(file)
+    return out
 
 
 def pictures(folder, scratch):
-    """Error, spread and rank histograms; of models with two dimensions the last analysis, too."""
-    if not (folder / "assimilation.h5").exists():
+    """What figures() draws of a stage assimilate."""
+    path = folder / "assimilation.h5"
+    if not path.exists():
         return []
-    out = [scratch / "filters.png"]
-    with h5py.File(folder / "assimilation.h5") as file:
-        draw_series(file, out[0])
-        if len(file["z"]) > 1:
-            out.append(scratch / "fields.png")
-            draw_fields(file, out[1])
+    out = []
+    for name, figure in figures(path).items():
+        out.append(scratch / name)
+        figure.savefig(out[-1])
+        plt.close(figure)
     return out
+
+
+def view(path, names):
+    """The last analysis beside the truth; of models without a plane the series of every filter."""
+    if names or path.name != "assimilation.h5":
+        return None
+    from cambium_views import Whole
+
+    return Whole(lambda: list(figures(path).values())[-1])
