@@ -25,8 +25,9 @@ class Dftb : public Potential, public Checked {
 
   void bind(std::span<const Species> species) override;
   void examine(Check& check) override;  ///< says what an atom's forces take: much more than a classical potential's
-  /// Of the neighbour list, which is not used: all atoms are gathered. Short, so that small cells can be divided.
-  double cutoff() const override { return 2.0; }
+  /// Of the neighbour list, which is not used: all atoms are gathered. Short, so that small cells can be divided, but
+  /// long enough to see whether atoms have neighbours at all.
+  double cutoff() const override { return 3.5; }
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;

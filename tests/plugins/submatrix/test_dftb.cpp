@@ -333,7 +333,7 @@ TEST_CASE("the potential gives energy, forces and virial of the free energy in m
       c.positions[a][k] = atoms.x[3 * a + k] * angstrom_per_bohr;
     }
   }
-  test::PeriodicSystem system(c.box, c.positions, atoms.type, 3.0, species);
+  test::PeriodicSystem system(c.box, c.positions, atoms.type, 4.0, species);
   NeighborList list;
   build_neighbors(system.particles, potential.cutoff(), 0.5, list);
   const auto found = test::evaluate(potential, system, list, world, {true, false});
