@@ -102,6 +102,29 @@ def rows_of(step, batch):
     return np.arange(step * batch, (step + 1) * batch) % SAMPLES
 
 
+class NAdam:
+    """torch.optim.NAdam of PyTorch 2: that of 1.13 counts the momentum coefficient of a step twice in the next product."""
+
+    def __init__(self, parameters, rate, betas, psi, eps=1e-8):
+        self.parameters, self.rate, self.betas, self.psi, self.eps, self.step_, self.product = parameters, rate, betas, psi, eps, 0, 1.0
+        self.means = [(torch.zeros_like(p), torch.zeros_like(p)) for p in parameters]
+
+    def zero_grad(self):
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self):
+        self.step_ += 1
+        now, after = (self.betas[0] * (1 - 0.5 * 0.96 ** (t * self.psi)) for t in (self.step_, self.step_ + 1))
+        self.product *= now
+        for p, (mean, square) in zip(self.parameters, self.means):
+            mean.mul_(self.betas[0]).add_(p.grad, alpha=1 - self.betas[0])
+            square.mul_(self.betas[1]).addcmul_(p.grad, p.grad, value=1 - self.betas[1])
+            below = (square / (1 - self.betas[1] ** self.step_)).sqrt() + self.eps
+            p -= self.rate * ((1 - now) / (1 - self.product) * p.grad + after / (1 - self.product * after) * mean) / below
+
+
 def optimizer_of(name, module, rate):
     """The optimizers of test_torch_script.py, whose decks have the same keys."""
     parameters = list(module.parameters())
@@ -110,7 +133,7 @@ def optimizer_of(name, module, rate):
     if name == "rmsprop":
         return torch.optim.RMSprop(parameters, lr=rate, alpha=0.9, eps=1e-6, momentum=0.5, centered=True)
     if name == "nadam":
-        return torch.optim.NAdam(parameters, lr=rate, betas=(0.8, 0.99), momentum_decay=0.01)
+        return NAdam(parameters, rate, (0.8, 0.99), 0.01)
     if name == "groups":
         biases = [p for n, p in module.named_parameters() if n.endswith("bias")]
         frozen = [p for n, p in module.named_parameters() if n == "layers.0.weight"]

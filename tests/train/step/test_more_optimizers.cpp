@@ -252,6 +252,7 @@ TEST_CASE("groups that no parameter belongs to, and rates that are none, are ref
   CHECK(refusal({{.match = "*.gain"}}) ==
         "optimizer.groups: no parameter of the network is named like '*.gain'; it has: first.weight, first.bias, "
         "second.weight, second.bias, scale, tall.weight");
-  CHECK(detail::betas_problem({0.9, 0.99}).empty());
-  CHECK(detail::betas_problem({0.9, 1.0}) == "betas: 1 is no decay rate; give numbers from 0 to below 1");
+  CHECK(cambium::train::detail::betas_problem({0.9, 0.99}).empty());
+  CHECK(cambium::train::detail::betas_problem({0.9, 1.0}) ==
+        "betas: 1 is no decay rate; give numbers from 0 to below 1");
 }
