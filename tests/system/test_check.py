@@ -97,7 +97,7 @@ class Check(unittest.TestCase):
             file.write(text)
         code, _, error = program.run("check", deck, "run.directory=" + run)
         self.assertEqual(code, 2)
-        self.assertIn("deck.yaml:12:58: stages[0].simulate.output[0].r_max: rdf: r_max = 11 Å is more than half", error)
+        self.assertIn("deck.yaml:12:64: stages[0].simulate.output[0].r_max: rdf: r_max = 11 Å is more than half", error)
         self.assertIn("deck.yaml:15:25: stages[1].simulate.structure.file: stage 1 (simulate) will not write 'restart.410.h5', but one such file "
                       "every 200 steps, up to step 400", error)
         self.assertIn(f"2 problems in {deck}", error)
