@@ -92,7 +92,7 @@ class Check(unittest.TestCase):
     def test_all_problems_at_once_with_their_places(self):
         deck, run = self.deck("places")
         with open(deck, encoding="utf-8") as file:
-            text = file.read().replace("from: 300", "from: 300, r_max: 11").replace("restart.400", "restart.410")
+            text = file.read().replace("start_step: 300", "start_step: 300, r_max: 11").replace("restart.400", "restart.410")
         with open(deck, "w", encoding="utf-8") as file:
             file.write(text)
         code, _, error = program.run("check", deck, "run.directory=" + run)
