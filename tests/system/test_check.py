@@ -92,12 +92,12 @@ class Check(unittest.TestCase):
     def test_all_problems_at_once_with_their_places(self):
         deck, run = self.deck("places")
         with open(deck, encoding="utf-8") as file:
-            text = file.read().replace("from: 300", "from: 300, r_max: 11").replace("restart.400", "restart.410")
+            text = file.read().replace("start_step: 300", "start_step: 300, r_max: 11").replace("restart.400", "restart.410")
         with open(deck, "w", encoding="utf-8") as file:
             file.write(text)
         code, _, error = program.run("check", deck, "run.directory=" + run)
         self.assertEqual(code, 2)
-        self.assertIn("deck.yaml:12:58: stages[0].simulate.output[0].r_max: rdf: r_max = 11 Å is more than half", error)
+        self.assertIn("deck.yaml:12:64: stages[0].simulate.output[0].r_max: rdf: r_max = 11 Å is more than half", error)
         self.assertIn("deck.yaml:15:25: stages[1].simulate.structure.file: stage 1 (simulate) will not write 'restart.410.h5', but one such file "
                       "every 200 steps, up to step 400", error)
         self.assertIn(f"2 problems in {deck}", error)
