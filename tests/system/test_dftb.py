@@ -116,6 +116,12 @@ class Dftb(unittest.TestCase):
             self.assertLess(abs(error), 1000 * HARTREE * eps)
         self.assertLess(worst[1e-5], 1e-4)
 
+    def test_submatrices_on_ranks(self):
+        deck = os.path.join(program.SOURCE, "inputs", "submatrix", "dftb.yaml")
+        code, out, error = program.run("run", deck, f"run.directory={program.fresh('dftb_ranks')}", "stages[0].dftb.solver=submatrix", ranks=2, cwd=program.SOURCE)
+        self.assertEqual(code, 2, out + error)
+        self.assertIn("solver submatrix of dftb runs on one rank; start one, or write solver: dense", error)
+
     def test_dynamics(self):
         """The deck: relaxed, then at constant energy on one rank and on two."""
         deck = os.path.join(program.SOURCE, "inputs", "submatrix", "dftb.yaml")
