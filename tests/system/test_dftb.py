@@ -98,6 +98,30 @@ class Dftb(unittest.TestCase):
         self.assertLess(abs(forces - numpy.array(numbers("H3", "forces")).reshape(-1, 3)).max(), 1e-7)
         self.assertLess(abs(1.0 - charges - numpy.array(numbers("H3", "orbital_charges"))).max(), 1e-6)
 
+    def test_submatrices(self):
+        """Eight molecules of CH4: the dense solver, and submatrices."""
+        folder = os.path.join(program.SOURCE, "inputs", "submatrix", "hc")
+        molecule = numpy.array([[0, 0, 0], [1, 1, 1], [-1, -1, 1], [-1, 1, -1], [1, -1, -1]]) * 2.08 / 3**0.5
+        x = numpy.concatenate([molecule + 8.0 * numpy.array([i, j, k]) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        x += 0.1 * numpy.random.default_rng(5).uniform(-1, 1, x.shape)
+        arguments = (folder, {"C": "p", "H": "s"}, 8 * ["C", "H", "H", "H", "H"], x, 16.0 * numpy.eye(3))
+        dense, charges, forces = self.single_point("dense", *arguments, tolerance=1e-7)
+        worst = {}
+        for eps in (1e-3, 1e-5):
+            found, other, slopes = self.single_point("submatrix", *arguments, tolerance=1e-7, solver="submatrix", eps=eps)
+            error = 1000 * HARTREE * (found["mermin_energy"] - dense["mermin_energy"]) / 40
+            worst[eps] = abs(slopes - forces).max()
+            print(f"eps {eps}: energy {error:.4f} meV/atom (estimated {found['energy_error']:.4f}), charges {abs(other - charges).max():.1e}, "
+                      f"forces {worst[eps]:.1e} hartree/bohr")
+            self.assertLess(abs(error), 1000 * HARTREE * eps)
+        self.assertLess(worst[1e-5], 1e-4)
+
+    def test_submatrices_on_ranks(self):
+        deck = os.path.join(program.SOURCE, "inputs", "submatrix", "dftb.yaml")
+        code, out, error = program.run("run", deck, f"run.directory={program.fresh('dftb_ranks')}", "stages[0].dftb.solver=submatrix", ranks=2, cwd=program.SOURCE)
+        self.assertEqual(code, 2, out + error)
+        self.assertIn("solver submatrix of dftb runs on one rank; start one, or write solver: dense", error)
+
     def test_dynamics(self):
         """The deck: relaxed, then at constant energy on one rank and on two."""
         deck = os.path.join(program.SOURCE, "inputs", "submatrix", "dftb.yaml")
@@ -108,7 +132,7 @@ class Dftb(unittest.TestCase):
             self.assertEqual(code, 0, out + error)
             with open(os.path.join(run, "simulate_2", "thermo.csv")) as file:
                 rows = list(csv.reader(file))
-            total = next(k for k, name in enumerate(rows[0]) if name.startswith("energy"))
+            total = next(k for k, name in enumerate(rows[0]) if name.startswith("conserved"))
             energies = [float(row[total]) for row in rows[1:]]
             print(f"{ranks} ranks: total energy {energies[0]} to {energies[-1]} eV")
             self.assertLess(max(energies) - min(energies), 2e-3)

@@ -1,6 +1,4 @@
-// DFTB2: forces and virial as slopes of the Mermin energy, ranks, k-points, submatrices, fillings and mixers.
-#include <iostream>
-
+// DFTB2: forces and virial as slopes of the Mermin energy, k-points, fillings and mixers.
 #include "core/base/constants.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/submatrix/potentials/dftb.hpp"
@@ -98,27 +96,6 @@ void check_virial(const Case& c, test::World& world) {
       const double slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
       CHECK(at.virial[3 * a + b] == Approx(-slope).margin(1e-6));
     }
-}
-
-/// Tetrahedral CH4 molecules, turned at random, cells^3 of them.
-DftbAtoms methane(int cells) {
-  DftbAtoms out;
-  constexpr double a = 8.0, bond = 2.08;
-  for (int x = 0; x < cells; ++x)
-    for (int y = 0; y < cells; ++y)
-      for (int z = 0; z < cells; ++z)
-        for (int s = 0; s < 5; ++s) {
-          const Random4 random(3, Stream::lattice_noise, out.type.size(), 0);
-          const double way[5][3] = {{0, 0, 0}, {1, 1, 1}, {-1, -1, 1}, {-1, 1, -1}, {1, -1, -1}};
-          const double home[3] = {a * x, a * y, a * z};
-          for (int k = 0; k < 3; ++k)
-            out.x.push_back(home[k] + bond / std::sqrt(3.0) * way[s][k] + 0.2 * (random.uniform(k) - 0.5));
-          out.type.push_back(s == 0 ? 0 : 1);
-          out.tag.push_back(std::ssize(out.type));
-        }
-  for (std::size_t k = 0; k < 3; ++k) out.cell[k][k] = a * cells;
-  out.volume = std::pow(a * cells, 3);
-  return out;
 }
 
 }  // namespace
@@ -232,33 +209,6 @@ TEST_CASE("fillings: electrons, degenerate levels, entropy as the derivative") {
       CHECK(slope == Approx(2.0 * at.f[k]).margin(1e-8));
     }
   }
-}
-
-TEST_CASE("submatrices: the energy and forces of the dense solver, with an error that the estimate covers") {
-  test::World world;
-  auto k = keys(true);
-  k.slater_koster.directory = CAMBIUM_SOURCE_DIR "/inputs/submatrix/hc";
-  k.shells = {{"C", "p"}};
-  k.tolerance = 1e-7;
-  const DftbState dense = Case(methane(2), k).run(world);
-  k.solver = DftbKeys::Solver::submatrix;
-  double before = 1e9;
-  for (double eps : {1e-3, 1e-5}) {
-    k.eps = eps;
-    const DftbState sub = Case(methane(2), k).run(world);
-    const double error = 27211.386 * (sub.mermin - dense.mermin) / 40.0;
-    double worst = 0.0;
-    for (std::size_t i = 0; i < dense.forces.size(); ++i)
-      worst = std::max(worst, std::abs(dense.forces[i] - sub.forces[i]));
-    REQUIRE(sub.error);
-    std::cout << "eps " << eps << ": submatrices of " << sub.mean_dimension << " of " << dense.functions
-              << " functions, energy " << error << " meV/atom (estimated " << -27211.386 * sub.error->energy_change
-              << " +- " << 27211.386 * sub.error->margin << "), worst force " << worst << " hartree/bohr\n";
-    CHECK(worst < before);
-    before = worst;
-    CHECK(std::abs(error) < 27211.386 * eps);
-  }
-  CHECK(before < 1e-4);
 }
 
 TEST_CASE("what cannot be computed is refused") {
