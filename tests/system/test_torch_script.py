@@ -172,7 +172,7 @@ class Scripted(unittest.TestCase):
     def test_options_of_the_layer(self):
         for extra in ("accumulate: 2", "average: {decay: 0.9}", "activations: {keep: compressed}", "clip: {norm: 0.5}",
                       "hold_out: 0.25\n      validate: {every: 5}"):
-            self.trained("cnn", "options", precision="float32", extra=extra)
+            self.trained("cnn", "options", precision="float32", batch=36, extra=extra)
         self.trained("mlp", "options", precision="bfloat16")
 
 
