@@ -294,7 +294,7 @@ void ClassifyNodes::open_splits(Context& context) {
     const auto* samples = storage_of<NodeSamples>(*split.data->read(first).front());
     if (!samples)
       throw KeyError("classify_nodes.dataset.type", "dataset",
-                     "classify_nodes judges nodes of a graph; give a dataset of type graph");
+                     "classify_nodes evaluates nodes of a graph; give a dataset of type graph");
     split.graph = samples->graph;
     split.nodes = samples->nodes;
     if (graphs && graphs->sees_each_split()) count = split.graph->splits;
