@@ -151,8 +151,8 @@ static AtomState state_of(const Tensor& all) {
   return out;
 }
 
-/// Correction of the network to the reference, (molecules), in units of deviation_. `again`: interactions keep only what
-/// they read, for the backward pass to compute them again.
+/// Correction of the network to the reference, (molecules), in units of deviation_. `again`: interactions keep only
+/// what they read, for the backward pass to compute them again.
 Tensor MessagePassing::rest(const MoleculeBatch& m, bool again) {
   const auto pairs = pair_geometry(m.position, m.first, m.second, params_.cutoff, params_.radial);
   enter(0);
