@@ -63,7 +63,7 @@ TEST_CASE("real fields: corrected streams of the size of SZ3's are nearer to the
        {Case{"viscous_fingers/run01_040", 1, 5.0}, {"viscous_fingers/run01_040", 0, 5.0}, {"era_interim/u", 1, 1.4}})
     for (const auto& field : fields) {
       if (field.name != c.name) continue;
-      const auto& rival = field.rivals[c.rival];
+      const auto& rival = field.baselines[c.rival];
       const auto p = of_size(field, rival.bound, 4.0 * static_cast<double>(field.values.size()) / rival.ratio);
       INFO(field.name << " at SZ3's size for " << rival.bound << ": " << p.psnr << " dB, SZ3 " << rival.psnr);
       CHECK(p.report.kept);
@@ -73,7 +73,7 @@ TEST_CASE("real fields: corrected streams of the size of SZ3's are nearer to the
 
 TEST_CASE("real fields: corrections are never worse than the plain codec with as many bytes", "[data]") {
   for (const auto& field : measured_fields("what corrections are worth"))
-    for (const auto& rival : field.rivals) {
+    for (const auto& rival : field.baselines) {
       const auto p = enhanced(field, rival.bound);
       INFO(field.name << " at " << rival.bound << ": " << p.report.text());
       CHECK(p.worst <= 1.0);

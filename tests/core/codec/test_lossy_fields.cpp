@@ -39,7 +39,7 @@ Result learned(const MeasuredField& field, LossyBound bound) {
 
 TEST_CASE("real fields: the bound holds, and no mode of SZ3 makes them smaller", "[data]") {
   for (const auto& field : measured_fields("lossy codec on real fields"))
-    for (const auto& rival : field.rivals) {
+    for (const auto& rival : field.baselines) {
       const LossyBound bound{LossyBound::Kind::relative, rival.bound};
       for (auto predictor : {LossyPredictor::interpolation, LossyPredictor::lorenzo})
         CHECK(compress(field, bound, predictor).worst <= 1.0);
@@ -60,7 +60,7 @@ TEST_CASE("real fields: at equal PSNR, streams half as long as ZFP's in the mean
   double ours = 0.0, zfp = 0.0;
   int longer = 0;
   for (const auto& field : measured_fields("lossy codec beside ZFP"))
-    for (const auto& rival : field.rivals) {
+    for (const auto& rival : field.baselines) {
       const LossyBound bound{LossyBound::Kind::psnr, rival.psnr};
       const auto a = compress(field, bound, LossyPredictor::automatic);
       const auto b = compress(field, bound, LossyPredictor::zfp);
