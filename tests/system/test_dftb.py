@@ -111,16 +111,14 @@ class Dftb(unittest.TestCase):
             found, other, slopes = self.single_point("submatrix", *arguments, tolerance=1e-7, solver="submatrix", eps=eps)
             error = 1000 * HARTREE * (found["mermin_energy"] - dense["mermin_energy"]) / 40
             worst[eps] = abs(slopes - forces).max()
+            for ranks in (2, 4):
+                shared, _, pulls = self.single_point("submatrix", *arguments, ranks=ranks, tolerance=1e-7, solver="submatrix", eps=eps)
+                self.assertAlmostEqual(shared["mermin_energy"], found["mermin_energy"], delta=1e-9)
+                self.assertLess(abs(pulls - slopes).max(), 1e-8)
             print(f"eps {eps}: energy {error:.4f} meV/atom (estimated {found['energy_error']:.4f}), charges {abs(other - charges).max():.1e}, "
                       f"forces {worst[eps]:.1e} hartree/bohr")
             self.assertLess(abs(error), 1000 * HARTREE * eps)
         self.assertLess(worst[1e-5], 1e-4)
-
-    def test_submatrices_on_ranks(self):
-        deck = os.path.join(program.SOURCE, "inputs", "submatrix", "dftb.yaml")
-        code, out, error = program.run("run", deck, f"run.directory={program.fresh('dftb_ranks')}", "stages[0].dftb.solver=submatrix", ranks=2, cwd=program.SOURCE)
-        self.assertEqual(code, 2, out + error)
-        self.assertIn("solver submatrix of dftb runs on one rank; start one, or write solver: dense", error)
 
     def test_dynamics(self):
         """The deck: relaxed, then at constant energy on one rank and on two."""

@@ -87,9 +87,6 @@ GroundState::GroundState(const DftbAtoms& atoms, const DftbParameters& parameter
         "dftb.charge.range", "charge",
         fmt::format("charge {} leaves {} electrons, but the functions hold 0 to {}", keys.charge, electrons_, most));
   if (keys.self_consistent) interaction_.emplace(atoms, hubbard, integrals_.ranges, context.comm.rank());
-  if (keys.solver == DftbKeys::Solver::submatrix && context.comm.size() > 1)
-    throw KeyError("dftb.solver.ranks", "solver",
-                   "solver submatrix of dftb runs on one rank; start one, or write solver: dense");
   if (keys.solver == DftbKeys::Solver::submatrix)
     solver_ = make_submatrix_solver(integrals_, electrons_, keys.filling, {keys.eps, keys.error_sample}, context);
   else
