@@ -236,7 +236,7 @@ stages:
 table.file("dftb.yaml", DFTB)
 B = "stages[0].dftb."
 says(("there is no file set/C-C.skf for the pair C and C; name the folder of a set that has it, and its separator and suffix", ""), deck="dftb.yaml")
-SET = B + "slater_koster.directory=" + os.path.join(os.environ["CAMBIUM_SOURCE"], "inputs", "submatrix", "hc")
+SET = B + "slater_koster.directory=" + os.path.join(os.path.abspath(__file__).split("/tests/")[0], "inputs", "submatrix", "hc")
 says("shells names H, which the structure does not have; leave it out", SET, B + "shells={H: s}", deck="dftb.yaml")
 says("shells gives C an f shell; dftb has s, p and d shells. Name a set without f, or s, p or d", SET, B + "shells={C: f}", deck="dftb.yaml")
 says("k_points has a grid and a list; leave one of them out", SET, B + "k_points={grid: [2, 2, 2], list: [[0, 0, 0, 1]]}", deck="dftb.yaml")

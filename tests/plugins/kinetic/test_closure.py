@@ -31,7 +31,7 @@ def rates(name, stage, closure):
         fluid = json.loads(json.dumps(stage))
         fluid["simulate"]["parameters"]["k"] = k
         fluid["simulate"]["closure"] = closure
-        fluid["simulate"]["end_time"] = fluid["simulate"]["growth_rate"]["to"] = 60 if k == 0.3 else 20
+        fluid["simulate"]["end_time"] = fluid["simulate"]["growth_rate"]["end_time"] = 60 if k == 0.3 else 20
         fluid["simulate"].pop("thermo")
         fluids.append(fluid)
     folder, out = finished(name, {"run": {"name": name}, "plugins": ["kinetic"], "stages": fluids})

@@ -139,7 +139,7 @@ TEST_CASE("a resolved deck of tune, in which every default is written, is read a
     return deck::parse(deck::resolved(deck::parse(yaml, "test"), entry->schema, stage.registry), "resolved");
   };
   const auto keys = resolved(deck_of(small, "trials: 2, halving: {rungs: 1}"));
-  CHECK(keys["train"]["models"].text() == "1");
+  CHECK(keys["train"]["ensemble_size"].text() == "1");
   CHECK_NOTHROW(stage.registry.make<Task>("tune", keys, stage.context));
   CHECK(deck::to_yaml(resolved(deck::to_yaml(keys))) == deck::to_yaml(keys));
   // No validation is none, written or filled in.
