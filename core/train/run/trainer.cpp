@@ -228,7 +228,7 @@ std::vector<double> Trainer::measure_with_labels(const std::vector<TermInfo>& me
   if (!left.empty() && !std::exchange(said_what_measures_, true))
     context_.log.warn(fmt::format(
         "the validation samples have no labels of {}, by which the best model is chosen: it is chosen by {} "
-        "(validate.measure)",
+        "(validate.metric_weights)",
         missing, left));
   return weights;
 }

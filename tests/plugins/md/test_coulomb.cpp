@@ -223,6 +223,9 @@ TEST_CASE("charges of atoms come from a file, by id") {
       << "salt\n\n1 atoms\n1 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nAtoms\n\n1 1 0 0 0\n";
   CHECK(message([&] { Coulomb(params, world.context); }) ==
         data + ": its section Atoms has no charges, those of atom style charge or full; give charges by species");
+  params.charges_from = path;
+  c.potential = std::make_unique<Coulomb>(params, world.context);
+  c.potential->bind(c.species);
   c.positions.resize(14);
   c.types.resize(14);
   auto fewer = c.system();

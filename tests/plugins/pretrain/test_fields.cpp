@@ -152,7 +152,7 @@ TEST_CASE("moments are chosen by number, partners are the next that are taken, a
   try {
     none.open(world.context);
   } catch (const InputError& error) {
-    refused = std::string(error.what()).find("5 moments, none of which is taken") != std::string::npos;
+    refused = std::string(error.what()).find("5 snapshots, none of which is taken") != std::string::npos;
   }
   CHECK(refused);
 }
