@@ -8,7 +8,7 @@ import program
 STAGE, SETS = "stages[4].density_matrix.", "stages[0].local_spectra.sets"
 SMALL = [f"{SETS}[0].frames=40", f"{SETS}[1].frames=2", f"{SETS}[2].frames=8", f"{SETS}[3].frames=1", f"{SETS}[4].frames=8", f"{SETS}[5].frames=1",
          f"{SETS}[5].matrices.tight_binding.lattice.cells=[3, 3, 4]", "stages[1].train.steps=1500", "stages[1].train.validate.every=250",
-         STAGE + "matrices.tight_binding.lattice.cells=[3, 3, 3]", STAGE + "matrices.tight_binding.reach=5"]
+         STAGE + "matrices.tight_binding.lattice.cells=[3, 3, 3]", STAGE + "matrices.tight_binding.localisation_radius=5"]
 AGAIN = """
 run: {name: again, seed: 1}
 plugins: [submatrix]

@@ -28,7 +28,7 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
       .def(Divide::rows);
   d("deduplicate", &TableKeys::deduplicate,
     "deduplication: a row that a rank needs several times in a step is sent once, and its gradients are summed before "
-    "they are sent; lossless; default: true with divide: rows, but false in ordered reduction");
+    "they are sent; lossless; default: true with sharding: rows, but false in ordered reduction");
   d("code", &TableKeys::code, "codec of rows that a step fetches, within error bounds; gradients are sent uncompressed")
       .example("{bound: 0.01}");
   d("optimizer", &TableKeys::optimizer,

@@ -53,7 +53,7 @@ std::vector<std::size_t> choose(const Select& select, const std::vector<double>&
       sorted.front(), sorted[sorted.size() / 2], sorted.back()));
   context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept{}",
                                deviation.size(), known, beyond, kept.size(),
-                               left > 0 ? fmt::format(" ({} more by select.most)", left) : ""));
+                               left > 0 ? fmt::format(" ({} more by select.max_selected)", left) : ""));
   io::TableFile table(
       context, "deviation",
       {{"deviation", "eV/angstrom", "largest deviation of an atom's force"}, {"kept", "", "1 where it was labelled"}});

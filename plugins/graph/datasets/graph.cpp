@@ -40,7 +40,8 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
                 {"labelled", Nodes::labelled}})
       .def(Nodes::training);
   d("split", &Params::split,
-    "train/validation/test split of a file with several (masks), a number from 0; each: network k of `models` learns "
+    "train/validation/test split of a file with several (masks), a number from 0; each: network k of `ensemble_size` "
+    "learns "
     "split k, and classify_nodes gives mean and standard deviation over splits")
       .def("0")
       .example("each");

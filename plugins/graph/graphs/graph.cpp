@@ -139,8 +139,8 @@ void report(const Graph& graph, Log& log) {
   log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", graph.in_role[0], graph.in_role[1],
                        graph.in_role[2]));
   if (graph.splits > 1)
-    log.info(fmt::format("  split {} of 0 to {} (split: each: network k of `models` learns split k)", graph.split,
-                         graph.splits - 1));
+    log.info(fmt::format("  split {} of 0 to {} (split: each: network k of `ensemble_size` learns split k)",
+                         graph.split, graph.splits - 1));
   for (const auto& note : graph.notes) log.info("  " + note);
   if (!graph.numbering.plain())
     log.info(fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",

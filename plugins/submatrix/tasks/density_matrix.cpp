@@ -43,7 +43,8 @@ static std::string tight_binding_problem(const DensityTask::Params& p) {
   if (!p.matrices.tight_binding) return {};
   if (p.eps || p.eps_overlap || p.overlap_threshold > 0.0 || p.form != Form::orthogonal ||
       p.groups.by != GroupBy::none || p.precision != Precision::float64)
-    return "tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, "
+    return "tight_binding has no overlap and takes its submatrices by matrices.tight_binding.localisation_radius; "
+           "leave eps, "
            "eps_overlap, overlap_threshold, form, groups and precision out";
   if (p.solver != SolverKind::lanczos && p.solver != SolverKind::diagonalise)
     return "tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts";

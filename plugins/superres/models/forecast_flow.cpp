@@ -83,7 +83,7 @@ void ForecastFlow::advance(std::span<double> state, double from, double to) {
     if (!(keys_.courant / rate > shortest_forecast_step))
       throw NumericalError(
           fmt::format("a member of the ensemble is not finite any more at t = {:.6g}; take more cells, a smaller "
-                      "'courant' (it is {:g}), or a filter whose analyses stay near the flow",
+                      "'cfl' (it is {:g}), or a filter whose analyses stay near the flow",
                       time, keys_.courant));
     const double free =
         std::min({keys_.max_timestep, diffusive_limit(stepper_.owned()), keys_.courant / std::max(rate, 1e-30)});

@@ -144,7 +144,7 @@ L, G = "stages[0].local_spectra.", M + "tight_binding."
 ONE = L + "sets=[{name: train, matrices: {file: %s}}]"
 carbon, levels = {"deck": "carbon.yaml"}, {"deck": "levels.yaml"}
 says("tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the supercell)", M + "supercell=[2, 2, 2]", **carbon)
-says("tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, eps_overlap, overlap_threshold, form, groups and precision out", S + "eps=1e-4", **carbon)
+says("tight_binding has no overlap and takes its submatrices by matrices.tight_binding.localisation_radius; leave eps, eps_overlap, overlap_threshold, form, groups and precision out", S + "eps=1e-4", **carbon)
 says("tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts", S + "solver=pade", **carbon)
 says("tight_binding is for one element, C or Si; the structure has 2 species", G + "lattice.species=[C, C, C, C, Si, Si, Si, Si]", **carbon)
 says("the crystal's cell is 3.56 Å between two of its faces; tight_binding needs twice its cut-off of 2.6 Å: more lattice.cells", G + "lattice.cells=[1, 2, 2]", **carbon)

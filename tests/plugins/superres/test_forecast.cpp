@@ -103,6 +103,6 @@ TEST_CASE("a member that breaks down is named") {
   auto state = plates->first_state(1, 0);
   state[5] = std::nan("");
   CHECK_THROWS_WITH(plates->advance(state, 3.0, 4.0),
-                    "a member of the ensemble is not finite any more at t = 3; take more cells, a smaller 'courant' "
+                    "a member of the ensemble is not finite any more at t = 3; take more cells, a smaller 'cfl' "
                     "(it is 1), or a filter whose analyses stay near the flow");
 }
