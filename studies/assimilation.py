@@ -2,6 +2,7 @@
 """What every filter of the decks inputs/assimilate reaches, at full length:
 
     studies/assimilation.py build/bin/cambium --json docs/measured/assimilation.json [--decks lorenz96,lorenz63,convection] [--without-noise] [--wide]
+        [--seeds 2,3,4]
 
 Scores depend on the seed alone, not on ranks or the machine's load. A deck that is not named stays as the file has it.
 """
@@ -19,10 +20,10 @@ INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 STAGES = {"lorenz96": ["assimilate"], "lorenz63": ["assimilate"], "convection": ["assimilate", "assimilate_2"]}
 
 
-def scores(program, deck, folder):
+def scores(program, deck, folder, *keys):
     """The results of every stage of a deck."""
-    run = os.path.join(folder, deck)
-    done = subprocess.run([program, "run", os.path.join(INPUTS, deck + ".yaml"), f"run.directory={run}"], capture_output=True, text=True)
+    run = os.path.join(folder, deck + "".join(keys))
+    done = subprocess.run([program, "run", os.path.join(INPUTS, deck + ".yaml"), f"run.directory={run}", *keys], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{deck}: {done.stderr}")
     print(done.stdout)
@@ -78,10 +79,14 @@ def main():
     parser.add_argument("--json", required=True)
     parser.add_argument("--decks", default=",".join(STAGES))
     parser.add_argument("--without-noise", action="store_true", help="also the nudged solver of superres, whose observations have no noise")
+    parser.add_argument("--seeds", default="", help="each deck once for each of these seeds, 2,3,4, as deck_2 and so on; without: the deck's own")
     parser.add_argument("--wide", action="store_true", help="also convection four heights wide")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        out = {"decks": {deck: scores(given.program, deck, folder) for deck in given.decks.split(",") if deck}}
+        seeds = [seed for seed in given.seeds.split(",") if seed]
+        decks = [deck for deck in given.decks.split(",") if deck]
+        out = {"decks": {f"{deck}_{seed}": scores(given.program, deck, folder, f"run.seed={seed}") for deck in decks for seed in seeds}
+               if seeds else {deck: scores(given.program, deck, folder) for deck in decks}}
         if given.without_noise:
             out["decks"]["without_noise"] = without_noise(given.program, folder)
         if given.wide:
