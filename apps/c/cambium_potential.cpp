@@ -217,6 +217,7 @@ void cambium_potential::bind(const cambium_structure& s) {
 void cambium_potential::evaluate(const cambium_structure& s, const cambium_results& to) {
   auto x = positions_of(s);
   bind(s);
+  refuse_open_boundaries(*potential, s.cell && s.periodic[0] && s.periodic[1] && s.periodic[2]);
   const double range = potential->cutoff();
   const auto cell = periodic_cell(s, x, range);
   for (auto& p : x) p = cell.axes.inside(p.data());

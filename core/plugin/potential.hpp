@@ -29,6 +29,9 @@ class Potential {
   virtual double cutoff() const = 0;
   /// True when compute() adds to the force rows of ghosts.
   virtual bool writes_ghost_forces() const { return false; }
+  /// True when the formula sums over all images of a cell that is periodic along a, b and c: then there is no meaning
+  /// to a molecule, a wire or a slab, and whoever evaluates such a structure refuses it.
+  virtual bool needs_periodic_cell() const { return false; }
   /// Adds energies and forces of the current positions. The list may be longer than the cut-off (skin).
   virtual void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                        Context&) = 0;
@@ -38,5 +41,8 @@ class Potential {
   /// The committee whose disagreement is measured: the potential itself, or one among its terms; null without one.
   virtual Committee* committee() { return nullptr; }
 };
+
+/// Throws InputError where a structure that is not periodic along a, b and c meets a potential that needs it.
+void refuse_open_boundaries(const Potential& potential, bool periodic);
 
 }  // namespace cambium

@@ -92,6 +92,36 @@ static void refuse(cambium_potential* potential) {
   check(none == NULL, "nothing is opened");
 }
 
+/* A sum over images means nothing for a molecule or a slab; the damped form does. */
+static void sums_over_images(void) {
+  const char* keys[3] = {"{type: coulomb, charges: {Cu: 0}}",
+                         "{type: sum, terms: [{type: sutton_chen, element: Cu, cutoff: 7.0}, "
+                         "{type: coulomb, method: ewald, charges: {Cu: 0}}]}",
+                         "{type: coulomb, method: dsf, charges: {Cu: 0}}"};
+  double energy = 0.0;
+  cambium_results results = {&energy, NULL, NULL, NULL, NULL, NULL};
+  for (int k = 0; k < 3; ++k) {
+    cambium_potential* potential = NULL;
+    cambium_structure molecule = structure(), slab = structure(), crystal = structure();
+    molecule.cell = NULL;
+    slab.periodic[2] = 0;
+    check(cambium_potential_open(keys[k], &potential) == CAMBIUM_DONE, keys[k]);
+    check(cambium_potential_evaluate(potential, &crystal, &results, 1) == CAMBIUM_DONE, "a crystal");
+    if (k == 2) {
+      check(cambium_potential_evaluate(potential, &molecule, &results, 1) == CAMBIUM_DONE, "a molecule");
+    } else {
+      check_says(
+          cambium_potential_evaluate(potential, &molecule, &results, 1),
+          "the structure is not periodic along all three cell vectors, but the potential sums over all images of "
+          "a periodic cell (coulomb with method mesh or ewald, dftb with periodic: true); give a periodic cell, "
+          "for a molecule one with empty space, or take a form for open boundaries (coulomb with method: dsf, "
+          "dftb with periodic: false)");
+      check_says(cambium_potential_evaluate(potential, &slab, &results, 1), "not periodic along all three");
+    }
+    cambium_potential_close(potential);
+  }
+}
+
 int main(int count, char** words) {
   place();
   cambium_potential* potential = NULL;
@@ -103,6 +133,7 @@ int main(int count, char** words) {
   evaluate(potential);
   refuse(potential);
   cambium_potential_close(potential);
+  sums_over_images();
   if (count > 1) {
     check(cambium_potential_open(words[1], &potential) == CAMBIUM_DONE, "a deck");
     evaluate(potential);

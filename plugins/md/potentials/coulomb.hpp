@@ -71,6 +71,7 @@ class Coulomb : public Potential {
 
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return cutoff_; }
+  bool needs_periodic_cell() const override { return params_.method != Method::dsf; }
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;

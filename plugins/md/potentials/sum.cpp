@@ -35,6 +35,10 @@ bool Sum::writes_ghost_forces() const {
   return std::any_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->writes_ghost_forces(); });
 }
 
+bool Sum::needs_periodic_cell() const {
+  return std::any_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->needs_periodic_cell(); });
+}
+
 void Sum::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
                   const ForceRequest& request, ForceOutput& out, Context& context) {
   for (std::size_t k = 0; k < terms_.size(); ++k)

@@ -26,6 +26,7 @@ class Sum : public Potential, public Checked {
   void bind(std::span<const Species> species) override;
   double cutoff() const override;
   bool writes_ghost_forces() const override;
+  bool needs_periodic_cell() const override;  ///< of any term
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;

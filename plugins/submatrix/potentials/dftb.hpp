@@ -28,6 +28,7 @@ class Dftb : public Potential, public Checked {
   /// Of the neighbour list, which is not used: all atoms are gathered. Short, so that small cells can be divided, but
   /// long enough to see whether atoms have neighbours at all.
   double cutoff() const override { return 3.5; }
+  bool needs_periodic_cell() const override { return params_.periodic; }
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;
