@@ -7,21 +7,13 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/functions.hpp"
 
 namespace cambium::deck {
 
 namespace {
 
 using Code = Expression::Code;
-
-struct Function {
-  const char* name;
-  Code code;
-};
-constexpr Function functions[] = {{"sin", Code::sin},   {"cos", Code::cos},   {"tan", Code::tan},
-                                  {"exp", Code::exp},   {"log", Code::log},   {"sqrt", Code::sqrt},
-                                  {"abs", Code::abs},   {"min", Code::min},   {"max", Code::max},
-                                  {"tanh", Code::tanh}, {"step", Code::step}, {"if", condition::choose}};
 
 std::vector<Unit> declared_units(std::string_view unit, std::span<const Variable> variables) {
   std::vector<Unit> out{unit_of(unit)};
@@ -205,9 +197,9 @@ ExpressionParser::Value ExpressionParser::named() {
 }
 
 ExpressionParser::Value ExpressionParser::call(std::string_view name, std::size_t at) {
-  const Function* function = nullptr;
+  const FormulaFunction* function = nullptr;
   std::vector<std::string> known;
-  for (const auto& f : functions) {
+  for (const auto& f : formula_functions()) {
     known.emplace_back(f.name);
     if (name == f.name) function = &f;
   }

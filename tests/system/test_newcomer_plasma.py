@@ -54,6 +54,21 @@ class Plasma(unittest.TestCase):
             self.assertIn("x", data.coords)
             self.assertTrue(any("density" in str(name) for name in data.data_vars), list(data.data_vars))
 
+    def test_reference_by_words_of_decks(self):
+        """A stage, a type without its kind, a synonym, and the functions of formulas are found by `doc` and `list`."""
+        code, by_kind, _ = program.run("doc", "physics", "vlasov_poisson")
+        self.assertEqual(code, 0)
+        self.assertEqual(program.run("doc", "vlasov_poisson")[:2], (0, by_kind))
+        self.assertEqual(program.run("doc", "stage", "train")[:2], program.run("doc", "task", "train")[:2])
+        self.assertEqual(program.run("list", "stages")[:2], program.run("list", "task")[:2])
+        code, functions, _ = program.run("doc", "function")
+        self.assertIn("| `if(condition, x, y)` |", functions)
+        code, listed, _ = program.run("list", "functions")
+        self.assertEqual(listed.count("\n"), functions.count("| `") + 1)
+        code, _, error = program.run("doc", "velocity_verlet")
+        self.assertNotEqual(code, 0)
+        self.assertIn("take", error)
+
     def test_a_picture(self):
         self.needs("matplotlib", "python3-matplotlib")
         picture = os.path.join(self.folder, "conf.png")

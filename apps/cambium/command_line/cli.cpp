@@ -175,14 +175,18 @@ void add_sweep(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
 void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
   auto* list =
       app.add_subcommand("list", "registered types by kind, those of the plugins in CAMBIUM_PLUGIN_PATH among them");
-  list->add_option("kind", given.kind, "only this kind; deck or machine: those that came with the program");
+  list->add_option("kind", given.kind,
+                   "only this kind, for example stage, potential or function (of formulas); deck or machine: those "
+                   "that came with the "
+                   "program");
   list->add_option("--deck", given.deck, "a deck whose plugins are listed, too");
   list->callback([&commands, &given, &code] {
     commands.load_plugins(given.deck);
     code = commands.list(given.kind);
   });
   auto* doc = app.add_subcommand("doc", "reference of all keys, or of one type");
-  doc->add_option("kind", given.kind, "kind of the type, for example potential, or bench");
+  doc->add_option("kind", given.kind,
+                  "kind, for example stage, potential, function or bench; or the name of a type of any kind");
   doc->add_option("name", given.name, "name of the type, for example lennard_jones");
   doc->add_flag("--schema", given.schema, "JSON schema of a deck, for editors");
   doc->add_option("--deck", given.deck, "a deck whose plugins are documented, too");

@@ -137,47 +137,6 @@ void Commands::load_plugins(const std::string& path) {
   for (const auto& reason : load_found_plugins(registry_, context_.comm)) warn_beside(reason, context_.comm);
 }
 
-/// Plural or synonym of a kind: "potentials", "models".
-static std::string kind_meant(const std::string& word, const std::vector<std::string>& kinds) {
-  if (word == "model" || word == "models") return "network";
-  const bool plural = word.ends_with('s') && std::find(kinds.begin(), kinds.end(), word) == kinds.end();
-  return plural ? word.substr(0, word.size() - 1) : word;
-}
-
-/// Decks or machines that came with the program, as the command line takes their names, with the first line of each.
-static ExitCode list_shipped(const std::string& folder, Log& log) {
-  for (const auto& name : shipped_names(folder)) {
-    std::string line;
-    std::getline(std::ifstream(fs::path(shared_folder(folder)) / (name + ".yaml")), line);
-    log.info(fmt::format("  {:<36}{}", name, line.starts_with("# ") ? line.substr(2) : ""));
-  }
-  return ExitCode::done;
-}
-
-ExitCode Commands::list(const std::string& word) {
-  if (word == "deck" || word == "decks") return list_shipped("inputs", log_);
-  if (word == "machine" || word == "machines") return list_shipped("machines", log_);
-  const std::string kind = kind_meant(word, registry_.kinds());
-  bool found = kind.empty();
-  for (const auto& k : registry_.kinds()) {
-    if (!kind.empty() && k != kind) continue;
-    found = true;
-    log_.info(k);
-    for (const auto& name : registry_.names(k)) {
-      const auto* entry = registry_.listed(k, name);
-      log_.info(fmt::format("  {:<22}{:<16}{}", name, entry->plugin, entry->doc));
-    }
-  }
-  if (!found) throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, registry_.kinds())));
-  if (!kind.empty()) return ExitCode::done;
-  if (!registry_.commands().empty()) log_.info("tool");
-  for (const auto& tool : registry_.commands())
-    log_.info(fmt::format("  {:<32}{}",
-                          (tool.plugin == "core" ? "cambium " : "cambium " + tool.plugin + " ") + tool.verb, tool.doc));
-  log_.info("bench\n  `cambium bench` lists what can be measured");
-  return ExitCode::done;
-}
-
 ExitCode Commands::tool(const Command& command, std::vector<std::string> arguments) {
   return static_cast<ExitCode>(command.run(std::move(arguments), context_));
 }
@@ -233,8 +192,7 @@ static nlohmann::json measured_where(const Context& context) {
           {"blas", fmt::format("{}, {} kernels, {} thread(s)", blas.library, blas.core, blas.threads)}};
 }
 
-/// InputError where there is none of this name.
-static const Bench& bench_named(const Registry& registry, const std::string& name) {
+const Bench& bench_named(const Registry& registry, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& bench : registry.benches()) {
     if (bench.name == name) return bench;
@@ -283,35 +241,6 @@ ExitCode Commands::bench(const std::string& name, const std::vector<std::string>
   results.figures["measured"] = measured_where(context_);
   log_.info(json ? results.figures.dump() : results.figures.dump(2));
   return results.code;
-}
-
-ExitCode Commands::doc(const std::string& kind, const std::string& name, bool schema) {
-  if (schema) {
-    log_.info(deck::json_schema(deck::schema_of<DeckFile>(), registry_, "Cambium deck"));
-    return ExitCode::done;
-  }
-  if (kind == "bench") {
-    if (!name.empty())
-      log_.info(markdown(bench_named(registry_, name)));
-    else
-      for (const auto& bench : registry_.benches()) log_.info(markdown(bench));
-    return ExitCode::done;
-  }
-  if (name.empty()) {
-    auto kinds = registry_.kinds();
-    if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-      throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, kinds)));
-    if (kind.empty())
-      log_.info("# A deck\n\n" + deck::markdown(deck::schema_of<DeckFile>()));
-    else
-      kinds = {kind};
-    log_.info(deck::markdown(registry_, kinds));
-    return ExitCode::done;
-  }
-  const auto* entry = registry_.find(kind, name);
-  if (!entry) throw InputError(deck::unknown_type(registry_, kind, name));
-  log_.info(deck::markdown(*entry));
-  return ExitCode::done;
 }
 
 void add_core_writers(Registry& registry) {

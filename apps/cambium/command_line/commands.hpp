@@ -23,7 +23,9 @@ class Commands {
   ExitCode restart(const std::string& directory, const DeckOptions& options);
   /// Loads the plugins that are found, and those that a deck names (empty: no deck), for list and doc.
   void load_plugins(const std::string& deck);
+  /// Types of one kind (empty: of all), decks, machines or functions of formulas.
   ExitCode list(const std::string& word);
+  /// Reference of one type, of all types of a kind, or of the types of this name or synonym in any kind.
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
   /// `help`: prints what the bench is and which options it takes.
   ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json, bool help);
@@ -46,6 +48,9 @@ class Commands {
   Timing timing_;
   Context context_;
 };
+
+/// InputError where there is none of this name.
+const Bench& bench_named(const Registry& registry, const std::string& name);
 
 /// Writers that need no plugin: h5md, extxyz.
 void add_core_writers(Registry& registry);
