@@ -6,9 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cambium_io
-from cambium_style import COLOURS, MUTED, STYLE, grid_of, save
+from cambium_style import COLOURS, INK, MUTED, STYLE, grid_of, save
 
 POINTS = 20000  # of one plot: more take long and look the same
+COMPONENTS = 6  # of one quantity that get a plot each
+CLASSES = 30  # of a confusion matrix whose cells can be told apart
 
 
 def sides(table):
@@ -16,6 +18,23 @@ def sides(table):
     names = [name for name in table.names if name.startswith("reference")]
     both = [np.concatenate([table[name.replace("reference", side)] for name in names]) for side in ("reference", "predicted")]
     return both[0], both[1], table.units[names[0]]
+
+
+def apart(ranges):
+    """Whether numbers between these ends share too little of an axis for one plot: less than a third of all of it for one of them."""
+    low, high = np.min(ranges), np.max(ranges)
+    return any(3.0 * (b - a) < high - low for a, b in ranges)
+
+
+def panels_of(path, quantity):
+    """{title: (reference, predicted, unit)} of a parity table: one plot, or one for each component where their scales differ."""
+    table = cambium_io.Table(path)
+    names = [name for name in table.names if name.startswith("reference_")]
+    title = quantity.capitalize().replace("_", " ")
+    own = {name: (table[name], table[name.replace("reference", "predicted")], table.units[name]) for name in names}
+    if 1 < len(names) <= COMPONENTS and apart([(min(r.min(), p.min()), max(r.max(), p.max())) for r, p, _ in own.values()]):
+        return {f"{title} {name[len('reference_'):]}": both for name, both in own.items()}
+    return {title: sides(table)}
 
 
 def quantities(path):
@@ -73,19 +92,55 @@ def tables(folder):
     return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
 
 
+def plot_confusion(axes, folder):
+    """Confusion matrix of a classifier: of each class of the data, the fraction that was predicted as each class, with the counts."""
+    table = cambium_io.Table(folder / "confusion.csv")
+    reference, predicted, samples = (np.asarray(table[name]).astype(int) for name in ("reference", "predicted", "samples"))
+    classes = len(cambium_io.Table(folder / "classes.csv")["class"])
+    counts = np.zeros((classes, classes), int)
+    counts[reference, predicted] = samples
+    share = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    image = axes.imshow(share, cmap="Blues", vmin=0.0, vmax=1.0)
+    for a, b in zip(reference, predicted):
+        if classes <= CLASSES // 2:
+            axes.text(b, a, counts[a, b], ha="center", va="center", fontsize=8, color="white" if share[a, b] > 0.6 else INK)
+    axes.grid(False)
+    if classes <= CLASSES // 2:
+        axes.set_xticks(range(classes))
+        axes.set_yticks(range(classes))
+    axes.set(title=f"Confusion matrix: accuracy {np.trace(counts) / max(counts.sum(), 1):.3g}", xlabel="predicted class", ylabel="reference class")
+    axes.figure.colorbar(image, ax=axes, label="fraction of the reference class", shrink=0.8)
+
+
+def draw_confusion(folder, path):
+    """The confusion matrix of a stage that evaluated a classifier, as a list of one picture."""
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(5.4, 4.4))
+        plot_confusion(axes, folder)
+        figure.tight_layout()
+        save(figure, path)
+        plt.close(figure)
+    return [path]
+
+
 def draw(folder, path):
-    """One row of plots for each set of tables, one column for each quantity; a list of the picture, empty without tables."""
-    found = tables(folder)
-    columns = sorted({quantity for group in found.values() for quantity in group},
-                     key=lambda name: (["energy", "force", "virial"].index(name) if name in ("energy", "force", "virial") else 9, name))
+    """One row of plots for each set of tables, one column for each quantity or component; a list of the picture, empty without tables."""
+    if (folder / "confusion.csv").exists() and (folder / "classes.csv").exists():
+        return draw_confusion(folder, path)
+    order = ["energy", "force", "virial"]
+    rows = []
+    for group in tables(folder).values():
+        names = sorted(group, key=lambda name: (order.index(name) if name in order else 9, name))
+        rows.append({title: both for name in names for title, both in panels_of(group[name], name).items()})
+    columns = list(dict.fromkeys(title for row in rows for title in row))
     if not columns:
         return []
     with plt.rc_context(STYLE):
-        figure, grid = plt.subplots(len(found), len(columns), figsize=(4.2 * len(columns), 3.6 * len(found)), squeeze=False)
-        for group, row in zip(found.values(), grid):
-            for quantity, axes in zip(columns, row):
-                if quantity in group:
-                    plot(axes, group[quantity], quantity.capitalize().replace("_", " "))
+        figure, grid = plt.subplots(len(rows), len(columns), figsize=(4.2 * len(columns), 3.6 * len(rows)), squeeze=False)
+        for row, places in zip(rows, grid):
+            for title, axes in zip(columns, places):
+                if title in row:
+                    plot_sides(axes, *row[title], title)
                 else:
                     axes.remove()
         figure.tight_layout()

@@ -28,7 +28,8 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
   d("dataset", &Params::dataset, "evaluation data set");
   d("batch", &Params::batch, "samples evaluated at a time").at_least(1).def(8);
   d("parity", &Params::parity,
-    "also write tables of labels and predictions of regression networks (parity_*.csv, parity.h5)")
+    "also write labels beside predictions and their errors: parity_*.csv, parity.h5 and errors.csv (by component and "
+    "range) of numbers; predictions.csv, classes.csv (precision, recall, F1, AUC) and confusion.csv of classes")
       .def(true);
   d("quantize", &Params::quantize,
     "quantised weights: the model is also evaluated with low-bit weights, and both are compared; default: none");
@@ -200,10 +201,11 @@ Task::Outcome Evaluate::run(Context& context) {
   Table table{model.network->metrics(), {}};
   table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
   files_ = {"evaluation.csv"};
+  ErrorTables detail;
   if (params_.parity)
-    for (auto& file : write_parity_tables(*model.network, model.weights.views(), *data, params_.batch,
-                                          context.run_directory, context.comm))
-      files_.push_back(std::move(file));
+    detail = write_parity_tables(*model.network, model.weights.views(), *data, params_.batch, context.run_directory,
+                                 context.comm);
+  files_.insert(files_.end(), detail.files.begin(), detail.files.end());
   std::optional<CodedWeights> coded;
   std::string second;
   if (params_.quantize) {
@@ -226,7 +228,9 @@ Task::Outcome Evaluate::run(Context& context) {
   }
   context.log.info(fmt::format("{} on {} samples:", params_.model, data->size()));
   results_ = table.results();
+  append(results_, std::move(detail.results));
   for (const auto& line : table.lines(second)) context.log.info(line);
+  for (const auto& line : detail.lines) context.log.info(line);
   io::on_root(context.comm,
               [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });
   work_ = {data->size(), "sample"};

@@ -302,6 +302,17 @@ void Mlp::add_parity(std::span<const SamplePtr> samples, std::span<const TensorR
   }
 }
 
+void Mlp::add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                      ClassPredictions& predictions) {
+  if (samples.empty()) return;
+  const auto y = predict(samples, weights);
+  predictions.probability.insert(predictions.probability.end(), y.begin(), y.end());
+  for (const auto& sample : samples) {
+    predictions.sample.push_back(sample->id);
+    predictions.label.push_back(class_of(*sample, params_.target, scaling_.classes));
+  }
+}
+
 void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) {
   if (samples.empty()) return;
   const auto y = predict(samples, weights, true);

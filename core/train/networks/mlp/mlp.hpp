@@ -61,10 +61,13 @@ class Mlp : public Network, public GivesParity, public HasFactors, public ReadsF
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
   std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
-  /// The target of a regression.
+  /// The target of a regression, or the class.
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;
+  std::int64_t parity_classes() const override { return params_.goal == Goal::classification ? scaling_.classes : 0; }
+  void add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                   ClassPredictions& predictions) override;
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }

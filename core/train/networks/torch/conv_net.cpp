@@ -9,6 +9,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/train/networks/mlp/mlp_loss.hpp"
+#include "core/train/networks/torch/inferred.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/saved_tensors.hpp"
@@ -189,6 +190,17 @@ std::vector<TorchNetwork::Term> ConvNet::measure(const TorchBatch& batch) {
 }
 
 std::vector<torch::Tensor> ConvNet::predict(const TorchBatch& batch) { return {torch::softmax(scores(batch), 1)}; }
+
+void ConvNet::add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                          ClassPredictions& predictions) {
+  if (samples.empty()) return;
+  const auto p = inferred(*this, samples, weights)[0];
+  predictions.probability.insert(predictions.probability.end(), p.begin(), p.end());
+  for (const auto& sample : samples) {
+    predictions.sample.push_back(sample->id);
+    predictions.label.push_back(class_of(*sample, params_.target, classes_));
+  }
+}
 
 std::string ConvNet::state() const {
   return nlohmann::json{{"normalizer", normalizer_.text()}, {"image", image_}, {"classes", classes_}}.dump();

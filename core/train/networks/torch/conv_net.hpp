@@ -2,6 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/data/normalizer.hpp"
 #include "core/train/kinds/factor_layers.hpp"
+#include "core/train/kinds/parity.hpp"
 #include "core/train/kinds/reads_fields.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 
@@ -13,7 +14,7 @@ namespace cambium::train {
 /// smoothing. A block's second convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up
 /// to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any
 /// type. The example of a Torch network.
-class ConvNet : public TorchNetwork, public HasFactors, public ReadsFields {
+class ConvNet : public TorchNetwork, public GivesParity, public HasFactors, public ReadsFields {
  public:
   struct Params {
     std::vector<std::int64_t> channels;
@@ -34,8 +35,13 @@ class ConvNet : public TorchNetwork, public HasFactors, public ReadsFields {
   /// "output": probabilities of the classes.
   std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
   std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
+  std::vector<io::ParityQuantity> parity_quantities() const override { return {}; }
+  void add_parity(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<io::ParityQuantity>) override {}
+  std::int64_t parity_classes() const override { return classes_; }
+  void add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                   ClassPredictions& predictions) override;
   /// Convolutions (both of each block), the hidden layer, the classes.
-  NetworkTraits traits() override { return {.factors = this}; }
+  NetworkTraits traits() override { return {.parity = this, .factors = this}; }
   std::vector<FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
   std::string state() const override;

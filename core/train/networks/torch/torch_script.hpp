@@ -7,6 +7,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/train/kinds/keeps_numbers.hpp"
+#include "core/train/kinds/parity.hpp"
 #include "core/train/kinds/reads_fields.hpp"
 #include "core/train/kinds/running_statistics.hpp"
 #include "core/train/networks/torch/buffer_statistics.hpp"
@@ -26,6 +27,7 @@ class TorchScript : public TorchNetwork,
                     public HasRunningStatistics,
                     public KeepsNumbers,
                     public ReadsFields,
+                    public GivesParity,
                     public Checked {
  public:
   struct Params {
@@ -54,7 +56,16 @@ class TorchScript : public TorchNetwork,
   std::vector<TermInfo> metrics() const override;
   std::vector<FieldInfo> outputs() const override { return outputs_; }
   std::vector<std::string> fields_to_infer() const override { return inputs_; }
-  NetworkTraits traits() override { return {.numbers = changing_.empty() ? nullptr : this}; }
+  NetworkTraits traits() override { return {.parity = this, .numbers = changing_.empty() ? nullptr : this}; }
+  /// Targets of up to 64 numbers a sample beside the outputs (the means of gaussian_nll); none with a loss of one's
+  /// own.
+  std::vector<io::ParityQuantity> parity_quantities() const override;
+  void add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                  std::span<io::ParityQuantity> quantities) override;
+  /// Of cross_entropy with one target and one class a sample.
+  std::int64_t parity_classes() const override;
+  void add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                   ClassPredictions& predictions) override;
   /// model.pt: the archive with the trained weights.
   std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                         Context&) const override;
@@ -77,6 +88,7 @@ class TorchScript : public TorchNetwork,
   std::vector<NamedTensor> answers(const TorchBatch& batch) const;
   std::vector<NamedTensor> labels(const TorchBatch& batch) const;
   std::vector<Term> terms_of(const std::vector<NamedTensor>& given, const TorchBatch& batch) const;
+  std::vector<std::size_t> compared_outputs() const;
   std::size_t compared() const { return loss_->outputs_for(targets_.size()); }
 
   Params params_;
