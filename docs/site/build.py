@@ -148,6 +148,9 @@ nav:
 {self.listed("plugins")}  - Reference:
     - Deck: reference/deck/index.md
     - Commands: reference/commands.md
+    - Interfaces: reference/interfaces/index.md
+    - C and Fortran: reference/interfaces/c.md
+    - Python: reference/interfaces/python.md
     - using/environment.md
     - Messages: reference/messages.md
     - errors.md

@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import interfaces
+
 SCALAR = (str, int, float, bool)
 
 
@@ -153,4 +155,4 @@ def folders(root, with_links):
 
 def pages(root, program, with_links):
     return {**deck_reference(program), **command_reference(program), **message_catalogue(root), **benchmarks(root),
-            **folders(root, with_links)}
+            **folders(root, with_links), **interfaces.pages(root)}
