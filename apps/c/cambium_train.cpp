@@ -1,6 +1,7 @@
 #include "apps/c/cambium_train.h"
 
 #include "apps/c/c_calls.hpp"
+#include "apps/c/start.hpp"
 #include "core/train/session.hpp"
 #include "plugins/plugin_list.hpp"
 
@@ -40,6 +41,15 @@ int cambium_train_create(MPI_Comm comm, const char* deck, cambium_train_session*
 
 int cambium_train_create_f(MPI_Fint comm, const char* deck, cambium_train_session** session) {
   return cambium_train_create(MPI_Comm_f2c(comm), deck, session);
+}
+
+int cambium_train_open(const char* deck, cambium_train_session** session) {
+  return guarded([&] {
+    *session = nullptr;
+    cambium::c::start();
+    *session =
+        new cambium_train_session{cambium::train::Session(MPI_COMM_WORLD, deck ? deck : "", cambium::register_plugins)};
+  });
 }
 
 void cambium_train_destroy(cambium_train_session* session) { delete session; }

@@ -20,6 +20,8 @@ typedef struct cambium_train_session cambium_train_session;
 int cambium_train_create(MPI_Comm comm, const char* deck, cambium_train_session** session);
 /* The same with Fortran's handle of a communicator, which does not depend on the MPI library's C types. */
 int cambium_train_create_f(MPI_Fint comm, const char* deck, cambium_train_session** session);
+/* The same over all processes, with MPI started where the program has not: for languages that know no MPI. */
+int cambium_train_open(const char* deck, cambium_train_session** session);
 void cambium_train_destroy(cambium_train_session* session);
 
 /* One optimizer step; `loss` (may be NULL) receives the weighted loss of the global batch: each term's mean over what

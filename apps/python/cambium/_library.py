@@ -1,4 +1,4 @@
-"""The C functions of cambium_model.h and cambium_potential.h through ctypes."""
+"""The C functions of cambium_model.h, cambium_potential.h and cambium_train.h through ctypes."""
 import ctypes
 import glob
 import os
@@ -73,6 +73,15 @@ def _load():
         lib.cambium_potential_summary.restype, lib.cambium_potential_cutoff.restype = text, ctypes.c_double
         lib.cambium_potential_is_committee.argtypes = [pointer]
         lib.cambium_potential_evaluate.argtypes = [pointer, ctypes.POINTER(Structure), ctypes.POINTER(Results), ctypes.c_int64]
+        lib.cambium_train_open.argtypes = [text, ctypes.POINTER(pointer)]
+        lib.cambium_train_destroy.argtypes = [pointer]
+        lib.cambium_train_destroy.restype = None
+        arrays = [pointer, ctypes.POINTER(Array), whole]
+        lib.cambium_train_step.argtypes = [*arrays, ctypes.POINTER(ctypes.c_double)]
+        lib.cambium_train_evaluate.argtypes = [*arrays, ctypes.POINTER(ctypes.c_double), whole]
+        for call in (lib.cambium_train_save, lib.cambium_train_load, lib.cambium_train_write_model):
+            call.argtypes = [pointer, text]
+        lib.cambium_train_steps.argtypes, lib.cambium_train_steps.restype = [pointer], ctypes.c_int64
         return lib
     raise CambiumError("libcambium_train was not found; add its folder to LD_LIBRARY_PATH\n" + "\n".join(said))
 

@@ -1,0 +1,97 @@
+"""Training of networks on arrays of numpy."""
+import ctypes
+import json
+import os
+import tempfile
+
+import numpy as np
+
+from ._library import Array, CambiumError, array_of, call, library
+from ._model import Model
+
+METRICS = 32  # room for the numbers of an evaluation; networks have a few
+
+
+class Training:
+    """A network that is trained step by step on the caller's arrays, with everything that the stage `train` has.
+
+    >>> training = cambium.Training({"network": {"type": "mlp", "layers": [32, 32], "input": "x", "target": "y"},
+    ...                              "optimizer": "adamw", "learning_rate": {"type": "constant", "start": 1e-3}})
+    >>> for epoch in range(100):
+    ...     loss = training.step(x=x, y=y)
+    >>> prediction = training.model()(x)
+
+    deck: keys of a session, as a dict, as YAML or as the name of a file; `cambium doc` lists networks, optimizers and schedules. Arrays
+    (samples, ...) have the names of the fields that the network reads; the first call of `step` fits statistics to its samples. Under
+    mpirun all processes train one network, each with samples of its own. One call at a time: the library is not to be entered by two
+    threads."""
+
+    def __init__(self, deck):
+        self._handle = ctypes.c_void_p()
+        text = json.dumps(deck) if isinstance(deck, dict) else os.fspath(deck)
+        call(library().cambium_train_open, text.encode(), ctypes.byref(self._handle))
+
+    def _open(self):
+        if not self._handle:
+            raise CambiumError("the training is closed")
+        return self._handle
+
+    @staticmethod
+    def _arrays(named, units):
+        given = {name: np.asarray(value) for name, value in named.items()}
+        arrays = (Array * max(1, len(given)))(*(array_of(name, (units or {}).get(name), value) for name, value in given.items()))
+        return arrays, given  # the views live as long as the numbers
+
+    def step(self, *, units=None, **named):
+        """One step of the optimizer on these samples; the weighted loss before it. `units`: of the arrays by name."""
+        arrays, given = self._arrays(named, units)
+        loss = ctypes.c_double()
+        call(library().cambium_train_step, self._open(), arrays, len(given), ctypes.byref(loss))
+        return loss.value
+
+    def evaluate(self, *, units=None, **named):
+        """The network's metrics on these samples, in the order in which the stage `train` prints them, as an array."""
+        arrays, given = self._arrays(named, units)
+        values = (ctypes.c_double * METRICS)(*[np.nan] * METRICS)
+        call(library().cambium_train_evaluate, self._open(), arrays, len(given), values, METRICS)
+        values = np.array(values)
+        return values[:1 + np.flatnonzero(~np.isnan(values)).max(initial=-1)]
+
+    @property
+    def steps(self):
+        """Steps that were taken, those before a loaded checkpoint included."""
+        return library().cambium_train_steps(self._open())
+
+    def save(self, path):
+        """A checkpoint, from which `load` continues bit for bit."""
+        call(library().cambium_train_save, self._open(), os.fspath(path).encode())
+
+    def load(self, path):
+        """Continues from a checkpoint of `save` or of a stage `train`."""
+        call(library().cambium_train_load, self._open(), os.fspath(path).encode())
+
+    def write_model(self, path):
+        """The model file that stages, `cambium predict` and cambium.Model read."""
+        call(library().cambium_train_write_model, self._open(), os.fspath(path).encode())
+
+    def model(self):
+        """The network as it is now, as a cambium.Model."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.h5")
+            self.write_model(path)
+            return Model(path)
+
+    def __repr__(self):
+        return f"<cambium.Training after {self.steps} steps>" if self._handle else "<cambium.Training, closed>"
+
+    def close(self):
+        """Frees the training; calls after it fail."""
+        if self._handle:
+            library().cambium_train_destroy(self._handle)
+            self._handle = ctypes.c_void_p()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

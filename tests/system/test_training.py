@@ -1,0 +1,76 @@
+"""cambium.Training: a network trained from Python has the losses of the same session in C's terms, goes on from a checkpoint, and its model
+answers as `cambium predict` does."""
+import os
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+import program
+
+sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
+import cambium  # noqa: E402
+
+DECK = {"network": {"type": "mlp", "layers": [16], "input": "x", "target": "y", "precision": "float64"}, "optimizer": "adam",
+        "learning_rate": {"type": "constant", "start": 0.02}, "seed": 3}
+
+
+class Training(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = program.fresh("training")
+        rng = np.random.default_rng(1)
+        cls.x = rng.uniform(-1, 1, (200, 2))
+        cls.y = np.sin(2 * cls.x[:, :1]) * cls.x[:, 1:]
+
+    def test_learns_and_resumes(self):
+        with cambium.Training(DECK) as training:
+            losses = [training.step(x=self.x, y=self.y) for _ in range(60)]
+            training.save(os.path.join(self.folder, "half.h5"))
+            losses += [training.step(x=self.x, y=self.y) for _ in range(60)]
+            self.assertEqual(training.steps, 120)
+            self.assertLess(losses[-1], 0.1 * losses[0])
+            error = training.evaluate(x=self.x, y=self.y)
+            predicted = training.model()(self.x)
+            np.testing.assert_allclose(error, [np.sqrt(np.mean((predicted - self.y) ** 2))], rtol=1e-12)
+            training.write_model(os.path.join(self.folder, "model.h5"))
+        with cambium.Training(DECK) as again:
+            again.load(os.path.join(self.folder, "half.h5"))
+            self.assertEqual([again.step(x=self.x, y=self.y) for _ in range(60)], losses[60:])
+        with h5py.File(os.path.join(self.folder, "new.h5"), "w") as file:
+            file["x"] = self.x
+        out = os.path.join(self.folder, "predicted.h5")
+        code, said, error = program.run("predict", os.path.join(self.folder, "model.h5"), os.path.join(self.folder, "new.h5"), "-o", out)
+        self.assertEqual(code, 0, said + error)
+        with h5py.File(out) as file:
+            np.testing.assert_array_equal(np.ravel(file["output"]), np.ravel(predicted))
+
+    def test_float32_and_strided_arrays_as_they_lie(self):
+        wide = np.asfortranarray(np.concatenate([self.x, self.x], 1))
+        with cambium.Training(DECK) as one, cambium.Training(DECK) as other:
+            first = [one.step(x=self.x, y=self.y) for _ in range(3)]
+            self.assertEqual([other.step(x=wide[:, 2:], y=self.y) for _ in range(3)], first)
+        with cambium.Training(DECK) as single:
+            self.assertAlmostEqual(single.step(x=self.x.astype(np.float32), y=self.y.astype(np.float32)), first[0], 5)
+
+    def test_bad_input(self):
+        with self.assertRaisesRegex(cambium.CambiumError, "did you mean 'mlp'"):
+            cambium.Training({"network": {"type": "mpl"}})
+        training = cambium.Training(DECK)
+        with self.assertRaisesRegex(cambium.CambiumError, "'y'"):
+            training.step(x=self.x)
+        with self.assertRaisesRegex(cambium.CambiumError, "array 'x' is of type complex128"):
+            training.step(x=self.x + 0j, y=self.y)
+        self.assertEqual(training.steps, 0)
+        training.step(x=self.x, y=self.y)
+        with self.assertRaisesRegex(cambium.CambiumError, "no such file|cannot"):
+            training.load(os.path.join(self.folder, "nowhere.h5"))
+        self.assertEqual(training.steps, 1)
+        training.close()
+        with self.assertRaisesRegex(cambium.CambiumError, "the training is closed"):
+            training.step(x=self.x, y=self.y)
+
+
+if __name__ == "__main__":
+    unittest.main()
