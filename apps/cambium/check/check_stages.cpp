@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "apps/cambium/check/check_page.hpp"
+#include "core/base/key_error.hpp"
 #include "core/deck/placed_error.hpp"
 #include "core/plugin/registry.hpp"
 
@@ -43,9 +44,23 @@ void throw_if_any(const Check& check, const std::string& deck) {
                           fmt::format("{} problem{} in {}", problems.size(), problems.size() == 1 ? "" : "s", deck));
 }
 
+/// A file where the run would make a folder ends a run at its start. Links are followed.
+void refuse_file_as_folder(const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path place = fs::absolute(directory);
+  while (!fs::exists(place, error) && place.has_relative_path()) place = place.parent_path();
+  if (fs::is_directory(place, error) || !fs::exists(place, error)) return;
+  throw KeyError("run.directory.file", "run.directory",
+                 fmt::format("the run cannot make its folder '{}', because '{}' is a file; choose another with "
+                             "run.directory=PATH",
+                             directory, place.string()));
+}
+
 }  // namespace
 
 void check_stages(const StagesToCheck& all, Context& context) {
+  refuse_file_as_folder(all.directory);
   context.dry_run = true;
   Check check(all.directory, context);
   for (std::size_t k = 0; k < all.stages.size(); ++k) {

@@ -5,7 +5,6 @@
 namespace cambium::deepmd {
 
 LabelledFrame single_point(Potential& potential, const Configuration& c, Context& context) {
-  refuse_open_boundaries(potential, c.box.has_value());
   ImageSystem system(c.x, c.types, c.box, c.species, potential.cutoff());
   ForceOutput out;
   out.f = View<double* [3]>("single point: forces", static_cast<std::size_t>(system.particles().total()));

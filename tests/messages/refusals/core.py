@@ -44,6 +44,9 @@ says("there is no completion for the shell 'tcsh': bash, zsh and fish have one, 
 says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])
 says("option 'steps' has no value; write key=value, for example steps=100", command=["bench", "md", "steps"])
 says("edge is 0; give how many times as long as usual, 1 or more", command=["bench", "md", "edge=0", "peer=no"])
+table.file("a_file", "no folder\n")
+says(("the run cannot make its folder 'a_file/run', because '", "a_file' is a file; choose another with run.directory=PATH"),
+     command=["check", "deck.yaml", "run.directory=a_file/run"])
 says("there is no bench 'kinetics'; did you mean 'kinetic'?", command=["bench", "kinetics"])
 says("there is no bench 'kinetics'; did you mean 'kinetic'?", command=["doc", "bench", "kinetics"])
 says("bench lowp has no option 'sise'; did you mean 'size'? It takes part=all, size=4096, fields= (`cambium bench lowp --help`)",
