@@ -41,7 +41,7 @@ class Training(unittest.TestCase):
         with h5py.File(os.path.join(self.folder, "new.h5"), "w") as file:
             file["x"] = self.x
         out = os.path.join(self.folder, "predicted.h5")
-        code, said, error = program.run("predict", os.path.join(self.folder, "model.h5"), os.path.join(self.folder, "new.h5"), "-o", out)
+        code, said, error = program.run("predict", os.path.join(self.folder, "model.h5"), os.path.join(self.folder, "new.h5"), "--output", out)
         self.assertEqual(code, 0, said + error)
         with h5py.File(out) as file:
             np.testing.assert_array_equal(np.ravel(file["output"]), np.ravel(predicted))

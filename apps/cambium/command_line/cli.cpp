@@ -108,6 +108,7 @@ struct Given {
   DoctorOptions doctor;
   bool schema = false, json = false, help = false;
   PictureOptions pictures;
+  WatchOptions watch;
 };
 
 /// For commands that read decks.
@@ -249,6 +250,18 @@ void add_pictures(CLI::App& app, Commands& commands, PictureOptions& given, Exit
   movie->add_option("--every", given.every, "every so many moments (1)");
 }
 
+void add_watch(CLI::App& app, Commands& commands, WatchOptions& given, ExitCode& code) {
+  auto* watch =
+      app.add_subcommand("watch", "curves of a run in the terminal while it goes on: loss, validation, thermo");
+  watch->add_option("run", given.run, "run directory, or the folder of a stage")->required();
+  watch->add_option("--stage", given.stage, "folder of the stage; default: the one that wrote last");
+  watch->add_option("--show", given.show, "only these columns")->delimiter(',')->allow_extra_args(false);
+  watch->add_option("--interval", given.interval, "seconds between looks (2)");
+  watch->add_option("--page", given.page, "also write an HTML page that reloads itself");
+  watch->add_flag("--once", given.once, "look once");
+  watch->callback([&commands, &given, &code] { code = commands.watch(given); });
+}
+
 void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
   auto* report = app.add_subcommand(
       "report",
@@ -294,6 +307,7 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   add_bench(app, commands, given, code);
   add_pages(app, commands, given, code);
   add_pictures(app, commands, given.pictures, code);
+  add_watch(app, commands, given.watch, code);
   add_help_pages(app, commands, given, registry);
   add_plugin_tools(app, registry, [&](const Command& tool, CLI::App* verb) {
     verb->callback([&, verb] { code = commands.tool(tool, verb->remaining()); });

@@ -151,6 +151,14 @@ ExitCode Commands::pictures(const std::string& verb, const PictureOptions& optio
   return code;
 }
 
+ExitCode Commands::watch(const WatchOptions& options) {
+  ExitCode code = ExitCode::done;
+  io::on_root(context_.comm, [&] {
+    if (!watch_run(options)) code = ExitCode::bad_input;
+  });
+  return code;
+}
+
 ExitCode Commands::report(const std::vector<std::string>& directories, const std::string& page) {
   io::on_root(context_.comm, [&] {
     if (directories.size() > 1)

@@ -36,6 +36,8 @@ class Commands {
   ExitCode report(const std::vector<std::string>& directories, const std::string& page);
   /// `verb`: plot or movie.
   ExitCode pictures(const std::string& verb, const PictureOptions& options);
+  /// Curves of a run while it goes on.
+  ExitCode watch(const WatchOptions& options);
   ExitCode tool(const Command& command, std::vector<std::string> arguments);
   void say(const std::string& text) { log_.info(text); }
   bool root() const { return context_.comm.root(); }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "apps/cambium/command_line/report.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/io/shipped.hpp"
 
 namespace cambium {
@@ -35,6 +37,20 @@ bool draw_pictures(const std::string& verb, const PictureOptions& options) {
   if (status != 0 && status != static_cast<int>(ExitCode::bad_input))
     throw InputError(
         fmt::format("the {} could not be drawn; the reason stands above", verb == "plot" ? "picture" : "movie"));
+  return status == 0;
+}
+
+bool watch_run(const WatchOptions& options) {
+  const char* given = std::getenv("CAMBIUM_PYTHON");
+  std::vector<std::string> words = {given ? given : "python3", shared_folder("python") + "/watch.py", options.run};
+  if (!options.stage.empty()) words.push_back("--stage=" + options.stage);
+  if (!options.page.empty()) words.push_back("--page=" + options.page);
+  if (!options.show.empty()) words.push_back("--show=" + join(options.show, ","));
+  if (options.once) words.emplace_back("--once");
+  words.push_back(fmt::format("--interval={}", options.interval));
+  const int status = run_program(words);
+  constexpr int not_found = 127;
+  if (status == not_found) throw InputError("there is no python3, which draws the curves; name one in CAMBIUM_PYTHON");
   return status == 0;
 }
 

@@ -16,6 +16,18 @@ struct PictureOptions {
   std::int64_t every = 1;  ///< of a movie: every so many moments
 };
 
+/// Arguments of `cambium watch`.
+struct WatchOptions {
+  std::string run, stage, page;
+  std::vector<std::string> show;
+  double interval = 2.0;  ///< seconds between looks
+  bool once = false;
+};
+
+/// Follows a run with apps/python/watch.py, until it ends; any python3 will do. False when it said why it could not.
+/// Called on one rank.
+bool watch_run(const WatchOptions& options);
+
 /// Draws with apps/python/draw.py, which needs a python3 with numpy, h5py and matplotlib (CAMBIUM_PYTHON, see
 /// python_with()); `verb` is plot or movie. False when it said why it could not. Called on one rank. InputError when
 /// there is no such file, no such Python, or an option makes no sense.

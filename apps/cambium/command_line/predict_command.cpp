@@ -77,7 +77,7 @@ int predict(const Registry& registry, std::vector<std::string> arguments, Contex
   bool overwrite = false;
   app.add_option("model", model_path, "model file that a train stage wrote (model.h5)")->required();
   app.add_option("file", file, "HDF5 or netCDF-4 file with the arrays that the model reads")->required();
-  app.add_option("--output", output, "file to write (.h5, .nc or .csv); default: FILE.predicted.h5 and .csv, here");
+  app.add_option("-o,--output", output, "file to write (.h5, .nc or .csv); default: FILE.predicted.h5 and .csv, here");
   app.add_option("--batch", batch, "samples predicted at a time")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
