@@ -58,7 +58,7 @@ class Plasma(unittest.TestCase):
         """A stage, a type without its kind, a synonym, and the functions of formulas are found by `doc` and `list`."""
         code, by_kind, _ = program.run("doc", "physics", "vlasov_poisson")
         self.assertEqual(code, 0)
-        self.assertEqual(program.run("doc", "vlasov_poisson")[:2], (0, by_kind))
+        self.assertIn(by_kind.strip(), program.run("doc", "vlasov_poisson")[1])
         self.assertEqual(program.run("doc", "stage", "train")[:2], program.run("doc", "task", "train")[:2])
         self.assertEqual(program.run("list", "stages")[:2], program.run("list", "task")[:2])
         code, functions, _ = program.run("doc", "function")

@@ -26,7 +26,6 @@ stages:
 class Watch(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        program.draw_nothing(cls)
         cls.folder = program.fresh("watch")
 
     def deck(self, name, steps):
