@@ -37,7 +37,7 @@ class Watch(unittest.TestCase):
         page = os.path.join(self.folder, "live.html")
         running = subprocess.Popen(program.command("run", deck), stdout=subprocess.DEVNULL)
         table = os.path.join(run, "train", "validation.csv")
-        while not (os.path.exists(table) and len(open(table).readlines()) > 2):
+        while not (os.path.exists(table) and os.path.getsize(table) > 60):
             self.assertIsNone(running.poll())
             time.sleep(0.05)
         code, out, error = program.run("watch", run, "--once", "--page", page, "--show", "loss,error")
@@ -87,6 +87,12 @@ class Watch(unittest.TestCase):
             code, _, error = program.run("watch", *words)
             self.assertEqual(code, 2)
             self.assertIn(said, error)
+        python = os.environ.get("CAMBIUM_PYTHON")
+        os.environ["CAMBIUM_PYTHON"] = os.path.join(self.folder, "no_python")
+        code, _, error = program.run("watch", self.folder, "--once")
+        os.environ.pop("CAMBIUM_PYTHON") if python is None else os.environ.update(CAMBIUM_PYTHON=python)
+        self.assertEqual(code, 2)
+        self.assertIn("there is no python3, which draws the curves; name one in CAMBIUM_PYTHON", error)
         empty = os.path.join(self.folder, "empty")
         os.makedirs(empty)
         code, out, _ = program.run("watch", empty, "--once")
