@@ -110,11 +110,12 @@ void cell(const MeasuredField& f, const Baseline& baseline, double seconds, int 
   out[key + "_sz3_ratio"] = baseline.ratio;
   out[key + "_sz3_psnr"] = baseline.psnr;
   totals.over_sz3 = std::min(totals.over_sz3, p.ratio / baseline.ratio);
-  // In decibels: linear corrections, networks behind them, and the plain codec with a stream as long.
+  // In decibels: linear corrections, networks behind them; as a ratio: the plain stream with an error as small.
   out[key + "_linear_gain_db"] = l.report.kept ? l.report.gain : 0.0;
   out[key + "_network_gain_db"] = n.report.kept ? n.report.gain : 0.0;
   out[key + "_network_kept"] = n.report.kept && n.report.fit.kept_hidden;
-  out[key + "_plain_gain_db"] = l.report.kept ? l.report.plain_gain : 0.0;
+  out[key + "_plain_over_learned_bytes"] =
+      l.report.kept ? static_cast<double>(l.report.rival_bytes) / static_cast<double>(l.report.bytes) : 1.0;
   out[key + "_learned_ratio"] = l.ratio;
   out[key + "_encode_mbs"] = p.encode_mbs;
   out[key + "_decode_mbs"] = p.decode_mbs;

@@ -5,7 +5,6 @@
 
 #include "bench/core/bench_lowp.hpp"
 #include "core/lowp/binary_coding.hpp"
-#include "core/lowp/softmax.hpp"
 #include "core/parallel/random.hpp"
 
 extern "C" {
@@ -85,39 +84,6 @@ std::string products(const lowp::BinaryCodedMatrix& m, const std::string& name, 
   return fault;
 }
 
-double worst_ulp(const std::vector<float>& x, const std::vector<float>& y) {
-  double largest = -1e300, sum = 0, worst = 0;
-  for (float v : x) largest = std::max<double>(largest, v);
-  for (float v : x) sum += std::exp(v - largest);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    const double exact = std::exp(x[k] - largest) / sum;
-    const float rounded = std::max(static_cast<float>(exact), 1.17549435e-38f);
-    worst = std::max(worst, std::abs(y[k] - exact) / (std::nextafter(rounded, 2.0f) - rounded));
-  }
-  return worst;
-}
-
-std::string softmaxes(nlohmann::json& out) {
-  double worst = 0;
-  for (int power : {10, 14, 20, 26}) {
-    const std::size_t n = std::size_t{1} << power;
-    const auto x = numbers(n, 3, power == 14 ? 8.0 : 1000.0);
-    std::vector<float> y(n), z(n);
-    const auto count = static_cast<std::int64_t>(n);
-    const auto [two, three] = least_seconds(
-        power > 20 ? 9 : 200, [&] { lowp::softmax(x.data(), count, y.data()); },
-        [&] { lowp::softmax_three_passes(x.data(), count, z.data()); });
-    worst = std::max(worst, worst_ulp(x, y));
-    out[fmt::format("softmax_ratio_2e{}", power)] = three / two;
-    if (power == 26) {
-      out["softmax_ratio"] = three / two;
-      out["softmax_ns_per_number"] = 1e9 * two / static_cast<double>(n);
-    }
-  }
-  out["softmax_ulp"] = worst;
-  return worst <= 2.0 ? "" : fmt::format("softmax is off by {:.2f} ulp", worst);
-}
-
 }  // namespace
 
 std::string infer(int size, nlohmann::json& out) {
@@ -131,7 +97,6 @@ std::string infer(int size, nlohmann::json& out) {
     note(products(lowp::binary_coded(w, size, size, bits, 0), fmt::format("biqgemm_{}_q{}", size, bits), size, out));
   note(products(lowp::ternary_coded(w, size, size), fmt::format("ternary_{}", size), size, out));
   out[fmt::format("biqgemm_ratio_{}", size)] = out[fmt::format("biqgemm_{}_q1_ratio_b1", size)];
-  note(softmaxes(out));
   return fault;
 }
 

@@ -7,9 +7,8 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/codec/choose.hpp"
 #include "core/codec/huffman.hpp"
-#include "core/codec/interpolation.hpp"
-#include "core/codec/lorenzo.hpp"
 #include "core/codec/packed.hpp"
 #include "core/codec/zfp_codec.hpp"
 
@@ -18,10 +17,11 @@ namespace {
 
 // Stream: magic, version, bytes per value, method, rank (one byte each after the magic), bound, extents, length of the
 // payload, payload by Zstandard (packed.hpp). The payload of method `exact` is the array with the bytes of equal rank
-// side by side.
+// side by side. Of the others the first bytes say what was chosen (choose.hpp), but for `interpolation`, which is read
+// alone, and `lorenzo`, the usual form of `differences`.
 constexpr std::array<char, 4> magic{'C', 'L', 'S', 'Y'};
 constexpr std::uint8_t version = 1;
-enum Method : std::uint8_t { exact = 0, interpolation = 1, lorenzo = 2, zfp = 3 };
+enum Method : std::uint8_t { exact = 0, interpolation = 1, lorenzo = 2, zfp = 3, graded = 4, differences = 5 };
 
 std::int64_t product(std::span<const std::int64_t> shape) {
   std::int64_t n = 1;
@@ -49,20 +49,21 @@ std::vector<std::byte> by_rank(std::span<const std::byte> bytes, std::size_t wid
   return out;
 }
 
+/// Ratio from which almost exact anchors are tried.
+constexpr std::size_t anchors_pay_from = 64;
+
+struct Payload {
+  Method method = exact;
+  std::vector<std::byte> payload;
+};
+
 template <class T>
-std::vector<std::byte> payload(std::span<const T> values, const FieldShape& shape, double bound, Method method) {
+std::vector<std::byte> interpolated(std::span<const T> values, const FieldShape& shape, double bound,
+                                    LevelBounds levels) {
   ByteWriter out;
-  if (method == exact) return by_rank(std::as_bytes(values), sizeof(T), false);
-  if (method == lorenzo) {
-    lorenzo_encode(values.data(), shape, bound, out);
-    return out.take();
-  }
-  if (method == zfp) {
-    zfp_encode(values.data(), shape, bound, out);
-    return out.take();
-  }
+  out.put(levels.choice);
   std::vector<T> work(values.begin(), values.end());
-  const InterpolationPlan plan(work.data(), shape, bound);
+  const InterpolationPlan plan(work.data(), shape, bound, levels);
   Quantized<T> quantized;
   interpolate_encode(work.data(), shape, plan, bound, quantized);
   plan.put(out);
@@ -71,13 +72,47 @@ std::vector<std::byte> payload(std::span<const T> values, const FieldShape& shap
   return out.take();
 }
 
+template <class T>
+std::vector<std::byte> differenced(std::span<const T> values, const FieldShape& shape, double bound,
+                                   const LorenzoCoding& coding) {
+  ByteWriter out;
+  if (coding != LorenzoCoding{}) coding.put(out);
+  lorenzo_encode(values.data(), shape, bound, coding, out);
+  return out.take();
+}
+
+/// The payloads among which the shortest is kept: the usual form of a predictor, and the one that was chosen.
+/// `mean`: the bound was chosen for a mean error, which level bounds change.
+template <class T>
+std::vector<Payload> coded(std::span<const T> values, const FieldShape& shape, double bound, Method method, bool mean) {
+  std::vector<Payload> out;
+  if (method == exact) out.push_back({exact, by_rank(std::as_bytes(values), sizeof(T), false)});
+  if (method == lorenzo) {
+    out.push_back({lorenzo, differenced(values, shape, bound, {})});
+    const auto chosen = choose_differences(values.data(), shape, bound);
+    if (chosen != LorenzoCoding{}) out.push_back({differences, differenced(values, shape, bound, chosen)});
+  }
+  if (method == interpolation) {
+    out.push_back({graded, interpolated(values, shape, bound, {})});
+    const auto chosen = mean ? LevelBounds{} : choose_level_bounds(values.data(), shape, bound);
+    if (chosen.choice != 0) out.push_back({graded, interpolated(values, shape, bound, chosen)});
+  }
+  if (method == zfp) {
+    ByteWriter bytes;
+    zfp_encode(values.data(), shape, bound, bytes);
+    out.push_back({zfp, bytes.take()});
+  }
+  return out;
+}
+
 Method method_of(LossyPredictor predictor) {
   if (predictor == LossyPredictor::lorenzo) return lorenzo;
   return predictor == LossyPredictor::zfp ? zfp : interpolation;
 }
 LossyPredictor predictor_of(Method method) {
-  constexpr LossyPredictor by_method[] = {LossyPredictor::automatic, LossyPredictor::interpolation,
-                                          LossyPredictor::lorenzo, LossyPredictor::zfp};
+  constexpr LossyPredictor by_method[] = {LossyPredictor::automatic,     LossyPredictor::interpolation,
+                                          LossyPredictor::lorenzo,       LossyPredictor::zfp,
+                                          LossyPredictor::interpolation, LossyPredictor::lorenzo};
   return by_method[method];
 }
 
@@ -114,7 +149,7 @@ Header read_header(ByteReader& in) {
     n *= extent;
     h.info.shape.push_back(extent);
   }
-  if (method > zfp || (h.info.bytes_per_value != 4 && h.info.bytes_per_value != 8)) throw DamagedStream{};
+  if (method > differences || (h.info.bytes_per_value != 4 && h.info.bytes_per_value != 8)) throw DamagedStream{};
   h.method = static_cast<Method>(method);
   h.info.predictor = predictor_of(h.method);
   h.length = in.get<std::uint64_t>();
@@ -131,9 +166,15 @@ void decode_payload(const Header& h, std::span<const std::byte> bytes, std::span
   }
   ByteReader in(bytes);
   const FieldShape shape(h.info.shape);
-  if (h.method == lorenzo) return lorenzo_decode(in, shape, h.info.bound, values.data());
+  if (h.method == lorenzo || h.method == differences) {
+    const auto coding = h.method == differences ? LorenzoCoding::from(in) : LorenzoCoding{};
+    return lorenzo_decode(in, shape, h.info.bound, coding, values.data());
+  }
   if (h.method == zfp) return zfp_decode(in, shape, values.data());
-  const InterpolationPlan plan(in, shape);
+  LevelBounds levels;
+  if (h.method == graded) levels.choice = in.get<std::uint8_t>();
+  if (levels.choice >= LevelBounds::choices) throw DamagedStream{};
+  const InterpolationPlan plan(in, shape, levels, h.method == interpolation);
   Quantized<T> quantized;
   quantized.exceptions = in.get_list<T>();
   quantized.codes.resize(values.size());
@@ -170,7 +211,7 @@ double bound_for_psnr(std::span<const T> values, std::span<const std::int64_t> s
   constexpr int most_trials = 10;
   constexpr double near = 0.02, margin = 0.008;
   for (int trial = 0; trial < most_trials && bound > 0.0; ++trial) {
-    lossy_decode<T>(lossy_encode<T>(values, shape, {LossyBound::Kind::absolute, bound}, predictor), decoded);
+    lossy_decode<T>(lossy_encode<T>(values, shape, {LossyBound::Kind::absolute, bound, true}, predictor), decoded);
     const double over = psnr<T>(values, decoded) - decibel;
     if (over >= 0.0) best = std::max(best, bound);
     if ((over >= 0.0 && over < near) || !std::isfinite(over)) break;
@@ -211,25 +252,25 @@ std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const s
   }
   const double bound = absolute_bound(values, shape, wanted, predictor);
   const FieldShape field(shape);
-  auto packed = [&](Method method) {
-    const auto bytes = payload(values, field, bound, method);
-    auto out = header<T>(shape, bound, method, bytes.size());
-    const auto rest = pack(bytes, out);
-    out.insert(out.end(), rest.begin(), rest.end());
-    return out;
+  const bool mean = wanted.mean || wanted.kind == LossyBound::Kind::psnr;
+  std::vector<std::byte> out;
+  auto keep_shorter = [&](const Payload& made) {
+    auto stream = header<T>(shape, bound, made.method, made.payload.size());
+    const auto rest = pack(made.payload, stream);
+    stream.insert(stream.end(), rest.begin(), rest.end());
+    if (out.empty() || stream.size() < out.size()) out = std::move(stream);
   };
-  Method method = bound == 0.0 || values.empty() ? exact : method_of(predictor);
-  auto out = packed(method);
+  auto attempt = [&](Method method) {
+    for (const auto& made : coded(values, field, bound, method, mean)) keep_shorter(made);
+    if (method != interpolation || mean || anchors_pay_from * out.size() > values.size_bytes()) return;
+    for (std::uint8_t choice = LevelBounds::with_anchors; choice < LevelBounds::choices; ++choice)
+      keep_shorter({graded, interpolated(values, field, bound, {choice})});
+  };
+  const Method method = bound == 0.0 || values.empty() ? exact : method_of(predictor);
+  attempt(method);
+  if (method == interpolation && predictor == LossyPredictor::automatic) attempt(lorenzo);
   const auto whole_header = header<T>(shape, bound, method, 0).size();
-  auto instead = [&](Method other, double factor) {
-    auto others = packed(other);
-    if (static_cast<double>(others.size() - whole_header) < factor * static_cast<double>(out.size() - whole_header)) {
-      out = std::move(others);
-      method = other;
-    }
-  };
-  if (method == interpolation && predictor == LossyPredictor::automatic) instead(lorenzo, 0.95);
-  if (method != exact && out.size() > values.size_bytes() + whole_header) instead(exact, 1.0);
+  if (method != exact && out.size() > values.size_bytes() + whole_header) attempt(exact);
   return out;
 }
 

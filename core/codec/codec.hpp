@@ -13,11 +13,13 @@ struct LossyBound {
   enum class Kind { absolute, relative, psnr };
   Kind kind = Kind::relative;
   double value = 1e-3;
+  bool mean = false;  ///< the mean error at this bound must not depend on what makes the stream shortest
 };
 
-/// Predictor of a value from those before it. `automatic` tries both and takes Lorenzo's prediction where it is smaller
-/// by 5 %: at the same bound, interpolation leaves the smaller mean error (of a PSNR: the smaller stream). `zfp`: no
-/// prediction but ZFP's transform of blocks, with the values beyond the bound beside it.
+/// Predictor of a value from those before it. Each takes the form (level bounds of interpolation, orders of Lorenzo's
+/// differences) with which this field, or blocks of it, are shortest; `automatic` encodes with both predictors and
+/// keeps the shorter stream. `zfp`: no prediction but ZFP's transform of blocks, with the values beyond the bound
+/// beside it.
 enum class LossyPredictor { automatic, interpolation, lorenzo, zfp };
 
 /// Encodes a row-major array of float or double so that every finite value comes back within the bound, and every other

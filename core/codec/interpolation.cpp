@@ -10,6 +10,19 @@ namespace {
 
 constexpr int dims = FieldShape::dimensions;
 
+/// A level k above the finest has a bound smaller by min(ratio^k, most); those of spacing `anchor` and more by
+/// `anchor_factor`.
+struct Grades {
+  double ratio, most;
+  std::int64_t anchor = std::int64_t{1} << 62;
+};
+// The pairs of SZ3 (Liang et al. 2023), one for fields whose finest level is almost free, and almost exact anchors for
+// fields that coarse interpolation describes within the bound.
+constexpr Grades grades[LevelBounds::choices] = {{1.25, 2.0}, {1.0, 1.0},     {1.5, 2.5},     {2.0, 3.0},
+                                                 {2.0, 8.0},  {1.0, 1.0, 64}, {1.25, 2.0, 64}};
+constexpr double anchor_factor = 64.0;
+constexpr int weight_steps = 8192;  // a weight, from -1 to 2, in two bytes
+
 /// Points of one level that lie between others along the dimensions of `set`, row by row: visit(first point, index of
 /// it, number of points).
 template <class Visit>
@@ -150,6 +163,21 @@ std::vector<Errors> sample_errors(const T* field, const FieldShape& shape, std::
   return sample;
 }
 
+float of_steps(int steps) { return static_cast<float>(steps) / static_cast<float>(weight_steps); }
+
+/// Rounds the weights of `set` as they are stored. The last is what others leave of one: a sum that is not exactly one
+/// would move every prediction by a part of the value itself.
+void round_weights(InterpolationPlan::Between& how, unsigned set) {
+  int rest = weight_steps;
+  for (int d = 0; d < dims; ++d) {
+    if (!(set >> d & 1)) continue;
+    const bool last = set >> d == 1;
+    const int steps = last ? rest : static_cast<int>(std::lrint(how.weight[d] * static_cast<float>(weight_steps)));
+    rest -= steps;
+    how.weight[d] = of_steps(steps);
+  }
+}
+
 /// Weights, of sum one, for which the mean over dimensions `chosen` has the least expected square: C w ~ 1.
 void least_error_weights(const Moments& m, const std::vector<int>& chosen, double noise,
                          InterpolationPlan::Between& how) {
@@ -195,7 +223,7 @@ void tune_weights(const std::vector<Errors>& sample, const Moments& all, const s
 
 }  // namespace
 
-InterpolationPlan::InterpolationPlan(const FieldShape& shape) : shape_(shape) {
+InterpolationPlan::InterpolationPlan(const FieldShape& shape, LevelBounds levels) : shape_(shape), bounds_(levels) {
   const auto longest = *std::max_element(shape.extent.begin(), shape.extent.end());
   if (longest < 2) return;
   for (auto s = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(longest - 1))); s > 0; s /= 2) {
@@ -211,12 +239,15 @@ bool InterpolationPlan::used(const Level& level, unsigned set) const {
 }
 
 double InterpolationPlan::level_bound(std::size_t k, double bound) const {
+  const auto& grade = grades[bounds_.choice];
+  if (levels_[k].spacing >= grade.anchor) return bound / anchor_factor;
   const auto above = static_cast<double>(levels_.size() - 1 - k);
-  return bound / std::min(std::pow(1.25, above), 2.0);
+  return bound / std::min(std::pow(grade.ratio, above), grade.most);
 }
 
 template <class T>
-InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, double bound) : InterpolationPlan(shape) {
+InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, double bound, LevelBounds levels)
+    : InterpolationPlan(shape, levels) {
   for (std::size_t l = 0; l < levels_.size(); ++l)
     for (unsigned set = 1; set < 16; ++set) {
       if (!used(levels_[l], set)) continue;
@@ -237,16 +268,25 @@ InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, do
         for (int d : chosen) how.weight[d % dims] = 1.0f / static_cast<float>(chosen.size());
       else
         tune_weights(sample, m, chosen, noise, how);
+      round_weights(how, set);
     }
 }
 
-InterpolationPlan::InterpolationPlan(ByteReader& in, const FieldShape& shape) : InterpolationPlan(shape) {
+InterpolationPlan::InterpolationPlan(ByteReader& in, const FieldShape& shape, LevelBounds levels, bool whole_weights)
+    : InterpolationPlan(shape, levels) {
   for (auto& level : levels_)
     for (unsigned set = 1; set < 16; ++set) {
       if (!used(level, set)) continue;
-      level.between[set].cubic = in.get<std::uint8_t>();
-      for (int d = 0; d < dims; ++d)
-        if (set >> d & 1) level.between[set].weight[d] = in.get<float>();
+      auto& how = level.between[set];
+      how.cubic = in.get<std::uint8_t>();
+      int rest = weight_steps;
+      for (int d = 0; d < dims; ++d) {
+        if (!(set >> d & 1)) continue;
+        const bool last = set >> d == 1;
+        const int steps = whole_weights || last ? rest : in.get<std::int16_t>();
+        rest -= steps;
+        how.weight[d] = whole_weights ? in.get<float>() : of_steps(steps);
+      }
     }
 }
 
@@ -256,7 +296,9 @@ void InterpolationPlan::put(ByteWriter& out) const {
       if (!used(level, set)) continue;
       out.put(level.between[set].cubic);
       for (int d = 0; d < dims; ++d)
-        if (set >> d & 1) out.put(level.between[set].weight[d]);
+        if ((set >> d & 1) && set >> d != 1)
+          out.put(
+              static_cast<std::int16_t>(std::lrint(level.between[set].weight[d] * static_cast<float>(weight_steps))));
     }
 }
 
@@ -305,7 +347,7 @@ void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const I
 }
 
 #define CAMBIUM_INTERPOLATION_OF(T)                                                                            \
-  template InterpolationPlan::InterpolationPlan(const T*, const FieldShape&, double);                          \
+  template InterpolationPlan::InterpolationPlan(const T*, const FieldShape&, double, LevelBounds);             \
   template void interpolate_encode<T>(T*, const FieldShape&, const InterpolationPlan&, double, Quantized<T>&); \
   template void interpolate_decode<T>(const Quantized<T>&, const FieldShape&, const InterpolationPlan&, double, T*);
 CAMBIUM_INTERPOLATION_OF(float)

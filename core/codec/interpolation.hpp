@@ -8,6 +8,14 @@
 
 namespace cambium::lowp {
 
+/// How much more exactly coarse levels are kept, on which finer ones build: one of a list, the first of which is usual.
+/// From `with_anchors` on, the coarsest levels are almost exact: which pays where little else has to be stored, and
+/// blocks of a field are too small to show it.
+struct LevelBounds {
+  static constexpr int choices = 7, with_anchors = 5;
+  std::uint8_t choice = 0;
+};
+
 /// Prediction by interpolation from coarse to fine, after SZ3 (Liang et al., IEEE Trans. Big Data 2023): the points
 /// between those of a grid of spacing 2s are predicted from reconstructed values, then the grid of spacing s is
 /// complete. A point that lies between others in several dimensions takes a mean over these dimensions, with weights
@@ -26,8 +34,9 @@ class InterpolationPlan {
 
   /// From the field itself; `bound` is the absolute error bound of the finest level.
   template <class T>
-  InterpolationPlan(const T* field, const FieldShape& shape, double bound);
-  InterpolationPlan(ByteReader& in, const FieldShape& shape);
+  InterpolationPlan(const T* field, const FieldShape& shape, double bound, LevelBounds levels = {});
+  /// `whole_weights`: as streams of former versions hold them, four bytes each.
+  InterpolationPlan(ByteReader& in, const FieldShape& shape, LevelBounds levels, bool whole_weights);
   void put(ByteWriter& out) const;
 
   const std::vector<Level>& levels() const { return levels_; }
@@ -35,10 +44,11 @@ class InterpolationPlan {
   double level_bound(std::size_t k, double bound) const;
 
  private:
-  explicit InterpolationPlan(const FieldShape& shape);
+  InterpolationPlan(const FieldShape& shape, LevelBounds levels);
   bool used(const Level& level, unsigned set) const;
 
   FieldShape shape_;
+  LevelBounds bounds_;
   std::vector<Level> levels_;
 };
 

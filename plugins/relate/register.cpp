@@ -7,6 +7,7 @@
 #include "plugins/relate/networks/cosine_factors.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
 #include "plugins/relate/networks/factors.hpp"
+#include "plugins/relate/tasks/choose_row_bounds.hpp"
 #include "plugins/relate/tasks/judge_clicks.hpp"
 #include "plugins/relate/tasks/predict_affinities.hpp"
 #include "plugins/relate/tasks/recommend.hpp"
@@ -37,6 +38,10 @@ void register_types(Registry& registry) {
       .synonyms({"affinities", "predict_pairs"});
   registry.add<JudgeClicks>("judge_clicks", "evaluation of networks for clicks, compared with logistic regression")
       .synonyms({"clicks", "predict_clicks"});
+  registry
+      .add<ChooseRowBounds>("choose_row_bounds",
+                            "error bounds of embedding tables in messages, one for each, from held-out AUC")
+      .synonyms({"table_bounds", "embedding_bounds"});
   registry
       .add<Recommend>("recommend",
                       "recommendation by networks, compared with popularity, cosines and logistic regression")

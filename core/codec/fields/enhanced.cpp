@@ -15,12 +15,13 @@
 namespace cambium::lowp {
 namespace {
 
-// Stream: magic, version, flags, number of helpers (one byte each after the magic), the plain stream, the weights
-// (empty where they are not part of it), each after its length, places of values that stay as the plain codec gave
-// them; the checksum of all before.
+// Stream: magic, version, flags, number of helpers (one byte each after the magic), from version 2 on the length of the
+// plain stream that was compared, the plain stream, the weights (empty where they are not part of it), each after its
+// length, places of values that stay as the plain codec gave them; the checksum of all before.
 constexpr std::array<char, 4> enhanced_magic{'C', 'L', 'S', 'E'};
-constexpr std::uint8_t enhanced_version = 1, flag_strict = 1, flag_own_weights = 2;
-constexpr double least_worth = 0.1;  // dB
+constexpr std::uint8_t enhanced_version = 2, flag_strict = 1, flag_own_weights = 2;
+constexpr double least_gain = 0.1;    // dB, below which no plain stream is made to be compared
+constexpr double least_worth = 1.01;  // plain stream over corrected one, at the same mean error
 
 struct Parts {
   EnhancedInfo info;
@@ -31,12 +32,14 @@ struct Parts {
 Parts parts_of(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   Parts p;
-  if (in.get<std::array<char, 4>>() != enhanced_magic || in.get<std::uint8_t>() != enhanced_version)
-    throw DamagedStream{};
+  if (in.get<std::array<char, 4>>() != enhanced_magic) throw DamagedStream{};
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > enhanced_version) throw DamagedStream{};
   const auto flags = in.get<std::uint8_t>();
   p.info.strict = flags & flag_strict;
   p.info.own_weights = flags & flag_own_weights;
   p.info.helpers = in.get<std::uint8_t>();
+  if (version > 1) p.info.rival_bytes = in.get<std::uint64_t>();
   auto piece = [&] {
     const auto n = in.get<std::uint64_t>();
     if (n > in.rest().size()) throw DamagedStream{};
@@ -85,6 +88,7 @@ Trial<T> with(const Enhancer& enhancer, std::span<const T> values, std::span<con
   const auto flags =
       static_cast<std::uint8_t>((coding.strict ? flag_strict : 0) | (coding.weights ? 0 : flag_own_weights));
   for (std::uint8_t byte : {enhanced_version, flags, static_cast<std::uint8_t>(helping.size())}) stream.put(byte);
+  stream.put<std::uint64_t>(0);  // until the plain stream was made
   for (const auto piece : {plain, std::span<const std::byte>(weights)}) {
     stream.put<std::uint64_t>(piece.size());
     stream.put(piece);
@@ -92,6 +96,7 @@ Trial<T> with(const Enhancer& enhancer, std::span<const T> values, std::span<con
   stream.put(std::span<const std::byte>(listed.bytes()));
   stream.put(checksum(stream.bytes()));
   out.stream = stream.take();
+  report.bytes = out.stream.size();
   report.exceptions = static_cast<double>(places.size()) / static_cast<double>(values.size());
   report.weight_bytes = weights.size();
   report.exception_bytes = listed.bytes().size();
@@ -114,13 +119,65 @@ double plain_slope(std::span<const T> values, std::span<const T> decoded, std::s
 /// Strict streams of a plain codec that stores each value exactly leave nothing to learn.
 bool can_learn(const LossyInfo& info) { return info.bound > 0.0 && info.elements() > 0; }
 
+/// A plain stream, and how much its PSNR is over what was wanted, dB.
+struct Rival {
+  std::size_t bytes = 0;
+  double over = 0.0;
+};
+
+/// Length of the shortest plain stream found whose PSNR is that of `trial`, to two hundredths of a decibel, or more:
+/// the bound is tried until it is, then some finer ones, because lengths do not rise evenly with it. Stops at a stream
+/// that is short enough for `trial` not to be worth it; 0 where none was found.
 template <class T>
-bool judge(const Trial<T>& trial, std::span<const T> values, std::span<const T> decoded, double slope,
-           EnhancedReport& report) {
-  report.gain = psnr<T>(values, trial.values) - psnr<T>(values, decoded);
-  report.plain_gain =
-      slope * std::log(static_cast<double>(trial.stream.size()) / static_cast<double>(report.plain_bytes));
-  return report.gain - report.plain_gain >= least_worth;
+std::size_t rival_bytes_of(const Trial<T>& trial, std::span<const T> values, const LossyInfo& info, double decibel,
+                           double gain, LossyPredictor predictor, bool mean) {
+  constexpr int most_trials = 8;
+  constexpr double near = 0.02, finer[] = {0.98, 0.96, 0.93, 0.9};
+  std::vector<T> back(values.size());
+  const auto made = [&](double bound) {
+    const auto plain = lossy_encode<T>(values, info.shape, {LossyBound::Kind::absolute, bound, mean}, predictor);
+    lossy_decode<T>(plain, back);
+    return Rival{plain.size(), psnr<T>(values, back) - decibel};
+  };
+  std::size_t least = 0;
+  const auto good_enough = [&](const Rival& rival) {
+    if (rival.over < -near) return false;
+    if (least == 0 || rival.bytes < least) least = rival.bytes;
+    return static_cast<double>(least) < least_worth * static_cast<double>(trial.stream.size());
+  };
+  double bound = info.bound * std::pow(10.0, -gain / 20.0);
+  for (int k = 0; k < most_trials; ++k) {
+    const auto rival = made(bound);
+    if (good_enough(rival)) return least;
+    if (std::abs(rival.over) < near || !std::isfinite(rival.over)) break;
+    bound *= std::pow(10.0, std::clamp(rival.over / 20.0, -0.5, 0.5));
+  }
+  for (const double factor : finer)
+    if (good_enough(made(factor * bound))) break;
+  return least;
+}
+
+/// Whether the corrected stream is shorter than every plain one that is as good: with the level bounds that make the
+/// stream at its bound shortest, and with those that are usual.
+template <class T>
+bool judge(Trial<T>& trial, std::span<const T> values, std::span<const T> decoded, const LossyInfo& info,
+           LossyPredictor predictor, EnhancedReport& report) {
+  const double decibel = psnr<T>(values, trial.values);
+  report.gain = decibel - psnr<T>(values, decoded);
+  if (!(report.gain >= least_gain) || !std::isfinite(decibel)) return false;
+  for (const bool mean : {false, true}) {
+    const auto bytes = rival_bytes_of<T>(trial, values, info, decibel, report.gain, predictor, mean);
+    if (report.rival_bytes == 0 || bytes < report.rival_bytes) report.rival_bytes = bytes;
+    if (static_cast<double>(bytes) < least_worth * static_cast<double>(trial.stream.size())) return false;
+  }
+  // Both were longer: what the corrections save is stored with them.
+  constexpr std::size_t at = enhanced_magic.size() + 3;
+  const std::uint64_t rival = report.rival_bytes;
+  std::memcpy(trial.stream.data() + at, &rival, sizeof rival);
+  const auto content = std::span(trial.stream).first(trial.stream.size() - sizeof(std::uint64_t));
+  const auto sum = checksum(content);
+  std::memcpy(trial.stream.data() + content.size(), &sum, sizeof sum);
+  return true;
 }
 
 /// The stream at one bound of the plain codec, and what it decodes to.
@@ -136,13 +193,18 @@ Trial<T> at_bound(std::span<const T> values, std::span<const std::int64_t> shape
   std::vector<T> decoded(values.size());
   lossy_decode<T>(plain, decoded);
   const FieldShape field(info.shape);
-  const double slope = coding.weights ? static_cast<double>(coding.weights->slope)
-                                      : plain_slope<T>(values, decoded, plain.size(), info, predictor);
-  const Enhancer fitted = coding.weights ? *coding.weights
-                                         : fit_enhancer<T>(values, decoded, field, info.bound, helping, coding.fit,
-                                                           plain.size(), slope, report.fit);
+  Enhancer fitted;
+  if (coding.weights) {
+    fitted = *coding.weights;
+  } else {
+    report.gain = probed_gain<T>(values, decoded, field, info.bound, helping, coding.fit.groups, report.fit);
+    report.stopped_early = report.gain < least_gain;
+    if (report.stopped_early) return {std::move(plain), std::move(decoded)};
+    const double slope = plain_slope<T>(values, decoded, plain.size(), info, predictor);
+    fitted = fit_enhancer<T>(values, decoded, field, info.bound, helping, coding.fit, plain.size(), slope, report.fit);
+  }
   auto trial = with<T>(fitted, values, decoded, plain, info, coding, helping, report);
-  report.kept = judge<T>(trial, values, decoded, slope, report);
+  report.kept = judge<T>(trial, values, decoded, info, predictor, report);
   if (!report.kept) return {std::move(plain), std::move(decoded)};
   return trial;
 }
@@ -162,7 +224,8 @@ std::vector<std::byte> at_psnr(std::span<const T> values, std::span<const std::i
   for (int trial = 0; trial < most_trials && searching(); ++trial) {
     bound *= std::pow(10.0, (over - margin) / 20.0);
     EnhancedReport next;
-    auto other = at_bound<T>(values, shape, {LossyBound::Kind::absolute, bound}, predictor, coding, helping, next);
+    auto other =
+        at_bound<T>(values, shape, {LossyBound::Kind::absolute, bound, true}, predictor, coding, helping, next);
     over = psnr<T>(values, other.values) - decibel;
     if (!std::isfinite(over)) break;
     if (over >= 0.0 && other.stream.size() < best.stream.size()) {
@@ -170,7 +233,12 @@ std::vector<std::byte> at_psnr(std::span<const T> values, std::span<const std::i
       report = next;
     }
   }
-  return std::move(best.stream);
+  if (!report.kept) return std::move(best.stream);
+  auto plain = lossy_encode(values, shape, {LossyBound::Kind::psnr, decibel}, predictor);
+  if (plain.size() > best.stream.size()) return std::move(best.stream);
+  report.kept = false;
+  report.rival_bytes = plain.size();
+  return plain;
 }
 
 }  // namespace
@@ -182,14 +250,19 @@ std::string EnhancedReport::text() const {
       : fit.kept_hidden
           ? fmt::format(", of them {:.2f} by networks", fit.gain - fit.linear_gain)
           : fmt::format("; networks gained {:.2f} dB more, less than 1, and were left out", fit.gain - fit.linear_gain);
+  if (stopped_early)
+    return fmt::format("stored without enhancers: fitted to a few values, nearest neighbours gain {:.2f} dB", gain);
   if (!kept)
-    return fmt::format(
-        "stored without enhancers: they would gain {:.2f} dB, the plain codec gains {:.2f} with as many bytes", gain,
-        plain_gain);
+    return rival_bytes == 0
+               ? fmt::format("stored without enhancers: they would gain {:.2f} dB", gain)
+               : fmt::format(
+                     "stored without enhancers: with {} bytes they would gain {:.2f} dB, the plain codec does "
+                     "as well with {}",
+                     bytes, gain, rival_bytes);
   return fmt::format(
-      "enhanced by {:.2f} dB{}, the plain codec gains {:.2f} with as many bytes ({} of weights, {} for {:.3f} % of the "
-      "values, which stay as they were)",
-      gain, network, plain_gain, weight_bytes, exception_bytes, 100 * exceptions);
+      "enhanced by {:.2f} dB{}: {} bytes, the plain codec needs {} for the same error ({} of weights, {} for {:.3f} % "
+      "of the values, which stay as they were)",
+      gain, network, bytes, rival_bytes, weight_bytes, exception_bytes, 100 * exceptions);
 }
 
 template <class T>
@@ -212,13 +285,16 @@ std::optional<Enhancer> enhancer_for(std::span<const T> values, std::span<const 
   report.plain_bytes = plain.size();
   std::vector<T> decoded(values.size());
   lossy_decode<T>(plain, decoded);
+  const FieldShape field(info.shape);
+  report.gain = probed_gain<T>(values, decoded, field, info.bound, helping, settings.groups, report.fit);
+  report.stopped_early = report.gain < least_gain;
+  if (report.stopped_early) return std::nullopt;
   const double slope = plain_slope<T>(values, decoded, plain.size(), info, predictor);
-  auto fitted = fit_enhancer<T>(values, decoded, FieldShape(info.shape), info.bound, helping, settings, plain.size(),
-                                slope, report.fit);
+  auto fitted = fit_enhancer<T>(values, decoded, field, info.bound, helping, settings, plain.size(), slope, report.fit);
   EnhancedCoding coding;
   coding.weights = &fitted;
-  const auto trial = with<T>(fitted, values, decoded, plain, info, coding, helping, report);
-  report.kept = judge<T>(trial, values, decoded, slope, report);
+  auto trial = with<T>(fitted, values, decoded, plain, info, coding, helping, report);
+  report.kept = judge<T>(trial, values, decoded, info, predictor, report);
   report.weight_bytes = fitted.bytes().size();
   if (!report.kept) return std::nullopt;
   return fitted;

@@ -20,8 +20,11 @@ struct EnhancedCoding {
 /// Outcome.
 struct EnhancedReport {
   bool kept = false;
-  double gain = 0.0;        ///< dB of the field as stored, over the plain codec at the same bound
-  double plain_gain = 0.0;  ///< dB that the plain codec itself would gain with as many bytes
+  bool stopped_early = false;  ///< a fit to a few values gained nothing; `gain` is its
+  double gain = 0.0;           ///< dB of the corrected field over the plain codec at the same bound
+  std::size_t bytes = 0;       ///< of the corrected stream
+  std::size_t rival_bytes =
+      0;  ///< of the plain stream, made to be compared, whose mean error is no smaller; 0: none made
   std::size_t plain_bytes = 0, weight_bytes = 0, exception_bytes = 0;
   double exceptions = 0.0;  ///< share of the values
   EnhancerReport fit;
@@ -29,10 +32,10 @@ struct EnhancedReport {
   std::string text() const;
 };
 
-/// lossy_encode(), and corrections behind it where they are worth their bytes: the mean error with them must be
-/// smaller, by a tenth of a decibel, than that of the plain codec with a stream as long. Otherwise the stream of
-/// lossy_encode() alone. A PSNR is that of the corrected field: what corrections gain lets the bound be larger.
-/// `helping`: decoded fields that the decoder has, too. InputError as lossy_encode() and fit_enhancer().
+/// lossy_encode(), and corrections behind it where they are worth their bytes: the plain codec with a finer bound,
+/// tried until its mean error is as small, must need a hundredth more. Otherwise the stream of lossy_encode() alone. A
+/// PSNR is that of the corrected field: what corrections gain lets the bound be larger. `helping`: decoded fields that
+/// the decoder has, too. InputError as lossy_encode() and fit_enhancer().
 template <class T>
 std::vector<std::byte> enhanced_encode(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                                        LossyPredictor predictor, const EnhancedCoding& coding,
@@ -50,6 +53,8 @@ struct EnhancedInfo {
   LossyInfo plain;  ///< of the plain part; its bound is that of a strict stream
   bool strict = true, own_weights = true;
   int helpers = 0;
+  std::uint64_t rival_bytes =
+      0;  ///< of the plain stream with the same mean error; 0: by a version that did not compare
 };
 
 bool is_enhanced(std::span<const std::byte> bytes);

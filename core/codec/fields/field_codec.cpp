@@ -136,7 +136,8 @@ std::vector<std::byte> encode_field(std::span<const T> values, std::span<const s
     return out;
   }
   FieldCoding same = coding;
-  same.bound = {LossyBound::Kind::absolute, absolute_bound(values, shape, coding.bound, coding.predictor)};
+  same.bound = {LossyBound::Kind::absolute, absolute_bound(values, shape, coding.bound, coding.predictor),
+                coding.bound.kind == LossyBound::Kind::psnr};
   // Exact storage was asked for: with this bound no code describes a value, unless it is what was predicted.
   if (same.bound.value == 0.0) {
     same.bound.value = 1e-300;

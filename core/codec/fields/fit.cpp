@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/codec/fields/fit_hidden.hpp"
@@ -35,6 +36,12 @@ void require_sound(const FitSettings& s) {
         fmt::format("an enhancer has {} s to be fitted; give a positive time, for example 10 s", s.seconds));
 }
 
+/// Multiplications of a linear stage: sums of products of all sources' neighbours over a sample, corrections of all.
+double operations_of(std::int64_t elements, double unknowns, double work) {
+  const double sums = 0.5 * unknowns * unknowns * static_cast<double>(elements);
+  return std::min(sums, work) + unknowns * static_cast<double>(elements);
+}
+
 }  // namespace
 
 template <class T>
@@ -56,7 +63,9 @@ Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, c
   for (const int reach : {many ? 1 : 2, 1}) {
     const auto stage = fit_linear_stage(original, correction, shape, reach, groups, work);
     Correction<T> next = correction;
-    next.add(stage, next.sources(reach));
+    const auto sources = next.sources(reach);
+    next.add(stage, sources);
+    report.operations += operations_of(shape.elements, static_cast<double>(sources.size()) * sources[0].taps(), work);
     const double then = mean_square(next.missing(original));
     ByteWriter bytes;
     stage.put(bytes);
@@ -87,10 +96,29 @@ Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, c
   return out;
 }
 
+template <class T>
+double probed_gain(std::span<const T> original, std::span<const T> decoded, const FieldShape& shape, double bound,
+                   std::span<const HelpingField<T>> helping, int groups, EnhancerReport& report) {
+  constexpr std::size_t fewest = 1 << 16;
+  constexpr double sample = 1 << 14;
+  if (original.size() < fewest) return std::numeric_limits<double>::infinity();
+  Correction<T> correction(decoded, shape, bound, helping);
+  const double before = mean_square(correction.missing(original));
+  const auto sources = correction.sources(1);
+  const auto unknowns = static_cast<double>(sources.size()) * sources[0].taps();
+  const double work = 0.5 * unknowns * unknowns * sample;
+  const auto stage = fit_linear_stage(original, correction, shape, 1, groups, work);
+  correction.add(stage, sources);
+  report.operations += operations_of(shape.elements, unknowns, work);
+  return decibel(before, mean_square(correction.missing(original)));
+}
+
 #define CAMBIUM_FIT_OF(T)                                                                                      \
   template Enhancer fit_enhancer<T>(std::span<const T>, std::span<const T>, const FieldShape&, double,         \
                                     std::span<const HelpingField<T>>, const FitSettings&, std::size_t, double, \
-                                    EnhancerReport&);
+                                    EnhancerReport&);                                                          \
+  template double probed_gain<T>(std::span<const T>, std::span<const T>, const FieldShape&, double,            \
+                                 std::span<const HelpingField<T>>, int, EnhancerReport&);
 CAMBIUM_FIT_OF(float)
 CAMBIUM_FIT_OF(double)
 #undef CAMBIUM_FIT_OF

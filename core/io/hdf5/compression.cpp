@@ -209,17 +209,81 @@ std::string problem_without_first_frame(const std::optional<Compression>& compre
              : "";
 }
 
+namespace {
+
+/// Chunks of a data set that were encoded with learned corrections asked for: how many, how many have them, the bytes
+/// of these, and of the plain streams they were compared with.
+struct Corrected {
+  std::int64_t chunks = 0, corrected = 0;
+  double bytes = 0.0, plain_bytes = 0.0;
+};
+
+struct Opened : Dataset {
+  explicit Opened(const Dataset& set) : Dataset(set) {}
+  hid_t id() const { return handle_.id(); }
+};
+
+bool asks_for_corrections(hid_t set) {
+  const Handle properties(H5Dget_create_plist(set));
+  constexpr std::size_t most_values = 1 << 14;
+  std::vector<unsigned> values(most_values);
+  std::size_t n = values.size();
+  unsigned flags = 0, configuration = 0;
+  const bool there = H5Pget_filter_by_id2(properties.id(), lossy_filter_id, &flags, &n, values.data(), 0, nullptr,
+                                          &configuration) >= 0;
+  if (!there) H5Eclear2(H5E_DEFAULT);
+  return there && io::asks_for_corrections(std::min(n, most_values), values.data());
+}
+
+void count_corrected([[maybe_unused]] const Dataset& dataset, [[maybe_unused]] Corrected& out) {
+#if H5_VERSION_GE(1, 10, 5)
+  const detail::Entered entered;
+  const hid_t set = Opened(dataset).id();
+  if (!asks_for_corrections(set)) return;
+  const Handle space(H5Dget_space(set));
+  hsize_t chunks = 0;
+  if (H5Dget_num_chunks(set, space.id(), &chunks) < 0) return H5Eclear2(H5E_DEFAULT), void();
+  for (hsize_t k = 0; k < chunks; ++k) {
+    hsize_t offset[H5S_MAX_RANK], bytes = 0;
+    haddr_t address = 0;
+    unsigned mask = 0;
+    if (H5Dget_chunk_info(set, space.id(), k, offset, &mask, &address, &bytes) < 0) continue;
+    std::vector<std::byte> stream(bytes);
+    std::uint32_t left_out = 0;
+    if (H5Dread_chunk(set, H5P_DEFAULT, offset, &left_out, stream.data()) < 0) continue;
+    ++out.chunks;
+    if (!lowp::is_enhanced(stream)) continue;
+    ++out.corrected;
+    out.bytes += static_cast<double>(stream.size());
+    out.plain_bytes += static_cast<double>(lowp::enhanced_info(stream).rival_bytes);
+  }
+#endif
+}
+
+std::string corrected_text(const Corrected& found) {
+  if (found.chunks == 0) return "";
+  if (found.corrected == 0) return fmt::format("; learned corrections gain nothing in any of {} chunks", found.chunks);
+  return fmt::format(
+      "; learned corrections in {} of {} chunks, for which the plain codec needs {:.3g} times the bytes "
+      "at the same error",
+      found.corrected, found.chunks, found.plain_bytes / found.bytes);
+}
+
+}  // namespace
+
 std::string stored_line(const std::string& shown, const Group& file, std::span<const std::string> names) {
   double plain = 0.0, stored = 0.0;
+  Corrected corrected;
   for (const auto& name : names) {
     if (!file.exists(name)) continue;
     const auto set = file.dataset(name);
     plain += static_cast<double>(set.elements() * size_of(set.dtype()));
     stored += static_cast<double>(set.stored_bytes());
+    count_corrected(set, corrected);
   }
   if (!(stored > 0.0)) return fmt::format("{}: nothing to compress", shown);
-  return fmt::format("{}: arrays of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller", shown, plain / 1e6,
-                     stored / 1e6, plain / stored);
+  return fmt::format("{}: arrays of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller{}", shown, plain / 1e6,
+                     stored / 1e6, plain / stored, corrected_text(corrected));
 }
 
 }  // namespace cambium::io

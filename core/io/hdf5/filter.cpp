@@ -151,6 +151,10 @@ std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size
 
 }  // namespace
 
+bool asks_for_corrections(std::size_t n, const unsigned* values) {
+  return n >= first_extent && values[0] >= unchecked_version && (values[6] & learned) != 0;
+}
+
 bool has_checksum(std::size_t n, const unsigned* values) { return n > 0 && values[0] >= version; }
 
 const H5Z_class2_t lossy_filter{H5Z_CLASS_T_VERS, lossy_filter_id, 1,  1, "Cambium error-bounded lossy",

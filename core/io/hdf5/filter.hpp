@@ -23,6 +23,9 @@ std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const
                                           int bytes_per_value, const std::vector<unsigned>& chunk,
                                           const std::vector<double>& fills = {});
 
+/// True if what is stored with a dataset asks for learned corrections.
+bool asks_for_corrections(std::size_t n, const unsigned* values);
+
 /// True if what is stored with a dataset carries a checksum; what earlier versions wrote does not.
 bool has_checksum(std::size_t n, const unsigned* values);
 

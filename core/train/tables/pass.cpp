@@ -1,6 +1,7 @@
 #include "core/train/tables/pass.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/base/error.hpp"
@@ -168,8 +169,15 @@ void TablePass<T>::send_coded() {
       all.put(std::span<const std::byte>(out.bytes()));
     }
   }
-  coded_given_ = all.take();
-  coded_count_.resize(ranks);
+  send_streams(all.take(), std::move(count));
+  traffic_.count("rows", "world", std::ssize(coded_given_));
+  sent_.rows += static_cast<double>(coded_given_.size());
+}
+
+template <class T>
+void TablePass<T>::send_streams(std::vector<std::byte> streams, std::vector<int> count) {
+  coded_given_ = std::move(streams);
+  coded_count_.resize(count.size());
   MPI_Alltoall(count.data(), 1, MPI_INT, coded_count_.data(), 1, MPI_INT, comm_.handle());
   coded_at_ = starts_of(coded_count_);
   coded_got_.resize(coded_at_.back() + coded_count_.back());
@@ -177,17 +185,61 @@ void TablePass<T>::send_coded() {
   sent_count_ = std::move(count);
   MPI_Ialltoallv(coded_given_.data(), sent_count_.data(), sent_at_.data(), MPI_BYTE, coded_got_.data(),
                  coded_count_.data(), coded_at_.data(), MPI_BYTE, comm_.handle(), &request_);
-  traffic_.count("rows", "world", std::ssize(coded_given_));
-  sent_.rows += static_cast<double>(coded_given_.size());
+}
+
+template <class T>
+std::span<const std::byte> TablePass<T>::stream_from(std::size_t rank) const {
+  return std::span(coded_got_).subspan(coded_at_[rank], static_cast<std::size_t>(coded_count_[rank]));
 }
 
 template <class T>
 void TablePass<T>::decode() {
   const auto& ask = requests_.ask();
+  for (std::size_t q = 0; q < ask.size(); ++q)
+    if (static_cast<int>(q) != comm_.rank())
+      coding_->decode(found(ask[q].data(), ask[q].data() + ask[q].size(), got_at()[q]), stream_from(q), got_.data());
+}
+
+/// As rows, those of this rank, too; what is found has the bounds of all ranks, so that no sum depends on their number.
+template <class T>
+void TablePass<T>::send_coded_gradients() {
+  const auto& ask = requests_.ask();
+  const auto own = static_cast<std::size_t>(comm_.rank());
+  std::vector<typename RowCoding<T>::Found> places;
+  std::vector<double> largest(tables_.size(), 0.0);
   for (std::size_t q = 0; q < ask.size(); ++q) {
-    if (static_cast<int>(q) == comm_.rank()) continue;
-    const auto bytes = std::span(coded_got_).subspan(coded_at_[q], static_cast<std::size_t>(coded_count_[q]));
-    coding_->decode(found(ask[q].data(), ask[q].data() + ask[q].size(), got_at()[q]), bytes, got_.data());
+    places.push_back(found(ask[q].data(), ask[q].data() + ask[q].size(), got_at()[q]));
+    for (std::size_t t = 0; t < tables_.size(); ++t)
+      for (const auto at : places[q][t])
+        for (std::int64_t k = 0; k < width(t); ++k)
+          largest[t] = std::max(largest[t], std::abs(static_cast<double>(got_[at + k])));
+  }
+  coding_->begin_gradients(std::move(largest), comm_);
+  std::vector<int> count(ask.size(), 0);
+  lowp::ByteWriter all;
+  for (std::size_t q = 0; q < ask.size(); ++q) {
+    lowp::ByteWriter out;
+    coding_->encode_gradients(places[q], got_.data(), out);
+    if (q == own) {
+      std::copy_n(got_.data() + got_at()[q], got_count()[q], given_.data() + given_at_[q]);
+    } else {
+      count[q] = static_cast<int>(out.bytes().size());
+      all.put(std::span<const std::byte>(out.bytes()));
+    }
+  }
+  send_streams(all.take(), std::move(count));
+  gradients_coded_ = true;
+  traffic_.count("row gradients", "world", std::ssize(coded_given_));
+  sent_.gradients += static_cast<double>(coded_given_.size());
+}
+
+template <class T>
+void TablePass<T>::decode_gradients() {
+  gradients_coded_ = false;
+  for (std::size_t p = 0; p < heard_.size(); ++p) {
+    if (static_cast<int>(p) == comm_.rank()) continue;
+    const std::int64_t* begin = got_numbers_.data() + heard_at_[p];
+    coding_->decode(found(begin, begin + heard_[p], given_at_[p]), stream_from(p), given_.data());
   }
 }
 
@@ -250,6 +302,7 @@ void TablePass<T>::send_back() {
       else
         for (std::int64_t b = 0; b < requests_.bags(s, t).size(); ++b) add_to(b, requests_.where(s, t)[b]);
     }
+  if (coding_ && coding_->codes_gradients()) return send_coded_gradients();
   MPI_Ialltoallv(got_.data(), got_count().data(), got_at().data(), mpi_type<T>(), given_.data(), given_count_.data(),
                  given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
   const auto own = static_cast<std::size_t>(comm_.rank());
@@ -261,6 +314,7 @@ void TablePass<T>::send_back() {
 template <class T>
 void TablePass<T>::wait_back() {
   if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  if (gradients_coded_) decode_gradients();
 }
 
 /// Gradients of the own rows of one slice.

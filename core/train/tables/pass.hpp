@@ -65,7 +65,12 @@ class TablePass {
   void answer();
   void send_rows(bool with_gradient);
   void send_coded();
+  void send_coded_gradients();
+  /// Starts sending a stream to each rank, one behind the other in coded_given_.
+  void send_streams(std::vector<std::byte> streams, std::vector<int> count);
+  std::span<const std::byte> stream_from(std::size_t rank) const;
   void decode();
+  void decode_gradients();
   typename RowCoding<T>::Found found(const std::int64_t* at, const std::int64_t* end, std::int64_t from) const;
   std::vector<Block> blocks() const;
   template <class F>
@@ -93,7 +98,7 @@ class TablePass {
   std::vector<Slice> slices_;
   std::vector<TouchedRows<T>> sums_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  bool arrived_ = true, sent_back_ = true, coded_ = false;
+  bool arrived_ = true, sent_back_ = true, coded_ = false, gradients_coded_ = false;
   Sent sent_;
   int missing_ = 0;  ///< slices whose gradients are not final
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/codec/packed.hpp"
@@ -38,7 +39,19 @@ std::vector<std::uint64_t> all_different(std::vector<std::uint64_t> own, const C
 template <class T>
 RowCoding<T>::RowCoding(std::span<const TableInfo> tables, const RowCodeKeys& keys)
     : tables_(tables), keys_(keys), factor_(tables.size(), 1.0), bounds_(tables.size(), keys.bound),
-      references_(tables.size(), 1) {}
+      gradient_bounds_(tables.size(), 1.0), own_(tables.size(), 0.0), references_(tables.size(), 1) {
+  for (const auto& [name, bound] : keys_.bounds) {
+    const auto at = std::find_if(tables_.begin(), tables_.end(), [&](const auto& info) { return info.name == name; });
+    if (at == tables_.end()) {
+      std::string names;
+      for (const auto& info : tables_) names += (names.empty() ? "" : ", ") + info.name;
+      throw InputError(fmt::format("tables: code: bounds: no table is named '{}'; the network has {}", name, names));
+    }
+    if (!(bound > 0.0))
+      throw InputError(fmt::format("tables: code: bounds: {} has the bound {}; give a positive number", name, bound));
+    own_[at - tables_.begin()] = bound;
+  }
+}
 
 template <class T>
 void RowCoding<T>::sort_tables(const RowStore<T>& store, const TablePlaces& places, const Comm& comm) {
@@ -68,7 +81,7 @@ void RowCoding<T>::begin_step(const RowStore<T>& store, const TablePlaces& place
   if (keys_.by == RowCodeKeys::By::homogenisation && step_ % sorted_every == 0) sort_tables(store, places, comm);
   const double left = std::max(0.0, 1.0 - static_cast<double>(step_) / static_cast<double>(keys_.steps));
   for (std::size_t t = 0; t < bounds_.size(); ++t)
-    bounds_[t] = keys_.bound * factor_[t] * (1.0 + (keys_.start - 1.0) * left);
+    bounds_[t] = (own_[t] > 0.0 ? own_[t] : keys_.bound * factor_[t]) * (1.0 + (keys_.start - 1.0) * left);
   ++step_;
 }
 
@@ -78,6 +91,14 @@ std::vector<std::vector<T>> RowCoding<T>::gathered(const Found& found, const T* 
   for (std::size_t t = 0; t < tables_.size(); ++t)
     for (const auto at : found[t]) out[t].insert(out[t].end(), rows + at, rows + at + tables_[t].width);
   return out;
+}
+
+template <class T>
+void RowCoding<T>::scatter(const Found& found, const std::vector<std::vector<T>>& values, T* rows) const {
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    const T* from = values[t].data();
+    for (const auto at : found[t]) std::copy_n(from, tables_[t].width, rows + at), from += tables_[t].width;
+  }
 }
 
 /// Encodes a table's rows alone in both ways.
@@ -106,10 +127,7 @@ void RowCoding<T>::encode(const Found& found, T* rows, lowp::ByteWriter& out) {
   const std::size_t begin = out.bytes().size();
   lowp::encode_rows<T>(groups, out);
   after_ += static_cast<double>(out.bytes().size() - begin);
-  for (std::size_t t = 0; t < tables_.size(); ++t) {
-    const T* from = values[t].data();
-    for (const auto at : found[t]) std::copy_n(from, tables_[t].width, rows + at), from += tables_[t].width;
-  }
+  scatter(found, values, rows);
 }
 
 template <class T>
@@ -123,10 +141,28 @@ void RowCoding<T>::decode(const Found& found, std::span<const std::byte> bytes, 
   } catch (const lowp::DamagedStream&) {
     throw InternalError("a message of coded rows is not what was sent");
   }
-  for (std::size_t t = 0; t < tables_.size(); ++t) {
-    const T* from = values[t].data();
-    for (const auto at : found[t]) std::copy_n(from, tables_[t].width, rows + at), from += tables_[t].width;
+  scatter(found, values, rows);
+}
+
+template <class T>
+void RowCoding<T>::begin_gradients(std::vector<double> largest, const Comm& comm) {
+  MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE, MPI_MAX, comm.handle());
+  // Of a table without gradients, or with one that is not finite, every number is kept as it is.
+  for (std::size_t t = 0; t < largest.size(); ++t) {
+    const double bound = *keys_.gradients * largest[t];
+    gradient_bounds_[t] =
+        bound > 0.0 && std::isfinite(bound) ? bound : static_cast<double>(std::numeric_limits<T>::min());
   }
+}
+
+template <class T>
+void RowCoding<T>::encode_gradients(const Found& found, T* gradients, lowp::ByteWriter& out) const {
+  auto values = gathered(found, gradients);
+  std::vector<lowp::RowGroup<T>> groups;
+  for (std::size_t t = 0; t < tables_.size(); ++t)
+    groups.push_back({values[t], tables_[t].width, gradient_bounds_[t], false});
+  lowp::encode_rows<T>(groups, out);
+  scatter(found, values, gradients);
 }
 
 template <class T>

@@ -14,7 +14,7 @@ namespace cambium::train {
 template <class T>
 class RowCoding {
  public:
-  /// Tables outlive this.
+  /// Tables outlive this. InputError for bounds of a table that is not one of them.
   RowCoding(std::span<const TableInfo> tables, const RowCodeKeys& keys);
 
   /// Collective, at the begin of each step: its bounds. Now and then tables are sorted anew by how many of their first
@@ -28,6 +28,13 @@ class RowCoding {
   void encode(const Found& found, T* rows, lowp::ByteWriter& out);
   void decode(const Found& found, std::span<const std::byte> bytes, T* rows) const;
 
+  bool codes_gradients() const { return keys_.gradients.has_value(); }
+  /// Collective, before the gradients of a step are encoded: bounds by the largest of each table on any rank.
+  /// `largest`: of this rank, by table.
+  void begin_gradients(std::vector<double> largest, const Comm& comm);
+  /// `gradients` become what decode() gives on the other side.
+  void encode_gradients(const Found& found, T* gradients, lowp::ByteWriter& out) const;
+
   /// State in files from which a training resumes: the step, and each table's factor.
   std::vector<double> state() const;
   void restore(const std::vector<double>& state);
@@ -40,11 +47,13 @@ class RowCoding {
   void sort_tables(const RowStore<T>& store, const TablePlaces& places, const Comm& comm);
   void choose_references(std::size_t table, std::vector<T> rows);
   std::vector<std::vector<T>> gathered(const Found& found, const T* rows) const;
+  void scatter(const Found& found, const std::vector<std::vector<T>>& values, T* rows) const;
 
   std::span<const TableInfo> tables_;
   RowCodeKeys keys_;
   std::int64_t step_ = 0;
-  std::vector<double> factor_, bounds_;
+  std::vector<double> factor_, bounds_, gradient_bounds_;
+  std::vector<double> own_;       ///< bounds that a table was given by name; 0: none
   std::vector<char> references_;  ///< repeated rows of a table are references: fewer bytes by the last trial
   double before_ = 0.0, after_ = 0.0;
 };

@@ -17,6 +17,16 @@ void RowCodeKeys::describe(deck::Describe<RowCodeKeys>& d) {
       .at_least(1.0)
       .def(1.0);
   d("steps", &RowCodeKeys::steps, "number of steps over which the error bounds decrease").positive().def(1000);
+  d("bounds", &RowCodeKeys::bounds,
+    "error bounds of single tables by name, in place of `bound` and `by`; the stage choose_row_bounds finds them from "
+    "held-out AUC")
+      .def({})
+      .example("{c3: 0.08}");
+  d("gradients", &RowCodeKeys::gradients,
+    "largest error of a gradient of a row, relative to the largest absolute gradient of its table in the step; without "
+    "it gradients are sent uncompressed")
+      .positive()
+      .example("0.01");
 }
 
 void TableKeys::describe(deck::Describe<TableKeys>& d) {
@@ -29,7 +39,7 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
   d("deduplicate", &TableKeys::deduplicate,
     "deduplication: a row that a rank needs several times in a step is sent once, and its gradients are summed before "
     "they are sent; lossless; default: true with sharding: rows, but false in ordered reduction");
-  d("code", &TableKeys::code, "codec of rows that a step fetches, within error bounds; gradients are sent uncompressed")
+  d("code", &TableKeys::code, "codec of rows that a step fetches, within error bounds, and of their gradients")
       .example("{bound: 0.01}");
   d("optimizer", &TableKeys::optimizer,
     "optimizer of the rows used in a step: sgd; adagrad; adam with one second moment per row; or split_sgd, in which "

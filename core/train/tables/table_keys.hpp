@@ -1,5 +1,7 @@
 #pragma once
+#include <map>
 #include <optional>
+#include <string>
 
 #include "core/deck/describe.hpp"
 
@@ -12,6 +14,8 @@ struct RowCodeKeys {
   By by = By::same;
   double start = 1.0;  ///< times the bound, at first
   std::int64_t steps = 1000;
+  std::optional<double> gradients = {};       ///< of the largest of its table in a step
+  std::map<std::string, double> bounds = {};  ///< of tables that have one of their own, by name
   static void describe(deck::Describe<RowCodeKeys>& d);
 };
 

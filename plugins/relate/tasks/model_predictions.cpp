@@ -3,15 +3,64 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
 
 #include "core/base/key_error.hpp"
+#include "core/codec/rows/rows.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/tables/fetch_rows.hpp"
 #include "plugins/relate/networks/table_network.hpp"
 
 namespace cambium::relate {
+
+/// Sums of bags as another holder's rows give them, each rounded within the bound of its table.
+class TrainedModel::RoundedRows : public train::TableRows {
+ public:
+  explicit RoundedRows(std::vector<double> bounds) : bounds_(std::move(bounds)), bytes_(bounds_.size()) {}
+  void of(train::TableRows* exact) { exact_ = exact; }
+  TensorRef pooled(int table) override {
+    const TensorRef exact = exact_->pooled(table);
+    if (!(bounds_[table] > 0.0) || exact.elements() == 0) return exact;
+    return exact.dtype == DType::f64 ? rounded<double>(exact, table) : rounded<float>(exact, table);
+  }
+  TensorRef gradient(int table) override { return exact_->gradient(table); }
+  void ready() override { exact_->ready(); }
+
+ private:
+  template <class T>
+  TensorRef rounded(const TensorRef& exact, int table) {
+    auto& bytes = bytes_[table];
+    bytes.resize(static_cast<std::size_t>(exact.elements()) * sizeof(T));
+    std::memcpy(bytes.data(), exact.data, bytes.size());
+    T* values = reinterpret_cast<T*>(bytes.data());
+    const std::int64_t width = exact.shape[exact.rank - 1];
+    const lowp::RowGroup<T> group{{values, static_cast<std::size_t>(exact.elements())}, width, bounds_[table]};
+    lowp::ByteWriter sent;
+    lowp::encode_rows<T>(std::span(&group, 1), sent);
+    return io::tensor_of(values, {exact.elements() / width, width});
+  }
+
+  train::TableRows* exact_ = nullptr;
+  std::vector<double> bounds_;
+  std::vector<std::vector<std::byte>> bytes_;
+};
+
+std::vector<train::TableInfo> TrainedModel::tables() const {
+  return model_.tables ? model_.tables->infos() : std::vector<train::TableInfo>{};
+}
+
+void TrainedModel::round_rows(std::vector<double> bounds) {
+  rounded_ = std::make_shared<RoundedRows>(std::move(bounds));
+}
+
+void TrainedModel::look_up(std::span<const train::SamplePtr> samples) {
+  train::look_up_rows(*model_.network, model_.tables.get(), samples, context_.comm);
+  if (!rounded_ || !model_.tables) return;
+  rounded_->of(&model_.tables->looked_up());
+  model_.network->traits().tables->use_rows(rounded_.get());
+}
 
 TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Context& context)
     : context_(context), model_(train::load_artifact(path, context)),
@@ -39,7 +88,7 @@ void TrainedModel::warn_of_known_pairs(const std::string& path, train::Dataset& 
 
 std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) {
   std::vector<double> out(samples.size());
-  train::look_up_rows(*model_.network, model_.tables.get(), samples, context_.comm);
+  look_up(samples);
   if (samples.empty()) return out;
   TensorRef to = io::tensor_of(out.data(), {std::ssize(out)});
   to.is_const = false;
@@ -48,7 +97,7 @@ std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) 
 }
 
 ScoresByVectors* TrainedModel::by_vectors(std::span<const train::SamplePtr> samples) {
-  train::look_up_rows(*model_.network, model_.tables.get(), samples, context_.comm);
+  look_up(samples);
   return dynamic_cast<ScoresByVectors*>(model_.network.get());
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,16 +22,24 @@ class TrainedModel {
   /// Where one product of two vectors is the score; null else. Collective: their rows are looked up first.
   ScoresByVectors* by_vectors(std::span<const train::SamplePtr> samples);
   bool has_vectors() const { return dynamic_cast<const ScoresByVectors*>(model_.network.get()) != nullptr; }
+  /// Its embedding tables; empty for a network without.
+  std::vector<train::TableInfo> tables() const;
+  /// From now on every sum of a bag is within a bound of the exact one, by table, as rows in messages are
+  /// (core/codec/rows); 0: exact.
+  void round_rows(std::vector<double> bounds);
   /// Its type and the folder of its stage, such as "affinity (train)".
   const std::string& method() const { return method_; }
   std::vector<Citation> citations() const { return model_.network->citations(); }
 
  private:
+  class RoundedRows;
+  void look_up(std::span<const train::SamplePtr> samples);
   void warn_of_known_pairs(const std::string& path, train::Dataset& data);
 
   Context& context_;
   train::LoadedModel model_;
   std::string method_;
+  std::shared_ptr<RoundedRows> rounded_;
 };
 
 /// Predictions of a trained network for records.

@@ -131,6 +131,35 @@ TEST_CASE("lossless rows come back bit for bit and take less room") {
   CHECK(io::stored_line("a.h5", file, name).starts_with("a.h5: arrays of 0.0328 MB compressed to "));
 }
 
+TEST_CASE("the line for the log says what learned corrections gained, frame by frame") {
+  Scratch scratch("series");
+  auto file = io::File::create(scratch.file("a.h5"));
+  const std::int64_t row[3] = {48, 48, 48};
+  Compression learned = within_relative(1e-2, Compression::Type::learned);
+  auto fronts = io::create_series(file, "fronts", DType::f32, row, std::optional(learned));
+  auto noise = io::create_series(file, "noise", DType::f32, row, std::optional(learned));
+  std::vector<float> x, y;
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 48; ++i)
+    for (int j = 0; j < 48; ++j)
+      for (int k = 0; k < 48; ++k) {
+        x.push_back(static_cast<float>(std::tanh(0.8 * (i - 20 + 5 * std::sin(0.25 * j) * std::cos(0.2 * k)))));
+        y.push_back(static_cast<float>(normal(random)));
+      }
+  for (int frame = 0; frame < 2; ++frame) fronts.append(io::tensor_of(x));
+  noise.append(io::tensor_of(y));
+  file.flush();
+  const std::string both[2] = {"fronts", "noise"};
+  const auto line = io::stored_line("a.h5", file, both);
+  INFO(line);
+  const auto at = line.find("; learned corrections in 2 of 3 chunks, for which the plain codec needs ");
+  REQUIRE(at != std::string::npos);
+  CHECK(std::stod(line.substr(line.find("needs ") + 6)) > 1.01);
+  const auto without = io::stored_line("a.h5", file, std::span(both).last(1));
+  CHECK(without.ends_with("; learned corrections gain nothing in any of 1 chunks"));
+}
+
 TEST_CASE("a chunk within a bound is never written in parts") {
   Scratch scratch("series");
   auto file = io::File::create(scratch.file("a.h5"));

@@ -89,32 +89,50 @@ TEST_CASE("rising places come back") {
 }
 
 TEMPLATE_TEST_CASE("strict corrections keep the bound and make fronts better", "", float, double) {
-  const Shape shape{32, 40, 40};
+  const Shape shape{48, 48, 48};
+  constexpr LossyBound hundredth{LossyBound::Kind::relative, 1e-2};
   const auto x = fronts<TestType>(shape);
   EnhancedReport report;
   std::vector<TestType> y;
-  CHECK(round_trip<TestType>(x, shape, thousandth, {}, report, y) <= 1.0);
+  CHECK(round_trip<TestType>(x, shape, hundredth, {}, report, y) <= 1.0);
   CHECK(report.kept);
-  CHECK(report.gain > report.plain_gain);
   CHECK(report.text().find("enhanced by ") == 0);
+  // The plain codec as it would have to be for an error as small, found here by halving: it is longer.
+  const double decibel = psnr<TestType>(x, y);
+  double coarse = 1e-2, fine = 1e-4;
+  std::size_t plain = 0;
+  for (int k = 0; k < 12; ++k) {
+    const double middle = std::sqrt(coarse * fine);
+    const auto bytes = lossy_encode<TestType>(x, shape, {LossyBound::Kind::relative, middle});
+    std::vector<TestType> back(x.size());
+    lossy_decode<TestType>(bytes, back);
+    if (psnr<TestType>(x, back) < decibel) {
+      coarse = middle;
+    } else {
+      fine = middle;
+      plain = bytes.size();
+    }
+  }
+  CHECK(report.bytes < plain);
+  CHECK(static_cast<double>(report.rival_bytes) < 1.02 * static_cast<double>(plain));
   EnhancedCoding loose;
   loose.strict = false;
-  const double most = static_cast<double>(round_trip<TestType>(x, shape, thousandth, loose, report, y));
+  const double most = static_cast<double>(round_trip<TestType>(x, shape, hundredth, loose, report, y));
   CHECK(most <= 1.7501);
   CHECK(report.exceptions == 0.0);
 }
 
 TEST_CASE("a PSNR is that of the corrected field") {
-  const Shape shape{32, 40, 40};
+  const Shape shape{48, 48, 48};
   const auto x = fronts<float>(shape);
-  const LossyBound bound{LossyBound::Kind::psnr, 60.0};
+  const LossyBound bound{LossyBound::Kind::psnr, 55.0};
   EnhancedReport report;
   std::vector<float> y(x.size());
   const auto bytes = enhanced_encode<float>(x, shape, bound, LossyPredictor::automatic, {}, {}, report);
   REQUIRE(report.kept);
   enhanced_decode<float>(bytes, y);
-  CHECK(psnr<float>(x, y) >= 60.0);
-  CHECK(psnr<float>(x, y) < 60.5);
+  CHECK(psnr<float>(x, y) >= 55.0);
+  CHECK(psnr<float>(x, y) < 55.5);
   CHECK(bytes.size() < lossy_encode<float>(x, shape, bound).size());
 }
 
@@ -163,10 +181,44 @@ TEST_CASE("where nothing is to be gained, the stream is the plain one, and it is
   const auto bytes = enhanced_encode<float>(x, shape, thousandth, LossyPredictor::automatic, {}, {}, report);
   CHECK(bytes == lossy_encode<float>(x, shape, thousandth));
   CHECK(!report.kept);
-  CHECK(report.text().find("stored without enhancers: they would gain ") == 0);
+  CHECK(report.text().find("stored without enhancers: ") == 0);
   const std::vector<float> constant(100, 1.0f);
   enhanced_encode<float>(constant, Shape{100}, thousandth, LossyPredictor::automatic, {}, {}, report);
   CHECK(report.text() == "stored exactly; there is nothing to enhance");
+}
+
+TEST_CASE("where a plain stream does as well with fewer bytes, it is the one that is stored") {
+  // Waves: corrections gain half a decibel, for weights that are longer than what a finer bound costs.
+  const Shape shape{180, 240};
+  std::vector<float> x;
+  for (int i = 0; i < shape[0]; ++i)
+    for (int j = 0; j < shape[1]; ++j)
+      x.push_back(static_cast<float>(std::sin(0.02 * j) * std::cos(0.03 * i) + 0.3 * std::sin(0.05 * j + 0.02 * i)));
+  EnhancedReport report;
+  const auto bytes = enhanced_encode<float>(x, shape, thousandth, LossyPredictor::automatic, {}, {}, report);
+  INFO(report.text());
+  CHECK(!report.kept);
+  CHECK(report.rival_bytes > 0);
+  CHECK(report.rival_bytes < 1.01 * static_cast<double>(report.bytes));
+  CHECK(report.text().find("the plain codec does as well with ") != std::string::npos);
+  CHECK(bytes == lossy_encode<float>(x, shape, thousandth));
+}
+
+TEST_CASE("a large field without anything to learn costs a few operations for each value") {
+  const Shape shape{64, 64, 64};
+  const auto x = noise(64 * 64 * 64, 8);
+  EnhancedReport report;
+  enhanced_encode<float>(x, shape, thousandth, LossyPredictor::automatic, {}, {}, report);
+  CHECK(report.stopped_early);
+  CHECK(report.text().find("stored without enhancers: fitted to a few values, nearest neighbours gain ") == 0);
+  CHECK(report.fit.operations <= 60.0 * static_cast<double>(x.size()));
+  // A fit takes a hundred times as many.
+  EnhancerReport whole;
+  std::vector<float> decoded(x.size());
+  const auto plain = lossy_encode<float>(x, shape, thousandth);
+  lossy_decode<float>(plain, decoded);
+  fit_enhancer<float>(x, decoded, FieldShape(shape), lossy_info(plain).bound, {}, {}, plain.size(), 12.0, whole);
+  CHECK(whole.operations > 100.0 * report.fit.operations);
 }
 
 TEST_CASE("weights of one frame serve the next, which then needs them") {
@@ -213,6 +265,7 @@ TEST_CASE("a field helps another one that it knows something of") {
   const auto bytes = enhanced_encode<float>(x, shape, coarse, LossyPredictor::automatic, coding, helping, helped);
   REQUIRE(helped.kept);
   CHECK(helped.gain > alone.gain + 2.0);
+  CHECK(helped.rival_bytes > 1.1 * static_cast<double>(helped.bytes));
   std::vector<float> y(x.size());
   enhanced_decode<float>(bytes, y, nullptr, helping);
   CHECK(worst(x, y, enhanced_info(bytes).plain.bound) <= 1.0);
@@ -245,7 +298,7 @@ TEST_CASE("networks with a hidden layer learn what no linear one can") {
 }
 
 TEST_CASE("corrected streams that were cut or changed anywhere are refused") {
-  const Shape shape{32, 40, 40};
+  const Shape shape{48, 48, 48};
   const auto x = fronts<float>(shape);
   EnhancedReport report;
   EnhancedCoding coding;
@@ -263,7 +316,7 @@ TEST_CASE("corrected streams that were cut or changed anywhere are refused") {
     return false;
   };
   std::size_t passed = 0;
-  for (std::size_t n = 0; n < bytes.size(); n += n < 200 ? 1 : 7) {
+  for (std::size_t n = 0; n < bytes.size(); n += n < 200 ? 1 : 97) {
     passed += !refused(std::span(bytes).first(n));
     auto flipped = bytes;
     flipped[n] ^= static_cast<std::byte>(1u << (n % 8));

@@ -47,11 +47,19 @@ stages:
   - recommend:
       dataset: {type: choices, synthetic: {users: 20, items: 10, each: 4}}
 """
+BOUNDS = """
+run: {name: bounds, directory: bounds}
+plugins: [relate]
+stages:
+  - choose_row_bounds:
+      model: m.h5
+      dataset: {type: clicks, synthetic: {records: 10, columns: 3, rows: 5, numbers: 2, first_index: 40}}
+"""
 BOX = "{type: expression, samples: 20, box: {x: [-1, 1]}, target: {z: x}}"
 T, J, P, R = "stages[0].train.", "stages[0].judge_clicks.", "stages[0].predict_affinities.", "stages[0].recommend."
 
 table = Table("relate", DECK)
-for name, text in (("pairs.yaml", PAIRS), ("judge.yaml", JUDGE), ("predict.yaml", PREDICT), ("recommend.yaml", RECOMMEND)):
+for name, text in (("pairs.yaml", PAIRS), ("judge.yaml", JUDGE), ("predict.yaml", PREDICT), ("recommend.yaml", RECOMMEND), ("bounds.yaml", BOUNDS)):
     table.file(name, text)
 says = table.says
 
@@ -179,6 +187,10 @@ says("synthetic interactions: this cosine_factors knows 20 users and 10 items; t
 says("training and dataset have different columns; give records of the same kind", J + "dataset.synthetic.columns=2", deck="judge.yaml", command="run")
 says("synthetic clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.synthetic.rows=7", deck="judge.yaml",
      command="run")
+says("largest (0.001) must be at least smallest (0.01)", "stages[0].choose_row_bounds.smallest=0.01", "stages[0].choose_row_bounds.largest=1e-3",
+     deck="bounds.yaml")
+says("tables: code: bounds: no table is named 'C9'; the network has C1, C2, C3", T + "tables={code: {bounds: {C9: 0.1}}}", command="run")
+says("tables: code: bounds: C1 has the bound 0; give a positive number", T + "tables={code: {bounds: {C1: 0}}}", command="run")
 says("judge_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
 says("predict_affinities evaluates pairs of entities; give a dataset of type pairs",
      P + "dataset={type: clicks, synthetic: {records: 40}}", deck="predict.yaml", command="run")

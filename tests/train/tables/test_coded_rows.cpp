@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "core/codec/rows/rows.hpp"
+#include "core/train/tables/row_coding.hpp"
 #include "core/train/tables/tables.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 #include "tests/train/tables/plain_tables.hpp"
 
 using namespace cambium;
@@ -129,6 +131,49 @@ TEST_CASE("steps see the same coded rows on any number of ranks", "[ranks]") {
       keys.code.reset();
       CHECK(seen != seen_with(keys, MPI_COMM_WORLD));
     }
+}
+
+TEST_CASE("coded gradients are within a share of the largest, fewer bytes, and the same on any number of ranks",
+          "[ranks]") {
+  for (const auto divide : {TableKeys::Divide::rows, TableKeys::Divide::whole}) {
+    TableKeys keys;
+    keys.divide = divide;
+    keys.optimizer = TableKeys::Rule::sgd;
+    keys.code = RowCodeKeys{1e-9, RowCodeKeys::By::same, 1.0, 1};
+    const auto exact = seen_with(keys, MPI_COMM_WORLD);
+    keys.code->gradients = 0.05;
+    const auto coded = seen_with(keys, MPI_COMM_WORLD);
+    CHECK(coded == seen_with(keys, MPI_COMM_SELF));
+    // Gradients are below one half: after a step of 0.25 times 0.1 a row that n samples of a bag name is off by at most
+    // n times 0.05 x 0.5 x 0.025, and so is each of the three that a bag adds.
+    const auto second = static_cast<std::size_t>(MadeStep::slices) * 1000;
+    double most = 0.0;
+    for (std::size_t k = 0; k < 2 * second; ++k)
+      most = std::max(most, std::abs(static_cast<double>(exact[k]) - static_cast<double>(coded[k])));
+    CHECK(most > 1e-5);
+    CHECK(most < 3 * 40 * 0.05 * 0.5 * 0.025);
+    for (std::size_t k = 0; k < second; ++k) CHECK(exact[k] == coded[k]);  // of the first step rows alone are seen
+  }
+}
+
+TEST_CASE("tables have bounds of their own by name, and those that are no table's are refused", "[ranks]") {
+  Comm comm(MPI_COMM_WORLD);
+  std::vector<TableInfo> infos = coded_infos;
+  RowCodeKeys keys{1e-3, RowCodeKeys::By::same, 1.0, 1};
+  keys.bounds = {{"b", 0.25}};
+  TablePlaces places(infos, TableKeys::Divide::rows, comm.size());
+  RowStore<float> store(infos, places, TableKeys::Rule::sgd, comm.rank());
+  RowCoding<float> coding(infos, keys);
+  coding.begin_step(store, places, comm);
+  CHECK(coding.bound(0) == 1e-3);
+  CHECK(coding.bound(1) == 0.25);
+  CHECK(coding.bound(2) == 1e-3);
+  keys.bounds = {{"z", 0.25}};
+  CHECK(message([&] { RowCoding<float>(infos, keys); }) ==
+        "tables: code: bounds: no table is named 'z'; the network has a, b, c");
+  keys.bounds = {{"a", 0.0}};
+  CHECK(message([&] { RowCoding<float>(infos, keys); }) ==
+        "tables: code: bounds: a has the bound 0; give a positive number");
 }
 
 TEST_CASE("a first step's sums differ by no more than the bound of each row", "[ranks]") {
