@@ -54,6 +54,7 @@ class PhysicsCase {
   Log& log() { return log_; }
 
   void write(const std::string& path) {
+    physics_->prepare_checkpoint(state_, context_);
     io::write_checkpoint(path, state_, comm_, io::provenance_of(context_), [&](io::Group& root) {
       auto group = root.create_group("physics");
       physics_->save(group);

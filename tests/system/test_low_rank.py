@@ -161,6 +161,27 @@ class LowRank(unittest.TestCase):
         self.assertNotEqual(found["whole, trained on"]["loss"], found["whole"]["loss"])
         self.assertEqual(found["whole, trained on"]["seconds"], found["whole"]["seconds"])
 
+    def test_a_budget_of_multiplications_has_the_same_ranks_every_time(self):
+        deck = DENSE.replace("budget: 0.5", "multiplications: 0.4").replace("steps: 150", "steps: 20")
+        deck = deck.replace("[table, search, equal_shares, equal_energy, smaller, whole]", "[equal_shares, smaller, whole]")
+        found = []
+        for name in ("low_rank_counted", "low_rank_counted_again"):
+            folder, (code, out, error) = self.run_deck(name, deck)
+            self.assertEqual(code, 0, out + error)
+            with open(os.path.join(folder, "run", "compress", "compress.json"), encoding="utf-8") as file:
+                found.append(json.load(file))
+        table = found[0]
+        by_name = {row["name"]: row for row in table["rows"]}
+        self.assertAlmostEqual(table["wanted_multiplications"], 0.4 * by_name["whole"]["multiplications"])
+        for name in ("ranks by table", "ranks by search", "equal shares"):
+            self.assertLessEqual(by_name[name]["multiplications"], 1.02 * table["wanted_multiplications"])
+        self.assertLessEqual(by_name["smaller, from scratch"]["multiplications"], 1.02 * by_name[table["chosen"]]["multiplications"])
+        for row, other in zip(table["rows"], found[1]["rows"]):
+            self.assertEqual({key: row[key] for key in ("name", "loss", "multiplications", "ranks")},
+                             {key: other[key] for key in ("name", "loss", "multiplications", "ranks")})
+        losses = [by_name[name + ", trained on"]["loss"] for name in (table["chosen"], "equal shares")]
+        self.assertEqual("choosing ranks gains nothing here" in out, losses[0] >= losses[1])
+
     def test_a_budget_that_no_rank_meets(self):
         deck = DENSE[:DENSE.index("  - evaluate")]
         folder, (code, out, error) = self.run_deck("low_rank_budget", deck, "stages[1].compress.budget=0.001",

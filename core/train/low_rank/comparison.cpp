@@ -11,6 +11,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/run/run_directory.hpp"
+#include "core/train/low_rank/pass_times.hpp"
 #include "core/train/low_rank/smaller_network.hpp"
 #include "core/train/run/trainer.hpp"
 
@@ -30,12 +31,19 @@ static ArtifactInfo info_of(const LoadedModel& whole, const Assembled& factors, 
 Comparison::Comparison(const CompressKeys& keys, LoadedModel& whole, const Samples& samples, Dataset& data,
                        Context& context)
     : keys_(keys), whole_(whole), samples_(samples), data_(data), context_(context),
-      costs_(measure_costs(whole, keys.model, {samples.chosen_by, samples.timed}, keys.multiple, context)),
+      costs_(measure_costs(whole, keys.model, {samples.chosen_by, samples.timed}, keys.multiple,
+                           keys.multiplications.has_value(), context)),
       ways_(costs_, whole, samples.timed, context) {
   table_.layers = costs_.layers;
   table_.samples = std::ssize(samples.judged_by);
   table_.batch = std::ssize(samples.timed);
-  table_.wanted = keys.latency ? *keys.latency : *keys.budget * costs_.seconds;
+  table_.counted = costs_.counted;
+  const double share = keys.multiplications ? *keys.multiplications : keys.budget.value_or(1.0);
+  table_.wanted = keys.latency ? *keys.latency : share * costs_.seconds;
+  whole_seconds_ = costs_.seconds;
+  if (!costs_.counted) return;
+  whole_seconds_ = pass_times(*whole.network, whole.weights, *whole.network, whole.weights, samples.timed).seconds;
+  context.comm.broadcast(std::span(&whole_seconds_, 1));
 }
 
 std::vector<Way> Comparison::ways() {
@@ -43,8 +51,12 @@ std::vector<Way> Comparison::ways() {
   std::vector<Way> out{ways_.by_table(wanted)};
   if (out[0].choice.empty()) {
     out[0] = ways_.least();
-    table_.problem = fmt::format("no ranks bring a pass to {:.4g} ms: the least possible is {:.4g} of {:.4g} ms",
-                                 1e3 * wanted, 1e3 * out[0].seconds, 1e3 * costs_.seconds);
+    table_.problem =
+        costs_.counted
+            ? fmt::format("no ranks bring a pass to {:.4g} multiplications: the least possible is {:.4g} of {:.4g}",
+                          wanted, out[0].seconds, costs_.seconds)
+            : fmt::format("no ranks bring a pass to {:.4g} ms: the least possible is {:.4g} of {:.4g} ms", 1e3 * wanted,
+                          1e3 * out[0].seconds, 1e3 * costs_.seconds);
     return out;
   }
   if (keys_.choose != CompressKeys::Choose::table || std::ranges::count(keys_.against, "search") > 0) {
@@ -54,12 +66,21 @@ std::vector<Way> Comparison::ways() {
   return out;
 }
 
+/// By the clock of rank 0, of a network whose cost was counted.
+double Comparison::seconds_of(Network& network, FlatBuffer& weights) {
+  double share = pass_times(*whole_.network, whole_.weights, network, weights, samples_.timed).share;
+  context_.comm.broadcast(std::span(&share, 1));
+  return share * whole_seconds_;
+}
+
 void Comparison::judge(const Way& way) {
   auto model = assemble(whole_, costs_.ranks(way.choice), context_);
   chosen_by_[way.key] = loss_of(*model.network, model.weights, samples_.chosen_by, table_.batch);
   const auto ranks = costs_.ranks(way.choice);
   table_.rows.push_back({way.name, loss_of(*model.network, model.weights, samples_.judged_by, table_.batch),
-                         way.seconds, way.predicted, way.time_over, multiplications_of(costs_.layers, ranks), ranks});
+                         costs_.counted ? seconds_of(*model.network, model.weights) : way.seconds,
+                         costs_.counted ? 0.0 : way.predicted, way.time_over, multiplications_of(costs_.layers, ranks),
+                         ranks});
 }
 
 const Way& Comparison::chosen_of(const std::vector<Way>& ways) const {
@@ -123,7 +144,8 @@ double Comparison::trained_loss(const std::string& folder) {
 
 Task::Outcome Comparison::train_smaller(const Way& chosen) {
   auto products = assemble(whole_, costs_.ranks(chosen.choice), context_);
-  const auto network = smaller_network(whole_, products, baselines_time, data_, samples_.timed, context_);
+  const auto network =
+      smaller_network(whole_, products, baselines_time, costs_.counted, data_, samples_.timed, context_);
   if (!network) {
     context_.log.warn("no smaller network of this type is as fast as was asked for; it is left out");
     return Task::Outcome::done;
@@ -137,15 +159,20 @@ Task::Outcome Comparison::train_smaller(const Way& chosen) {
   context_.log.info(fmt::format("smaller network from scratch, {} steps: {}", steps, own.run_directory));
   const auto outcome = train(network->keys, steps, keys_.from_scratch.learning_rate, "", own);
   if (outcome == Task::Outcome::stopped_early) return outcome;
-  table_.rows.push_back({"smaller, from scratch", trained_loss("smaller"), network->time_over * chosen.seconds, 0.0,
-                         network->time_over, network->multiplications});
+  double seconds = network->time_over * chosen.seconds;
+  if (costs_.counted) {
+    auto trained = load_artifact((fs::path(own.run_directory) / "model.h5").string(), context_);
+    seconds = seconds_of(*trained.network, trained.weights);
+  }
+  table_.rows.push_back(
+      {"smaller, from scratch", trained_loss("smaller"), seconds, 0.0, network->time_over, network->multiplications});
   return outcome;
 }
 
 CompressTable Comparison::run() {
   const std::vector<std::int64_t> none(costs_.layers.size(), 0);
   table_.rows.push_back({"whole", loss_of(*whole_.network, whole_.weights, samples_.judged_by, table_.batch),
-                         costs_.seconds, 0.0, 0.0, multiplications_of(costs_.layers, none)});
+                         whole_seconds_, 0.0, 0.0, multiplications_of(costs_.layers, none)});
   auto all = ways();
   for (const auto& way : all) judge(way);
   const Way best = chosen_of(all);

@@ -34,6 +34,7 @@ class Comparison {
   Task::Outcome train(const deck::Node& network, std::int64_t steps, double rate, const std::string& start_from,
                       Context& context);
   double trained_loss(const std::string& folder);
+  double seconds_of(Network& network, FlatBuffer& weights);
   Context context_of(const std::string& folder) const;
 
   const CompressKeys& keys_;
@@ -44,6 +45,7 @@ class Comparison {
   CostTable costs_;
   Ways ways_;
   CompressTable table_;
+  double whole_seconds_ = 0.0;
   std::map<std::string, double> chosen_by_;  ///< loss by the key of a way
   Task::Work work_;
   std::vector<Citation> citations_;

@@ -24,7 +24,9 @@ void Compress::check(Context& context) {
   if (params_.validation) context.registry->make<Dataset>(*params_.validation, context);
   context.log.info(fmt::format("model {} in {}", params_.model,
                                params_.budget ? fmt::format("{:g} of its time", *params_.budget)
-                                              : fmt::format("{:g} ms", 1e3 * *params_.latency)));
+                               : params_.latency
+                                   ? fmt::format("{:g} ms", 1e3 * *params_.latency)
+                                   : fmt::format("{:g} of its multiplications", *params_.multiplications)));
 }
 
 void Compress::examine(Check& check) {

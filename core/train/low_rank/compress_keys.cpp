@@ -27,8 +27,8 @@ static constexpr std::array baselines{"equal_shares", "equal_energy", "table", "
 
 void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("model", &CompressKeys::model,
-    "model file that a train stage wrote, of a network with a key `ranks`: mlp, transformer, conv_net, flow_unet, "
-    "meshfree_flow_net, cosmoflow")
+    "model file that a train stage wrote, of a network with a key `factor_ranks`: mlp, transformer, conv_net, "
+    "flow_unet, meshfree_flow_net, cosmoflow, mesh_graph")
       .example("\"{run}/train/model.h5\"");
   d("dataset", &CompressKeys::dataset, "training set, and the samples whose loss selects the ranks");
   d("validation", &CompressKeys::validation, "validation set for evaluation; default: the data set");
@@ -36,6 +36,10 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
     "time budget of a forward pass, as a fraction of the full network's, measured on this machine")
       .positive();
   d("latency", &CompressKeys::latency, "time of a pass over `batch` samples, instead of budget").unit("s").positive();
+  d("multiplications", &CompressKeys::multiplications,
+    "multiplications of a forward pass, as a fraction of the full network's, instead of budget: the ranks are then the "
+    "same on every machine, but thin layers may be slower than their count says")
+      .positive();
   d("samples", &CompressKeys::samples, "number of samples of each data set on which losses are compared")
       .at_least(1)
       .def(256);
@@ -67,7 +71,9 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
             "baselines: '{}' is none; take of equal_shares, equal_energy, table, search, smaller and whole", baseline);
     if (!p.against.empty() && !p.fine_tune)
       return "baselines are trained on as the products are; add fine_tune, or leave baselines out";
-    return p.budget.has_value() == p.latency.has_value() ? "give one of: budget, latency" : "";
+    return p.budget.has_value() + p.latency.has_value() + p.multiplications.has_value() == 1
+               ? ""
+               : "give one of: budget, latency, multiplications";
   });
 }
 

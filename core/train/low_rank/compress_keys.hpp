@@ -27,6 +27,7 @@ struct CompressKeys {
   deck::Choice<Dataset> dataset;
   std::optional<deck::Choice<Dataset>> validation;
   std::optional<double> budget, latency;  ///< share of the time; s
+  std::optional<double> multiplications;  ///< share of the whole network's
   std::int64_t samples = 256, batch = 32, multiple = 8;
   Choose choose = Choose::better;
   SearchKeys search;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,21 @@ double multiplications_of(const std::vector<FactorLayer>& layers, const std::vec
   double sum = 0.0;
   for (std::size_t l = 0; l < layers.size(); ++l) sum += static_cast<double>(layers[l].multiplications(ranks[l]));
   return sum;
+}
+
+std::string gain_of_search(const CompressTable& table) {
+  const auto row = [&](const std::string& name) {
+    return std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& its) { return its.name == name; });
+  };
+  const auto none = table.rows.end(), chosen = row(table.chosen), equal = row("equal shares");
+  if (chosen == none || equal == none) return {};
+  if (chosen->ranks == equal->ranks)
+    return fmt::format("the {} are those of equal shares: choosing ranks gains nothing here", table.chosen);
+  auto its = row(table.chosen + ", trained on"), theirs = row("equal shares, trained on");
+  if (its == none || theirs == none) its = chosen, theirs = equal;
+  if (its->loss < theirs->loss) return {};
+  return fmt::format("equal shares lose no more than the {} ({:.6g} and {:.6g}): choosing ranks gains nothing here",
+                     table.chosen, theirs->loss, its->loss);
 }
 
 std::vector<Result> CompressTable::results() const {
@@ -38,9 +54,10 @@ std::vector<std::string> CompressTable::lines() const {
                               row.time_over > 0.0 ? fmt::format("{:.3f}", row.time_over) : ""));
   for (const auto& row : rows)
     if (row.time_over > 0.0 && std::abs(row.time_over - 1.0) > fair_time + 1e-9 && !row.name.ends_with("trained on"))
-      out.push_back(
-          fmt::format("{}: {:.3g} of the time of the {}, no comparison at equal time: its steps come no nearer here",
-                      row.name, row.time_over, chosen));
+      out.push_back(fmt::format(
+          "{}: {:.3g} of the {} of the {}, no comparison at equal {}: its steps come no nearer here", row.name,
+          row.time_over, counted ? "multiplications" : "time", chosen, counted ? "cost" : "time"));
+  if (const auto gain = gain_of_search(*this); !gain.empty()) out.push_back(gain);
   for (std::size_t l = 0; l < layers.size(); ++l)
     out.push_back(fmt::format("layer {:<20}{} x {}{}{}", layers[l].name, layers[l].inputs, layers[l].outputs,
                               layers[l].convolution() ? fmt::format(" x {}", layers[l].taps) : "",
@@ -70,8 +87,11 @@ void CompressTable::write(const std::string& path) const {
 }
 
 std::string CompressTable::json() const {
-  nlohmann::ordered_json out{
-      {"wanted_seconds", wanted}, {"samples", samples}, {"batch", batch}, {"chosen", chosen}, {"problem", problem}};
+  nlohmann::ordered_json out{{counted ? "wanted_multiplications" : "wanted_seconds", wanted},
+                             {"samples", samples},
+                             {"batch", batch},
+                             {"chosen", chosen},
+                             {"problem", problem}};
   for (const auto& layer : layers)
     out["layers"].push_back({{"name", layer.name},
                              {"inputs", layer.inputs},

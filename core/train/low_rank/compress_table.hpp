@@ -20,7 +20,8 @@ struct CompressTable {
   std::vector<std::int64_t> ranks;  ///< that were chosen
   std::vector<Row> rows;            ///< the whole network, its products, and these and their baselines trained on
   std::int64_t samples = 0, batch = 0;
-  double wanted = 0.0;   ///< s
+  bool counted = false;  ///< the budget is one of multiplications
+  double wanted = 0.0;   ///< s, or multiplications of a sample
   std::string chosen;    ///< name of the row whose ranks they are
   std::string problem;   ///< what was asked for and not reached; empty where all was
   bool stopped = false;  ///< by a signal, before it was trained on
@@ -33,6 +34,9 @@ struct CompressTable {
   /// The rows, for programs.
   std::string json() const;
 };
+
+/// Where ranks that were searched are, or lose, what equal shares do: a sentence for the summary; else nothing.
+std::string gain_of_search(const CompressTable& table);
 
 double multiplications_of(const std::vector<FactorLayer>& layers, const std::vector<std::int64_t>& ranks);
 

@@ -132,8 +132,19 @@ static void share_times(CostTable& table, const Comm& comm) {
     for (auto& candidate : list) candidate.seconds = seconds[k++];
 }
 
+void count_multiplications(CostTable& table) {
+  table.counted = true;
+  table.seconds = 0.0;
+  for (std::size_t l = 0; l < table.layers.size(); ++l) {
+    const auto& layer = table.layers[l];
+    table.seconds += static_cast<double>(layer.multiplications(0));
+    for (auto& candidate : table.candidates[l])
+      candidate.seconds = static_cast<double>(layer.multiplications(candidate.rank) - layer.multiplications(0));
+  }
+}
+
 CostTable measure_costs(LoadedModel& whole, const std::string& path, const CostSamples& samples, std::int64_t multiple,
-                        Context& context) {
+                        bool counted, Context& context) {
   CostTable out;
   out.layers = factor_layers(*whole.network, whole.info.type, path);
   out.loss = loss_of(*whole.network, whole.weights, samples.chosen_by, std::ssize(samples.timed));
@@ -146,6 +157,10 @@ CostTable measure_costs(LoadedModel& whole, const std::string& path, const CostS
     auto trial = assemble(whole, ranks, context);
     return pass_times(*whole.network, whole.weights, *trial.network, trial.weights, samples.timed);
   };
+  if (counted) {
+    count_multiplications(out);
+    return out;
+  }
   measure_times(out, timer, context.log);
   share_times(out, context.comm);
   for (std::size_t l = 0; l < out.layers.size(); ++l)

@@ -30,6 +30,7 @@ struct CostTable {
   std::vector<FactorLayer> layers;
   std::vector<std::vector<RankCandidate>> candidates;  ///< by layer
   double loss = 0.0, seconds = 0.0;                    ///< of the whole network
+  bool counted = false;  ///< multiplications of a sample stand in place of all seconds, and no clock is asked
 
   /// Ranks of one candidate a layer, and the time predicted for them.
   std::vector<std::int64_t> ranks(const std::vector<std::size_t>& choice) const;
@@ -43,7 +44,11 @@ struct CostSamples {
 
 /// Losses with the product multiplied out inside the whole network, times with the product itself (time_table.hpp):
 /// those that rank 0 measured, on all ranks. A layer with less than a two-hundredth of the multiplications stays whole.
+/// `counted`: multiplications in place of times.
 CostTable measure_costs(LoadedModel& whole, const std::string& path, const CostSamples& samples, std::int64_t multiple,
-                        Context& context);
+                        bool counted, Context& context);
+
+/// Puts multiplications of a sample in place of times.
+void count_multiplications(CostTable& table);
 
 }  // namespace cambium::train

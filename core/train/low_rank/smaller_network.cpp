@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "core/plugin/registry.hpp"
-#include "core/train/low_rank/compress_table.hpp"
 #include "core/train/low_rank/equal_time.hpp"
 #include "core/train/low_rank/pass_times.hpp"
 
@@ -61,8 +60,15 @@ std::vector<Width> widths_of(const deck::Node& keys, const std::vector<HasFactor
 
 }  // namespace
 
-std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& chosen, double most, Dataset& data,
-                                              std::span<const SamplePtr> timed, Context& context) {
+static double multiplications_of(Network& network) {
+  double sum = 0.0;
+  for (const auto& layer : network.traits().factors->factor_layers())
+    sum += static_cast<double>(layer.multiplications(layer.rank));
+  return sum;
+}
+
+std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& chosen, double most, bool counted,
+                                              Dataset& data, std::span<const SamplePtr> timed, Context& context) {
   const auto made = [&](const deck::Node& keys) {
     auto network = context.registry->make<Network>(whole.info.type, keys, context);
     network->fit_statistics(data, context);
@@ -70,6 +76,7 @@ std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& cho
   };
   const auto time_of = [&](const deck::Node& keys) {
     const auto network = made(keys);
+    if (counted) return multiplications_of(*network) / multiplications_of(*chosen.network);
     const FlatLayout layout(network->parameters(), 1'000'000);
     FlatBuffer weights(layout, network->dtype());
     network->initialise(weights.views(), 1);
@@ -94,8 +101,7 @@ std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& cho
     });
   }
   const auto network = made(best->keys);
-  const auto layers = network->traits().factors->factor_layers();
-  best->multiplications = multiplications_of(layers, std::vector<std::int64_t>(layers.size(), 0));
+  best->multiplications = multiplications_of(*network);
   return best;
 }
 

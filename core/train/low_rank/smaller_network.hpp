@@ -21,8 +21,8 @@ struct SmallerNetwork {
 /// The widest whose pass takes at most `most` times that of `chosen`: first all widths narrowed alike, by halving eight
 /// times, then each width for itself as far as the time allows, since a machine's steps are coarse (a convolution of 17
 /// channels takes what one of 32 takes). None where not even widths of a hundredth are fast enough. `data` is what it
-/// would be trained on.
-std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& chosen, double most, Dataset& data,
-                                              std::span<const SamplePtr> timed, Context& context);
+/// would be trained on. `counted`: multiplications of a sample in place of times.
+std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& chosen, double most, bool counted,
+                                              Dataset& data, std::span<const SamplePtr> timed, Context& context);
 
 }  // namespace cambium::train

@@ -20,6 +20,7 @@ std::string slower_than_allowed(const std::string& name, double predicted, doubl
 }
 
 double Ways::seconds_of(const Choice& choice) {
+  if (costs_.counted) return costs_.predicted(choice);
   if (choice == whole().choice) return costs_.seconds;
   auto model = assemble(whole_, costs_.ranks(choice), context_);
   double share = pass_times(*whole_.network, whole_.weights, *model.network, model.weights, timed_).share;
@@ -103,6 +104,7 @@ Way Ways::least() {
 std::vector<Way> Ways::baselines(const Way& chosen) {
   auto its = assemble(whole_, costs_.ranks(chosen.choice), context_);
   const auto time_over = [&](const Choice& choice) {
+    if (costs_.counted) return costs_.predicted(choice) / chosen.seconds;
     auto model = assemble(whole_, costs_.ranks(choice), context_);
     double share = pass_times(*its.network, its.weights, *model.network, model.weights, timed_).share;
     context_.comm.broadcast(std::span(&share, 1));

@@ -17,7 +17,8 @@ struct Way {
       0.0;  ///< time over that of the chosen ranks, measured in turns with them; 0 where that is not known
 };
 
-/// Ranks by every rule, as large as their measured time allows. Collective: what rank 0 measured holds for all.
+/// Ranks by every rule, as large as their measured time (or their number of multiplications) allows. Collective: what
+/// rank 0 measured holds for all.
 class Ways {
  public:
   Ways(CostTable& costs, LoadedModel& whole, std::span<const SamplePtr> timed, Context& context)

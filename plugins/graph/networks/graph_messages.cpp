@@ -4,22 +4,23 @@ namespace cambium::graph {
 
 using torch::Tensor;
 
-TwoLayersImpl::TwoLayersImpl(std::int64_t inputs, std::int64_t width, std::int64_t outputs, bool normalised) {
-  in = register_module("in", torch::nn::Linear(inputs, width));
-  out = register_module("out", torch::nn::Linear(width, outputs));
-  if (normalised)
-    norm =
-        register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions(std::vector<std::int64_t>{outputs})));
+TwoLayersImpl::TwoLayersImpl(train::RankLayers& made, const TwoLayersShape& shape) {
+  in = register_module("in", made.linear(shape.inputs, shape.width, shape.rows));
+  out = register_module("out", made.linear(shape.width, shape.outputs, shape.rows));
+  if (shape.normalised)
+    norm = register_module("norm",
+                           torch::nn::LayerNorm(torch::nn::LayerNormOptions(std::vector<std::int64_t>{shape.outputs})));
 }
 
 Tensor TwoLayersImpl::forward(const Tensor& x) {
-  const Tensor y = out(torch::silu(in(x)));
+  const Tensor y = out->forward(torch::silu(in->forward(x)));
   return norm.is_empty() ? y : norm(y);
 }
 
-EdgeExchangeImpl::EdgeExchangeImpl(std::int64_t width) {
-  edge_update = register_module("edge_update", TwoLayers(3 * width, width, width, true));
-  node_update = register_module("node_update", TwoLayers(2 * width, width, width, true));
+EdgeExchangeImpl::EdgeExchangeImpl(train::RankLayers& made, std::int64_t width, std::int64_t nodes,
+                                   std::int64_t edges) {
+  edge_update = register_module("edge_update", TwoLayers(made, TwoLayersShape{3 * width, width, width, edges}));
+  node_update = register_module("node_update", TwoLayers(made, TwoLayersShape{2 * width, width, width, nodes}));
 }
 
 void EdgeExchangeImpl::forward(Tensor& node, Tensor& edge, const DirectedEdges& edges) {

@@ -1,15 +1,25 @@
 #pragma once
 #include <torch/torch.h>
 
+#include <memory>
+
+#include "core/train/networks/torch/rank_layers.hpp"
+
 namespace cambium::graph {
+
+/// Rows that a layer of two linear ones leads from and to, and how many of them a sample has.
+struct TwoLayersShape {
+  std::int64_t inputs = 0, width = 0, outputs = 0, rows = 1;
+  bool normalised = true;
+};
 
 /// Two linear layers with a SiLU between, and a layer normalisation of what comes out where asked for.
 struct TwoLayersImpl : torch::nn::Module {
-  TwoLayersImpl(std::int64_t inputs, std::int64_t width, std::int64_t outputs, bool normalised);
+  TwoLayersImpl(train::RankLayers& made, const TwoLayersShape& shape);
   torch::Tensor forward(const torch::Tensor& x);
 
  private:
-  torch::nn::Linear in{nullptr}, out{nullptr};
+  std::shared_ptr<train::RankLayer> in, out;
   torch::nn::LayerNorm norm{nullptr};
 };
 TORCH_MODULE(TwoLayers);
@@ -23,7 +33,8 @@ struct DirectedEdges {
 /// edges that end at it; both add what they learn to what they knew (Pfaff, Fortunato, Sanchez-Gonzalez, Battaglia,
 /// ICLR 2021).
 struct EdgeExchangeImpl : torch::nn::Module {
-  explicit EdgeExchangeImpl(std::int64_t width);
+  /// `nodes`, `edges`: of a sample.
+  EdgeExchangeImpl(train::RankLayers& made, std::int64_t width, std::int64_t nodes, std::int64_t edges);
   void forward(torch::Tensor& node, torch::Tensor& edge, const DirectedEdges& edges);
 
  private:

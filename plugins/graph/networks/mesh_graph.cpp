@@ -24,6 +24,12 @@ void MeshGraph::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
+  d("factor_ranks", &Params::ranks,
+    "factor ranks of the low-rank factorisations of the two layers of each part, in order: encoders of nodes and of "
+    "edges, updates of edges and of nodes in each exchange, decoder; 0 for a full matrix. A stage compress determines "
+    "them")
+      .def({});
+  d.check([](const Params& p) { return train::ranks_problem(p.ranks, static_cast<std::size_t>(6 + 4 * p.layers)); });
 }
 
 namespace {
@@ -101,6 +107,8 @@ void MeshGraph::fit_statistics(train::Dataset& training, Context&) {
     extent_ -= middle_.back() * middle_.back();
   }
   extent_ = std::sqrt(std::max(extent_, 1e-24));
+  nodes_ = std::max<std::int64_t>(1, std::lround(sums.nodes / static_cast<double>(looked_at)));
+  edges_ = std::max<std::int64_t>(1, std::lround(2.0 * sums.edges / static_cast<double>(looked_at)));
   length_ = std::max(sums.length / std::max(sums.edges, 1.0), 1e-12);
   weight_ = std::max(std::abs(sums.weight) / std::max(sums.edges, 1.0), 1e-12);
 }
@@ -108,17 +116,18 @@ void MeshGraph::fit_statistics(train::Dataset& training, Context&) {
 std::shared_ptr<torch::nn::Module> MeshGraph::build() {
   auto whole = std::make_shared<torch::nn::Module>("mesh_graph");
   const std::int64_t width = params_.width;
-  node_encoder_ =
-      whole->register_module("node_encoder", TwoLayers(fields_ + 1 + (params_.places ? 3 : 0), width, width, true));
-  edge_encoder_ = whole->register_module("edge_encoder", TwoLayers(5, width, width, true));
+  train::RankLayers made(params_.ranks);
+  const std::int64_t inputs = fields_ + 1 + (params_.places ? 3 : 0);
+  node_encoder_ = whole->register_module("node_encoder", TwoLayers(made, TwoLayersShape{inputs, width, width, nodes_}));
+  edge_encoder_ = whole->register_module("edge_encoder", TwoLayers(made, TwoLayersShape{5, width, width, edges_}));
   torch::nn::ModuleList layers;
   exchanges_.clear();
   for (std::int64_t k = 0; k < params_.layers; ++k) {
-    exchanges_.emplace_back(width);
+    exchanges_.emplace_back(made, width, nodes_, edges_);
     layers->push_back(exchanges_.back());
   }
   whole->register_module("exchanges", layers);
-  decoder_ = whole->register_module("decoder", TwoLayers(width, width, fields_, false));
+  decoder_ = whole->register_module("decoder", TwoLayers(made, TwoLayersShape{width, width, fields_, nodes_, false}));
   return whole;
 }
 
@@ -132,7 +141,8 @@ std::vector<std::string> MeshGraph::segments() const {
 /// An untrained network leaves everything as it is: persistence.
 void MeshGraph::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                         std::uint64_t seed) const {
-  if (info.name.starts_with("decoder.out.")) return train::fill_constant(weights, 0.0);
+  const bool last = info.name.starts_with("decoder.out.") && info.name != "decoder.out.enter.weight";
+  if (last) return train::fill_constant(weights, 0.0);
   TorchNetwork::initial(info, index, weights, seed);
 }
 
@@ -239,7 +249,8 @@ std::vector<Citation> MeshGraph::citations() const {
 std::string MeshGraph::state() const {
   return nlohmann::json{{"fields", fields_},       {"mean", mean_},     {"deviation", deviation_},
                         {"increment", increment_}, {"length", length_}, {"weight", weight_},
-                        {"middle", middle_},       {"extent", extent_}, {"interval", interval_}}
+                        {"middle", middle_},       {"extent", extent_}, {"interval", interval_},
+                        {"nodes", nodes_},         {"edges", edges_}}
       .dump();
 }
 
@@ -254,6 +265,8 @@ void MeshGraph::restore(const std::string& state) {
   in.at("middle").get_to(middle_);
   in.at("extent").get_to(extent_);
   in.at("interval").get_to(interval_);
+  nodes_ = in.value("nodes", std::int64_t{1});
+  edges_ = in.value("edges", std::int64_t{1});
 }
 
 }  // namespace cambium::graph

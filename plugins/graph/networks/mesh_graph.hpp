@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/factor_layers.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/graph/networks/graph_messages.hpp"
 #include "plugins/graph/trajectories/steps_on_nodes.hpp"
@@ -10,12 +11,13 @@ namespace cambium::graph {
 /// times, and each node's increment is decoded. Reads samples of `mesh_trajectories`. Edges tell where the neighbour
 /// lies and how long they are, so that a shifted mesh gives shifted answers; with `places` nodes know where they lie,
 /// too.
-class MeshGraph : public train::TorchNetwork, public StepsOnNodes {
+class MeshGraph : public train::TorchNetwork, public StepsOnNodes, public train::HasFactors {
  public:
   struct Params {
     std::int64_t layers = 6, width = 32;
     bool places = false;
     Precision precision = Precision::float32;
+    std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
   MeshGraph(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
@@ -31,6 +33,10 @@ class MeshGraph : public train::TorchNetwork, public StepsOnNodes {
   double interval() const override { return interval_; }
   std::int64_t fields_on_nodes() const override { return fields_; }
   std::int64_t reach() const override { return params_.layers; }
+  /// Both layers of the encoders of nodes and edges, of each exchange's edges and nodes, of the decoder.
+  train::NetworkTraits traits() override { return {.factors = this}; }
+  std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
+  std::vector<WidthKey> width_keys() const override { return {{"width"}}; }
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -60,6 +66,7 @@ class MeshGraph : public train::TorchNetwork, public StepsOnNodes {
   std::vector<double> middle_;                        ///< of the places
   double extent_ = 1.0;                               ///< root mean square distance from it
   double interval_ = 0.0;
+  std::int64_t nodes_ = 1, edges_ = 1;  ///< of a graph, directed edges, on average
 
   TwoLayers node_encoder_{nullptr}, edge_encoder_{nullptr}, decoder_{nullptr};
   std::vector<EdgeExchange> exchanges_;

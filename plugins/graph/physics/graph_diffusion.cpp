@@ -93,7 +93,7 @@ GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
     : params_(params),
       whole_(std::make_unique<const Network>(deck::about_key(
           "graph_diffusion.graph", "graph", [&] { return make_network(params.graph, context.seed, context.log); }))),
-      edges_(whole_->edges()), range_(whole_->weight, context.comm) {
+      edges_(whole_->edges()), range_(divided_nodes(whole_->weight, params.partition, context)) {
   // At 0.9 a spot in one node would be negative after a step, and modes off by a half; here the worst one errs by 3e-3.
   if (!params_.courant) params_.courant = 0.2;
   const auto parameters = values_of(params_.parameters);
@@ -130,7 +130,7 @@ Equations GraphDiffusion::equations() {
   Equations out;
   out.stiffness.rows = range_.owned();
   out.stiffness.columns = range_.local();
-  for (std::int64_t i = range_.first(); i < range_.first() + range_.owned(); ++i) {
+  for (const auto i : range_.own()) {
     const auto columns = weight.columns_of(i);
     const auto values = weight.values_of(i);
     const auto add = [&](std::int64_t j, double value) {
@@ -151,7 +151,7 @@ Equations GraphDiffusion::equations() {
   }
   largest_eigenvalue_ = range_.comm().max(largest_eigenvalue_);
   if (kind != Laplacian::combinatorial && largest_eigenvalue_ > 0.0) largest_eigenvalue_ = 2.0;
-  for (std::int64_t i = range_.first(); i < range_.first() + range_.owned(); ++i) {
+  for (const auto i : range_.own()) {
     out.mass.push_back(kind == Laplacian::random_walk && degree[i] > 0.0 ? degree[i] : 1.0);
     out.kept.push_back(symmetric ? root(i) : 1.0);
   }
@@ -168,7 +168,7 @@ void GraphDiffusion::add_reactions(double t, std::span<const double> u, std::spa
   variables[n] = t;
   const auto& mass = run_->stepper().equations().mass;
   for (std::int64_t i = 0; i < range_.owned(); ++i) {
-    const double* here = u.data() + (range_.begin() + i) * static_cast<std::int64_t>(n);
+    const double* here = u.data() + i * static_cast<std::int64_t>(n);
     std::copy_n(here, n, variables.begin());
     const auto& place = run_->shown().place[i];
     std::copy(place.begin(), place.end(), variables.begin() + static_cast<std::ptrdiff_t>(n) + 1);
@@ -196,7 +196,7 @@ void GraphDiffusion::add_spots(const Spots& spots, std::size_t column) {
   }
   for (const auto i : reached)
     if (range_.owns(i))
-      run_->stepper().own()[(i - range_.first()) * run_->stepper().columns() + static_cast<std::int64_t>(column)] =
+      run_->stepper().own()[range_.row_of(i) * run_->stepper().columns() + static_cast<std::int64_t>(column)] =
           spots.value;
 }
 
@@ -258,8 +258,8 @@ void GraphDiffusion::measure(const State&, Context&, std::span<double> values) {
 std::string GraphDiffusion::summary() const {
   const double stable = params_.method == Method::implicit ? 0.0 : largest_eigenvalue_;
   return fmt::format(
-      "graph_diffusion: {} species on {} nodes with {} edges; {} ranks, each sends {} of its nodes or so; {}",
-      params_.species.size(), range_.nodes(), edges_, range_.comm().size(), range_.sent(),
+      "graph_diffusion: {} species on {} nodes with {} edges; {} ranks{}; {}", params_.species.size(), range_.nodes(),
+      edges_, range_.comm().size(), ranks_text(),
       stable > 0.0 ? fmt::format("explicit steps stable up to {:.3g} / largest diffusion", Stepper::real_limit / stable)
                    : std::string("implicit steps"));
 }

@@ -73,7 +73,7 @@ MeshTransport::MeshTransport(const Params& params, Context& context)
       whole_(std::make_unique<const Triangles>(deck::about_key(
           "mesh_transport.mesh", "mesh", [&] { return make_mesh(params.mesh, context.seed, context.log); }))),
       triangles_(whole_->triangles()), sides_(std::ssize(whole_->boundary)), tags_(whole_->tags),
-      range_(pattern_of(*whole_), context.comm),
+      range_(divided_nodes(pattern_of(*whole_), params.partition, context)),
       cells_(dual_cells(*whole_, range_, kappa_of(params.diffusivity, parameters_))),
       advection_(cells_, range_, flow(parameters_), params.advection),
       boundaries_(params.boundaries, *whole_, cells_, range_, parameters_),
@@ -120,7 +120,7 @@ void MeshTransport::add_terms(double t, std::span<const double> c, std::span<dou
   boundaries_.add(t, c, advection_.outflow(), out);
   if (params_.source == "0") return;
   for (std::int64_t i = 0; i < range_.owned(); ++i)
-    out[i] += cells_.area[i] * source_({cells_.place[i][0], cells_.place[i][1], t, c[range_.begin() + i]});
+    out[i] += cells_.area[i] * source_({cells_.place[i][0], cells_.place[i][1], t, c[i]});
 }
 
 void MeshTransport::initialise(State& state, Context&) {
@@ -196,11 +196,10 @@ void MeshTransport::measure(const State& state, Context&, std::span<double> valu
 }
 
 std::string MeshTransport::summary() const {
-  return fmt::format(
-      "mesh_transport: {} triangles, {} nodes, {} edges of the boundary{}; {} ranks, each sends {} of its "
-      "nodes or so",
-      triangles_, range_.nodes(), sides_, tags_.empty() ? std::string() : fmt::format(" ({})", fmt::join(tags_, ", ")),
-      context_.comm.size(), range_.sent());
+  return fmt::format("mesh_transport: {} triangles, {} nodes, {} edges of the boundary{}; {} ranks{}", triangles_,
+                     range_.nodes(), sides_,
+                     tags_.empty() ? std::string() : fmt::format(" ({})", fmt::join(tags_, ", ")), context_.comm.size(),
+                     ranks_text());
 }
 
 std::int64_t MeshTransport::bytes() const {

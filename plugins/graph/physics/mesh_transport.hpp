@@ -47,7 +47,7 @@ class MeshTransport : public NodePhysics {
   const NodeRun& run() const override { return *run_; }
   double stable_step(double t) override;
   void forget_whole() override { whole_.reset(); }
-  ShownNodes all_shown() const override { return shown_of(*whole_, {0, range_.nodes()}); }
+  ShownNodes all_shown() const override { return shown_of(*whole_, every_node()); }
 
  private:
   Equations equations();

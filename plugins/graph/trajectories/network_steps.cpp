@@ -61,7 +61,8 @@ std::shared_ptr<Trajectory> part_of(const Trajectory& whole, std::span<const std
 }  // namespace
 
 NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
-                           const std::vector<std::int64_t>& first, std::int64_t fields, Context& context)
+                           const std::vector<std::int64_t>& first, std::span<const std::int32_t> run,
+                           std::int64_t fields, Context& context)
     : model_(train::load_artifact(path, context)), kind_(&require_steps(model_, path)), fields_(fields) {
   if (kind_->fields_on_nodes() != fields)
     throw KeyError("nodes.surrogate.fields", "",
@@ -90,6 +91,9 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
   part->interval = kind_->interval();
   part_ = std::move(part);
   exchange_ = std::make_unique<sparse::RowExchange<double>>(first, wanted, lowp::WireCodec::none, context.comm);
+  const auto in_of_run = within(whole, run, kind_->reach());
+  halo_ = context.comm.sum(std::ssize(wanted));
+  halo_of_ranges_ = context.comm.sum(std::count(in_of_run.begin(), in_of_run.end(), 1) - std::ssize(run));
 }
 
 void NetworkSteps::step(std::span<double> own) {

@@ -16,10 +16,12 @@ namespace cambium::graph {
 class NetworkSteps {
  public:
   /// Collective. `whole`: nodes and edges, the same on every rank, and not looked at later; `number`: which of these
-  /// the nodes of the run are, in its order; `first`: of these, where each rank's begin, and their number; `fields`:
-  /// how many values a node has. InputError for a file whose network makes no such steps.
+  /// the nodes of the ranks are, those of rank 0 first; `first`: where each rank's begin, and their number; `run`:
+  /// nodes of this rank where ranks have ranges of nodes, for comparison; `fields`: how many values a node has.
+  /// InputError for a file whose network makes no such steps.
   NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
-               const std::vector<std::int64_t>& first, std::int64_t fields, Context& context);
+               const std::vector<std::int64_t>& first, std::span<const std::int32_t> run, std::int64_t fields,
+               Context& context);
 
   double interval() const { return kind_->interval(); }
   /// Collective. `own` (own, fields): now, and one interval later when it returns.
@@ -27,6 +29,9 @@ class NetworkSteps {
   /// Nodes that this rank computes, own ones and those within reach.
   std::int64_t computed() const { return std::ssize(place_); }
   /// Bytes that this rank has received from others so far.
+  /// Rows that all ranks together receive in a step, here and where ranks have ranges of nodes.
+  std::int64_t halo() const { return halo_; }
+  std::int64_t halo_of_ranges() const { return halo_of_ranges_; }
   const sparse::Words& words() const { return exchange_->words(); }
   /// Memory of the part of the graph and of messages, without the network.
   std::int64_t bytes() const;
@@ -41,6 +46,7 @@ class NetworkSteps {
   std::vector<std::int32_t> row_;    ///< of each own node in the part
   std::unique_ptr<sparse::RowExchange<double>> exchange_;
   std::vector<double> fetched_;
+  std::int64_t halo_ = 0, halo_of_ranges_ = 0;
 };
 
 /// The step network in a loaded model. InputError, naming `path`, where it is another kind of network.

@@ -68,11 +68,11 @@ double AdvectionTerms::face_value(double near, double difference, double along) 
 
 void AdvectionTerms::add(std::span<const double> c, std::span<double> out) {
   if (flow_.still()) return;
-  const std::int64_t owned = range_.owned(), first = range_.begin();
+  const std::int64_t owned = range_.owned();
   if (scheme_ != Advection::upwind) {
     for (int d = 0; d < 2; ++d) {
       sparse::multiply(cells_.gradient[d], {c.data(), range_.local(), 1, 1}, {own_slope_[d].data(), owned, 1, 1});
-      for (std::int64_t i = 0; i < owned; ++i) slope_[2 * (first + i) + d] = own_slope_[d][i];
+      for (std::int64_t i = 0; i < owned; ++i) slope_[2 * i + d] = own_slope_[d][i];
     }
     range_.exchange(slope_, 2);
   }
@@ -83,23 +83,22 @@ void AdvectionTerms::add(std::span<const double> c, std::span<double> out) {
     const double sign = forward ? 1.0 : -1.0, difference = sign * (c[edge.b] - c[edge.a]),
                  along = sign * (slope_[2 * up] * edge.way[0] + slope_[2 * up + 1] * edge.way[1]);
     const double carried = now_.flux[e] * face_value(c[up], difference, along);
-    if (edge.own_a) out[edge.a - first] -= carried;
-    if (edge.own_b) out[edge.b - first] += carried;
+    if (edge.own_a) out[edge.a] -= carried;
+    if (edge.own_b) out[edge.b] += carried;
   }
 }
 
 double AdvectionTerms::courant_rate() const {
   std::vector<double> out(range_.owned(), 0.0);
-  const std::int64_t first = range_.begin();
   double most = 0.0;
   for (std::size_t e = 0; e < now_.flux.size(); ++e) {
     const auto& edge = cells_.edges[e];
     if (!std::isfinite(now_.flux[e])) most = std::numeric_limits<double>::infinity();
-    if (now_.flux[e] > 0.0 && edge.own_a) out[edge.a - first] += now_.flux[e];
-    if (now_.flux[e] < 0.0 && edge.own_b) out[edge.b - first] -= now_.flux[e];
+    if (now_.flux[e] > 0.0 && edge.own_a) out[edge.a] += now_.flux[e];
+    if (now_.flux[e] < 0.0 && edge.own_b) out[edge.b] -= now_.flux[e];
   }
   for (std::size_t s = 0; s < now_.outflow.size(); ++s)
-    if (now_.outflow[s] > 0.0) out[cells_.sides[s].node - first] += now_.outflow[s];
+    if (now_.outflow[s] > 0.0) out[cells_.sides[s].node] += now_.outflow[s];
   for (std::int64_t i = 0; i < range_.owned(); ++i) most = std::max(most, out[i] / cells_.area[i]);
   return range_.comm().max(most);
 }

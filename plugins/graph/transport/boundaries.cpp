@@ -114,7 +114,7 @@ Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Tr
       for (const auto node : mesh.boundary[s].node)
         if (of_node[node] == 0 || of_side[s] < of_node[node]) of_node[node] = of_side[s];
   if (std::all_of(of_node.begin(), of_node.end(), [](int c) { return c == 0; })) return;
-  for (std::int64_t i = range.first(); i < range.first() + range.owned(); ++i) {
+  for (const auto i : range.own()) {
     fixed_.push_back(of_node[i] > 0);
     if (of_node[i] > 0) given_.push_back({range.row_of(i), mesh.point[i], static_cast<std::size_t>(of_node[i])});
   }
@@ -158,7 +158,7 @@ void Boundaries::add(double t, std::span<const double> c, std::span<const double
   for (std::size_t s = 0; s < of_half_.size(); ++s) {
     const auto& half = cells_.sides[s];
     const auto& condition = conditions_[of_half_[s]];
-    double& into = out[half.node - range_.begin()];
+    double& into = out[half.node];
     if (condition.kind == Kind::flux) {
       const double x = 0.5 * (half.from[0] + half.to[0]), y = 0.5 * (half.from[1] + half.to[1]);
       into += condition.formula({x, y, t}) * std::hypot(half.to[0] - half.from[0], half.to[1] - half.from[1]);

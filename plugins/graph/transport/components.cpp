@@ -4,7 +4,7 @@
 
 namespace cambium::graph {
 
-Components components_of(const sparse::Csr<double>& pattern, sparse::Range own) {
+Components components_of(const sparse::Csr<double>& pattern, std::span<const std::int32_t> own) {
   std::vector<std::int32_t> part(pattern.rows, -1), reached;
   std::int32_t parts = 0;
   bool alone = false;
@@ -30,7 +30,7 @@ Components components_of(const sparse::Csr<double>& pattern, sparse::Range own) 
   }
   Components out{parts, {}};
   if (parts == 1 && !alone) return out;
-  for (auto i = own.begin; i < own.end; ++i) out.of_node.push_back(std::max(part[i], -1));
+  for (const auto i : own) out.of_node.push_back(std::max(part[i], -1));
   return out;
 }
 

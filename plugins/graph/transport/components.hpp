@@ -1,9 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/sparse/csr.hpp"
-#include "core/sparse/share.hpp"
 
 namespace cambium::graph {
 
@@ -14,6 +14,6 @@ struct Components {
 };
 
 /// For the nodes of `own`; entries of `pattern`, symmetric, that are not 0 join two nodes.
-Components components_of(const sparse::Csr<double>& pattern, sparse::Range own);
+Components components_of(const sparse::Csr<double>& pattern, std::span<const std::int32_t> own);
 
 }  // namespace cambium::graph

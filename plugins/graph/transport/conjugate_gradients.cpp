@@ -28,7 +28,7 @@ void ConjugateGradients::apply(const System& system, std::span<double> in, std::
   range_.exchange(in, static_cast<int>(columns));
   sparse::multiply(*system.stiffness, {in.data(), range_.local(), columns, columns},
                    {out.data(), owned, columns, columns});
-  const double* own = in.data() + range_.begin() * columns;
+  const double* own = in.data();
   for (std::int64_t i = 0, at = 0; i < owned; ++i)
     for (std::int64_t k = 0; k < columns; ++k, ++at)
       out[at] = !system.fixed.empty() && system.fixed[i] ? 0.0 : system.mass[i] * own[at] + system.scale[k] * out[at];
@@ -45,7 +45,7 @@ void ConjugateGradients::prepare(const System& system, std::span<double> u, std:
     double diagonal = 0.0;
     const auto row = system.stiffness->columns_of(i);
     for (std::size_t e = 0; e < row.size(); ++e)
-      if (row[e] == i + range_.begin()) diagonal = system.stiffness->values_of(i)[e];
+      if (row[e] == i) diagonal = system.stiffness->values_of(i)[e];
     for (std::int64_t k = 0; k < columns; ++k)
       inverse_[i * columns + k] = 1.0 / (system.mass[i] + system.scale[k] * diagonal);
   }
@@ -63,8 +63,8 @@ void ConjugateGradients::solve(const System& system, std::span<double> u, std::s
   };
   prepare(system, u, b);
   auto size = products(b, scaled(b)), rest = products(residual_, scaled(residual_));
-  double* own_u = u.data() + range_.begin() * columns;
-  double* own_p = direction_.data() + range_.begin() * columns;
+  double* own_u = u.data();
+  double* own_p = direction_.data();
   std::copy(scaled_.begin(), scaled_.end(), own_p);
   for (std::int64_t k = 0; k < columns; ++k) size[k] = tolerance_ * tolerance_ * std::max(size[k], rest[k]);
   for (int step = 0;; ++step) {

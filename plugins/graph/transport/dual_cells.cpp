@@ -42,7 +42,7 @@ struct Builder {
     for (int k = 0; k < 3; ++k) {
       const auto i = corner[k];
       if (!range.owns(i)) continue;
-      out.area[i - range.first()] += shape.area / 3.0;
+      out.area[range.row_of(i)] += shape.area / 3.0;
       for (int m = 0; m < 3; ++m) {
         const auto &gi = shape.gradient[k], &gm = shape.gradient[m];
         stiffness.push_back({i, corner[m], kappa * shape.area * (gi[0] * gm[0] + gi[1] * gm[1])});
@@ -129,7 +129,7 @@ DualCells dual_cells(const Triangles& mesh, const NodeRange& range, const std::f
       for (auto e = out.gradient[d].start[i]; e < out.gradient[d].start[i + 1]; ++e)
         out.gradient[d].value[e] /= out.area[i];
   }
-  for (std::int64_t i = 0; i < range.owned(); ++i) out.place.push_back(mesh.point[range.first() + i]);
+  for (const auto i : range.own()) out.place.push_back(mesh.point[i]);
   return out;
 }
 

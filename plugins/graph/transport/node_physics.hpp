@@ -1,4 +1,8 @@
 #pragma once
+#include <numeric>
+#include <string>
+#include <vector>
+
 #include "core/plugin/check.hpp"
 #include "plugins/graph/transport/node_run.hpp"
 
@@ -16,6 +20,7 @@ class NodePhysics : public Physics, public Checked {
         state, [this](double t) { return stable_step(t); }, [this] { return all_shown(); });
     forget_whole();
   }
+  void prepare_checkpoint(State&, Context&) override { run().prepare_checkpoint(); }
   void schedule(Schedule& schedule) override { run().schedule(schedule); }
   double timestep(const State&) const override { return run().timestep(); }
   std::string time_unit() const override { return ""; }
@@ -30,6 +35,16 @@ class NodePhysics : public Physics, public Checked {
   virtual std::int64_t bytes() const = 0;
 
  protected:
+  /// Of the partition, for the summary; empty on one rank.
+  std::string ranks_text() const {
+    const auto& range = run().stepper().range();
+    return range.comm().size() > 1 ? " (" + range.text() + ")" : std::string();
+  }
+  std::vector<std::int32_t> every_node() const {
+    std::vector<std::int32_t> out(static_cast<std::size_t>(run().stepper().range().nodes()));
+    std::iota(out.begin(), out.end(), 0);
+    return out;
+  }
   /// From now on a rank holds its share alone: the graph or the mesh as it was read or made goes.
   virtual void forget_whole() = 0;
   /// Shows all nodes; until forget_whole().

@@ -2,61 +2,70 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/parallel/comm.hpp"
-#include "core/parallel/peer_exchange.hpp"
 #include "core/sparse/csr.hpp"
+#include "core/sparse/row_exchange.hpp"
 #include "core/sparse/share.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
+#include "plugins/graph/transport/ownership.hpp"
+#include "plugins/graph/transport/range_rows.hpp"
 
 namespace cambium::graph {
 
-/// Work of a node in a step that does not depend on its neighbours, in entries of a row: vectors that are read and
-/// written, beside a product of a row that reads a column and a value for each.
-constexpr std::int64_t work_of_a_node = 8;
-
-/// First node of each rank's share, and the number of all nodes: runs of nodes of as equal work as runs can have, since
-/// a few nodes of a network have most of its edges. None is empty where there are as many nodes as ranks.
-std::vector<std::int64_t> first_nodes(const sparse::Csr<double>& pattern, int ranks);
-
-/// The nodes of a rank: an equal share of the work, in their order (which a checkpoint gives back to any number of
-/// ranks), and the neighbours of these on other ranks. A local array has rows for neighbours of lower ranks, own nodes,
-/// and neighbours of higher ranks, so that local numbers rise as global ones do and every sum over a row keeps its
-/// order.
+/// The nodes of a rank, ascending, and the neighbours of these on other ranks. A local array has the rows of own nodes,
+/// then those of neighbours. Rows of matrices keep the order of global numbers, so that no sum depends on the
+/// partition.
 class NodeRange {
  public:
   /// Collective. `pattern`: of the whole graph, symmetric, the same on every rank; of others' rows only lengths are
-  /// looked at. InputError where there are more ranks than nodes.
+  /// looked at. `ownership`: of the same pattern.
+  NodeRange(const sparse::Csr<double>& pattern, const Comm& comm, const Ownership& ownership);
+  /// With ranges of nodes.
   NodeRange(const sparse::Csr<double>& pattern, const Comm& comm);
 
   std::int64_t nodes() const { return nodes_; }  ///< of all ranks
-  std::int64_t first() const { return first_; }  ///< of the own ones
-  std::int64_t owned() const { return owned_; }
-  std::int64_t begin() const { return below_; }  ///< row of the first own node in a local array
-  std::int64_t local() const { return owned_ + std::ssize(others_); }
-  bool owns(std::int64_t node) const { return own().holds(node); }
-  sparse::Range own() const { return {first_, first_ + owned_}; }
+  std::int64_t owned() const { return std::ssize(own_); }
+  std::int64_t local() const { return owned() + std::ssize(others_); }
+  std::span<const std::int32_t> own() const { return own_; }  ///< ascending
+  bool owns(std::int64_t node) const { return row_of(node) >= 0 && row_of(node) < owned(); }
   /// Row of a node in local arrays; -1 where it is neither own nor a neighbour.
   std::int64_t row_of(std::int64_t node) const;
   /// Own rows of a matrix, its columns as rows of local arrays.
   sparse::Csr<double> own_rows(const sparse::Csr<double>& whole) const;
+  /// Collective: own nodes of rank 0, then of rank 1, ... on every rank.
+  std::vector<std::int32_t> order() const;
 
   /// Collective: fills the rows of neighbours; `values` is local() x width.
   void exchange(std::span<double> values, int width);
   const Comm& comm() const { return comm_; }
-  /// Numbers that this rank sends in an exchange of width one.
-  std::int64_t sent() const { return std::ssize(near_); }
+  /// Data that this rank has received in exchanges so far.
+  const sparse::Words& words() const { return exchange_->words(); }
+  /// Rows that all ranks together receive in an exchange, here and with ranges of nodes.
+  std::int64_t halo() const { return halo_; }
+  std::int64_t halo_of_ranges() const { return halo_of_ranges_; }
+  /// For the summary: "ranges of nodes, work 1.00 of the mean at most, 34 rows in an exchange".
+  const std::string& text() const { return text_; }
+  /// Nodes of this rank where ranks have ranges.
+  sparse::Range run() const { return run_; }
+  /// True where own nodes are that run.
+  bool ranges() const { return ranges_; }
+  /// Collective: moves values between own rows and rows of runs, which checkpoints hold.
+  RangeRows range_rows() const;
   /// Memory of its lists and messages.
-  std::int64_t bytes() const { return bytes_in(others_, near_, near_values_, far_values_); }
+  std::int64_t bytes() const;
 
  private:
   const Comm& comm_;
-  std::int64_t nodes_ = 0, first_ = 0, owned_ = 0, below_ = 0;
-  std::vector<std::int32_t> others_;  ///< neighbours on other ranks, rising
-  std::vector<std::int32_t> near_;    ///< own nodes (local rows), peer by peer
-  std::unique_ptr<PeerExchange> peers_;
-  std::vector<double> near_values_, far_values_;
+  std::int64_t nodes_ = 0, halo_ = 0, halo_of_ranges_ = 0;
+  std::string text_;
+  sparse::Range run_;
+  bool ranges_ = true;
+  std::vector<std::int32_t> own_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> others_;  ///< neighbours on other ranks, ascending, and their rows
+  std::unique_ptr<sparse::RowExchange<double>> exchange_;
 };
 
 }  // namespace cambium::graph

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/counts.hpp"
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -31,6 +32,10 @@ TensorRef column_of(double* first, std::int64_t rows, std::int64_t columns) {
 
 }  // namespace
 
+NodeRange divided_nodes(const sparse::Csr<double>& pattern, Partition partition, Context& context) {
+  return NodeRange(pattern, context.comm, ownership_of(pattern, context.comm.size(), partition, context.log));
+}
+
 NodeRun::NodeRun(const NodeKeys& keys, Context& context, NodeRange& range, Equations equations,
                  std::vector<std::string> names, ShownNodes shown)
     : keys_(keys), context_(context), range_(range), stepper_(range, std::move(equations), keys.method, keys.tolerance),
@@ -38,8 +43,11 @@ NodeRun::NodeRun(const NodeKeys& keys, Context& context, NodeRange& range, Equat
 
 void NodeRun::declare(State& state) {
   for (std::size_t k = 0; k < names_.size(); ++k)
-    state.add({names_[k], At::node, "", "on the nodes, in the order of the run", true,
-               [this, k] { return column_of(stepper_.own() + k, range_.owned(), stepper_.columns()); }});
+    state.add({names_[k], At::node, "", "on the nodes, in the order of the run", true, [this, k] {
+                 if (range_.ranges()) return column_of(stepper_.own() + k, range_.owned(), stepper_.columns());
+                 run_values_.resize(at(range_.run().size() * stepper_.columns()));
+                 return column_of(run_values_.data() + k, range_.run().size(), stepper_.columns());
+               }});
   state.add({"terms", At::node, "", "what changes the nodes beside diffusion", false, [] { return TensorRef{}; }});
 }
 
@@ -67,6 +75,13 @@ void NodeRun::schedule(Schedule& schedule) {
                 }});
 }
 
+void NodeRun::prepare_checkpoint() {
+  if (range_.ranges()) return;
+  run_values_.resize(at(range_.run().size() * stepper_.columns()));
+  range_.range_rows().collect({stepper_.own(), at(range_.owned() * stepper_.columns())}, stepper_.columns(),
+                              run_values_);
+}
+
 void NodeRun::begin(State& state, const std::function<double(double)>& stable, const AllNodesShown& all) {
   stable_ = stable;
   load_network(all);
@@ -77,6 +92,11 @@ void NodeRun::begin(State& state, const std::function<double(double)>& stable, c
 
 void NodeRun::restore(State& state, const std::function<double(double)>& stable, const AllNodesShown& all) {
   stable_ = stable;
+  if (!range_.ranges()) {
+    range_.range_rows().distribute(run_values_, stepper_.columns(),
+                                   {stepper_.own(), at(range_.owned() * stepper_.columns())});
+    run_values_ = {};
+  }
   load_network(all);
   choose_timestep(1, state.time);
 }
@@ -144,11 +164,15 @@ void NodeRun::load_network(const AllNodesShown& all) {
                    "'timestep' and 'surrogate' exclude each other: a network's steps have the length that it was "
                    "trained on; leave timestep out");
   const auto shown = all();
-  auto first = context_.comm.all_gather(stepper_.range().first());
-  first.push_back(stepper_.range().nodes());
+  std::vector<std::int64_t> first{0};
+  for (const auto owned : context_.comm.all_gather(range_.owned())) first.push_back(first.back() + owned);
+  std::vector<std::int32_t> number;
+  const auto run = range_.run();
+  for (const auto node : range_.order()) number.push_back(shown.number[at(node)]);
   network_ = deck::about_key("nodes.surrogate.file", "surrogate", [&] {
-    return std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), shown.number, first, stepper_.columns(),
-                                          context_);
+    return std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), number, first,
+                                          std::span(shown.number).subspan(at(run.begin), at(run.size())),
+                                          stepper_.columns(), context_);
   });
   const auto whole = [&](double time) {
     const double steps = time / network_->interval();
@@ -210,7 +234,8 @@ std::optional<NodeFields> NodeRun::node_fields() const {
 }
 
 std::int64_t NodeRun::bytes() const {
-  return shown_.bytes() + range_.bytes() + stepper_.bytes() + (network_ ? network_->bytes() : 0);
+  return bytes_in(run_values_) + shown_.bytes() + range_.bytes() + stepper_.bytes() +
+         (network_ ? network_->bytes() : 0);
 }
 
 double NodeRun::sum(std::int64_t column, const std::function<double(std::int64_t)>& weight) const {
@@ -231,9 +256,25 @@ std::array<double, 2> NodeRun::ends(std::int64_t column) const {
   return {context_.comm.min(low), context_.comm.max(high)};
 }
 
+/// What all ranks receive of each other's nodes.
+void NodeRun::add_halo(std::vector<Result>& out) const {
+  if (context_.comm.size() == 1) return;
+  const auto& words = network_ ? network_->words() : range_.words();
+  const double bytes = static_cast<double>(context_.comm.sum(words.bytes)) / static_cast<double>(steps_),
+               here = static_cast<double>(network_ ? network_->halo() : range_.halo()),
+               ranges = static_cast<double>(network_ ? network_->halo_of_ranges() : range_.halo_of_ranges());
+  out.push_back({.key = "halo_bytes_per_step", .label = "halo: bytes per step", .value = bytes});
+  if (here > 0.0)
+    out.push_back({.key = "halo_bytes_per_step_of_ranges",
+                   .label = "halo: bytes per step with ranges of nodes",
+                   .value = bytes * ranges / here});
+}
+
 std::vector<Result> NodeRun::results() const {
   std::vector<Result> out;
-  if (network_ || steps_ == 0) return out;
+  if (steps_ == 0) return out;
+  add_halo(out);
+  if (network_) return out;
   const auto length = [&](const char* key, const char* label, double value) {
     out.push_back({.key = key, .label = label, .value = value, .digits = 4});
   };

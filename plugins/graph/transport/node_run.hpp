@@ -18,6 +18,7 @@ namespace cambium::graph {
 struct NodeKeys {
   Method method = Method::explicit_steps;
   double end_time = 0.0, tolerance = 1e-10, sample_interval = 0.0;
+  Partition partition = Partition::automatic;
   std::optional<double> courant;
   std::optional<double> timestep;
   std::string start_from, surrogate;
@@ -43,6 +44,11 @@ void describe_node_keys(deck::Describe<P>& d) {
     "steps are shortened so that every multiple of this time is met; 0: only the end")
       .non_negative()
       .def(0.0);
+  d("partition", &NodeKeys::partition,
+    "division of the nodes among ranks: ranges (of nodes in an order of small bandwidth), cut (METIS, few nodes needed "
+    "of other ranks), or auto: cut where ranks then receive at least a tenth less; results are bitwise the same")
+      .options({{"auto", Partition::automatic}, {"ranges", Partition::ranges}, {"cut", Partition::cut}})
+      .def(Partition::automatic);
   d("tolerance", &NodeKeys::tolerance, "relative residual tolerance of conjugate gradients, implicit steps only")
       .range(1e-15, 1e-2)
       .def(1e-10);
@@ -58,6 +64,9 @@ void describe_node_keys(deck::Describe<P>& d) {
       .example("\"{run}/train/model.h5\"");
 }
 
+/// Collective: the nodes of this rank by the key `partition`.
+NodeRange divided_nodes(const sparse::Csr<double>& pattern, Partition partition, Context& context);
+
 /// Common part of the two physics: fields of the state, schedule, length of steps, outputs.
 class NodeRun {
  public:
@@ -71,6 +80,8 @@ class NodeRun {
   void schedule(Schedule& schedule);
   /// Collective: own values were set (or come from `start_from`); `stable` is asked for the longest stable step at a
   /// time, 0 where nothing limits it.
+  /// Collective, before a checkpoint: brings values into the order of checkpoints.
+  void prepare_checkpoint();
   void begin(State& state, const std::function<double(double t)>& stable, const AllNodesShown& all);
   void restore(State& state, const std::function<double(double t)>& stable, const AllNodesShown& all);
 
@@ -103,12 +114,14 @@ class NodeRun {
   void choose_network_step();
   void choose_timestep(std::int64_t step, double time);
   void read_start();
+  void add_halo(std::vector<Result>& out) const;
 
   const NodeKeys& keys_;
   Context& context_;
   NodeRange& range_;
   Stepper stepper_;
   std::vector<std::string> names_;
+  std::vector<double> run_values_;  ///< in the order of checkpoints, where that is another than that of own rows
   ShownNodes shown_;
   mutable std::shared_ptr<const NodeCells> cells_;  ///< rank 0, once asked for
   mutable bool asked_ = false;

@@ -31,32 +31,42 @@ std::vector<T> rows_on_root(const std::vector<T>& own, std::int64_t width, const
 
 std::int64_t ShownNodes::bytes() const { return bytes_in(place, number, connectivity, cell, weight) + names.bytes(); }
 
-ShownNodes shown_of(const Network& network, sparse::Range own) {
+ShownNodes shown_of(const Network& network, std::span<const std::int32_t> own) {
   ShownNodes out;
   out.names = network.names;
-  out.place.assign(network.place.begin() + own.begin, network.place.begin() + own.end);
-  out.number.assign(network.number.begin() + own.begin, network.number.begin() + own.end);
-  for (auto i = own.begin; i < own.end; ++i) {
+  std::int32_t cell = 0;  // of the edges of all nodes up to here
+  auto next = own.begin();
+  for (std::int32_t i = 0; i < network.weight.rows && next != own.end(); ++i) {
     const auto columns = network.weight.columns_of(i);
-    for (std::size_t e = 0; e < columns.size(); ++e) {
-      if (columns[e] < i) continue;
+    const auto first = static_cast<std::size_t>(std::lower_bound(columns.begin(), columns.end(), i) - columns.begin());
+    if (*next != i) {
+      cell += static_cast<std::int32_t>(columns.size() - first);
+      continue;
+    }
+    ++next;
+    out.place.push_back(network.place[at(i)]);
+    out.number.push_back(network.number[at(i)]);
+    for (std::size_t e = first; e < columns.size(); ++e) {
       out.connectivity.insert(out.connectivity.end(), {network.number[at(i)], network.number[at(columns[e])]});
       out.weight.push_back(network.weight.values_of(i)[e]);
+      out.cell.push_back(cell++);
     }
   }
   return out;
 }
 
-ShownNodes shown_of(const Triangles& mesh, sparse::Range own) {
+ShownNodes shown_of(const Triangles& mesh, std::span<const std::int32_t> own) {
   ShownNodes out;
   out.corners = 3;
-  for (auto i = own.begin; i < own.end; ++i) {
+  std::vector<char> owned(mesh.point.size(), 0);
+  for (const auto i : own) {
+    owned[at(i)] = 1;
     out.place.push_back({mesh.point[at(i)][0], mesh.point[at(i)][1], 0.0});
     out.number.push_back(mesh.number[at(i)]);
   }
   for (std::size_t t = 0; t < mesh.corner.size(); ++t) {
     const auto& corner = mesh.corner[t];
-    if (!own.holds(*std::min_element(corner.begin(), corner.end()))) continue;
+    if (!owned[at(*std::min_element(corner.begin(), corner.end()))]) continue;
     out.cell.push_back(static_cast<std::int32_t>(t));
     for (const auto i : corner) out.connectivity.push_back(mesh.number[at(i)]);
   }
@@ -70,8 +80,10 @@ AllShown on_root(const ShownNodes& own, const NodeRange& range) {
       rows_on_root(own.place.empty() ? nullptr : own.place.front().data(), std::ssize(own.place), 3, comm);
   const auto corners = rows_on_root(own.connectivity, own.corners, comm);
   const auto cell = rows_on_root(own.cell, 1, comm);
-  AllShown out{nullptr, rows_on_root(own.weight, 1, comm), own.names};
+  const auto weight = rows_on_root(own.weight, 1, comm);
+  AllShown out{nullptr, std::vector<double>(weight.size()), own.names};
   if (!comm.root()) return out;
+  for (std::size_t k = 0; k < weight.size(); ++k) out.weight[at(cell[k])] = weight[k];
   auto cells = std::make_shared<NodeCells>();
   cells->corners = own.corners;
   cells->points.resize(number.size());
@@ -79,7 +91,7 @@ AllShown on_root(const ShownNodes& own, const NodeRange& range) {
   const auto width = at(own.corners);
   cells->connectivity.resize(corners.size());
   for (std::size_t k = 0; k < corners.size() / width; ++k)
-    std::copy_n(&corners[k * width], width, &cells->connectivity[(cell.empty() ? k : at(cell[k])) * width]);
+    std::copy_n(&corners[k * width], width, &cells->connectivity[at(cell[k]) * width]);
   out.cells = std::move(cells);
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/parallel/comm.hpp"
@@ -21,15 +22,15 @@ struct ShownNodes {
   std::vector<Place> place;                ///< of each own node
   std::vector<std::int32_t> number;        ///< of each own node, among all
   std::vector<std::int32_t> connectivity;  ///< [cell][corner], numbers of nodes
-  std::vector<std::int32_t> cell;          ///< number of each cell among all; empty: those of lower ranks come before
+  std::vector<std::int32_t> cell;          ///< number of each cell among all
   std::vector<double> weight;              ///< of each edge, or empty
   Numbering names;                         ///< what the file calls all nodes; without nodes: from 0
   std::int64_t bytes() const;
 };
 
-/// Those of nodes [own.begin, own.end) in the order of the run.
-ShownNodes shown_of(const Network& network, sparse::Range own);
-ShownNodes shown_of(const Triangles& mesh, sparse::Range own);
+/// Those of some nodes, ascending.
+ShownNodes shown_of(const Network& network, std::span<const std::int32_t> own);
+ShownNodes shown_of(const Triangles& mesh, std::span<const std::int32_t> own);
 
 /// Statistics shown for all nodes.
 struct AllShown {

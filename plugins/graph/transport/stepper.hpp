@@ -44,8 +44,8 @@ class Stepper {
   std::span<double> values() { return u_; }  ///< local x columns
   std::span<const double> values() const { return u_; }
   /// Own values of the first column; the others lie between them.
-  double* own() { return u_.data() + range_.begin() * columns(); }
-  const double* own() const { return u_.data() + range_.begin() * columns(); }
+  double* own() { return u_.data(); }
+  const double* own() const { return u_.data(); }
   std::int64_t columns() const { return std::ssize(equations_.diffusion); }
   const Equations& equations() const { return equations_; }
   NodeRange& range() { return range_; }

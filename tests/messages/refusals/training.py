@@ -302,7 +302,7 @@ stages:
 XY = "hdf5, files: [d.h5], fields: [{name: x}, {name: y}]"
 table.file("smaller.yaml", SMALLER % ("out", XY))
 table.file("smaller_odd.yaml", SMALLER % ("out", "odd"))
-says("give one of: budget, latency", "stages[0].compress.latency=1 ms", deck="smaller.yaml")
+says("give one of: budget, latency, multiplications", "stages[0].compress.latency=1 ms", deck="smaller.yaml")
 says("stages[0].compress.latency: found '2min', expected a number > 0 s: there is no unit 'min'; did you mean 'minute'?",
      "stages[0].compress.latency=2min", deck="smaller.yaml")
 says("the data set is empty: there is nothing to choose ranks by", deck="smaller_odd.yaml", command="run")

@@ -23,11 +23,15 @@ class Case : public cambium::test::PhysicsCase<P> {
     const auto& stepper = node_run().stepper();
     return {stepper.own(), stepper.own() + stepper.range().owned() * stepper.columns()};
   }
-  /// Those of the nodes that the same case owns on another communicator.
+  /// Those of the nodes that the same case owns on another communicator, where this one owns all.
   std::vector<double> same_rows(const NodeRange& range) const {
     const auto& stepper = node_run().stepper();
-    const double* first = stepper.own() + (range.first() - stepper.range().first()) * stepper.columns();
-    return {first, first + range.owned() * stepper.columns()};
+    std::vector<double> out;
+    for (const auto node : range.own()) {
+      const double* row = stepper.own() + stepper.range().row_of(node) * stepper.columns();
+      out.insert(out.end(), row, row + stepper.columns());
+    }
+    return out;
   }
   const NodeRun& node_run() const { return static_cast<const NodePhysics&>(this->physics()).run(); }
 };

@@ -1,5 +1,6 @@
 // The same bits on any number of ranks and after a restart.
 #include <fstream>
+#include <map>
 
 #include "core/parallel/random.hpp"
 #include "tests/plugins/graph/node_case.hpp"
@@ -11,23 +12,23 @@ using namespace cambium::graph::test;
 
 namespace {
 
-std::string reacting(const char* method) {
+std::string reacting(const char* method, double end = 16.0) {
   return fmt::format(
       "{{graph: {{random: {{nodes: 400, degree: 8, weight: exp(-2*d^2)}}}}, parameters: {{F: 0.04, k: 0.06}}, species: "
       "[{{name: "
       "u, diffusion: 0.16, initial: 1, reaction: -u*v^2 + F*(1 - u)}}, {{name: v, diffusion: 0.08, initial: 0.1*x, "
       "reaction: u*v^2 - (F + k)*v, spots: {{nodes: [3], hops: 3, value: 0.5}}}}], method: {}, timestep: 0.4, "
-      "end_time: 16}}",
-      method);
+      "end_time: {}}}",
+      method, end);
 }
 
-std::string carried(const char* method, bool given) {
+std::string carried(const char* method, bool given, double end = 0.5) {
   return fmt::format(
       "{{mesh: {{rectangle: {{cells: [24, 16], size: [2, 1], shake: 0.25}}}}, stream: "
       "\"sin(pi*(x + 0.1*sin(t)*x*(2 - x)))*sin(pi*y)\", diffusivity: 1e-3*(1 + x), source: 0.1*sin(t)*x - 0.02*c, "
       "initial: "
-      "exp(-30*((x - 0.5)^2 + (y - 0.4)^2)), method: {}, boundaries: {}, end_time: 0.5, sample_interval: 0.1}}",
-      method, given ? "{left: {value: sin(3*t)}, top: {flux: x}, right: {outflow: true}}" : "{}");
+      "exp(-30*((x - 0.5)^2 + (y - 0.4)^2)), method: {}, boundaries: {}, end_time: {}, sample_interval: 0.1}}",
+      method, given ? "{left: {value: sin(3*t)}, top: {flux: x}, right: {outflow: true}}" : "{}", end);
 }
 
 template <class C>
@@ -181,26 +182,105 @@ TEST_CASE("a restart gives the same bits") {
   }
 }
 
-TEST_CASE("neighbours' rows arrive where they belong") {
-  const Comm comm;
+namespace {
+
+constexpr Partition every_partition[] = {Partition::automatic, Partition::ranges, Partition::cut};
+
+sparse::Csr<double> random_graph() {
   Log silent(nullptr, false);
   NetworkKeys keys;
   keys.random.emplace(300, 9.0, "1");
-  const auto weight = make_network(keys, 1, silent).weight;
-  NodeRange range(weight, comm);
-  std::vector<double> values(2 * range.local(), -1.0);
-  for (std::int64_t i = 0; i < range.owned(); ++i)
-    for (int k = 0; k < 2; ++k) values[2 * (range.begin() + i) + k] = 10.0 * static_cast<double>(range.first() + i) + k;
-  range.exchange(values, 2);
-  std::int64_t looked = 0;
-  for (std::int64_t i = range.first(); i < range.first() + range.owned(); ++i)
-    for (const auto j : weight.columns_of(i)) {
-      for (int k = 0; k < 2; ++k) CHECK(values[2 * range.row_of(j) + k] == 10.0 * j + k);
-      ++looked;
+  return make_network(keys, 1, silent).weight;
+}
+
+}  // namespace
+
+TEST_CASE("neighbours' rows arrive where they belong, and their bytes are counted") {
+  const Comm comm;
+  Log silent(nullptr, false);
+  const auto weight = random_graph();
+  for (const auto partition : every_partition) {
+    NodeRange range(weight, comm, ownership_of(weight, comm.size(), partition, silent));
+    std::vector<double> values(2 * range.local(), -1.0);
+    for (std::int64_t i = 0; i < range.owned(); ++i)
+      for (int k = 0; k < 2; ++k) values[2 * i + k] = 10.0 * range.own()[i] + k;
+    range.exchange(values, 2);
+    std::int64_t looked = 0;
+    for (const auto i : range.own())
+      for (const auto j : weight.columns_of(i)) {
+        for (int k = 0; k < 2; ++k) CHECK(values[2 * range.row_of(j) + k] == 10.0 * j + k);
+        ++looked;
+      }
+    CHECK(looked > 0);
+    CHECK(comm.sum(range.owned()) == 300);
+    auto order = range.order();
+    std::sort(order.begin(), order.end());
+    for (std::int32_t i = 0; i < 300; ++i) CHECK(order[i] == i);
+    CHECK(comm.sum(range.words().bytes) == 2 * 8 * range.halo());
+    CHECK(range.halo() == comm.sum(range.local() - range.owned()));
+    if (comm.size() > 1) CHECK(range.halo() < 300);  // nodes are numbered so that few are needed elsewhere
+  }
+}
+
+TEST_CASE("parts by cut need fewer rows of each other than ranges of nodes") {
+  Log silent(nullptr, false);
+  const auto pattern =
+      pattern_of(make_mesh(deck::read<MeshKeys>(deck::parse("{disc: {rings: 20}}", "test")), 1, silent));
+  for (const int ranks : {2, 4, 8, 16}) {
+    const auto ranges = ownership_of(pattern, ranks, Partition::ranges, silent),
+               cut = ownership_of(pattern, ranks, Partition::cut, silent),
+               chosen = ownership_of(pattern, ranks, Partition::automatic, silent);
+    INFO("ranks " << ranks << ": " << ranges.halo << " rows with ranges, " << cut.halo << " by cut");
+    CHECK(ranges.ranges);
+    CHECK(ranges.halo == ranges.halo_of_ranges);
+    CHECK(cut.halo_of_ranges == ranges.halo);
+    CHECK(chosen.halo == (cut.halo <= 0.9 * static_cast<double>(ranges.halo) ? cut.halo : ranges.halo));
+    if (!sparse::has_metis()) continue;
+    CHECK(cut.imbalance < 1.15);
+    if (ranks >= 8) CHECK(cut.halo < 0.7 * static_cast<double>(ranges.halo));
+  }
+}
+
+TEST_CASE("every partition gives the bits of one rank") {
+  for (const char* partition : {"ranges", "cut"})
+    for (const char* method : {"explicit", "implicit"}) {
+      compare<Diffusion>(fmt::format("{{partition: {}, {}", partition, reacting(method, 4.8).substr(1)));
+      compare<Transport>(fmt::format("{{partition: {}, {}", partition, carried(method, true, 0.2).substr(1)));
     }
-  CHECK(looked > 0);
-  CHECK(comm.sum(range.owned()) == 300);
-  if (comm.size() > 1) CHECK(comm.sum(range.sent()) < 300);  // nodes are numbered so that few are needed elsewhere
+}
+
+TEST_CASE("a checkpoint of one partition is read with another one, and on one rank") {
+  const auto deck = reacting("explicit");
+  const auto with = [&](const char* partition) {
+    return fmt::format("{{partition: {}, {}", partition, deck.substr(1));
+  };
+  Diffusion cut(with("cut"), MPI_COMM_WORLD), ranges(with("ranges"), MPI_COMM_WORLD, false),
+      alone(with("cut"), MPI_COMM_SELF, false);
+  const SharedScratch scratch(cut.comm());
+  for (int k = 0; k < 7; ++k) cut.advance();
+  cut.write(scratch.file("restart.h5"));
+  for (auto* other : {&ranges, &alone}) {
+    other->resume(scratch.file("restart.h5"));
+    other->advance();
+  }
+  cut.advance();
+  CHECK(cut.own() == alone.same_rows(cut.node_run().stepper().range()));
+  CHECK(ranges.own() == alone.same_rows(ranges.node_run().stepper().range()));
+}
+
+TEST_CASE("the summary counts the bytes of other ranks' nodes") {
+  const Comm comm;
+  Diffusion run("{partition: cut, " + reacting("explicit").substr(1), MPI_COMM_WORLD);
+  for (int k = 0; k < 3; ++k) run.advance();
+  std::map<std::string, double> found;
+  for (const auto& result : run.physics().results()) found[result.key] = result.value;
+  CHECK(found.contains("halo_bytes_per_step") == (comm.size() > 1));
+  if (comm.size() == 1) return;
+  const auto& range = run.node_run().stepper().range();
+  CHECK(found["halo_bytes_per_step"] == Approx(3.0 * 2.0 * 8.0 * static_cast<double>(range.halo())));
+  CHECK(found["halo_bytes_per_step_of_ranges"] ==
+        Approx(3.0 * 2.0 * 8.0 * static_cast<double>(range.halo_of_ranges())));
+  CHECK(run.physics().summary().find("rows in an exchange") != std::string::npos);
 }
 
 namespace {

@@ -111,3 +111,42 @@ TEST_CASE("what was not compared at equal time is said") {
         "ranks by table: predicted to take 4 ms, measured to take 5.5 ms of 5 ms that are allowed, and none that are "
         "faster were found; measure again on a quiet machine, or allow more");
 }
+
+TEST_CASE("where choosing ranks gains nothing, the summary says so") {
+  CompressTable table;
+  table.chosen = "ranks by search";
+  table.rows = {{"whole", 1.0, 2.0},
+                {"ranks by search", 1.3, 1.0, 0.0, 0.0, 40.0, {8, 4}},
+                {"equal shares", 1.4, 1.0, 0.0, 1.0, 40.0, {8, 4}},
+                {"ranks by search, trained on", 1.1, 1.0, 0.0, 0.0, 40.0, {8, 4}}};
+  CHECK(gain_of_search(table) == "the ranks by search are those of equal shares: choosing ranks gains nothing here");
+  table.rows[2].ranks = {6, 6};
+  CHECK(gain_of_search(table).empty());
+  table.rows[2].loss = 1.25;
+  CHECK(gain_of_search(table) ==
+        "equal shares lose no more than the ranks by search (1.25 and 1.3): choosing ranks gains nothing here");
+  table.rows.push_back({"equal shares, trained on", 1.2, 1.0, 0.0, 1.0, 40.0, {6, 6}});
+  CHECK(gain_of_search(table).empty());  // what counts are the networks that were trained on
+  table.rows.back().loss = 1.1;
+  CHECK(table.lines().size() > table.rows.size());
+  CHECK(gain_of_search(table) ==
+        "equal shares lose no more than the ranks by search (1.1 and 1.1): choosing ranks gains nothing here");
+  table.rows.erase(table.rows.begin() + 2);
+  CHECK(gain_of_search(table).empty());
+}
+
+TEST_CASE("a table of multiplications predicts those of the layers, exactly") {
+  CostTable table;
+  table.layers.resize(2);
+  table.layers[0].inputs = 20, table.layers[0].outputs = 30, table.layers[0].places = 7;
+  table.layers[1].inputs = 12, table.layers[1].outputs = 8, table.layers[1].taps = 9;
+  table.candidates = {{{4}, {10}, {0}}, {{2}, {0}}};
+  for (auto& list : table.candidates)
+    for (auto& candidate : list) candidate.seconds = 0.5;  // by a clock
+  count_multiplications(table);
+  CHECK(table.counted);
+  CHECK(table.seconds == 7 * 20 * 30 + 9 * 12 * 8);
+  CHECK(table.predicted({0, 1}) == 7 * 4 * (20 + 30) + 9 * 12 * 8);
+  CHECK(table.predicted({2, 0}) == 7 * 20 * 30 + 9 * 2 * 2 + 2 * 12 + 2 * 8);
+  CHECK(table.predicted(fastest(table)) == 7 * 4 * 50 + 9 * 4 + 2 * 20);
+}

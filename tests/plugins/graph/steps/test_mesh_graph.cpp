@@ -1,4 +1,5 @@
 // A network of one step: what it keeps, and its gradient.
+#include "core/train/low_rank/decompose.hpp"
 #include "plugins/graph/networks/mesh_graph.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 #include "tests/catch.hpp"
@@ -47,9 +48,9 @@ struct Fitted {
   MeshGraph network;
   Buffers weights;
 
-  explicit Fitted(bool places = false, bool disturbed = true)
+  explicit Fitted(bool places = false, bool disturbed = true, std::vector<std::int64_t> ranks = {})
       : run(std::make_shared<const Trajectory>(made_trajectory(scratch.file("a.h5"), {.n = 4, .growth = 0.1}))),
-        network(keys(places), world.context), weights(prepared()) {
+        network(keys(places, std::move(ranks)), world.context), weights(prepared()) {
     network.initialise(weights.views, 5);
     for (std::size_t k = 0; disturbed && k < weights.memory.size(); ++k)
       for (std::size_t i = 0; i < weights.memory[k].size(); ++i)
@@ -64,11 +65,12 @@ struct Fitted {
   }
 
  private:
-  static MeshGraph::Params keys(bool places) {
+  static MeshGraph::Params keys(bool places, std::vector<std::int64_t> ranks) {
     MeshGraph::Params p;
     p.layers = 2;
     p.width = 6;
     p.places = places;
+    p.ranks = std::move(ranks);
     p.precision = Precision::float64;
     return p;
   }
@@ -161,4 +163,55 @@ TEST_CASE("exchanges that are computed again give the same gradient") {
   for (std::size_t k = 0; k < whole.size(); ++k)
     for (std::size_t i = 0; i < whole[k].size(); ++i)
       CHECK(again[k][i] == Approx(whole[k][i]).epsilon(1e-11).margin(1e-13));
+}
+
+namespace {
+
+/// Weights of a network as the training layer holds them.
+train::FlatBuffer flat(const train::Network& network, const train::FlatLayout& layout, const Buffers* from = nullptr) {
+  train::FlatBuffer out(layout, network.dtype());
+  for (std::size_t k = 0; from && k < from->memory.size(); ++k)
+    std::copy(from->memory[k].begin(), from->memory[k].end(), out.values<double>(k).begin());
+  return out;
+}
+
+/// The greatest difference of a step of a network with these ranks from one of the whole network that it comes from.
+double difference(std::vector<std::int64_t> ranks) {
+  Fitted whole, factors(false, false, std::move(ranks));
+  const train::FlatLayout layout(whole.network.parameters(), 1000), own(factors.network.parameters(), 1000);
+  auto weights = flat(whole.network, layout, &whole.weights), products = flat(factors.network, own);
+  train::fill_factors(whole.network.factor_layers(), weights, factors.network.factor_layers(), products);
+  for (std::size_t k = 0; k < factors.weights.memory.size(); ++k)
+    std::copy_n(products.values<double>(k).begin(), factors.weights.memory[k].size(),
+                factors.weights.memory[k].begin());
+  const auto& value = whole.run->value[3];
+  const auto right = whole.step(whole.run, value), found = factors.step(whole.run, value);
+  double most = 0.0;
+  for (std::size_t k = 0; k < value.size(); ++k) most = std::max(most, std::abs(found[k] - right[k]));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("products of full rank make the steps of the whole network, smaller ones others") {
+  const std::vector<std::int64_t> none(14, 0), full{2, 6, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 1};
+  CHECK(difference(none) == 0.0);
+  CHECK(difference(full) < 1e-13);
+  auto less = full;
+  less[4] = 2;
+  CHECK(difference(less) > 1e-4);
+}
+
+TEST_CASE("layers that can be products know their rows, and untrained products are persistence") {
+  Fitted fitted(false, false, {2, 3, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 1});
+  const auto layers = fitted.network.factor_layers();
+  REQUIRE(layers.size() == 14);
+  CHECK(layers[0].name == "node_encoder.in");
+  CHECK(layers[4].name == "exchanges.0.edge_update.in");
+  CHECK(layers[13].name == "decoder.out");
+  CHECK(layers[0].places == fitted.run->nodes());
+  CHECK(layers[4].places == std::ssize(fitted.run->edge));
+  CHECK(layers[4].multiplications(3) == std::ssize(fitted.run->edge) * 3 * (18 + 6));
+  const auto next = fitted.step(fitted.run, fitted.run->value[3]);
+  for (std::size_t k = 0; k < next.size(); ++k) CHECK(next[k] == Approx(fitted.run->value[3][k]).epsilon(1e-14));
 }
