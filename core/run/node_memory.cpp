@@ -34,7 +34,7 @@ std::string node_memory() {
 
 std::string node_memory_of(const std::string& stage_folder) {
   const auto memory = node_memory();
-  auto name = fs::path(stage_folder).lexically_normal().string();
+  auto name = fs::absolute(stage_folder).lexically_normal().string();
   std::replace(name.begin(), name.end(), '/', '_');
   return memory.empty() ? memory : (fs::path(memory) / name).string();
 }

@@ -35,7 +35,7 @@ class LostRanks(unittest.TestCase):
     def loses(self, path, folder, ranks, victims, dice, losses=1):
         """(exit code, standard error, standard output) of a run of which so many ranks are killed, `losses` times."""
         first = int(ranks.split(",")[0])
-        run = subprocess.Popen(keep_going(path, ranks), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen(keep_going(path, ranks, "run.directory=run"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         killed = []
         for loss in range(losses):
             while run.poll() is None:
@@ -119,6 +119,7 @@ class LostRanks(unittest.TestCase):
                       self.refused("--ranks", "2,2", "--copy-every", "often"))
         self.assertIn("--keep-going starts the ranks by 'mpirun', which is not in the PATH; install Open MPI's mpirun, or name another launcher, "
                       'for example --launcher "srun"', self.refused("--ranks", "2,2", PATH="/nowhere"))
+        self.assertIn("'/tmp' cannot be started: Permission denied", self.refused("--ranks", "2,2", "--launcher", "/tmp"))
         self.assertIn("--keep-going was started by a launcher such as mpirun, but starts the ranks itself; run it without one, and give their "
                       "numbers by --ranks", self.refused("--ranks=2,2", OMPI_COMM_WORLD_SIZE="2"))
 

@@ -6,6 +6,7 @@
 #include "core/io/hdf5/h5_image.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/run/train_checkpoint.hpp"
 #include "core/train/weights/whole_pieces.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/weights/divided/layers.hpp"
@@ -228,8 +229,29 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   CHECK(io::share_damage(manifest, comm) == named + " is damaged: what it holds is not what was written");
   change([&] { std::ofstream(last[1], std::ios::binary) << whole.substr(0, 100); });
   CHECK(io::share_damage(manifest, comm) == named + " is damaged: what it holds is not what was written");
+  {
+    const auto file = io::File::open(manifest);
+    io::ShareReader shares(file);
+    std::vector<float> some(static_cast<std::size_t>(shares.elements()) + 1);
+    auto* to = reinterpret_cast<std::byte*>(some.data());
+    CHECK_THROWS_WITH(shares.read("/weights", {0, shares.elements()}, DType::f32, to),
+                      "'" + last[1].string() +
+                          "' cannot be read to its end (it is too short); put back a copy of it, or resume from "
+                          "another checkpoint");
+    CHECK_THROWS_WITH(shares.read("/weights", {0, 1}, DType::f64, to),
+                      "'" + manifest +
+                          "' has no array /weights of this type in its shares; resume with the model and optimizer "
+                          "that wrote it");
+    CHECK_THROWS_WITH(shares.read("/weights", {shares.elements(), 1}, DType::f32, to),
+                      "'" + manifest + "' has no share with number " + std::to_string(shares.elements()) +
+                          " of /weights; the file is damaged or was changed, resume from another one");
+  }
   change([&] { fs::remove(last[1]); });
   CHECK(io::share_damage(manifest, comm) == named + " is missing");
+  Layers other(3, 40, 32);
+  CHECK_THROWS_WITH(
+      restore_network(other, manifest, run.context),
+      "'" + manifest + "' cannot be read: " + named + " is missing; put back a copy of it, or take another file");
   change([&] { std::ofstream(last[1], std::ios::binary) << whole; });
   CHECK(io::share_damage(manifest, comm).empty());
   change([&] {
