@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/cambium/command_line/cli.hpp"
+#include "apps/cambium/command_line/keep_going.hpp"
 #include "core/base/platform.hpp"
 #include "core/parallel/kokkos.hpp"
 #include "core/parallel/memory.hpp"
@@ -45,6 +46,7 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches the limit of its size is an error of the write
+  if (const auto code = cambium::keep_going(argc, argv)) return *code;
   cambium::apply_platform_settings(argv);
   cambium::listen_early(argc, argv);
   cambium::start_mpi(&argc, &argv);

@@ -17,6 +17,7 @@
 #include "core/parallel/kernel_regions.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/run/node_memory.hpp"
 #include "core/run/rank_watch.hpp"
 #include "core/run/run_directory.hpp"
 #include "core/run/summary/banner.hpp"
@@ -290,6 +291,7 @@ ExitCode Run::run() {
     go_on();
   else
     begin();
+  io::on_root(context_.comm, [&] { note_directory(top_); });
   std::size_t done = context_.resume ? finished() : 0;
   changed_ = context_.resume && read_.first_overridden;
   if (changed_) done = std::min<std::size_t>(done, *read_.first_overridden);

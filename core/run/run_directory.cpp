@@ -16,6 +16,7 @@
 #include "core/deck/differences.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/share_files.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {
@@ -235,7 +236,7 @@ void remove_checkpoints(const std::string& folder) {
        at.increment(error))
     if (const auto name = at->path().filename().string(); name.starts_with("restart.") && name.ends_with(".h5"))
       found.push_back(at->path());
-  for (const auto& path : found) fs::remove(path, error);
+  for (const auto& path : found) io::remove_with_shares(path.string());
 }
 
 }  // namespace cambium

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/seal.hpp"
+#include "core/io/share_files.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/run/summary/stage_files.hpp"
 
@@ -32,7 +33,7 @@ std::string why_not_opened(const std::string& path) {
   }
 }
 
-/// Collective: what is wrong with the bytes of a checkpoint; empty when nothing is. Only files without a seal, such as
+/// Collective: what is wrong with the bytes of a checkpoint and of its shares; empty when nothing is. Only files without a seal, such as
 /// those that lost their end, are opened: a sum of all bytes says more.
 std::string damage_of(const std::string& path, const Comm& comm) {
   std::string why;
@@ -40,7 +41,7 @@ std::string damage_of(const std::string& path, const Comm& comm) {
   if (seal == io::Seal::broken) return "what it holds is not what was written";
   if (seal == io::Seal::absent) io::on_root(comm, [&] { why = why_not_opened(path); });
   comm.broadcast(why);
-  return why;
+  return why.empty() ? io::share_damage(path, comm) : why;
 }
 
 [[noreturn]] void refuse(const std::string& folder, const std::vector<Damaged>& all) {

@@ -211,7 +211,7 @@ void Session::infer(std::span<const HostArray> inputs, std::span<const HostArray
 
 void Session::save(const std::string& path) {
   require_ready("save");
-  write_train_checkpoint(path, progress_, step_->weights().save(false), step_->key(0), step_->network(), context_);
+  write_train_checkpoint(path, step_->weights().save(false), {progress_, step_->key(0), step_->network(), context_});
 }
 
 /// Into a network of its own, which takes the session's place once all of the file is read.
@@ -219,9 +219,7 @@ void Session::load(const std::string& path) {
   auto loaded = new_step();
   restore_network(loaded->network(), path, context_);
   Progress progress = prepare(*loaded);
-  io::on_every_rank(comm_, [&] {
-    loaded->weights().load([&](Snapshot& weights) { read_train_checkpoint(path, progress, weights, loaded->key(0)); });
-  });
+  io::on_every_rank(comm_, [&] { read_train_checkpoint(path, progress, loaded->weights(), loaded->key(0)); });
   step_ = std::move(loaded);
   progress_ = std::move(progress);
   metrics_ = step_->network().metrics();

@@ -14,6 +14,7 @@
 #include "apps/cambium/command_line/command_tree.hpp"
 #include "apps/cambium/command_line/commands.hpp"
 #include "apps/cambium/command_line/compress_commands.hpp"
+#include "apps/cambium/command_line/keep_going.hpp"
 #include "apps/cambium/profile/bench_peaks.hpp"
 #include "core/base/build_info.hpp"
 #include "core/base/error.hpp"
@@ -129,6 +130,14 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
   auto* run = deck_command("run", "run every stage of a deck, in a directory that holds no other run");
   run->add_flag("--overwrite", given.deck_options.overwrite,
                 "begin anew where run.directory holds a run, which is kept in run.directory/previous");
+  // Carried out before MPI starts (command_line/keep_going.hpp); here for --help.
+  run->add_flag(keep_going_flag, "start the ranks, and start them again when one of them dies");
+  run->add_option("--ranks", given.name,
+                  "with --keep-going: ranks of the first start and of those after a loss, 4,4,2");
+  run->add_option(
+      "--copy-every", given.destination,
+      "with --keep-going: steps of a training between two copies in memory, from which it continues (none)");
+  run->add_option("--launcher", given.kind, "with --keep-going: what starts ranks, before -n NUMBER (mpirun)");
   run->callback([&commands, &given, &code] { code = commands.run(given.deck, given.deck_options); });
   auto* profile = deck_command("profile", "run a deck and say what the time of each stage goes into (run.profile)");
   profile->add_flag("--overwrite", given.deck_options.overwrite,

@@ -6,19 +6,25 @@
 #include <filesystem>
 #include <map>
 
+#include "core/io/share_files.hpp"
+
 namespace cambium {
 
 namespace fs = std::filesystem;
+
+std::int64_t checkpoint_step(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  long long step = 0;
+  int end = 0;
+  const bool found = std::sscanf(name.c_str(), "restart.%lld.h5%n", &step, &end) == 1;
+  return found && end == static_cast<int>(name.size()) ? step : -1;
+}
 
 static std::map<std::int64_t, std::string> checkpoints(const std::string& folder) {
   std::map<std::int64_t, std::string> found;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    long long step = 0;
-    int end = 0;
-    if (std::sscanf(name.c_str(), "restart.%lld.h5%n", &step, &end) == 1 && end == static_cast<int>(name.size()))
-      found[step] = entry.path().string();
+    if (const auto step = checkpoint_step(entry.path().string()); step >= 0) found[step] = entry.path().string();
   }
   return found;
 }
@@ -33,11 +39,11 @@ std::string checkpoint_name(std::int64_t step) { return fmt::format("restart.{}.
 
 void prune_checkpoints(const std::string& folder, int keep) {
   auto found = checkpoints(folder);
-  std::error_code ignored;
   while (static_cast<int>(found.size()) > keep) {
-    fs::remove(found.begin()->second, ignored);
+    io::remove_with_shares(found.begin()->second);
     found.erase(found.begin());
   }
+  io::remove_stray_shares(folder);
 }
 
 }  // namespace cambium

@@ -77,9 +77,9 @@ std::vector<Coordinate> coordinates_of(Dataset& data, const PredictionFiles::Pla
 }
 
 /// Blocks of samples on the ranks, and what comes of them on rank 0.
-class Pass {
+class DataPass {
  public:
-  Pass(AppliedModel& model, Dataset& data, std::int64_t batch, PredictionFiles::Plan plan, Context& context)
+  DataPass(AppliedModel& model, Dataset& data, std::int64_t batch, PredictionFiles::Plan plan, Context& context)
       : model_(model), data_(data), batch_(batch), plan_(std::move(plan)), context_(context) {}
 
   void run(PredictionSummary& summary) {
@@ -202,7 +202,7 @@ PredictionSummary apply_model(AppliedModel& model, Dataset& data, std::int64_t b
   plan.kept = kept_fields(model, data, plan.outputs);
   PredictionSummary out;
   out.samples = data.size();
-  Pass(model, data, batch, plan, context).run(out);
+  DataPass(model, data, batch, plan, context).run(out);
   for (const auto& range : out.outputs)
     if (range.not_finite > 0)
       context.log.warn(fmt::format("{} numbers of '{}' are not finite (NaN or infinite): look at their samples",

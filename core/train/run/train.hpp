@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/io/checkpoint_keys.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/loader.hpp"
+#include "core/train/run/checkpoint_keys.hpp"
 #include "core/train/run/submission.hpp"
 #include "core/train/step/step_keys.hpp"
 
@@ -33,7 +33,7 @@ class Train : public Task, public Checked {
     std::string quality;
     static void describe(deck::Describe<Validate>& d);
   };
-  using Checkpoint = io::CheckpointKeys;
+  using Checkpoint = TrainCheckpointKeys;
   struct Params : StepKeys {
     deck::Choice<Dataset> dataset;
     std::optional<deck::Choice<Dataset>> validation;

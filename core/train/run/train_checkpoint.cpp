@@ -2,25 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/error.hpp"
 #include "core/io/checkpoint.hpp"
-#include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/seal.hpp"
-#include "core/io/provenance.hpp"
 #include "core/io/reading.hpp"
-#include "core/io/table_file.hpp"
+#include "core/io/share_files.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/kinds/keeps_numbers.hpp"
+#include "core/train/weights/whole_pieces.hpp"
 
 namespace cambium::train {
 
-namespace {
-
-constexpr int format = 1;
-
-void write_buffer(io::File& file, const std::string& name, const FlatBuffer& buffer) {
+static void write_buffer(io::File& file, const std::string& name, const FlatBuffer& buffer) {
   if (buffer.dtype() == DType::bf16) {
     // HDF5 has no type for them; two's complement of equal size keeps the bits.
     const auto bits = packed<std::uint16_t>(buffer);
@@ -31,98 +28,15 @@ void write_buffer(io::File& file, const std::string& name, const FlatBuffer& buf
   }
 }
 
-void read_buffer(const io::File& file, const std::string& name, FlatBuffer& buffer) {
-  if (file.dataset(name).elements() != buffer.layout().parameters())
-    throw InputError(fmt::format(
-        "'{}' holds {} numbers in {}, but the deck's model has {} parameters; resume with the model that wrote it",
-        file.file(), file.dataset(name).elements(), name, buffer.layout().parameters()));
-  if (buffer.dtype() == DType::bf16) {
-    const auto wide = file.read<std::vector<std::int32_t>>(name);
-    std::vector<std::uint16_t> bits(wide.begin(), wide.end());
-    unpack<std::uint16_t>(bits, buffer);
-  } else {
-    with_real(buffer.dtype(), [&]<class T>() { unpack<T>(file.read<std::vector<T>>(name), buffer); });
-  }
-}
-
-std::vector<std::string> tensor_names(const FlatLayout& layout) {
-  std::vector<std::string> names;
-  for (const auto& tensor : layout.tensors()) names.push_back(tensor.info.name);
-  return names;
-}
-
-void write_head(io::Group& head, const Progress& p, const CheckpointKey& key, std::int64_t ranks) {
-  head.set_attribute("format", format);
-  head.set_attribute("step", p.step);
-  head.set_attribute("ranks", ranks);
-  head.set_attribute("model", key.model);
-  head.set_attribute("optimizer", key.optimizer);
-  head.set_attribute("reduce", key.reduce);
-  head.set_attribute("slices", key.slices);
-  head.set_attribute("batch", key.batch);
-  head.set_attribute("seed", static_cast<std::int64_t>(key.seed));
-  head.set_attribute("best_step", p.best_step);
-  head.set_attribute("best_metric", p.best_metric);
-  head.set_attribute("without_improvement", p.without_improvement);
-  head.set_attribute("first_loss", p.first_loss);
-  head.set_attribute("loss_window", p.loss_window);
-  head.set_attribute("window_steps", p.window_steps);
-  head.set_attribute("target_figure", p.target_figure);
-  head.set_attribute("target_best", p.target_best);
-  head.set_attribute("target_step", p.target_step);
-}
-
-void copy_marks(const io::File& from, io::File& to) {
-  if (!from.is_group("/tables")) return;
-  for (const auto& name : from.group("/tables").list())
-    for (const char* part : {"rows", "checksum"})
-      to.create_group("/tables/" + name)
-          .set_attribute(part, from.group("/tables/" + name).attribute<std::int64_t>(part));
-}
-
-template <class T>
-void require_same(const io::Group& head, const char* name, const char* key, const T& deck) {
-  const T file = head.attribute<T>(name);
-  if (file != deck)
-    throw InputError(fmt::format(
-        "'{}' was written with {} {}, but the deck says {}; resume with the same, or begin a new run with start_from",
-        head.file(), key, file, deck));
-}
-
-}  // namespace
-
-void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
-                            const CheckpointKey& key, Network& network, const Context& context,
-                            std::span<const io::TableFile* const> tables, Tables* rows) {
-  const std::string network_state = network.state();
-  const KeepsNumbers* keeper = network.traits().numbers;
-  const KeptNumbers kept = keeper ? keeper->kept() : KeptNumbers{};
-  // Collective, as what is marked is on the root's disk only: in memory first.
-  io::File marks = io::File::in_memory(path);
-  for (const auto* table : tables) table->save_mark(marks);
-  ServingRows serving(rows, context.comm);
-  io::on_root(context.comm, [&] {
-    const ServingRows::Root root(serving);
+void write_train_checkpoint(const std::string& path, const Snapshot& weights, const CheckpointParts& parts) {
+  with_head(parts, {weights.weights.layout(), weights.grids, weights.has_best}, [&](const FillFile& fill) {
     io::write_sealed_h5(path, [&](io::File& file) {
-      if (rows) rows->write(file, weights.has_best ? Tables::For::restart_with_best : Tables::For::restart);
-      io::write_provenance(file, io::provenance_of(context));
-      auto head = file.create_group("/train");
-      write_head(head, progress, key, context.comm.size());
-      head.write("network_state", network_state);
-      std::vector<double> window;
-      for (const auto& term : progress.window) window.insert(window.end(), {term.sum, term.count});
-      head.write("window", window);
-      if (!progress.best_errors.empty()) head.write("best_errors", progress.best_errors);
-      if (!weights.grids.empty()) head.write("grids", weights.grids);
-      copy_marks(marks, file);
-      for (const auto& [name, numbers] : kept)
-        if (!numbers.empty()) file.write("/kept/" + name, numbers);
-      file.write("/tensors", tensor_names(weights.weights.layout()));
+      fill(file);
       write_buffer(file, "/weights", weights.weights);
       if (weights.average.bytes() > 0) write_buffer(file, "/average", weights.average);
       if (weights.has_best) write_buffer(file, "/best", weights.best);
       for (std::size_t k = 0; k < weights.states.size(); ++k)
-        write_buffer(file, "/states/" + key.states[k].name, weights.states[k]);
+        write_buffer(file, "/states/" + parts.key.states[k].name, weights.states[k]);
     });
   });
 }
@@ -147,6 +61,10 @@ static KeptNumbers kept_in(const std::string& path) {
 void restore_network(Network& network, const std::string& path, const Context& context) {
   if (!io::require_sound(path, context.comm) && std::filesystem::exists(path))
     context.log.info(fmt::format("{} has no checksum: an earlier version wrote it, or it was changed since", path));
+  // A stage that is resumed has looked at them when it chose the file.
+  if (!context.resume && std::filesystem::exists(path))
+    if (const auto why = io::share_damage(path, context.comm); !why.empty())
+      throw InputError(fmt::format("'{}' cannot be read: {}; put back a copy of it, or take another file", path, why));
   io::on_every_rank(context.comm, [&] {
     io::reading(path, [&] {
       network.restore(network_state_in(path));
@@ -155,78 +73,78 @@ void restore_network(Network& network, const std::string& path, const Context& c
   });
 }
 
-/// For the figure that the target is about; earlier versions forgot it.
-static void read_target(const io::Group& head, Progress& p) {
-  if (!head.has_attribute("target_figure")) return;
-  p.target_figure = head.attribute<std::string>("target_figure");
-  p.target_best = head.attribute<double>("target_best");
-  p.target_step = head.attribute<std::int64_t>("target_step");
-}
+namespace {
 
-/// Earlier versions forgot them.
-static void read_best_errors(const io::Group& head, Progress& p) {
-  p.best_errors = head.exists("best_errors") ? head.read<std::vector<double>>("best_errors") : std::vector<double>{};
-}
+/// Arrays of a checkpoint, in the file itself or in shares.
+class StoredArrays {
+ public:
+  StoredArrays(const io::File& file, std::int64_t parameters) : file_(file), parameters_(parameters) {
+    if (io::ShareReader::lists(file)) shares_.emplace(file);
+    if (shares_ && shares_->elements() != parameters) refuse("its shares", shares_->elements());
+  }
+  bool holds(const std::string& name) const { return shares_ ? shares_->holds(name) : file_.exists(name); }
+  void read(const std::string& name, DType dtype, io::Extent extent, std::byte* to) {
+    if (shares_) return shares_->read(name, extent, dtype, to);
+    if (name != name_) {
+      set_.emplace(file_.dataset(name));
+      name_ = name;
+      if (set_->elements() != parameters_) refuse(name, set_->elements());
+    }
+    const std::int64_t start[] = {extent.first};
+    if (dtype == DType::bf16) {
+      std::vector<std::int32_t> wide(static_cast<std::size_t>(extent.count));
+      set_->read_block(start, into(wide.data(), extent.count));
+      std::copy(wide.begin(), wide.end(), reinterpret_cast<std::uint16_t*>(to));
+    } else {
+      with_real(dtype, [&]<class T>() { set_->read_block(start, into(reinterpret_cast<T*>(to), extent.count)); });
+    }
+  }
 
-std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapshot& w, const CheckpointKey& key) {
+ private:
+  template <class T>
+  static TensorRef into(T* to, std::int64_t count) {
+    TensorRef out = io::tensor_of(to, {count});
+    out.is_const = false;
+    return out;
+  }
+  [[noreturn]] void refuse(const std::string& name, std::int64_t elements) const {
+    throw InputError(fmt::format(
+        "'{}' holds {} numbers in {}, but the deck's model has {} parameters; resume with the model that wrote it",
+        file_.file(), elements, name, parameters_));
+  }
+  const io::File& file_;
+  std::int64_t parameters_;
+  std::optional<io::ShareReader> shares_;
+  std::optional<io::Dataset> set_;
+  std::string name_;  ///< of set_
+};
+
+}  // namespace
+
+std::int64_t read_train_checkpoint(const std::string& path, Progress& progress, Weights& weights,
+                                   const CheckpointKey& key) {
   const auto file = io::File::open(path);
-  const auto head = file.group("/train");
-  require_same(head, "model", "model", key.model);
-  require_same(head, "optimizer", "optimizer", key.optimizer);
-  require_same(head, "reduce", "reduce.mode", key.reduce);
-  require_same(head, "slices", "reduce.slices", key.slices);
-  // A session (batch 0) takes what its program brings, and may go on with what a stage trained.
-  if (key.batch != 0) require_same(head, "batch", "batch", key.batch);
-  require_same(head, "seed", "seed", static_cast<std::int64_t>(key.seed));
-  if (file.read<std::vector<std::string>>("/tensors") != tensor_names(w.weights.layout()))
-    throw InputError(fmt::format("'{}' holds tensors of another model; resume with the model that wrote it", path));
-  p.step = head.attribute<std::int64_t>("step");
-  if (p.step < 0)
-    throw InputError(
-        fmt::format("'{}' says step {}; the file is damaged or was changed, resume from another one", path, p.step));
-  p.best_step = head.attribute<std::int64_t>("best_step");
-  p.best_metric = head.attribute<double>("best_metric");
-  read_best_errors(head, p);
-  p.without_improvement = head.attribute<std::int64_t>("without_improvement");
-  p.first_loss = head.attribute<double>("first_loss");
-  p.loss_window = head.attribute<double>("loss_window");
-  p.window_steps = head.attribute<std::int64_t>("window_steps");
-  read_target(head, p);
-  if (head.exists("grids") != !w.grids.empty())
-    throw InputError(
-        fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run "
-                    "with start_from",
-                    path, w.grids.empty() ? "with" : "without"));
-  if (!w.grids.empty()) {
-    const std::size_t grids = w.grids.size();
-    w.grids = head.read<std::vector<double>>("grids");
-    if (w.grids.size() != grids)
-      throw InputError(fmt::format(
-          "'{}' holds {} grids of direct weights, but the deck's model has {}; resume with the model that wrote it",
-          path, w.grids.size(), grids));
-  }
-  const auto window = head.read<std::vector<double>>("window");
-  for (std::size_t k = 0; k < p.window.size() && 2 * k + 1 < window.size(); ++k)
-    p.window[k] = {window[2 * k], window[2 * k + 1]};
-  read_buffer(file, "/weights", w.weights);
-  if (w.average.bytes() > 0) {
-    if (file.exists("/average"))
-      read_buffer(file, "/average", w.average);
-    else
-      w.average.copy_from(w.weights);
-  }
-  w.has_best = p.best_step >= 0;
-  if (w.has_best) read_buffer(file, "/best", w.best);
-  for (std::size_t k = 0; k < w.states.size(); ++k) {
-    const std::string name = "/states/" + key.states[k].name;
-    if (!file.exists(name))
+  const auto ranks = read_head(file, progress, weights.layout(), key);
+  StoredArrays stored(file, weights.layout().parameters());
+  for (const auto& state : key.states)
+    if (!stored.holds("/states/" + state.name))
       throw InputError(
           fmt::format("'{}' has no optimizer state {}: the deck's optimizer has other settings than the one that wrote "
                       "it (momentum switched on?); resume with the same",
-                      path, key.states[k].name));
-    read_buffer(file, name, w.states[k]);
+                      path, state.name));
+  const bool best = progress.best_step >= 0, average = stored.holds("/average");
+  const auto get = [&](const io::SharedArray& array, io::Extent extent, std::byte* to) {
+    stored.read(array.name == "/average" && !average ? "/weights" : array.name, array.dtype, extent, to);
+  };
+  if (InPieces* pieces = weights.in_pieces()) {
+    pieces->read(best, read_grids(file, pieces->steps().size()), get);
+    return ranks;
   }
-  return head.attribute<std::int64_t>("ranks");
+  weights.load([&](Snapshot& whole) {
+    const auto grids = read_grids(file, whole.grids.size());
+    WholePieces(whole, key.states, 0, 1).read(best, grids, get);
+  });
+  return ranks;
 }
 
 }  // namespace cambium::train

@@ -10,6 +10,7 @@
 #include "core/base/recorder.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/run/node_memory.hpp"
 #include "core/run/resume_point.hpp"
 #include "core/run/summary/stage_files.hpp"
 #include "core/train/kinds/running_statistics.hpp"
@@ -50,8 +51,8 @@ Task::Outcome Trainer::run() {
   }
   {
     const Region region("first weights", WorkKind::host);
-    const auto checkpoint =
-        resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
+    const auto checkpoint = newer_in_memory(
+        resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one"), context_);
     if (checkpoint)
       resume(*checkpoint);
     else
@@ -70,6 +71,7 @@ Task::Outcome Trainer::run() {
     milestones_.run_stop(data_.epochs(progress_.step));
     keep_best_and_rethrow(error);
   }
+  checkpoints_.wait();
   seconds_ = cadence.seconds();
   loop_steps_ = cadence.steps_at(progress_.step);
   milestones_.run_stop(data_.epochs(progress_.step));
@@ -102,7 +104,9 @@ Task::Outcome Trainer::loop(LoopCadence& cadence) {
     tell(cadence);
     if (validation_ && cadence.due(progress_.step, params_.validate.every)) validate();
     const auto timer = context_.timing.scope("signals");
-    if (cadence.stops_after(progress_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
+    checkpoints_.look();
+    if (checkpoints_.copies_after(progress_.step)) write_checkpoint(true);
+    if (cadence.stops_after(progress_.step, [this] { write_checkpoint(false); })) return Task::Outcome::stopped_early;
   }
   take_losses();
   if (out_of_patience())
@@ -273,17 +277,18 @@ bool Trainer::out_of_patience() const {
   return validation_ && params_.validate.patience > 0 && progress_.without_improvement >= params_.validate.patience;
 }
 
-void Trainer::write_checkpoint() {
+void Trainer::write_checkpoint(bool in_memory) {
   take_losses();
   const auto timer = context_.timing.scope("output");
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);
   });
-  const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   milestones_.save(progress_);
-  write_train_checkpoint(path, progress_, step_.weights().save(progress_.best_step >= 0), step_.key(data_.batch()),
-                         step_.network(), context_, log_.tables(), step_.tables());
-  if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
+  const auto key = step_.key(data_.batch());
+  const CheckpointParts parts{progress_, key, step_.network(), context_, log_.tables(), step_.tables()};
+  if (in_memory) return checkpoints_.copy_to_memory(step_.weights(), parts);
+  const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
+  checkpoints_.write(path, step_.weights(), parts);
 }
 
 }  // namespace cambium::train

@@ -5,6 +5,7 @@
 
 #include "core/plugin/check.hpp"
 #include "core/run/loop_cadence.hpp"
+#include "core/train/run/checkpoint_writer.hpp"
 #include "core/train/run/milestones.hpp"
 #include "core/train/run/mllog.hpp"
 #include "core/train/run/model_files.hpp"
@@ -70,7 +71,7 @@ class Trainer {
   std::vector<double> measure_with_labels(const std::vector<TermInfo>& metrics, const std::vector<TermSum>& sums);
   void validate();
   void keep_best(double measure, const std::vector<double>& errors);
-  void write_checkpoint();
+  void write_checkpoint(bool in_memory);
   bool out_of_patience() const;
   bool ended() const { return ended_ || milestones_.reached() || out_of_patience(); }
 
@@ -90,6 +91,7 @@ class Trainer {
   std::unique_ptr<Validation> validation_;
   Progress progress_;
   Watch watch_;
+  CheckpointWriter checkpoints_;
   bool ended_ = false;  ///< by watch_
   bool said_what_measures_ = false;
   MlLog mllog_;

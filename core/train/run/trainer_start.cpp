@@ -25,8 +25,8 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
     : params_(params), context_(context), shared_seed_(seed_of(params, context)),
       seed_(shared_seed_ + static_cast<std::uint64_t>(member)), step_(params, seed_, context),
       data_(params, shared_seed_, context), log_(step_, context), models_(params, step_, data_, progress_, context),
-      watch_(std::move(watch)), mllog_(context.log, params.mllog && !context.dry_run),
-      milestones_(params, mllog_, context) {
+      watch_(std::move(watch)), checkpoints_(params.checkpoint, context),
+      mllog_(context.log, params.mllog && !context.dry_run), milestones_(params, mllog_, context) {
   data_.take_member(member);
   if (params.activations) step_.network().use_activations(*params.activations);
 }
@@ -232,8 +232,7 @@ void Trainer::resume(const std::string& path) {
   restore_network(step_.network(), path, context_);
   prepare();
   io::on_every_rank(context_.comm, [&] {
-    step_.weights().load(
-        [&](Snapshot& weights) { ranks = read_train_checkpoint(path, progress_, weights, step_.key(data_.batch())); });
+    ranks = read_train_checkpoint(path, progress_, step_.weights(), step_.key(data_.batch()));
     if (Tables* tables = step_.tables())
       tables->read(io::File::open(path),
                    progress_.best_step >= 0 ? Tables::For::restart_with_best : Tables::For::restart);

@@ -16,6 +16,8 @@
 
 namespace cambium::train {
 
+class InPieces;
+
 /// Numbers of one step, the same on every rank.
 struct StepNumbers {
   double factor = 1.0;  ///< what the sum of the gradients is multiplied by: 1 / samples of the global batch
@@ -92,6 +94,9 @@ class Weights {
   /// `read` fills the buffers of a snapshot, which are as large as a file must have them, and says whether it holds a
   /// best model. An error leaves the weights unusable.
   virtual void load(const std::function<void(Snapshot&)>& read) = 0;
+
+  /// For files that no rank has to hold whole; null where save() hands out what every rank holds anyway.
+  virtual InPieces* in_pieces() { return nullptr; }
 
   /// Figures that the log shows beside the loss, each a mean over the `steps` since the last call. figures() is
   /// collective; none by default.

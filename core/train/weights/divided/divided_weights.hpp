@@ -1,4 +1,5 @@
 #pragma once
+#include "core/train/weights/divided/divided_pieces.hpp"
 #include "core/train/weights/divided/divided_step.hpp"
 #include "core/train/weights/divided/gradient_sum.hpp"
 #include "core/train/weights/divided/weight_windows.hpp"
@@ -35,6 +36,7 @@ class DividedWeights : public Weights {
   void whole_best(const Use& use) override;
   Snapshot save(bool with_best) override;
   void load(const std::function<void(Snapshot&)>& read) override;
+  InPieces* in_pieces() override { return &pieces_; }
   std::vector<io::Column> columns() const override;
   std::vector<double> figures(std::int64_t steps) override;
   std::vector<std::string> report() override;
@@ -53,6 +55,7 @@ class DividedWeights : public Weights {
   GradientSum gradients_;
   DividedStep step_;
   WholeCopies copies_;
+  DividedPieces pieces_;
   Flips flips_;
   int slice_ = -1;  ///< that is computed
 };

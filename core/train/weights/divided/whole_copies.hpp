@@ -27,13 +27,18 @@ class WholeCopies {
   void take_best(const FlatBuffer& whole);
   /// Keeps the weights, or the average where there is one, as they are now.
   void keep_best();
+  /// Makes room for them.
+  void make_best();
+  /// This rank's part of the best weights, kept like weights; exact where they are an average.
+  std::byte* best_of(const DividedGroup& g) {
+    return best_.data() + (parts_.settings.average ? g.states_at * size_of(parts_.form.real) : g.best_at);
+  }
 
  private:
   WholeCopy whole_of(DType dtype, const std::function<void(const DividedGroup&, std::byte* into)>& gather);
   WholeCopy whole_of_states(const Block& states, DType dtype);
   void take_states(Block& states, const FlatBuffer& whole);
   void gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into);
-  void make_best();
 
   DividedParts& parts_;
   Block best_;  ///< in the order of the states, kept like weights; exact where they are an average
