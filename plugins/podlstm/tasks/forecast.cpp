@@ -123,6 +123,26 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
   });
 }
 
+/// The linear inverse model, with its tau test in the log; none, with a warning, where the series gives no LIM.
+static std::optional<TableRow> lim_row(const ForecastOptions& o, const Series& series, Context& context) {
+  const auto chosen =
+      choose_lim(o.inverse_model(series), o.lim.lags, o.lim.ridges, series, o.shape(), o.split(context.seed));
+  if (!chosen) {
+    context.log.warn(
+        "no linear inverse model: for every lag and ridge of lim the propagator grows or has no real logarithm");
+    return {};
+  }
+  context.log.info(fmt::format("LIM: lag {}, ridge {:g}, chosen by validation, R2 {:.4f}", chosen->options.lag,
+                               chosen->options.ridge, chosen->r2));
+  const auto starts = all_starts(window_count(series.train, o.shape(), "training"));
+  const FitData all{series.train, o.shape(), series.train.times(), starts};
+  for (const auto& line :
+       tau_text(tau_test(chosen->options, all, std::max<std::int64_t>(o.horizon, 4)), series.spacing()))
+    context.log.info(line);
+  LinearInverseModel model(chosen->options);
+  return evaluate(model, series, o.shape(), o.split(context.seed));
+}
+
 std::vector<TableRow> baseline_rows(const ForecastOptions& o, const Series& series, Context& context) {
   auto options = o.baselines(series);
   options.last_ridge = choose_last_ridge(options, series, o.shape(), o.split(context.seed));
@@ -130,6 +150,7 @@ std::vector<TableRow> baseline_rows(const ForecastOptions& o, const Series& seri
       fmt::format("harmonics + ridge (last time): penalty {:g}, chosen by validation", options.last_ridge));
   std::vector<TableRow> rows;
   for (auto& method : baselines(options)) rows.push_back(evaluate(*method, series, o.shape(), o.split(context.seed)));
+  if (auto row = lim_row(o, series, context)) rows.push_back(std::move(*row));
   return rows;
 }
 
