@@ -214,29 +214,6 @@ Matrix LinearInverseModel::predict(const Stretch& s, const std::vector<std::int6
   return out;
 }
 
-void LinearInverseModel::write(io::Group& group) const {
-  write_matrix(group, "factors", factors_);
-  write_matrix(group, "noise", noise_);
-  write_matrix(group, "propagator", propagator(static_cast<double>(options_.lag)));
-  group.write("scale", scale_);
-  group.set_attribute("harmonics", options_.harmonics);
-  group.set_attribute("period", options_.period);
-  group.set_attribute("lag", options_.lag);
-  group.set_attribute("ridge", options_.ridge);
-}
-
-std::unique_ptr<LinearInverseModel> LinearInverseModel::read(const io::Group& group) {
-  auto out = std::make_unique<LinearInverseModel>(
-      LimOptions{group.attribute<int>("harmonics"), group.attribute<double>("period"),
-                 group.attribute<std::int64_t>("lag"), group.attribute<double>("ridge")});
-  out->factors_ = read_matrix(group, "factors");
-  out->noise_ = read_matrix(group, "noise");
-  out->scale_ = group.read<std::vector<double>>("scale");
-  out->rates_ = general_eigen(read_matrix(group, "propagator"));
-  for (auto& value : out->rates_.values) value = std::log(value) / static_cast<double>(out->options_.lag);
-  return out;
-}
-
 std::optional<LimChoice> choose_lim(LimOptions options, const std::vector<std::int64_t>& lags,
                                     const std::vector<double>& ridges, const Series& series, const WindowShape& shape,
                                     const SplitOptions& split) {

@@ -43,9 +43,6 @@ class LinearInverseModel : public Forecaster {
   /// 1/e time of the slowest mode of L, in times of the series.
   double longest_decay() const;
 
-  void write(io::Group& group) const;
-  static std::unique_ptr<LinearInverseModel> read(const io::Group& group);
-
  private:
   Matrix standardised(const Stretch& s) const;
   void find_noise(const Matrix& covariance);

@@ -102,29 +102,43 @@ Verification verify_ensemble(const std::string& name, const Matrix& truth, const
   return out;
 }
 
-std::vector<std::string> verification_text(const std::vector<Verification>& of) {
-  std::vector<std::string> out;
-  std::string head = fmt::format("{:>6}", "CRPS");
-  for (const auto& v : of) head += fmt::format("{:>22}", v.name);
-  const auto& last = of.back();
-  out.push_back(head + fmt::format("{:>16}{:>16}", "spread/error", "in 90 % [%]"));
-  for (std::size_t h = 0; h < last.crps.size(); ++h) {
-    std::string line = fmt::format("{:>6}", h + 1);
-    for (const auto& v : of) line += fmt::format("{:>22.4f}", v.crps[h]);
-    out.push_back(line + fmt::format("{:>16.3f}{:>16.1f}", last.spread[h] / last.error[h], 100.0 * last.coverage[h]));
+std::vector<double> anomaly_correlation(const Matrix& truth, const Matrix& forecast, const Matrix& climatology) {
+  std::vector<double> out;
+  for (std::int64_t h = 0; h < truth.cols; ++h) {
+    double both = 0.0, one = 0.0, other = 0.0;
+    for (std::int64_t i = 0; i < truth.rows; ++i) {
+      const double a = truth(i, h) - climatology(i, h), b = forecast(i, h) - climatology(i, h);
+      both += a * b, one += a * a, other += b * b;
+    }
+    out.push_back(one > 0.0 && other > 0.0 ? both / std::sqrt(one * other) : 0.0);
   }
-  out.push_back(fmt::format(
-      "CRPS by lead, mean over modes in standard deviations of their anomalies; spread, error and coverage of {}",
-      last.name));
   return out;
 }
 
-std::string verification_csv(const std::vector<Verification>& of) {
-  std::string out = "forecast,lead,crps,spread,error,coverage_90\n";
-  for (const auto& v : of)
-    for (std::size_t h = 0; h < v.crps.size(); ++h)
-      out += fmt::format("{},{},{},{},{},{}\n", v.name, h + 1, number_text(v.crps[h]), number_text(v.spread[h]),
-                         number_text(v.error[h]), number_text(v.coverage[h]));
+std::vector<std::string> comparison_text(const Comparison& c) {
+  std::vector<std::string> out;
+  const auto& last = c.of.back();
+  out.push_back(fmt::format("CRPS of {} by lead [{}]; spread, error and coverage of {}", c.what, c.unit, last.name));
+  std::string head = fmt::format("{:>6}", "lead");
+  for (const auto& v : c.of) head += fmt::format("{:>21}", v.name);
+  out.push_back(head + fmt::format("{:>14}{:>12}{}", "spread/error", "in 90 % [%]",
+                                   c.correlation.empty() ? "" : "   correlation"));
+  for (std::size_t h = 0; h < last.crps.size(); ++h) {
+    std::string line = fmt::format("{:>6}", h + 1);
+    for (const auto& v : c.of) line += fmt::format("{:>21.4g}", v.crps[h]);
+    line += fmt::format("{:>14.3f}{:>12.1f}", last.spread[h] / last.error[h], 100.0 * last.coverage[h]);
+    out.push_back(c.correlation.empty() ? line : line + fmt::format("{:>14.3f}", c.correlation[h]));
+  }
+  return out;
+}
+
+std::string comparison_csv(const std::vector<Comparison>& of) {
+  std::string out = "of,forecast,lead,crps,spread,error,coverage_90\n";
+  for (const auto& c : of)
+    for (const auto& v : c.of)
+      for (std::size_t h = 0; h < v.crps.size(); ++h)
+        out += fmt::format("{},{},{},{},{},{},{}\n", c.what, v.name, h + 1, number_text(v.crps[h]),
+                           number_text(v.spread[h]), number_text(v.error[h]), number_text(v.coverage[h]));
   return out;
 }
 

@@ -39,8 +39,19 @@ Verification verify_ensemble(const std::string& name, const Matrix& truth, const
 /// Root mean square of truth - forecast, (leads, modes).
 Matrix error_by_lead(const Matrix& truth, const Matrix& forecast, std::int64_t modes);
 
+/// Forecasts of the modes, or of an index, which are compared.
+struct Comparison {
+  std::string what, unit;  ///< "modes", or the name of the index
+  std::vector<Verification> of;
+  std::vector<double> correlation;  ///< of anomalies of the last one, by lead; empty where not asked for
+};
+
 /// A line for each lead: CRPS of every forecast; spread over error and coverage of the last.
-std::vector<std::string> verification_text(const std::vector<Verification>& of);
-std::string verification_csv(const std::vector<Verification>& of);
+std::vector<std::string> comparison_text(const Comparison& c);
+/// A header, and a line for each comparison, forecast and lead.
+std::string comparison_csv(const std::vector<Comparison>& of);
+
+/// Correlation of forecast and truth after the climatology of both is taken off, by lead of a single series.
+std::vector<double> anomaly_correlation(const Matrix& truth, const Matrix& forecast, const Matrix& climatology);
 
 }  // namespace cambium::podlstm

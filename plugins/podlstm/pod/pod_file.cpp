@@ -51,6 +51,10 @@ void fill_attributes(io::File& file, const Field& field, const Basis& basis, con
   file.set_attribute("weight", basis.weight);
   file.set_attribute("cells", basis.cells);
   file.set_attribute("area_weights", weights);
+  file.set_attribute("array", field.array());
+  std::vector<std::string> axes;
+  for (const auto& axis : field.first_file().axes()) axes.push_back(axis.name);
+  file.set_attribute("axes", axes);
 }
 
 /// Small arrays that every rank holds.

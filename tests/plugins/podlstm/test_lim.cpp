@@ -232,8 +232,11 @@ TEST_CASE("ensembles and normal distributions are verified alike", "[lim]") {
     CHECK(normal.coverage[h] == Approx(0.9).margin(0.03));
     CHECK(found.coverage[h] == Approx(normal.coverage[h]).margin(0.02));
   }
-  CHECK(verification_text({normal, found}).size() == 4);
-  CHECK(verification_csv({normal}).find("forecast,lead,crps,spread,error,coverage_90\nnormal,1,") == 0);
+  const auto text = comparison_text({"modes", "K", {normal, found}, {0.5, 0.25}});
+  REQUIRE(text.size() == 4);
+  CHECK(text[0] == "CRPS of modes by lead [K]; spread, error and coverage of ensemble");
+  CHECK(comparison_csv({{"modes", "K", {normal}, {}}})
+            .find("of,forecast,lead,crps,spread,error,coverage_90\nmodes,normal,1,") == 0);
 }
 
 TEST_CASE("series that give no linear inverse model", "[messages]") {
