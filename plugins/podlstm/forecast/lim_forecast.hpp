@@ -10,7 +10,7 @@ namespace cambium::podlstm {
 
 /// Networks that learn what a LIM leaves.
 struct ResidualKeys {
-  Genome genome = Genome(14, 0);
+  Genome genome = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   std::int64_t networks = 5, batch = 64;
   int calendar = 1, epochs = 100;
   double rate = 3e-4, weight_decay = 1e-2;

@@ -17,11 +17,10 @@ std::string text_of(const io::Object& object, const char* name) {
   return object.has_attribute(name) ? object.attribute<std::string>(name) : "";
 }
 
-/// Column j of calendar(): 1, cos, sin, cos of twice the angle, ...
+/// cos, sin, cos of twice the angle, ... of a day.
 double year_wave(std::size_t j, double day, double period) {
-  if (j == 0) return 1.0;
-  const double angle = 2.0 * constants::pi * static_cast<double>((j + 1) / 2) * day / period;
-  return j % 2 == 1 ? std::cos(angle) : std::sin(angle);
+  const double angle = 2.0 * constants::pi * static_cast<double>(j / 2 + 1) * day / period;
+  return j % 2 == 0 ? std::cos(angle) : std::sin(angle);
 }
 
 /// Degrees in [0, 360).
@@ -29,9 +28,14 @@ double around_earth(double degrees) { return std::fmod(std::fmod(degrees, 360.0)
 
 }  // namespace
 
+bool PodMaps::in(const std::string& path) {
+  const io::File file = io::File::open(path);
+  return file.exists("modes") && file.exists("mean") && file.has_attribute("axes");
+}
+
 PodMaps PodMaps::read(const std::string& path) {
   const io::File file = io::File::open(path);
-  if (!file.exists("modes") || !file.exists("mean") || !file.has_attribute("axes"))
+  if (!in(path))
     throw InputError(fmt::format(
         "'{}' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` "
         "wrote",

@@ -27,6 +27,8 @@ struct PodMaps {
 
   /// InputError when the file has no modes on a grid.
   static PodMaps read(const std::string& path);
+  /// Whether a file has some.
+  static bool in(const std::string& path);
   /// What belongs to no mode: mean, climatology and trend on a day.
   std::vector<double> background(double day) const;
   /// background(day) + norm * sum of coefficients times modes.
@@ -39,7 +41,7 @@ struct BoxMean {
   std::string name;
   std::vector<double> weight;  ///< (modes) index per coefficient
   double mean = 0.0, trend = 0.0, trend_from = 0.0, period = 1.0;
-  std::vector<double> year;  ///< (1 + 2 harmonics) of the climatology; may be empty
+  std::vector<double> year;  ///< (2 harmonics) cosines and sines of the climatology in turn; may be empty
   /// `lat` and `lon` are bounds in degrees; longitudes from west to east, also across Greenwich. InputError when the
   /// maps have no latitude and longitude, or the box no cell.
   static BoxMean of(const PodMaps& maps, const std::string& name, const std::vector<double>& lat,

@@ -286,12 +286,13 @@ Task::Outcome ForecastTask::run(Context& context) {
                    fmt::format("{} members of {} windows", params_.members, tests), "give fewer 'members'", context);
     choice = choose_probabilistic(*linear.lim, params_.residual, series, o.shape(), o.split(context.seed), context);
     probabilistic.emplace(*choice, series, o.shape(), params_.members, context);
-    if (!params_.index.empty() || (params_.ahead > 0 && o.series.train.empty()))
-      io::on_every_rank(context.comm, [&] {
-        maps = deck::about_key("", "data.series.file", [&] { return PodMaps::read(o.series.file); });
-      });
+    io::on_every_rank(context.comm, [&] {
+      if (!params_.index.empty() || (params_.ahead > 0 && PodMaps::in(o.series.file)))
+        maps = deck::about_key("forecast.maps", "index", [&] { return PodMaps::read(o.series.file); });
+    });
     for (const auto& k : params_.index)
-      indices.push_back(deck::about_key("", "index", [&] { return BoxMean::of(*maps, k.name, k.lat, k.lon); }));
+      indices.push_back(
+          deck::about_key("forecast.index", "index", [&] { return BoxMean::of(*maps, k.name, k.lat, k.lon); }));
   } else if (params_.ahead > 0 || params_.residual || !params_.index.empty()) {
     throw InputError(
         "ahead, index and residual take a linear inverse model, but this series gives none; give other lags or larger "

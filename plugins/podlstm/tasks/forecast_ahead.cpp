@@ -44,11 +44,11 @@ void write_times(io::File& out, const Ahead& a, const Series& series) {
   io::labelled(out.write("lead", lead), "days", "time since the last date that the forecast sees")
       .set_attribute("standard_name", "forecast_period");
   dated(out.write("issued", a.issued), series.time_unit, "last date that the forecast sees", "forecast_reference_time");
-  dated(out.write("valid_time", a.days), series.time_unit, "date of the forecast", "time");
-  out.attach_scales("valid_time", {"lead"});
+  dated(out.write("valid_time", a.days), series.time_unit, "date of the forecast", "time").set_attribute("axis", "T");
+  out.attach_scales("lead", {"valid_time"});
 }
 
-/// Members (member, lead[, mode]) of the coefficients and of the indices.
+/// Members (member, valid_time[, mode]) of the coefficients and of the indices.
 void write_members(io::File& out, const Ahead& a, const Series& series, const std::vector<BoxMean>& indices) {
   const auto count = std::ssize(a.members);
   std::vector<std::int64_t> members(a.members.size()), modes(static_cast<std::size_t>(a.modes));
@@ -62,8 +62,8 @@ void write_members(io::File& out, const Ahead& a, const Series& series, const st
     values.insert(values.end(), member.a.begin(), member.a.begin() + a.times * a.modes);
   io::set_coordinates(io::labelled(out.write("coefficients", io::tensor_of(values.data(), {count, a.times, a.modes})),
                                    series.unit, "coefficients of the modes"),
-                      "issued valid_time");
-  out.attach_scales("coefficients", {"member", "lead", "mode"});
+                      "issued lead");
+  out.attach_scales("coefficients", {"member", "valid_time", "mode"});
   for (const auto& index : indices) {
     std::vector<double> all;
     for (const auto& member : a.members)
@@ -72,8 +72,8 @@ void write_members(io::File& out, const Ahead& a, const Series& series, const st
     const auto name = io::plain_name(index.name);
     io::set_coordinates(io::labelled(out.write(name, io::tensor_of(all.data(), {count, a.times})), series.unit,
                                      fmt::format("index {}, mean over a box", index.name)),
-                        "issued valid_time");
-    out.attach_scales(name, {"member", "lead"});
+                        "issued lead");
+    out.attach_scales(name, {"member", "valid_time"});
   }
 }
 
@@ -104,7 +104,7 @@ std::vector<double> spread_of(const PodMaps& maps, const Ahead& a, std::int64_t 
 
 void write_maps(io::File& out, const Ahead& a, const PodMaps& maps) {
   std::vector<std::int64_t> shape = {a.times};
-  std::vector<std::string> dimensions = {"lead"};
+  std::vector<std::string> dimensions = {"valid_time"};
   for (const auto& axis : maps.axes) {
     auto array = io::labelled(out.write(axis.name, axis.values), axis.unit, axis.name);
     if (!axis.standard_name.empty()) array.set_attribute("standard_name", axis.standard_name);
@@ -127,7 +127,7 @@ void write_maps(io::File& out, const Ahead& a, const PodMaps& maps) {
     for (std::int64_t stride = 1, k = t.rank - 1; k >= 0; stride *= t.shape[k--]) t.stride[k] = stride;
     array.write_block(std::vector<std::int64_t>(shape.size(), 0), t);
     array.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
-    io::set_coordinates(io::labelled(array, maps.unit, meanings[which]), "issued valid_time");
+    io::set_coordinates(io::labelled(array, maps.unit, meanings[which]), "issued lead");
     out.attach_scales(names[which], dimensions);
   }
 }
