@@ -33,7 +33,7 @@ bool PodMaps::in(const std::string& path) {
   return file.exists("modes") && file.exists("mean") && file.has_attribute("axes");
 }
 
-PodMaps PodMaps::read(const std::string& path) {
+PodMaps PodMaps::read(const std::string& path, std::int64_t modes) {
   const io::File file = io::File::open(path);
   if (!in(path))
     throw InputError(fmt::format(
@@ -46,9 +46,12 @@ PodMaps PodMaps::read(const std::string& path) {
   out.unit = text_of(mean, "units");
   out.mean = mean.read<std::vector<double>>();
   out.residual_rms = file.read<std::vector<double>>("residual_rms");
-  const auto modes = file.dataset("modes");
-  out.modes = Matrix(modes.shape().front(), out.cells());
-  out.modes.a = modes.read<std::vector<double>>();
+  const auto array = file.dataset("modes");
+  out.modes = Matrix(array.shape().front(), out.cells());
+  out.modes.a = array.read<std::vector<double>>();
+  if (out.modes.rows != modes)
+    throw InputError(
+        fmt::format("'{}' has {} modes, but the series has {}; take both from one file", path, out.modes.rows, modes));
   for (const auto& name : file.attribute<std::vector<std::string>>("axes")) {
     const auto axis = file.dataset(name);
     out.axes.push_back(
@@ -66,7 +69,19 @@ PodMaps PodMaps::read(const std::string& path) {
     out.trend = trend.read<std::vector<double>>();
     out.trend_from = trend.attribute<double>("zero_on_day");
   }
+  out.require_whole(path);
   return out;
+}
+
+void PodMaps::require_whole(const std::string& path) const {
+  std::int64_t grid = 1;
+  for (const auto& axis : axes) grid *= std::ssize(axis.values);
+  const auto all = static_cast<std::size_t>(modes.rows * cells()),
+             of_year = static_cast<std::size_t>(year.rows * cells());
+  const auto one = mean.size();
+  if (grid != cells() || modes.a.size() != all || residual_rms.size() != one || year.a.size() != of_year ||
+      (!norm.empty() && norm.size() != one) || (!trend.empty() && trend.size() != one))
+    throw InputError(fmt::format("modes, mean and axes of '{}' do not fit one another; make it again", path));
 }
 
 std::vector<double> PodMaps::background(double day) const {

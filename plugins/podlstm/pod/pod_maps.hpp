@@ -25,8 +25,10 @@ struct PodMaps {
   double trend_from = 0.0;    ///< day at which the trend is zero
   std::int64_t cells() const { return std::ssize(mean); }
 
-  /// InputError when the file has no modes on a grid.
-  static PodMaps read(const std::string& path);
+  /// Of coefficients of `modes` modes. InputError when the file has no modes on a grid, or another number.
+  static PodMaps read(const std::string& path, std::int64_t modes);
+  /// InputError where arrays do not fit the axes.
+  void require_whole(const std::string& path) const;
   /// Whether a file has some.
   static bool in(const std::string& path);
   /// What belongs to no mode: mean, climatology and trend on a day.

@@ -288,7 +288,7 @@ Task::Outcome ForecastTask::run(Context& context) {
     probabilistic.emplace(*choice, series, o.shape(), params_.members, context);
     io::on_every_rank(context.comm, [&] {
       if (!params_.index.empty() || (params_.ahead > 0 && PodMaps::in(o.series.file)))
-        maps = deck::about_key("forecast.maps", "index", [&] { return PodMaps::read(o.series.file); });
+        maps = deck::about_key("forecast.maps", "index", [&] { return PodMaps::read(o.series.file, series.modes()); });
     });
     for (const auto& k : params_.index)
       indices.push_back(

@@ -90,7 +90,7 @@ TableRow ProbabilisticForecast::test(const std::vector<BoxMean>& indices, std::v
   const Matrix truth = targets(series_.test.a, starts, shape_), fitted = targets(series_.train.a, train, shape_);
   const std::int64_t m = series_.modes();
   TableRow row;
-  row.name = name() + ", ensemble";
+  row.name = name() + " ensemble";
   row.blocked = choice_.residual.r2;
   const auto ensemble = members(series_.test, starts, context_.seed, row.forecast);
   row.test = score(truth, row.forecast, m);

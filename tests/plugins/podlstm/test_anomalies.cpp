@@ -1,6 +1,9 @@
 // Climatology, trend and standard deviation taken off a field and put back; sampling errors of energies; means over
 // boxes.
+#include <fmt/format.h>
+
 #include <cmath>
+#include <functional>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -83,7 +86,7 @@ TEST_CASE("what was taken off comes back from modes, climatology, trend and norm
     const auto file = stage.file("pod.h5");
     write_pod_file(file, field, basis, "cos_latitude", stage.context);
     stage.comm.barrier();
-    const PodMaps maps = PodMaps::read(file);
+    const PodMaps maps = PodMaps::read(file, modes);
     CHECK(maps.array == "sst");
     CHECK(maps.unit == "degC");
     REQUIRE(maps.axes.size() == 2);
@@ -118,6 +121,12 @@ TEST_CASE("what was taken off comes back from modes, climatology, trend and norm
     CHECK(says([&] {
             BoxMean::of(maps, "land", {10.0, 30.0}, {100.0, 140.0});
           }) == "index 'land': no cell with a value between latitudes 10 and 30, longitudes 100 and 140");
+    CHECK(says([&] { PodMaps::read(file, 9); }) ==
+          fmt::format("'{}' has {} modes, but the series has 9; take both from one file", file, modes));
+    PodMaps cut = maps;
+    cut.residual_rms.pop_back();
+    CHECK(says([&] { cut.require_whole("pod.h5"); }) ==
+          "modes, mean and axes of 'pod.h5' do not fit one another; make it again");
     PodMaps still = maps;
     still.axes.front().standard_name = "height";
     CHECK(says([&] {
@@ -164,7 +173,7 @@ TEST_CASE("climatologies that cannot be made", "[messages]") {
           undated.take_off({0, {1990, 1999}, false, false});
         }) == "years: the times of the field are no dates; leave years out");
   CHECK(
-      says([&] { PodMaps::read(stage.file("undated.h5")); })
+      says([&] { PodMaps::read(stage.file("undated.h5"), 1); })
           .find(
               "' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` "
               "wrote") != std::string::npos);
