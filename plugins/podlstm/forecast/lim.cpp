@@ -49,7 +49,7 @@ Matrix regressed(const Matrix& x, const Matrix& y, double ridge) {
   return out;
 }
 
-Matrix transposed(const Matrix& a) {
+Matrix transpose_of(const Matrix& a) {
   Matrix out(a.cols, a.rows);
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = 0; k < a.cols; ++k) out(k, i) = a(i, k);
@@ -120,7 +120,7 @@ void LinearInverseModel::fit(const FitData& d) {
                                pairs.size(), options_.lag, x.cols));
   const Matrix all = standardised(d.stretch);
   const GeneralEigen g =
-      general_eigen(transposed(regressed(rows_of(all, pairs, 0), rows_of(all, pairs, options_.lag), options_.ridge)));
+      general_eigen(transpose_of(regressed(rows_of(all, pairs, 0), rows_of(all, pairs, options_.lag), options_.ridge)));
   require_logarithm(g, options_.lag);
   rates_ = g;
   for (auto& value : rates_.values) value = std::log(value) / static_cast<double>(options_.lag);
