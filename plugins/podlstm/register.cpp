@@ -11,10 +11,14 @@ namespace cambium::podlstm {
 
 void register_types(Registry& registry) {
   registry.add<ExampleField>("example_field", "synthetic sea-surface temperature, for decks without data");
-  registry.add<ForecastTask>("forecast", "linear forecasts of coefficients, in one table")
-      .synonyms({"predict", "prediction", "forecasts"});
-  registry.add<PodTask>("pod", "proper orthogonal decomposition of a field over time")
-      .synonyms({"svd", "pca", "eof", "proper_orthogonal_decomposition", "modes"});
+  registry
+      .add<ForecastTask>(
+          "forecast",
+          "linear forecasts of coefficients in one table, ensembles by a linear inverse model (LIM), forecasts ahead")
+      .synonyms({"predict", "prediction", "forecasts", "lim", "linear_inverse_model"});
+  registry.add<PodTask>("pod", "proper orthogonal decomposition (EOF analysis) of a field over time")
+      .synonyms({"svd", "pca", "eof", "eofs", "empirical_orthogonal_functions", "principal_components",
+                 "proper_orthogonal_decomposition", "modes"});
   registry.add<SearchTask>("search", "search of recurrent networks that forecast coefficients")
       .synonyms({"nas", "architecture_search", "neural_architecture_search"});
   registry.add<WindowSet>("forecast_windows", "windows of coefficients over time, for training a network alone")

@@ -46,7 +46,10 @@ Preparation::Preparation(const MemberOptions& options, const FitData& data) : op
   if (options.inputs == Inputs::anomalies) return;
   for (std::size_t k = 0; k < m; ++k)
     unit_[k] = deviation(seen.a, static_cast<std::int64_t>(k));  // outputs count as they do in R2
-  linear_ = harmonic_ridge(options.linear);
+  if (options.inverse_model)
+    linear_ = std::make_unique<LinearInverseModel>(*options.inverse_model);
+  else
+    linear_ = harmonic_ridge(options.linear);
   linear_->fit(data);
 }
 

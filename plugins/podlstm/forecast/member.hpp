@@ -1,11 +1,12 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/buffer.hpp"
-#include "plugins/podlstm/forecast/forecaster.hpp"
+#include "plugins/podlstm/forecast/lim.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
 
 namespace cambium::podlstm {
@@ -13,8 +14,8 @@ namespace cambium::podlstm {
 /// Inputs and outputs of a network:
 ///   raw: min-max scaled coefficients, as in the paper, both ways;
 ///   anomalies: what the harmonics of the year leave, in units of its standard deviation, both ways;
-///   residual: anomalies in; out, what the linear forecast (harmonics + ridge) of the window leaves, in units of the
-///   coefficients'
+///   residual: anomalies in; out, what the linear forecast (harmonics + ridge, or a LIM) of the window leaves, in units
+///   of the coefficients'
 ///     standard deviation. The head starts at zero, so an untrained network is the linear forecast.
 enum class Inputs { raw, anomalies, residual };
 
@@ -26,9 +27,10 @@ struct MemberOptions {
   double period = 365.2425;  ///< d
   int epochs = 20;
   std::int64_t batch = 64;
-  double rate = 1e-3;         ///< of Adam
-  double weight_decay = 0.0;  ///< decoupled (AdamW)
-  BaselineOptions linear;     ///< of the forecast that residuals are of
+  double rate = 1e-3;                       ///< of Adam
+  double weight_decay = 0.0;                ///< decoupled (AdamW)
+  BaselineOptions linear;                   ///< of the forecast that residuals are of
+  std::optional<LimOptions> inverse_model;  ///< residuals are of this LIM instead
 };
 
 /// Scaling of a series for a network and back, learned from the times that may be looked at.

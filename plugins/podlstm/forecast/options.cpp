@@ -38,6 +38,18 @@ void ForecastOptions::describe(deck::Describe<ForecastOptions>& d) {
       .example("12 samples")
       .def("");
   d("var_order", &O::var_order, "times back in the vector autoregression").at_least(1).def(4);
+  d("lim", &O::lim, "linear inverse model (LIM); its lag and ridge are chosen by validation");
+}
+
+void ForecastOptions::Lim::describe(deck::Describe<Lim>& d) {
+  d("lags", &Lim::lags, "lags tau_0 from which the LIM may be estimated, in times of the series")
+      .at_least(1)
+      .def({1, 2, 4});
+  d("ridges", &Lim::ridges,
+    "penalties of the coupling between modes, in variances of a mode; 0: the LIM of the field; large ones leave damped "
+    "persistence of each mode")
+      .non_negative()
+      .def({0.0, 0.03, 0.1, 0.3, 1.0, 3.0});
 }
 
 double ForecastOptions::period_days(const Series& series) const {

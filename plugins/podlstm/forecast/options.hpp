@@ -1,8 +1,9 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "core/deck/describe.hpp"
-#include "plugins/podlstm/forecast/table.hpp"
+#include "plugins/podlstm/forecast/lim.hpp"
 
 namespace cambium::podlstm {
 
@@ -17,6 +18,12 @@ struct ForecastOptions {
   double ridge = 0.1, anomaly_ridge = 1.0;
   std::string period;
   int harmonics = 3, var_order = 4;
+  struct Lim {
+    std::vector<std::int64_t> lags = {1, 2, 4};
+    std::vector<double> ridges = {0.0, 0.03, 0.1, 0.3, 1.0, 3.0};
+    static void describe(deck::Describe<Lim>& d);
+  };
+  Lim lim;
 
   WindowShape shape() const { return {window, horizon}; }
   SplitOptions split(std::uint64_t seed) const { return {protocol, validation, gap, folds, seed}; }
@@ -27,6 +34,8 @@ struct ForecastOptions {
             .var_order = var_order,
             .period = period_days(series)};
   }
+  /// Of a linear inverse model; lag and ridge are chosen by choose_lim().
+  LimOptions inverse_model(const Series& series) const { return {harmonics, period_days(series), 1, 0.0}; }
   /// The key `period` in days of the series; the year of its calendar where the key is left out. InputError for a text
   /// that is no period, and for one shorter than two samples.
   double period_days(const Series& series) const;

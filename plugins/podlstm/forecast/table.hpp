@@ -40,6 +40,7 @@ struct TableRow {
   std::vector<double> rmse;  ///< by lead, per cell of the grid; empty where the cells are unknown
   Matrix forecast;           ///< of all test windows
   Matrix spread;             ///< standard deviation over the members of an ensemble; empty for a single forecast
+  Matrix lower, upper;       ///< bounds of the central 90 % interval; empty where there is none
 };
 
 /// Root mean square error per cell by lead: coefficients' errors, and what the modes leave out where the file says it.

@@ -25,6 +25,21 @@ std::vector<Citation> forecast_citations() {
 })"}};
 }
 
+std::vector<Citation> inverse_model_citations(bool ensemble) {
+  std::vector<Citation> out = {{"Penland1995", R"(@article{Penland1995,
+  author = {Penland, C{\'e}cile and Sardeshmukh, Prashant D.}, title = {The optimal growth of tropical sea surface temperature anomalies},
+  journal = {Journal of Climate}, volume = {8}, pages = {1999--2024}, year = {1995},
+  doi = {10.1175/1520-0442(1995)008<1999:TOGOTS>2.0.CO;2}
+})"}};
+  if (ensemble)
+    out.push_back({"Ferro2014", R"(@article{Ferro2014,
+  author = {Ferro, C. A. T.}, title = {Fair scores for ensemble forecasts},
+  journal = {Quarterly Journal of the Royal Meteorological Society}, volume = {140}, pages = {1917--1923}, year = {2014},
+  doi = {10.1002/qj.2270}
+})"});
+  return out;
+}
+
 std::vector<Citation> network_citations(bool gru) {
   std::vector<Citation> out = forecast_citations();
   if (gru)

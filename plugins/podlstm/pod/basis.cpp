@@ -142,10 +142,23 @@ void fix_signs(Matrix& vectors) {
   }
 }
 
+/// Rows of all cells from blocks of cells.
+Matrix side_by_side(const std::vector<std::vector<double>>& blocks, std::int64_t rows, std::int64_t cells) {
+  Matrix out(rows, cells);
+  std::int64_t from = 0;
+  for (const auto& block : blocks) {
+    if (rows == 0) break;
+    const auto n = std::ssize(block) / rows;
+    for (std::int64_t k = 0; k < rows; ++k) std::copy_n(block.data() + k * n, n, out.row(k) + from);
+    from += n;
+  }
+  return out;
+}
+
 /// Modes of this rank's cells, still to be made exactly orthonormal: psi = S v / sigma, weighted by sqrt(w).
 void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<double>& root_weight) {
   const std::int64_t r = pairs.vectors.cols, n = field.training(), all = field.snapshots();
-  std::vector<std::vector<double>> parts;
+  std::vector<std::vector<double>> parts, years;
   basis.coefficients = Matrix(all, r);
   field.for_each_block([&](const CellBlock& b) {
     auto& psi = parts.emplace_back(static_cast<std::size_t>(r * b.size()));
@@ -157,6 +170,9 @@ void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<doub
              basis.coefficients.a.data(), r);
     basis.index.insert(basis.index.end(), b.cells.begin(), b.cells.end());
     basis.mean.insert(basis.mean.end(), b.mean.begin(), b.mean.end());
+    basis.norm.insert(basis.norm.end(), b.norm.begin(), b.norm.end());
+    basis.trend.insert(basis.trend.end(), b.trend.begin(), b.trend.end());
+    years.push_back(b.year);
     root_weight.insert(root_weight.end(), b.root_weight.begin(), b.root_weight.end());
     for (std::int64_t i = 0; i < b.size(); ++i) {
       double sum = 0.0;
@@ -164,14 +180,8 @@ void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<doub
       basis.rest.push_back(sum);
     }
   });
-  const auto cells = std::ssize(basis.index);
-  basis.modes = Matrix(r, cells);
-  std::int64_t from = 0;
-  for (const auto& psi : parts) {
-    const auto n_cells = std::ssize(psi) / r;
-    for (std::int64_t k = 0; k < r; ++k) std::copy_n(psi.data() + k * n_cells, n_cells, basis.modes.row(k) + from);
-    from += n_cells;
-  }
+  basis.modes = side_by_side(parts, r, std::ssize(basis.index));
+  basis.year = side_by_side(years, 2 * field.anomalies().harmonics, std::ssize(basis.index));
 }
 
 Matrix gram_of_modes(const Basis& basis, const Comm& comm) {
@@ -219,6 +229,22 @@ double Basis::truncation(std::int64_t first, std::int64_t last) const {
     for (std::int64_t k = 0; k < coefficients.cols; ++k) sum -= coefficients(t, k) * coefficients(t, k);
   }
   return std::sqrt(std::max(0.0, sum) / (weight * static_cast<double>(last - first)));
+}
+
+std::vector<double> Basis::sampling_errors(std::int64_t training) const {
+  std::vector<double> out;
+  for (std::int64_t k = 0; k < coefficients.cols; ++k) {
+    double square = 0.0, next = 0.0, mean = 0.0;
+    for (std::int64_t t = 0; t < training; ++t) mean += coefficients(t, k) / static_cast<double>(training);
+    for (std::int64_t t = 0; t < training; ++t) {
+      square += std::pow(coefficients(t, k) - mean, 2);
+      if (t > 0) next += (coefficients(t, k) - mean) * (coefficients(t - 1, k) - mean);
+    }
+    const double r = square > 0.0 ? next / square : 0.0;
+    const double independent = static_cast<double>(training) * (1.0 - r * r) / (1.0 + r * r);
+    out.push_back(std::sqrt(2.0 / std::max(1.0, independent)));
+  }
+  return out;
 }
 
 void require_snapshots(std::int64_t modes, const Field& field) {

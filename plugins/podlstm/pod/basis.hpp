@@ -34,9 +34,16 @@ struct Basis {
   // of this rank's cells
   std::vector<std::int64_t> index;  ///< flattened
   std::vector<double> mean, rest;   ///< rest: mean square of what the modes leave, over training snapshots
+  std::vector<double> norm, trend;  ///< of the anomalies, as in CellBlock; may be empty
+  Matrix year;                      ///< (2 harmonics, cells)
   Matrix modes;                     ///< (modes, cells)
   /// Root of the weighted mean square of what the modes leave out of snapshots [first, last).
   double truncation(std::int64_t first, std::int64_t last) const;
+  /// Relative standard error of each mode's energy by the rule of thumb, sqrt(2 / N) (G. R. North et al., Mon. Weather
+  /// Rev. 110, 699 (1982), doi 10.1175/1520-0493(1982)110<0699:SEITEO>2.0.CO;2), where N counts training snapshots that
+  /// are independent: N (1 - r^2) / (1 + r^2), r the coefficient's correlation with the next snapshot (C. S. Bretherton
+  /// et al., J. Climate 12, 1990 (1999)). Modes whose energies differ by less than their errors mix.
+  std::vector<double> sampling_errors(std::int64_t training) const;
 };
 
 /// InputError where a field has fewer training snapshots than modes are asked for.

@@ -11,6 +11,9 @@
 extern "C" {
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
              int*);
+void dgeev_(const char*, const char*, const int*, double*, const int*, double*, double*, double*, const int*, double*,
+            const int*, double*, const int*, int*);
+void zgesv_(const int*, const int*, std::complex<double>*, const int*, int*, std::complex<double>*, const int*, int*);
 void dposv_(const char*, const int*, const int*, double*, const int*, double*, const int*, int*);
 void dpotrf_(const char*, const int*, double*, const int*, int*);
 void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
@@ -82,6 +85,51 @@ Eigen symmetric_eigen(Matrix a) {
   std::reverse(out.values.begin(), out.values.end());
   for (int k = 0; k < n; ++k)
     for (int i = 0; i < n; ++i) out.vectors(i, k) = a(n - 1 - k, i);
+  return out;
+}
+
+GeneralEigen general_eigen(Matrix a) {
+  const int n = narrow(a.rows), most = 8 * n, one = 1;
+  const auto size = static_cast<std::size_t>(n);
+  Matrix at = transposed(a), right(n, n);
+  std::vector<double> re(size), im(size), work(static_cast<std::size_t>(most));
+  double none = 0.0;
+  int info = 0;
+  dgeev_("N", "V", &n, at.a.data(), &n, re.data(), im.data(), &none, &one, right.a.data(), &n, work.data(), &most,
+         &info);
+  require(info, "dgeev");
+  GeneralEigen out;
+  out.vectors.resize(size * size);
+  for (std::size_t k = 0; k < size; ++k) {
+    out.values.emplace_back(re[k], im[k]);
+    // A conjugate pair has its real parts in one column, its imaginary parts in the next.
+    const std::size_t real = im[k] < 0.0 ? k - 1 : k;
+    const double sign = im[k] == 0.0 ? 0.0 : im[k] < 0.0 ? -1.0 : 1.0;
+    for (std::size_t i = 0; i < size; ++i)
+      out.vectors[i * size + k] = {right.a[real * size + i], sign == 0.0 ? 0.0 : sign * right.a[(real + 1) * size + i]};
+  }
+  std::vector<GeneralEigen::Complex> columns(size * size), identity(size * size);
+  for (std::size_t i = 0; i < size; ++i) {
+    identity[i * size + i] = 1.0;
+    for (std::size_t k = 0; k < size; ++k) columns[k * size + i] = out.vectors[i * size + k];
+  }
+  std::vector<int> pivots(size);
+  zgesv_(&n, &n, columns.data(), &n, pivots.data(), identity.data(), &n, &info);
+  require(info, "zgesv (the eigenvectors are linearly dependent)");
+  out.inverse.resize(size * size);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t k = 0; k < size; ++k) out.inverse[i * size + k] = identity[k * size + i];
+  return out;
+}
+
+Matrix GeneralEigen::of(const std::function<Complex(Complex)>& f) const {
+  const auto n = static_cast<std::size_t>(size());
+  Matrix out(size(), size());
+  for (std::size_t k = 0; k < n; ++k) {
+    const Complex value = f(values[k]);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) out.a[i * n + j] += (vectors[i * n + k] * value * inverse[k * n + j]).real();
+  }
   return out;
 }
 

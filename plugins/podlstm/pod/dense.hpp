@@ -1,5 +1,7 @@
 #pragma once
+#include <complex>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace cambium::podlstm {
@@ -35,6 +37,17 @@ struct Eigen {
   Matrix vectors;
 };
 Eigen symmetric_eigen(Matrix a);
+
+/// A = V diag(values) V^-1 of a general square matrix; V and its inverse row-major (dgeev, zgesv).
+struct GeneralEigen {
+  using Complex = std::complex<double>;
+  std::vector<Complex> values, vectors, inverse;
+  std::int64_t size() const { return std::ssize(values); }
+  /// V diag(f(values)) V^-1, real where f of conjugates are conjugates.
+  Matrix of(const std::function<Complex(Complex)>& f) const;
+};
+/// NumericalError when the eigenvectors are linearly dependent.
+GeneralEigen general_eigen(Matrix a);
 
 /// X of A X = B for a symmetric positive definite A (dposv). NumericalError when A is none.
 Matrix solve_positive(Matrix a, Matrix b);

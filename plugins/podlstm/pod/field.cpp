@@ -265,11 +265,8 @@ CellBlock Field::read(const Tile& tile) {
 
 void Field::normalise(CellBlock& block) const {
   const std::int64_t n = block.size();
-  block.mean.assign(block.cells.size(), 0.0);
   block.root_weight.assign(block.cells.size(), 1.0);
-  for (std::int64_t t = 0; t < training_; ++t)
-    for (std::int64_t i = 0; i < n; ++i) block.mean[i] += block.values[t * n + i];
-  for (double& m : block.mean) m /= static_cast<double>(training_);
+  fit_background(block);
   if (weights_ == AreaWeights::cos_latitude) {
     const auto axis = *first_file().axis(io::cf::Role::latitude);
     const auto& latitude = first_file().axes()[axis].values;

@@ -8,6 +8,7 @@
 #include "core/deck/describe.hpp"
 #include "core/io/cf/field.hpp"
 #include "core/parallel/context.hpp"
+#include "plugins/podlstm/pod/dense.hpp"
 
 namespace cambium::podlstm {
 
@@ -30,11 +31,22 @@ struct FieldParams {
   static void describe(deck::Describe<FieldParams>& d);
 };
 
+/// What is taken off a field before its modes are computed: q = mean + year + trend + norm * anomaly, by least squares
+/// in every cell.
+struct AnomalyKeys {
+  int harmonics = 0;                ///< of the year
+  std::vector<std::int64_t> years;  ///< first and last year of the climatology; empty: the training snapshots
+  bool detrend = false, standardise = false;
+  static void describe(deck::Describe<AnomalyKeys>& d);
+};
+
 /// Snapshots of some cells: `values` is (snapshots, cells) row-major and holds sqrt(w) (q - mean), with the mean over
-/// the training snapshots and the cell's weight w.
+/// the training snapshots and the cell's weight w; or sqrt(w) times the anomaly.
 struct CellBlock {
   std::vector<std::int64_t> cells;  ///< flattened indices, rising
   std::vector<double> mean, root_weight;
+  std::vector<double> norm, trend;  ///< by cell; empty where the anomalies have none. trend: per day
+  std::vector<double> year;         ///< (2 harmonics, cells): cosines and sines in turn
   std::vector<double> values;
   std::int64_t size() const { return std::ssize(cells); }
 };
@@ -46,6 +58,13 @@ class Field {
   /// rise.
   Field(const FieldParams& params, AreaWeights weights, std::optional<std::int64_t> training, double buffer_bytes,
         Context& context);
+
+  /// Before anything is read. KeyError for years without snapshots, or too few to fit.
+  void take_off(const AnomalyKeys& keys);
+  const AnomalyKeys& anomalies() const { return anomalies_; }
+  double day(std::int64_t snapshot) const { return times_[static_cast<std::size_t>(snapshot)] * time_unit_.days(); }
+  double trend_from() const { return trend_from_; }  ///< day at which the trend is zero
+  double period() const;                             ///< of the year of the calendar, d
 
   std::int64_t snapshots() const { return std::ssize(times_); }
   std::int64_t training() const { return training_; }
@@ -86,6 +105,7 @@ class Field {
   /// False when the cell is left out; fills holes where the deck says so, by what the training snapshots say alone.
   bool accept(double* column, std::int64_t stride, std::int64_t cell) const;
   void normalise(CellBlock& block) const;
+  void fit_background(CellBlock& block) const;
   std::string place(std::int64_t cell) const;
 
   FieldParams params_;
@@ -95,6 +115,10 @@ class Field {
   std::vector<double> times_;
   io::cf::TimeUnit time_unit_;
   std::vector<char> mask_;
+  AnomalyKeys anomalies_;
+  std::vector<std::int64_t> reference_;  ///< snapshots of the climatology
+  Matrix waves_, solver_;                ///< (snapshots, terms); (terms, reference): least squares of the background
+  double trend_from_ = 0.0;
   std::vector<Tile> tiles_;
   std::vector<CellBlock> kept_;
   bool keep_ = false;

@@ -51,12 +51,17 @@ void fill_attributes(io::File& file, const Field& field, const Basis& basis, con
   file.set_attribute("weight", basis.weight);
   file.set_attribute("cells", basis.cells);
   file.set_attribute("area_weights", weights);
+  file.set_attribute("array", field.array());
+  std::vector<std::string> axes;
+  for (const auto& axis : field.first_file().axes()) axes.push_back(axis.name);
+  file.set_attribute("axes", axes);
 }
 
 /// Small arrays that every rank holds.
 void fill_series(io::File& file, const Field& field, const Basis& basis) {
   const auto modes = std::ssize(basis.energy);
-  const std::string unit = field.first_file().unit(), squared = unit.empty() ? "1" : "(" + unit + ")^2";
+  const std::string unit = field.anomalies().standardise ? "" : field.first_file().unit();
+  const std::string squared = unit.empty() ? "1" : "(" + unit + ")^2";
   std::vector<std::int32_t> numbers;
   std::vector<double> shares;
   for (std::int64_t k = 0; k < modes; ++k) {
@@ -72,6 +77,8 @@ void fill_series(io::File& file, const Field& field, const Basis& basis) {
   time.set_attribute("axis", "T");
   describe(file.write("energy", basis.energy), "sum of squared coefficients over training snapshots", squared);
   describe(file.write("energy_share", shares), "share of the fluctuations' energy in training", "1");
+  describe(file.write("energy_error", basis.sampling_errors(field.training())),
+           "relative standard error of the energy, North's rule of thumb", "1");
   describe(file.write("coefficients", io::tensor_of(basis.coefficients.a.data(), {basis.coefficients.rows, modes})),
            "coefficients of the modes", unit);
   describe(file.write("squared_norm", basis.squared), "weighted sum of squared fluctuations of a snapshot", squared);
@@ -92,8 +99,17 @@ void attach_dimensions(io::File& file, const Field& field) {
   std::vector<std::string> modes = axes;
   modes.insert(modes.begin(), "mode");
   for (const char* name : {"mean", "residual_rms"}) file.attach_scales(name, axes);
-  for (const char* name : {"energy", "energy_share"}) file.attach_scales(name, {"mode"});
+  for (const char* name : {"energy", "energy_share", "energy_error"}) file.attach_scales(name, {"mode"});
   file.attach_scales("modes", modes);
+  for (const char* name : {"trend", "norm"})
+    if (file.exists(name)) file.attach_scales(name, axes);
+  if (file.exists("climatology")) {
+    std::vector<std::int32_t> terms;
+    for (int k = 0; k < 2 * field.anomalies().harmonics; ++k) terms.push_back(k + 1);
+    describe(file.write("year_term", terms), "cosine and sine of each harmonic in turn", "1");
+    modes.front() = "year_term";
+    file.attach_scales("climatology", modes);
+  }
   file.attach_scales("coefficients", {"time", "mode"});
   file.attach_scales("squared_norm", {"time"});
 }
@@ -112,15 +128,47 @@ void write_map(io::File& file, const std::string& name, const std::vector<double
   array.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
 }
 
+/// Maps (rows, axes...), row after row through rank 0.
+void write_maps(std::optional<io::File>& file, const std::string& name, const Matrix& rows, const Basis& basis,
+                const Field& field, const std::string& long_name, const Comm& comm) {
+  io::on_root(comm, [&] {
+    std::vector<std::int64_t> shape = field.spatial_shape();
+    shape.insert(shape.begin(), rows.rows);
+    auto array = file->allocate(name, DType::f64, shape);
+    describe(array, long_name, name == "modes" ? "1" : field.first_file().unit());
+    array.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
+  });
+  for (std::int64_t k = 0; k < rows.rows; ++k) {
+    const auto map = spread(basis.index, rows.row(k), field.cells(), comm);
+    io::on_root(comm, [&] {
+      TensorRef t = map_of(map, field);
+      std::vector<std::int64_t> start(static_cast<std::size_t>(t.rank) + 1, 0);
+      start[0] = k;
+      for (int i = t.rank++; i > 0; --i) {
+        t.shape[i] = t.shape[i - 1];
+        t.stride[i] = t.stride[i - 1];
+      }
+      t.shape[0] = 1;
+      t.stride[0] = field.cells();
+      file->dataset(name).write_block(start, t);
+    });
+  }
+}
+
 }  // namespace
 
 void write_pod_file(const std::string& path, const Field& field, const Basis& basis, const std::string& weights,
                     const Context& context) {
   const Comm& comm = context.comm;
   auto rest = basis.rest;
-  for (double& x : rest) x = std::sqrt(x);
+  for (std::size_t i = 0; i < rest.size(); ++i)
+    rest[i] = std::sqrt(rest[i]) * (basis.norm.empty() ? 1.0 : basis.norm[i]);
   const auto mean = spread(basis.index, basis.mean.data(), field.cells(), comm);
   const auto residual = spread(basis.index, rest.data(), field.cells(), comm);
+  const bool detrended = field.anomalies().detrend, standardised = field.anomalies().standardise;
+  std::vector<double> trend, norm;
+  if (detrended) trend = spread(basis.index, basis.trend.data(), field.cells(), comm);
+  if (standardised) norm = spread(basis.index, basis.norm.data(), field.cells(), comm);
   std::optional<io::AtomicFile> whole;
   std::optional<io::File> file;
   io::on_root(comm, [&] {
@@ -130,27 +178,18 @@ void write_pod_file(const std::string& path, const Field& field, const Basis& ba
     fill_series(*file, field, basis);
     write_map(*file, "mean", mean, field, "mean over training snapshots");
     write_map(*file, "residual_rms", residual, field, "root mean square of what the modes leave out in training");
-    std::vector<std::int64_t> shape = field.spatial_shape();
-    shape.insert(shape.begin(), basis.modes.rows);
-    auto modes = file->allocate("modes", DType::f64, shape);
-    describe(modes, "modes, orthonormal in the weighted sum over cells", "1");
-    modes.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
+    if (detrended) {
+      write_map(*file, "trend", trend, field, "linear trend that was taken off, per day");
+      file->dataset("trend").set_attribute("zero_on_day", field.trend_from());
+    }
+    if (standardised) write_map(*file, "norm", norm, field, "standard deviation of the anomalies, which divides them");
     io::write_provenance(*file, io::provenance_of(context));
   });
-  for (std::int64_t k = 0; k < basis.modes.rows; ++k) {
-    const auto mode = spread(basis.index, basis.modes.row(k), field.cells(), comm);
-    io::on_root(comm, [&] {
-      TensorRef t = map_of(mode, field);
-      std::vector<std::int64_t> start(static_cast<std::size_t>(t.rank) + 1, 0);
-      start[0] = k;
-      for (int i = t.rank++; i > 0; --i) {
-        t.shape[i] = t.shape[i - 1];
-        t.stride[i] = t.stride[i - 1];
-      }
-      t.shape[0] = 1;
-      t.stride[0] = field.cells();
-      file->dataset("modes").write_block(start, t);
-    });
+  write_maps(file, "modes", basis.modes, basis, field, "modes, orthonormal in the weighted sum over cells", comm);
+  if (basis.year.rows > 0) {
+    write_maps(file, "climatology", basis.year, basis, field,
+               "cosines and sines of the year that were taken off, by harmonic", comm);
+    io::on_root(comm, [&] { file->dataset("climatology").set_attribute("period", field.period()); });
   }
   io::on_root(comm, [&] {
     attach_dimensions(*file, field);

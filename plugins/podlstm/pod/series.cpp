@@ -7,6 +7,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/cf/calendar.hpp"
 #include "core/io/cf/decoding.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/model_seal.hpp"
@@ -148,6 +149,43 @@ double Series::spacing() const {
   if (steps.empty()) return 0.0;
   std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
   return steps[steps.size() / 2];
+}
+
+Stretch Series::last(std::int64_t n) const {
+  Stretch out{Matrix(n, modes()), {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t t = train.times() + test.times() - n + i;
+    const Stretch& part = t < train.times() ? train : test;
+    const std::int64_t row = t < train.times() ? t : t - train.times();
+    std::copy_n(part.a.row(row), modes(), out.a.row(i));
+    out.days.push_back(part.days[static_cast<std::size_t>(row)]);
+  }
+  return out;
+}
+
+std::vector<double> Series::next_days(std::int64_t n) const {
+  const std::int64_t looked = std::min<std::int64_t>(13, train.times() + test.times());
+  const auto days = last(looked).days;
+  const auto date = [&](double day) {
+    return io::cf::date_of(time_unit.day + static_cast<std::int64_t>(std::floor(day)), time_unit.calendar);
+  };
+  bool monthly = time_unit.has_date() && looked > 2;
+  for (std::size_t k = 1; monthly && k < days.size(); ++k)
+    monthly =
+        date(days[k]).day == date(days.front()).day && days[k] - days[k - 1] < 32.0 && days[k] - days[k - 1] > 27.0;
+  std::vector<double> out;
+  const double end = days.back();
+  auto next = date(end);
+  for (std::int64_t k = 1; k <= n; ++k) {
+    if (monthly && next.day <= 28) {
+      if (++next.month > 12) next.month = 1, ++next.year;
+      const auto day = io::cf::day_number(next, time_unit.calendar) - time_unit.day;
+      out.push_back(static_cast<double>(day) + end - std::floor(end));
+    } else {
+      out.push_back(end + static_cast<double>(k) * spacing());
+    }
+  }
+  return out;
 }
 
 std::string coarse_times(const Series& series, double period) {

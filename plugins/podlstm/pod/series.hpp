@@ -39,6 +39,10 @@ struct Series {
   std::vector<double> left_out;  ///< of each test time: weighted sum of squares that the modes leave out; may be empty
   std::int64_t modes() const { return train.a.cols; }
   double spacing() const;  ///< days between two times, the median; 0 of a single time
+  /// The last `n` times, of training and test years together.
+  Stretch last(std::int64_t n) const;
+  /// Days of the next `n` times: by months of the calendar where the last ones are of that kind, else by spacing().
+  std::vector<double> next_days(std::int64_t n) const;
 };
 
 /// Collective: rank 0 reads, all have it. InputError: arrays missing, NaN, times that do not increase.

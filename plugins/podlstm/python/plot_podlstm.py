@@ -2,7 +2,7 @@
 """Pictures of a run of the plugin podlstm, or of one of its stages: plot_podlstm.py RUN [FOLDER OF A SEARCH...]
 
 Writes PNG files into RUN: modes.png (maps and coefficients), scores.png (R2 of all methods by lead), forecast.png (forecast beside
-truth), error_map_<lead>.png (root mean square error of the last method on the grid), reward.png (rewards over the search's time; further
+truth), ahead.png and ahead_maps.png (beyond the last date), error_map_<lead>.png (root mean square error of the last method on the grid), reward.png (rewards over the search's time; further
 folders are drawn beside it) and network.png (the best network's layers and skip connections). Needs numpy, h5py, matplotlib.
 """
 import csv
@@ -83,13 +83,13 @@ def is_map(path):
 
 
 class Grid:
-    """Coordinates of the maps of a pod.h5, so that north is above and east is right however the file has them."""
+    """Coordinates of the maps of a pod.h5 or ahead.nc, so that north is above and east is right however the file has them."""
 
-    def __init__(self, path):
+    def __init__(self, path, array="modes"):
         file = cambium_cf.open(path)
-        names = file["modes"].dims[1:] if "modes" in file.variables else ()
+        names = file[array].dims[1:] if array in file.variables else ()
         with h5py.File(path) as h5:
-            shape = h5["modes"].shape[1:]
+            shape = h5[array].shape[1:]
         found = [file.coordinate(name) for name in names] or [None, None]
         self.values = [self.rising(v, n) for v, n in zip(found, shape)]
         self.label = [file.label(name) if v is not None else f"{what} of the grid" for name, v, what in zip(names or ("", ""), found, ("row", "column"))]
@@ -159,10 +159,13 @@ def forecast_figure(path):
     with h5py.File(path) as file:
         truth, name = file["truth"][()], best_of(file)
         forecast = file["forecast"][name][()]
+        interval = [file[bound][:, -1] for bound in ("lower", "upper")] if "lower" in file else None
     leads, modes = truth.shape[1:]
     issued, label = times_of(path, "issued")
     figure, axes = plt.subplots(modes, 1, figsize=(9.6, 1.7 * modes), squeeze=False, sharex=True, layout="constrained")
     for k in range(modes):
+        if interval:
+            axes[k][0].fill_between(issued, interval[0][:, k], interval[1][:, k], color=COLOURS[0], alpha=0.25, lw=0, label="90 % interval of the ensemble")
         axes[k][0].plot(issued, truth[:, -1, k], color="black", lw=1.0, label="truth")
         axes[k][0].plot(issued, forecast[:, -1, k], color=COLOURS[1], lw=1.2, label=f"{name.strip()}, lead {leads}")
         axes[k][0].set(ylabel=f"mode {k + 1}")
@@ -185,6 +188,56 @@ def error_map_figure(path, pod, lead):
     figure.colorbar(grid.draw(axis, size, cmap=SEQUENTIAL), label="RMSE within the modes", pad=0.02)
     axis.set(title=f"{name.strip()}, lead {lead + 1}", xlabel=grid.label[1], ylabel=grid.label[0])
     return figure
+
+
+def map_name(path):
+    """The forecast field of an ahead.nc; None where it has coefficients alone."""
+    with h5py.File(path) as file:
+        return next((name for name in file if name + "_spread" in file and len(file[name].shape) == 3), None)
+
+
+@styled
+def ahead_figure(path):
+    """Forecast and spread on the grid at the first and last lead, by their dates; members and 90 % interval where there is no map."""
+    name = map_name(path)
+    when, _ = times_of(path, "valid_time")
+    dates = [str(t)[:10] for t in when]
+    if name is None:
+        return fan_figure(path)
+    grid = Grid(path, name)
+    with h5py.File(path) as file:
+        maps, spread, unit = file[name][()], file[name + "_spread"][()], cambium_cf.attribute(file[name], "units")
+    leads = sorted({0, len(maps) - 1})
+    figure, axes = plt.subplots(len(leads), 2, figsize=(11, 2.9 * len(leads)), squeeze=False, layout="constrained")
+    for row, h in zip(axes, leads):
+        for axis, values, every, word in ((row[0], maps[h], maps, "forecast"), (row[1], spread[h], spread, "standard deviation")):
+            image = grid.draw(axis, values, cmap=SEQUENTIAL, vmin=np.nanmin(every), vmax=np.nanmax(every))
+            figure.colorbar(image, ax=axis, pad=0.02, label=f"{name} ({unit})")
+            axis.set(title=f"{word} for {dates[h]}, lead {h + 1}", xlabel=grid.label[1], ylabel=grid.label[0])
+    return figure
+
+
+@styled
+def fan_figure(path):
+    """Ensemble of every mode's coefficient, or of every index, beyond the last date."""
+    when, label = times_of(path, "valid_time")
+    with h5py.File(path) as file:
+        panels = {f"mode {k + 1}": file["coefficients"][:, :, k] for k in range(file["coefficients"].shape[2])}
+        panels |= {name: array[()] for name, array in file.items() if isinstance(array, h5py.Dataset) and array.ndim == 2}
+    figure, axes = plt.subplots(len(panels), 1, figsize=(8.2, 1.8 * len(panels)), squeeze=False, sharex=True, layout="constrained")
+    for axis, (name, members) in zip(axes[:, 0], panels.items()):
+        low, middle, high = np.quantile(members, [0.05, 0.5, 0.95], axis=0)
+        axis.fill_between(when, low, high, color=COLOURS[0], alpha=0.25, lw=0, label="90 % interval")
+        axis.plot(when, middle, color=COLOURS[0], marker="o", ms=3, label="median")
+        axis.set(ylabel=name)
+    legend(axes[0][0])
+    axes[-1][0].set(xlabel=label)
+    return figure
+
+
+def draw_ahead(target, path):
+    pictures = [save(fan_figure(path), target, "ahead.png")]
+    return pictures + [save(ahead_figure(path), target, "ahead_maps.png")] if map_name(path) else pictures
 
 
 def draw_forecast(target, path, pod):
@@ -253,6 +306,7 @@ def draw(run, target, more=()):
     """Paths of the pictures of a run, or of the folder of one stage, written into `target`; `more` are further folders of searches."""
     pod, journal = newest(run, "pod.h5"), newest(run, "journal.h5")
     scores, forecast = newest(run, "scores.csv"), newest(run, "forecast.h5")
+    ahead = newest(run, "ahead.nc")
     pictures = []
     if pod:
         pictures += draw_modes(target, pod)
@@ -260,6 +314,8 @@ def draw(run, target, more=()):
         pictures += draw_scores(target, scores)
     if forecast:
         pictures += draw_forecast(target, forecast, pod)
+    if ahead:
+        pictures += draw_ahead(target, ahead)
     if journal:
         pictures += draw_reward(target, [journal.parent, *more])
         pictures += draw_network(target, journal.parent)

@@ -2,15 +2,26 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/podlstm/forecast/options.hpp"
+#include "plugins/podlstm/tasks/probabilistic.hpp"
 
 namespace cambium::podlstm {
 
-/// The stage `forecast`: linear baselines, and networks that a search has stored, on the test years, in one table.
+/// What validation chose of the linear methods.
+struct LinearChoice {
+  double last_ridge = 0.1;
+  std::optional<LimChoice> lim;
+};
+
+/// The stage `forecast`: linear baselines, a linear inverse model as an ensemble, and networks that a search has
+/// stored, on the test years, in one table; and forecasts beyond the last date.
 class ForecastTask : public Task, public Checked {
  public:
   struct Params {
     ForecastOptions common;
     std::string ensemble;
+    std::optional<ResidualKeys> residual;
+    std::int64_t members = 100, ahead = 0;
+    std::vector<IndexKeys> index;
     static void describe(deck::Describe<Params>& d);
   };
   ForecastTask(const Params& params, Context&) : params_(params) {}
@@ -19,20 +30,32 @@ class ForecastTask : public Task, public Checked {
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;
-  std::vector<std::string> files() const override { return {"scores.csv", "forecast.h5"}; }
+  std::vector<Result> results() const override { return results_; }
+  std::vector<std::string> files() const override { return files_; }
 
  private:
   TableRow ensemble_row(const Series& series, Context& context) const;
+  void require_ahead() const;
+  void judge(const Series& series, const LinearChoice& linear, const ProbabilisticForecast* probabilistic,
+             const std::vector<BoxMean>& indices, Context& context);
+  void add_results(const std::vector<TableRow>& rows, const std::vector<Comparison>& comparisons);
   Params params_;
   Work work_;
+  std::vector<Result> results_;
+  std::vector<std::string> files_;
 };
 
 /// For `cambium check`: the series, read, where no earlier stage has to write it first. InputError when windows do not
 /// fit in it, or nothing is left to validate.
-std::optional<Series> look_at_series(const ForecastOptions& options, Check& check);
+/// `judged`: there must be test years.
+std::optional<Series> look_at_series(const ForecastOptions& options, Check& check, bool judged = true);
+
+/// Chooses by the blocked protocol and says what; no test year is looked at.
+LinearChoice choose_linear_methods(const ForecastOptions& options, const Series& series, Context& context);
 
 /// The linear forecasts that every network has to beat, one row each.
-std::vector<TableRow> baseline_rows(const ForecastOptions& options, const Series& series, Context& context);
+std::vector<TableRow> baseline_rows(const ForecastOptions& options, const Series& series, const LinearChoice& choice,
+                                    Context& context);
 
 /// Writes scores.csv and forecast.h5 (truth, forecasts of every method by window, lead and mode) into the run directory
 /// on rank 0 and shows the table. Collective.

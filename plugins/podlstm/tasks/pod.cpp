@@ -22,6 +22,7 @@ void PodTask::Params::describe(deck::Describe<Params>& d) {
   d("weights", &Params::weights, "weight of a cell in sums over space")
       .options({{"none", AreaWeights::none}, {"cos_latitude", AreaWeights::cos_latitude}})
       .def(AreaWeights::none);
+  d("anomalies", &Params::anomalies, "what is taken off each cell besides its mean before the modes are computed");
   d("method", &Params::method,
     "algorithm of the modes: Gram matrix of all snapshots, or randomized subspace iteration, which needs no such "
     "matrix")
@@ -62,6 +63,7 @@ void PodTask::examine(Check& check) {
                                    check.context());
   });
   Field& opened = *made;
+  deck::about_key("pod.anomalies", "anomalies", [&] { opened.take_off(params_.anomalies); });
   require_snapshots(params_.modes, opened);
   const auto ranks = check.context().comm.size();
   const auto share =
@@ -77,18 +79,25 @@ void PodTask::report(const Field& field, const Basis& basis, double seconds, Con
   const Comm& comm = context.comm;
   const double read = static_cast<double>(comm.sum(field.bytes_read()));
   const double block = comm.max(static_cast<double>(field.largest_block()));
-  const std::string unit = field.first_file().unit().empty() ? "1" : field.first_file().unit();
+  const bool plain = field.first_file().unit().empty() || params_.anomalies.standardise;
+  const std::string unit = plain ? "1" : field.first_file().unit();
   auto& log = context.log;
-  log.info(fmt::format("pod of {}: {} training and {} projected snapshots, {} of {} cells ({} left out)", field.array(),
-                       field.training(), field.snapshots() - field.training(), basis.cells, field.cells(),
-                       field.cells() - basis.cells));
-  log.info("  mode        energy    share %   together %");
+  log.info(fmt::format("pod (EOFs) of {}: {} training and {} projected snapshots, {} of {} cells ({} left out)",
+                       field.array(), field.training(), field.snapshots() - field.training(), basis.cells,
+                       field.cells(), field.cells() - basis.cells));
+  log.info("  mode        energy    share %   together %    North +- %");
   double together = 0.0;
+  const auto error = basis.sampling_errors(field.training());
+  std::string mixed;
   for (std::size_t k = 0; k < basis.energy.size(); ++k) {
-    together += basis.energy[k] / basis.total_energy;
-    log.info(fmt::format("{:6}{:15.6e}{:10.3f}{:12.3f}", k + 1, basis.energy[k],
-                         100.0 * basis.energy[k] / basis.total_energy, 100.0 * together));
+    const double share = 100.0 * basis.energy[k] / basis.total_energy;
+    together += share;
+    log.info(
+        fmt::format("{:6}{:15.6e}{:10.3f}{:12.3f}{:14.3f}", k + 1, basis.energy[k], share, together, share * error[k]));
+    if (k > 0 && basis.energy[k - 1] - basis.energy[k] < basis.energy[k - 1] * error[k - 1])
+      mixed += fmt::format("{}{} and {}", mixed.empty() ? "" : ", ", k, k + 1);
   }
+  if (!mixed.empty()) log.info("not separated by North's rule of thumb, so their patterns may mix: modes " + mixed);
   log.info(fmt::format("left out by the modes: {:.4g} {} in training{}", basis.truncation(0, field.training()), unit,
                        field.training() < field.snapshots()
                            ? fmt::format(", {:.4g} {} in the projected snapshots",
@@ -115,6 +124,7 @@ Task::Outcome PodTask::run(Context& context) {
         "times are in '{}': a month is taken as {:.2f} days, a twelfth of the calendar's mean year, as UDUNITS does; "
         "CDO takes calendar months",
         unit.text, io::cf::days_per_year(unit.calendar) / 12.0));
+  deck::about_key("pod.anomalies", "anomalies", [&] { field.take_off(params_.anomalies); });
   const BasisOptions options{params_.modes, params_.method, params_.oversampling, params_.passes, params_.tolerance};
   const Basis basis = compute_basis(field, options, context);
   const auto path = (std::filesystem::path(context.run_directory) / "pod.h5").string();

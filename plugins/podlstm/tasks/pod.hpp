@@ -16,6 +16,7 @@ class PodTask : public Task, public Checked {
     std::int64_t modes = 5;
     std::optional<std::int64_t> training;
     AreaWeights weights = AreaWeights::none;
+    AnomalyKeys anomalies;
     PodMethod method = PodMethod::snapshots;
     std::int64_t oversampling = 10;
     int passes = 40;

@@ -96,8 +96,9 @@ class FinalTable {
     context_.log.info(
         fmt::format("chosen by validation and recorded: {} networks x {} seeds, {:.0f} % harmonics + ridge, R2 {:.4f}",
                     found_.genomes.size(), p_.ensemble.seeds, 100.0 * selection.linear_share, selection.validation));
+    const auto linear = choose_linear_methods(p_.data, series_, context_);
     count_test_evaluation(selection);
-    std::vector<TableRow> rows = baseline_rows(p_.data, series_, context_);
+    std::vector<TableRow> rows = baseline_rows(p_.data, series_, linear, context_);
     forecast_test(rows, selection);
     selection.test = rows.back().test.r2;
     io::on_root(context_.comm, [&] { journal_->select(selection); });

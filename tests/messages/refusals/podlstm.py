@@ -166,6 +166,23 @@ says("period: '12' is 12 days, but the series has a time every 7 days, and a cyc
 says("period: 'long' is no length of time; give days or a unit, such as '365.2425 days', '12 samples' or '1 year'", S + "period=long", **F)
 says("var_order: 6 times back do not fit a window of 4; lower it", S + "var_order=6", **F)
 
+# Forecasts with spread, ahead, and of indices
+A = "stages[0].forecast."
+says("ahead: 9 times, but forecasts are validated over 4 only; raise data.horizon or lower ahead", A + "ahead=9", **F)
+says("members: a spread takes two members at least; give more, or 0 for no ensemble", A + "members=1", **F, command="check")
+says("members: 0, but ahead, index and residual are of an ensemble; give members: 100", A + "members=0", A + "ahead=2", **F, command="check")
+says("lat and lon: give two bounds each, such as lat: [-5, 5], lon: [190, 240]", A + "index=[{name: nino34, lat: [0], lon: [190, 240]}]", **F,
+     command="check")
+says("lat: give the southern bound first", A + "index=[{name: nino34, lat: [5, -5], lon: [190, 240]}]", **F, command="check")
+says("'s.h5' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` wrote",
+     A + "index=[{name: nino34, lat: [-5, 5], lon: [190, 240]}]", **F)
+table.file("growing.h5", series(coefficients=[[math.exp(0.3 * t) + 0.01 * math.sin(t * t), math.exp(0.3 * t) + t] for t in range(80)]))
+says("ahead, index and residual take a linear inverse model, but this series gives none; give other lags or larger ridges in data.lim, or a longer "
+     "training series", A + "ahead=2", S + "series.file=growing.h5", S + "period=1e5 days", **F)
+says("years: give the first and the last year, such as [1982, 1989]", P + "anomalies.years=[1982]", command="check")
+says("anomalies: 4 snapshots of the climatology are too few for 7 coefficients; give other years, fewer harmonics or more snapshots",
+     P + "anomalies.harmonics=3")
+
 # Networks and searches
 says("stacked_lstm needs the fields 'window' (past, features) and 'target' (future, modes); give a dataset of type hdf5 that has both",
      T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml")

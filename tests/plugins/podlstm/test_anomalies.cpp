@@ -1,0 +1,180 @@
+// Climatology, trend and standard deviation taken off a field and put back; sampling errors of energies; means over
+// boxes.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/random.hpp"
+#include "plugins/podlstm/pod/basis.hpp"
+#include "plugins/podlstm/pod/pod_file.hpp"
+#include "plugins/podlstm/pod/pod_maps.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/podlstm/stage.hpp"
+
+using namespace cambium;
+using namespace cambium::podlstm;
+
+namespace {
+
+constexpr int n_time = 36, n_lat = 4, n_lon = 6, cells = n_lat * n_lon, training = 30;
+
+double lat(int c) { return 60.0 - 40.0 * (c / n_lon); }  // from the north
+double lon(int c) { return 60.0 * (c % n_lon); }
+
+/// Two patterns with noise-free coefficients, a year's wave and a trend in every cell, months from 2001-01-15; one cell
+/// of land.
+double value(int t, int c) {
+  const double month = t, year = 2.0 * M_PI * (14.0 + 30.436875 * t) / 365.2425;
+  return c == 8 ? std::nan("")
+                : 10.0 + 0.3 * c + (2.0 + 0.1 * c) * std::cos(year) - 0.5 * std::sin(2.0 * year) + 0.02 * c * month +
+                      3.0 * std::sin(0.9 * c) * std::cos(1.3 * month) + std::cos(0.4 * c) * std::sin(2.1 * month + 1.0);
+}
+
+std::string write(Stage& stage) {
+  const auto path = stage.file("field.h5");
+  if (stage.comm.root())
+    io::write_h5_atomically(path, [&](io::File& f) {
+      std::vector<double> q, latitudes, longitudes, time;
+      for (int t = 0; t < n_time; ++t) {
+        time.push_back(14.0 + 30.436875 * t);
+        for (int c = 0; c < cells; ++c) q.push_back(value(t, c));
+      }
+      for (int i = 0; i < n_lat; ++i) latitudes.push_back(lat(i * n_lon));
+      for (int j = 0; j < n_lon; ++j) longitudes.push_back(lon(j));
+      f.write("sst", io::tensor_of(q.data(), {n_time, n_lat, n_lon})).set_attribute("units", "degC");
+      f.write("lat", latitudes).set_attribute("units", "degrees_north");
+      f.write("lon", longitudes).set_attribute("units", "degrees_east");
+      f.write("time", time).set_attribute("units", "days since 2001-01-01");
+      f.attach_scales("sst", {"time", "lat", "lon"});
+    });
+  stage.comm.barrier();
+  return path;
+}
+
+FieldParams params_of(const std::string& path) {
+  FieldParams p;
+  p.files = {path};
+  p.array = "sst";
+  p.missing = Missing::land;
+  return p;
+}
+
+std::string says(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("what was taken off comes back from modes, climatology, trend and norm", "[anomalies]") {
+  Stage stage;
+  const auto path = write(stage);
+  const std::vector<AnomalyKeys> all = {
+      {}, {2, {}, false, false}, {2, {}, true, true}, {0, {}, true, false}, {1, {2002, 2003}, false, true}};
+  for (const auto& keys : all) {
+    Field field(params_of(path), AreaWeights::cos_latitude, training, 1e9, stage.context);
+    field.take_off(keys);
+    const std::int64_t modes = keys.harmonics == 2 && keys.detrend ? 2 : 6;
+    const Basis basis = compute_basis(field, {modes, PodMethod::snapshots, 10, 60, 1e-11}, stage.context);
+    const auto file = stage.file("pod.h5");
+    write_pod_file(file, field, basis, "cos_latitude", stage.context);
+    stage.comm.barrier();
+    const PodMaps maps = PodMaps::read(file, modes);
+    CHECK(maps.array == "sst");
+    CHECK(maps.unit == "degC");
+    REQUIRE(maps.axes.size() == 2);
+    for (int t : {0, 17, n_time - 1}) {
+      const auto map = maps.field(basis.coefficients.row(t), field.day(t));
+      for (int c = 0; c < cells; ++c) {
+        if (c == 8)
+          CHECK(std::isnan(map[static_cast<std::size_t>(c)]));
+        else
+          CHECK(map[static_cast<std::size_t>(c)] == Approx(value(t, c)).margin(1e-8));
+      }
+    }
+    if (keys.harmonics == 2 && keys.detrend) {  // what is left are the two patterns: two modes have it all
+      double energy = 0.0;
+      for (double e : basis.energy) energy += e;
+      CHECK(energy / basis.total_energy > 1.0 - 1e-9);
+    }
+    if (keys.standardise) {  // every cell of the anomalies has variance 1 in training, so with its weight the mean is 1
+      CHECK(basis.total_energy / (training * basis.weight) == Approx(1.0).margin(keys.years.empty() ? 1e-9 : 0.5));
+    }
+    // Box across Greenwich: longitudes 300 and 0, latitudes 20 and -20 of which cell (20, 120) is land elsewhere.
+    const BoxMean box = BoxMean::of(maps, "gulf", {-30.0, 30.0}, {290.0, 10.0});
+    for (int t : {3, n_time - 1}) {
+      double sum = 0.0, weight = 0.0;
+      for (int c = 0; c < cells; ++c)
+        if (std::abs(lat(c)) < 30.0 && (lon(c) == 300.0 || lon(c) == 0.0)) {
+          sum += std::cos(lat(c) * M_PI / 180.0) * value(t, c);
+          weight += std::cos(lat(c) * M_PI / 180.0);
+        }
+      CHECK(box.of(basis.coefficients.row(t), field.day(t)) == Approx(sum / weight).margin(1e-8));
+    }
+    CHECK(says([&] {
+            BoxMean::of(maps, "land", {10.0, 30.0}, {100.0, 140.0});
+          }) == "index 'land': no cell with a value between latitudes 10 and 30, longitudes 100 and 140");
+    CHECK(says([&] { PodMaps::read(file, 9); }) ==
+          fmt::format("'{}' has {} modes, but the series has 9; take both from one file", file, modes));
+    PodMaps cut = maps;
+    cut.residual_rms.pop_back();
+    CHECK(says([&] { cut.require_whole("pod.h5"); }) ==
+          "modes, mean and axes of 'pod.h5' do not fit one another; make it again");
+    PodMaps still = maps;
+    still.axes.front().standard_name = "height";
+    CHECK(says([&] {
+            BoxMean::of(still, "nino34", {-5.0, 5.0}, {190.0, 240.0});
+          }) == "index 'nino34': the modes have no axes of latitude and longitude");
+  }
+}
+
+TEST_CASE("errors of energies are those of independent snapshots", "[anomalies]") {
+  Basis basis;
+  basis.coefficients = Matrix(20000, 2);
+  double x = 0.0;
+  for (std::int64_t t = 0; t < basis.coefficients.rows; ++t) {
+    basis.coefficients(t, 0) = Random4(3, Stream::test, 1, static_cast<std::uint64_t>(t)).normal(0);
+    x = 0.9 * x + Random4(3, Stream::test, 2, static_cast<std::uint64_t>(t)).normal(0);
+    basis.coefficients(t, 1) = x;
+  }
+  const auto error = basis.sampling_errors(20000);
+  CHECK(error[0] == Approx(std::sqrt(2.0 / 20000.0)).epsilon(0.02));
+  CHECK(error[1] == Approx(std::sqrt(2.0 / 20000.0 * (1.0 + 0.81) / (1.0 - 0.81))).epsilon(0.1));
+}
+
+TEST_CASE("climatologies that cannot be made", "[messages]") {
+  Stage stage;
+  const auto path = write(stage);
+  Field field(params_of(path), AreaWeights::none, training, 1e9, stage.context);
+  CHECK(
+      says([&] {
+        field.take_off({3, {1990, 1999}, false, false});
+      }) ==
+      "anomalies: 0 snapshots of the climatology are too few for 7 coefficients; give other years, fewer harmonics or "
+      "more snapshots");
+  if (stage.comm.root())
+    io::write_h5_atomically(stage.file("undated.h5"), [&](io::File& f) {
+      std::vector<double> q(40), time;
+      for (int t = 0; t < 10; ++t) time.push_back(t);
+      for (std::size_t i = 0; i < q.size(); ++i) q[i] = std::sin(static_cast<double>(i * i));
+      f.write("sst", io::tensor_of(q.data(), {10, 4}));
+      f.write("time", time).set_attribute("units", "days");
+    });
+  stage.comm.barrier();
+  Field undated(params_of(stage.file("undated.h5")), AreaWeights::none, 10, 1e9, stage.context);
+  CHECK(says([&] {
+          undated.take_off({0, {1990, 1999}, false, false});
+        }) == "years: the times of the field are no dates; leave years out");
+  CHECK(
+      says([&] { PodMaps::read(stage.file("undated.h5"), 1); })
+          .find(
+              "' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` "
+              "wrote") != std::string::npos);
+}
