@@ -13,6 +13,7 @@ namespace cambium {
 struct Deviation {
   double force_max = 0.0, force_min = 0.0, force_mean = 0.0;    ///< eV/Å, over atoms: |standard deviation of F_i|
   double virial_max = 0.0, virial_min = 0.0, virial_rms = 0.0;  ///< eV/atom, over the nine components
+  double force_bound = 0.0;  ///< eV/Å: error that the force of the atom with force_max is bounded by; calibrated ones
 };
 
 /// Several models of one potential that are evaluated together, and what their disagreement says.
@@ -26,6 +27,8 @@ class Committee {
   virtual void measure(std::span<double> values) const = 0;
   /// For all evaluations of the run.
   virtual std::vector<Result> results() const = 0;
+  /// True when deviation().force_bound is a bound of the error, by a calibration on held-out frames.
+  virtual bool calibrated() const { return false; }
   /// For the last compute() that was asked for totals.
   virtual const Deviation& deviation() const = 0;
 };

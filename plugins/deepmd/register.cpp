@@ -4,6 +4,8 @@
 #include "plugins/deepmd/datasets/extxyz.hpp"
 #include "plugins/deepmd/networks/deep_potential.hpp"
 #include "plugins/deepmd/potentials/deep_potential.hpp"
+#include "plugins/deepmd/tasks/calibrate.hpp"
+#include "plugins/deepmd/tasks/compare.hpp"
 #include "plugins/deepmd/tasks/label.hpp"
 #include "plugins/deepmd/tasks/test.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
@@ -17,6 +19,10 @@ void register_types(Registry& registry) {
       .synonyms({"labels", "sample", "single_point", "relabel"});
   registry.add<TestStage>("test", "errors of a Deep Potential on labelled data, and tables for parity plots")
       .synonyms({"dp_test", "parity"});
+  registry.add<Calibrate>("calibrate", "force error that the deviation of a committee means, from held-out frames")
+      .synonyms({"conformal", "uncertainty", "calibration"});
+  registry.add<Compare>("compare", "force errors of several potentials on labelled frames, some of them fitted first")
+      .synonyms({"benchmark", "fit"});
   registry.add<DeepmdNpy>("deepmd_npy", "labelled configurations in DeePMD-kit's folders of .npy files")
       .synonyms({"npy", "numpy", "deepmd", "dpdata", "raw"});
   registry.add<ExtxyzSet>("extxyz", "labelled configurations in extended XYZ files")

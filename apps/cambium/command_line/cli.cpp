@@ -23,6 +23,7 @@
 #include "core/parallel/emulated_network.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/run/failure.hpp"
+#include "core/run/rounds.hpp"
 #include "core/run/simulate.hpp"
 #ifdef CAMBIUM_WITH_TRAINING
 #include "apps/cambium/command_line/predict_command.hpp"
@@ -356,6 +357,8 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
     registry.set_plugin("core");
     registry.add<Simulate>("simulate", "advance a physics in time")
         .synonyms({"md", "dynamics", "simulation", "evolve", "integrate"});
+    registry.add<Rounds>("loop", "stages repeated in rounds until a result reaches its target")
+        .synonyms({"repeat", "rounds", "iterate", "active_learning", "dpgen", "distil"});
     add_core_writers(registry);
     for (auto& command : compress_commands()) registry.add_command(std::move(command));
     register_plugins(registry);

@@ -46,11 +46,22 @@ DeepPotential::DeepPotential(const Params& params, Context& context) : params_(p
     cutoff_ = std::max(cutoff_, members_.back().engine->model().rcut);
   }
   min_distance_ = params.min_distance.value_or(members_[0].engine->model().min_distance);
+  load_calibration(paths, context);
+}
+
+/// Nothing in a dry run whose earlier stage makes the file.
+void DeepPotential::load_calibration(const std::vector<std::string>& models, const Context& context) {
+  if (params_.calibration.empty() || is_still_to_come(params_.calibration, context)) return;
+  deck::about_key("deep_potential.calibration", "calibration", [&] {
+    calibration_ = Calibration::load(params_.calibration);
+    calibration_->require_models(models, params_.calibration);
+  });
 }
 
 void DeepPotential::examine(Check& check) {
   constexpr double seconds_per_atom = 1e-3;
   check.effort(seconds_per_atom);
+  check.require_written_by("calibration", params_.calibration, {{Origin::stage, "calibrate"}});
   std::vector<std::string> paths = {params_.model};
   paths.insert(paths.end(), params_.committee.begin(), params_.committee.end());
   for (std::size_t k = 0; k < paths.size(); ++k) {
@@ -135,6 +146,8 @@ void DeepPotential::compute_committee(const Particles& particles, const Neighbor
   }
   deviation_ = model_deviation(forces, std::move(virials), particles.nlocal, particles.nglobal, context.comm);
   largest_deviation_ = std::max(largest_deviation_, deviation_.force_max);
+  if (calibration_) deviation_.force_bound = calibration_->curve(deviation_.force_max);
+  largest_bound_ = std::max(largest_bound_, deviation_.force_bound);
   deviation_sum_ += deviation_.force_mean;
   ++deviations_;
 }
@@ -144,6 +157,8 @@ std::vector<Observable> DeepPotential::observables() const {
   if (params_.committee.empty()) return out;
   for (const DeviationColumn& c : deviation_columns)
     out.push_back({c.name, c.unit, c.doc, std::string_view(c.name) == "max_devi_f"});
+  if (!params_.calibration.empty())
+    out.push_back({"max_bound_f", "eV/angstrom", "calibrated bound of the force error at max_devi_f", true});
   return out;
 }
 
@@ -151,22 +166,32 @@ void DeepPotential::measure(std::span<double> values) const {
   if (params_.committee.empty()) return;
   const auto columns = deviation_.columns();
   std::copy(columns.begin(), columns.end(), values.begin());
+  if (calibration_) values[columns.size()] = deviation_.force_bound;
 }
 
 std::vector<Result> DeepPotential::results() const {
   if (deviations_ == 0) return {};
   const auto head = fmt::format("committee of {}: ", members_.size());
-  return {{.key = "force_deviation_max",
-           .label = head + "largest deviation of an atom's force",
-           .value = largest_deviation_,
-           .unit = "eV/Å",
-           .digits = 4},
-          {.key = "force_deviation_mean",
-           .label = head + "on average",
-           .value = deviation_sum_ / static_cast<double>(deviations_),
-           .unit = "eV/Å",
-           .remark = fmt::format("{} evaluations", deviations_),
-           .digits = 4}};
+  std::vector<Result> out;
+  if (calibration_)
+    out.push_back({.key = "force_bound_max",
+                   .label = head + "largest bound of a force error",
+                   .value = largest_bound_,
+                   .unit = "eV/Å",
+                   .remark = fmt::format("calibrated, level {:g}", calibration_->level),
+                   .digits = 4});
+  append(out, {{.key = "force_deviation_max",
+                .label = head + "largest deviation of an atom's force",
+                .value = largest_deviation_,
+                .unit = "eV/Å",
+                .digits = 4},
+               {.key = "force_deviation_mean",
+                .label = head + "on average",
+                .value = deviation_sum_ / static_cast<double>(deviations_),
+                .unit = "eV/Å",
+                .remark = fmt::format("{} evaluations", deviations_),
+                .digits = 4}});
+  return out;
 }
 
 void DeepPotential::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
@@ -213,6 +238,8 @@ std::string DeepPotential::summary() const {
   if (engine.table()) text += "; " + engine.table()->summary();
   if (!members_[0].few_bits.empty()) text += "; " + members_[0].few_bits;
   if (members_.size() > 1) text += fmt::format("; committee of {}", members_.size());
+  if (calibration_)
+    text += fmt::format(", calibrated on {} frames (level {:g})", calibration_->frames, calibration_->level);
   return text;
 }
 

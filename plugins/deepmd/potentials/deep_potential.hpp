@@ -9,6 +9,7 @@
 #include "core/particles/given_axes.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
+#include "plugins/deepmd/engine/calibration.hpp"
 #include "plugins/deepmd/engine/deviation.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
 #include "plugins/deepmd/engine/few_bits.hpp"
@@ -21,6 +22,7 @@ class DeepPotential : public Potential, public Checked, private Committee {
   struct Params {
     std::string model;                   ///< .dp or .yaml file
     std::vector<std::string> committee;  ///< further models of the same species
+    std::string calibration;             ///< file of the stage calibrate; empty: none
     EnginePrecision precision = EnginePrecision::float64;
     std::optional<double> compress;                   ///< tolerance; absent: the embedding networks themselves
     Precision cutoff_precision = Precision::float64;  ///< float32: rounded as DeePMD-kit's TensorFlow operators do
@@ -34,6 +36,11 @@ class DeepPotential : public Potential, public Checked, private Committee {
         "further models of the same species; the deviation of all models' forces and virials is a column of "
         "thermo.csv, max_devi_f and so on")
           .def({});
+      d("calibration", &Params::calibration,
+        "calibration.yaml of the stage calibrate for these models; thermo.csv then has max_bound_f, the calibrated "
+        "bound of the force error; default: none")
+          .def("")
+          .example("calibrate/calibration.yaml");
       d("precision", &Params::precision, "float64, or mixed: networks in float32, sums in float64 (twice as fast)")
           .options({{"float64", EnginePrecision::float64}, {"mixed", EnginePrecision::mixed}})
           .def(EnginePrecision::float64);
@@ -55,6 +62,11 @@ class DeepPotential : public Potential, public Checked, private Committee {
         "file states it")
           .unit("angstrom")
           .positive();
+      d.check([](const Params& p) {
+        return !p.calibration.empty() && p.committee.empty()
+                   ? "calibration is that of a committee; give 'committee', or leave it out"
+                   : "";
+      });
     }
   };
 
@@ -80,6 +92,7 @@ class DeepPotential : public Potential, public Checked, private Committee {
   std::vector<Result> results() const override;
   void set_axes(const GivenAxes& axes) override { axes_ = axes; }
   const Deviation& deviation() const override { return deviation_; }
+  bool calibrated() const override { return !params_.calibration.empty(); }
 
   struct Member {
     std::unique_ptr<Engine> engine;
@@ -87,6 +100,7 @@ class DeepPotential : public Potential, public Checked, private Committee {
     View<int*> model_type;  ///< model type by deck type
     View<double* [3]> f;    ///< this member's forces, committees only
   };
+  void load_calibration(const std::vector<std::string>& models, const Context& context);
   Member load(const std::string& path, const Context& context) const;
   void compute_alone(Member& member, const Particles&, const NeighborList&, const ForceRequest&, ForceOutput&,
                      EngineOutput& result);
@@ -100,7 +114,9 @@ class DeepPotential : public Potential, public Checked, private Committee {
   std::vector<Member> members_;
   GivenAxes axes_;
   ModelDeviation deviation_;
+  std::optional<Calibration> calibration_;
   double largest_deviation_ = 0.0, deviation_sum_ = 0.0;  ///< eV/Å: of force_max, and of force_mean
+  double largest_bound_ = 0.0;                            ///< eV/Å
   std::int64_t deviations_ = 0;                           ///< evaluations of the committee
   bool warned_ = false;
 };

@@ -72,10 +72,14 @@ void Label::check(Context& context) {
                                items().size() - static_cast<std::size_t>(params_.perturbed.frames)));
 }
 
-static void require_committee(Potential& explorer) {
+static void require_committee(Potential& explorer, const Select& select) {
   if (!explorer.committee())
     throw KeyError("label.select.committee", "select",
                    "label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
+  if (select.calibrated && !explorer.committee()->calibrated())
+    throw KeyError("label.select.calibrated", "select.calibrated",
+                   "label: the committee has no calibration; give explore_with.calibration, a file of the stage "
+                   "'calibrate'");
 }
 
 void Label::examine(Check& check) {
@@ -91,7 +95,7 @@ void Label::examine(Check& check) {
     if (!choice) continue;
     const auto potential = made(*choice, species, context);
     check.ask(potential.get(), choice->node);
-    if (params_.select && choice != &params_.potential) require_committee(*potential);
+    if (params_.select && choice != &params_.potential) require_committee(*potential, *params_.select);
   }
 }
 
@@ -124,7 +128,13 @@ struct Label::Potentials {
   Context alone;
   std::unique_ptr<Potential> potential, explore;
   Committee* committee = nullptr;  ///< within explore, when configurations are selected
-  std::vector<Source> sources;     ///< of both, as they are now
+  bool by_bound = false;           ///< select.calibrated
+  /// eV/Å, of the configuration that was evaluated last: what selection goes by.
+  double doubt() const {
+    if (!committee) return 0.0;
+    return by_bound ? committee->deviation().force_bound : committee->deviation().force_max;
+  }
+  std::vector<Source> sources;  ///< of both, as they are now
   Configuration start;
 };
 
@@ -138,8 +148,9 @@ void Label::prepare(Potentials& work, Context& context) const {
   if (params_.explore_with)
     for (auto& source : sources_of(params_.explore_with->node)) work.sources.push_back(std::move(source));
   if (!params_.select) return;
-  require_committee(*work.explore);
+  require_committee(*work.explore, *params_.select);
   work.committee = work.explore->committee();
+  work.by_bound = params_.select->calibrated;
 }
 
 namespace {
@@ -187,7 +198,7 @@ std::optional<std::vector<double>> Label::sample(Potentials& work, Context& cont
                                      double* row = out.data();
                                      for (const Configuration& c : configurations_of(item(k), work, breathe)) {
                                        if (work.committee) single_point(*work.explore, c, work.alone);
-                                       pack(c, work.committee ? work.committee->deviation().force_max : 0.0, row);
+                                       pack(c, work.doubt(), row);
                                        row += width;
                                        breathe();
                                      }
@@ -201,6 +212,7 @@ std::optional<std::vector<double>> Label::sample(Potentials& work, Context& cont
   }
   for (const double x : {params_.perturbed.strain, params_.perturbed.volume, params_.perturbed.displacement})
     fixed.push_back(x);
+  if (work.by_bound) fixed.push_back(1.0);
   return by_need(pieces, "samples", hash_of(fixed), work, context);
 }
 
@@ -272,6 +284,8 @@ Task::Outcome Label::run(Context& context) {
       std::filesystem::remove(context.run_directory + journal);
   });
   work_ = {static_cast<std::int64_t>(sampled.size() / width), "configuration"};
+  results_ = {{"sampled", "configurations: sampled", static_cast<double>(sampled.size() / width)},
+              {"labelled", "configurations: labelled", static_cast<double>(kept.size())}};
   citations_ = work.potential->citations();
   if (work.explore)
     for (const auto& citation : work.explore->citations()) citations_.push_back(citation);

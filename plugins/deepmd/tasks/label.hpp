@@ -32,6 +32,7 @@ class Label : public Task, public Checked {
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
   std::vector<std::string> files() const override { return files_; }
   std::vector<Citation> citations() const override { return citations_; }
 
@@ -60,6 +61,7 @@ class Label : public Task, public Checked {
 
   Params params_;
   Work work_;
+  std::vector<Result> results_;
   std::vector<std::string> files_;
   std::vector<Citation> citations_;
 };

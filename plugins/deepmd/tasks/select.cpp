@@ -26,6 +26,9 @@ void Select::describe(deck::Describe<Select>& d) {
       .formerly("most")
       .at_least(0)
       .def(0);
+  d("calibrated", &Select::calibrated,
+    "selection by the calibrated bound of the force error instead of the deviation (explore_with.calibration)")
+      .def(false);
   d.check([](const Select& s) { return s.low < s.high ? "" : "f_trust_lo must be less than f_trust_hi"; });
 }
 
@@ -48,15 +51,18 @@ std::vector<std::size_t> choose(const Select& select, const std::vector<double>&
   const auto between = std::ssize(deviation) - known - beyond, left = between - std::ssize(kept);
   std::vector<double> sorted = deviation;
   std::sort(sorted.begin(), sorted.end());
-  context.log.info(fmt::format(
-      "label: largest deviation of an atom's force: {:.3g} eV/Å at least, {:.3g} in the middle, {:.3g} at most",
-      sorted.front(), sorted[sorted.size() / 2], sorted.back()));
+  context.log.info(
+      fmt::format("label: {} of an atom's force: {:.3g} eV/Å at least, {:.3g} in the middle, {:.3g} at most",
+                  select.calibrated ? "largest bound of the error" : "largest deviation", sorted.front(),
+                  sorted[sorted.size() / 2], sorted.back()));
   context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept{}",
                                deviation.size(), known, beyond, kept.size(),
                                left > 0 ? fmt::format(" ({} more by select.max_selected)", left) : ""));
-  io::TableFile table(
-      context, "deviation",
-      {{"deviation", "eV/angstrom", "largest deviation of an atom's force"}, {"kept", "", "1 where it was labelled"}});
+  io::TableFile table(context, "deviation",
+                      {{"deviation", "eV/angstrom",
+                        select.calibrated ? "largest calibrated bound of the error of an atom's force"
+                                          : "largest deviation of an atom's force"},
+                       {"kept", "", "1 where it was labelled"}});
   for (std::size_t k = 0; k < deviation.size(); ++k)
     table.append(static_cast<std::int64_t>(k),
                  std::array{deviation[k], std::binary_search(kept.begin(), kept.end(), k) ? 1.0 : 0.0});

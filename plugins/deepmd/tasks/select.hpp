@@ -11,6 +11,7 @@ namespace cambium::deepmd {
 struct Select {
   double low = 0.05, high = 0.5;  ///< eV/Å, of the largest deviation of an atom's force
   int most = 0;
+  bool calibrated = false;  ///< bounds of the force error instead of deviations
   static void describe(deck::Describe<Select>& d);
 };
 

@@ -79,13 +79,48 @@ int test(std::vector<std::string> arguments, Context& context) {
   return run_tool(app, std::move(arguments), context, [&] { print(test_model(options, context.comm).text, context); });
 }
 
+int convert(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("A deck for a training input of DeePMD-kit", "cambium deepmd convert-input");
+  ConvertOptions options;
+  app.add_option("input", options.input, "input.json of DeePMD-kit")->required();
+  app.add_option("output", options.output, "deck to write; printed where it is left out");
+  return run_tool(app, std::move(arguments), context, [&] {
+    if (context.comm.root()) print(convert_input(options), context);
+  });
+}
+
+int neighbours(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Smallest distance and most neighbours in data", "cambium deepmd neighbor-stat");
+  NeighbourOptions options;
+  app.add_option("-s,--system", options.systems, "folders of deepmd/npy data, extended XYZ files")->required();
+  app.add_option("-r,--rcut", options.rcut, "cut-off radius (Å)")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("-t,--type-map", options.type_map, "species in the order of sel; left out: as they come");
+  return run_tool(app, std::move(arguments), context, [&] {
+    if (context.comm.root()) print(neighbour_statistics(options), context);
+  });
+}
+
+int deviation(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Deviation of several models on the frames of a system", "cambium deepmd model-devi");
+  DeviationOptions options;
+  app.add_option("-m,--models", options.models, "model files (.dp or .yaml), two or more")->required();
+  app.add_option("-s,--system", options.system, "folder of deepmd/npy data, or extended XYZ file")->required();
+  app.add_option("-o,--output", options.output, "table to write")->capture_default_str();
+  return run_tool(app, std::move(arguments), context, [&] {
+    if (context.comm.root()) print(write_model_deviation(options), context);
+  });
+}
+
 }  // namespace
 
 std::vector<Command> model_commands() {
   return {{"deepmd", "show", "what a model file holds", show},
           {"deepmd", "eval", "energy, forces and pressure of structures", eval},
           {"deepmd", "compress", "tabulate a model's embedding networks to a tolerance", compress},
-          {"deepmd", "test", "errors of a model on labelled data (deepmd/npy, extended XYZ), and parity tables", test}};
+          {"deepmd", "test", "errors of a model on labelled data (deepmd/npy, extended XYZ), and parity tables", test},
+          {"deepmd", "convert-input", "a deck for a training input of DeePMD-kit (input.json)", convert},
+          {"deepmd", "neighbor-stat", "smallest distance and most neighbours in data, for sel", neighbours},
+          {"deepmd", "model-devi", "deviation of several models on the frames of a system", deviation}};
 }
 
 }  // namespace cambium::deepmd

@@ -58,7 +58,30 @@ struct TestReport {
 /// Collective. Frames of several systems count from 0 through all of them in the parity tables.
 TestReport test_model(const TestOptions& options, const Comm& comm = Comm(MPI_COMM_SELF));
 
-/// `cambium deepmd show|eval|compress|test`.
+struct ConvertOptions {
+  std::string input, output;  ///< input.json of DeePMD-kit; deck, or empty: returned as text
+};
+/// A deck for a training input of DeePMD-kit: its keys and defaults, se_e2_a and se_e2_r. What is not taken over, and
+/// what is taken otherwise, stands in comments at the top. InputError for another descriptor, loss or rate.
+std::string deck_of_input(const std::string& path);
+std::string convert_input(const ConvertOptions& options);
+
+struct NeighbourOptions {
+  std::vector<std::string> systems, type_map;
+  double rcut = 6.0;  ///< Å
+};
+/// Smallest distance and most neighbours by species in labelled systems, as `dp neighbor-stat` prints them.
+std::string neighbour_statistics(const NeighbourOptions& options);
+
+struct DeviationOptions {
+  std::vector<std::string> models;
+  std::string system;
+  std::string output = "model_devi.out";
+};
+/// Deviation of models on every frame of a system, in the columns of `dp model-devi`; returns a line about the file.
+std::string write_model_deviation(const DeviationOptions& options);
+
+/// `cambium deepmd show|eval|compress|test|convert-input|neighbor-stat|model-devi`.
 std::vector<Command> model_commands();
 
 }  // namespace cambium::deepmd

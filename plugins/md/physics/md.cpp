@@ -41,6 +41,11 @@ void Md::Params::describe(deck::Describe<Params>& d) {
     "surface are the start, and 'balance' moves the parts where the work is unequal");
   d("balance", &Params::balance,
     "how the ranks' parts of the cell follow the work; by pairs when absent, unless 'ranks' is given");
+  d("max_force_error", &Params::max_force_error,
+    "force error at which the stage ends: the calibrated bound of the committee (max_bound_f) exceeds it in a line of "
+    "thermo.csv; default: none")
+      .unit("eV/angstrom")
+      .positive();
   d.check([](const Params& p) -> std::string {
     if (!p.ranks || !p.balance || p.balance->by == BalanceKeys::By::volume) return {};
     return "'ranks' makes equal bricks, which 'balance' would move; leave out one of them, or give balance: "
@@ -76,6 +81,10 @@ Md::Md(const Params& params, Context& context)
       potential_(context.registry->make<Potential>(params.potential, context)),
       integrator_(context.registry->make<Integrator>(params.integrator, context)) {
   params_.structure.velocities = !params.initial_temperature;
+  if (params.max_force_error && !(potential_->committee() && potential_->committee()->calibrated()))
+    throw KeyError("md.max_force_error.calibration", "max_force_error",
+                   "the potential does not bound its force error; give deep_potential a 'committee' and its "
+                   "'calibration', or leave out max_force_error");
   if (params.structure.lattice) require_room(*params.structure.lattice, potential_->cutoff() + params.skin, context);
   if (!context.dry_run) return;
   if (const auto species = species_of(params.structure, params.masses, context)) bind_potential(*species);
@@ -343,6 +352,7 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
                         p[5]};
   std::copy(std::begin(all), std::end(all), values.begin());
   if (const Committee* committee = potential_->committee()) committee->measure(values.subspan(std::size(all)));
+  if (params_.max_force_error) heed_force_error(state, context);
   if (!measured_) {
     first_conserved_ = conserved;
     first_time_ = state.time;
@@ -355,6 +365,16 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
   temperature_sum_ += now.temperature;
   pressure_sum_ += now.mean_pressure();
   ++measurements_;
+}
+
+/// The deviation is one number on all ranks, so they end together.
+void Md::heed_force_error(const State& state, Context& context) {
+  const double bound = potential_->committee()->deviation().force_bound;
+  if (beyond_trust_ || bound <= *params_.max_force_error) return;
+  beyond_trust_ = true;
+  context.log.info(
+      fmt::format("step {}: a force error of {:.3g} eV/Å is possible, more than max_force_error ({:g}): the stage ends",
+                  state.step, bound, *params_.max_force_error));
 }
 
 void Md::add_energies(std::vector<Result>& out) const {

@@ -28,6 +28,7 @@ class Md : public Physics, public Checked {
     std::vector<std::string> frozen;
     std::optional<std::array<int, 3>> ranks;
     std::optional<BalanceKeys> balance;
+    std::optional<double> max_force_error;  ///< eV/Å
     static void describe(deck::Describe<Params>& d);
   };
 
@@ -45,7 +46,7 @@ class Md : public Physics, public Checked {
   std::vector<Observable> observables() const override;
   void complete(State&, Context&) override;
   void measure(const State&, Context&, std::span<double> values) override;
-  bool finished() const override { return integrator_->finished(); }
+  bool finished() const override { return integrator_->finished() || beyond_trust_; }
   Work work(const State& state) const override { return {state.particles.nglobal, "atom"}; }
   std::vector<Result> results() const override;
   std::vector<std::string> report() const override;
@@ -54,6 +55,7 @@ class Md : public Physics, public Checked {
 
  private:
   void make_dynamics(State&, Context&);
+  void heed_force_error(const State&, Context&);
   void add_energies(std::vector<Result>& out) const;
   void warn_of_units(const State&, Context&) const;
   void rebalance(std::int64_t step, bool begins);
@@ -75,6 +77,7 @@ class Md : public Physics, public Checked {
   double first_conserved_ = 0.0, first_time_ = 0.0, last_conserved_ = 0.0, last_time_ = 0.0;
   double temperature_sum_ = 0.0, pressure_sum_ = 0.0;
   std::int64_t measurements_ = 0, atoms_ = 0;
+  bool beyond_trust_ = false;  ///< a force error may exceed max_force_error
 };
 
 }  // namespace cambium::md

@@ -115,6 +115,21 @@ says("label: 'select' measures how much the models of a committee deviate; give 
 says(("label: trajectory 1 at 300 K breaks at step ", ": the energy is not finite; try a shorter timestep"),
      L + "dynamics=[{temperature: [300], frames: 2, every: 5, timestep: 1e160}]", deck="label.yaml", command="run", code=4)
 
+# Calibration of a committee
+C = "stages[0].calibrate."
+table.file("calibrate.yaml", """
+run: {name: calibrate, directory: calibrated}
+plugins: [md, deepmd]
+stages:
+  - calibrate: {model: a.dp, committee: [b.dp], systems: [frames.xyz]}
+""")
+says("committee names no model; a deviation takes two models or more", C + "committee=[]", deck="calibrate.yaml")
+says("systems names no labelled frames to calibrate on", C + "systems=[]", deck="calibrate.yaml")
+says("calibration is that of a committee; give 'committee', or leave it out",
+     S + "potential={type: deep_potential, model: a.dp, calibration: a.yaml}")
+says("the potential does not bound its force error; give deep_potential a 'committee' and its 'calibration', or leave out max_force_error",
+     S + "max_force_error=1")
+
 # Data sets: extended XYZ
 for name, text, message in (
     ("short", f"2\n{HEAD}\nO 1 1 1 0 0 0\n", "short.xyz:3: the file ends after 1 of the frame's 2 atoms"),

@@ -1,0 +1,58 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/deepmd/data/extxyz_keys.hpp"
+#include "plugins/deepmd/engine/calibration.hpp"
+#include "plugins/deepmd/engine/engine.hpp"
+#include "plugins/deepmd/tools/parity.hpp"
+
+namespace cambium::deepmd {
+
+/// The stage `calibrate`: on labelled frames that no model of a committee was trained on, learns which force error a
+/// deviation means (split conformal prediction), and writes it for the committee; states the coverage on further
+/// frames, beside that of the deviation itself and of a normal distribution with that deviation.
+class Calibrate : public Task, public Checked {
+ public:
+  struct Params {
+    std::string model;
+    std::vector<std::string> committee, systems, test;
+    double level = 0.9;
+    ExtxyzKeys labels;
+    EnginePrecision precision = EnginePrecision::float64;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Calibrate(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  void examine(Check&) override;
+  Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
+  std::vector<std::string> files() const override { return files_; }
+  std::vector<Citation> citations() const override;
+
+ private:
+  std::vector<std::string> models() const;
+  std::vector<HeldOutFrame> held_out(const std::vector<std::string>& systems, const char* key, Context& context) const;
+  void state_coverage(const Calibration& calibration, Context& context);
+
+  Params params_;
+  Work work_;
+  std::vector<Result> results_;
+  std::vector<std::string> files_;
+};
+
+/// Frames of one system, from what the models say of it, the model in use first: |F - F_ref| of that one, and |standard
+/// deviation of F| over all, as in ModelDeviation. Each of `of_model` holds forces of the same rows.
+std::vector<HeldOutFrame> held_out_frames(std::span<const Parity> of_model);
+
+/// Shares of force errors within three bounds, each frame weighed alike, and the mean calibrated bound (eV/Å).
+struct Coverage {
+  double deviation = 0.0, gaussian = 0.0, calibrated = 0.0, mean_bound = 0.0;
+};
+Coverage coverage_of(std::span<const HeldOutFrame> frames, const Calibration& calibration);
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,198 @@
+// DeePMD-kit's training input (input.json) as a deck. Names and defaults are those of its documentation "Training
+// Parameters" (deepmd-kit 2 and 3).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/deck/node.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "plugins/deepmd/tools/tools.hpp"
+
+namespace cambium::deepmd {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// A map of the input, which notes what was read of it, so that the rest can be named.
+class Section {
+ public:
+  Section(Json values, std::string path) : values_(std::move(values)), path_(std::move(path)) {
+    if (!values_.is_null() && !values_.is_object())
+      throw InputError(fmt::format("{}: expected a map with DeePMD-kit's keys", path_));
+  }
+  bool has(const char* key) const { return values_.is_object() && values_.contains(key) && !values_.at(key).is_null(); }
+  template <class T>
+  T get(const char* key, T fallback) {
+    read_.push_back(key);
+    if (!has(key)) return fallback;
+    try {
+      return values_.at(key).get<T>();
+    } catch (const Json::exception&) {
+      throw InputError(fmt::format("{}.{}: cannot be read: {}", path_, key, values_.at(key).dump().substr(0, 60)));
+    }
+  }
+  Json raw(const char* key) {
+    read_.push_back(key);
+    return has(key) ? values_.at(key) : Json();
+  }
+  Section part(const char* key) { return {raw(key), path_.empty() ? key : path_ + "." + key}; }
+  /// Refuses what would train another model: `value` is not one of these.
+  void require(const char* key, const std::string& value, std::initializer_list<std::string> allowed) const {
+    if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
+    throw InputError(fmt::format("{}.{}: '{}' is not known here; these are: {}", path_, key, value,
+                                 fmt::join(allowed.begin(), allowed.end(), ", ")));
+  }
+  /// Keys that nothing has read, comments apart, with their paths.
+  void rest(std::vector<std::string>& out) const {
+    if (!values_.is_object()) return;
+    for (const auto& [key, value] : values_.items())
+      if (!key.starts_with("_") && std::find(read_.begin(), read_.end(), key) == read_.end())
+        out.push_back(path_.empty() ? key : path_ + "." + key);
+  }
+
+ private:
+  Json values_;
+  std::string path_;
+  std::vector<std::string> read_;
+};
+
+std::string list_of(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const auto& text : texts) quoted.push_back("\"" + text + "\"");
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+/// A single system may stand without a list.
+std::vector<std::string> systems_of(Section& data) {
+  const Json value = data.raw("systems");
+  if (value.is_string()) return {value.get<std::string>()};
+  std::vector<std::string> out;
+  for (const auto& one : value)
+    if (one.is_string()) out.push_back(one.get<std::string>());
+  return out;
+}
+
+std::string network_of(Section& model, std::vector<std::string>& notes, std::vector<std::string>& rest) {
+  Section descriptor = model.part("descriptor"), fitting = model.part("fitting_net");
+  const std::string type = descriptor.get<std::string>("type", "");
+  descriptor.require("type", type, {"se_e2_a", "se_a", "se_e2_r", "se_r"});
+  const bool radial = type == "se_e2_r" || type == "se_r";
+  for (Section* section : {&descriptor, &fitting})
+    section->require("activation_function", section->get<std::string>("activation_function", "tanh"), {"tanh"});
+  fitting.require("type", fitting.get<std::string>("type", "ener"), {"ener"});
+  if (descriptor.get("resnet_dt", false))
+    notes.push_back("model.descriptor.resnet_dt: true is not known here, taken as false");
+  const std::string precision = descriptor.get<std::string>("precision", "default");
+  descriptor.require("precision", precision, {"default", "float64", "float32"});
+  fitting.get<std::string>("precision", "");
+  for (Section* section : {&descriptor, &fitting}) section->raw("seed");
+  std::string text =
+      fmt::format("        type: deep_potential\n        descriptor: {}\n", radial ? "se_e2_r" : "se_e2_a");
+  const auto types = model.get<std::vector<std::string>>("type_map", {});
+  if (!types.empty()) text += fmt::format("        type_map: [{}]\n", fmt::join(types, ", "));
+  text += fmt::format("        rcut: {} angstrom\n        rcut_smth: {} angstrom\n", descriptor.get("rcut", 6.0),
+                      descriptor.get("rcut_smth", 0.5));
+  if (const Json sel = descriptor.raw("sel"); sel.is_array())
+    text += fmt::format("        sel: [{}]\n", fmt::join(sel.get<std::vector<int>>(), ", "));
+  text +=
+      fmt::format("        neuron: [{}]\n", fmt::join(descriptor.get<std::vector<int>>("neuron", {10, 20, 40}), ", "));
+  if (!radial)
+    text += fmt::format("        axis_neuron: {}\n", descriptor.get("axis_neuron", descriptor.get("n_axis_neuron", 4)));
+  text += fmt::format("        type_one_side: {}\n", descriptor.get("type_one_side", false));
+  text +=
+      fmt::format("        fitting: [{}]\n", fmt::join(fitting.get<std::vector<int>>("neuron", {120, 120, 120}), ", "));
+  text += fmt::format("        resnet_dt: {}\n", fitting.get("resnet_dt", true));
+  if (precision == "float32") text += "        precision: float32\n";
+  descriptor.rest(rest);
+  fitting.rest(rest);
+  return text;
+}
+
+std::string loss_of(Section& loss) {
+  loss.require("type", loss.get<std::string>("type", "ener"), {"ener"});
+  std::vector<std::string> keys;
+  const std::pair<const char*, double> defaults[] = {{"start_pref_e", 0.02}, {"limit_pref_e", 1.0},
+                                                     {"start_pref_f", 1000}, {"limit_pref_f", 1.0},
+                                                     {"start_pref_v", 0.0},  {"limit_pref_v", 0.0}};
+  for (const auto& [key, value] : defaults) keys.push_back(fmt::format("{}: {}", key, loss.get(key, value)));
+  return fmt::format("        loss: {{{}}}\n", fmt::join(keys, ", "));
+}
+
+/// `auto` and `auto:N`: the least batch with N atoms or more, which depends on the data.
+std::string batch_of(Section& data, std::vector<std::string>& notes) {
+  const Json size = data.raw("batch_size");
+  if (size.is_number_integer()) return fmt::format("{}", size.get<int>());
+  notes.push_back(
+      fmt::format("training.training_data.batch_size: {} is one frame here; give as many as hold the atoms that "
+                  "are meant",
+                  size.is_null() ? "auto" : size.dump()));
+  return "1";
+}
+
+}  // namespace
+
+std::string deck_of_input(const std::string& path) {
+  Json json;
+  try {
+    json = Json::parse(text_of_file(path));
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("{}: is no JSON: {}", path, error.what()));
+  }
+  std::vector<std::string> notes, rest;
+  Section root(json, "");
+  Section model = root.part("model"), rate = root.part("learning_rate"), loss = root.part("loss"),
+          training = root.part("training");
+  Section data = training.part("training_data"), validation = training.part("validation_data");
+  const auto systems = systems_of(data), held_out = systems_of(validation);
+  if (systems.empty())
+    throw InputError(fmt::format("{}: training.training_data.systems names no folder of data", path));
+  const std::string network = network_of(model, notes, rest), weights = loss_of(loss);
+  rate.require("type", rate.get<std::string>("type", "exp"), {"exp"});
+  const auto steps = training.get<std::int64_t>("numb_steps", training.get<std::int64_t>("stop_batch", 0));
+  const auto epochs = training.get("numb_epoch", training.get("num_epoch", 0.0));
+  if (steps < 1 && epochs <= 0.0)
+    throw InputError(fmt::format("{}: training.numb_steps is missing; give the number of steps", path));
+  const auto shown = training.get<std::int64_t>("disp_freq", 1000),
+             saved = training.get<std::int64_t>("save_freq", 1000);
+  const auto seed = training.raw("seed");
+  training.raw("disp_file");
+  validation.raw("batch_size");
+  validation.raw("numb_btch");
+  std::string deck = fmt::format(
+      "run: {{name: {}, seed: {}}}\n\nplugins: [deepmd]\n\nstages:\n  - train:\n      network:\n{}{}",
+      std::filesystem::path(path).stem().string(), seed.is_number() ? seed.get<int>() : 1, network, weights);
+  deck += fmt::format("      dataset: {{type: deepmd_npy, systems: {}}}\n", list_of(systems));
+  if (!held_out.empty())
+    deck += fmt::format("      validation: {{type: deepmd_npy, systems: {}}}\n", list_of(held_out));
+  deck += fmt::format("      batch: {}\n      {}\n", batch_of(data, notes),
+                      steps > 0 ? fmt::format("steps: {}", steps) : fmt::format("epochs: {}", epochs));
+  deck += fmt::format("      learning_rate: {{type: exponential, start: {}, stop: {}, every: {}}}\n",
+                      rate.get("start_lr", 1e-3), rate.get("stop_lr", 1e-8), rate.get("decay_steps", 5000));
+  if (!held_out.empty()) deck += fmt::format("      validate: {{every: {}, keep_best: false}}\n", shown);
+  deck += fmt::format("      log: {}\n      checkpoint: {{every: {}}}\n", shown, saved);
+  for (const Section* section : {&root, &model, &rate, &loss, &training, &data, &validation}) section->rest(rest);
+  std::string head = fmt::format("# Made of {} by cambium deepmd convert-input.\n", path);
+  for (const auto& note : notes) head += fmt::format("# {}.\n", note);
+  for (const auto& key : rest) head += fmt::format("# {}: not taken over.\n", key);
+  return head + deck;
+}
+
+std::string convert_input(const ConvertOptions& options) {
+  const std::string deck = deck_of_input(options.input);
+  if (options.output.empty()) return deck;
+  io::write_file_atomically(options.output, deck);
+  std::string text;
+  for (std::size_t from = 0, end; deck.compare(from, 2, "# ") == 0; from = end + 1) {
+    end = deck.find('\n', from);
+    text += deck.substr(from + 2, end - from - 1);
+  }
+  return text + fmt::format("{} -> {}\n", options.input, options.output);
+}
+
+}  // namespace cambium::deepmd

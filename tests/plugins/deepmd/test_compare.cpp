@@ -1,0 +1,105 @@
+// The stage compare: errors of any potentials on labelled frames, and a fit that finds the numbers that made the
+// labels.
+#include <fmt/format.h>
+
+#include "plugins/deepmd/tasks/compare.hpp"
+#include "tests/plugins/deepmd/stages.hpp"
+
+using namespace cambium;
+using namespace cambium::deepmd;
+using namespace cambium::deepmd::test;
+
+TEST_CASE("the simplex finds a minimum inside the cube, and one on its border") {
+  const auto bowl = [](double a, double b) {
+    return [a, b](const std::vector<double>& p) {
+      const double u = p[0] - a, v = p[1] - b;
+      return 3.0 * u * u + v * v + u * v;
+    };
+  };
+  const auto inside = simplex_minimum(bowl(0.21, 0.83), 2, 200);
+  CHECK(inside[0] == Approx(0.21).margin(1e-4));
+  CHECK(inside[1] == Approx(0.83).margin(1e-4));
+  const auto border = simplex_minimum(bowl(0.4, 1.5), 2, 200);
+  CHECK(border[1] == 1.0);
+  CHECK(border[0] == Approx(0.4 + 0.5 / 6.0).margin(1e-3));  // of 3 u^2 - 0.5 u
+}
+
+namespace {
+
+const std::string lattice = "structure: {lattice: {type: fcc, a: 5.3, cells: [2, 2, 2], species: [Ar]}}";
+
+std::string lennard_jones(double epsilon, double sigma) {
+  return fmt::format("{{type: lennard_jones, epsilon: {}, sigma: {}, cutoff: 6}}", epsilon, sigma);
+}
+
+std::string labels(Stages& stages, const std::string& folder, double epsilon, double sigma) {
+  return stages.run("label", folder,
+                    fmt::format("{{{}, potential: {}, perturbed: {{frames: 7, displacement: 0.2}}, validation: 0}}",
+                                lattice, lennard_jones(epsilon, sigma))) +
+         "/train";
+}
+
+/// Rows of compare.csv by the name of the potential: RMSE and MAE.
+std::map<std::string, std::pair<double, double>> table_of(const std::string& folder) {
+  std::map<std::string, std::pair<double, double>> out;
+  std::ifstream in(folder + "/compare.csv");
+  std::string line, name, path, frames, rmse, mae;
+  std::getline(in, line);
+  CHECK(line == "potential,system,frames,force_rmse (eV/angstrom),force_mae (eV/angstrom)");
+  while (std::getline(in, name, ',') && std::getline(in, path, ',') && std::getline(in, frames, ',') &&
+         std::getline(in, rmse, ',') && std::getline(in, mae)) {
+    CHECK(frames == "7");
+    out[name] = {std::stod(rmse), std::stod(mae)};
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("potentials are compared with the labels, and a fit finds the numbers that made them") {
+  Stages stages;
+  const std::string systems = labels(stages, "labels", 0.0104, 3.4);
+  const std::string folder = stages.run(
+      "compare", "compare",
+      fmt::format("{{systems: ['{}'], potentials: {{same: {{potential: {}}}, deeper: {{potential: {}}}, fitted: "
+                  "{{potential: {}, fit: {{vary: {{epsilon: [0.001, 0.05], sigma: [3, 4]}}, systems: ['{}'], frames: "
+                  "3}}}}}}}}",
+                  systems, lennard_jones(0.0104, 3.4), lennard_jones(0.0208, 3.4), lennard_jones(1.0, 1.0), systems));
+  const auto table = table_of(folder);
+  REQUIRE(table.size() == 3);
+  CHECK(table.at("same").first < 1e-12);
+  // Twice the depth doubles the forces: the error is the size of the labels.
+  double squares = 0.0, absolute = 0.0, count = 0.0;
+  const DataSystem data = DataSystem::load(systems);
+  for (std::size_t k = 0; k < data.frames(); ++k)
+    for (const auto& f : data.frame(k).force)
+      for (const double x : f) {
+        squares += x * x;
+        absolute += std::abs(x);
+        count += 1.0;
+      }
+  CHECK(table.at("deeper").first == Approx(std::sqrt(squares / count)));
+  CHECK(table.at("deeper").second == Approx(absolute / count));
+  CHECK(table.at("fitted").first < 0.01 * table.at("deeper").first);
+  const deck::Node fit = deck::load(folder + "/fit_fitted.yaml");
+  CHECK(fit["type"].text() == "lennard_jones");
+  CHECK(std::stod(fit["epsilon"].text()) == Approx(0.0104).epsilon(0.05));
+  CHECK(std::stod(fit["sigma"].text()) == Approx(3.4).epsilon(0.01));
+}
+
+TEST_CASE("a comparison without forces, systems or sensible bounds is refused") {
+  Stages stages;
+  const std::string file = stages.scratch.file("one.xyz");
+  std::ofstream(file) << "1\nLattice=\"9 0 0 0 9 0 0 0 9\" energy=1\nAr 1 1 1\n";
+  const auto run = [&](const std::string& systems, const std::string& more) {
+    stages.run("compare", "refused",
+               fmt::format("{{systems: [{}], potentials: {{one: {{potential: {}{}}}}}}}", systems,
+                           lennard_jones(0.01, 3.4), more));
+  };
+  CHECK_THROWS_WITH(run("'" + file + "'", ""), Catch::Contains(", frame 0: a comparison needs forces and a cell"));
+  CHECK_THROWS_WITH(run("", ""), Catch::Contains("compare needs systems and potentials"));
+  CHECK_THROWS_WITH(run("a", ", fit: {vary: {}, systems: [a]}"),
+                    Catch::Contains("a fit needs keys to vary and systems"));
+  CHECK_THROWS_WITH(run("a", ", fit: {vary: {epsilon: [2, 1]}, systems: [a]}"),
+                    Catch::Contains("vary.epsilon: give [lowest, highest], both above 0"));
+}

@@ -1,0 +1,163 @@
+// DeePMD-kit's training input as a deck, its neighbour statistics and its table of deviations.
+#include <fmt/format.h>
+
+#include "plugins/deepmd/data/npy_write.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
+#include "tests/plugins/deepmd/stages.hpp"
+
+using namespace cambium;
+using namespace cambium::deepmd;
+using namespace cambium::deepmd::test;
+
+namespace {
+
+const std::string input = R"({
+  "_comment": "water",
+  "model": {"type_map": ["O", "H"], "data_stat_nbatch": 20,
+    "descriptor": {"type": "se_e2_a", "sel": [46, 92], "rcut_smth": 0.5, "rcut": 6.0, "neuron": [25, 50, 100],
+                   "axis_neuron": 16, "type_one_side": true, "seed": 1},
+    "fitting_net": {"neuron": [240, 240, 240], "resnet_dt": true, "seed": 1}},
+  "learning_rate": {"type": "exp", "decay_steps": 5000, "start_lr": 0.001, "stop_lr": 3.51e-8},
+  "loss": {"type": "ener", "start_pref_e": 0.02, "limit_pref_e": 1, "start_pref_f": 1000, "limit_pref_f": 1},
+  "training": {"training_data": {"systems": ["data/a", "data/b"], "batch_size": "auto"},
+    "validation_data": {"systems": "data/c", "batch_size": 1, "numb_btch": 3},
+    "numb_steps": 1000000, "seed": 10, "disp_file": "lcurve.out", "disp_freq": 100, "save_freq": 1000}
+})";
+
+std::string written(Stages& stages, std::string text, const std::string& from = "", const std::string& to = "") {
+  if (!from.empty()) text.replace(text.find(from), from.size(), to);
+  std::ofstream(stages.scratch.file("input.json")) << text;
+  return stages.scratch.file("input.json");
+}
+
+}  // namespace
+
+TEST_CASE("input.json becomes a deck with the same numbers") {
+  Stages stages;
+  const std::string text = deck_of_input(written(stages, input));
+  const deck::Node root = deck::parse(text, "deck");
+  const deck::Node train = root["stages"][0]["train"], network = train["network"];
+  CHECK(root["run"]["seed"].text() == "10");
+  CHECK(network["type"].text() == "deep_potential");
+  const auto params = deck::read<DeepPotentialNetwork::Params>(network.without([](auto key) { return key == "type"; }));
+  CHECK(params.type_map == std::vector<std::string>{"O", "H"});
+  CHECK(params.sel == std::vector<int>{46, 92});
+  CHECK(params.rcut == 6.0);
+  CHECK(params.rcut_smth == 0.5);
+  CHECK(params.neuron == std::vector<int>{25, 50, 100});
+  CHECK(params.axis_neuron == 16);
+  CHECK(params.type_one_side);
+  CHECK(params.fitting == std::vector<int>{240, 240, 240});
+  CHECK(deck::to_line(network["loss"]).find("start_pref_f: 1000") != std::string::npos);
+  CHECK(deck::to_line(train["dataset"]) == "{type: deepmd_npy, systems: [\"data/a\", \"data/b\"]}");
+  CHECK(deck::to_line(train["validation"]) == "{type: deepmd_npy, systems: [\"data/c\"]}");
+  CHECK(train["batch"].text() == "1");
+  CHECK(train["steps"].text() == "1000000");
+  CHECK(deck::to_line(train["learning_rate"]).find("every: 5000") != std::string::npos);
+  CHECK(std::stod(train["learning_rate"]["stop"].text()) == 3.51e-8);
+  CHECK(train["checkpoint"]["every"].text() == "1000");
+  CHECK(text.find("# model.data_stat_nbatch: not taken over.") != std::string::npos);
+  CHECK(
+      text.find("# training.training_data.batch_size: \"auto\" is one frame here; give as many as hold the atoms that "
+                "are meant.") != std::string::npos);
+  CHECK(text.find("_comment") == std::string::npos);
+}
+
+TEST_CASE("what an input leaves out has DeePMD-kit's defaults") {
+  Stages stages;
+  const std::string text =
+      deck_of_input(written(stages, R"({"model": {"descriptor": {"type": "se_a", "resnet_dt": true}, "fitting_net": {}},
+                          "training": {"training_data": {"systems": ["a"], "batch_size": 4}, "numb_steps": 10}})"));
+  const deck::Node train = deck::parse(text, "deck")["stages"][0]["train"];
+  const auto params =
+      deck::read<DeepPotentialNetwork::Params>(train["network"].without([](auto key) { return key == "type"; }));
+  CHECK(params.neuron == std::vector<int>{10, 20, 40});
+  CHECK(params.axis_neuron == 4);
+  CHECK_FALSE(params.type_one_side);
+  CHECK(params.fitting == std::vector<int>{120, 120, 120});
+  CHECK_FALSE(params.sel);
+  CHECK(train["batch"].text() == "4");
+  CHECK(std::stod(train["learning_rate"]["stop"].text()) == 1e-8);
+  const std::string by_epochs = written(stages, input, "\"numb_steps\": 1000000", "\"num_epoch\": 40");
+  CHECK(deck::parse(deck_of_input(by_epochs), "deck")["stages"][0]["train"]["epochs"].text() == "40");
+  CHECK(text.find("# model.descriptor.resnet_dt: true is not known here, taken as false.") != std::string::npos);
+}
+
+TEST_CASE("an input that means another model is refused") {
+  Stages stages;
+  const auto says = [&](const std::string& from, const std::string& to, const std::string& message) {
+    CHECK_THROWS_WITH(deck_of_input(written(stages, input, from, to)), Catch::Contains(message));
+  };
+  says("\"se_e2_a\"", "\"se_e3\"",
+       "model.descriptor.type: 'se_e3' is not known here; these are: se_e2_a, se_a, se_e2_r, se_r");
+  says("\"exp\"", "\"cosine\"", "learning_rate.type: 'cosine' is not known here; these are: exp");
+  says("\"rcut\": 6.0", "\"rcut\": \"six\"", "model.descriptor.rcut: cannot be read: \"six\"");
+  says("[\"data/a\", \"data/b\"]", "[]", "training.training_data.systems names no folder of data");
+  says("\"numb_steps\": 1000000,", "", "training.numb_steps is missing; give the number of steps");
+  says("\"learning_rate\": {", "\"learning_rate\": 3, \"x\": {",
+       "learning_rate: expected a map with DeePMD-kit's keys");
+  says("\"numb_steps\"", "numb_steps", ": is no JSON: ");
+}
+
+TEST_CASE("neighbours and deviations of data are those of plain sums") {
+  Stages stages;
+  const std::string file = stages.scratch.file("three.xyz");
+  std::ofstream(file)
+      << "3\nLattice=\"20 0 0 0 20 0 0 0 20\" Properties=species:S:1:pos:R:3\nO 1 1 1\nH 1 1 2.5\nH 1 3 1\n"
+         "2\nLattice=\"20 0 0 0 20 0 0 0 20\" Properties=species:S:1:pos:R:3\nO 1 1 1\nH 1 1 2.2\n";
+  NeighbourOptions options;
+  options.systems = {file};
+  options.rcut = 2.2;
+  const std::string text = neighbour_statistics(options);
+  CHECK(text.find("2 frames, cut-off 2.2 Å, species: O, H\nmin_nbor_dist: 1.200000\nmax_nbor_size: [1, 2]\n") == 0);
+
+  DeviationOptions deviation;
+  deviation.models = {stages.model(1), stages.model(2), stages.model(3)};
+  deviation.system = file;
+  deviation.output = stages.scratch.file("model_devi.out");
+  CHECK(write_model_deviation(deviation).find("2 frames, largest deviation of a force ") == 0);
+  std::ifstream in(deviation.output);
+  std::string line;
+  std::getline(in, line);
+  CHECK(line ==
+        "#       step         max_devi_v         min_devi_v         avg_devi_v         max_devi_f         min_devi_f   "
+        "      avg_devi_f");
+  const LabelledData data = LabelledData::load_positions(file);
+  for (std::size_t k = 0; k < 2; ++k) {
+    double columns[7];
+    for (double& value : columns) in >> value;
+    CHECK(columns[0] == static_cast<double>(k));
+    std::vector<Evaluation> all;
+    for (const auto& path : deviation.models) {
+      const auto engine = make_engine(DeepPotentialModel::load(path), {});
+      all.push_back(
+          evaluate(*engine, data.frame(k).x, data.types(k, engine->model().type_map, path), data.frame(k).box));
+    }
+    double largest = 0.0, mean_of_atoms = 0.0;
+    for (std::size_t i = 0; i < data.frame(k).x.size(); ++i) {
+      double variance = 0.0;
+      for (std::size_t q = 0; q < 3; ++q) {
+        double mean = 0.0;
+        for (const auto& e : all) mean += e.force[i][q] / 3;
+        for (const auto& e : all) variance += std::pow(e.force[i][q] - mean, 2) / 3;
+      }
+      largest = std::max(largest, std::sqrt(variance));
+      mean_of_atoms += std::sqrt(variance) / static_cast<double>(data.frame(k).x.size());
+    }
+    CHECK(columns[4] == Approx(largest).epsilon(1e-8));
+    CHECK(columns[6] == Approx(mean_of_atoms).epsilon(1e-8));
+  }
+  const std::string folder = stages.scratch.file("nameless");
+  LabelledFrame labelled = data.frame(1);
+  labelled.energy = 0.0;
+  labelled.force = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  labelled.virial.assign(9, 0.0);
+  write_system(folder, {"O", "H"}, data.own_types(1), {labelled});
+  std::filesystem::remove(folder + "/type_map.raw");
+  options.systems = {folder};
+  CHECK_THROWS_WITH(neighbour_statistics(options), folder + ": names no species; give them with --type-map");
+  options.type_map = {"O", "H"};
+  CHECK(neighbour_statistics(options).find("max_nbor_size: [1, 1]") != std::string::npos);
+  deviation.models.resize(1);
+  CHECK_THROWS_WITH(write_model_deviation(deviation), "a deviation takes two models or more; 1 is given");
+}
