@@ -18,9 +18,9 @@ using Beyond = SpectralTransform::Beyond;
 constexpr double two_pi = 6.283185307179586;
 
 /// Place n + j of an axis of n points continued by `ends`: which point holds its value; -1 for a zero.
-int source(int place, int n, Ends ends, int period) {
+int source(int place, int n, Continuation ends, int period) {
   if (place < n) return place;
-  return ends == Ends::mirror ? period - 1 - place : -1;
+  return ends == Continuation::mirror ? period - 1 - place : -1;
 }
 
 /// The kept modes by the sums of their definition, (modes along x, along z, channels).
@@ -56,10 +56,10 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return out;
 }
 
-const std::vector<SpectralGrid> grids{{{8, 6}, {3, 3}, {Ends::periodic, Ends::mirror}, 0.25},
-                                      {{10, 7}, {4, 4}, {Ends::periodic, Ends::zeros}, 0.3},
-                                      {{5, 7}, {2, 5}, {Ends::mirror, Ends::mirror}, 0.25},
-                                      {{7, 8}, {3, 2}, {Ends::zeros, Ends::periodic}, 0.25}};
+const std::vector<SpectralGrid> grids{{{8, 6}, {3, 3}, {Continuation::periodic, Continuation::mirror}, 0.25},
+                                      {{10, 7}, {4, 4}, {Continuation::periodic, Continuation::zeros}, 0.3},
+                                      {{5, 7}, {2, 5}, {Continuation::mirror, Continuation::mirror}, 0.25},
+                                      {{7, 8}, {3, 2}, {Continuation::zeros, Continuation::periodic}, 0.25}};
 
 }  // namespace
 
@@ -79,7 +79,7 @@ TEST_CASE("kept modes are the sums of their definition, whatever lies beyond the
 }
 
 TEST_CASE("modes of a field that has no others give the field back") {
-  const SpectralGrid grid{{12, 8}, {4, 3}, {Ends::periodic, Ends::mirror}, 0.25};
+  const SpectralGrid grid{{12, 8}, {4, 3}, {Continuation::periodic, Continuation::mirror}, 0.25};
   SpectralTransform transform(grid);
   std::vector<double> field, back(static_cast<std::size_t>(grid.nodes()));
   for (int x = 0; x < 12; ++x)
@@ -155,7 +155,7 @@ TEST_CASE("float32 follows float64") {
 }
 
 TEST_CASE("grids that do not transform say what would") {
-  SpectralGrid grid{{7, 8}, {2, 3}, {Ends::periodic, Ends::mirror}, 0.25};
+  SpectralGrid grid{{7, 8}, {2, 3}, {Continuation::periodic, Continuation::mirror}, 0.25};
   CHECK(message([&] { require_transformable(grid); }) ==
         "7 points along a periodic x cannot be transformed: their number must be even");
   grid.points[0] = 8;

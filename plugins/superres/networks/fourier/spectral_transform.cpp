@@ -27,8 +27,8 @@ void to_host(const View<double**>& from, const HostView<double**>& to) { Kokkos:
 
 int SpectralGrid::period(int axis) const {
   const int n = points[axis];
-  if (ends[axis] == Ends::periodic) return n;
-  if (ends[axis] == Ends::mirror) return 2 * n;
+  if (ends[axis] == Continuation::periodic) return n;
+  if (ends[axis] == Continuation::mirror) return 2 * n;
   return short_to_transform(n + static_cast<int>(std::ceil(padding * n)));
 }
 

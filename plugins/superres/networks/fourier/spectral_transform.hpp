@@ -9,13 +9,13 @@ namespace cambium::superres {
 
 /// Continuation of a field beyond the ends of an axis, which makes it periodic: none where it is periodic itself;
 /// zeros; its mirror image at both ends, whose modes are cosines.
-enum class Ends { periodic, zeros, mirror };
+enum class Continuation { periodic, zeros, mirror };
 
 /// A plane of points and the Fourier modes that are kept of it: wave numbers -modes[0]..modes[0]-1 along x and
 /// 0..modes[1]-1 along z, whose negative ones are conjugates.
 struct SpectralGrid {
   std::array<int, 2> points{}, modes{};  ///< x, z
-  std::array<Ends, 2> ends{};
+  std::array<Continuation, 2> ends{};
   double padding = 0.25;  ///< zeros behind the points, over the number of points
 
   /// Points of the period along an axis: even, and of a length that core/numerics transforms.
@@ -47,7 +47,9 @@ class SpectralTransform {
   void backward(std::span<const T> real, std::span<const T> imaginary, int channels, Beyond beyond, T* fields);
 
  private:
-  bool mirrored(int axis, Beyond beyond) const { return beyond == Beyond::as_ends && grid_.ends[axis] == Ends::mirror; }
+  bool mirrored(int axis, Beyond beyond) const {
+    return beyond == Beyond::as_ends && grid_.ends[axis] == Continuation::mirror;
+  }
   void make_room(int channels);
   void along_x_forward(int channels, Beyond beyond);
   void along_x_backward(int channels, Beyond beyond);
