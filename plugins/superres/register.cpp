@@ -3,14 +3,18 @@
 #include "plugins/superres/convection/convection_cost.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/datasets/plumes.hpp"
+#include "plugins/superres/datasets/snapshots.hpp"
 #include "plugins/superres/models/cavity.hpp"
 #include "plugins/superres/models/rayleigh_benard.hpp"
+#include "plugins/superres/networks/fourier_operator.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
 #include "plugins/superres/tasks/find_plumes.hpp"
 #include "plugins/superres/tasks/reconstruct.hpp"
+#include "plugins/superres/tasks/score_forecasts.hpp"
 #include "plugins/superres/tasks/spin_up.hpp"
 #include "plugins/superres/tasks/verify.hpp"
+#include "plugins/superres/tasks/write_well.hpp"
 #include "plugins/superres/writers/fields.hpp"
 #include "plugins/superres/writers/spectrum.hpp"
 
@@ -38,12 +42,24 @@ void register_types(Registry& registry) {
       .synonyms({"super_resolution", "superres", "upscale", "interpolate", "downscale"});
   registry.add<FindPlumes>("find_plumes", "plumes found by networks, by thresholds and by regressions, in one table")
       .synonyms({"segment", "segmentation", "plumes"});
+  registry
+      .add<ScoreForecasts>("score_forecasts",
+                           "VRMSE of forecasts by persistence, the solver and networks, of one step and by lead")
+      .synonyms({"vrmse", "rollout", "benchmark", "the_well"});
+  registry.add<WriteWell>("write_well", "runs of convection in the layout of The Well, for its loaders")
+      .synonyms({"the_well", "export_well", "to_well"});
   registry.add<SpinUp>("spin_up", "how long simulations take until they are in their statistically steady state");
 
   registry.add<Crops>("crops", "coarse windows of flows by (t, x, z), with points of the fine data as targets")
       .synonyms({"patches", "windows", "super_resolution"});
   registry.add<Plumes>("plumes", "snapshots of convection with masks of plumes, labelled by a rule of the deck")
       .synonyms({"segmentation", "masks", "images"});
+  registry.add<Snapshots>("snapshots", "consecutive frames of flows and those that follow, for forecasts")
+      .synonyms({"frames", "the_well", "rollout", "time_series"});
+  registry
+      .add<FourierOperator>("fourier_operator",
+                            "Fourier neural operator: super-resolution of crops, forecasts of snapshots")
+      .synonyms({"fno", "fourier_neural_operator", "neural_operator"});
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it")
       .synonyms({"h5", "hdf5", "dedalus", "snapshots", "field"});
   registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x")

@@ -1,14 +1,7 @@
 #pragma once
-#include "plugins/superres/convection/grid.hpp"
-#include "plugins/superres/equations/field_data.hpp"
+#include "plugins/superres/evaluate/frame_solver.hpp"
 
 namespace cambium::superres {
-
-/// Properties of the data that the solver must know, which follow its equations.
-struct Convected {
-  double rayleigh = 0.0, prandtl = 1.0;
-  Wall plates = Wall::no_slip;
-};
 
 /// The baseline that knows the equations and nothing else: this plugin's own solver starts from the first coarse frame,
 /// interpolated cubically, computes on, and adds the cubically interpolated misfit to every later coarse frame as it

@@ -1,6 +1,7 @@
 #pragma once
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/superres/decoder/latent_cells.hpp"
+#include "plugins/superres/networks/flow_scaling.hpp"
 
 namespace cambium::superres {
 
@@ -36,10 +37,13 @@ class FlowNetwork : public train::TorchNetwork {
   Loss loss_of() const { return loss_; }
   torch::Tensor size_of(const torch::Tensor& x) const { return loss_ == Loss::l1 ? x.abs() : x.square(); }
 
-  std::vector<std::int64_t> grid_;  ///< t, x, z of the coarse samples
-  std::int64_t points_ = 1;         ///< of a sample in training; 1 where the model does not know
-  bool wraps_ = false;
-  std::vector<double> mean_, deviation_;
+  /// One number for each field, so that it meets values(): float64.
+  torch::Tensor per_field(const std::vector<double>& values) const;
+  /// Whether the data set may be `snapshots`: values() then are (batch, fields, x, z), the next frame.
+  virtual bool can_forecast() const { return false; }
+
+  FlowScaling scaling_;
+  std::vector<int> later_;  ///< of each sample of a forecast in training: frames between its first and its target
 
  private:
   torch::Tensor truth(const train::TorchBatch& batch) const;

@@ -1,8 +1,11 @@
 #include "plugins/superres/networks/flow_unet.hpp"
 
+#include <algorithm>
+
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/superres/networks/answers.hpp"
+#include "plugins/superres/networks/flow_planes.hpp"
 
 namespace cambium::superres {
 void FlowUnet::Params::describe(deck::Describe<Params>& d) {
@@ -11,10 +14,12 @@ void FlowUnet::Params::describe(deck::Describe<Params>& d) {
       .at_least(1)
       .def(256);
   d("levels", &Params::levels, "halvings of the grid; 0: log2 of its largest extent").range(0, 12).def(0);
-  d("ratio", &Params::ratio, "cells of the output per coarse cell along t, x and z").def({2, 4, 4});
+  d("ratio", &Params::ratio, "crops: cells of the output per coarse cell along t, x and z").def({2, 4, 4});
   d("interpolate", &Params::interpolate,
-    "residual learning: the network's output is added to the linear interpolation of the coarse samples")
+    "residual learning: the network's output is added to the linear interpolation of coarse samples (crops) or to the "
+    "last frame (snapshots)")
       .def(true);
+  describe_forecast_training(d);
   d("loss", &Params::loss, "loss function").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
@@ -37,11 +42,9 @@ std::shared_ptr<torch::nn::Module> FlowUnet::build() {
   shape.most_features = params_.most_features;
   shape.outputs = 4;
   shape.levels = params_.levels;
-  shape.wraps = wraps_;
-  for (int a = 0; a < 3; ++a) {
-    shape.grid[a] = grid_[a];
-    shape.refined[a] = a == 1 && wraps_ ? grid_[a] * params_.ratio[a] : (grid_[a] - 1) * params_.ratio[a] + 1;
-  }
+  shape.wraps = scaling_.wraps;
+  std::copy_n(scaling_.grid.begin(), 3, shape.grid.begin());
+  if (!scaling_.forecasts) shape.refined = refined_nodes(shape.grid, params_.ratio, scaling_.wraps);
   train::RankLayers layers(params_.ranks);
   unet_ = std::make_shared<Unet>(shape, layers);
   layers.require_all();
@@ -57,33 +60,62 @@ void FlowUnet::initial(const train::ParameterInfo& info, std::int64_t index, con
   FlowNetwork::initial(info, index, weights, seed);
 }
 
-LatentCells FlowUnet::refined(const LatentCells& coarse) const {
-  LatentCells out;
-  out.wraps = coarse.wraps;
-  for (int a = 0; a < 3; ++a) {
-    const auto r = params_.ratio[a];
-    const auto& x = coarse.axis[a];
-    for (std::size_t k = 0; k + 1 < x.size(); ++k)
-      for (std::int64_t j = 0; j < r; ++j)
-        out.axis[a].push_back(x[k] + (x[k + 1] - x[k]) * static_cast<double>(j) / static_cast<double>(r));
-    out.axis[a].push_back(x.back());
-  }
-  return out;
-}
-
 torch::Tensor FlowUnet::values(const train::TorchBatch& batch) {
   const auto samples = coarse(batch);
+  if (scaling_.forecasts) return forecast(samples, true);
   const auto fine = unet_->forward(samples, [this](int block) { enter(block); }).to(real());
   const auto points = batch.stored("points");
   std::vector<torch::Tensor> out;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const auto grid = cells(batch, b);
     const auto places = points[b].contiguous();
-    auto y = interpolated(refined(grid), places, fine[b]);
+    auto y = interpolated(refined(grid, params_.ratio), places, fine[b]);
     if (params_.interpolate) y = y + interpolated(grid, places, samples[b]);
     out.push_back(y);
   }
   return torch::cat(out);
+}
+
+/// Scaled frames (batch, fields, t, x, z) to the next one.
+torch::Tensor FlowUnet::forecast(const torch::Tensor& frames, bool tell) {
+  const auto enter_block = [this](int block) { enter(block); };
+  const auto y = unet_->forward(frames, tell ? std::function<void(int)>(enter_block) : nullptr).to(real());
+  const auto next = y.select(2, y.size(2) - 1) * per_field(scaling_.change).to(real());
+  return params_.interpolate ? frames.select(2, frames.size(2) - 1) + next : next;
+}
+
+std::vector<train::TorchNetwork::Term> FlowUnet::loss(const train::TorchBatch& batch) {
+  if (!scaling_.forecasts) return {data_term(values(batch), batch)};
+  const auto frames = training_frames(batch);
+  std::vector<Term> out{data_term(forecast(frames, params_.push_forward == 0), batch)};
+  later_.clear();
+  return out;
+}
+
+/// With noise, and as many own forecasts further on as were drawn for each sample.
+torch::Tensor FlowUnet::training_frames(const train::TorchBatch& batch) {
+  const torch::NoGradGuard guard;
+  auto frames = coarse(batch).to(torch::kFloat64).contiguous();
+  const auto ids = batch.ids();
+  const auto each = static_cast<std::size_t>(frames.numel() / batch.size());
+  for (std::size_t b = 0; b < ids.size(); ++b)
+    add_noise(moment_, ids[b], params_.noise, {frames.data_ptr<double>() + b * each, each});
+  frames = frames.to(real());
+  later_.clear();
+  for (const auto id : ids) later_.push_back(forecasts_before(moment_, id, params_.push_forward));
+  for (int round = 0; round < *std::max_element(later_.begin(), later_.end()); ++round) {
+    const auto moved = torch::cat({frames.slice(2, 1), forecast(frames, false).unsqueeze(2)}, 2);
+    std::vector<torch::Tensor> rows;
+    for (std::int64_t b = 0; b < batch.size(); ++b)
+      rows.push_back(later_[static_cast<std::size_t>(b)] > round ? moved[b] : frames[b]);
+    frames = torch::stack(rows);
+  }
+  return frames;
+}
+
+void FlowUnet::fit_statistics(train::Dataset& training, Context& context) {
+  FlowNetwork::fit_statistics(training, context);
+  require_forecasts(params_, scaling_, training);
 }
 
 std::vector<train::TorchNetwork::Term> FlowUnet::measure(const train::TorchBatch& batch) {

@@ -1,15 +1,17 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "plugins/superres/networks/flow_network.hpp"
+#include "plugins/superres/networks/rollout_keys.hpp"
 #include "plugins/superres/networks/unet.hpp"
 
 namespace cambium::superres {
 
 /// The baseline without equations: the same U-Net, followed by blocks that refine its grid to `ratio` times as many
-/// cells, whose nodes hold the fields; between nodes they are interpolated linearly.
+/// cells, whose nodes hold the fields; between nodes they are interpolated linearly. Of `snapshots` it forecasts the
+/// next frame, on the grid of the data.
 class FlowUnet : public FlowNetwork, public train::HasFactors {
  public:
-  struct Params {
+  struct Params : RolloutKeys {
     std::int64_t features = 16, most_features = 256;
     int levels = 0;
     std::array<std::int64_t, 3> ratio{};
@@ -21,6 +23,8 @@ class FlowUnet : public FlowNetwork, public train::HasFactors {
   };
   FlowUnet(const Params& params, Context&) : FlowNetwork(params.precision, params.loss), params_(params) {}
 
+  void fit_statistics(train::Dataset& training, Context& context) override;
+  void begin_step(std::uint64_t seed, std::int64_t step) override { moment_ = {seed, step}; }
   std::vector<train::TermInfo> terms() const override { return {{"data", "", train::TermInfo::Report::mean}}; }
   std::vector<train::TermInfo> metrics() const override {
     return {{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
@@ -31,16 +35,21 @@ class FlowUnet : public FlowNetwork, public train::HasFactors {
 
  private:
   std::shared_ptr<torch::nn::Module> build() override;
-  std::vector<std::string> segments() const override { return unet_->blocks(); }
-  std::vector<Term> loss(const train::TorchBatch& batch) override { return {data_term(values(batch), batch)}; }
+  std::vector<std::string> segments() const override {
+    return params_.push_forward > 0 ? std::vector<std::string>{} : unet_->blocks();
+  }
+  std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   torch::Tensor values(const train::TorchBatch& batch) override;
   void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
-  LatentCells refined(const LatentCells& coarse) const;
+  torch::Tensor forecast(const torch::Tensor& frames, bool tell);
+  torch::Tensor training_frames(const train::TorchBatch& batch);
+  bool can_forecast() const override { return true; }
 
   Params params_;
   std::shared_ptr<Unet> unet_;
+  Moment moment_;
 };
 
 }  // namespace cambium::superres

@@ -12,8 +12,8 @@ std::shared_ptr<torch::nn::Module> MeshfreeFlowNet::build() {
   shape.most_features = params_.most_features;
   shape.outputs = params_.latent;
   shape.levels = params_.levels;
-  shape.wraps = wraps_;
-  shape.grid = {grid_[0], grid_[1], grid_[2]};
+  shape.wraps = scaling_.wraps;
+  shape.grid = {scaling_.grid[0], scaling_.grid[1], scaling_.grid[2]};
   train::RankLayers made(params_.ranks);
   encoder_ = whole->register_module("encoder", std::make_shared<Unet>(shape, made));
   decoder_ranks_.clear();
@@ -41,7 +41,7 @@ std::vector<train::FactorLayer> MeshfreeFlowNet::factor_layers() const {
     layer.name = "decoder." + std::to_string(l);
     layer.rank = decoder_ranks_[l];
     layer.inputs = shape_.columns(at);
-    layer.places = points_ * (params_.blend == Blend::spline ? 1 : 8);
+    layer.places = scaling_.points * (params_.blend == Blend::spline ? 1 : 8);
     if (layer.rank > 0)
       layer.enter = next, layer.between = next + 1, layer.leave = next += 2, ++at;
     else

@@ -130,8 +130,8 @@ std::vector<std::vector<double>> MeshfreeFlowNet::scaled_samples(const LatentCel
     out.emplace_back(first, first + cells.size());
   }
   if (!params_.divergence_free) return out;
-  for (auto& x : out[2]) x += mean_[2] / deviation_[2];  // both in units of the deviation of u
-  for (auto& x : out[3]) x = (x * deviation_[3] + mean_[3]) / deviation_[2];
+  for (auto& x : out[2]) x += scaling_.mean[2] / scaling_.deviation[2];  // both in units of the deviation of u
+  for (auto& x : out[3]) x = (x * scaling_.deviation[3] + scaling_.mean[3]) / scaling_.deviation[2];
   return out;
 }
 
@@ -240,8 +240,8 @@ torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const A
       const auto lower = params_.plates->lower.find(flow_fields[f]);
       std::array<double, 2> ends{};
       if (lower != params_.plates->lower.end())
-        ends = {(lower->second - mean_[f]) / deviation_[f],
-                (params_.plates->upper.at(flow_fields[f]) - mean_[f]) / deviation_[f]};
+        ends = {(lower->second - scaling_.mean[f]) / scaling_.deviation[f],
+                (params_.plates->upper.at(flow_fields[f]) - scaling_.mean[f]) / scaling_.deviation[f]};
       const bool fixed = lower != params_.plates->lower.end();
       if (!fixed && !params_.interpolate) continue;
       auto values = fields[f];
@@ -276,15 +276,15 @@ torch::Tensor MeshfreeFlowNet::physical(const torch::Tensor& jets, const JetBasi
     torch::Tensor u, w;
     if (params_.divergence_free) {
       const auto& a = fields[s];
-      u = jets[from.find({a[0], a[1], a[2] + 1})].select(1, 2) * deviation_[2];
-      w = jets[from.find({a[0], a[1] + 1, a[2]})].select(1, 2) * -deviation_[2];
+      u = jets[from.find({a[0], a[1], a[2] + 1})].select(1, 2) * scaling_.deviation[2];
+      w = jets[from.find({a[0], a[1] + 1, a[2]})].select(1, 2) * -scaling_.deviation[2];
     } else {
-      u = jets[s].select(1, 2) * deviation_[2] + (s == 0 ? mean_[2] : 0.0);
-      w = jets[s].select(1, 3) * deviation_[3] + (s == 0 ? mean_[3] : 0.0);
+      u = jets[s].select(1, 2) * scaling_.deviation[2] + (s == 0 ? scaling_.mean[2] : 0.0);
+      w = jets[s].select(1, 3) * scaling_.deviation[3] + (s == 0 ? scaling_.mean[3] : 0.0);
     }
     const auto& same = jets[from.find(fields[s])];
-    out.push_back(torch::stack({same.select(1, 0) * deviation_[0] + (s == 0 ? mean_[0] : 0.0),
-                                same.select(1, 1) * deviation_[1] + (s == 0 ? mean_[1] : 0.0), u, w},
+    out.push_back(torch::stack({same.select(1, 0) * scaling_.deviation[0] + (s == 0 ? scaling_.mean[0] : 0.0),
+                                same.select(1, 1) * scaling_.deviation[1] + (s == 0 ? scaling_.mean[1] : 0.0), u, w},
                                1));
   }
   return torch::stack(out);
@@ -292,7 +292,7 @@ torch::Tensor MeshfreeFlowNet::physical(const torch::Tensor& jets, const JetBasi
 
 torch::Tensor MeshfreeFlowNet::scaled(const torch::Tensor& physical_values) const {
   const auto options = torch::TensorOptions().dtype(real());
-  return (physical_values - torch::tensor(mean_, options)) / torch::tensor(deviation_, options);
+  return (physical_values - torch::tensor(scaling_.mean, options)) / torch::tensor(scaling_.deviation, options);
 }
 
 torch::Tensor MeshfreeFlowNet::jets_of(const Asked& ask, Laws& laws) {

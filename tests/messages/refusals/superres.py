@@ -58,6 +58,32 @@ stages:
       steps: 1
       learning_rate: {type: constant, start: 1e-3}
 """
+FORECAST = """
+run: {name: forecast, directory: forecast}
+plugins: [superres]
+stages:
+  - train:
+      network: {type: fourier_operator, width: 2, layers: 1, modes: [2, 2]}
+      dataset: {type: snapshots, data: [fields.h5]}
+      batch: 2
+      steps: 1
+      learning_rate: {type: constant, start: 1e-3}
+"""
+COARSE = FORECAST.replace("forecast,", "coarse,").replace("directory: forecast", "directory: coarse").replace(
+    "{type: snapshots, data: [fields.h5]}", "{type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}").replace(
+    "modes: [2, 2]", "modes: [2, 2], ratio: [1, 2, 2]")
+SCORE = """
+run: {name: score, directory: score}
+plugins: [superres]
+stages:
+  - score_forecasts: {data: [fields.h5], rayleigh: 1e5, history: 2, horizon: 4, windows: [[0, 2]]}
+"""
+WRITE_WELL = """
+run: {name: write_well, directory: write_well}
+plugins: [superres]
+stages:
+  - write_well: {train: [fields.h5], rayleigh: 1e5}
+"""
 SPIN_UP = """
 run: {name: spin_up, directory: spin_up}
 plugins: [superres]
@@ -89,7 +115,9 @@ def fields(nt=8, nx=16, nz=8, times=None):
 
 table = Table("superres", DECK)
 says = table.says
-for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC, "plumes": PLUMES, "mark": MARK}.items():
+for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC, "plumes": PLUMES, "mark": MARK,
+                   "forecast": FORECAST, "score": SCORE, "write_well": WRITE_WELL,
+                   "coarse": COARSE}.items():
     table.file(name + ".yaml", text)
 table.file("fields.h5", fields())
 
@@ -201,6 +229,56 @@ table.file("fine.h5", fields(8, 32, 8))
 says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in samples instead of 0, or use files of one grid",
      T + "dataset.data=[fields.h5, fine.h5]", deck="train.yaml", command="run")
 
+# Forecasts
+go = {"deck": "forecast.yaml", "command": "run"}
+says("'modes' must keep at least 1 along x and along z", T + "network.modes=[0, 2]", deck="forecast.yaml")
+says("'noise' and 'push_forward' are for forecasts: give a data set of the type 'snapshots', or leave them out", T + "network.noise=0.1",
+     T + "dataset={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", **go)
+says("'push_forward: 1' needs 2 frames behind each window, and the data set gives 1: set 'ahead: 2' there", T + "network.push_forward=1", **go)
+says("'fields.h5' gives 8 frames, fewer than one sample of 'history' 8 and 'ahead' 1", T + "dataset.history=8", **go)
+says("'fine.h5' has 32 x 8 points and x periodic, 'fields.h5' 16 x 8 and periodic: give files of one grid",
+     T + "dataset.data=[fields.h5, fine.h5]", **go)
+table.file("jumps.h5", fields(4, times=[0.0, 0.5, 1.0, 2.0]))
+says("frames of 'jumps.h5' are not equally far apart: 1 from t = 1 on, 0.5 elsewhere; give 'frames' that are", T + "dataset.data=[jumps.h5]", **go)
+says("'body.h5' hides points under a mask, and forecasts are of flows without bodies: give fields without a mask", T + "dataset.data=[body.h5]", **go)
+
+
+def of_the_well(name, kind="WALL", axes=("x", "y")):
+    table.file(name, {**well, "dimensions": (None, {"spatial_dims": list(axes)}), "boundary_conditions/ends": (None, {
+        "bc_type": kind, "associated_dims": ["y"], "sample_varying": False, "time_varying": False})})
+
+
+of_the_well("open_well.h5", "OPEN")
+says("'ends' of 'open_well.h5' is OPEN along y, expected WALL: a layer is periodic along x and lies between walls along y; give such a file",
+     T + "dataset.data=[open_well.h5]", **go)
+of_the_well("open_around.h5")
+of_the_well("box_well.h5", axes=("x", "y", "z"))
+says("'box_well.h5' has 3 dimensions on a cartesian grid, expected 2 on a cartesian one: take a set such as rayleigh_benard",
+     T + "dataset.data=[box_well.h5]", **go)
+says("/dimensions of 'well.h5' has no attribute spatial_dims, which The Well's layout asks for; write it again with it",
+     T + "dataset.data=[well.h5]", **go)
+F = "stages[0].score_forecasts."
+says("window [2, 6] does not lie within the 4 frames of 'horizon'", F + "windows=[[2, 6]]", deck="score.yaml")
+says("the solver needs 'rayleigh', that of the data", F + "rayleigh=0", deck="score.yaml")
+says("'fields.h5' gives 8 frames, fewer than 'history' 2 and 'horizon' 7 together: give longer runs, or a shorter horizon", F + "horizon=7",
+     deck="score.yaml", command="run")
+says("a solver 3 times as coarse needs grids that 3 divides, and 'fields.h5' has 16 x 8 points: choose another 'coarse'", F + "coarse=3",
+     F + "methods=[coarse_solver]", deck="score.yaml", command="run")
+table.begins(deck="forecast.yaml")
+says("model 'forecast/train/model.h5' reads 1 frame(s) of 16 x 8 points, and the data have 32 x 8 and 'history' is 2: give data of its grid, and a "
+     "'history' of 1 or more", F + "models={net: forecast/train/model.h5}", F + "methods=[]", F + "data=[fine.h5]", deck="score.yaml", command="run")
+table.begins(deck="coarse.yaml")
+says("model 'coarse/train/model.h5' does not forecast: train a fourier_operator or a flow_unet on a data set of the type 'snapshots'",
+     F + "models={net: coarse/train/model.h5}", F + "methods=[]", deck="score.yaml", command="run")
+E = "stages[0].write_well."
+says("'train', 'valid' and 'test' name no run", E + "train=[]", deck="write_well.yaml")
+says("'points' must be at least [4, 4]", E + "points=[2, 8]", deck="write_well.yaml")
+says("'open_around.h5' is in the layout of The Well already; give fields.h5 of a run", E + "train=[open_around.h5]", deck="write_well.yaml", command="run")
+says("'walls.h5' is no layer between two plates and periodic along x: write_well takes runs of rayleigh_benard", E + "train=[walls.h5]",
+     deck="write_well.yaml", command="run")
+says("'fine.h5' has other points or times than 'fields.h5': trajectories of one file share them; give runs of one grid, output interval and length",
+     E + "train=[fields.h5, fine.h5]", deck="write_well.yaml", command="run")
+
 # Plumes
 P = "stages[0].find_plumes."
 says("'fields' names none; a network needs at least b", P + "test.fields=[]", deck="plumes.yaml")
@@ -250,6 +328,8 @@ if built_with("torch"):
     says("'ratio' must be at least 1 along every axis", T + "network={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
     says("factor_ranks: 1 numbers for 20 layers; give one for each, 0 for a whole one",
          T + "network={type: flow_unet, features: 4, levels: 1, ratio: [1, 1, 1], factor_ranks: [1]}", deck="train.yaml", command="run")
+    says("the network decodes within its windows and does not forecast: give a data set of the type 'crops', or the network flow_unet or "
+         "fourier_operator", T + "dataset={type: snapshots, data: [fields.h5]}", deck="train.yaml", command="run")
     says("model 'net' is a flow_unet, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
          T + "network={type: flow_unet, features: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
     wide = T + "validation={type: crops, data: [walls.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}"
@@ -260,7 +340,7 @@ if built_with("torch"):
          T + "validation={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}", deck="train.yaml", command="run")
     says("'refine' holds answers to the equations everywhere in a window, also under the mask of 'body.h5': leave it out",
          "stages[1].reconstruct.data=body.h5", deck="refine.yaml", command="run")
-    says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",
+    says("networks of convection read windows of coarse samples or snapshots: give a data set of the type 'crops' or 'snapshots'",
          T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
     says("the model reads crops of 4 x 8 x 5 coarse samples (t, x, z), these have 4 x 16 x 5",
          T + "validation={type: crops, data: [fine.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", T + "validate={every: 1}",

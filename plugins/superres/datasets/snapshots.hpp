@@ -1,0 +1,50 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/superres/equations/field_data.hpp"
+
+namespace cambium::superres {
+
+/// Consecutive frames of flows with the frames that follow, for networks that forecast. A sample:
+///   coarse   (fields, history, x, z) float32: frames that are seen
+///   t, x, z  float64: coordinates; along a periodic x the first one once more, a period further on
+///   future   (fields, ahead, x, z) float32: frames that follow
+/// Its number counts windows of the first file, then of the next.
+class Snapshots : public train::Dataset {
+ public:
+  struct Params {
+    std::vector<std::string> data;
+    int history = 1, ahead = 1, frames = 0, every = 1;
+    std::optional<bool> periodic;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Snapshots(const Params& params, Context&) : params_(params) {}
+
+  void open(Context& context) override;
+  std::int64_t size() const override { return std::ssize(windows_); }
+  std::vector<train::FieldInfo> fields() const override;
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  struct Window {
+    std::size_t file, first;
+  };
+  train::SamplePtr make(std::int64_t id) const;
+
+  Params params_;
+  std::vector<FieldData> flows_;
+  std::vector<Window> windows_;
+  bool of_the_well_ = false;
+};
+
+/// InputError for fields under a mask, which forecasts would have to know.
+void require_no_bodies(const FieldData& flow);
+
+/// The sample of frames first..first+history-1 of a flow, with the `ahead` frames that follow; none: no `future`.
+train::SamplePtr snapshot(const FieldData& flow, std::size_t first, int history, int ahead, std::int64_t id);
+
+}  // namespace cambium::superres

@@ -1,0 +1,41 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/train/weights/artifact.hpp"
+#include "plugins/superres/equations/field_data.hpp"
+#include "plugins/superres/evaluate/frame_solver.hpp"
+
+namespace cambium::superres {
+
+/// What tells the next frames of a flow from some that are seen.
+class Forecaster {
+ public:
+  virtual ~Forecaster() = default;
+  /// The frames that are seen; forecasts begin behind the last.
+  virtual void start(const FieldData& seen) = 0;
+  /// The next frame, at `time`, on the grid of those that were seen.
+  virtual FieldData next(double time) = 0;
+};
+
+/// The last frame again.
+std::unique_ptr<Forecaster> persistence_forecaster();
+/// The mean of each field of the last frame, everywhere.
+std::unique_ptr<Forecaster> mean_forecaster();
+
+/// How the solver takes a file's fields: those of The Well have b = 1 below and 0 above.
+struct SolvedLayer {
+  Convected flow;
+  double b_shift = 0.0;  ///< b of the file over that of rayleigh_benard
+  int ratio = 1;         ///< points of the data per cell of the solver, along x and z
+};
+/// The solver of rayleigh_benard or cavity from the last frame. InputError naming `coarse` where `ratio` does not
+/// divide the grid.
+std::unique_ptr<Forecaster> solver_forecaster(const SolvedLayer& layer, std::string name);
+
+/// A trained network, fed with its own forecasts. `history`: of the stage. InputError where the model does not
+/// forecast, or reads another number of frames or another grid.
+std::unique_ptr<Forecaster> network_forecaster(train::LoadedModel& model, const std::string& file,
+                                               const FieldData& truth, int history);
+
+}  // namespace cambium::superres

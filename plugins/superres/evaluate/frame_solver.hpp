@@ -1,0 +1,47 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "plugins/superres/convection/stepper.hpp"
+#include "plugins/superres/equations/field_data.hpp"
+
+namespace cambium::superres {
+
+/// Properties of the data that the solver must know, which follow its equations.
+struct Convected {
+  double rayleigh = 0.0, prandtl = 1.0;
+  Wall plates = Wall::no_slip;
+};
+
+/// A grid with as many cells as `places` along x and z, and where these are the centres of cells from plate to plate,
+/// these cells.
+Grid grid_of(const FieldData& data, const std::array<std::vector<double>, 3>& places);
+/// The fluid of rayleigh_benard, or, where x is not periodic, of cavity.
+Fluid fluid_of(const Convected& flow, bool periodic);
+/// One frame of all fields.
+FieldData frame_of(const FieldData& data, std::size_t t);
+
+/// This plugin's solver on one rank, started from frames at cell centres and read at them.
+class FrameSolver {
+ public:
+  static constexpr double longest_step = 0.05;
+
+  /// Coordinates along x count from `left`, the left end of the first cell. `name`: what a message calls it.
+  FrameSolver(const Grid& grid, const Fluid& fluid, double left, double time, std::string name);
+  /// Adds p, b, u and w of a frame to the flow, interpolated cubically, and frees the velocity of divergence.
+  void add(FieldData increment);
+  FieldData now();
+  /// Adds what a coarse frame has beyond the flow.
+  void insert(FieldData frame);
+  /// NumericalError when the flow does not stay finite.
+  void advance(double until);
+
+ private:
+  Comm comm_;
+  Stepper stepper_;
+  double left_, time_;
+  std::string name_;
+};
+
+}  // namespace cambium::superres

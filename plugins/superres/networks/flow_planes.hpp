@@ -1,0 +1,47 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/superres/decoder/latent_cells.hpp"
+#include "plugins/superres/networks/flow_scaling.hpp"
+
+namespace cambium::superres {
+
+/// Nodes along t, x and z of a grid with `ratio` times as many cells.
+std::array<std::int64_t, 3> refined_nodes(const std::array<std::int64_t, 3>& grid,
+                                          const std::array<std::int64_t, 3>& ratio, bool wraps);
+/// The same as nodes with coordinates: cells cut into `ratio` of one length each.
+LatentCells refined(const LatentCells& coarse, const std::array<std::int64_t, 3>& ratio);
+/// The nodes of a sample. InputError where x is periodic and the model's windows end, or the other way round.
+LatentCells cells_of(const train::Sample& sample, const FlowScaling& scaling);
+/// The words of that InputError, for a model whose windows go around a period or end.
+const char* other_ends_of_x(bool wraps);
+
+/// Appends planes (n[0], n[1]) with `ratio` times as many cells, linear between their points.
+template <class T>
+void append_enlarged(std::span<const double> planes, const std::array<std::int64_t, 2>& n,
+                     const std::array<std::int64_t, 2>& ratio, bool wraps, std::vector<T>& out);
+/// Appends a plane of heights, from -1 at the lowest point to 1 at the highest.
+template <class T>
+void append_heights(const train::Sample& sample, const std::array<int, 2>& points, std::vector<T>& out);
+
+/// Fields (4, nodes) at the sample's points, (points, 4): linear between nodes.
+template <class T>
+std::vector<double> at_points(const LatentCells& cells, const train::Sample& sample, std::span<const T> nodes);
+/// The transpose of at_points: adds to `by_node`.
+template <class T>
+void spread_from_points(const LatentCells& cells, const train::Sample& sample, std::span<const double> by_value,
+                        std::span<T> by_node);
+
+/// Frames (fields, t, x, z) one frame later: the first goes, `next` (fields, x, z) comes behind the last.
+void advance_frames(std::span<double> frames, std::span<const double> next);
+
+/// Scaled fields of sample `sample` in physical units, into the array of all samples' outputs: (points, 4), or, of
+/// forecasts, (4, x, z).
+void write_fields_of(std::span<const double> scaled, const FlowScaling& scaling, const TensorRef& out,
+                     std::int64_t sample);
+
+}  // namespace cambium::superres

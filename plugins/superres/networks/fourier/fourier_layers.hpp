@@ -1,0 +1,74 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/base/tensor_ref.hpp"
+#include "core/train/kinds/network.hpp"
+#include "plugins/superres/networks/fourier/spectral_transform.hpp"
+
+namespace cambium::superres {
+
+/// Sizes of a Fourier neural operator (Li et al. 2021, arXiv:2010.08895).
+struct FourierShape {
+  SpectralGrid grid;
+  int inputs = 0, outputs = 0;  ///< channels of the plane
+  int width = 32, layers = 4;   ///< channels inside, Fourier layers
+  int hidden = 64;              ///< channels of the projection
+};
+
+/// "lift.w" (inputs, width) and "lift.b"; of each Fourier layer l "layers.<l>.modes" (2, modes along x, along z, width,
+/// width), real parts first, "layers.<l>.w" (width, width) and "layers.<l>.b"; "project.0.w" (width, hidden),
+/// "project.0.b", "project.1.w" (hidden, outputs), "project.1.b". Matrices are (in, out).
+std::vector<train::ParameterInfo> fourier_parameters(const FourierShape& shape);
+/// First parameter of the lifting, of each Fourier layer and of both layers of the projection.
+std::vector<int> fourier_modules(const FourierShape& shape);
+/// Normal numbers of variance 1 / inputs for weights and for both parts of a mode's together, 2 / inputs in the
+/// projection, a function of (seed, parameter, element); biases are 0. `last_is_zero`: the last layer's weights, too.
+void initialise_fourier(const FourierShape& shape, std::span<const TensorRef> weights, std::uint64_t seed,
+                        bool last_is_zero);
+
+/// Forward and backward passes in T, float or double. Each Fourier layer is gelu(inverse transform of (modes' weights
+/// times modes) + w v + b), the last one without gelu; the projection has gelu behind its first layer. Fields are
+/// (samples, channels, x, z).
+template <class T>
+class FourierLayers {
+ public:
+  FourierLayers(const FourierShape& shape, SpectralTransform& transform, std::span<const TensorRef> weights)
+      : shape_(shape), transform_(transform), weights_(weights) {}
+
+  /// Outputs for all samples, kept with all that backward() needs.
+  const std::vector<T>& forward(std::vector<T> inputs, int samples, const train::ReadyCallback& ready = {});
+  /// Adds the gradient of a loss whose derivative by the outputs is given.
+  void backward(std::vector<T> by_output, std::span<const TensorRef> gradients, const train::ReadyCallback& ready);
+
+ private:
+  using Values = std::vector<T>;
+  struct Dense {
+    int parameter, in, out;
+  };
+  Dense lifting() const { return {0, shape_.inputs, shape_.width}; }
+  Dense beside(int layer) const { return {3 + 3 * layer, shape_.width, shape_.width}; }
+  Dense projection(int which) const;
+  std::size_t nodes() const { return static_cast<std::size_t>(shape_.grid.nodes()); }
+  const T* weight(int parameter) const { return static_cast<const T*>(weights_[parameter].data); }
+
+  Values dense(const Dense& layer, const Values& in) const;
+  Values dense_backward(const Dense& layer, const Values& in, const Values& by_sum,
+                        std::span<const TensorRef> gradients, bool by_input) const;
+  void add_modes(int layer, const Values& in, Values& sums);
+  void modes_backward(int layer, const Values& by_sum, Values& by_input, T* gradient);
+  Values activated(const Values& sums) const;
+  void times_slope(const Values& sums, Values& by_value) const;
+
+  const FourierShape& shape_;
+  SpectralTransform& transform_;
+  std::span<const TensorRef> weights_;
+  int samples_ = 0;
+  std::vector<Values> inputs_, sums_;  ///< of the lifting, of each Fourier layer, of both layers of the projection
+  std::vector<Values> modes_;          ///< of each Fourier layer's input: (samples, two parts, modes, width)
+};
+
+extern template class FourierLayers<double>;
+extern template class FourierLayers<float>;
+
+}  // namespace cambium::superres

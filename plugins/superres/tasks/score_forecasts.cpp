@@ -1,0 +1,231 @@
+#include "plugins/superres/tasks/score_forecasts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/key_error.hpp"
+#include "core/io/csv.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/superres/datasets/snapshots.hpp"
+#include "plugins/superres/equations/well_layout.hpp"
+#include "plugins/superres/evaluate/vrmse.hpp"
+#include "plugins/superres/samples/window.hpp"
+
+namespace cambium::superres {
+namespace {
+
+const std::string coarse_row = "coarse_solver";
+
+/// The frames first..first+count-1.
+FieldData frames_of(const FieldData& data, std::size_t first, std::size_t count) {
+  FieldData out = data;
+  const std::size_t nodes = data.nx() * data.nz();
+  const auto part = [&](const auto& from, std::size_t each) {
+    return std::decay_t<decltype(from)>(from.begin() + static_cast<std::ptrdiff_t>(first * each),
+                                        from.begin() + static_cast<std::ptrdiff_t>((first + count) * each));
+  };
+  out.axis[0] = part(data.axis[0], 1);
+  for (std::size_t f = 0; f < out.values.size(); ++f) out.values[f] = part(data.values[f], nodes);
+  return out;
+}
+
+double mean_of_fields(const std::array<double, 4>& errors) {
+  double sum = 0.0;
+  for (double e : errors) sum += e;
+  return sum / static_cast<double>(errors.size());
+}
+
+}  // namespace
+
+void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
+  d("data", &Params::data,
+    "HDF5 files of p, b, u, w by (t, x, z), one for each run that is forecast; of The Well FILE#3")
+      .example("[\"{run}/simulate_3/fields.h5\"]");
+  d("methods", &Params::methods,
+    "baselines without a model: persistence (the last frame again), mean (the spatial mean of the last frame), solver "
+    "(rayleigh_benard or cavity from the last frame on the grid of the data), coarse_solver (the same on a coarser "
+    "grid)")
+      .options({"persistence", "mean", "solver", "coarse_solver"})
+      .def({"persistence", "mean", "solver"});
+  d("models", &Params::models, "trained networks that forecast: a name for the table, and the model's file").def({});
+  d("rayleigh", &Params::rayleigh, "Rayleigh number of the data; the solver needs it").non_negative().def(0.0);
+  d("prandtl", &Params::prandtl, "Prandtl number of the data").positive().def(1.0);
+  d("plates", &Params::plates, "velocity on the plates of the data")
+      .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
+      .def(Wall::no_slip);
+  d("coarse", &Params::coarse, "grid points of the data per cell of 'coarse_solver', along x and z").at_least(2).def(4);
+  d("history", &Params::history, "number of frames that are seen before a forecast").at_least(1).def(4);
+  d("frames", &Params::frames, "frames of each file to use, from the end").at_least(2).def(200);
+  d("every", &Params::every, "frames between the starts of forecasts of one step").at_least(1).def(1);
+  d("horizon", &Params::horizon, "frames of the long forecast, which starts with the first frames of each file")
+      .at_least(1)
+      .def(30);
+  d("windows", &Params::windows,
+    "ranges [first, end) of leads over which the error of the long forecast is averaged; the first forecast frame has "
+    "the lead 0")
+      .def({{6, 12}, {13, 30}});
+  d("periodic", &Params::periodic,
+    "true if x is periodic; default: as in the file or, if it does not state it, detected from the values at both "
+    "ends");
+  d.check([](const Params& p) -> std::string {
+    for (const auto& w : p.windows)
+      if (w[0] < 0 || w[1] <= w[0] || w[1] > p.horizon)
+        return fmt::format("window [{}, {}] does not lie within the {} frames of 'horizon'", w[0], w[1], p.horizon);
+    return p.data.empty() ? "'data' names no file" : "";
+  });
+  d.check([](const Params& p) {
+    const bool solves =
+        std::any_of(p.methods.begin(), p.methods.end(), [](const auto& m) { return m == "solver" || m == coarse_row; });
+    return solves && p.rayleigh == 0.0 ? "the solver needs 'rayleigh', that of the data" : "";
+  });
+}
+
+std::vector<std::string> ScoreForecasts::rows() const {
+  auto out = params_.methods;
+  for (const auto& [name, file] : params_.models) out.push_back(name);
+  return out;
+}
+
+void ScoreForecasts::check(Context& context) {
+  context.log.info(fmt::format("score_forecasts: {} over {} file(s), one step and {} frames ahead from {} seen",
+                               fmt::join(rows(), ", "), params_.data.size(), params_.horizon, params_.history));
+}
+
+void ScoreForecasts::examine(Check& check) {
+  check.will_write({"scores.csv", {Origin::stage, "score_forecasts"}});
+  check.will_write({"leads.csv", {Origin::stage, "score_forecasts"}});
+}
+
+std::unique_ptr<Forecaster> ScoreForecasts::forecaster(const std::string& method, const FieldData& truth,
+                                                       double b_shift, Models& models) const {
+  const Convected flow{params_.rayleigh, params_.prandtl, params_.plates};
+  if (const auto found = params_.models.find(method); found != params_.models.end())
+    return network_forecaster(models.at(method), found->second, truth, params_.history);
+  if (method == "persistence") return persistence_forecaster();
+  if (method == "mean") return mean_forecaster();
+  return solver_forecaster({flow, b_shift, method == coarse_row ? params_.coarse : 1}, method);
+}
+
+ForecastScores ScoreForecasts::scores_of(const std::string& method, const std::vector<FieldData>& flows,
+                                         const std::vector<double>& shifts, Models& models) const {
+  ForecastScores out;
+  out.by_lead.assign(static_cast<std::size_t>(params_.horizon), 0.0);
+  const auto history = static_cast<std::size_t>(params_.history);
+  double steps = 0.0;
+  for (std::size_t r = 0; r < flows.size(); ++r) {
+    const FieldData& truth = flows[r];
+    const auto teller = forecaster(method, truth, shifts[r], models);
+    for (std::size_t t = history; t < truth.axis[0].size(); t += static_cast<std::size_t>(params_.every)) {
+      teller->start(frames_of(truth, t - history, history));
+      const auto errors = vrmse_of(teller->next(truth.axis[0][t]), truth, t);
+      for (std::size_t f = 0; f < errors.size(); ++f) out.one_step[f] += errors[f];
+      steps += 1.0;
+    }
+    teller->start(frames_of(truth, 0, history));
+    bool below = true;
+    for (std::size_t lead = 0; lead < out.by_lead.size(); ++lead) {
+      const std::size_t t = history + lead;
+      const double error = mean_of_fields(vrmse_of(teller->next(truth.axis[0][t]), truth, t));
+      out.by_lead[lead] += error / static_cast<double>(flows.size());
+      below = below && error <= 1.0;
+      if (below) out.steps_below_one += 1.0 / static_cast<double>(flows.size());
+    }
+  }
+  for (double& e : out.one_step) e /= steps;
+  return out;
+}
+
+double ScoreForecasts::window_mean(const ForecastScores& scores, const std::array<int, 2>& window) const {
+  return mean_of(std::span(scores.by_lead)
+                     .subspan(static_cast<std::size_t>(window[0]), static_cast<std::size_t>(window[1] - window[0])));
+}
+
+void ScoreForecasts::report(const std::map<std::string, ForecastScores>& scores, Context& context) {
+  std::string head = fmt::format("{:<20}{:>10}{:>10}{:>10}{:>10}{:>10}", "VRMSE", "one step", "p", "b", "u", "w");
+  for (const auto& w : params_.windows) head += fmt::format("{:>10}", fmt::format("{}:{}", w[0], w[1]));
+  context.log.info(head + fmt::format("{:>12}", "frames < 1"));
+  for (const auto& row : rows()) {
+    const auto& s = scores.at(row);
+    std::string line = fmt::format("{:<20}{:>10.4f}", row, mean_of_fields(s.one_step));
+    for (double e : s.one_step) line += fmt::format("{:>10.4f}", e);
+    results_.push_back({.key = fmt::format("one_step_{}", row),
+                        .label = fmt::format("VRMSE of one step: {}", row),
+                        .value = mean_of_fields(s.one_step)});
+    for (const auto& w : params_.windows) {
+      line += fmt::format("{:>10.4f}", window_mean(s, w));
+      results_.push_back({.key = fmt::format("window_{}_{}_{}", w[0], w[1], row),
+                          .label = fmt::format("VRMSE of leads {}:{}: {}", w[0], w[1], row),
+                          .value = window_mean(s, w)});
+    }
+    results_.push_back({.key = fmt::format("frames_below_one_{}", row),
+                        .label = fmt::format("frames until VRMSE exceeds 1: {}", row),
+                        .value = s.steps_below_one});
+    context.log.info(line + fmt::format("{:>12.1f}", s.steps_below_one));
+  }
+}
+
+void ScoreForecasts::write(const std::map<std::string, ForecastScores>& scores, const Context& context) const {
+  const std::filesystem::path folder(context.run_directory);
+  std::vector<io::Column> columns{{"lead", "", "forecast frames before this one"}};
+  std::vector<std::vector<double>> table{{}};
+  for (int lead = 0; lead < params_.horizon; ++lead) table[0].push_back(lead);
+  std::vector<io::Column> names;
+  std::vector<std::vector<double>> one;
+  const auto column = [&](const std::string& name, const std::string& meaning, const auto& value) {
+    names.push_back({name, "", meaning});
+    one.emplace_back();
+    for (const auto& row : rows()) one.back().push_back(value(scores.at(row)));
+  };
+  for (const auto& row : rows()) {
+    columns.push_back({row, "", "VRMSE, mean over fields and files"});
+    table.push_back(scores.at(row).by_lead);
+  }
+  io::write_csv((folder / "leads.csv").string(), columns, table);
+  column("one_step", "VRMSE of one step, mean over fields", [](const auto& s) { return mean_of_fields(s.one_step); });
+  for (std::size_t f = 0; f < flow_fields.size(); ++f)
+    column("one_step_" + flow_fields[f], "VRMSE of one step", [f](const auto& s) { return s.one_step[f]; });
+  for (const auto& w : params_.windows)
+    column(fmt::format("window_{}_{}", w[0], w[1]), "VRMSE over these leads",
+           [&](const auto& s) { return window_mean(s, w); });
+  column("frames_below_one", "until VRMSE exceeds 1", [](const auto& s) { return s.steps_below_one; });
+  io::write_csv((folder / "scores.csv").string(), names, one);
+}
+
+Task::Outcome ScoreForecasts::run(Context& context) {
+  io::on_root(context.comm, [&] {
+    std::vector<FieldData> flows;
+    std::vector<double> shifts;
+    const int needed = params_.history + params_.horizon;
+    for (const auto& path : params_.data) {
+      const bool of_the_well = require_layer(path);
+      shifts.push_back(of_the_well ? 0.5 : 0.0);
+      if (of_the_well && citations_.empty()) citations_.push_back(well_citation());
+      flows.push_back(read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic));
+      require_no_bodies(flows.back());
+      if (std::ssize(flows.back().axis[0]) < needed)
+        throw KeyError(
+            "score_forecasts.horizon", "horizon",
+            fmt::format("'{}' gives {} frames, fewer than 'history' {} and 'horizon' {} together: give longer "
+                        "runs, or a shorter horizon",
+                        path, flows.back().axis[0].size(), params_.history, params_.horizon));
+    }
+    Models models;
+    for (const auto& [name, file] : params_.models) {
+      const auto& model = models.emplace(name, train::load_artifact(file, context)).first->second;
+      for (const auto& path : params_.data)
+        if (const auto words = train::met_before(model.info, name, path); !words.empty()) context.log.warn(words);
+      for (const auto& citation : model.network->citations()) citations_.push_back(citation);
+    }
+    std::map<std::string, ForecastScores> scores;
+    for (const auto& row : rows()) scores[row] = scores_of(row, flows, shifts, models);
+    report(scores, context);
+    write(scores, context);
+    work_ = {std::ssize(flows) * std::ssize(scores), "forecast"};
+  });
+  return Outcome::done;
+}
+
+}  // namespace cambium::superres

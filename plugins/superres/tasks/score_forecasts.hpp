@@ -1,0 +1,61 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "core/train/weights/artifact.hpp"
+#include "plugins/superres/evaluate/forecasters.hpp"
+
+namespace cambium::superres {
+
+/// Errors of one method: of single steps for each field, and of forecasts by their lead, means over all starts.
+struct ForecastScores {
+  std::array<double, 4> one_step{};
+  std::vector<double> by_lead;   ///< mean over fields and runs; lead 0 is the first forecast frame
+  double steps_below_one = 0.0;  ///< frames until the error of a forecast exceeds that of its mean, mean over runs
+};
+
+/// Stage `score_forecasts`: VRMSE of forecasts by persistence, by the solver and by networks, of one step and by
+/// windows of lead, as The Well (Ohana et al. 2024) compares its baselines.
+class ScoreForecasts : public Task, public Checked {
+ public:
+  struct Params {
+    std::vector<std::string> data, methods;
+    double rayleigh = 0.0, prandtl = 1.0;
+    Wall plates = Wall::no_slip;
+    int history = 4, frames = 0, every = 1, horizon = 30, coarse = 4;
+    std::vector<std::array<int, 2>> windows;
+    std::map<std::string, std::string> models;
+    std::optional<bool> periodic;
+    static void describe(deck::Describe<Params>& d);
+  };
+  ScoreForecasts(const Params& params, Context&) : params_(params) {}
+  void check(Context& context) override;
+  void examine(Check&) override;
+  Outcome run(Context& context) override;
+  Work work() const override { return work_; }
+  std::vector<Result> results() const override { return results_; }
+  std::vector<std::string> files() const override { return {"scores.csv", "leads.csv"}; }
+  std::vector<Citation> citations() const override { return citations_; }
+
+ private:
+  using Models = std::map<std::string, train::LoadedModel>;
+  std::unique_ptr<Forecaster> forecaster(const std::string& method, const FieldData& truth, double b_shift,
+                                         Models& models) const;
+  ForecastScores scores_of(const std::string& method, const std::vector<FieldData>& flows,
+                           const std::vector<double>& shifts, Models& models) const;
+  double window_mean(const ForecastScores& scores, const std::array<int, 2>& window) const;
+  std::vector<std::string> rows() const;
+  void report(const std::map<std::string, ForecastScores>& scores, Context& context);
+  void write(const std::map<std::string, ForecastScores>& scores, const Context& context) const;
+
+  Params params_;
+  Work work_;
+  std::vector<Result> results_;
+  std::vector<Citation> citations_;
+};
+
+}  // namespace cambium::superres

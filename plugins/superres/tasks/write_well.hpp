@@ -1,0 +1,48 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/superres/equations/field_data.hpp"
+
+namespace cambium::superres {
+
+/// Stage `write_well`: runs of rayleigh_benard in the layout of The Well's rayleigh_benard (Ohana et al. 2024), one
+/// file data/SPLIT/rayleigh_benard_Rayleigh_RA_Prandtl_PR.hdf5 for each split, which its own loaders read from the
+/// stage's folder. b there is 1 below and 0 above, and p has the pressure of that shift.
+class WriteWell : public Task, public Checked {
+ public:
+  struct Params {
+    std::vector<std::string> train, valid, test;
+    double rayleigh = 0.0, prandtl = 1.0;
+    std::optional<std::array<int, 2>> points;
+    int frames = 0;
+    static void describe(deck::Describe<Params>& d);
+  };
+  WriteWell(const Params& params, Context&) : params_(params) {}
+  void check(Context& context) override;
+  void examine(Check&) override;
+  Outcome run(Context& context) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> files() const override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  struct Split {
+    const char* name;
+    const std::vector<std::string>* runs;
+  };
+  std::vector<Split> splits() const;
+  std::string file_of(const char* split) const;
+  std::vector<FieldData> read(const std::vector<std::string>& paths) const;
+  FieldData placed(FieldData data) const;
+  void write(const std::string& path, const std::vector<FieldData>& runs, const Context& context) const;
+
+  Params params_;
+  Work work_;
+};
+
+}  // namespace cambium::superres

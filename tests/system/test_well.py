@@ -1,0 +1,153 @@
+"""Forecasts of convection as The Well compares them, through the program: the layout of its files key by key, ranks that change nothing, and
+the table of errors beside a plain calculation from the files."""
+import csv
+import os
+import unittest
+
+import h5py
+import numpy as np
+
+import program
+
+DECK = os.path.join(program.SOURCE, "inputs", "superres", "well.yaml")
+WELL = "write_well/data/{}/rayleigh_benard_Rayleigh_1e6_Prandtl_1.hdf5"
+HISTORY, EVERY = 4, 4
+
+
+def vrmse(forecast, truth):
+    """By (field, x, z)."""
+    return np.sqrt(((forecast - truth) ** 2).mean((1, 2)) / (truth.var((1, 2), ddof=1) + 1e-7))
+
+
+def weights(folder, stage):
+    with h5py.File(os.path.join(folder, stage, "model.h5")) as file:
+        return {name: array[...].tobytes() for name, array in file["weights"].items()}
+
+
+class Well(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        program.draw_nothing(cls)
+        cls.folder = program.fresh("well")
+        code, cls.out, error = program.run("run", DECK, "--test-size", f"run.directory={cls.folder}", *cls.without_torch())
+        assert code == 0, error
+
+    @staticmethod
+    def without_torch():
+        """The U-Net is Torch's."""
+        if os.environ.get("CAMBIUM_HAS_TORCH", "1") in ("1", "ON", "TRUE"):
+            return []
+        operator = "{type: fourier_operator, width: 4, layers: 2, modes: [4, 4]}"
+        return [f"stages[8].train.network={operator}"]
+
+    def test_the_layout_is_the_published_one(self):
+        """docs/data_format.md of The Well; what its class WellDataset asks files for."""
+        for split, runs in (("train", 3), ("valid", 1), ("test", 1)):
+            with h5py.File(os.path.join(self.folder, WELL.format(split))) as file:
+                self.assertEqual(file.attrs["dataset_name"], "rayleigh_benard")
+                self.assertEqual(file.attrs["grid_type"], "cartesian")
+                self.assertEqual(int(file.attrs["n_spatial_dims"]), 2)
+                self.assertEqual(int(file.attrs["n_trajectories"]), runs)
+                self.assertEqual(list(file.attrs["simulation_parameters"]), ["Rayleigh", "Prandtl"])
+                self.assertEqual((file.attrs["Rayleigh"], file.attrs["Prandtl"]), (1e6, 1.0))
+                axes = file["dimensions"]
+                self.assertEqual(list(axes.attrs["spatial_dims"]), ["x", "y"])
+                shape = tuple(axes[name].shape[0] for name in ("time", "x", "y"))
+                self.assertEqual(shape, (13, 32, 16))
+                for name in ("time", "x", "y"):
+                    self.assertEqual(axes[name].dtype, np.float32)
+                    self.assertFalse(axes[name].attrs["sample_varying"])
+                    self.assertFalse(axes[name].attrs["time_varying"])
+                np.testing.assert_allclose(np.diff(axes["time"][:]), 0.25, rtol=1e-5)
+                for name, axis, kind in (("x_periodic", "x", "PERIODIC"), ("y_wall", "y", "WALL")):
+                    one = file["boundary_conditions"][name]
+                    self.assertEqual(list(one.attrs["associated_dims"]), [axis])
+                    self.assertEqual(len(one.attrs["associated_fields"]), 0)
+                    self.assertEqual(one.attrs["bc_type"], kind)
+                    self.assertFalse(one.attrs["sample_varying"] or one.attrs["time_varying"])
+                    mask = one["mask"][:].astype(bool)
+                    self.assertEqual(mask.shape, axes[axis].shape)
+                    self.assertTrue(mask[0] and mask[-1])
+                    self.assertEqual(one["values"].shape, (mask.sum(),))
+                self.assertEqual(list(file["scalars"].attrs["field_names"]), ["Rayleigh", "Prandtl"])
+                for name in ("Rayleigh", "Prandtl"):
+                    scalar = file["scalars"][name]
+                    self.assertEqual((scalar.shape, scalar.dtype), ((1,), np.float32))
+                    self.assertFalse(scalar.attrs["sample_varying"] or scalar.attrs["time_varying"])
+                self.assertEqual(list(file["t0_fields"].attrs["field_names"]), ["buoyancy", "pressure"])
+                self.assertEqual(list(file["t1_fields"].attrs["field_names"]), ["velocity"])
+                self.assertEqual(len(file["t2_fields"].attrs["field_names"]), 0)
+                for name in ("t0_fields/buoyancy", "t0_fields/pressure", "t1_fields/velocity"):
+                    field = file[name]
+                    self.assertEqual(field.shape, (runs,) + shape + ((2,) if name.startswith("t1") else ()))
+                    self.assertEqual(field.dtype, np.float32)
+                    self.assertEqual([bool(v) for v in field.attrs["dim_varying"]], [True, True])
+                    self.assertTrue(field.attrs["sample_varying"] and field.attrs["time_varying"])
+
+    def test_fields_are_those_of_the_run(self):
+        with h5py.File(os.path.join(self.folder, WELL.format("train"))) as file:
+            for run, stage in enumerate(("simulate", "simulate_2", "simulate_3")):
+                with h5py.File(os.path.join(self.folder, stage, "fields.h5")) as own:
+                    np.testing.assert_allclose(file["t0_fields/buoyancy"][run], own["tasks/b"][:] + 0.5, atol=1e-6)
+                    np.testing.assert_allclose(file["t1_fields/velocity"][run, ..., 0], own["tasks/u"][:], atol=1e-7)
+                    np.testing.assert_allclose(file["t1_fields/velocity"][run, ..., 1], own["tasks/w"][:], atol=1e-7)
+                    height = own["scales/z"][:] - 0.5
+                    np.testing.assert_allclose(file["t0_fields/pressure"][run], own["tasks/p"][:] + 0.5 * height, atol=1e-6)
+
+    def truth(self):
+        with h5py.File(os.path.join(self.folder, WELL.format("test"))) as file:
+            velocity = file["t1_fields/velocity"][0].astype(float)
+            return np.stack([file["t0_fields/pressure"][0], file["t0_fields/buoyancy"][0], velocity[..., 0], velocity[..., 1]], 1).astype(float)
+
+    def table(self, name):
+        with open(os.path.join(self.folder, "score_forecasts", name)) as file:
+            rows = list(csv.reader(file))
+        return {head.split(" [")[0]: [float(row[k]) for row in rows[1:]] for k, head in enumerate(rows[0])}
+
+    def test_errors_beside_a_plain_calculation(self):
+        frames = self.truth()
+        starts = range(HISTORY, len(frames), EVERY)
+        one = np.mean([vrmse(frames[t - 1], frames[t]) for t in starts], 0)
+        means = np.mean([vrmse(np.broadcast_to(frames[t - 1].mean((1, 2), keepdims=True), frames[t].shape), frames[t]) for t in starts], 0)
+        scores, leads = self.table("scores.csv"), self.table("leads.csv")
+        for k, field in enumerate("pbuw"):
+            self.assertAlmostEqual(scores["one_step_" + field][0], one[k], delta=1e-5 * one[k])
+            self.assertAlmostEqual(scores["one_step_" + field][1], means[k], delta=1e-5 * means[k])
+        self.assertAlmostEqual(scores["one_step"][0], one.mean(), delta=1e-5 * one.mean())
+        kept = [vrmse(frames[HISTORY - 1], frames[HISTORY + lead]).mean() for lead in range(8)]
+        np.testing.assert_allclose(leads["persistence"], kept, rtol=1e-5)
+        self.assertAlmostEqual(scores["window_2_5"][0], np.mean(kept[2:5]), delta=1e-5)
+
+    def test_the_solver_knows_the_next_frame(self):
+        scores = self.table("scores.csv")
+        persistence, mean, solver, coarse = scores["one_step"][:4]
+        self.assertLess(solver, 0.5 * persistence)  # the rest is interpolation of velocities to faces, of second order in a coarse grid
+        self.assertLess(solver, coarse)
+        self.assertAlmostEqual(mean, 1.0, delta=0.01)
+
+    def test_ranks_change_nothing(self):
+        one = None
+        for ranks in (1, 2, 4):
+            folder = program.fresh(f"well_{ranks}")
+            path = program.write(os.path.join(folder, "train.yaml"), f"""
+run: {{name: train, directory: {folder}/run, seed: 1}}
+plugins: [superres]
+stages:
+  - train:
+      network: {{type: fourier_operator, width: 4, layers: 2, modes: [4, 4], push_forward: 1, noise: 0.01}}
+      dataset: {{type: snapshots, data: ["{self.folder}/{WELL.format('train')}#1"], history: 2, ahead: 2}}
+      batch: 4
+      steps: 6
+      optimizer: {{type: adam}}
+      learning_rate: {{type: constant, start: 1e-3}}
+      reduce: {{mode: ordered, slices: 4}}
+""")
+            code, _, error = program.run("run", path, ranks=ranks)
+            self.assertEqual(code, 0, error)
+            found = weights(os.path.join(folder, "run"), "train")
+            one = one or found
+            self.assertEqual(one, found, f"{ranks} ranks")
+
+
+if __name__ == "__main__":
+    unittest.main()
