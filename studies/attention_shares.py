@@ -26,7 +26,7 @@ stages:
       dataset: {type: recall, samples: 1000, length: %d, pairs: 16, queries: 16, keys: 20, values: 8}
       batch: 2
       steps: %d
-      log: 1000
+      log_every: 1000
       learning_rate: {type: constant, start: 1e-4}
 """
 GROUPS = {"matrix": "matrix", "elementwise": "vector", "reduction": "vector", "transcendental": "vector"}

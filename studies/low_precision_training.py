@@ -43,7 +43,7 @@ plugins: [sequence]
 stages:
   - {{train: {{network: {{type: transformer, layers: 2, width: {width}, heads: 4, linear: {linear}}},
       dataset: {{type: grammar, samples: 100000, length: 65}}, batch: 16, steps: {steps}, optimizer: {{type: adamw, weight_decay: 0.01}},
-      learning_rate: {{type: cosine, start: 2e-3, stop: 2e-5}}, warm_up: {{steps: {warm_up}}}, clip: {{norm: 1.0}}, log: {log}{more}}}}}
+      learning_rate: {{type: cosine, start: 2e-3, stop: 2e-5}}, warm_up: {{steps: {warm_up}}}, clip: {{norm: 1.0}}, log_every: {log}{more}}}}}
   - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: grammar, samples: 500, length: 65, first_index: 100000}}, batch: 50}}
 """
 
@@ -54,7 +54,7 @@ stages:
   - {{train: {{network: {{type: deep_potential, rcut: 4.0 angstrom, rcut_smth: 0.5 angstrom, neuron: [8, 16], axis_neuron: 4, fitting: [32, 32],
       precision: float32, loss: {{start_pref_e: 1, limit_pref_e: 1, start_pref_f: 100, limit_pref_f: 100}}, statistics_frames: 40}},
       dataset: {{type: deepmd_npy, systems: ["{data}/data_0", "{data}/data_1", "{data}/data_2"]}}, batch: 4, steps: {steps}, optimizer: adam,
-      learning_rate: {{type: cosine, start: 5e-3, stop: 1e-6}}, warm_up: {{steps: {warm_up}}}, log: {log}{more}}}}}
+      learning_rate: {{type: cosine, start: 5e-3, stop: 1e-6}}, warm_up: {{steps: {warm_up}}}, log_every: {log}{more}}}}}
   - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: deepmd_npy, systems: ["{data}/data_3"]}}, batch: 8}}
 """
 WATER_ARMS = ["float32", "bf16", "weights_int4", "difference_two_level"]

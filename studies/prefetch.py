@@ -24,7 +24,7 @@ stages:
       optimizer: {type: adamw, weight_decay: 0.01}
       learning_rate: {type: constant, start: 1e-3}
       parallel: {preset: zero3}
-      log: 20
+      log_every: 20
 """
 
 

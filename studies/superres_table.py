@@ -39,7 +39,7 @@ def crops(path, ratio, **more):
 def train(model, ratio, data, steps, seeds):
     return {"train": {"network": model, "dataset": crops(data[0], ratio), "batch": 2, "steps": steps, "ensemble_size": seeds,
                       "validation": crops(data[1], ratio, samples=16), "optimizer": {"type": "adam"}, "clip": {"norm": 1.0},
-                      "learning_rate": {"type": "cosine", "start": 3e-3, "stop": 3e-5}, "log": 100,
+                      "learning_rate": {"type": "cosine", "start": 3e-3, "stop": 3e-5}, "log_every": 100,
                       "validate": {"every": steps, "keep_best": False}}}
 
 

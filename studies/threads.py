@@ -34,7 +34,7 @@ MLP = """
       dataset: {type: expression, samples: 20000, box: {x: [-1, 1], y: [0, 2]}, target: {z: "sin(3*x)*exp(-y) + 0.3*x*y"}}
       batch: 256
       steps: 400
-      log: 400
+      log_every: 400
       optimizer: adamw
       learning_rate: {type: constant, start: 1e-3}
 """
@@ -49,7 +49,7 @@ DEEP = """
       dataset: {type: deepmd_npy, systems: ["{run}/label/train"]}
       batch: 8
       steps: 60
-      log: 60
+      log_every: 60
       learning_rate: {type: constant, start: 1e-3}
 """
 # Beside cases of scale_cases.py, larger here; name: overrides of their keys.

@@ -36,7 +36,7 @@ stages:
       steps: STEPS
       learning_rate: {type: constant, start: 0.01}
       checkpoint: {every: 20, keep: 2}
-      log: 10
+      log_every: 10
 """
 DECKS = {"md": MD, "train": TRAIN}
 STAGE = {"md": "simulate", "train": "train"}

@@ -23,7 +23,7 @@ stages:
       learning_rate: {type: constant, start: 0.01}
       reduce: {mode: ordered, slices: 4}
       checkpoint: {every: 20, keep: 2}
-      log: 10
+      log_every: 10
 x-test:
   "stages[0].train.KEY.layers": [5]
   "stages[0].train.steps": 20
@@ -41,7 +41,7 @@ stages:
         steps: 20
         learning_rate: {type: constant, start: !choice [0.01, 0.03]}
         validate: {every: 10}
-        log: 20
+        log_every: 20
       strategy: random
       trials: 4
 """

@@ -33,7 +33,7 @@ stages:
             steps: 120
             learning_rate: {{type: exponential, start: 5e-3, stop: 1e-4, every: 10}}
             checkpoint: {{every: 20}}
-            log: 40
+            log_every: 40
         - label:
             structure: {{lattice: {{type: fcc, a: 3.65, cells: [2, 2, 2], species: [Cu]}}}}
             potential: *teacher

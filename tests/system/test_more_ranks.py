@@ -114,7 +114,7 @@ TRAINED = {
       optimizer: {type: adamw}
       learning_rate: {type: constant, start: 1e-2}
       validate: {every: 1}
-      log: 1
+      log_every: 1
   - evaluate:
       model: "{run}/train/model.h5"
       dataset: {type: expression, samples: 2, seed: 77, box: {x: [-1, 1]}, target: {z: 3*x}}
@@ -128,7 +128,7 @@ TRAINED = {
       optimizer: {type: adam}
       learning_rate: {type: constant, start: 0.01}
       validate: {every: 1, batch: 1000}
-      log: 1
+      log_every: 1
   - classify_nodes:
       models: ["{run}/train/model.h5"]
       dataset: {type: graph, synthetic: {nodes: 300}, nodes: test}
@@ -144,7 +144,7 @@ TRAINED = {
       learning_rate: {type: constant, start: 1e-2}
       tables: {optimizer: adagrad, learning_rate_scale: 10}
       validate: {every: 1, batch: 256}
-      log: 1
+      log_every: 1
   - predict_affinities:
       models: ["{run}/train/model.h5"]
       dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}, split: test}
@@ -159,7 +159,7 @@ TRAINED = {
       learning_rate: {type: constant, start: 1e-2}
       tables: {optimizer: adagrad, learning_rate_scale: 5, decay: 0.1}
       validate: {every: 40, batch: 512}
-      log: 100
+      log_every: 100
   - recommend:
       models: ["{run}/train/model.h5"]
       dataset: {type: choices, synthetic: {}, split: test}
@@ -179,7 +179,7 @@ TRAINED = {
       optimizer: {type: adamw}
       learning_rate: {type: constant, start: 3e-3}
       validate: {every: 1}
-      log: 1
+      log_every: 1
 """),
     "images": (["pretrain"], """  - train:
       network: {type: field_encoder, channels: [4], width: 4, pool: cells, partner: field, shared: false, loss: {scheme: infonce}}
@@ -207,7 +207,7 @@ TRAINED = {
       steps: 2
       learning_rate: {type: exponential, start: 2e-3, stop: 2e-5, every: 50}
       validate: {every: 1}
-      log: 1
+      log_every: 1
   - test:
       model: "{run}/train/model.dp"
       systems: ["{run}/label/validation"]

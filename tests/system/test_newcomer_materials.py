@@ -30,7 +30,7 @@ stages:
       steps: 600
       learning_rate: {type: exponential, start: 3e-3, stop: 1e-4, every: 50}
       validate: {every: 200}
-      log: 200
+      log_every: 200
   - test:
       model: "{run}/train/model.dp"
       systems: ["{deck}/test.xyz"]

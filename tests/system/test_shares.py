@@ -24,7 +24,7 @@ def shared(folder, transfer, preset=None, **given):
     with open(path) as file:
         text = file.read().replace("keep: 100", f"keep: {given.get('keep', 100)}, {transfer}")
     if preset:
-        text = text.replace("      log: 20\n", "      log: 20\n      parallel: {preset: %s, persistence_threshold: 50}\n" % preset)
+        text = text.replace("      log_every: 20\n", "      log_every: 20\n      parallel: {preset: %s, persistence_threshold: 50}\n" % preset)
     return program.write(path, text)
 
 

@@ -26,7 +26,7 @@ stages:
       steps: STEPS
       optimizer: OPTIMIZER
       learning_rate: {type: constant, start: RATE}
-      log: 1
+      log_every: 1
       EXTRA
   - evaluate: {model: "{run}/train/model.h5", dataset: {type: hdf5, files: [DATA], fields: [FIELDS]}}
   - predict: {model: "{run}/train/model.h5", dataset: {type: hdf5, files: [DATA], fields: [FIELDS]}}

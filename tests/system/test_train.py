@@ -30,7 +30,7 @@ stages:
       reduce: {mode: MODE, bucket_size: 4 kB}
       validate: {every: VALIDATE}
       checkpoint: {every: EVERY, keep: 100}
-      log: 20
+      log_every: 20
 """
 
 

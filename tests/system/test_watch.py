@@ -17,7 +17,7 @@ stages:
       validate: {every: 20}
       batch: 20
       steps: STEPS
-      log: 20
+      log_every: 20
       optimizer: adamw
       learning_rate: {type: constant, start: 0.01}
 """

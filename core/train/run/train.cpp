@@ -90,7 +90,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
     "kept in full");
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
-  d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);
+  d("log_every", &Params::log, "steps between two lines of the training loss").formerly("log").at_least(1).def(100);
   d("divergence_factor", &Params::explode,
     "training has diverged when the loss exceeds its first values this many times")
       .formerly("explode")

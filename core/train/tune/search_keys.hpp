@@ -55,7 +55,10 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
   d("root_evaluates", &SearchKeys::root_evaluates,
     "true if rank 0 also evaluates trials between serving the other ranks")
       .def(true);
-  d("log", &SearchKeys::log, "finished trials between two lines of the table").at_least(1).def(defaults.log);
+  d("log_every", &SearchKeys::log, "finished trials between two lines of the table")
+      .formerly("log")
+      .at_least(1)
+      .def(defaults.log);
   d("replay", &SearchKeys::replay,
     "journal of a previous search to repeat trial by trial; results must be bitwise identical")
       .def("");

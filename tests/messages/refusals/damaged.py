@@ -31,7 +31,7 @@ stages:
       steps: 4
       learning_rate: {type: constant, start: 1e-3}
       checkpoint: {every: 2}
-      log: 1
+      log_every: 1
 """
 KINETIC = """
 run: {name: landau, directory: out}
