@@ -111,7 +111,7 @@ TableRow ProbabilisticForecast::test(const std::vector<BoxMean>& indices, std::v
   for (const auto& beside : rivals(train, starts))
     modes.of.push_back(
         verify_normal(beside.name, truth, beside.test, error_by_lead(fitted, beside.train, m), model().scale()));
-  modes.of.push_back(verify_normal("LIM, noise alone", truth, model().predict(series_.test, starts, shape_),
+  modes.of.push_back(verify_normal("noise of the LIM", truth, model().predict(series_.test, starts, shape_),
                                    noise_deviation(model(), shape_.future), model().scale()));
   modes.of.push_back(verify_ensemble(name(), truth, ensemble, model().scale()));
   comparisons.push_back(std::move(modes));
