@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/pack.hpp"
 #include "core/base/timing.hpp"
@@ -31,6 +32,7 @@ struct Case {
   const char* name;
   std::vector<int> cells, velocity_cells;
   BasisParams basis;
+  std::string collisions = "";  ///< frequency of dougherty collisions
 };
 
 /// The sizes of the published figures, and the same shapes small enough for a test.
@@ -64,6 +66,8 @@ VlasovMaxwell::Params params_of(const Case& c, Precision precision) {
     s.f0 += c.velocity_cells.size() == 1 ? " * maxwellian(v)" : fmt::format(" * maxwellian({})", names[d]);
   }
   s.velocity.cells = c.velocity_cells;
+  if (!c.collisions.empty())
+    s.collisions = CollisionParams{CollisionParams::Operator::dougherty, c.collisions, CollisionScheme::implicit};
   p.species = {s};
   p.fields.light_speed = 6.0;
   p.fields.E = {"0.1*sin(0.5*x)"};
@@ -114,6 +118,25 @@ Timed time_case(const Case& c, Precision precision, double seconds, Context& con
   out.energy = energy() / energy0 - 1.0;
   out.particles = Totals(s).particles() / particles0 - 1.0;
   return out;
+}
+
+/// Multiplications and additions of an implicit collision step per cell of phase space: values at the nodes of
+/// configuration space before and after, and at each node, for a line of M modes in each velocity dimension, two stages
+/// with three products of M x M matrices and a combination of M numbers. Factorizations are shared by all lines of a
+/// node.
+double collision_flops(const BasisInfo& basis) {
+  std::set<std::vector<int>> groups;
+  for (const auto& e : basis.exponents) groups.emplace(e.begin() + basis.cdim, e.end());
+  const double nodes = std::pow(basis.order + 1, basis.cdim);
+  double of_node = 6.0 * basis.modes;
+  for (int d = 0; d < basis.vdim; ++d)
+    for (auto e : groups) {
+      if (e[d] != 0) continue;
+      int modes = 0;
+      for (int n = 0; n < 3; ++n) modes += static_cast<int>(groups.count((e[d] = n, e)));
+      of_node += 2.0 * 2.0 * 3.0 * modes * modes + 3.0 * modes;
+    }
+  return nodes * of_node;
 }
 
 /// Multiplications and additions per second of one core.
@@ -186,6 +209,18 @@ static Json measure_kinetic(const BenchOptions& options, Context& context) {
     out["memory_share_" + name] = t.core_rate * t.bytes / memory;
     worst_particles = std::max(worst_particles, std::abs(t.particles));
     worst_energy = std::max(worst_energy, std::abs(t.energy));
+    if (name == "1x2v_p2" || name == "2x2v_p2") {
+      Case colliding = c;
+      colliding.collisions = "1";
+      const Timed lbo = time_case(colliding, Precision::float64, seconds, context);
+      const double flops = collision_flops(find_built(static_cast<int>(c.cells.size()), 2, 2, false).info);
+      out["lbo_step_over_collisionless_" + name] = t.rate / lbo.rate;
+      out["core_lbo_step_over_collisionless_" + name] = t.core_rate / lbo.core_rate;
+      out["lbo_flops_over_collisionless_" + name] = (t.flops + flops) / t.flops;
+      worst_particles = std::max(worst_particles, std::abs(lbo.particles));
+      context.log.info(
+          fmt::format("{}: a step with implicit collisions takes {:.2f} times one without", name, t.rate / lbo.rate));
+    }
     if (name == "2x2v_p2") {
       const Timed f = time_case(c, Precision::float32, seconds, context);
       out["float32_m_cell_steps_2x2v_p2"] = 1e-6 * f.rate;

@@ -130,6 +130,43 @@ void BetweenSpecies::act_on(Solver& a, Solver& b, double dt) {
   }
 }
 
+double BetweenSpecies::explicit_steps(const std::vector<double>& a, const std::vector<double>& b, double dt) const {
+  const Projection& rule = side_[0].op.conf_rule();
+  const int n = rule.modes(), vdim = side_[0].op.op().vdim, components = vdim + 2;
+  const std::vector<double>* moments[] = {&a, &b};
+  std::vector<double> value(rule.nodes());
+  double most = 1.0;
+  for (std::size_t ic = 0; ic < frequency_.size(); ++ic) {
+    std::vector<double> density[2], square[2], u[2][3];
+    for (int s = 0; s < 2; ++s)
+      for (int c = 0; c < components; ++c) {
+        rule.evaluate(&(*moments[s])[(ic * components + c) * n], value.data());
+        (c == 0 ? density[s] : c <= vdim ? u[s][c - 1] : square[s]) = value;
+      }
+    for (int q = 0; q < rule.nodes(); ++q) {
+      DoughertyOperator::State state;
+      double temperature[2], apart = 0.0;
+      for (int s = 0; s < 2; ++s) {
+        double drift = 0.0;
+        for (int d = 0; d < vdim; ++d) drift += std::pow(u[s][d][q] /= density[s][q], 2);
+        temperature[s] = side_[s].mass * (square[s][q] / density[s][q] - drift) / vdim;
+      }
+      for (int d = 0; d < vdim; ++d) {
+        apart += std::pow(u[0][d][q] - u[1][d][q], 2);
+        state.u[d] = 0.5 * (u[0][d][q] + u[1][d][q]);
+      }
+      for (int s = 0; s < 2; ++s) {
+        const double own = side_[s].mass, other = side_[1 - s].mass;
+        const double nu = s == 0 ? frequency_[ic] : frequency_[ic] * other * density[0][q] / (own * density[1][q]);
+        state.vt2 =
+            temperature[s] / own + (temperature[1 - s] - temperature[s] + other * apart / vdim) / (2.0 * (own + other));
+        most = std::max(most, explicit_steps_of(dt * nu * side_[s].op.op().stiffness(state)));
+      }
+    }
+  }
+  return most;
+}
+
 void BetweenSpecies::act(Solver& a, Solver& b, double dt) {
   const Region region("collisions between species", WorkKind::elementwise);
   in_precision(a, [&](auto number) { act_on<decltype(number)>(a, b, dt); });

@@ -27,10 +27,17 @@ class BetweenSpecies {
   /// Collisions during dt act on slot 0 of both, where it is (Solver::changed is left to the caller). NumericalError
   /// where a density or temperature is not positive.
   void act(Solver& a, Solver& b, double dt);
+  /// The same, implicit in velocity and with the exact exchange of momentum and energy of any dt.
+  void act_implicitly(Solver& a, Solver& b, double dt);
+  void set_frequency(std::vector<double> frequency) { frequency_ = std::move(frequency); }
+  /// As Dougherty::explicit_steps, for the moments of both.
+  double explicit_steps(const std::vector<double>& a, const std::vector<double>& b, double dt) const;
 
  private:
   template <class T>
   void act_on(Solver& a, Solver& b, double dt);
+  template <class T>
+  void act_implicitly_on(Solver& a, Solver& b, double dt);
 
   Side side_[2];
   std::vector<double> frequency_;

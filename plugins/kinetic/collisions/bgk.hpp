@@ -27,6 +27,7 @@ class Bgk {
   /// Collisions during dt act on slot 0 where it is, whose moments (Solver's layout, summed over the column) are given
   /// (Solver::changed is left to the caller). Collective. NumericalError where density or temperature is not positive.
   void act(Solver& solver, double dt, const std::vector<double>& moments, const Ranks& ranks);
+  void set_frequency(std::vector<double> frequency) { frequency_ = std::move(frequency); }
   int iterations() const { return iterations_; }  ///< of the last correction
 
  private:

@@ -145,6 +145,27 @@ void Dougherty::act_on(Solver& solver, double dt) {
   }
 }
 
+double Dougherty::explicit_steps(const std::vector<double>& moments, double dt) const {
+  const int n = conf_rule_.modes(), components = grid_.vdim + 2;
+  std::vector<std::vector<double>> values(components, std::vector<double>(conf_rule_.nodes()));
+  double most = 1.0;
+  for (int ic = 0; ic < grid_.local_conf_cells(); ++ic) {
+    for (int c = 0; c < components; ++c)
+      conf_rule_.evaluate(&moments[(static_cast<std::size_t>(ic) * components + c) * n], values[c].data());
+    for (int q = 0; q < conf_rule_.nodes(); ++q) {
+      DoughertyOperator::State s;
+      double square = 0.0;
+      for (int d = 0; d < grid_.vdim; ++d) {
+        s.u[d] = values[1 + d][q] / values[0][q];
+        square += s.u[d] * s.u[d];
+      }
+      s.vt2 = (values[1 + grid_.vdim][q] / values[0][q] - square) / grid_.vdim;
+      most = std::max(most, explicit_steps_of(dt * frequency_[ic] * op_.stiffness(s)));
+    }
+  }
+  return most;
+}
+
 void Dougherty::act(Solver& solver, double dt) {
   const Region region("Dougherty collisions", WorkKind::elementwise);
   substeps_ = 0;

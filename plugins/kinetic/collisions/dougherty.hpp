@@ -18,7 +18,8 @@ namespace cambium::kinetic {
 /// the discrete operator needs to conserve momentum and energy, boundary terms included (as Hakim, Francisquez, Juno
 /// and Hammett, J. Plasma Phys. 86, 905860403 (2020), do for their scheme). SSP-RK3 in as many sub-steps as stability
 /// asks for. Density and momentum are conserved as expansions, energy in every configuration-space cell, all to
-/// rounding.
+/// rounding. Or, in one step of any length, implicitly: ImplicitScheme along one velocity dimension after the other,
+/// with the drift and vt^2 that conserve momentum and energy over the step.
 class Dougherty {
  public:
   /// `frequency` per cell of this rank's configuration space. Velocity space must not be cut among ranks.
@@ -28,6 +29,12 @@ class Dougherty {
   /// density or temperature is not positive.
   void act(Solver& solver, double dt);
   int substeps() const { return substeps_; }  ///< most of any cell, in the last call
+  /// The same, implicit in velocity.
+  void act_implicitly(Solver& solver, double dt);
+  void set_frequency(std::vector<double> frequency) { frequency_ = std::move(frequency); }
+  /// Sub-steps that act() would take for a species of these moments (Solver's layout, summed over the column) in this
+  /// rank's cells, nearly: the ends of velocity space are left out.
+  double explicit_steps(const std::vector<double>& moments, double dt) const;
 
   // For collisions that involve more than one species.
   const DoughertyOperator& op() const { return op_; }
@@ -41,6 +48,8 @@ class Dougherty {
   void make_matrices();
   template <class T>
   void act_on(Solver& solver, double dt);
+  template <class T>
+  void act_implicitly_on(Solver& solver, double dt);
 
   PhaseGrid grid_;
   CollidingSpecies species_;

@@ -47,8 +47,7 @@ int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int f
     if (found.kind == NodeOutcome::too_many)
       throw NumericalError(
           fmt::format("collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "
-                      "lower 'frequency', take wider cells of velocity or a "
-                      "shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency",
+                      "give scheme: implicit, which takes one step at any frequency, or lower 'frequency'",
                       found.a, place_of_cell(grid, cell)));
     most = std::max(most, found.steps);
   }

@@ -31,7 +31,7 @@ CAMBIUM_FN void sum_over(const NodeTeam& team, double& x) {
 
 /// State of a node: why it could not go on, with the numbers of the message, or its sub-steps.
 struct NodeOutcome {
-  enum Kind { fine, no_state, too_many };
+  enum Kind { fine, no_state, too_many, cut_off };
   int kind = fine, steps = 0, species = 0;  ///< of two, the one that has no state
   double a = 0.0, b = 0.0;
 };
@@ -114,11 +114,15 @@ struct DoughertyNodes {
   }
 };
 
-/// Sub-steps of SSP-RK3 that `rate` = nu dt stiffness() asks for; false where they are so many that a step would take
-/// minutes.
+/// Sub-steps of SSP-RK3 that `rate` = nu dt stiffness() asks for.
+CAMBIUM_FN double explicit_steps_of(double rate) {
+  const double reach = 2.4;  // of SSP-RK3 along the negative axis, nearly
+  return std::ceil(rate / reach);
+}
+
+/// The same for a node; false where they are so many that a step would take minutes.
 CAMBIUM_FN bool find_substeps(double rate, NodeOutcome& out) {
-  const double reach = 2.4, most = 20000.0;  // of SSP-RK3 along the negative axis, nearly
-  const double steps = std::ceil(rate / reach);
+  const double most = 20000.0, steps = explicit_steps_of(rate);
   if (steps > most) {
     out.kind = NodeOutcome::too_many;
     out.a = steps;

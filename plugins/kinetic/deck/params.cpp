@@ -60,6 +60,15 @@ void VelocityParams::describe(deck::Describe<VelocityParams>& d) {
   });
 }
 
+/// The key `scheme` of what collides by Dougherty's operator.
+template <class P>
+static void describe_scheme(deck::Describe<P>& d, const char* doc) {
+  using S = CollisionScheme;
+  d("scheme", &P::scheme, doc)
+      .options({{"auto", S::automatic}, {"explicit", S::explicit_steps}, {"implicit", S::implicit}})
+      .def(S::automatic);
+}
+
 void CollisionParams::describe(deck::Describe<CollisionParams>& d) {
   using O = Operator;
   d("operator", &CollisionParams::op,
@@ -67,19 +76,84 @@ void CollisionParams::describe(deck::Describe<CollisionParams>& d) {
       .options({{"bgk", O::bgk}, {"dougherty", O::dougherty}})
       .def(O::bgk);
   d("frequency", &CollisionParams::frequency,
-    "collisions per time (formula in x, y, z; its value at the centre of each cell is used)")
+    "collisions per time (formula in x, y, z at the centre of each cell, and in n and T, mean density and temperature "
+    "of "
+    "the species in the cell)")
       .example("10");
+  describe_scheme(d,
+                  "time integration of dougherty: explicit (sub-steps as short as diffusion in velocity requires), "
+                  "implicit (one step, a banded solve along each velocity dimension) or auto (explicit where one "
+                  "sub-step suffices, otherwise implicit)");
 }
 
 void CrossCollisionParams::describe(deck::Describe<CrossCollisionParams>& d) {
   d("species", &CrossCollisionParams::species, "names of the two").example("[electron, ion]");
   d("frequency", &CrossCollisionParams::frequency,
-    "collisions per time of the first with the second (formula in x, y, z; its value at the centre of each cell is "
-    "used); that of the second with the first follows from the conservation of momentum")
+    "collisions per time of the first with the second (formula in x, y, z at the centre of each cell, and in n_NAME "
+    "and "
+    "T_NAME, mean density and temperature of either species in the cell); that of the second with the first follows "
+    "from "
+    "the conservation of momentum")
       .example("0.1");
+  describe_scheme(d,
+                  "time integration: explicit (sub-steps as short as diffusion in velocity requires), implicit (one "
+                  "step, a banded solve along each velocity dimension) or auto (explicit where one sub-step suffices, "
+                  "otherwise implicit)");
   d.check([](const CrossCollisionParams& p) -> std::string {
     return p.species.size() != 2 || p.species[0] == p.species[1] ? "'species' needs the names of two different species"
                                                                  : "";
+  });
+}
+
+void WallEmissionParams::describe(deck::Describe<WallEmissionParams>& d) {
+  d("wall", &WallEmissionParams::wall, "wall that absorbs, as end and dimension").example("upper_x");
+  d("reflection", &WallEmissionParams::reflection,
+    "fraction of the arriving particles of this species that is reflected specularly, 0 to 1 (formula)")
+      .def("0");
+  d("yield", &WallEmissionParams::yield,
+    "secondary emission: particles of this species emitted per arriving particle of each named species (formulas)")
+      .def({})
+      .example("{electron: 0.3, ion: 0.05}");
+  d("flux", &WallEmissionParams::flux,
+    "particles emitted per time and area whatever arrives, for example thermionic (formula in t); default: none")
+      .def("")
+      .example("0.02");
+  d("temperature", &WallEmissionParams::temperature,
+    "temperature of emitted particles, whose distribution is the half of a Maxwellian that leaves the wall (formula)")
+      .def("1")
+      .example("0.1");
+}
+
+void SourceParams::describe(deck::Describe<SourceParams>& d) {
+  d("profile", &SourceParams::profile,
+    "particles per time and volume of phase space: a formula as f0, nowhere negative")
+      .example("\"0.01*step(1 - abs(x))*maxwellian(v)\"");
+  d("rate", &SourceParams::rate, "factor of the profile at each time (formula in t)").def("1").example("exp(-t/100)");
+}
+
+void ReactionParams::describe(deck::Describe<ReactionParams>& d) {
+  using K = Kind;
+  d("kind", &ReactionParams::kind,
+    "ionisation (each particle of the first species makes a pair, at rest in the mean) or recombination (a pair "
+    "disappears)")
+      .options({{"ionisation", K::ionisation}, {"recombination", K::recombination}});
+  d("species", &ReactionParams::species, "the two species of a pair; ionisation is by the first")
+      .example("[electron, ion]");
+  d("rate", &ReactionParams::rate,
+    "pairs per time and particle of the first species (ionisation), or per time and density of both (recombination): "
+    "formula in x, y, z at the centre of each cell, and in n_NAME and T_NAME, mean density and temperature there")
+      .example("0.01");
+  d("temperatures", &ReactionParams::temperatures, "temperatures of the two species of a new pair (formulas)")
+      .def({})
+      .example("[1, 0.1]");
+  d.check([](const ReactionParams& p) -> std::string {
+    if (p.species.size() != 2 || p.species[0] == p.species[1])
+      return "reactions: 'species' needs the names of two different species";
+    if (p.temperatures.size() != (p.kind == Kind::ionisation ? 2U : 0U))
+      return p.kind == Kind::ionisation
+                 ? "reactions: ionisation needs 'temperatures', one for each species of a new pair"
+                 : "reactions: recombination makes no particles; remove 'temperatures'";
+    return {};
   });
 }
 
@@ -98,6 +172,13 @@ void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
   d("positivity", &SpeciesParams::positivity,
     "positivity limiter that keeps the cell means of f non-negative (energy is then not conserved)")
       .def(false);
+  d("walls", &SpeciesParams::walls, "what walls that absorb give back of this species: reflection and emission")
+      .def({});
+  d("source", &SpeciesParams::source, "particles that appear in the domain; default: none");
+  d("loss", &SpeciesParams::loss,
+    "particles lost per time and particle (formula in x, y, z at the centre of each cell); default: none")
+      .def("")
+      .example("0.01*step(abs(x) - 5)");
 }
 
 void GrowthParams::describe(deck::Describe<GrowthParams>& d) {
@@ -112,6 +193,10 @@ void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
   d("growth_rate", &ObservableParams::growth_rate,
     "fit of the exponential growth rate of the electric and magnetic field amplitudes");
   d("entropy", &ObservableParams::entropy, "minus the integral of f ln f of every species").def(false);
+  d("balance", &ObservableParams::balance,
+    "fluxes of particles, momentum and energy to every wall that absorbs, and the balance of sources and losses; on "
+    "where a species has walls, source or loss, or where there are reactions")
+      .def(false);
 }
 
 std::string problem_of_names(const std::vector<SpeciesParams>& species) {

@@ -30,11 +30,15 @@ struct VelocityParams {
   static void describe(deck::Describe<VelocityParams>& d);
 };
 
+/// Time integration of Dougherty's operator.
+enum class CollisionScheme { automatic, explicit_steps, implicit };
+
 /// Collisions of a species with itself.
 struct CollisionParams {
   enum class Operator { bgk, dougherty };
   Operator op = Operator::bgk;
   std::string frequency;
+  CollisionScheme scheme = CollisionScheme::automatic;
   static void describe(deck::Describe<CollisionParams>& d);
 };
 
@@ -42,7 +46,30 @@ struct CollisionParams {
 struct CrossCollisionParams {
   std::vector<std::string> species;
   std::string frequency;
+  CollisionScheme scheme = CollisionScheme::automatic;
   static void describe(deck::Describe<CrossCollisionParams>& d);
+};
+
+/// What a wall that absorbs gives back of a species.
+struct WallEmissionParams {
+  std::string wall, reflection = "0", flux, temperature = "1";
+  std::map<std::string, std::string> yield;
+  static void describe(deck::Describe<WallEmissionParams>& d);
+};
+
+/// Particles that appear in the domain.
+struct SourceParams {
+  std::string profile, rate = "1";
+  static void describe(deck::Describe<SourceParams>& d);
+};
+
+/// Ionisation or recombination of a pair of species.
+struct ReactionParams {
+  enum class Kind { ionisation, recombination };
+  Kind kind = Kind::ionisation;
+  std::vector<std::string> species, temperatures;
+  std::string rate;
+  static void describe(deck::Describe<ReactionParams>& d);
 };
 
 struct SpeciesParams {
@@ -52,6 +79,9 @@ struct SpeciesParams {
   std::string f0;
   std::optional<CollisionParams> collisions;
   bool positivity = false;
+  std::vector<WallEmissionParams> walls;
+  std::optional<SourceParams> source;
+  std::string loss;
   static void describe(deck::Describe<SpeciesParams>& d);
 };
 
@@ -64,7 +94,7 @@ struct GrowthParams {
 
 struct ObservableParams {
   std::optional<GrowthParams> growth_rate;
-  bool entropy = false;
+  bool entropy = false, balance = false;
   static void describe(deck::Describe<ObservableParams>& d);
 };
 
@@ -75,6 +105,7 @@ struct CommonParams {
   std::map<std::string, std::string> parameters;
   std::vector<SpeciesParams> species;
   std::vector<CrossCollisionParams> collisions;
+  std::vector<ReactionParams> reactions;
   std::string start_from;
   double cfl = 0.9;
   std::optional<double> timestep, max_timestep, end_time;
@@ -112,6 +143,7 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
   d("collisions", &CommonParams::collisions,
     "between species, of each pair once; those of a species with itself are its own key")
       .def({});
+  d("reactions", &CommonParams::reactions, "ionisation and recombination of pairs of species").def({});
   d("start_from", &CommonParams::start_from,
     "restart from a checkpoint or distribution file of another run: distribution functions, and fields if the file has "
     "them, are interpolated to the cells, velocities and basis of this deck; density is conserved, f0 is ignored")

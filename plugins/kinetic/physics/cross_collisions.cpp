@@ -35,14 +35,28 @@ void CrossCollisions::add(const CrossCollisionParams& params, const Plasma& plas
     if ((pair.a == &a && pair.b == &b) || (pair.a == &b && pair.b == &a))
       throw KeyError("kinetic.collisions.twice", "",
                      fmt::format("{} are given twice; one frequency determines both directions", what));
-  const auto frequency = a.frequency_of(params.frequency, what);
-  pairs_.push_back(
-      {&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});
+  CollisionFrequency frequency(params.frequency, what, a.conf(),
+                               {"n_" + a.name(), "T_" + a.name(), "n_" + b.name(), "T_" + b.name()}, a.values());
+  BetweenSpecies op({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency.constant());
+  pairs_.push_back({&a, &b, std::move(op), std::move(frequency), params.scheme});
+}
+
+void CrossCollisions::act(Pair& pair, double dt, const Comm& comm) {
+  Solver &a = pair.a->solver(), &b = pair.b->solver();
+  if (pair.frequency.varies())
+    on_ranks(comm, [&] {
+      const auto first = pair.a->density_and_temperature(), second = pair.b->density_and_temperature();
+      pair.op.set_frequency(pair.frequency({first[0], first[1], second[0], second[1]}));
+    });
+  bool implicit = pair.scheme == CollisionScheme::implicit;
+  if (pair.scheme == CollisionScheme::automatic)
+    implicit = comm.max(pair.op.explicit_steps(pair.a->moments(0), pair.b->moments(0), dt)) > 1.0;
+  on_ranks(comm, [&] { implicit ? pair.op.act_implicitly(a, b, dt) : pair.op.act(a, b, dt); });
 }
 
 void CrossCollisions::act(double dt, const Comm& comm) {
   for (auto& pair : pairs_) {
-    on_ranks(comm, [&] { pair.op.act(pair.a->solver(), pair.b->solver(), dt); });
+    act(pair, dt, comm);
     pair.a->solver().changed(0);
     pair.b->solver().changed(0);
     pair.a->compute_moments();

@@ -18,7 +18,10 @@ class CrossCollisions {
   struct Pair {
     Species *a, *b;
     BetweenSpecies op;
+    CollisionFrequency frequency;
+    CollisionScheme scheme;
   };
+  static void act(Pair& pair, double dt, const Comm& comm);
   void add(const CrossCollisionParams& params, const Plasma& plasma);
 
   std::vector<Pair> pairs_;

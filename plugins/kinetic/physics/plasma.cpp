@@ -6,7 +6,6 @@
 
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
-#include "plugins/kinetic/species/outflow.hpp"
 #include "plugins/kinetic/species/regrid.hpp"
 #include "plugins/kinetic/species/totals.hpp"
 
@@ -16,6 +15,7 @@ Plasma::Plasma(const CommonParams& params, Context& context) : common_(params), 
   if (const auto problem = problem_of_names(params.species); !problem.empty())
     throw KeyError("kinetic.species.names", "species", problem);
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
+  exchanges_ = std::make_unique<Exchanges>(params, species_, context);
 }
 
 void Plasma::set_fields(std::unique_ptr<FieldModel> fields, double epsilon0) {
@@ -41,10 +41,11 @@ void Plasma::set_background(const std::string& text) {
 }
 
 void Plasma::initialise() {
+  exchanges_->prepare();
   if (common_.start_from.empty()) {
     for (std::size_t k = 0; k < species_.size(); ++k)
       deck::about_key("kinetic.species", deck::child_path("species", k), [&] { species_[k]->initialise(context_); });
-    if (fields_) fields_->initialise(sources_and_walls(0));
+    if (fields_) fields_->initialise(sources_and_walls(0, 0.0));
   } else {
     deck::about_key("kinetic.start_from", "start_from", [&] { start_from(common_.start_from); });
   }
@@ -61,16 +62,19 @@ void Plasma::start_from(const std::string& path) {
     if (!file.exists(name)) return {};
     return regrid_field(grid, file.read<std::vector<double>>(name), conf());
   };
-  if (fields_) fields_->start_from(file, find, sources_and_walls(0));
+  if (fields_) fields_->start_from(file, find, sources_and_walls(0, 0.0));
 }
 
 void Plasma::load(const io::Group& group) {
   for (auto& s : species_) s->load(group);
+  exchanges_->load(group);
+  exchanges_->prepare();
   if (fields_) fields_->load(group, sources(0));
 }
 
 void Plasma::save(io::Group& group) const {
   for (const auto& s : species_) s->save(group);
+  exchanges_->save(group);
   if (fields_) fields_->save(group);
 }
 
@@ -92,7 +96,7 @@ ForceField Plasma::force_on(const Species& s, int slot, double time, int which) 
 }
 
 bool Plasma::fuses() const {
-  if (fields_ && !fields_->ahead()) return false;
+  if (exchanges_->any() || (fields_ && !fields_->ahead())) return false;
   for (const auto& s : species_)
     if (s->solver().fusing() != Solver::Fusing::pays) return false;
   return true;
@@ -117,13 +121,11 @@ Sources Plasma::sources(int slot) const {
   return out;
 }
 
-Sources Plasma::sources_and_walls(int slot) const {
+Sources Plasma::sources_and_walls(int slot, double time) const {
   Sources out = sources(slot);
   if (!fields_ || fields_->collecting().empty()) return out;
   for (const auto& side : fields_->collecting()) {
-    out.collected.push_back(0.0);
-    for (const auto& s : species_)
-      out.collected.back() += s->charge() * outflow(s->solver(), slot, side.dimension, side.high);
+    out.collected.push_back(exchanges_->collected(slot, side.dimension, side.high, time));
   }
   context_.comm.sum(out.collected);
   for (const auto& s : species_) out.carried += std::abs(s->charge()) * conf().integral(s->moment(0, slot).data());

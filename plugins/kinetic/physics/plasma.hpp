@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "plugins/kinetic/edges/exchanges.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
 #include "plugins/kinetic/physics/external_field.hpp"
 #include "plugins/kinetic/species/species.hpp"
@@ -40,7 +41,10 @@ class Plasma {
   /// Values point into fields or into the sums of `which`, of which there are two.
   ForceField force_on(const Species& species, int slot, double time, int which);
   Sources sources(int slot) const;
-  Sources sources_and_walls(int slot) const;  ///< with what walls collect, where the fields ask for it; collective
+  /// With what walls collect at a time, where the fields ask for it; collective.
+  Sources sources_and_walls(int slot, double time) const;
+  Exchanges& exchanges() { return *exchanges_; }
+  const Exchanges& exchanges() const { return *exchanges_; }
 
  private:
   void start_from(const std::string& path);
@@ -49,6 +53,7 @@ class Plasma {
   CommonParams common_;
   Context& context_;
   std::vector<std::unique_ptr<Species>> species_;
+  std::unique_ptr<Exchanges> exchanges_;
   std::unique_ptr<FieldModel> fields_;
   double epsilon0_ = 1.0;
   ExternalField external_;

@@ -14,7 +14,7 @@ double Stages::start(double time) {
   const Stage none{0, 0, 2, 0.0, 1.0, 0.0};
   sweep(0, none, time);
   gather(std::array{none.out}, {&fresh_[0], 1}, {&fastest_[0], 1});
-  if (plasma_.fields()) advance_fields(none);
+  if (plasma_.fields()) advance_fields(none, time);
   return fastest_[0];
 }
 
@@ -111,8 +111,10 @@ void Stages::add_fields(int k, Tasks& tasks) {
   if (!plasma_.fields()->collecting().empty()) reads = together({of_species("f", {s.in}), reads});
   if (plasma_.fields()->ahead() || !plasma_.fields()->collecting().empty())
     reads = together({reads, of_fields({s.base, s.in})});  // they have a memory
-  tasks.push_back({fmt::format("fields: stage {}", k + 1), reads, of_fields({s.out}),
-                   [this, k](State&, StepInfo& info) { advance_fields(stage_of(k, info.dt)); }});
+  tasks.push_back(
+      {fmt::format("fields: stage {}", k + 1), reads, of_fields({s.out}), [this, k](State& state, StepInfo& info) {
+         advance_fields(stage_of(k, info.dt), state.time + beginning_of[k] * info.dt);
+       }});
 }
 
 void Stages::add_stage(int k, Tasks& tasks) {
@@ -149,6 +151,7 @@ void Stages::sweep(int k, const Stage& stage, double time) {
     fastest_[k] =
         std::max(fastest_[k], s->solver().stage(stage, plasma_.force_on(*s, stage.in, time, 0), fresh_[k].back()));
   }
+  fastest_[k] += plasma_.exchanges().add(k, stage, time, fresh_[k]);
 }
 
 void Stages::sweep_twice(double time, double dt) {
@@ -166,8 +169,8 @@ void Stages::sweep_twice(double time, double dt) {
   }
 }
 
-void Stages::advance_fields(const Stage& stage) {
-  plasma_.fields()->stage(stage, plasma_.sources_and_walls(stage.in),
+void Stages::advance_fields(const Stage& stage, double time) {
+  plasma_.fields()->stage(stage, plasma_.sources_and_walls(stage.in, time),
                           plasma_.fields()->ahead() ? Sources{} : plasma_.sources(stage.out));
 }
 

@@ -40,7 +40,7 @@ class Stages {
   void sweep(int k, const Stage& stage, double time);
   /// The first two stages in one pass over the cells.
   void sweep_twice(double time, double dt);
-  void advance_fields(const Stage& stage);
+  void advance_fields(const Stage& stage, double time);
   /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is
   /// infinite where a moment is not finite.
   void gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest);

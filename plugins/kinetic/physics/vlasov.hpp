@@ -51,6 +51,8 @@ class Vlasov : public Physics {
   const FieldModel* fields() const { return plasma_.fields(); }
   /// True if the first two stages of a step share a pass here: see Solver::stages.
   bool fuses() const { return plasma_.fuses(); }
+  /// Collisions between species alone, during dt: for tests. Collective.
+  void collide_species(double dt) { cross_collisions_.act(dt, context_.comm); }
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
 
  protected:

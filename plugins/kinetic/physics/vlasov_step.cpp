@@ -71,6 +71,7 @@ void Vlasov::schedule(Schedule& schedule) {
   add_corrections(plasma_, cross_collisions_, stages_, time_, context_.comm, tasks);
   tasks.push_back({"timestep: time reached", {}, {}, [this](State&, StepInfo& info) {
                      require_progress(time_, info);
+                     in_step(time_, info, [&] { plasma_.exchanges().finish(info.dt, time_ + info.dt); });
                      last_step_ = info.dt;
                      time_ += info.dt;
                      info.time = time_;

@@ -104,22 +104,18 @@ Species::Species(const CommonParams& common, const SpeciesParams& params, const 
   if (params.positivity) positivity_ = std::make_unique<Positivity>(*solver_);
 }
 
-std::vector<double> Species::frequency_of(const std::string& text, const std::string& what) const {
-  const auto formula = deck::about_key("kinetic.formula", "frequency",
-                                       [&] { return Formula(text, conf_variables(conf_.dimensions), values_); });
-  const ConfGrid whole = conf_.whole();  // so that all ranks find the same mistake
-  std::vector<double> frequency(conf_.count()), at(conf_.dimensions + 1, 0.0);
-  for (int cell = 0; cell < whole.count(); ++cell) {
-    const auto place = whole.place(cell);
-    for (int d = 0; d < conf_.dimensions; ++d) at[d] = conf_.lower[d] + (place[d] + 0.5) * conf_.width[d];
-    const double here = formula(at);
-    if (!(here >= 0.0))
-      throw KeyError(
-          "kinetic.collisions.frequency", "frequency",
-          fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what, here, at[0]));
-    if (const int own = conf_.own_index(place); own >= 0) frequency[own] = here;
+std::array<std::vector<double>, 2> Species::density_and_temperature() const {
+  const int n = conf_.modes(), vdim = components() - 2;
+  const double mean = std::pow(0.5, 0.5 * conf_.dimensions);
+  std::array<std::vector<double>, 2> out;
+  for (int cell = 0; cell < conf_.count(); ++cell) {
+    const double* m = &moments_[0][static_cast<std::size_t>(cell) * components() * n];
+    double square = 0.0;
+    for (int d = 0; d < vdim; ++d) square += std::pow(m[(1 + d) * n] / m[0], 2);
+    out[0].push_back(mean * m[0]);
+    out[1].push_back(mass_ * (m[(1 + vdim) * n] / m[0] - square) / vdim);
   }
-  return frequency;
+  return out;
 }
 
 Dougherty Species::dougherty_with(std::vector<double> frequency) const {
@@ -134,7 +130,9 @@ Dougherty Species::dougherty_with(std::vector<double> frequency) const {
 }
 
 void Species::make_collisions(const CollisionParams& params) {
-  auto frequency = frequency_of(params.frequency, fmt::format("species '{}'", params_.name));
+  frequency_ =
+      CollisionFrequency(params.frequency, fmt::format("species '{}'", params_.name), conf_, {"n", "T"}, values_);
+  auto frequency = frequency_.constant();
   if (params.op == CollisionParams::Operator::bgk)
     bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency),
                                  CollidingSpecies{params_.name, params_.positivity});
@@ -179,11 +177,25 @@ std::string Species::limiter_warning() const {
       params_.name, cells);
 }
 
+bool Species::implicit(double dt) const {
+  if (params_.collisions->scheme != CollisionScheme::automatic)
+    return params_.collisions->scheme == CollisionScheme::implicit;
+  return comm_.max(dougherty_->explicit_steps(moments_[0], dt)) > 1.0;
+}
+
 void Species::collide(double dt) {
-  if (bgk_)
+  if (frequency_.varies())
+    on_ranks(comm_, [&] {
+      const auto known = density_and_temperature();
+      auto frequency = frequency_({known[0], known[1]});
+      bgk_ ? bgk_->set_frequency(std::move(frequency)) : dougherty_->set_frequency(std::move(frequency));
+    });
+  if (bgk_) {
     bgk_->act(*solver_, dt, moments_[0], {comm_, ranks_.column()});
-  else
-    on_ranks(comm_, [&] { dougherty_->act(*solver_, dt); });
+  } else {
+    const bool at_once = implicit(dt);
+    on_ranks(comm_, [&] { at_once ? dougherty_->act_implicitly(*solver_, dt) : dougherty_->act(*solver_, dt); });
+  }
   solver_->changed(0);
 }
 

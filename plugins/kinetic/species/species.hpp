@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "plugins/kinetic/deck/params.hpp"
 #include "plugins/kinetic/fields/conf_ranks.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
+#include "plugins/kinetic/species/collision_frequency.hpp"
 #include "plugins/kinetic/species/positivity.hpp"
 
 namespace cambium::kinetic {
@@ -30,9 +32,8 @@ class Species {
   /// Collisions during dt act on slot 0, after a step.
   void collide(double dt);
   bool collides() const { return bgk_ || dougherty_; }
-  /// Values of a collision frequency in this rank's cells of configuration space. InputError, on all ranks, beginning
-  /// with `what`, when one is negative.
-  std::vector<double> frequency_of(const std::string& formula, const std::string& what) const;
+  /// Mean density and temperature of slot 0 in this rank's cells of configuration space.
+  std::array<std::vector<double>, 2> density_and_temperature() const;
   /// The operator of Dougherty for this species; InputError when its velocity space is cut among ranks.
   Dougherty dougherty_with(std::vector<double> frequency) const;
   bool limits() const { return positivity_ != nullptr; }
@@ -50,6 +51,8 @@ class Species {
   const std::string& name() const { return params_.name; }
   double charge() const { return charge_; }
   double mass() const { return mass_; }
+  /// The deck's parameters as numbers.
+  const std::map<std::string, double>& values() const { return values_; }
   Solver& solver() { return *solver_; }
   const Solver& solver() const { return *solver_; }
   /// This rank's part of configuration space, and who has the others.
@@ -70,6 +73,8 @@ class Species {
 
  private:
   void make_collisions(const CollisionParams& params);
+  /// True if Dougherty collisions during dt are implicit in velocity. Collective.
+  bool implicit(double dt) const;
 
   const Comm& comm_;
   SpeciesParams params_;
@@ -79,6 +84,7 @@ class Species {
   ConfGrid conf_;
   ConfRanks ranks_;
   std::vector<double> moments_[3];
+  CollisionFrequency frequency_;
   std::unique_ptr<Bgk> bgk_;
   std::unique_ptr<Dougherty> dougherty_;
   std::unique_ptr<Positivity> positivity_;

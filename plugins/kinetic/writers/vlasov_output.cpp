@@ -28,6 +28,7 @@ std::vector<Observable> Vlasov::observables() const {
     out.push_back({"square_" + s->name(), "", "integral of f^2 over phase space", false});
     if (common_.observables.entropy) out.push_back({"entropy_" + s->name(), "", "minus the integral of f ln f", false});
   }
+  for (const auto& r : plasma_.exchanges().readings()) out.push_back({r.name, "", r.meaning, false});
   return out;
 }
 
@@ -65,6 +66,7 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
     put(of.square_integral());
     if (common_.observables.entropy) put(of.entropy());
   }
+  for (const auto& r : plasma_.exchanges().readings()) put(r.value);
   if (!measured_) {
     first_energy_ = total;
     first_particles_ = particles;
@@ -96,6 +98,7 @@ std::vector<Result> Vlasov::results() const {
                    .value = last_particles_ / first_particles_ - 1.0,
                    .digits = 3});
   }
+  append(out, plasma_.exchanges().results());
   for (const auto& s : species()) append(out, s->limiter_results());
   out.push_back({.key = "last_step", .label = "last step", .value = last_step_, .digits = 4});
   out.push_back({"steps_begun_again", "steps begun again because a later stage needed a shorter one",
@@ -110,6 +113,7 @@ std::vector<std::string> Vlasov::report() const {
     if (const auto text = growth_->excuse(fit); !text.empty()) out.push_back(text);
     if (const auto text = growth_->doubts(fit); !text.empty()) context_.log.warn(text);
   }
+  for (auto& line : plasma_.exchanges().report()) out.push_back(std::move(line));
   for (const auto& s : species())
     if (const auto line = s->limiter_report(); !line.empty()) out.push_back(line);
   for (const auto& s : species())

@@ -94,6 +94,53 @@ says("species 'electron' has no 'collisions'; give their frequency, 0 for free s
 
 says("'species' needs the names of two different species", S + "collisions=[{species: [electron, electron], frequency: 1}]")
 
+# Sources, losses, reactions and what walls give back
+BOX = [S + "domain.lower_wall=[absorb]", S + "domain.upper_wall=[absorb]"]
+
+
+def gives_back(entry):
+    return [*BOX, GAS + f"walls=[{{{entry}}}]"]
+
+
+says("species 'electron': there is no wall 'left'; the walls are lower_x, upper_x", *gives_back("wall: left"))
+says("species 'electron': the upper_x wall does not absorb, so it has nothing to give back; make it 'absorb' in 'upper_wall' of the domain",
+     GAS + "walls=[{wall: upper_x}]")
+says("species 'electron': the upper_x wall is given twice; one entry says all", *BOX, GAS + "walls=[{wall: upper_x}, {wall: upper_x}]")
+says("species 'electron', upper_x wall: the reflected fraction is 1.5 and must be between 0 and 1", *gives_back("wall: upper_x, reflection: 1.5"))
+says("species 'electron', upper_x wall: there is no species 'ion'; the species are electron", *gives_back("wall: upper_x, yield: {ion: 1}"))
+says("species 'electron', upper_x wall: the yield per arriving 'electron' is -1; it cannot be negative", *gives_back("wall: upper_x, yield: {electron: -1}"))
+says("species 'electron', upper_x wall: the temperature of emitted particles is 0 and must be positive", *gives_back("wall: upper_x, temperature: 0"))
+says("species 'electron': a reflecting wall needs velocities that are symmetric about 0, not -3 to 6", GAS + "velocity={lower: [-3], upper: [6], cells: [9]}",
+     *gives_back("wall: upper_x, reflection: 0.5"))
+says("species 'electron': velocity dimension 1 meets a reflecting wall and cannot be cut among ranks; give 'ranks' with 1 there",
+     *gives_back("wall: upper_x, reflection: 0.5"), S + "ranks=[1, 2]", ranks=2)
+says("species 'electron', upper_x wall: the emitted flux is -1 at time 0; it cannot be negative; mend the formula of 'flux', for example by max(0, ...)",
+     *gives_back("wall: upper_x, flux: t - 1"), command="run", code=4)
+says("species 'electron': the upper_x wall floats and gives back 1.2 of its particles for each that arrives, so no potential lets the currents to it cancel; "
+     "take 'reflection' and the 'yield' of its own below 1 together, or give the wall a potential",
+     *gives_back("wall: upper_x, reflection: 0.4, yield: {electron: 0.8}"), S + "wall_potential={upper: [floating]}", command="run")
+says("species 'electron': its source is -0.39", GAS + "source={profile: -maxwellian(v)}", command="run")
+says("it cannot be negative: particles leave by 'loss', in proportion to f", GAS + "source={profile: -maxwellian(v)}", command="run")
+says("species 'electron': the rate of its source is -1 at time 0; it cannot be negative: particles leave by 'loss', in proportion to f",
+     GAS + "source={profile: maxwellian(v), rate: t - 1}", command="run", code=4)
+says("species 'electron': the loss is -1 at x = 1.5708; it cannot be negative; mend the formula of 'loss', for example by max(0, ...)", GAS + "loss=-1")
+says((" particles are left of ", "; its losses, sources and walls have emptied the domain; lower its 'loss', or add a 'source'"),
+     GAS + "loss=20", S + "end_time=3", command="run", code=4)
+PAIR = "{kind: %s, species: [electron, %s], rate: %s%s}"
+
+
+def reacts(kind="ionisation", other="ion", rate="1", more=", temperatures: [1, 1]"):
+    ion = "{name: ion, charge: 1, velocity: {lower: [-6], upper: [6], cells: [8]}, f0: maxwellian(v)}"
+    return [S + f"species=[{TWIN}, {ion}]", S + "reactions=[" + PAIR % (kind, other, rate, more) + "]"]
+
+
+says("reactions: 'species' needs the names of two different species", *reacts(other="electron"))
+says("reactions: there is no species 'proton'; the species are electron, ion", *reacts(other="proton"))
+says("reactions: ionisation needs 'temperatures', one for each species of a new pair", *reacts(more=""))
+says("reactions: recombination makes no particles; remove 'temperatures'", *reacts(kind="recombination"))
+says("reactions: the temperature of new particles is -1 and must be positive", *reacts(more=", temperatures: [1, -1]"))
+says("reactions: the rate is -1 at x = 1.5708; it cannot be negative; mend the formula of 'rate', for example by max(0, ...)", *reacts(rate="-1"), command="run", code=4)
+
 # Fields
 says("a field has three components", S + "external={E: ['0', '0', '0', '0']}")
 says("a field has three components", S + "physics=vlasov_maxwell", S + "fields={E: ['0', '0', '0', '0']}")
@@ -175,9 +222,12 @@ FIRST_SPECIES = "{name: electron, charge: -1, velocity: {lower: [-6], upper: [6]
 says(("collisions: species 'ion' has density -0.0947", " in cell [0] (x = 1.5708), and both must be positive: its distribution function has become negative "
       "there, which its key positivity: true mends"), S + f"species=[{FIRST_SPECIES}, {SECOND}]",
      S + "collisions=[{species: [electron, ion], frequency: 1}]", command="run", code=4)
-says(("step 1, time 0: rank 0: collisions: operator 'dougherty' needs ", " sub-steps in a step, by its frequency in cell [0] (x = 1.5708); lower 'frequency', take "
-      "wider cells of velocity or a shorter 'timestep', or, within a species, operator: bgk, which takes one at any frequency"),
-     GAS + "collisions={operator: dougherty, frequency: 1e6}", command="run", code=4)
+says(("step 1, time 0: rank 0: collisions: operator 'dougherty' needs ", " sub-steps in a step, by its frequency in cell [0] (x = 1.5708); give scheme: "
+      "implicit, which takes one step at any frequency, or lower 'frequency'"),
+     GAS + "collisions={operator: dougherty, frequency: 1e6, scheme: explicit}", command="run", code=4)
+says(("step 1, time 0: rank 0: collisions: species 'electron': the collision frequency is -1 at x = 1.5708, where n = ", ", T = ",
+      "; mend the formula of 'frequency', for example by max(0, ...)"),
+     GAS + "collisions={operator: dougherty, frequency: 0*n*T - 1}", command="run", code=4)
 table.interrupts("run.directory=stored", S + "checkpoint={every: 1}")
 says("species 'electron' was stored on [4, 8] cells with basis 1x1v_p2, this deck has [8, 8] with 1x1v_p2; resume with the deck that "
      "wrote it, or begin another run with 'start_from'", command=["restart", "stored", S + "domain.cells=[8]"])
