@@ -107,6 +107,13 @@ ForceErrors force_errors(const deck::Choice<Potential>& choice, const LabelledDa
   return {sums[0], sums[1], sums[2]};
 }
 
+/// Number `k` of Halton's sequence in one dimension, in [0, 1).
+static double halton(int k, int base) {
+  double out = 0.0;
+  for (double part = 1.0 / base; k > 0; k /= base, part /= base) out += part * (k % base);
+  return out;
+}
+
 std::vector<double> simplex_minimum(const std::function<double(const std::vector<double>&)>& f, std::size_t dimensions,
                                     int evaluations) {
   using Point = std::vector<double>;
@@ -116,12 +123,20 @@ std::vector<double> simplex_minimum(const std::function<double(const std::vector
     --evaluations;
     return std::pair{f(p), p};
   };
-  for (std::size_t k = 0; k <= dimensions; ++k) {
-    Point p(dimensions, 0.5);
-    if (k > 0) p[k - 1] = 0.75;
+  const auto order = [](const auto& a, const auto& b) { return a.first < b.first; };
+  constexpr int primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
+  auto best = valued(Point(dimensions, 0.5));
+  for (int k = 1, most = evaluations / 3; k < most; ++k) {
+    Point p;
+    for (std::size_t q = 0; q < dimensions; ++q) p.push_back(halton(k, primes[q % std::size(primes)]));
+    best = std::min(best, valued(p), order);
+  }
+  simplex.push_back(best);
+  for (std::size_t k = 0; k < dimensions; ++k) {
+    Point p = best.second;
+    p[k] += p[k] < 0.5 ? 0.05 : -0.05;
     simplex.push_back(valued(p));
   }
-  const auto order = [](const auto& a, const auto& b) { return a.first < b.first; };
   while (std::sort(simplex.begin(), simplex.end(), order), evaluations > 0) {
     Point middle(dimensions, 0.0);
     for (std::size_t k = 0; k < dimensions; ++k)
@@ -174,7 +189,7 @@ deck::Choice<Potential> Compare::fitted(const std::string& name, const Entry& en
     return sum.rmse();
   };
   const std::size_t keys = entry.fit->vary.size();
-  const auto best = with(simplex_minimum(error, keys, 60 * static_cast<int>(keys)));
+  const auto best = with(simplex_minimum(error, keys, 100 * static_cast<int>(keys)));
   const deck::Node whole = best.node.with("type", deck::Node::scalar(best.type));
   const std::string file = fmt::format("fit_{}.yaml", name);
   io::on_root(context.comm,

@@ -67,8 +67,9 @@ struct ForceErrors {
 ForceErrors force_errors(const deck::Choice<Potential>& potential, const LabelledData& data, std::size_t stride,
                          Context& context);
 
-/// Smallest value of `f` on the unit cube of `dimensions`, from its middle, by the simplex of Nelder and Mead (Computer
-/// J. 7, 308, 1965) with points moved onto the cube; `evaluations` at most.
+/// Smallest value of `f` on the unit cube of `dimensions`: the best of a third of the `evaluations`, at points of
+/// Halton's sequence, then the simplex of Nelder and Mead (Computer J. 7, 308, 1965) from there, with points moved onto
+/// the cube.
 std::vector<double> simplex_minimum(const std::function<double(const std::vector<double>&)>& f, std::size_t dimensions,
                                     int evaluations);
 

@@ -19,6 +19,12 @@ TEST_CASE("the simplex finds a minimum inside the cube, and one on its border") 
   const auto inside = simplex_minimum(bowl(0.21, 0.83), 2, 200);
   CHECK(inside[0] == Approx(0.21).margin(1e-4));
   CHECK(inside[1] == Approx(0.83).margin(1e-4));
+  // A valley behind a wide basin: a simplex that begins in the middle ends in the basin.
+  const auto valley = [](const std::vector<double>& p) {
+    const double u = p[0] - 0.12, v = p[1] - 0.2, w = p[0] - 0.7, z = p[1] - 0.7;
+    return std::min(300.0 * (u * u + v * v) - 2.0, w * w + z * z);
+  };
+  CHECK(simplex_minimum(valley, 2, 200)[0] == Approx(0.12).margin(1e-3));
   const auto border = simplex_minimum(bowl(0.4, 1.5), 2, 200);
   CHECK(border[1] == 1.0);
   CHECK(border[0] == Approx(0.4 + 0.5 / 6.0).margin(1e-3));  // of 3 u^2 - 0.5 u
