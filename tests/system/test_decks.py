@@ -21,7 +21,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
           ("any_sampling", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017",
           ("patches", "train"): "dosovitskiy2021", ("digits_mugs", "train"): "zhou2022",
          ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018",
-         ("deepcam", "train"): "kurth2018", ("deepcam", "find_plumes"): "huang2013", ("open_catalyst", "train"): "Zhang2018DeepPotSE"}
+         ("well", "train"): "li2021fourier", ("well", "score_forecasts"): "ohana2024", ("deepcam", "train"): "kurth2018", ("deepcam", "find_plumes"): "huang2013", ("open_catalyst", "train"): "Zhang2018DeepPotSE"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
 ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"], "long_sequences": ["sweep=null"]}

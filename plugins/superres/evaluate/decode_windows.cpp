@@ -87,12 +87,17 @@ void require_inside(const FieldData& coarse, const Places& places, const std::ar
 
 std::array<int, 3> crop_of(const train::LoadedModel& model, const std::string& file) {
   for (const auto& field : model.info.fields)
+    if (field.info.name == "future")
+      throw InputError(fmt::format(
+          "model '{}' forecasts frames and does not rebuild them from coarse samples: score it by score_forecasts",
+          file));
+  for (const auto& field : model.info.fields)
     if (field.info.name == "coarse" && field.info.shape.size() == 4)
       return {static_cast<int>(field.info.shape[1]), static_cast<int>(field.info.shape[2]),
               static_cast<int>(field.info.shape[3])};
   throw InputError(
-      fmt::format("model '{}' is of type '{}', which does not read coarse samples of a flow; give a meshfree_flow_net "
-                  "or a flow_unet",
+      fmt::format("model '{}' is of type '{}', which does not read coarse samples of a flow; give a meshfree_flow_net, "
+                  "a flow_unet or a fourier_operator",
                   file, model.info.type));
 }
 

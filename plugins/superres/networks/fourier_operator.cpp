@@ -70,7 +70,9 @@ void FourierOperator::make_shape() {
   const auto fine = refined_nodes({g[0], g[1], g[2]}, ratio, scaling_.wraps);
   shape_.grid.points = {static_cast<int>(fine[1]), static_cast<int>(fine[2])};
   shape_.grid.modes = params_.modes;
-  shape_.grid.ends = {scaling_.wraps ? Continuation::periodic : params_.ends, params_.ends};
+  const bool of_nodes = !scaling_.forecasts && params_.ends == Continuation::mirror;
+  const Continuation ends = of_nodes ? Continuation::mirror_nodes : params_.ends;
+  shape_.grid.ends = {scaling_.wraps ? Continuation::periodic : ends, ends};
   shape_.grid.padding = params_.padding;
   shape_.inputs = static_cast<int>(flow_count * static_cast<std::size_t>(g[0])) + (params_.height ? 1 : 0);
   shape_.outputs = static_cast<int>(flow_count) * (scaling_.forecasts ? 1 : static_cast<int>(fine[0]));

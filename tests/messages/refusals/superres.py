@@ -267,6 +267,8 @@ says("a solver 3 times as coarse needs grids that 3 divides, and 'fields.h5' has
 table.begins(deck="forecast.yaml")
 says("model 'forecast/train/model.h5' reads 1 frame(s) of 16 x 8 points, and the data have 32 x 8 and 'history' is 2: give data of its grid, and a "
      "'history' of 1 or more", F + "models={net: forecast/train/model.h5}", F + "methods=[]", F + "data=[fine.h5]", deck="score.yaml", command="run")
+says("model 'forecast/train/model.h5' forecasts frames and does not rebuild them from coarse samples: score it by score_forecasts",
+     R + "models={net: forecast/train/model.h5}", deck="reconstruct.yaml", command="run")
 table.begins(deck="coarse.yaml")
 says("model 'coarse/train/model.h5' does not forecast: train a fourier_operator or a flow_unet on a data set of the type 'snapshots'",
      F + "models={net: coarse/train/model.h5}", F + "methods=[]", deck="score.yaml", command="run")

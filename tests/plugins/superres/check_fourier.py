@@ -17,7 +17,7 @@ except ImportError as error:
     print(f"SKIPPED: Fourier operator beside numpy: {error}")
     sys.exit(77)
 
-PERIODIC, ZEROS, MIRROR = 0, 1, 2
+PERIODIC, ZEROS, MIRROR, MIRROR_NODES = 0, 1, 2, 3
 erf = np.vectorize(math.erf)
 
 
@@ -26,6 +26,8 @@ def period(points, ends, padding):
         return points
     if ends == MIRROR:
         return 2 * points
+    if ends == MIRROR_NODES:
+        return 2 * (points - 1)
     length = points + math.ceil(padding * points)
     length += length % 2
     while True:
@@ -43,6 +45,9 @@ def continued(field, axis, ends, length):
         return field
     if ends == MIRROR:
         return np.concatenate([field, np.flip(field, axis)], axis)
+    if ends == MIRROR_NODES:
+        inside = np.take(field, range(field.shape[axis] - 2, 0, -1), axis)
+        return np.concatenate([field, inside], axis)
     pad = [(0, 0)] * field.ndim
     pad[axis] = (0, length - field.shape[axis])
     return np.pad(field, pad)

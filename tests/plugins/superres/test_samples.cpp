@@ -153,7 +153,7 @@ TEST_CASE("a model is not asked beyond its samples") {
   const Places inside{std::vector<double>{1.0}, {0.5}, {0.5}};
   CHECK_THROWS_WITH(decoded_in_windows(none, "model.h5", coarse, {2, 4, 3}, inside),
                     "model 'model.h5' is of type 'mlp', which does not read coarse samples of a flow; give a "
-                    "meshfree_flow_net or a flow_unet");
+                    "meshfree_flow_net, a flow_unet or a fourier_operator");
 }
 
 namespace {

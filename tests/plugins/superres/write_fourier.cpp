@@ -44,7 +44,8 @@ int main(int count, char** words) {
   train::start_kokkos();
   const std::vector<SpectralGrid> grids{{{8, 6}, {3, 3}, {Continuation::periodic, Continuation::mirror}, 0.25},
                                         {{10, 7}, {4, 4}, {Continuation::periodic, Continuation::zeros}, 0.3},
-                                        {{5, 7}, {2, 5}, {Continuation::mirror, Continuation::mirror}, 0.25}};
+                                        {{5, 7}, {2, 5}, {Continuation::mirror, Continuation::mirror}, 0.25},
+                                        {{6, 5}, {2, 3}, {Continuation::periodic, Continuation::mirror_nodes}, 0.25}};
   io::write_h5_atomically(words[1], [&](io::File& file) {
     for (std::size_t k = 0; k < grids.size(); ++k) {
       const FourierShape shape{grids[k], 3, 2, 5, 2, 4};

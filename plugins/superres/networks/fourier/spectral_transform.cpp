@@ -29,6 +29,7 @@ int SpectralGrid::period(int axis) const {
   const int n = points[axis];
   if (ends[axis] == Continuation::periodic) return n;
   if (ends[axis] == Continuation::mirror) return 2 * n;
+  if (ends[axis] == Continuation::mirror_nodes) return std::max(2, 2 * (n - 1));
   return short_to_transform(n + static_cast<int>(std::ceil(padding * n)));
 }
 
@@ -58,6 +59,13 @@ SpectralTransform::SpectralTransform(const SpectralGrid& grid) : grid_(grid), x_
   require_transformable(grid);
 }
 
+int SpectralTransform::image(int axis, Beyond beyond, int point) const {
+  const Continuation kind = grid_.ends[axis];
+  if (beyond == Beyond::zeros || kind == Continuation::periodic || kind == Continuation::zeros) return -1;
+  if (kind == Continuation::mirror) return 2 * grid_.points[axis] - 1 - point;
+  return point > 0 && point + 1 < grid_.points[axis] ? 2 * (grid_.points[axis] - 1) - point : -1;
+}
+
 void SpectralTransform::make_room(int channels) {
   if (channels <= channels_) return;
   channels_ = channels;
@@ -68,7 +76,6 @@ void SpectralTransform::make_room(int channels) {
 /// From kept modes along z of every x to all modes along x.
 void SpectralTransform::along_x_forward(int channels, Beyond beyond) {
   const int nx = grid_.points[0], mz = grid_.modes[1], length = x_.length();
-  const bool mirror = mirrored(0, beyond);
   const auto& from = of_z_.host_spectrum;
   const auto& to = of_x_.host_values;
   for (int c = 0; c < channels; ++c)
@@ -78,8 +85,8 @@ void SpectralTransform::along_x_forward(int channels, Beyond beyond) {
         const int column = part * z_.modes() + k;
         for (int x = 0; x < nx; ++x) row[x] = from(c * nx + x, column);
         std::fill(row + nx, row + length, 0.0);
-        if (mirror)
-          for (int x = 0; x < nx; ++x) row[length - 1 - x] = row[x];
+        for (int x = 0; x < nx; ++x)
+          if (const int other = image(0, beyond, x); other >= 0) row[other] = row[x];
       }
   const int rows = channels * mz * 2;
   to_device(of_x_.host_values, of_x_.values);
@@ -92,13 +99,12 @@ void SpectralTransform::forward(const T* fields, int channels, Beyond beyond, st
                                 std::span<T> imaginary) {
   make_room(channels);
   const int nx = grid_.points[0], nz = grid_.points[1], mx = grid_.modes[0], mz = grid_.modes[1];
-  const bool mirror = mirrored(1, beyond);
   for (int r = 0; r < channels * nx; ++r) {
     double* const row = &of_z_.host_values(r, 0);
     for (int z = 0; z < nz; ++z) row[z] = static_cast<double>(fields[std::int64_t{r} * nz + z]);
     std::fill(row + nz, row + z_.length(), 0.0);
-    if (mirror)
-      for (int z = 0; z < nz; ++z) row[z_.length() - 1 - z] = row[z];
+    for (int z = 0; z < nz; ++z)
+      if (const int other = image(1, beyond, z); other >= 0) row[other] = row[z];
   }
   to_device(of_z_.host_values, of_z_.values);
   z_.forward(of_z_.values, 0, of_z_.spectrum, z_.modes(), channels * nx);
@@ -120,19 +126,19 @@ void SpectralTransform::forward(const T* fields, int channels, Beyond beyond, st
 
 /// From all modes along x to kept modes along z of every x.
 void SpectralTransform::along_x_backward(int channels, Beyond beyond) {
-  const int nx = grid_.points[0], mz = grid_.modes[1], length = x_.length();
+  const int nx = grid_.points[0], mz = grid_.modes[1];
   to_device(of_x_.host_spectrum, of_x_.spectrum);
   x_.backward(of_x_.spectrum, x_.modes(), of_x_.values, 0, channels * mz * 2);
   to_host(of_x_.values, of_x_.host_values);
-  const bool fold = mirrored(0, beyond);
   for (int c = 0; c < channels; ++c)
     for (int x = 0; x < nx; ++x) {
       double* const row = &of_z_.host_spectrum(c * nx + x, 0);
       std::fill(row, row + 2 * z_.modes(), 0.0);
+      const int other = image(0, beyond, x);
       for (int k = 0; k < mz; ++k)
         for (int part = 0; part < 2; ++part) {
           const double* const column = &of_x_.host_values((c * mz + k) * 2 + part, 0);
-          row[part * z_.modes() + k] = column[x] + (fold ? column[length - 1 - x] : 0.0);
+          row[part * z_.modes() + k] = column[x] + (other >= 0 ? column[other] : 0.0);
         }
     }
 }
@@ -162,11 +168,12 @@ void SpectralTransform::backward(std::span<const T> real, std::span<const T> ima
   to_device(of_z_.host_spectrum, of_z_.spectrum);
   z_.backward(of_z_.spectrum, z_.modes(), of_z_.values, 0, channels * nx);
   to_host(of_z_.values, of_z_.host_values);
-  const bool fold = mirrored(1, beyond);
   for (int r = 0; r < channels * nx; ++r) {
     const double* const row = &of_z_.host_values(r, 0);
-    for (int z = 0; z < nz; ++z)
-      fields[std::int64_t{r} * nz + z] = static_cast<T>(row[z] + (fold ? row[z_.length() - 1 - z] : 0.0));
+    for (int z = 0; z < nz; ++z) {
+      const int other_z = image(1, beyond, z);
+      fields[std::int64_t{r} * nz + z] = static_cast<T>(row[z] + (other_z >= 0 ? row[other_z] : 0.0));
+    }
   }
 }
 

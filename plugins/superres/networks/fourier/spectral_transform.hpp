@@ -8,8 +8,9 @@
 namespace cambium::superres {
 
 /// Continuation of a field beyond the ends of an axis, which makes it periodic: none where it is periodic itself;
-/// zeros; its mirror image at both ends, whose modes are cosines.
-enum class Continuation { periodic, zeros, mirror };
+/// zeros; its mirror image, whose modes are cosines, half a point beyond both ends (cells) or about the end points
+/// (nodes).
+enum class Continuation { periodic, zeros, mirror, mirror_nodes };
 
 /// A plane of points and the Fourier modes that are kept of it: wave numbers -modes[0]..modes[0]-1 along x and
 /// 0..modes[1]-1 along z, whose negative ones are conjugates.
@@ -47,9 +48,8 @@ class SpectralTransform {
   void backward(std::span<const T> real, std::span<const T> imaginary, int channels, Beyond beyond, T* fields);
 
  private:
-  bool mirrored(int axis, Beyond beyond) const {
-    return beyond == Beyond::as_ends && grid_.ends[axis] == Continuation::mirror;
-  }
+  /// Where the mirror image of a point lies in the period; -1 where it has none.
+  int image(int axis, Beyond beyond, int point) const;
   void make_room(int channels);
   void along_x_forward(int channels, Beyond beyond);
   void along_x_backward(int channels, Beyond beyond);
