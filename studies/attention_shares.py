@@ -23,7 +23,7 @@ plugins: [sequence]
 stages:
   - train:
       network: {type: transformer, layers: 2, width: 64, heads: 2, mlp_ratio: 2, attention: %s, causal: %s, learn: answers}
-      dataset: {type: recall, samples: 1000, length: %d, pairs: 16, queries: 16, keys: 20, values: 8}
+      dataset: {type: associative_recall, samples: 1000, length: %d, pairs: 16, queries: 16, keys: 20, values: 8}
       batch: 2
       steps: %d
       log_every: 1000

@@ -48,8 +48,8 @@ def words_of(plugin, data, tuned):
         links = f"{{type: links, file: {data}{', tuning: true' if tuned else ''}}}"
         return [f"stages[0].train.dataset={links}", f"stages[1].predict_links.dataset={links}"]
     joined = "" if tuned else ", join_validation: true"
-    return [f"stages[0].train.dataset={{type: choices, file: {data}, num_negatives: 0{joined}}}",
-            f"stages[1].recommend.dataset={{type: choices, file: {data}, split: test{joined}}}", "stages[1].recommend.users=0",
+    return [f"stages[0].train.dataset={{type: interactions, file: {data}, num_negatives: 0{joined}}}",
+            f"stages[1].recommend.dataset={{type: interactions, file: {data}, split: test{joined}}}", "stages[1].recommend.users=0",
             "stages[1].recommend.ease_memory=4e9", "stages[1].recommend.ease_lambda=[300, 1000]"]
 
 

@@ -34,7 +34,7 @@ def rates(tables, weights, rule="adagrad", more=""):
 
 def five():
     models = ", ".join(f'"{{run}}/train/model_{k}/model.h5"' for k in range(1, 6))
-    return [T + "models=5", f"stages[1].judge_clicks.models=[{models}]"]
+    return [T + "models=5", f"stages[1].evaluate_clicks.models=[{models}]"]
 
 
 # Name: (keys of the deck, least).
@@ -50,8 +50,8 @@ ARMS = {
     "no hidden layers": (rates(5, 3e-3) + [T + "network.bottom=[]", T + "network.top=[]"], 4),
     "five networks": (rates(2, 1e-2) + five(), 4),
     "five networks, rare values share a row, 10": (rates(2, 1e-2) + five(), 10),
-    "factors, weights alone": (network("type: factors, embedding_dim: 0, init_scale: 0") + rates(5, 3e-3) + [T + "epochs=12"], 4),
-    "factors, width 4": (network("type: factors, embedding_dim: 4, init_scale: 0.01") + rates(30, 3e-3, "sgd") + [T + "epochs=12"], 4),
+    "factors, weights alone": (network("type: factorization_machine, embedding_dim: 0, init_scale: 0") + rates(5, 3e-3) + [T + "epochs=12"], 4),
+    "factors, width 4": (network("type: factorization_machine, embedding_dim: 4, init_scale: 0.01") + rates(30, 3e-3, "sgd") + [T + "epochs=12"], 4),
 }
 
 
@@ -81,11 +81,11 @@ def run(program, data, groups, arm, folder):
         return f"{{type: clicks, file: {data}, group: {group}, vocabulary: {train}, min_count: {least}}}"
 
     done = subprocess.run([program, "run", DECK, f"run.directory={folder}", "--overwrite", T + f"dataset={records(train)}",
-                           T + f"validation={records(dev)}", f"stages[1].judge_clicks.training={records(train)}",
-                           f"stages[1].judge_clicks.dataset={records(test)}", *keys], capture_output=True, text=True)
+                           T + f"validation={records(dev)}", f"stages[1].evaluate_clicks.training={records(train)}",
+                           f"stages[1].evaluate_clicks.dataset={records(test)}", *keys], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(done.stdout + done.stderr)
-    with open(os.path.join(folder, "judge_clicks", "scores.csv"), encoding="utf-8") as file:
+    with open(os.path.join(folder, "evaluate_clicks", "scores.csv"), encoding="utf-8") as file:
         rows = [(re.sub(r" \(lambda.*", "", row["method"]), float(row["auc"]), float(row["log_loss"])) for row in csv.DictReader(file)]
     means = [row for row in rows if row[0].startswith("mean")] or rows[-1:]
     singles = [row for row in rows if row[0].startswith(("dlrm", "factors"))]

@@ -18,7 +18,7 @@
 #include "core/train/tables/fetch_rows.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
-#include "plugins/relate/networks/factors.hpp"
+#include "plugins/relate/networks/factorization_machine.hpp"
 
 namespace cambium::relate {
 
@@ -291,9 +291,9 @@ Json measure_relate(const BenchOptions& options, Context& context) {
   clicks.made_up->numbers = 13;
   Clicks data(clicks, context);
   data.open(context);
-  Factors::Params factors;
+  FactorizationMachine::Params factors;
   factors.width = sizes.width;
-  Factors machine(factors, context);
+  FactorizationMachine machine(factors, context);
   Dlrm::Params dlrm;
   dlrm.width = sizes.width;
   dlrm.bottom = dlrm.top = {64};

@@ -1,6 +1,6 @@
 // Everything that a deck can name from this plugin where LibTorch is there.
 #include "core/plugin/registry.hpp"
-#include "plugins/graph/networks/mesh_graph.hpp"
+#include "plugins/graph/networks/mesh_graph_net.hpp"
 #include "plugins/graph/networks/message_passing.hpp"
 
 namespace cambium::graph {
@@ -12,8 +12,9 @@ void register_training(Registry& registry) {
       .add<MessagePassing>("message_passing",
                            "energies and forces of molecules from messages along pairs of atoms (Torch)")
       .synonyms({"mpnn", "schnet", "painn", "graph_network", "gnn", "molecular_graph"});
-  registry.add<MeshGraph>("mesh_graph", "one step of a simulation on any graph or mesh (Torch)")
-      .synonyms({"mesh_graph_net", "meshgraphnet", "mgn", "graph_network_simulator", "gns"});
+  registry.add<MeshGraphNet>("mesh_graph_net", "one step of a simulation on any graph or mesh (Torch)")
+      .synonyms({"meshgraphnet", "mgn", "graph_network_simulator", "gns"});
+  registry.renamed<train::Network>("mesh_graph", "mesh_graph_net");
 }
 
 }  // namespace cambium::graph

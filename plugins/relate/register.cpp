@@ -1,14 +1,14 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/relate/datasets/choices.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
+#include "plugins/relate/datasets/interaction_set.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
 #include "plugins/relate/networks/cosine_factors.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
-#include "plugins/relate/networks/factors.hpp"
+#include "plugins/relate/networks/factorization_machine.hpp"
 #include "plugins/relate/tasks/choose_row_bounds.hpp"
-#include "plugins/relate/tasks/judge_clicks.hpp"
+#include "plugins/relate/tasks/evaluate_clicks.hpp"
 #include "plugins/relate/tasks/predict_affinities.hpp"
 #include "plugins/relate/tasks/recommend.hpp"
 
@@ -16,8 +16,8 @@ namespace cambium::relate {
 
 void register_types(Registry& registry) {
   registry.add<Pairs>("pairs", "compounds and targets with a measured value: HDF5, text, or synthetic")
-      .synonyms({"drug_target", "davis", "kiba", "interactions"});
-  registry.add<Choices>("choices", "user-item interactions with negative samples: HDF5, or synthetic")
+      .synonyms({"drug_target", "davis", "kiba"});
+  registry.add<InteractionSet>("interactions", "user-item interactions with negative samples: HDF5, or synthetic")
       .synonyms({"implicit_feedback", "user_item", "ratings"});
   registry.add<Clicks>("clicks", "records of dense and categorical features with a click label: HDF5, or synthetic")
       .synonyms({"criteo", "click_logs", "ctr"});
@@ -26,9 +26,10 @@ void register_types(Registry& registry) {
   registry.add<Dlrm>("dlrm", "a probability from numbers and rows of tables, by products of all pairs of columns")
       .synonyms({"recommendation", "ctr", "wide_and_deep"});
   registry
-      .add<Factors>("factors",
-                    "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
-      .synonyms({"factorization_machine", "fm", "matrix_factorization", "svd"});
+      .add<FactorizationMachine>(
+          "factorization_machine",
+          "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
+      .synonyms({"fm", "matrix_factorization", "svd"});
   registry
       .add<CosineFactors>("cosine_factors", "the cosine of vectors of a user and an item, learned from choices alone")
       .synonyms({"simplex", "heat", "contrastive_factors", "two_tower", "bpr"});
@@ -36,7 +37,8 @@ void register_types(Registry& registry) {
       .add<PredictAffinities>("predict_affinities",
                               "evaluation of networks for pairs, compared with neighbours and kernel ridge")
       .synonyms({"affinities", "predict_pairs"});
-  registry.add<JudgeClicks>("judge_clicks", "evaluation of networks for clicks, compared with logistic regression")
+  registry
+      .add<EvaluateClicks>("evaluate_clicks", "evaluation of networks for clicks, compared with logistic regression")
       .synonyms({"clicks", "predict_clicks"});
   registry
       .add<ChooseRowBounds>("choose_row_bounds",
@@ -46,6 +48,9 @@ void register_types(Registry& registry) {
       .add<Recommend>("recommend",
                       "recommendation by networks, compared with popularity, cosines and logistic regression")
       .synonyms({"rank_items", "top_k"});
+  registry.renamed<train::Dataset>("choices", "interactions");
+  registry.renamed<train::Network>("factors", "factorization_machine");
+  registry.renamed<Task>("judge_clicks", "evaluate_clicks");
 }
 
 }  // namespace cambium::relate

@@ -1,7 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
+#include "plugins/sequence/datasets/associative_recall.hpp"
 #include "plugins/sequence/datasets/grammar.hpp"
-#include "plugins/sequence/datasets/recall.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 
 namespace cambium::sequence {
@@ -13,8 +13,11 @@ void register_types(Registry& registry) {
       .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
   registry.add<train::GrammarSet>("grammar", "texts of a made language whose entropy is known")
       .synonyms({"text", "language"});
-  registry.add<train::RecallSet>("recall", "texts that ask for what stood far before: keys and their values")
-      .synonyms({"associative_recall", "mqar", "induction", "lookup"});
+  registry
+      .add<train::AssociativeRecall>("associative_recall",
+                                     "texts that ask for what stood far before: keys and their values")
+      .synonyms({"mqar", "induction", "lookup"});
+  registry.renamed<train::Dataset>("recall", "associative_recall");
 }
 
 }  // namespace cambium::sequence

@@ -9,7 +9,7 @@ import program
 
 DECK = os.path.join(program.SOURCE, "inputs", "train", "long_sequences.yaml")
 T = "stages[0].train."
-SET = "{type: recall, samples: %d, length: 24, pairs: 4, queries: 4, keys: 6, values: 4%s}"
+SET = "{type: associative_recall, samples: %d, length: 24, pairs: 4, queries: 4, keys: 6, values: 4%s}"
 SMALL = ["sweep=null", T + "network.width=16", T + "dataset=" + SET % (20000, ""), T + "checkpoint={every: 10, keep: 5}", T + "log=10",
          "stages[1].evaluate.dataset=" + SET % (100, ", first: 20000")]
 TYPES = ["{type: softmax}", "{type: two_pass}", "{type: linear}", "{type: favor, features: 32}"]

@@ -150,9 +150,9 @@ TRAINED = {
       dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}, split: test}
 """),
     "choices": (["relate"], """  - train:
-      network: {type: factors, embedding_dim: 4}
-      dataset: {type: choices, synthetic: {}}
-      validation: {type: choices, synthetic: {}, split: validation}
+      network: {type: factorization_machine, embedding_dim: 4}
+      dataset: {type: interactions, synthetic: {}}
+      validation: {type: interactions, synthetic: {}, split: validation}
       batch: 256
       epochs: 1
       optimizer: adam
@@ -162,7 +162,7 @@ TRAINED = {
       log_every: 100
   - recommend:
       models: ["{run}/train/model.h5"]
-      dataset: {type: choices, synthetic: {}, split: test}
+      dataset: {type: interactions, synthetic: {}, split: test}
       users: 3
 """),
     "windows": (["podlstm"], """  - example_field: {weeks: 60, latitudes: 4, longitudes: 6}

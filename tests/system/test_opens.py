@@ -242,7 +242,7 @@ class Tables(unittest.TestCase):
              "scores.csv": ("search", "search", "test_r2"), "residuals.csv": ("verify", "verify", "rms"),
              "spin_up.csv": ("coarse_to_fine", "spin_up", "nusselt_bottom_steady"), "trials.csv": ("tune", "tune", "error"),
              "nodes.csv": ("nodes", "classify_nodes", "predicted"), "predictions.csv": ("recommend", "predict_links", "score"),
-             "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "judge_clicks", "probability"),
+             "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "evaluate_clicks", "probability"),
              "recommended.csv": ("choices", "recommend", "chosen"),
              "neighbours.csv": ("archive", "neighbours", "similarity"), "found.csv": ("archive", "retrieve", "similarity"),
              "candidates.csv": ("archive", "novelty", "distance"), "chosen.csv": ("archive", "novelty", "distance"),

@@ -28,7 +28,7 @@ static constexpr std::array baselines{"equal_shares", "equal_energy", "table", "
 void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("model", &CompressKeys::model,
     "model file that a train stage wrote, of a network with a key `factor_ranks`: mlp, transformer, conv_net, "
-    "flow_unet, meshfree_flow_net, cosmoflow, mesh_graph")
+    "flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net")
       .example("\"{run}/train/model.h5\"");
   d("dataset", &CompressKeys::dataset, "training set, and the samples whose loss selects the ranks");
   d("validation", &CompressKeys::validation, "validation set for evaluation; default: the data set");

@@ -23,7 +23,8 @@
 namespace cambium::graph {
 
 void RollOut::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "model file of a mesh_graph that a train stage wrote").example("\"{run}/train/model.h5\"");
+  d("model", &Params::model, "model file of a mesh_graph_net that a train stage wrote")
+      .example("\"{run}/train/model.h5\"");
   d("training", &Params::training, "runs that the linear steps are fitted to: those that the model was trained on")
       .example("[\"{run}/simulate/nodes.h5\"]");
   d("test", &Params::test, "test runs, each started from its first snapshot")

@@ -10,7 +10,7 @@
 
 namespace cambium::graph {
 
-/// The stage `roll_out`: a network of one step (mesh_graph) applied to its own answers, beside persistence, linear
+/// The stage `roll_out`: a network of one step (mesh_graph_net) applied to its own answers, beside persistence, linear
 /// steps fitted to the same training runs, and the solver itself on coarser meshes; errors over time on runs that none
 /// of them saw, and what a step takes.
 class RollOut : public Task, public Checked {

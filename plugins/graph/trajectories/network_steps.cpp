@@ -16,7 +16,7 @@ const StepsOnNodes& require_steps(const train::LoadedModel& model, const std::st
   const auto* kind = dynamic_cast<const StepsOnNodes*>(model.network.get());
   if (!kind)
     throw KeyError("nodes.surrogate.type", "",
-                   fmt::format("'{}' is a '{}', which makes no steps on nodes; name a model of the type mesh_graph",
+                   fmt::format("'{}' is a '{}', which makes no steps on nodes; name a model of the type mesh_graph_net",
                                path, model.info.type));
   return *kind;
 }

@@ -58,7 +58,7 @@ void describe_node_keys(deck::Describe<P>& d) {
       .def("")
       .example("\"{run}/simulate/nodes.h5\"");
   d("surrogate", &NodeKeys::surrogate,
-    "model file of a mesh_graph that makes the steps instead of the equations; they have the length that it was "
+    "model file of a mesh_graph_net that makes the steps instead of the equations; they have the length that it was "
     "trained on")
       .def("")
       .example("\"{run}/train/model.h5\"");

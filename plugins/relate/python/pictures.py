@@ -8,7 +8,7 @@ import numpy as np
 
 from cambium_style import COLOURS, MUTED, STYLE
 
-NETWORKS = ("affinity", "dlrm", "factors", "mean of")
+NETWORKS = ("affinity", "dlrm", "factorization_machine", "factors", "mean of")
 SCORES = {"pairs": (("concordance", "share of pairs in the right order"), ("mse", "mean squared error")),
           "clicks": (("auc", "area under the curve"), ("log_loss", "log loss")),
           "choices": (("recall", "recall of what users chose"), ("recall_new", "the same of new items"))}

@@ -189,7 +189,7 @@ Task::Outcome Recommend::run(Context& context) {
   citations_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
-  const auto* choices = dynamic_cast<const Choices*>(data.get());
+  const auto* choices = dynamic_cast<const InteractionSet*>(data.get());
   if (!choices)
     throw KeyError("recommend.dataset.type", "dataset",
                    "recommend offers items to users; give a dataset of type choices");

@@ -6,7 +6,7 @@ run: {name: steps, directory: steps}
 plugins: [graph]
 stages:
   - train:
-      network: {type: mesh_graph, layers: 1, width: 2}
+      network: {type: mesh_graph_net, layers: 1, width: 2}
       dataset: {type: mesh_trajectories, files: [a.h5]}
       batch: 2
       steps: 1
@@ -68,7 +68,7 @@ says("'fields' names no field", D + "fields=[]", command="check")
 says("'draws' repeats every sample where 'noise' is 0; give noise, or remove draws", D + "draws=3", command="check")
 if built_with("torch"):
     says("a step of 'late.h5' takes 2, one of 'a.h5' 1; a network learns steps of one length", D + "files=[a.h5, late.h5]")
-    says("mesh_graph reads steps on graphs: give a data set of the type 'mesh_trajectories'",
+    says("mesh_graph_net reads steps on graphs: give a data set of the type 'mesh_trajectories'",
          "stages[0].train.dataset={type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}")
 
 # The judge
@@ -79,7 +79,7 @@ says("'a.h5' holds 2 steps of stride 1, but 'steps' is 50; lower steps, or give 
 says("a step of 'late.h5' takes 2, one of 'a.h5' 1; give both runs one interval", R + "coarse={half: [late.h5]}", deck="judge.yaml")
 says("a step of 'late.h5' takes 2, one of 'a.h5' 1; give both runs one interval", R + "training=[late.h5]", deck="judge.yaml")
 table.begins(deck="plain.yaml")
-says("'plain/train/model.h5' is a 'mlp', which makes no steps on nodes; name a model of the type mesh_graph", R + "model=plain/train/model.h5",
+says("'plain/train/model.h5' is a 'mlp', which makes no steps on nodes; name a model of the type mesh_graph_net", R + "model=plain/train/model.h5",
      deck="judge.yaml")
 if built_with("torch"):
     table.begins()

@@ -29,7 +29,7 @@ JUDGE = """
 run: {name: judge, directory: judge}
 plugins: [relate]
 stages:
-  - judge_clicks:
+  - evaluate_clicks:
       training: {type: clicks, synthetic: {records: 40, columns: 3, rows: 5, numbers: 2}}
       dataset: {type: clicks, synthetic: {records: 10, columns: 3, rows: 5, numbers: 2, first_index: 40}}
 """
@@ -45,7 +45,7 @@ run: {name: recommend, directory: recommend}
 plugins: [relate]
 stages:
   - recommend:
-      dataset: {type: choices, synthetic: {users: 20, items: 10, each: 4}}
+      dataset: {type: interactions, synthetic: {users: 20, items: 10, each: 4}}
 """
 BOUNDS = """
 run: {name: bounds, directory: bounds}
@@ -56,7 +56,7 @@ stages:
       dataset: {type: clicks, synthetic: {records: 10, columns: 3, rows: 5, numbers: 2, first_index: 40}}
 """
 BOX = "{type: expression, samples: 20, box: {x: [-1, 1]}, target: {z: x}}"
-T, J, P, R = "stages[0].train.", "stages[0].judge_clicks.", "stages[0].predict_affinities.", "stages[0].recommend."
+T, J, P, R = "stages[0].train.", "stages[0].evaluate_clicks.", "stages[0].predict_affinities.", "stages[0].recommend."
 
 table = Table("relate", DECK)
 for name, text in (("pairs.yaml", PAIRS), ("judge.yaml", JUDGE), ("predict.yaml", PREDICT), ("recommend.yaml", RECOMMEND), ("bounds.yaml", BOUNDS)):
@@ -121,16 +121,16 @@ says("dlrm reads rows of tables; give a dataset of type clicks, choices or pairs
 says("synthetic clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
      T + "dataset.synthetic={records: 40, columns: 1, numbers: 0}", command="run")
 
-FACTORS = T + "network={type: factors, embedding_dim: 2}"
+FACTORS = T + "network={type: factorization_machine, embedding_dim: 2}"
 says("init_scale: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
-     T + "network={type: factors, init_scale: 0}")
-says("synthetic pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
+     T + "network={type: factorization_machine, init_scale: 0}")
+says("synthetic pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factorization_machine loss: squared", FACTORS,
      deck="pairs.yaml", command="run")
 
 # Choices
-says("give one of: file, synthetic", FACTORS, T + "dataset={type: choices}")
+says("give one of: file, synthetic", FACTORS, T + "dataset={type: interactions}")
 says("join_validation leaves nothing for validation; remove it, or take split: training or test", FACTORS,
-     T + "dataset={type: choices, synthetic: {}, join_validation: true, split: validation}")
+     T + "dataset={type: interactions, synthetic: {}, join_validation: true, split: validation}")
 LISTS = {"train/indptr": [0, 2, 3], "train/items": [0, 1, 2], "test/indptr": [0, 1, 1], "test/items": [2],
          "/": (0, {"users": 2, "items": 3})}
 
@@ -139,7 +139,7 @@ def reads_choices(message, **changes):
     """Judging a file of choices with this content; None takes an array away."""
     parts = {name: value for name, value in (LISTS | {k.replace("__", "/"): v for k, v in changes.items()}).items() if value is not None}
     name = table.file(f"choices_{len(table.cases)}.h5", parts)
-    says(message.replace("FILE", name), R + f"dataset={{type: choices, file: {name}}}", deck="recommend.yaml", command="run")
+    says(message.replace("FILE", name), R + f"dataset={{type: interactions, file: {name}}}", deck="recommend.yaml", command="run")
 
 
 reads_choices("'FILE' says that it has 0 users; a file of choices has an attribute users from 1 to 1000000000", **{"/": (0, {"users": 0, "items": 3})})
@@ -159,7 +159,7 @@ says("recommend offers items to users; give a dataset of type choices", R + "dat
      deck="recommend.yaml", command="run")
 
 COSINES = T + "network={type: cosine_factors, embedding_dim: 2, num_negatives: 4}"
-MADE = "{type: choices, synthetic: {users: 20, items: 10, each: 4}"
+MADE = "{type: interactions, synthetic: {users: 20, items: 10, each: 4}"
 says("synthetic interactions: cosine_factors draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
      command="run")
 says("synthetic clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
@@ -191,7 +191,7 @@ says("largest (0.001) must be at least smallest (0.01)", "stages[0].choose_row_b
      deck="bounds.yaml")
 says("tables: code: bounds: no table is named 'C9'; the network has C1, C2, C3", T + "tables={code: {bounds: {C9: 0.1}}}", command="run")
 says("tables: code: bounds: C1 has the bound 0; give a positive number", T + "tables={code: {bounds: {C1: 0}}}", command="run")
-says("judge_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
+says("evaluate_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
 says("predict_affinities evaluates pairs of entities; give a dataset of type pairs",
      P + "dataset={type: clicks, synthetic: {records: 40}}", deck="predict.yaml", command="run")
 says("predict_affinities evaluates test pairs; give the dataset split: test", P + "dataset.split=training",

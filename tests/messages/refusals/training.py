@@ -81,7 +81,7 @@ says("stages[0].train.network.attention.type: found 'liner', expected one of: so
      ATTENTION + "liner}")
 says("stages[0].train.network.attention: found 2, expected a map with keys of type, features", ATTENTION + "2}")
 says("stages[0].train.learning_rate.start: found -1, expected a number >= 0", T + "learning_rate=-1")
-RECALL = T + "dataset={type: recall, samples: 20, "
+RECALL = T + "dataset={type: associative_recall, samples: 20, "
 says("9 queries ask for more than the 8 pairs; lower queries or raise pairs", RECALL + "queries: 9}")
 says("8 pairs need as many different keys, but keys is 7; lower pairs or raise keys", RECALL + "keys: 7}")
 says("16 keys and 15 values make 272 different bytes, more than 256; lower keys or values", RECALL + "values: 15}")
@@ -112,9 +112,9 @@ fails(("attention between 2e+06 places of a text would take at least 128 TB of m
        "; take attention: {type: two_pass}, which gives the same numbers and does not keep them"), T + "network={type: transformer, width: 4}",
       RECALL + "length: 2000001}")
 FAVOR = "{type: transformer, width: 4, heads: 1, attention: {type: favor, features: %d}}"
-table.begins(T + "network=" + FAVOR % 8, T + "dataset={type: recall, samples: 20}", "run.directory=favor")
+table.begins(T + "network=" + FAVOR % 8, T + "dataset={type: associative_recall, samples: 20}", "run.directory=favor")
 fails("the model holds 64 numbers of random features, but attention: {type: favor, features: 9} needs 72; give the attention that the model was "
-      "trained with", T + "network=" + FAVOR % 9, T + "dataset={type: recall, samples: 20}", T + "start_from=favor/train/model.h5")
+      "trained with", T + "network=" + FAVOR % 9, T + "dataset={type: associative_recall, samples: 20}", T + "start_from=favor/train/model.h5")
 MARKED = [ANSWERS, T + "dataset.fields=[{name: text}, {name: answer}]", T + "batch=16"]
 table.file("long_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.0, 1.0, 0.0]] * N})
 fails(("sample ", ": field 'answer' marks 3 bytes, but the model predicts 2, all but the first"), *MARKED, T + "dataset.files=[long_marks.h5]")

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
-#include "plugins/relate/datasets/choices.hpp"
+#include "plugins/relate/datasets/interaction_set.hpp"
 #include "plugins/relate/tasks/choice_rivals.hpp"
 #include "plugins/relate/tasks/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
@@ -76,12 +76,12 @@ TEST_CASE("choices held for validation join those for training, in their order")
   Log log{nullptr, false};
   Timing timing;
   Context context{comm, log, timing};
-  Choices::Params params;
+  InteractionSet::Params params;
   params.made_up.emplace();
   params.others = 0;
-  Choices apart(params, context);
+  InteractionSet apart(params, context);
   params.join_validation = true;
-  Choices joined(params, context);
+  InteractionSet joined(params, context);
   apart.open(context);
   joined.open(context);
   CHECK(joined.size() > apart.size());
@@ -195,8 +195,8 @@ TEST_CASE("factors finds new items by their tags, which rivals without tags cann
   Comm world, self{MPI_COMM_SELF};
   SharedScratch scratch(world);
   Place place(world, scratch.file("together"));
-  const std::string data = "{type: choices, made_up: {}}", tests = "{type: choices, made_up: {}, part: test}";
-  place.run("train", "{network: {type: factors, width: 8}, dataset: " + data +
+  const std::string data = "{type: interactions, made_up: {}}", tests = "{type: interactions, made_up: {}, part: test}";
+  place.run("train", "{network: {type: factorization_machine, width: 8}, dataset: " + data +
                          ", batch: 256, epochs: 10, optimizer: adam, learning_rate: {type: constant, start: 1e-2}, "
                          "reduce: {mode: ordered, slices: 8}, tables: {optimizer: adagrad, rate: 5, decay: 0.1}}");
   const std::string judge =

@@ -5,7 +5,7 @@
 #include "core/parallel/random.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
-#include "plugins/relate/networks/factors.hpp"
+#include "plugins/relate/networks/factorization_machine.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;
@@ -38,7 +38,7 @@ struct Drawn {
   std::size_t width;
   std::vector<std::vector<double>> rows;
 
-  Drawn(Factors& network, std::size_t w) : use(network), width(w) {
+  Drawn(FactorizationMachine& network, std::size_t w) : use(network), width(w) {
     for (std::size_t p = 0; p < use.layout.tensors().size(); ++p) {
       const auto values = use.weights.values<double>(p);
       for (std::size_t k = 0; k < values.size(); ++k) values[k] = normal_number(10 + p, k);
@@ -83,12 +83,12 @@ struct OneRank {
   Context context{comm, log, timing};
 };
 
-Factors network_of(std::int64_t width, Factors::Params::Objective loss, OneRank& world) {
-  Factors::Params params;
+FactorizationMachine network_of(std::int64_t width, FactorizationMachine::Params::Objective loss, OneRank& world) {
+  FactorizationMachine::Params params;
   params.width = width;
   params.loss = loss;
   params.precision = Precision::float64;
-  return Factors(params, world.context);
+  return FactorizationMachine(params, world.context);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ TEST_CASE("the trick of sums and squares is the sum over all pairs of rows and n
   for (const int numbers : {0, 1, 4})
     for (const std::int64_t width : {0, 1, 7}) {
       INFO(numbers << " numbers, width " << width);
-      Factors network = network_of(width, Factors::Params::Objective::cross_entropy, world);
+      FactorizationMachine network = network_of(width, FactorizationMachine::Params::Objective::cross_entropy, world);
       Clicks::Params keys;
       keys.made_up.emplace();
       keys.made_up->records = 30;
@@ -132,7 +132,7 @@ TEST_CASE("the trick of sums and squares is the sum over all pairs of rows and n
 
 TEST_CASE("bags of several rows count as the sum of their vectors, values in their own unit") {
   OneRank world;
-  Factors network = network_of(3, Factors::Params::Objective::squared, world);
+  FactorizationMachine network = network_of(3, FactorizationMachine::Params::Objective::squared, world);
   Pairs::Params keys;
   keys.made_up.emplace();
   keys.made_up->compounds = 7;
@@ -162,7 +162,7 @@ TEST_CASE("bags of several rows count as the sum of their vectors, values in the
 
 TEST_CASE("factors refuses answers that are no yes or no") {
   OneRank world;
-  Factors network = network_of(3, Factors::Params::Objective::cross_entropy, world);
+  FactorizationMachine network = network_of(3, FactorizationMachine::Params::Objective::cross_entropy, world);
   Pairs::Params keys;
   keys.made_up.emplace();
   keys.pieces = 40;
@@ -175,6 +175,6 @@ TEST_CASE("factors refuses answers that are no yes or no") {
   } catch (const InputError& error) {
     said = error.what();
   }
-  CHECK(said.find(", but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared") !=
+  CHECK(said.find(", but the loss cross_entropy learns answers of 0 or 1; give factorization_machine loss: squared") !=
         std::string::npos);
 }

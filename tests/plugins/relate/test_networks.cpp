@@ -7,7 +7,7 @@
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
-#include "plugins/relate/networks/factors.hpp"
+#include "plugins/relate/networks/factorization_machine.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;
@@ -102,12 +102,13 @@ TEST_CASE("factors: gradients are those of its loss, with numbers or without, wi
   World world;
   for (const int numbers : {0, 3})
     for (const int width : {0, 3})
-      for (const auto loss : {Factors::Params::Objective::cross_entropy, Factors::Params::Objective::squared}) {
-        Factors::Params params;
+      for (const auto loss :
+           {FactorizationMachine::Params::Objective::cross_entropy, FactorizationMachine::Params::Objective::squared}) {
+        FactorizationMachine::Params params;
         params.width = width;
         params.loss = loss;
         params.precision = Precision::float64;
-        Factors network(params, world.context);
+        FactorizationMachine network(params, world.context);
         MadeClicks keys;
         keys.records = 40;
         keys.columns = 3;
@@ -119,11 +120,11 @@ TEST_CASE("factors: gradients are those of its loss, with numbers or without, wi
 
 TEST_CASE("factors: gradients with bags of several rows") {
   World world;
-  Factors::Params params;
+  FactorizationMachine::Params params;
   params.width = 3;
-  params.loss = Factors::Params::Objective::squared;
+  params.loss = FactorizationMachine::Params::Objective::squared;
   params.precision = Precision::float64;
-  Factors network(params, world.context);
+  FactorizationMachine network(params, world.context);
   MadePairs keys;
   keys.compounds = 4;
   keys.targets = 3;

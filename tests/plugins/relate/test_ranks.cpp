@@ -20,8 +20,8 @@ std::string stage(const std::string& network, const std::string& data, const std
 const std::string clicks = "{type: clicks, made_up: {records: 200, columns: 4, rows: 9}}";
 const std::string pairs = "{type: pairs, made_up: {compounds: 12, targets: 9, known: 1}, pieces: 200, letters: 2}";
 const std::string dlrm = "{type: dlrm, width: 4, bottom: [6], top: [5], wide: true, precision: float64}";
-const std::string factors = "{type: factors, width: 4, precision: float64}";
-const std::string choices = "{type: choices, made_up: {users: 20, items: 30, tags: 5, each: 6}, others: 0}";
+const std::string factors = "{type: factorization_machine, width: 4, precision: float64}";
+const std::string choices = "{type: interactions, made_up: {users: 20, items: 30, tags: 5, each: 6}, others: 0}";
 const std::string cosines = "{type: cosine_factors, width: 4, drawn: 20, history: 0.3, precision: float64}";
 const std::string affinity = "{type: affinity, width: 4, layers: [6], precision: float64}";
 
@@ -89,8 +89,9 @@ TEST_CASE("in ordered mode they are the same bit for bit", "[ranks]") {
        {stage(affinity, pairs, ordered), stage(factors, clicks, ordered), stage(cosines, choices, ordered),
         stage("{type: cosine_factors, width: 4, drawn: 20, loss: {type: margin, margin: 0.2}}", choices,
               ordered + ", tables: {divide: whole, optimizer: adam}"),
-        stage("{type: factors, width: 4}", clicks, ordered + ", tables: {divide: whole, decay: 0.1}"),
-        stage("{type: factors, width: 4, loss: squared}", pairs, ordered + ", tables: {optimizer: adam}")})
+        stage("{type: factorization_machine, width: 4}", clicks, ordered + ", tables: {divide: whole, decay: 0.1}"),
+        stage("{type: factorization_machine, width: 4, loss: squared}", pairs,
+              ordered + ", tables: {optimizer: adam}")})
     CHECK(ranks.trained(keys, true) == ranks.trained(keys, false));
 }
 
@@ -129,9 +130,9 @@ TEST_CASE("judged by models of any number of ranks, records get the same answers
   place.run("train", stage(dlrm, clicks, "steps: 6, reduce: {mode: ordered, slices: 8}"));
   const std::string judge = fmt::format("{{models: ['{}/model.h5'], training: {}, dataset: {}}}",
                                         place.context.run_directory, clicks, clicks);
-  const auto together = place.run("judge_clicks", judge)->lines();
+  const auto together = place.run("evaluate_clicks", judge)->lines();
   Place alone(ranks.self, ranks.scratch.file("judge" + std::to_string(ranks.world.rank())));
-  CHECK(alone.run("judge_clicks", judge)->lines() == together);
+  CHECK(alone.run("evaluate_clicks", judge)->lines() == together);
 }
 
 TEST_CASE("recommended by models of any number of ranks, users get the same lists", "[ranks]") {

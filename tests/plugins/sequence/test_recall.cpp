@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/mlp/field.hpp"
-#include "plugins/sequence/datasets/recall.hpp"
+#include "plugins/sequence/datasets/associative_recall.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "plugins/sequence/networks/transformer_pass.hpp"
 #include "tests/catch.hpp"
@@ -18,8 +18,8 @@ using cambium::train::testing::World;
 
 namespace {
 
-RecallSet::Params small_set() {
-  RecallSet::Params p;
+AssociativeRecall::Params small_set() {
+  AssociativeRecall::Params p;
   p.samples = 300;
   p.length = 14;
   p.pairs = 3;
@@ -50,7 +50,7 @@ Transformer::Params small_model(AttentionParams attention) {
 
 struct Fitted {
   World world;
-  RecallSet data{small_set(), world.context};
+  AssociativeRecall data{small_set(), world.context};
   Transformer network;
   FlatLayout layout;
   FlatBuffer weights;
@@ -81,7 +81,7 @@ struct Fitted {
 TEST_CASE("texts hold their pairs, ask for them, and are all as surprising as their number says") {
   World world;
   const auto p = small_set();
-  RecallSet data(p, world.context);
+  AssociativeRecall data(p, world.context);
   std::vector<std::int64_t> ids(300);
   for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
   std::map<int, int> first;
@@ -122,7 +122,7 @@ TEST_CASE("texts hold their pairs, ask for them, and are all as surprising as th
   auto shifted = p;
   shifted.first = 7;
   const std::int64_t zero[] = {0};
-  CHECK(numbers(RecallSet(shifted, world.context).read(zero)[0], "text") == seen[7]);
+  CHECK(numbers(AssociativeRecall(shifted, world.context).read(zero)[0], "text") == seen[7]);
 }
 
 TEST_CASE("gradients of answers through every type of attention are those of finite differences") {

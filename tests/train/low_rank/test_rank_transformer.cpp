@@ -14,20 +14,20 @@ using cambium::train::testing::World;
 
 namespace {
 
-RecallSet texts(World& world) {
-  RecallSet::Params p;
+AssociativeRecall texts(World& world) {
+  AssociativeRecall::Params p;
   p.samples = 20;
   p.length = 14;
   p.pairs = 3;
   p.queries = 2;
   p.keys = 5;
   p.values = 4;
-  return RecallSet(p, world.context);
+  return AssociativeRecall(p, world.context);
 }
 
 struct Net {
   World world;
-  RecallSet data{texts(world)};
+  AssociativeRecall data{texts(world)};
   Transformer network;
   FlatLayout layout;
   FlatBuffer weights;

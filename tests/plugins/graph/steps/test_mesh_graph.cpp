@@ -1,6 +1,6 @@
 // A network of one step: what it keeps, and its gradient.
 #include "core/train/low_rank/decompose.hpp"
-#include "plugins/graph/networks/mesh_graph.hpp"
+#include "plugins/graph/networks/mesh_graph_net.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/molecules/molecule_case.hpp"
@@ -45,7 +45,7 @@ struct Fitted {
   Scratch scratch;
   std::shared_ptr<const Trajectory> run;
   Steps set;
-  MeshGraph network;
+  MeshGraphNet network;
   Buffers weights;
 
   explicit Fitted(bool places = false, bool disturbed = true, std::vector<std::int64_t> ranks = {})
@@ -65,8 +65,8 @@ struct Fitted {
   }
 
  private:
-  static MeshGraph::Params keys(bool places, std::vector<std::int64_t> ranks) {
-    MeshGraph::Params p;
+  static MeshGraphNet::Params keys(bool places, std::vector<std::int64_t> ranks) {
+    MeshGraphNet::Params p;
     p.layers = 2;
     p.width = 6;
     p.places = places;

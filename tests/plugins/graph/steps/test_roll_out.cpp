@@ -23,11 +23,12 @@ TEST_CASE("a network of one step goes on longer than persistence and linear step
     (last ? test : training) += (last && test.empty()) || (!last && training.empty()) ? path : ", " + path;
   }
   stages.comm.barrier();
-  stages.run(
-      "train",
-      "{network: {type: mesh_graph, layers: 2, width: 16}, dataset: {type: mesh_trajectories, noise: 0.01, files: [" +
-          training + "]}, batch: 8, steps: 400, seed: 2, learning_rate: {type: cosine, start: 3e-3, stop: 3e-5}}",
-      "train");
+  stages.run("train",
+             "{network: {type: mesh_graph_net, layers: 2, width: 16}, dataset: {type: mesh_trajectories, noise: 0.01, "
+             "files: [" +
+                 training +
+                 "]}, batch: 8, steps: 400, seed: 2, learning_rate: {type: cosine, start: 3e-3, stop: 3e-5}}",
+             "train");
   stages.run("roll_out",
              "{model: '{run}/train/model.h5', steps: 20, training: [" + training + "], test: [" + test +
                  "], coarse: {same: [" + test + "]}}",

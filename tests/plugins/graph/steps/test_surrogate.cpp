@@ -27,7 +27,7 @@ struct Trained {
     if (stages.comm.root()) made.write(path);
     stages.comm.barrier();
     stages.run("train",
-               "{network: {type: mesh_graph, layers: 3, width: 8, precision: float64}, dataset: {type: "
+               "{network: {type: mesh_graph_net, layers: 3, width: 8, precision: float64}, dataset: {type: "
                "mesh_trajectories, files: [" +
                    path + "]}, batch: 4, steps: 12, seed: 2, learning_rate: {type: constant, start: 1e-2}}",
                "train");

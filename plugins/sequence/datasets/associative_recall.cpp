@@ -1,4 +1,4 @@
-#include "plugins/sequence/datasets/recall.hpp"
+#include "plugins/sequence/datasets/associative_recall.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 namespace cambium::train {
 
-void RecallSet::Params::describe(deck::Describe<Params>& d) {
+void AssociativeRecall::Params::describe(deck::Describe<Params>& d) {
   d("samples", &Params::samples, "number of texts").at_least(1);
   d("length", &Params::length, "bytes of a text").at_least(3).def(64);
   d("pairs", &Params::pairs, "number of key-value pairs, one byte each, at random positions before the queries")
@@ -45,19 +45,19 @@ void RecallSet::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-RecallSet::RecallSet(const Params& params, Context& context) : params_(params) {
+AssociativeRecall::AssociativeRecall(const Params& params, Context& context) : params_(params) {
   require_memory(6.0 * static_cast<double>(params.length), fmt::format("a text of {} bytes", params.length),
                  "give a smaller 'length'", context);
 }
 
-void RecallSet::open(Context& context) {
+void AssociativeRecall::open(Context& context) {
   context.log.info(
       fmt::format("recall: texts of {} bytes with {} pairs and {} questions; looking a key up answers all of them, "
                   "guessing one in {}",
                   params_.length, params_.pairs, params_.queries, params_.values));
 }
 
-std::vector<FieldInfo> RecallSet::fields() const {
+std::vector<FieldInfo> AssociativeRecall::fields() const {
   return {{"text", "", {params_.length}, DType::u8},
           {"answer", "", {params_.length - 1}, DType::u8},
           {"surprise", "", {params_.length - 1}, DType::f32}};
@@ -97,7 +97,7 @@ std::vector<int> different(Draws& draws, int count, int limit) {
   return all;
 }
 
-Text text_of(const RecallSet::Params& p, std::uint64_t id) {
+Text text_of(const AssociativeRecall::Params& p, std::uint64_t id) {
   Draws draws(static_cast<std::uint64_t>(p.seed), id);
   Text out;
   const auto keys = different(draws, p.pairs, p.keys), asked = different(draws, p.queries, p.pairs);
@@ -126,7 +126,7 @@ Text text_of(const RecallSet::Params& p, std::uint64_t id) {
 
 }  // namespace
 
-SamplePtr RecallSet::make(std::int64_t id) const {
+SamplePtr AssociativeRecall::make(std::int64_t id) const {
   auto text = std::make_shared<Text>(text_of(params_, static_cast<std::uint64_t>(params_.first + id)));
   auto sample = std::make_shared<Sample>();
   sample->id = id;
@@ -138,7 +138,7 @@ SamplePtr RecallSet::make(std::int64_t id) const {
   return sample;
 }
 
-std::vector<SamplePtr> RecallSet::read(std::span<const std::int64_t> ids) {
+std::vector<SamplePtr> AssociativeRecall::read(std::span<const std::int64_t> ids) {
   std::vector<SamplePtr> out;
   for (auto id : ids) out.push_back(make(id));
   return out;

@@ -11,7 +11,7 @@ namespace cambium::graph {
 /// times, and each node's increment is decoded. Reads samples of `mesh_trajectories`. Edges tell where the neighbour
 /// lies and how long they are, so that a shifted mesh gives shifted answers; with `places` nodes know where they lie,
 /// too.
-class MeshGraph : public train::TorchNetwork, public StepsOnNodes, public train::HasFactors {
+class MeshGraphNet : public train::TorchNetwork, public StepsOnNodes, public train::HasFactors {
  public:
   struct Params {
     std::int64_t layers = 6, width = 32;
@@ -20,7 +20,7 @@ class MeshGraph : public train::TorchNetwork, public StepsOnNodes, public train:
     std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
-  MeshGraph(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
+  MeshGraphNet(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
 
   void fit_statistics(train::Dataset& training, Context& context) override;
   std::vector<train::TermInfo> terms() const override {

@@ -1,4 +1,4 @@
-#include "plugins/relate/networks/factors.hpp"
+#include "plugins/relate/networks/factorization_machine.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 namespace cambium::relate {
 
-void Factors::Params::describe(deck::Describe<Params>& d) {
+void FactorizationMachine::Params::describe(deck::Describe<Params>& d) {
   d("embedding_dim", &Params::width,
     "embedding dimension of the factors; 0 for linear terms only, which is logistic or linear regression")
       .formerly("width")
@@ -33,17 +33,17 @@ void Factors::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Factors::require_columns(const RecordSet& records) const {
+void FactorizationMachine::require_columns(const RecordSet& records) const {
   if (!says_yes_or_no()) return;
   for (std::size_t r = 0; r < records.answers.size(); ++r)
     if (const double y = records.answers[r]; y != 0.0 && y != 1.0)
       throw InputError(
-          fmt::format("{}, row {}: {} is {:g}, but the loss cross_entropy learns answers of 0 or 1; give factors loss: "
+          fmt::format("{}, row {}: {} is {:g}, but the loss cross_entropy learns answers of 0 or 1; give factorization_machine loss: "
                       "squared",
                       records.source, records.place[r], records.answer, y));
 }
 
-std::vector<train::ParameterInfo> Factors::parameters() const {
+std::vector<train::ParameterInfo> FactorizationMachine::parameters() const {
   const auto numbers = shape().numbers;
   std::vector<train::ParameterInfo> out{{"bias", {1}, false, false}};
   if (numbers == 0) return out;
@@ -52,33 +52,33 @@ std::vector<train::ParameterInfo> Factors::parameters() const {
   return out;
 }
 
-std::vector<train::TableInfo> Factors::tables() const {
+std::vector<train::TableInfo> FactorizationMachine::tables() const {
   std::vector<train::TableInfo> out;
   for (const auto& column : seen().columns) out.push_back({column.name, column.rows, params_.width + 1, params_.reach});
   return out;
 }
 
-std::vector<train::TermInfo> Factors::terms() const {
+std::vector<train::TermInfo> FactorizationMachine::terms() const {
   if (says_yes_or_no()) return {{"cross_entropy", "", train::TermInfo::Report::mean}};
   return {{"error", "", train::TermInfo::Report::root_mean}};
 }
 
-std::vector<train::TermInfo> Factors::metrics() const {
+std::vector<train::TermInfo> FactorizationMachine::metrics() const {
   if (!says_yes_or_no()) return {{"error", seen().unit, train::TermInfo::Report::root_mean}};
   return {{"cross_entropy", "", train::TermInfo::Report::mean}, {"wrong", "", train::TermInfo::Report::mean}};
 }
 
-TableNetwork::Loss Factors::loss_of(double output, double answer) const {
+TableNetwork::Loss FactorizationMachine::loss_of(double output, double answer) const {
   if (says_yes_or_no()) return {cross_entropy(output, answer), sigmoid(output) - answer};
   const double error = output - (answer - seen().centre) / seen().spread;
   return {error * error, 2.0 * error};
 }
 
-double Factors::prediction_of(double output) const {
+double FactorizationMachine::prediction_of(double output) const {
   return says_yes_or_no() ? sigmoid(output) : seen().centre + seen().spread * output;
 }
 
-void Factors::measure(double output, double answer, std::span<train::TermSum> metrics) const {
+void FactorizationMachine::measure(double output, double answer, std::span<train::TermSum> metrics) const {
   if (says_yes_or_no()) {
     metrics[0].sum += cross_entropy(output, answer);
     metrics[1].sum += (output > 0.0) == (answer > 0.5) ? 0.0 : 1.0;
@@ -89,7 +89,7 @@ void Factors::measure(double output, double answer, std::span<train::TermSum> me
   for (auto& metric : metrics) metric.count += 1.0;
 }
 
-std::vector<Citation> Factors::citations() const {
+std::vector<Citation> FactorizationMachine::citations() const {
   return {
       {"rendle2010",
        "@inproceedings{rendle2010,\n  author = {Rendle, Steffen},\n  title = {Factorization Machines},\n  booktitle "

@@ -1,4 +1,4 @@
-#include "plugins/relate/tasks/judge_clicks.hpp"
+#include "plugins/relate/tasks/evaluate_clicks.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 
 namespace cambium::relate {
 
-void JudgeClicks::Params::describe(deck::Describe<Params>& d) {
+void EvaluateClicks::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models, "model files of stages train; of several their mean is shown, too")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
@@ -23,19 +23,19 @@ void JudgeClicks::Params::describe(deck::Describe<Params>& d) {
   d("dataset", &Params::dataset, "evaluation data set of records");
 }
 
-void JudgeClicks::check(Context& context) {
+void EvaluateClicks::check(Context& context) {
   context.registry->make<train::Dataset>(params_.training, context);
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("clicks by {} model file{}, and by logistic regression", params_.models.size(),
                                params_.models.size() == 1 ? "" : "s"));
 }
 
-void JudgeClicks::examine(Check& check) {
-  for (const char* name : {"scores.csv", "clicks.csv"}) check.will_write({name, {Origin::stage, "judge_clicks"}});
+void EvaluateClicks::examine(Check& check) {
+  for (const char* name : {"scores.csv", "clicks.csv"}) check.will_write({name, {Origin::stage, "evaluate_clicks"}});
   check.require_written_by("models", params_.models, {{Origin::network}});
 }
 
-void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, Context& context) {
+void EvaluateClicks::write(const std::vector<Row>& rows, const RecordSet& records, Context& context) {
   lines_.push_back(
       fmt::format("{:<44}{:>10}{:>12}", fmt::format("{} records never seen", records.size()), "AUC", "log loss"));
   std::string scores = "method,auc,log_loss\n";
@@ -59,10 +59,10 @@ void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, 
 /// All records of a data set.
 static const RecordSet& records_of(train::Dataset& data) {
   const std::int64_t first[] = {0};
-  return record_set_of(*data.read(first).front(), "judge_clicks");
+  return record_set_of(*data.read(first).front(), "evaluate_clicks");
 }
 
-Task::Outcome JudgeClicks::run(Context& context) {
+Task::Outcome EvaluateClicks::run(Context& context) {
   results_.clear();
   lines_.clear();
   citations_.clear();

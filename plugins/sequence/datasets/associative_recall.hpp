@@ -10,14 +10,14 @@ namespace cambium::train {
 /// "answer" (1 for every byte from the second on that is the value behind a key, else 0) and "surprise" (nats of the
 /// same bytes: all texts have the same chance, so that the chance of each byte given those before it is known). Text k
 /// is a function of (seed, k); `first` skips texts, so that sets do not overlap.
-class RecallSet : public Dataset {
+class AssociativeRecall : public Dataset {
  public:
   struct Params {
     std::int64_t samples = 0, length = 64, first = 0, seed = 1;
     int pairs = 8, queries = 8, keys = 16, values = 8;
     static void describe(deck::Describe<Params>& d);
   };
-  RecallSet(const Params& params, Context&);
+  AssociativeRecall(const Params& params, Context&);
 
   void open(Context& context) override;
   std::int64_t size() const override { return params_.samples; }

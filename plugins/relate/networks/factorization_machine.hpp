@@ -10,7 +10,7 @@ namespace cambium::relate {
 ///   b + sum_i w_i x_i + sum_{i < j} v_i . v_j x_i x_j.
 /// Of a column with bags of several rows the vector is their sum: products are between columns, not within a bag. With
 /// the columns user and item alone this is matrix factorization with constants of both (Koren, Bell, Volinsky 2009).
-class Factors : public TableNetwork {
+class FactorizationMachine : public TableNetwork {
  public:
   struct Params {
     enum class Objective { cross_entropy, squared };
@@ -20,7 +20,8 @@ class Factors : public TableNetwork {
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);
   };
-  Factors(const Params& params, Context&) : TableNetwork("factors", params.precision), params_(params) {}
+  FactorizationMachine(const Params& params, Context&)
+      : TableNetwork("factorization_machine", params.precision), params_(params) {}
 
   std::vector<train::ParameterInfo> parameters() const override;
   std::vector<train::TableInfo> tables() const override;

@@ -1,4 +1,4 @@
-#include "plugins/graph/networks/mesh_graph.hpp"
+#include "plugins/graph/networks/mesh_graph_net.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace cambium::graph {
 using torch::Tensor;
 using train::TorchBatch;
 
-void MeshGraph::Params::describe(deck::Describe<Params>& d) {
+void MeshGraphNet::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "exchanges of messages, each of which reaches one edge further").range(1, 64).def(6);
   d("width", &Params::width, "hidden size of nodes and edges").at_least(1).def(32);
   d("use_positions", &Params::places, "node coordinates as inputs, for laws that depend on position")
@@ -38,7 +38,7 @@ template <class T>
 std::span<const T> numbers(const train::Sample& sample, const char* name) {
   const auto found = sample.fields.find(name);
   if (found == sample.fields.end() || found->second.dtype != dtype_of<T>() || !found->second.contiguous())
-    throw InputError("mesh_graph reads steps on graphs: give a data set of the type 'mesh_trajectories'");
+    throw InputError("mesh_graph_net reads steps on graphs: give a data set of the type 'mesh_trajectories'");
   return {static_cast<const T*>(found->second.data), static_cast<std::size_t>(found->second.elements())};
 }
 
@@ -77,12 +77,12 @@ struct Sums {
 
 }  // namespace
 
-void MeshGraph::fit_statistics(train::Dataset& training, Context&) {
+void MeshGraphNet::fit_statistics(train::Dataset& training, Context&) {
   fields_ = 0;
   for (const auto& field : training.fields())
     if (field.name == "value" && field.shape.size() == 2) fields_ = field.shape[1];
   if (fields_ < 1)
-    throw InputError("mesh_graph reads steps on graphs: give a data set of the type 'mesh_trajectories'");
+    throw InputError("mesh_graph_net reads steps on graphs: give a data set of the type 'mesh_trajectories'");
   Sums sums;
   for (auto* of : {&sums.value, &sums.square, &sums.change}) of->assign(fields_, 0.0);
   const std::int64_t looked_at = std::min<std::int64_t>(512, training.size());
@@ -113,8 +113,8 @@ void MeshGraph::fit_statistics(train::Dataset& training, Context&) {
   weight_ = std::max(std::abs(sums.weight) / std::max(sums.edges, 1.0), 1e-12);
 }
 
-std::shared_ptr<torch::nn::Module> MeshGraph::build() {
-  auto whole = std::make_shared<torch::nn::Module>("mesh_graph");
+std::shared_ptr<torch::nn::Module> MeshGraphNet::build() {
+  auto whole = std::make_shared<torch::nn::Module>("mesh_graph_net");
   const std::int64_t width = params_.width;
   train::RankLayers made(params_.ranks);
   const std::int64_t inputs = fields_ + 1 + (params_.places ? 3 : 0);
@@ -131,7 +131,7 @@ std::shared_ptr<torch::nn::Module> MeshGraph::build() {
   return whole;
 }
 
-std::vector<std::string> MeshGraph::segments() const {
+std::vector<std::string> MeshGraphNet::segments() const {
   std::vector<std::string> out{"node_encoder", "edge_encoder"};
   for (std::int64_t k = 0; k < params_.layers; ++k) out.push_back(fmt::format("exchanges.{}", k));
   out.emplace_back("decoder");
@@ -139,14 +139,14 @@ std::vector<std::string> MeshGraph::segments() const {
 }
 
 /// An untrained network leaves everything as it is: persistence.
-void MeshGraph::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
-                        std::uint64_t seed) const {
+void MeshGraphNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                           std::uint64_t seed) const {
   const bool last = info.name.starts_with("decoder.out.") && info.name != "decoder.out.enter.weight";
   if (last) return train::fill_constant(weights, 0.0);
   TorchNetwork::initial(info, index, weights, seed);
 }
 
-MeshGraph::Graphs MeshGraph::graphs(const TorchBatch& batch) const {
+MeshGraphNet::Graphs MeshGraphNet::graphs(const TorchBatch& batch) const {
   std::vector<double> value, next, node, edge, share;
   std::vector<std::int64_t> from, to;
   for (const auto& sample : batch.samples()) {
@@ -199,7 +199,7 @@ MeshGraph::Graphs MeshGraph::graphs(const TorchBatch& batch) const {
 }
 
 /// (nodes, fields), in units of increment_.
-Tensor MeshGraph::increment(const Graphs& g) {
+Tensor MeshGraphNet::increment(const Graphs& g) {
   enter(0);
   Tensor node = node_encoder_(g.node);
   enter(1);
@@ -225,7 +225,7 @@ Tensor MeshGraph::increment(const Graphs& g) {
   return decoder_(node);
 }
 
-std::vector<train::TorchNetwork::Term> MeshGraph::loss(const TorchBatch& batch) {
+std::vector<train::TorchNetwork::Term> MeshGraphNet::loss(const TorchBatch& batch) {
   const auto g = graphs(batch);
   const Tensor scale = torch::tensor(increment_, torch::kFloat64);
   const Tensor truth = ((g.next - g.value) / scale).to(real());
@@ -233,12 +233,12 @@ std::vector<train::TorchNetwork::Term> MeshGraph::loss(const TorchBatch& batch) 
   return {{(error * g.share).sum(), static_cast<double>(batch.size())}};
 }
 
-std::vector<Tensor> MeshGraph::predict(const TorchBatch& batch) {
+std::vector<Tensor> MeshGraphNet::predict(const TorchBatch& batch) {
   const auto g = graphs(batch);
   return {g.value + increment(g).to(torch::kFloat64) * torch::tensor(increment_, torch::kFloat64)};
 }
 
-std::vector<Citation> MeshGraph::citations() const {
+std::vector<Citation> MeshGraphNet::citations() const {
   return {{"pfaff2021", R"(@inproceedings{pfaff2021,
   author = {Pfaff, Tobias and Fortunato, Meire and Sanchez-Gonzalez, Alvaro and Battaglia, Peter W.},
   title = {Learning Mesh-Based Simulation with Graph Networks},
@@ -246,7 +246,7 @@ std::vector<Citation> MeshGraph::citations() const {
 })"}};
 }
 
-std::string MeshGraph::state() const {
+std::string MeshGraphNet::state() const {
   return nlohmann::json{{"fields", fields_},       {"mean", mean_},     {"deviation", deviation_},
                         {"increment", increment_}, {"length", length_}, {"weight", weight_},
                         {"middle", middle_},       {"extent", extent_}, {"interval", interval_},
@@ -254,7 +254,7 @@ std::string MeshGraph::state() const {
       .dump();
 }
 
-void MeshGraph::restore(const std::string& state) {
+void MeshGraphNet::restore(const std::string& state) {
   const auto in = nlohmann::json::parse(state);
   in.at("fields").get_to(fields_);
   in.at("mean").get_to(mean_);

@@ -1,4 +1,4 @@
-#include "plugins/relate/datasets/choices.hpp"
+#include "plugins/relate/datasets/interaction_set.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 namespace cambium::relate {
 
-void Choices::Made::describe(deck::Describe<Made>& d) {
+void InteractionSet::Made::describe(deck::Describe<Made>& d) {
   d("users", &Made::users, "number of users").range(2, 1e6).def(300);
   d("items", &Made::items, "number of items").range(2, 1e6).def(200);
   d("tags", &Made::tags, "different ones; every item has two of them, or twice the same").range(1, 1e6).def(12);
@@ -19,7 +19,7 @@ void Choices::Made::describe(deck::Describe<Made>& d) {
   d("seed", &Made::seed, "seed of users, items and interactions").at_least(0).def(1);
 }
 
-void Choices::Params::describe(deck::Describe<Params>& d) {
+void InteractionSet::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file with the items that each user chose, to learn from and for tests")
       .def("")
       .example("gowalla.h5");
@@ -46,7 +46,7 @@ void Choices::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Choices::open(Context& context) {
+void InteractionSet::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
     io::reading(params_.file.empty() ? "synthetic interactions" : params_.file, [&] {
       ChoiceTable table = params_.made_up ? make_choices(*params_.made_up) : read_choices(params_.file);
@@ -68,7 +68,7 @@ void Choices::open(Context& context) {
         table_->source, table_->known));
 }
 
-std::vector<train::SamplePtr> Choices::read(std::span<const std::int64_t> ids) {
+std::vector<train::SamplePtr> InteractionSet::read(std::span<const std::int64_t> ids) {
   std::vector<train::SamplePtr> out;
   for (const auto id : ids) out.push_back(sample_of(records_, id));
   return out;

@@ -7,16 +7,16 @@
 
 namespace cambium::relate {
 
-/// The stage `judge_clicks`: probabilities that networks give to records that they never saw, beside logistic
+/// The stage `evaluate_clicks`: probabilities that networks give to records that they never saw, beside logistic
 /// regression on the same records.
-class JudgeClicks : public Task, public Checked {
+class EvaluateClicks : public Task, public Checked {
  public:
   struct Params {
     std::vector<std::string> models;
     deck::Choice<train::Dataset> training, dataset;
     static void describe(deck::Describe<Params>& d);
   };
-  JudgeClicks(const Params& params, Context&) : params_(params) {}
+  EvaluateClicks(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;

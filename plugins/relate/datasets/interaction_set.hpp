@@ -9,7 +9,7 @@ namespace cambium::relate {
 
 /// Items that users chose, and others drawn beside them, as records with a yes or no, from a file or made up. All are
 /// held in memory.
-class Choices : public train::Dataset {
+class InteractionSet : public train::Dataset {
  public:
   struct Made : MadeChoices {
     static void describe(deck::Describe<Made>& d);
@@ -22,7 +22,7 @@ class Choices : public train::Dataset {
     std::int64_t others = 4, seed = 1;
     static void describe(deck::Describe<Params>& d);
   };
-  Choices(const Params& params, Context&) : params_(params) {}
+  InteractionSet(const Params& params, Context&) : params_(params) {}
 
   void open(Context& context) override;
   std::int64_t size() const override { return records_ ? records_->size() : 0; }
