@@ -20,7 +20,7 @@ RUNS = {
     "plane": ("kinetic/oblique_2x2v.yaml", "kinetic",
               ["stages[0].simulate.output=[{type: moments, every: 1}, {type: distribution, every: 3}]"]),
     "convection": ("superres/rayleigh_benard.yaml", "superres", []),
-    "any_sampling": ("superres/any_sampling.yaml", "superres", []),
+    "variable_resolution": ("superres/variable_resolution.yaml", "superres", []),
     "epidemic": ("graph/diffusion.yaml", "graph", []),
     "stirred": ("graph/transport.yaml", "graph", []),
     "verify": ("superres/verify.yaml", "superres", []),

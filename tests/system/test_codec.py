@@ -8,7 +8,7 @@ import h5py
 
 import program
 
-DECK = os.path.join(program.SOURCE, "inputs", "train", "short_messages.yaml")
+DECK = os.path.join(program.SOURCE, "inputs", "train", "compressed_gradients.yaml")
 
 
 def weights(folder):

@@ -18,7 +18,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
          ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
          ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
-          ("any_sampling", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017",
+          ("variable_resolution", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017",
           ("patches", "train"): "dosovitskiy2021", ("digits_mugs", "train"): "zhou2022",
          ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018",
          ("well", "train"): "li2021fourier", ("well", "score_forecasts"): "ohana2024", ("deepcam", "train"): "kurth2018", ("deepcam", "find_plumes"): "huang2013", ("open_catalyst", "train"): "Zhang2018DeepPotSE"}

@@ -8,7 +8,7 @@ import h5py
 import numpy
 import program
 
-DECK = os.path.join(program.SOURCE, "inputs", "train", "direct.yaml")
+DECK = os.path.join(program.SOURCE, "inputs", "train", "quantized_training.yaml")
 T = "stages[0].train."
 SMALL = [T + "network.width=16", T + "network.heads=2", T + "dataset.samples=2000", T + "validation.samples=20", T + "validation.first=2000",
          T + "steps=20", T + "validate.every=10", T + "checkpoint={every: 10, keep: 5}", T + "log=10", "stages[1].evaluate.dataset.samples=20"]

@@ -98,8 +98,8 @@ class Divided(unittest.TestCase):
         self.assertEqual(2 * with_average, 3 * without)  # adam's two states of the same size
 
     def test_a_torch_network_of_a_plugin_is_divided(self):
-        """The training of inputs/superres/any_sampling.yaml on what one simulation wrote: two ranks, divided, and one that keeps all."""
-        source = os.path.join(program.SOURCE, "inputs", "superres", "any_sampling.yaml")
+        """The training of inputs/superres/variable_resolution.yaml on what one simulation wrote: two ranks, divided, and one that keeps all."""
+        source = os.path.join(program.SOURCE, "inputs", "superres", "variable_resolution.yaml")
         folder = program.fresh("divided_superres")
         ordered = "stages[2].train.reduce={mode: ordered, slices: 2}"
         code, out, error = program.run("run", source, "--test-size", f"run.directory={folder}", ordered, ranks=2)

@@ -38,7 +38,7 @@ class Cluster(unittest.TestCase):
         self.assertEqual(code, 0, log + error)
 
     def test_a_plan_for_another_machine(self):
-        code, text, error = self.cambium("plan", "train/divided", "--machine", "frontier", "--ranks", "4,8", "--test-size")
+        code, text, error = self.cambium("plan", "train/zero", "--machine", "frontier", "--ranks", "4,8", "--test-size")
         self.assertEqual(code, 0, error)
         self.assertIn("Frontier", text)
 

@@ -122,10 +122,10 @@ class Xarray(unittest.TestCase):
         self.assertEqual((data.b.dims, data.b.long_name, data.x.units), (("sim_time", "x", "z"), "buoyancy", "1"))
         mean = data.b.mean("x").isel(sim_time=0)
         self.assertGreater(float(mean[0]), float(mean[-1]))  # warm below
-        data = self.dataset("reconstruction.h5", "any_sampling", "reconstruct")
+        data = self.dataset("reconstruction.h5", "variable_resolution", "reconstruct")
         self.assertEqual((float(data.z[0]), float(data.z[-1])), (0.0, 1.0))
         np.testing.assert_allclose(data.b.sel(z=0.0), 0.5, atol=1e-6)  # the warm plate
-        data = self.dataset("frames.h5", "any_sampling", "reconstruct")
+        data = self.dataset("frames.h5", "variable_resolution", "reconstruct")
         self.assertEqual(data.b.dims, ("method", "x", "z"))
         self.assertEqual(str(data.method.values[0]), "data")
 

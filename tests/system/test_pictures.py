@@ -54,7 +54,7 @@ RUNS = {
     "plane": ("kinetic/oblique_2x2v.yaml", "kinetic",
               ["stages[0].simulate.output=[{type: moments, every: 1}, {type: distribution, every: 3}]"], ["conf.h5", "distribution.0.h5"]),
     "convection": ("superres/rayleigh_benard.yaml", "superres", [], ["fields.h5"]),
-    "sampling": ("superres/any_sampling.yaml", "superres", [], ["fields.h5", "output.vtkhdf", "reconstruction.h5"]),
+    "sampling": ("superres/variable_resolution.yaml", "superres", [], ["fields.h5", "output.vtkhdf", "reconstruction.h5"]),
     "epidemic": ("graph/diffusion.yaml", "graph", [], ["nodes.h5"]),
     "stirred": ("graph/transport.yaml", "graph", [], ["nodes.h5", "output.vtkhdf"]),
     "search": ("podlstm/search.yaml", "podlstm", [], ["field.h5"]),

@@ -150,7 +150,7 @@ class Trajectories(unittest.TestCase):
 class Plates(unittest.TestCase):
     def test_a_model_that_knows_them_answers_up_to_the_plates(self):
         folder = program.fresh("readback_plates")
-        code, out, error = program.run("run", os.path.join(program.SOURCE, "inputs/superres/any_sampling.yaml"), "--test-size",
+        code, out, error = program.run("run", os.path.join(program.SOURCE, "inputs/superres/variable_resolution.yaml"), "--test-size",
                                        f"run.directory={folder}")
         self.assertEqual(code, 0, out + error)
         fields = cambium_io.Run(folder).reconstruction

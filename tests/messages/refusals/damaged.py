@@ -309,7 +309,7 @@ resumes((TRAIN_FILE + "' says step -5" + RESUME,), "train", TRAIN_FILE,
         through_hdf5(lambda file: file["train"].attrs.modify("step", -5)))
 resumes(("train/training.csv:3: this is no row of 5 numbers: the file is damaged; put back a copy of it, or move it away and a new table begins",), "train",
         "train/training.csv", lambda path: open(path, "r+b").write(open(path, "rb").read().replace(b"\n2,", b"\n2;")))
-killed("run.directory=direct", "--test-size", deck=os.path.join(SOURCE, "inputs/train/direct.yaml"))
+killed("run.directory=direct", "--test-size", deck=os.path.join(SOURCE, "inputs/train/quantized_training.yaml"))
 resumes(("train/restart.20.h5' holds 1 grids of direct weights, but the deck's model has ", "; resume with the model that wrote it"), "direct",
         "train/restart.20.h5", through_hdf5(lambda file: replaced(file, "train/grids", [1.0])))
 killed("run.directory=kinetic", S + "steps=4", S + "checkpoint.every=2", S + "physics=vlasov_maxwell", S + "observables={growth_rate: {start_time: 0, end_time: 1}}",
