@@ -88,14 +88,16 @@ std::vector<Payload> coded(std::span<const T> values, const FieldShape& shape, d
   std::vector<Payload> out;
   if (method == exact) out.push_back({exact, by_rank(std::as_bytes(values), sizeof(T), false)});
   if (method == lorenzo) {
-    out.push_back({lorenzo, differenced(values, shape, bound, {})});
     const auto chosen = choose_differences(values.data(), shape, bound);
-    if (chosen != LorenzoCoding{}) out.push_back({differences, differenced(values, shape, bound, chosen)});
+    const bool usual = chosen == LorenzoCoding{};
+    if (usual || !judged_whole(shape)) out.push_back({lorenzo, differenced(values, shape, bound, {})});
+    if (!usual) out.push_back({differences, differenced(values, shape, bound, chosen)});
   }
   if (method == interpolation) {
-    out.push_back({graded, interpolated(values, shape, bound, {})});
     const auto chosen = mean ? LevelBounds{} : choose_level_bounds(values.data(), shape, bound);
-    if (chosen.choice != 0) out.push_back({graded, interpolated(values, shape, bound, chosen)});
+    const bool usual = chosen.choice == 0;
+    if (usual || !judged_whole(shape)) out.push_back({graded, interpolated(values, shape, bound, {})});
+    if (!usual) out.push_back({graded, interpolated(values, shape, bound, chosen)});
   }
   if (method == zfp) {
     ByteWriter bytes;

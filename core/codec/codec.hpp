@@ -16,10 +16,10 @@ struct LossyBound {
   bool mean = false;  ///< the mean error at this bound must not depend on what makes the stream shortest
 };
 
-/// Predictor of a value from those before it. Each takes the form (level bounds of interpolation, orders of Lorenzo's
-/// differences) with which this field, or blocks of it, are shortest; `automatic` encodes with both predictors and
-/// keeps the shorter stream. `zfp`: no prediction but ZFP's transform of blocks, with the values beyond the bound
-/// beside it.
+/// Predictor of a value from those before it. Each is tried in its usual form and in the one (level bounds of
+/// interpolation, orders of Lorenzo's differences) whose codes on this field, or on blocks of it, have the fewest bits;
+/// `automatic` encodes with both predictors and keeps the shortest stream. `zfp`: no prediction but ZFP's transform of
+/// blocks, with the values beyond the bound beside it.
 enum class LossyPredictor { automatic, interpolation, lorenzo, zfp };
 
 /// Encodes a row-major array of float or double so that every finite value comes back within the bound, and every other

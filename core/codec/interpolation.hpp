@@ -40,6 +40,8 @@ class InterpolationPlan {
   void put(ByteWriter& out) const;
 
   const std::vector<Level>& levels() const { return levels_; }
+  /// Other bounds of the levels, with the same weights.
+  void set_levels(LevelBounds levels) { bounds_ = levels; }
   /// Error bound of level k, counted from the coarsest.
   double level_bound(std::size_t k, double bound) const;
 

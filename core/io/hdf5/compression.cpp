@@ -225,7 +225,7 @@ struct Opened : Dataset {
 
 bool asks_for_corrections(hid_t set) {
   const Handle properties(H5Dget_create_plist(set));
-  constexpr std::size_t most_values = 1 << 14;
+  constexpr std::size_t most_values = 256;  // HDF5 takes more for an error
   std::vector<unsigned> values(most_values);
   std::size_t n = values.size();
   unsigned flags = 0, configuration = 0;

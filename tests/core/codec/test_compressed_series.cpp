@@ -147,8 +147,8 @@ TEST_CASE("the line for the log says what learned corrections gained, frame by f
         x.push_back(static_cast<float>(std::tanh(0.8 * (i - 20 + 5 * std::sin(0.25 * j) * std::cos(0.2 * k)))));
         y.push_back(static_cast<float>(normal(random)));
       }
-  for (int frame = 0; frame < 2; ++frame) fronts.append(io::tensor_of(x));
-  noise.append(io::tensor_of(y));
+  for (int frame = 0; frame < 2; ++frame) fronts.append(io::tensor_of(x.data(), {48, 48, 48}));
+  noise.append(io::tensor_of(y.data(), {48, 48, 48}));
   file.flush();
   const std::string both[2] = {"fronts", "noise"};
   const auto line = io::stored_line("a.h5", file, both);

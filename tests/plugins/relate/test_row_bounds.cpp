@@ -7,6 +7,7 @@
 #include "plugins/relate/tasks/bound_search.hpp"
 #include "plugins/relate/tasks/scores.hpp"
 #include "tests/catch.hpp"
+#include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;
 using namespace cambium::relate;
@@ -93,4 +94,34 @@ TEST_CASE("bounds that hold alone but not together are tightened, the costliest 
   const auto none = search_bounds(2, {0.01, 0.16}, 1e-3, score);
   CHECK(none.bound == std::vector<double>{0.0, 0.0});
   CHECK(none.together == none.exact);
+}
+
+TEST_CASE(
+    "the stage finds bounds of a trained network's tables, with which the next training sends rows and gradients") {
+  Comm comm(MPI_COMM_SELF);
+  SharedScratch scratch(comm);
+  Place place(comm, scratch.file("bounds"));
+  const std::string training =
+      "{network: {type: dlrm, embedding_dim: 4, bottom: [8], top: [8], wide: true}, "
+      "dataset: {type: clicks, synthetic: {records: 2000, columns: 4, rows: 20, numbers: 2}}, batch: 64, epochs: 3, "
+      "optimizer: adam, learning_rate: {type: constant, start: 2e-3}, "
+      "tables: {optimizer: adagrad, learning_rate_scale: 20";
+  place.run("train", training + "}}");
+  const auto task = place.run("choose_row_bounds",
+                              "{model: " + place.context.run_directory +
+                                  "/model.h5, tolerance: 2e-3, dataset: {type: clicks, synthetic: {records: 1000, "
+                                  "columns: 4, rows: 20, numbers: 2, first_index: 2000}}}");
+  const auto value = [&](const std::string& key) {
+    for (const auto& result : task->results())
+      if (result.key == key) return result.value;
+    return std::nan("");
+  };
+  CHECK(value("auc_exact") > 0.6);
+  CHECK(value("auc_exact") - value("auc_bounded") < 2e-3);
+  CHECK(value("largest_bound") > value("smallest_bound"));
+  const auto lines = task->lines();
+  const auto key = lines.back().substr(lines.back().find("bounds: "));
+  CHECK(key.starts_with("bounds: {C1: "));
+  CHECK(std::filesystem::exists(std::filesystem::path(place.context.run_directory) / "row_bounds.csv"));
+  place.run("train", training + ", code: {" + key + ", gradients: 0.01}}}");
 }
