@@ -78,6 +78,15 @@ void require_logarithm(const GeneralEigen& g, std::int64_t lag) {
   }
 }
 
+/// Of noise the autocorrelation is 0 within sampling errors, 1 / sqrt(pairs), and as often negative: no oscillation,
+/// but a decay within the lag.
+void take_noise_for_decay(GeneralEigen& g, std::int64_t pairs) {
+  constexpr double within_lag = 0.01;
+  const double most = 3.0 / std::sqrt(static_cast<double>(pairs));
+  for (auto& value : g.values)
+    if (value.imag() == 0.0 && value.real() <= 0.0 && -value.real() < most) value = within_lag;
+}
+
 /// A decay slower than the series is long is not seen in it, nor is growth, which a sample of a slow decay may show:
 /// both become a decay over that length.
 void limit_decay(GeneralEigen& g, std::int64_t lag, std::int64_t times) {
@@ -123,6 +132,7 @@ void LinearInverseModel::fit(const FitData& d) {
   const Matrix all = standardised(d.stretch);
   GeneralEigen g =
       general_eigen(transpose_of(regressed(rows_of(all, pairs, 0), rows_of(all, pairs, options_.lag), options_.ridge)));
+  take_noise_for_decay(g, std::ssize(pairs));
   require_logarithm(g, options_.lag);
   limit_decay(g, options_.lag, seen.times());
   rates_ = g;
