@@ -23,7 +23,7 @@ class LinearInverseModel : public Forecaster {
  public:
   explicit LinearInverseModel(const LimOptions& options) : options_(options) {}
   std::string name() const override;
-  /// KeyError when G(tau_0) has no real logarithm or grows.
+  /// Growth becomes a decay over all times. KeyError when G(tau_0) has no real logarithm.
   void fit(const FitData& data) override;
   Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const override;
 

@@ -165,8 +165,7 @@ LinearChoice choose_linear_methods(const ForecastOptions& o, const Series& serie
   context.log.info(fmt::format("harmonics + ridge (last time): penalty {:g}, chosen by validation", out.last_ridge));
   out.lim = choose_lim(o.inverse_model(series), o.lim.lags, o.lim.ridges, series, o.shape(), o.split(context.seed));
   if (!out.lim) {
-    context.log.warn(
-        "no linear inverse model: for every lag and ridge of lim the propagator grows or has no real logarithm");
+    context.log.warn("no linear inverse model: for every lag and ridge of lim the propagator has no real logarithm");
     return out;
   }
   const auto& chosen = *out.lim;

@@ -176,9 +176,9 @@ says("lat and lon: give two bounds each, such as lat: [-5, 5], lon: [190, 240]",
 says("lat: give the southern bound first", A + "index=[{name: nino34, lat: [5, -5], lon: [190, 240]}]", **F, command="check")
 says("'s.h5' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` wrote",
      A + "index=[{name: nino34, lat: [-5, 5], lon: [190, 240]}]", **F)
-table.file("growing.h5", series(coefficients=[[math.exp(0.3 * t) + 0.01 * math.sin(t * t), math.exp(0.3 * t) + t] for t in range(80)]))
+table.file("flipping.h5", series(coefficients=[[(-1) ** t * (1 + 0.1 * math.sin(t * t)), (-1) ** t * math.sin(2.3 * t * t)] for t in range(80)]))
 says("ahead, index and residual take a linear inverse model, but this series gives none; give other lags or larger ridges in data.lim, or a longer "
-     "training series", A + "ahead=2", S + "series.file=growing.h5", S + "period=1e5 days", **F)
+     "training series", A + "ahead=2", S + "series.file=flipping.h5", S + "lim.lags=[1]", **F)
 says("years: give the first and the last year, such as [1982, 1989]", P + "anomalies.years=[1982]", command="check")
 says("anomalies: 4 snapshots of the climatology are too few for 7 coefficients; give other years, fewer harmonics or more snapshots",
      P + "anomalies.harmonics=3")
