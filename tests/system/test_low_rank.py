@@ -191,6 +191,12 @@ class LowRank(unittest.TestCase):
                          "found: allow more, or train it on for longer")
         self.assertTrue(os.path.exists(os.path.join(folder, "run", "compress", "model.h5")))
         model = os.path.join(folder, "run", "train")
+        counted = (deck[:deck.index("  - train")] + deck[deck.index("  - compress"):]).replace("{run}/train", model)
+        counted = counted.replace("DIR", os.path.join(folder, "counted")).replace("budget: 0.5", "multiplications: 0.001")
+        code, out, error = program.run("run", program.write(os.path.join(folder, "counted.yaml"), counted), "stages[0].compress.fine_tune.steps=5",
+                                       "stages[0].compress.baselines=[]", cwd=folder)
+        self.assertEqual(code, 4, out)
+        self.assertRegex(error, r"no ranks bring a pass to \S+ multiplications: the least possible is \S+ of \S+; '.*model.h5' has the best")
         accept = (deck[:deck.index("  - train")] + deck[deck.index("  - compress"):]).replace("{run}/train", model)
         accept = accept.replace("DIR", os.path.join(folder, "accept"))
         path = program.write(os.path.join(folder, "accept.yaml"), accept)

@@ -59,7 +59,7 @@ std::vector<std::string> CompressTable::lines() const {
           row.time_over, counted ? "multiplications" : "time", chosen, counted ? "cost" : "time"));
   if (const auto gain = gain_of_search(*this); !gain.empty()) out.push_back(gain);
   for (std::size_t l = 0; l < layers.size(); ++l)
-    out.push_back(fmt::format("layer {:<20}{} x {}{}{}", layers[l].name, layers[l].inputs, layers[l].outputs,
+    out.push_back(fmt::format("layer {:<32}{} x {}{}{}", layers[l].name, layers[l].inputs, layers[l].outputs,
                               layers[l].convolution() ? fmt::format(" x {}", layers[l].taps) : "",
                               ranks[l] > 0 ? fmt::format(", rank {}", ranks[l]) : ", whole"));
   if (!chosen.empty()) out.push_back(fmt::format("model.h5 has the {}", chosen));

@@ -185,6 +185,15 @@ std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const 
 
 }  // namespace
 
+std::string slower_with_few_bits(double full, double few, std::int64_t batch) {
+  constexpr double noticed = 1.05;
+  if (!(few > noticed * full)) return {};
+  return fmt::format(
+      "with weights of few bits a pass takes {:.3g} times as long as in full, in batches of {}: they save memory here, "
+      "not time; take fewer bits or smaller batches, or leave 'quantize' out",
+      few / full, batch);
+}
+
 Task::Outcome Evaluate::run(Context& context) {
   const Region region("between kernels", WorkKind::host);
   auto data = context.registry->make<Dataset>(params_.dataset, context);
@@ -207,7 +216,7 @@ Task::Outcome Evaluate::run(Context& context) {
                                  context.comm);
   files_.insert(files_.end(), detail.files.begin(), detail.files.end());
   std::optional<CodedWeights> coded;
-  std::string second;
+  std::string second, slower;
   if (params_.quantize) {
     table.rows[0] = row_of(table.metrics, samples, model, context.comm);  // again, now that samples are in memory
     const auto& calibrate = params_.quantize->calibrate;
@@ -222,6 +231,7 @@ Task::Outcome Evaluate::run(Context& context) {
     table.rows[0].bytes = static_cast<double>(coded->bytes_in_full());
     table.rows[1].bits = 8.0 * static_cast<double>(coded->bytes()) / numbers;
     table.rows[1].bytes = static_cast<double>(coded->bytes_of_all());
+    slower = slower_with_few_bits(table.rows[0].seconds, table.rows[1].seconds, params_.batch);
     second = fmt::format("  {}: {} matrices with {} weights, {:.4g} bits each with scales{}; the rest stays in float32",
                          coded->name(), coded->matrices(), coded->numbers(), table.rows[1].bits,
                          calibrate ? fmt::format(", fitted to {} samples", seen.size()) : "");
@@ -231,6 +241,7 @@ Task::Outcome Evaluate::run(Context& context) {
   append(results_, std::move(detail.results));
   for (const auto& line : table.lines(second)) context.log.info(line);
   for (const auto& line : detail.lines) context.log.info(line);
+  if (!slower.empty()) context.log.warn(slower);
   io::on_root(context.comm,
               [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });
   work_ = {data->size(), "sample"};

@@ -39,4 +39,8 @@ class Evaluate : public Task, public Checked {
   std::vector<Citation> citations_;
 };
 
+/// A warning where passes over samples took `few` s with weights of few bits and `full` s without; empty where few bits
+/// are no slower.
+std::string slower_with_few_bits(double full, double few, std::int64_t batch);
+
 }  // namespace cambium::train

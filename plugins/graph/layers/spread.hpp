@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/sparse/layout.hpp"
@@ -7,10 +8,16 @@
 #include "core/sparse/share.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
 
+namespace cambium::sparse {
+enum class TileUse;
+}
+
 namespace cambium::graph {
 
 using sparse::Csr;
 using sparse::Rows;
+template <class T>
+class TiledProducts;
 
 /// The matrix A by which nodes hear their neighbours, for the rows of nodes that this rank computes. Rows of numbers
 /// are in host memory, whole and without gaps (stride = width). Here on one rank; over ranks see make_spread(). All
@@ -20,7 +27,7 @@ class Spread {
  public:
   /// outputs x inputs. `nodes` are those of the inputs, all from 0 on where it is empty; the outputs are the first.
   Spread(Csr<T> a, std::vector<std::int32_t> nodes);
-  virtual ~Spread() = default;
+  virtual ~Spread();
 
   std::int64_t inputs() const { return inputs_; }    ///< rows that come in on this rank
   std::int64_t outputs() const { return outputs_; }  ///< rows that go out
@@ -32,6 +39,12 @@ class Spread {
   virtual sparse::Range counted() const { return {0, outputs_}; }
   /// True if slices of a step may be any rows of this rank, and sums are those of one rank, bit for bit.
   virtual bool by_rows() const { return true; }
+
+  /// From now on products take tiles where these are faster: values agree with those of rows to rounding. Layouts by
+  /// rows alone have them.
+  void use_tiles(sparse::TileUse use);
+  /// What was chosen for each width so far, for the summary; empty without tiles.
+  std::vector<std::string> tiles() const;
 
   /// out (outputs) = A h, of the inputs of all ranks.
   virtual void multiply(Rows<const T> h, Rows<T> out);
@@ -53,15 +66,16 @@ class Spread {
   /// Bytes received from other ranks so far.
   virtual sparse::Words words() const { return {}; }
   /// Memory of the matrix, and of what comes from other ranks; of layouts by rows.
-  virtual std::int64_t bytes() const { return bytes_of(a_) + bytes_of(at_) + 4 * std::ssize(nodes_); }
+  virtual std::int64_t bytes() const;
 
  protected:
-  Spread() = default;
+  Spread();
   static std::int32_t name(const std::vector<std::int32_t>& nodes, std::int64_t k) {
     return nodes.empty() ? static_cast<std::int32_t>(k) : nodes[k];
   }
 
   Csr<T> a_, at_;
+  std::unique_ptr<TiledProducts<T>> tiles_, transposed_tiles_;  ///< null: rows
   std::vector<std::int32_t> nodes_;
   std::int64_t first_ = 0, inputs_ = 0, outputs_ = 0;
 };

@@ -4,6 +4,7 @@ namespace cambium::graph {
 
 void Gcn::Params::describe(deck::Describe<Params>& d) {
   describe_node_network(d);
+  describe_tiles(d);
   d("neighbours", &Params::neighbours,
     "message passing over neighbours; false: each node is classified by its own features only, a baseline")
       .def(true);

@@ -4,6 +4,7 @@ namespace cambium::graph {
 
 void GraphSage::Params::describe(deck::Describe<Params>& d) {
   describe_node_network(d);
+  describe_tiles(d);
   d.check([](const Params& p) { return problem_of(p); });
 }
 

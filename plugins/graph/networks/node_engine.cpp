@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "plugins/graph/layers/blocks.hpp"
 #include "plugins/graph/layers/weights_hash.hpp"
+#include "plugins/graph/tiles/hybrid.hpp"
 
 namespace cambium::graph {
 
@@ -79,6 +80,12 @@ class Engine : public NodeEngine {
   std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) override;
   sparse::Words words() const override;
   std::int64_t bytes() const override;
+  std::vector<std::string> tiles() const override {
+    std::vector<std::string> out;
+    for (const auto& b : bound_)
+      for (const auto& line : b->spread->tiles()) out.push_back(line);
+    return out;
+  }
 
  private:
   Bound<T>& bind(const GraphPtr& graph, bool alone);
@@ -147,6 +154,7 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
     b->first = b->spread->first();
     b->last = b->first + b->spread->outputs();
   }
+  if (shape_.tiles) b->spread->use_tiles(sparse::TileUse::automatic);
   const auto from = graph->here().begin;
   const auto rows = rows_of(graph->features, b->first - from, b->last - from);
   b->features = sparse::converted<T>(shape_.sums_to_one ? divided_by_row_sums(rows) : rows);

@@ -1,6 +1,8 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "plugins/graph/graphs/matrices.hpp"
 #include "plugins/graph/graphs/samples.hpp"
@@ -14,6 +16,7 @@ struct EngineShape {
   Weighing weighing = Weighing::symmetric;
   bool sums_to_one = false;           ///< features of a node are divided by their sum
   sparse::LayoutKeys layout;          ///< of a whole graph among ranks
+  bool tiles = false;                 ///< of the matrix of a whole graph, where they are faster
   std::vector<std::int64_t> fan_out;  ///< neighbours that each layer draws in batches of nodes; empty: all
   std::int64_t classes() const { return network.layers.back().width(); }
 };
@@ -36,6 +39,8 @@ class NodeEngine {
   virtual std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) = 0;
   /// Bytes received from other ranks so far.
   virtual sparse::Words words() const = 0;
+  /// Forms of the products with graphs, for the summary; empty without tiles.
+  virtual std::vector<std::string> tiles() const = 0;
   /// Memory of graphs as layers read them, and of what layers keep.
   virtual std::int64_t bytes() const = 0;
 };

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/numerics/exact_sum.hpp"
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
@@ -37,6 +37,15 @@ NodeNetwork::NodeNetwork(const NodeNetworkParams& params, const char* name, Cont
     : params_(params), name_(name), comm_(context.comm) {
   if (params.layout.type.empty()) return;  // made by a program: the default
   layout_ = context.registry->make<sparse::Layout>(params.layout, context)->keys();
+  if (params.tiles == NodeNetworkParams::Tiles::off) return;
+  if (layout_.scheme != sparse::Scheme::rows && layout_.scheme != sparse::Scheme::needed_rows)
+    throw KeyError("node_network.tiles.layout", "tiles",
+                   fmt::format("tiles: auto needs whole rows of nodes on a rank, which layout {} does not have; take "
+                               "layout: needed_rows, or leave tiles out",
+                               sparse::name_of(layout_.scheme)));
+  if (layout_.ordered)
+    throw KeyError("node_network.tiles.ordered", "tiles",
+                   "tiles change the order of sums, and 'ordered' promises the bits of one rank; leave one away");
 }
 
 std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64_t features,
@@ -64,6 +73,7 @@ EngineShape NodeNetwork::whole_shape(std::int64_t features, std::int64_t classes
   shape.sums_to_one = sums_to_one_;
   shape.fan_out = params_.fan_out;
   shape.layout = layout_;
+  shape.tiles = params_.tiles == NodeNetworkParams::Tiles::automatic;
   return shape;
 }
 
@@ -211,10 +221,14 @@ void NodeNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t s
 
 std::vector<std::string> NodeNetwork::report() const {
   const auto words = engine_ ? engine_->words() : sparse::Words{};
-  if (words.messages == 0) return {};
-  return {fmt::format("layout {}: {} numbers of nodes received in {} messages, {:.3f} MB; waited {:.3f} s",
-                      sparse::name_of(layout_.scheme), words.dense, words.messages,
-                      1e-6 * static_cast<double>(words.bytes), words.waited)};
+  std::vector<std::string> out;
+  if (engine_)
+    for (const auto& line : engine_->tiles()) out.push_back("products with the graph, " + line);
+  if (words.messages == 0) return out;
+  out.push_back(fmt::format("layout {}: {} numbers of nodes received in {} messages, {:.3f} MB; waited {:.3f} s",
+                            sparse::name_of(layout_.scheme), words.dense, words.messages,
+                            1e-6 * static_cast<double>(words.bytes), words.waited));
+  return out;
 }
 
 std::vector<train::TermInfo> NodeNetwork::terms() const {

@@ -13,9 +13,11 @@ namespace cambium::graph {
 struct NodeNetworkParams {
   enum class Decay { first, all };
   enum class Normalization { none, layer };
+  enum class Tiles { off, automatic };
   std::vector<std::int64_t> layers;
   double dropout = 0.5;
   bool bias = true, residual = false;
+  Tiles tiles = Tiles::off;
   Normalization normalization = Normalization::none;
   std::optional<bool> sums_to_one;  ///< where absent: chosen on validation nodes, of counts
   Decay decay = Decay::all;
@@ -130,6 +132,16 @@ void describe_node_network(deck::Describe<P>& d) {
   d("precision", &P::precision, "floating-point precision of weights and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(p.precision);
+}
+
+/// The key of networks whose layers are products with the graph.
+template <class P>
+void describe_tiles(deck::Describe<P>& d) {
+  d("tiles", &P::tiles,
+    "products of a full graph by dense tiles of its matrix: auto, where they are faster when both are timed at the "
+    "start (results then agree with those of another run to rounding), or off")
+      .options({{"off", NodeNetworkParams::Tiles::off}, {"auto", NodeNetworkParams::Tiles::automatic}})
+      .def(NodeNetworkParams::Tiles::off);
 }
 
 /// "" when the common keys go together.

@@ -62,8 +62,9 @@ std::shared_ptr<Trajectory> part_of(const Trajectory& whole, std::span<const std
 
 NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
                            const std::vector<std::int64_t>& first, std::span<const std::int32_t> run,
-                           std::int64_t fields, Context& context)
-    : model_(train::load_artifact(path, context)), kind_(&require_steps(model_, path)), fields_(fields) {
+                           std::int64_t fields, lowp::WireCodec codec, Context& context)
+    : model_(train::load_artifact(path, context)), kind_(&require_steps(model_, path)), fields_(fields),
+      seed_(context.seed) {
   if (kind_->fields_on_nodes() != fields)
     throw KeyError("nodes.surrogate.fields", "",
                    fmt::format("surrogate: '{}' was trained on {} values at a node, this physics has {}; train it on "
@@ -90,13 +91,14 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
   auto part = part_of(whole, nodes);
   part->interval = kind_->interval();
   part_ = std::move(part);
-  exchange_ = std::make_unique<sparse::RowExchange<double>>(first, wanted, lowp::WireCodec::none, context.comm);
+  exchange_ = std::make_unique<sparse::RowExchange<double>>(first, wanted, codec, context.comm);
   const auto in_of_run = within(whole, run, kind_->reach());
   halo_ = context.comm.sum(std::ssize(wanted));
   halo_of_ranges_ = context.comm.sum(std::count(in_of_run.begin(), in_of_run.end(), 1) - std::ssize(run));
 }
 
-void NetworkSteps::step(std::span<double> own) {
+void NetworkSteps::step(std::span<double> own, std::int64_t number) {
+  exchange_->begin_step(seed_, number);
   const auto fields = static_cast<std::size_t>(fields_);
   fetched_.resize(static_cast<std::size_t>(exchange_->wanted_rows()) * fields);
   exchange_->begin({own.data(), exchange_->own_rows(), fields_, fields_},

@@ -17,15 +17,17 @@ class NetworkSteps {
  public:
   /// Collective. `whole`: nodes and edges, the same on every rank, and not looked at later; `number`: which of these
   /// the nodes of the ranks are, those of rank 0 first; `first`: where each rank's begin, and their number; `run`:
-  /// nodes of this rank where ranks have ranges of nodes, for comparison; `fields`: how many values a node has.
+  /// nodes of this rank where ranks have ranges of nodes, for comparison; `fields`: how many values a node has;
+  /// `codec`: of fetched values.
   /// InputError for a file whose network makes no such steps.
   NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
                const std::vector<std::int64_t>& first, std::span<const std::int32_t> run, std::int64_t fields,
-               Context& context);
+               lowp::WireCodec codec, Context& context);
 
   double interval() const { return kind_->interval(); }
   /// Collective. `own` (own, fields): now, and one interval later when it returns.
-  void step(std::span<double> own);
+  /// `number`: of the step, by which a codec rounds at random.
+  void step(std::span<double> own, std::int64_t number);
   /// Nodes that this rank computes, own ones and those within reach.
   std::int64_t computed() const { return std::ssize(place_); }
   /// Bytes that this rank has received from others so far.
@@ -41,6 +43,7 @@ class NetworkSteps {
   train::LoadedModel model_;
   const StepsOnNodes* kind_ = nullptr;
   std::int64_t fields_ = 1;
+  std::uint64_t seed_ = 0;
   std::shared_ptr<const Trajectory> part_;
   std::vector<std::int32_t> place_;  ///< of each node of the part: own ones first, then those that are fetched
   std::vector<std::int32_t> row_;    ///< of each own node in the part

@@ -55,7 +55,7 @@ void NodeRun::schedule(Schedule& schedule) {
   auto with_terms = names_;
   with_terms.push_back("terms");
   if (!keys_.surrogate.empty())
-    schedule.add({"network: step", names_, names_, [this](State&, const StepInfo&) { network_step(); }});
+    schedule.add({"network: step", names_, names_, [this](State&, const StepInfo& info) { network_step(info.step); }});
   for (int stage = 0; keys_.surrogate.empty() && stage < stepper_.stages(); ++stage) {
     schedule.add({fmt::format("exchange: stage {}", stage + 1), names_, names_,
                   [this](State&, const StepInfo&) { stepper_.exchange(); }});
@@ -158,6 +158,11 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
 }
 
 void NodeRun::load_network(const AllNodesShown& all) {
+  if (keys_.surrogate.empty() && keys_.codec != lowp::WireCodec::none)
+    throw KeyError(
+        "nodes.codec.equations", "codec",
+        "'codec' rounds the nodes of other ranks, and the equations would then not keep their totals; give a "
+        "'surrogate', or leave codec out");
   if (keys_.surrogate.empty()) return;
   if (keys_.timestep)
     throw KeyError("nodes.timestep.surrogate", "timestep",
@@ -172,7 +177,7 @@ void NodeRun::load_network(const AllNodesShown& all) {
   network_ = deck::about_key("nodes.surrogate.file", "surrogate", [&] {
     return std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), number, first,
                                           std::span(shown.number).subspan(at(run.begin), at(run.size())),
-                                          stepper_.columns(), context_);
+                                          stepper_.columns(), keys_.codec, context_);
   });
   const auto whole = [&](double time) {
     const double steps = time / network_->interval();
@@ -185,8 +190,8 @@ void NodeRun::load_network(const AllNodesShown& all) {
                                  keys_.surrogate, network_->interval()));
 }
 
-void NodeRun::network_step() {
-  network_->step({stepper_.own(), static_cast<std::size_t>(range_.owned() * stepper_.columns())});
+void NodeRun::network_step(std::int64_t step) {
+  network_->step({stepper_.own(), static_cast<std::size_t>(range_.owned() * stepper_.columns())}, step);
   stepper_.hold(time_ + dt_);
 }
 

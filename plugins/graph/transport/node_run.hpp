@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/lowp/message.hpp"
 #include "core/plugin/physics.hpp"
 #include "plugins/graph/trajectories/network_steps.hpp"
 #include "plugins/graph/transport/shown_nodes.hpp"
@@ -19,6 +20,7 @@ struct NodeKeys {
   Method method = Method::explicit_steps;
   double end_time = 0.0, tolerance = 1e-10, sample_interval = 0.0;
   Partition partition = Partition::automatic;
+  lowp::WireCodec codec = lowp::WireCodec::none;
   std::optional<double> courant;
   std::optional<double> timestep;
   std::string start_from, surrogate;
@@ -57,6 +59,17 @@ void describe_node_keys(deck::Describe<P>& d) {
     "ignored")
       .def("")
       .example("\"{run}/simulate/nodes.h5\"");
+  d("codec", &NodeKeys::codec,
+    "codec of other ranks' nodes that a surrogate reads: bf16; int8, 8 bits in groups of 128 with a scale each; int4, "
+    "4 "
+    "bits after a randomised Hadamard transform; none sends them in double precision. Equations take none: their "
+    "totals "
+    "would not stay")
+      .options({{"none", lowp::WireCodec::none},
+                {"bf16", lowp::WireCodec::bf16},
+                {"int8", lowp::WireCodec::int8},
+                {"int4", lowp::WireCodec::int4}})
+      .def(lowp::WireCodec::none);
   d("surrogate", &NodeKeys::surrogate,
     "model file of a mesh_graph_net that makes the steps instead of the equations; they have the length that it was "
     "trained on")
@@ -110,7 +123,7 @@ class NodeRun {
 
  private:
   void load_network(const AllNodesShown& all);
-  void network_step();
+  void network_step(std::int64_t step);
   void choose_network_step();
   void choose_timestep(std::int64_t step, double time);
   void read_start();

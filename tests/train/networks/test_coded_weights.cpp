@@ -7,6 +7,7 @@
 #include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/mlp/coded_weights.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
+#include "core/train/run/evaluate.hpp"
 #include "plugins/sequence/datasets/grammar.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
@@ -232,4 +233,13 @@ TEST_CASE("calibration of a transformer: means of all coded products are those i
     INFO(bits << " bits: " << full << ' ' << before << ' ' << after);
     CHECK(std::abs(after - full) < 0.5 * std::abs(before - full));
   }
+}
+
+TEST_CASE("where few bits take longer than full weights, that is said", "[messages]") {
+  CHECK(slower_with_few_bits(2.0, 1.0, 8).empty());
+  CHECK(slower_with_few_bits(2.0, 2.05, 8).empty());
+  CHECK(
+      slower_with_few_bits(2.0, 2.8, 1000) ==
+      "with weights of few bits a pass takes 1.4 times as long as in full, in batches of 1000: they save memory here, "
+      "not time; take fewer bits or smaller batches, or leave 'quantize' out");
 }

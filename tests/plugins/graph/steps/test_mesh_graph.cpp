@@ -1,5 +1,7 @@
 // A network of one step: what it keeps, and its gradient.
+#include "core/base/error.hpp"
 #include "core/train/low_rank/decompose.hpp"
+#include "core/train/networks/mlp/coded_weights.hpp"
 #include "plugins/graph/networks/mesh_graph_net.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 #include "tests/catch.hpp"
@@ -200,6 +202,24 @@ TEST_CASE("products of full rank make the steps of the whole network, smaller on
   auto less = full;
   less[4] = 2;
   CHECK(difference(less) > 1e-4);
+}
+
+TEST_CASE("weights of few bits are refused: products with so many rows are slower by tables", "[messages]") {
+  World world;
+  MeshGraph::Params keys;
+  keys.width = 64;
+  MeshGraph network(keys, world.context);
+  const train::FlatLayout layout(network.parameters(), 1000);
+  train::FlatBuffer weights(layout, network.dtype());
+  std::string text;
+  try {
+    train::CodedWeights(train::QuantizeParams{}, network, weights.views());
+  } catch (const InputError& error) {
+    text = error.what();
+  }
+  CHECK(text ==
+        "quantize found no linear layer of at least 32 inputs and 16 outputs in this model; remove quantize (it is for "
+        "larger models of type mlp, transformer and deep_potential)");
 }
 
 TEST_CASE("layers that can be products know their rows, and untrained products are persistence") {

@@ -115,6 +115,46 @@ TEST_CASE("a step brings the values of nodes within reach, and no others") {
   }
 }
 
+TEST_CASE("coded values of other ranks' nodes take the bytes of their codec, and the steps are nearly the same") {
+  using Codec = lowp::WireCodec;
+  Trained trained;
+  const auto exact = trained.begun(MPI_COMM_WORLD);
+  exact->finish();
+  const auto right = exact->own();
+  const bool alone = exact->comm().size() == 1;
+  std::vector<double> off;
+  for (const auto& [name, codec, most] : {std::tuple{"bf16", Codec::bf16, 0.01}, std::tuple{"int8", Codec::int8, 0.02},
+                                          std::tuple{"int4", Codec::int4, 0.3}}) {
+    const auto coded = trained.begun(MPI_COMM_WORLD, fmt::format(", codec: {}", name));
+    coded->finish();
+    const auto found = coded->own();
+    double worst = 0.0;
+    for (std::size_t k = 0; k < right.size(); ++k) worst = std::max(worst, std::abs(found[k] - right[k]));
+    off.push_back(exact->comm().max(worst));
+    INFO(name << " differs by " << off.back());
+    CHECK((off.back() > 0.0) == !alone);
+    CHECK(off.back() < most);
+    const auto& words = coded->node_run().network()->words();
+    CHECK(words.bytes == words.messages * lowp::message_bytes(codec, 128));  // each of fewer numbers, padded to these
+  }
+  CHECK((alone || off[1] < off[2]));
+}
+
+TEST_CASE("partitions of a network's nodes give its steps, to rounding") {
+  Trained trained;
+  const auto whole = trained.begun(MPI_COMM_SELF);
+  whole->finish();
+  for (const char* partition : {"ranges", "cut"}) {
+    const auto part = trained.begun(MPI_COMM_WORLD, fmt::format(", partition: {}", partition));
+    part->finish();
+    const auto mine = part->own(), same = whole->same_rows(part->node_run().stepper().range());
+    for (std::size_t k = 0; k < mine.size(); ++k) CHECK(mine[k] == Approx(same[k]).epsilon(1e-12));
+    const auto& network = *part->node_run().network();
+    CHECK(part->comm().sum(network.words().dense) == 6 * network.halo());
+    if (std::string(partition) == "ranges") CHECK(network.halo() == network.halo_of_ranges());
+  }
+}
+
 TEST_CASE("what a network cannot do instead of the equations", "[messages]") {
   Trained trained;
   const auto says = [&](const std::string& more) {
@@ -130,6 +170,15 @@ TEST_CASE("what a network cannot do instead of the equations", "[messages]") {
       says(", timestep: 0.1") ==
       "'timestep' and 'surrogate' exclude each other: a network's steps have the length that it was trained on; leave "
       "timestep out");
+  std::string text;
+  try {
+    Transport("{mesh: {rectangle: {cells: [4, 4]}}, diffusivity: 1, end_time: 1, codec: int8}");
+  } catch (const InputError& error) {
+    text = error.what();
+  }
+  CHECK(text ==
+        "'codec' rounds the nodes of other ranks, and the equations would then not keep their totals; give a "
+        "'surrogate', or leave codec out");
   CHECK(says(", sample_interval: 2.5") ==
         "sample_interval is 2.5, but '" + trained.model + "' makes steps of 1; take a multiple of these");
 }
