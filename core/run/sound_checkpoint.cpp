@@ -33,8 +33,8 @@ std::string why_not_opened(const std::string& path) {
   }
 }
 
-/// Collective: what is wrong with the bytes of a checkpoint and of its shares; empty when nothing is. Only files without a seal, such as
-/// those that lost their end, are opened: a sum of all bytes says more.
+/// Collective: what is wrong with the bytes of a checkpoint and of its shares; empty when nothing is. Only files
+/// without a seal, such as those that lost their end, are opened: a sum of all bytes says more.
 std::string damage_of(const std::string& path, const Comm& comm) {
   std::string why;
   const io::Seal seal = io::seal_of(path, comm);

@@ -16,7 +16,7 @@ from test_train import stage, weights
 
 LOSSES = int(os.environ.get("CAMBIUM_LOSSES", "4"))
 LAUNCHER = " ".join(program.MPIEXEC)
-LONG = {"steps": 600, "layers": "64, 64", "validate": 1000, "every": 100000}
+LONG = {"steps": 120, "layers": "64, 64", "validate": 1000, "every": 100000}
 
 
 def kept_folders():
@@ -86,7 +86,7 @@ class LostRanks(unittest.TestCase):
 
     def test_nothing_is_left_to_go_on_with(self):
         folder = program.fresh("lost_all")
-        path = shared(folder, "transfer: per_rank", **{**LONG, "steps": 4000, "every": 50, "keep": 2})
+        path = shared(folder, "transfer: per_rank", **{**LONG, "steps": 2000, "every": 50, "keep": 2})
         code, error, _ = self.loses(path, folder, "2,2", 1, random.Random(5), losses=2)
         self.assertGreater(code, 128, error)
         self.assertIn("and no start is left of --ranks; the run goes on from its newest checkpoint on disk by cambium restart", error)

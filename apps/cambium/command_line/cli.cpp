@@ -132,7 +132,8 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
   run->add_flag("--overwrite", given.deck_options.overwrite,
                 "begin anew where run.directory holds a run, which is kept in run.directory/previous");
   // Carried out before MPI starts (command_line/keep_going.hpp); here for --help.
-  run->add_flag(keep_going_flag, "start the ranks, and start them again when one of them dies");
+  const std::string about = "start the ranks, and start them again when one of them dies";
+  run->add_flag(keep_going_flag, about);
   run->add_option("--ranks", given.name,
                   "with --keep-going: ranks of the first start and of those after a loss, 4,4,2");
   run->add_option(

@@ -285,7 +285,8 @@ void Trainer::write_checkpoint(bool in_memory) {
   });
   milestones_.save(progress_);
   const auto key = step_.key(data_.batch());
-  const CheckpointParts parts{progress_, key, step_.network(), context_, log_.tables(), step_.tables()};
+  const auto tables = log_.tables();
+  const CheckpointParts parts{progress_, key, step_.network(), context_, tables, step_.tables()};
   if (in_memory) return checkpoints_.copy_to_memory(step_.weights(), parts);
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   checkpoints_.write(path, step_.weights(), parts);
