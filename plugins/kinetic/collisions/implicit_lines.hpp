@@ -2,6 +2,14 @@
 #include <cstdint>
 
 #include "plugins/kinetic/collisions/dougherty_operator.hpp"
+#include "plugins/kinetic/solver/layout.hpp"
+
+// Blocks of P lines belong into registers, which loops that are left as loops keep them out of.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(CAMBIUM_DEVICE_COMPILER)
+#define CAMBIUM_UNROLL _Pragma("GCC unroll 8")
+#else
+#define CAMBIUM_UNROLL
+#endif
 
 namespace cambium::kinetic {
 
@@ -147,59 +155,67 @@ struct LineStep {
   CAMBIUM_FN double* mine(int i, int p, int m) const { return work + ((std::int64_t{i} * P + p) * M + m) * W; }
   CAMBIUM_FN D f(int i, int p, int m) const { return D::load(lines.first[p][m] + i * lines.step); }
 
+  /// act(p, m) for all lines and modes.
+  template <class Act>
+  CAMBIUM_FN static void each_mode(const Act& act) {
+    CAMBIUM_UNROLL
+    for (int p = 0; p < P; ++p) {
+      CAMBIUM_UNROLL
+      for (int m = 0; m < M; ++m) act(p, m);
+    }
+  }
+  /// out += sign * block * in for all lines.
+  CAMBIUM_FN static void multiply(const double* block, double sign, const D (&in)[P][M], D (&out)[P][M]) {
+    CAMBIUM_UNROLL
+    for (int k = 0; k < M; ++k) {
+      CAMBIUM_UNROLL
+      for (int m = 0; m < M; ++m) {
+        const D a = D(sign) * D::load(block + (k * M + m) * W);
+        CAMBIUM_UNROLL
+        for (int p = 0; p < P; ++p) out[p][k] = fma(a, in[p][m], out[p][k]);
+      }
+    }
+  }
+
   /// `right(i, p, m)` is the right-hand side.
   template <class Right>
   CAMBIUM_FN void up(const Right& right) const {
     D y[P][M];
-    for (int p = 0; p < P; ++p)
-      for (int m = 0; m < M; ++m) y[p][m] = D(0.0);
+    each_mode([&](int p, int m) CAMBIUM_INLINE_LAMBDA { y[p][m] = D(0.0); });
     for (int i = 0; i < cells; ++i) {
-      const double *inverse = factors.block(i, 0), *lower = factors.block(i, 1);
       D r[P][M], next[P][M];
-      for (int p = 0; p < P; ++p)
-        for (int m = 0; m < M; ++m) r[p][m] = right(i, p, m), next[p][m] = D(0.0);
-      for (int k = 0; k < M; ++k)
-        for (int m = 0; m < M; ++m) {
-          const D a = D::load(inverse + (k * M + m) * W), b = D::load(lower + (k * M + m) * W);
-          for (int p = 0; p < P; ++p) next[p][k] = fma(a, r[p][m], fma(-b, y[p][m], next[p][k]));
-        }
-      for (int p = 0; p < P; ++p)
-        for (int m = 0; m < M; ++m) {
-          y[p][m] = next[p][m];
-          y[p][m].store(mine(i, p, m));
-        }
+      each_mode([&](int p, int m) CAMBIUM_INLINE_LAMBDA { r[p][m] = right(i, p, m), next[p][m] = D(0.0); });
+      multiply(factors.block(i, 0), 1.0, r, next);
+      multiply(factors.block(i, 1), -1.0, y, next);
+      each_mode([&](int p, int m) CAMBIUM_INLINE_LAMBDA {
+        y[p][m] = next[p][m];
+        next[p][m].store(mine(i, p, m));
+      });
     }
   }
   /// `take(i, p, m, x)` gets the solution.
   template <class Take>
   CAMBIUM_FN void down(const Take& take) const {
     D x[P][M];
+    each_mode([&](int p, int m) CAMBIUM_INLINE_LAMBDA { x[p][m] = D(0.0); });
     for (int i = cells - 1; i >= 0; --i) {
-      const double* upper = factors.block(i, 2);
       D next[P][M];
-      for (int p = 0; p < P; ++p)
-        for (int m = 0; m < M; ++m) next[p][m] = D::load(mine(i, p, m));
-      if (i + 1 < cells)
-        for (int k = 0; k < M; ++k)
-          for (int m = 0; m < M; ++m) {
-            const D a = -D::load(upper + (k * M + m) * W);
-            for (int p = 0; p < P; ++p) next[p][k] = fma(a, x[p][m], next[p][k]);
-          }
-      for (int p = 0; p < P; ++p)
-        for (int m = 0; m < M; ++m) {
-          x[p][m] = next[p][m];
-          take(i, p, m, x[p][m]);
-        }
+      each_mode([&](int p, int m) CAMBIUM_INLINE_LAMBDA { next[p][m] = D::load(mine(i, p, m)); });
+      multiply(factors.block(i, 2), -1.0, x, next);  // the last one has no cell above: zeros
+      each_mode([&](int p, int m) CAMBIUM_INLINE_LAMBDA {
+        x[p][m] = next[p][m];
+        take(i, p, m, next[p][m]);
+      });
     }
   }
   CAMBIUM_FN void operator()() const {
-    up([&](int i, int p, int m) { return f(i, p, m); });
-    down([&](int i, int p, int m, D y) {
+    up([&](int i, int p, int m) CAMBIUM_INLINE_LAMBDA { return f(i, p, m); });
+    down([&](int i, int p, int m, D y) CAMBIUM_INLINE_LAMBDA {
       const D before = f(i, p, m);
       fma(D(ImplicitScheme::second), y - before, before).store(mine(i, p, m));
     });
-    up([&](int i, int p, int m) { return D::load(mine(i, p, m)); });
-    down([&](int i, int p, int m, D x) { x.store(lines.first[p][m] + i * lines.step); });
+    up([&](int i, int p, int m) CAMBIUM_INLINE_LAMBDA { return D::load(mine(i, p, m)); });
+    down([&](int i, int p, int m, D x) CAMBIUM_INLINE_LAMBDA { x.store(lines.first[p][m] + i * lines.step); });
   }
 };
 

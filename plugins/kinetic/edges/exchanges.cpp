@@ -278,7 +278,7 @@ double Exchanges::add(int k, const Stage& stage, double time, std::vector<std::v
   });
   if (parts_->any)
     for (auto& of : parts_->species) of->species->solver().changed(stage.out);
-  return fastest;
+  return parts_->any ? parts_->comm.max(fastest) : 0.0;  // the step is the same on any number of ranks
 }
 
 double Exchanges::collected(int slot, int dimension, bool high, double time) const {

@@ -119,8 +119,8 @@ says("species 'electron', upper_x wall: the emitted flux is -1 at time 0; it can
 says("species 'electron': the upper_x wall floats and gives back 1.2 of its particles for each that arrives, so no potential lets the currents to it cancel; "
      "take 'reflection' and the 'yield' of its own below 1 together, or give the wall a potential",
      *gives_back("wall: upper_x, reflection: 0.4, yield: {electron: 0.8}"), S + "wall_potential={upper: [floating]}", command="run")
-says("species 'electron': its source is -0.39", GAS + "source={profile: -maxwellian(v)}", command="run")
-says("it cannot be negative: particles leave by 'loss', in proportion to f", GAS + "source={profile: -maxwellian(v)}", command="run")
+says(("species 'electron': its source is -0.", " somewhere; it cannot be negative: particles leave by 'loss', in proportion to f"),
+     GAS + "source={profile: -maxwellian(v)}", command="run")
 says("species 'electron': the rate of its source is -1 at time 0; it cannot be negative: particles leave by 'loss', in proportion to f",
      GAS + "source={profile: maxwellian(v), rate: t - 1}", command="run", code=4)
 says("species 'electron': the loss is -1 at x = 1.5708; it cannot be negative; mend the formula of 'loss', for example by max(0, ...)", GAS + "loss=-1")

@@ -87,6 +87,7 @@ TEST_CASE("the dougherty operator slows a drift of temperature differences at it
   p.domain = domain({"0"}, {"1"}, {1});
   p.species = {with_collisions(species("gas", "0", "1", {"-7"}, {"7"}, {28}, "maxwellian(v) * (1 + 0.02*(v^3 - 3*v))"),
                                "1", Operator::dougherty)};
+  p.species[0].collisions->scheme = CollisionScheme::explicit_steps;
   KineticRun<BoltzmannBgk> run(p);
   run.start();
   auto& s = *run.physics->species().front();

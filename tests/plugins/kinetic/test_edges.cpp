@@ -44,7 +44,7 @@ TEST_CASE("a source and a loss have the density of their equation, and the balan
     p.species[0].source = SourceParams{
         vdim == 1 ? "0.3*maxwellian(v, 0.5, 0.8)" : "0.3*maxwellian(vx, 0.5, 0.8)*maxwellian(vy)", "1 + t"};
     p.species[0].loss = "0.7";
-    KineticRun<VlasovPoisson> run(p);
+    KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
     run.start();
     const auto& s = *run.physics->species()[0];
     const double n0 = Totals(s).particles(), p0 = Totals(s).momentum(0), e0 = Totals(s).kinetic_energy();
@@ -67,7 +67,7 @@ TEST_CASE("a wall that reflects all is the wall that reflects") {
     auto mirrors = p;
     p.species[0].walls = {{"lower_x", "1"}, {"upper_x", "1"}};
     mirrors.domain.lower_wall = mirrors.domain.upper_wall = {Wall::reflect};
-    KineticRun<VlasovPoisson> mine(p), theirs(mirrors);
+    KineticRun<VlasovPoisson> mine(p, MPI_COMM_SELF), theirs(mirrors, MPI_COMM_SELF);
     mine.start();
     theirs.start();
     for (int k = 0; k < 20; ++k) mine.step(), theirs.step();
@@ -81,7 +81,7 @@ TEST_CASE("a wall that reflects all is the wall that reflects") {
 TEST_CASE("what a wall takes is what the gas loses, less the reflected part") {
   auto p = neutral(true);
   p.species[0].walls = {{"upper_x", "0.25"}};
-  KineticRun<VlasovPoisson> run(p);
+  KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
   run.start();
   const auto& s = *run.physics->species()[0];
   const double n0 = Totals(s).particles(), e0 = Totals(s).kinetic_energy(), p0 = Totals(s).momentum(0);
@@ -107,7 +107,7 @@ TEST_CASE("a wall that emits adds its flux, of the energy of a half of a Maxwell
     p.species[0].f0 = "1e-9*(" + p.species[0].f0 + ")";
     p.species[0].walls = {{"lower_x", "0", "0.02*(1 + t)", "0.5", {}}};
     p.timestep = 0.0025;
-    KineticRun<VlasovPoisson> run(p);
+    KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
     run.start();
     run.until(0.5);
     const auto& s = *run.physics->species()[0];
@@ -129,7 +129,7 @@ TEST_CASE("secondary emission follows what arrives, and floating walls keep its 
   p.species = {species("electron", "-1", "1", {"-6"}, {"6"}, {16}, "maxwellian(v)"),
                species("ion", "1", "25", {"-1.2"}, {"1.2"}, {12}, "maxwellian(v, 0, 0.2)")};
   p.species[0].walls = {{"lower_x", "0.1", "0.001", "0.3", {{"electron", "0.4"}, {"ion", "0.2"}}}};
-  KineticRun<VlasovPoisson> run(p);
+  KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
   run.start();
   run.until(1.0);
   const auto key = [&](const std::string& k) { return result(*run.physics, k); };
@@ -155,7 +155,7 @@ TEST_CASE("ionisation grows as its rate says, recombination falls as 1/(1 + K n 
                     {"gas", "ion"},
                     grows ? std::vector<std::string>{"0.5", "0.25"} : std::vector<std::string>{},
                     grows ? "0.4*T_gas/T_gas" : "0.8"}};
-    KineticRun<VlasovPoisson> run(p);
+    KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
     run.start();
     const auto &a = *run.physics->species()[0], &b = *run.physics->species()[1];
     const double energy = Totals(b).kinetic_energy();
