@@ -190,7 +190,9 @@ class Writer {
     return {{"$ref", "#/$defs/" + kind}};
   }
 
+  /// Stages within a stage (`loop`) are any map with one key: written out they would have no end.
   Json keyed(const std::string& kind) {
+    if (!open_.insert(kind).second) return {{"type", "object"}, {"minProperties", 1}};
     Json properties = Json::object();
     for (const auto& name : types_.names(kind)) {
       const TypeEntry& type = entry_of(kind, name);
@@ -198,6 +200,7 @@ class Writer {
       properties[name].update(object(type.schema));
       for (const auto& former : type.formerly) properties[former] = deprecated(properties[name], name);
     }
+    open_.erase(kind);
     return {{"type", "object"},
             {"properties", properties},
             {"minProperties", 1},
@@ -231,6 +234,7 @@ class Writer {
   const TypeTable& types_;
   std::set<std::string> asked_;
   std::vector<std::string> kinds_;
+  std::set<std::string> open_;  ///< kinds whose keyed form is being written
 };
 
 }  // namespace
