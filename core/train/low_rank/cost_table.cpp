@@ -36,7 +36,7 @@ std::vector<FactorLayer> factor_layers(Network& network, const std::string& type
     throw KeyError("compress.model.layers", "model",
                    fmt::format("model: '{}' holds a {}, whose layers cannot become products; networks that can have a "
                                "key 'factor_ranks': mlp, "
-                               "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph",
+                               "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net",
                                path, type));
   auto layers = has->factor_layers();
   for (const auto& layer : layers)

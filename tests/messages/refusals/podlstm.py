@@ -214,6 +214,6 @@ table.file("product.yaml", TRAIN.replace("directory: train", "directory: product
       budget: 0.5
 """)
 says(("model: '", "model.h5' holds a stacked_lstm, whose layers cannot become products; networks that can have a key 'factor_ranks': mlp, transformer, "
-      "conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph"), deck="product.yaml", command="run")
+      "conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net"), deck="product.yaml", command="run")
 
 table.run()

@@ -206,9 +206,9 @@ TEST_CASE("products of full rank make the steps of the whole network, smaller on
 
 TEST_CASE("weights of few bits are refused: products with so many rows are slower by tables", "[messages]") {
   World world;
-  MeshGraph::Params keys;
+  MeshGraphNet::Params keys;
   keys.width = 64;
-  MeshGraph network(keys, world.context);
+  MeshGraphNet network(keys, world.context);
   const train::FlatLayout layout(network.parameters(), 1000);
   train::FlatBuffer weights(layout, network.dtype());
   std::string text;
