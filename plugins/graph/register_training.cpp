@@ -14,7 +14,7 @@ void register_training(Registry& registry) {
       .synonyms({"mpnn", "schnet", "painn", "graph_network", "gnn", "molecular_graph"});
   registry.add<MeshGraphNet>("mesh_graph_net", "one step of a simulation on any graph or mesh (Torch)")
       .synonyms({"meshgraphnet", "mgn", "graph_network_simulator", "gns"});
-  registry.renamed<train::Network>("mesh_graph_net", "mesh_graph_net");
+  registry.renamed<train::Network>("mesh_graph", "mesh_graph_net");
 }
 
 }  // namespace cambium::graph

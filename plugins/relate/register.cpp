@@ -50,7 +50,7 @@ void register_types(Registry& registry) {
       .synonyms({"rank_items", "top_k"});
   registry.renamed<train::Dataset>("choices", "interactions");
   registry.renamed<train::Network>("factors", "factorization_machine");
-  registry.renamed<Task>("evaluate_clicks", "evaluate_clicks");
+  registry.renamed<Task>("judge_clicks", "evaluate_clicks");
 }
 
 }  // namespace cambium::relate
