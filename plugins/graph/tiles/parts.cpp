@@ -96,7 +96,10 @@ Parts divided(const Neighbours& graph, int parts, std::span<const double> work, 
   check(at(graph.nodes()), parts, work);
   if (parts == 1 || graph.nodes() < 4 * static_cast<std::int64_t>(parts)) return contiguous_parts(parts, work);
 #ifdef CAMBIUM_HAVE_METIS
-  return by_metis(graph, parts, work);
+  // METIS 5.1.0 leaves parts of small graphs empty, without a word: a rank would have nothing to do.
+  Parts found = by_metis(graph, parts, work);
+  const bool empty = std::adjacent_find(found.first.begin(), found.first.end()) != found.first.end();
+  return empty ? contiguous_parts(parts, work) : found;
 #else
   log.warn(
       "this build has no METIS: the graph is divided into contiguous ranges of nodes, which exchange more rows "

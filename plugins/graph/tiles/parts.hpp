@@ -26,8 +26,9 @@ bool has_metis();
 Parts contiguous_parts(int parts, std::span<const double> work);
 
 /// Parts of about equal work with few neighbours outside: METIS, k-way, by volume of what parts need of each other (G.
-/// Karypis and V. Kumar, SIAM J. Sci. Comput. 20, 359 (1998)), the same for the same graph. Without METIS, and where
-/// there are not four nodes for each part, contiguous_parts(); the first with a warning.
+/// Karypis and V. Kumar, SIAM J. Sci. Comput. 20, 359 (1998)), the same for the same graph. Without METIS, where
+/// there are not four nodes for each part, and where METIS leaves a part empty, contiguous_parts(); the first with a
+/// warning.
 Parts divided(const Neighbours& graph, int parts, std::span<const double> work, Log& log);
 
 /// The largest part's work over the mean.

@@ -153,6 +153,28 @@ TEST_CASE("parts of a graph: equal work, few rows needed of others; without METI
         "contiguous");
 }
 
+TEST_CASE("no part of a small graph is left empty") {
+  std::uint64_t state = 7;
+  const auto draw = [&](std::int32_t below) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<std::int32_t>((state >> 33) % static_cast<std::uint64_t>(below));
+  };
+  Log log(nullptr);
+  for (const std::int32_t nodes : {32, 48, 64, 96, 160})
+    for (const std::int32_t degree : {3, 6, 12, nodes / 2}) {
+      std::vector<Entry> entries;
+      for (std::int32_t k = 0; k < nodes * degree / 2; ++k) entries.push_back({draw(nodes), draw(nodes), 1.0});
+      const auto graph = neighbours_of(csr_from_entries(nodes, nodes, entries).matrix);
+      const std::vector<double> work(at(nodes), 1.0);
+      for (const int parts : {2, 5, 8, 12, 16, 24, 40}) {
+        if (nodes < 4 * parts) continue;
+        const auto found = divided(graph, parts, work, log);
+        INFO(nodes << " nodes, degree " << degree << ", " << parts << " parts by " << found.method);
+        for (int p = 0; p < parts; ++p) CHECK(found.first[at(p)] < found.first[at(p) + 1]);
+      }
+    }
+}
+
 TEST_CASE("needed rows are nodes of other parts, each once for each part that asks") {
   // 0 - 1 - 2 - 3 and 0 - 2: parts {0, 1}, {2, 3}: the first needs 2, the second 0 and 1.
   const auto g =
