@@ -3,7 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/low_rank/decompose.hpp"
-#include "plugins/sequence/datasets/recall.hpp"
+#include "plugins/sequence/datasets/associative_recall.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
