@@ -10,6 +10,7 @@
 #include "apps/cambium/command_line/commands.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/run/deck_file.hpp"
+#include "core/run/rounds.hpp"
 #include "core/run/run.hpp"
 #include "core/run/simulate.hpp"
 #include "plugins/plugin_list.hpp"
@@ -45,6 +46,7 @@ TEST_CASE("the resolved form of every deck is read again, passes the check and r
   Registry registry;
   registry.set_plugin("core");
   registry.add<Simulate>("simulate", "advance a physics in time");
+  registry.add<Rounds>("loop", "stages repeated in rounds");
   add_core_writers(registry);
   register_everything(registry);
   std::istringstream words(BUILT_PLUGINS);

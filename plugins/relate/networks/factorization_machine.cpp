@@ -38,7 +38,8 @@ void FactorizationMachine::require_columns(const RecordSet& records) const {
   for (std::size_t r = 0; r < records.answers.size(); ++r)
     if (const double y = records.answers[r]; y != 0.0 && y != 1.0)
       throw InputError(
-          fmt::format("{}, row {}: {} is {:g}, but the loss cross_entropy learns answers of 0 or 1; give factorization_machine loss: "
+          fmt::format("{}, row {}: {} is {:g}, but the loss cross_entropy learns answers of 0 or 1; give "
+                      "factorization_machine loss: "
                       "squared",
                       records.source, records.place[r], records.answer, y));
 }
