@@ -1,7 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
-#include "plugins/relate/datasets/interaction_set.hpp"
+#include "plugins/relate/datasets/interactions.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
 #include "plugins/relate/networks/cosine_factors.hpp"

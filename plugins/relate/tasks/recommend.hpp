@@ -2,7 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
-#include "plugins/relate/datasets/interaction_set.hpp"
+#include "plugins/relate/datasets/interactions.hpp"
 #include "plugins/relate/tasks/choice_rivals.hpp"
 #include "plugins/relate/tasks/model_predictions.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
-#include "plugins/relate/datasets/interaction_set.hpp"
+#include "plugins/relate/datasets/interactions.hpp"
 #include "plugins/relate/tasks/choice_rivals.hpp"
 #include "plugins/relate/tasks/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"

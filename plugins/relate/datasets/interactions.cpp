@@ -1,4 +1,4 @@
-#include "plugins/relate/datasets/interaction_set.hpp"
+#include "plugins/relate/datasets/interactions.hpp"
 
 #include <fmt/format.h>
 
