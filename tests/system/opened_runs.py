@@ -36,6 +36,8 @@ RUNS = {
     "choices": ("relate/choices.yaml", "relate", []),
     "archive": ("pretrain/archive.yaml", "superres pretrain", []),
     "predict": ("train/predict.yaml", "", []),
+    "classify": ("train/classify.yaml", "", []),
+    "ahead": ("podlstm/ahead.yaml", "podlstm", []),
     "filters": ("assimilate/lorenz96.yaml", "assimilate", []),
     "structure": ("cosmo/structure_growth.yaml", "cosmo", []),
 }

@@ -246,6 +246,7 @@ class Tables(unittest.TestCase):
              "recommended.csv": ("choices", "recommend", "chosen"),
              "neighbours.csv": ("archive", "neighbours", "similarity"), "found.csv": ("archive", "retrieve", "similarity"),
              "candidates.csv": ("archive", "novelty", "distance"), "chosen.csv": ("archive", "novelty", "distance"),
+             "classes.csv": ("classify", "evaluate", "recall"), "confusion.csv": ("classify", "evaluate", "samples"),
              "made.csv": ("archive", "novelty", "rayleigh"),
              "deviation.csv": ("learning", "label_2", "deviation [eV/angstrom]"),
              "errors.csv": ("learning", "test", "force_rmse (eV/angstrom)"),
@@ -269,7 +270,7 @@ class Tables(unittest.TestCase):
             except unittest.SkipTest:
                 continue
             for path in glob.glob(os.path.join(folder, "*", "**", "*"), recursive=True):
-                if path.endswith((".h5", ".csv", ".h5md", ".extxyz", ".vtkhdf", ".npy")) and os.path.sep + "best" + os.path.sep not in path:
+                if path.endswith((".h5", ".csv", ".h5md", ".extxyz", ".vtkhdf", ".npy", ".nc")) and os.path.sep + "best" + os.path.sep not in path:
                     found.add(re.sub(r"\d+", "N", os.path.relpath(path, folder).split(os.sep, 1)[1]))
         found = {re.sub(r"^(model_N|trials/N|run_N)/", "", name) for name in found}
         found = {re.sub(r"^(train|validation)/set\.N/\w+\.npy", "train/set.N/force.npy", name) for name in found}
