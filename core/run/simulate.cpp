@@ -29,8 +29,7 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
 }
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {
-  d.inline_choice("physics", &Params::physics,
-                  "physics type, the equations of motion; its keys are given alongside this one");
+  d.inline_choice("physics", &Params::physics, "physics type, the equations of motion");
   d("steps", &Params::steps, "number of time steps; optional if the physics defines its own end").at_least(0);
   d("thermo", &Params::thermo, "table of observables");
   d("checkpoint", &Params::checkpoint, "files from which the run can be resumed");
