@@ -155,6 +155,8 @@ def screen(stage, show, width, speed):
         lines.append(f"{name} = {values[-1]:.5g}" + (" (logarithmic)" if log else "") + (f", not finite at step {bad[0]:.0f}" if bad else ""))
         for k, row in enumerate(rows):
             lines.append(f"{high if k == 0 else low:>10.3g} |{row}" if k in (0, HEIGHT - 1) else f"{'':>10} |{row}")
+    if show and not curves:
+        lines.append(f"no column of this stage is named {', '.join(show)}; it has: {', '.join(stage.curves())}")
     if len(curves) > MOST:
         lines.append(f"and {len(curves) - MOST} more: --show names those to draw")
     return "\n".join(lines)
@@ -219,7 +221,8 @@ def follow(options):
     speed, terminal = Speed(), sys.stdout.isatty()
     while True:
         stage = newest_stage(options.run, options.stage)
-        over = options.once or run_ended(options.run) or bool(options.stage and stage and stage.ended())
+        alone = options.stage or (stage and os.path.samefile(stage.folder, options.run))  # one stage is followed, not the run
+        over = options.once or run_ended(options.run) or bool(alone and stage and stage.ended())
         if stage:
             text = screen(stage, options.show, min(shutil.get_terminal_size().columns, 120), speed.of(stage))
             if options.page:
@@ -251,6 +254,8 @@ def main():
         sys.exit(f"--interval is {options.interval:g}; give a number of seconds above 0")
     try:
         return follow(options)
+    except OSError as error:
+        sys.exit(f"cannot write the page '{options.page}': {error.strerror}; choose another with --page" if options.page else str(error))
     except KeyboardInterrupt:
         return 0
 

@@ -56,6 +56,14 @@ class Watch(unittest.TestCase):
             text = file.read()
         self.assertNotIn("refresh", text)
         self.assertEqual(text.count("<polyline"), 4)  # loss, scaled error, validation, learning rate
+        code, out, error = program.run("watch", os.path.join(run, "train"), limit=60)  # the folder of a stage: ends with it
+        self.assertEqual(code, 0, error)
+        self.assertIn("step 20000 of 20000 (100 %), ended", out)
+        code, out, error = program.run("watch", run, "--show", "los")
+        self.assertIn("no column of this stage is named los; it has: loss, scaled_error, validation: error, learning_rate", out)
+        code, _, error = program.run("watch", run, "--page", os.path.join(self.folder, "nowhere", "live.html"))
+        self.assertEqual(code, 2)
+        self.assertIn("live.html': No such file or directory; choose another with --page", error)
 
     def test_the_picture_is_the_curve(self):
         """A rising line from the left below to the right above, one point in each column."""
