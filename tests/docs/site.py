@@ -14,6 +14,9 @@ PAGES = {  # page: what must be read on it
     "reference/commands.html": "run every stage of a deck",
     "reference/messages.html": "give at least one",
     "benchmarks.html": "cambium bench kinetic",
+    "reference/interfaces/plugin.html": "needs_periodic_cell",
+    "reference/interfaces/c.html": "cambium_train_open",
+    "reference/interfaces/python.html": "cambium.Training",
     "developing/folders.html": 'href="#coreiohdf5"',
     "developing/plugin.html": "cambium new-plugin exp_six",
     "using/clusters.html": "#SBATCH",
@@ -44,6 +47,15 @@ def a_broken_page_says_why(source, folder):
         yield f"a link that leads nowhere ends the site without the reason: {said}"
 
 
+def private_members(site):
+    """The pages of C++ show what others may call, and no member that a class keeps to itself."""
+    with open(os.path.join(site, "reference", "interfaces", "plugin.html"), encoding="utf-8") as file:
+        text = file.read()
+    for member in ("types_;", "stages_;"):
+        if member in text:
+            yield f"reference/interfaces/plugin.html shows the private member {member}"
+
+
 def missing(site):
     for page, words in PAGES.items():
         path = os.path.join(site, page)
@@ -62,6 +74,7 @@ if __name__ == "__main__":
         sys.exit(77)
     done = subprocess.run([sys.executable, os.path.join(source, "docs", "site", "build.py"), source, program, folder])
     problems = list(missing(os.path.join(folder, "site"))) if done.returncode == 0 else ["the site could not be built"]
+    problems += private_members(os.path.join(folder, "site")) if done.returncode == 0 else []
     problems += a_broken_page_says_why(source, folder + "_broken")
     print("\n".join(problems) or f"{len(PAGES)} pages looked at")
     sys.exit(1 if problems else 0)
