@@ -15,6 +15,13 @@ template <class T>
 struct SampleBlock {
   FieldShape shape;
   std::vector<T> values;
+  std::array<std::int64_t, block_axes> before{};  ///< values along each axis that are there for the others' prediction
+
+  std::int64_t judged() const {
+    std::int64_t n = 1;
+    for (int d = 0; d < block_axes; ++d) n *= shape.extent[d] - before[d];
+    return n;
+  }
 };
 
 /// Extents of about equal length, none longer than the field's, of at most `values` values.
@@ -31,10 +38,17 @@ std::array<std::int64_t, block_axes> block_extent(const FieldShape& shape, std::
   return out;
 }
 
+/// With up to `before` values more along each axis, as far as the field has them.
 template <class T>
-SampleBlock<T> block_at(const T* field, const FieldShape& shape, const std::array<std::int64_t, block_axes>& first,
-                        const std::array<std::int64_t, block_axes>& extent) {
-  SampleBlock<T> out{FieldShape(extent), {}};
+SampleBlock<T> block_at(const T* field, const FieldShape& shape, std::array<std::int64_t, block_axes> first,
+                        std::array<std::int64_t, block_axes> extent, std::int64_t before) {
+  std::array<std::int64_t, block_axes> halo;
+  for (int d = 0; d < block_axes; ++d) {
+    halo[d] = std::min(before, first[d]);
+    first[d] -= halo[d];
+    extent[d] += halo[d];
+  }
+  SampleBlock<T> out{FieldShape(extent), {}, halo};
   for (std::int64_t a = 0; a < extent[0]; ++a)
     for (std::int64_t b = 0; b < extent[1]; ++b)
       for (std::int64_t c = 0; c < extent[2]; ++c) {
@@ -46,12 +60,9 @@ SampleBlock<T> block_at(const T* field, const FieldShape& shape, const std::arra
 }
 
 template <class T>
-std::vector<SampleBlock<T>> blocks_of(const T* field, const FieldShape& shape) {
+std::vector<SampleBlock<T>> blocks_of(const T* field, const FieldShape& shape, std::int64_t before) {
+  if (judged_whole(shape)) return {block_at(field, shape, {0, 0, 0, 0}, shape.extent, 0)};
   std::vector<SampleBlock<T>> out;
-  if (shape.elements <= sampled_values) {
-    out.push_back(block_at(field, shape, {0, 0, 0, 0}, shape.extent));
-    return out;
-  }
   const auto extent = block_extent(shape, block_values);
   constexpr auto blocks = sampled_values / block_values;
   constexpr double golden[block_axes] = {0.8191725, 0.6710436, 0.5497005,
@@ -62,9 +73,16 @@ std::vector<SampleBlock<T>> blocks_of(const T* field, const FieldShape& shape) {
       const double at = std::fmod(0.5 + static_cast<double>(k) * golden[d], 1.0);
       first[d] = static_cast<std::int64_t>(at * static_cast<double>(shape.extent[d] - extent[d] + 1));
     }
-    out.push_back(block_at(field, shape, first, extent));
+    out.push_back(block_at(field, shape, first, extent, before));
   }
   return out;
+}
+
+template <class T>
+double judged_values(const std::vector<SampleBlock<T>>& blocks) {
+  std::int64_t n = 0;
+  for (const auto& block : blocks) n += block.judged();
+  return static_cast<double>(n);
 }
 
 /// Bits of codes by their frequencies (Shannon's entropy), those far from the middle by sixteen each. Huffman's code
@@ -121,18 +139,34 @@ class Differences {
       rounded_.push_back(round_to_steps(block.values.data(), block.shape.elements, bound_, shift));
   }
   double bits(const LorenzoCoding& coding) const {
-    std::vector<std::uint16_t> codes;
-    std::vector<std::uint32_t> large;
+    std::vector<std::uint16_t> judged;
     double bits = 0.0;
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       auto steps = rounded_[k].steps;
+      std::vector<std::uint16_t> codes;
+      std::vector<std::uint32_t> large;
       lorenzo_codes(steps, blocks_[k].shape, coding, codes, large);
-      bits += 8.0 * (sizeof(T) + sizeof(std::uint64_t)) * static_cast<double>(rounded_[k].values.size());
+      append_judged(codes, blocks_[k], judged);
+      const double share = static_cast<double>(blocks_[k].judged()) / static_cast<double>(codes.size());
+      bits += share * 8.0 * (sizeof(T) + sizeof(std::uint64_t)) * static_cast<double>(rounded_[k].values.size());
     }
-    return bits + 8.0 * sizeof(std::uint32_t) * static_cast<double>(large.size()) + bits_of(codes);
+    const auto large = std::count(judged.begin(), judged.end(), std::uint16_t{0});
+    return bits + 8.0 * sizeof(std::uint32_t) * static_cast<double>(large) + bits_of(judged);
   }
 
  private:
+  static void append_judged(const std::vector<std::uint16_t>& codes, const SampleBlock<T>& block,
+                            std::vector<std::uint16_t>& out) {
+    const auto& n = block.shape.extent;
+    const auto& from = block.before;
+    for (std::int64_t a = from[0]; a < n[0]; ++a)
+      for (std::int64_t b = from[1]; b < n[1]; ++b)
+        for (std::int64_t c = from[2]; c < n[2]; ++c) {
+          const auto row = codes.begin() + ((a * n[1] + b) * n[2] + c) * n[3];
+          out.insert(out.end(), row + from[3], row + n[3]);
+        }
+  }
+
   const std::vector<SampleBlock<T>>& blocks_;
   double bound_;
   std::vector<Rounded<T>> rounded_;
@@ -148,26 +182,29 @@ bool shorter(double one, double other) { return one < clearly * other; }
 bool judged_whole(const FieldShape& shape) { return shape.elements <= sampled_values; }
 
 template <class T>
-LevelBounds choose_level_bounds(const T* field, const FieldShape& shape, double bound) {
-  const auto blocks = blocks_of(field, shape);
+Choice<LevelBounds> choose_level_bounds(const T* field, const FieldShape& shape, double bound) {
+  const auto blocks = blocks_of(field, shape, 0);
   auto plans = plans_of(blocks, bound);
   LevelBounds best;
-  double least = interpolated_bits(blocks, plans, bound, best);
+  const double usual = interpolated_bits(blocks, plans, bound, best);
+  double least = usual;
   for (std::uint8_t choice = 1; choice < LevelBounds::with_anchors; ++choice) {
     const double bits = interpolated_bits(blocks, plans, bound, {choice});
     if (!shorter(bits, least)) continue;
     least = bits;
     best.choice = choice;
   }
-  return best;
+  const double n = judged_values(blocks);
+  return {best, least / n, usual / n};
 }
 
 template <class T>
-LorenzoCoding choose_differences(const T* field, const FieldShape& shape, double bound) {
-  const auto blocks = blocks_of(field, shape);
+Choice<LorenzoCoding> choose_differences(const T* field, const FieldShape& shape, double bound) {
+  const auto blocks = blocks_of(field, shape, LorenzoCoding::most_order);
   Differences<T> differences(blocks, bound);
   LorenzoCoding best;
-  double least = differences.bits(best);
+  const double usual = differences.bits(best);
+  double least = usual;
   const auto attempt = [&](const LorenzoCoding& coding) {
     const double bits = differences.bits(coding);
     if (!shorter(bits, least)) return;
@@ -184,19 +221,20 @@ LorenzoCoding choose_differences(const T* field, const FieldShape& shape, double
     }
   }
   // What is exactly zero stays so.
-  if (std::find(field, field + shape.elements, T(0)) != field + shape.elements) return best;
-  for (std::uint8_t shift = 1; shift < LorenzoCoding::shifts; ++shift) {
+  const bool with_zeros = std::find(field, field + shape.elements, T(0)) != field + shape.elements;
+  for (std::uint8_t shift = 1; shift < LorenzoCoding::shifts && !with_zeros; ++shift) {
     differences.round(shift);
     auto coding = best;
     coding.shift = shift;
     attempt(coding);
   }
-  return best;
+  const double n = judged_values(blocks);
+  return {best, least / n, usual / n};
 }
 
-#define CAMBIUM_CHOOSE_OF(T)                                                        \
-  template LevelBounds choose_level_bounds<T>(const T*, const FieldShape&, double); \
-  template LorenzoCoding choose_differences<T>(const T*, const FieldShape&, double);
+#define CAMBIUM_CHOOSE_OF(T)                                                                \
+  template Choice<LevelBounds> choose_level_bounds<T>(const T*, const FieldShape&, double); \
+  template Choice<LorenzoCoding> choose_differences<T>(const T*, const FieldShape&, double);
 CAMBIUM_CHOOSE_OF(float)
 CAMBIUM_CHOOSE_OF(double)
 #undef CAMBIUM_CHOOSE_OF

@@ -4,14 +4,19 @@
 
 namespace cambium::lowp {
 
-/// The level bounds of interpolation, and the differences, that are worth encoding this field with besides the usual
-/// ones: those whose codes have the fewest bits by their frequencies, of the field itself where it is small, else of
-/// blocks spread over it. `bound`: absolute.
-/// Whether the field itself is judged: then the usual form need not be encoded, too.
+/// The form of a predictor whose codes have the fewest bits by their frequencies, of the field itself where it is small
+/// (`judged_whole`), else of blocks spread over it; beside the usual form, Coding{}.
+template <class Coding>
+struct Choice {
+  Coding coding;
+  double bits = 0.0, usual_bits = 0.0;  ///< for each value, of the form and of the usual one
+};
+
 bool judged_whole(const FieldShape& shape);
+/// `bound`: absolute.
 template <class T>
-LevelBounds choose_level_bounds(const T* field, const FieldShape& shape, double bound);
+Choice<LevelBounds> choose_level_bounds(const T* field, const FieldShape& shape, double bound);
 template <class T>
-LorenzoCoding choose_differences(const T* field, const FieldShape& shape, double bound);
+Choice<LorenzoCoding> choose_differences(const T* field, const FieldShape& shape, double bound);
 
 }  // namespace cambium::lowp

@@ -49,14 +49,6 @@ std::vector<std::byte> by_rank(std::span<const std::byte> bytes, std::size_t wid
   return out;
 }
 
-/// Ratio from which almost exact anchors are tried.
-constexpr std::size_t anchors_pay_from = 64;
-
-struct Payload {
-  Method method = exact;
-  std::vector<std::byte> payload;
-};
-
 template <class T>
 std::vector<std::byte> interpolated(std::span<const T> values, const FieldShape& shape, double bound,
                                     LevelBounds levels) {
@@ -79,32 +71,6 @@ std::vector<std::byte> differenced(std::span<const T> values, const FieldShape& 
   if (coding != LorenzoCoding{}) coding.put(out);
   lorenzo_encode(values.data(), shape, bound, coding, out);
   return out.take();
-}
-
-/// The payloads among which the shortest is kept: the usual form of a predictor, and the one that was chosen.
-/// `mean`: the bound was chosen for a mean error, which level bounds change.
-template <class T>
-std::vector<Payload> coded(std::span<const T> values, const FieldShape& shape, double bound, Method method, bool mean) {
-  std::vector<Payload> out;
-  if (method == exact) out.push_back({exact, by_rank(std::as_bytes(values), sizeof(T), false)});
-  if (method == lorenzo) {
-    const auto chosen = choose_differences(values.data(), shape, bound);
-    const bool usual = chosen == LorenzoCoding{};
-    if (usual || !judged_whole(shape)) out.push_back({lorenzo, differenced(values, shape, bound, {})});
-    if (!usual) out.push_back({differences, differenced(values, shape, bound, chosen)});
-  }
-  if (method == interpolation) {
-    const auto chosen = mean ? LevelBounds{} : choose_level_bounds(values.data(), shape, bound);
-    const bool usual = chosen.choice == 0;
-    if (usual || !judged_whole(shape)) out.push_back({graded, interpolated(values, shape, bound, {})});
-    if (!usual) out.push_back({graded, interpolated(values, shape, bound, chosen)});
-  }
-  if (method == zfp) {
-    ByteWriter bytes;
-    zfp_encode(values.data(), shape, bound, bytes);
-    out.push_back({zfp, bytes.take()});
-  }
-  return out;
 }
 
 Method method_of(LossyPredictor predictor) {
@@ -130,6 +96,73 @@ std::vector<std::byte> header(std::span<const std::int64_t> shape, double bound,
   out.put<std::uint64_t>(length);
   return out.take();
 }
+
+/// Ratio from which almost exact anchors are tried, in fields of few values and in others.
+constexpr double anchors_pay_from = 256, anchors_of_few_from = 64;
+/// Bits per value below which frequencies of codes do not tell the length of a stream: Zstandard makes more of runs.
+constexpr double of_runs = 0.8;
+/// A field of fewer values is encoded in each form that may be the shortest.
+constexpr std::int64_t few_values = 1 << 16;
+/// Differences of more bits than those of a stream that is there, by this factor, are not encoded.
+constexpr double worth_a_try = 1.25;
+
+/// The shortest of the streams that were tried. `mean`: the bound was chosen for a mean error, which level bounds
+/// change.
+template <class T>
+class Shortest {
+ public:
+  Shortest(std::span<const T> values, std::span<const std::int64_t> shape, double bound, bool mean)
+      : values_(values), shape_(shape), field_(shape), bound_(bound), mean_(mean) {}
+
+  void attempt(Method method) {
+    if (method == exact) keep(exact, by_rank(std::as_bytes(values_), sizeof(T), false));
+    if (method == lorenzo) attempt_differences();
+    if (method == interpolation) attempt_interpolation();
+    if (method == zfp) {
+      ByteWriter bytes;
+      zfp_encode(values_.data(), field_, bound_, bytes);
+      keep(zfp, bytes.take());
+    }
+  }
+  std::size_t size() const { return stream_.size(); }
+  std::vector<std::byte> take() { return std::move(stream_); }
+
+ private:
+  void keep(Method method, const std::vector<std::byte>& payload) {
+    auto made = header<T>(shape_, bound_, method, payload.size());
+    const auto rest = pack(payload, made);
+    made.insert(made.end(), rest.begin(), rest.end());
+    if (stream_.empty() || made.size() < stream_.size()) stream_ = std::move(made);
+  }
+  double bits() const { return 8.0 * static_cast<double>(size()) / static_cast<double>(values_.size()); }
+
+  void attempt_interpolation() {
+    const auto choice = mean_ ? Choice<LevelBounds>{} : choose_level_bounds(values_.data(), field_, bound_);
+    const bool usual = choice.coding.choice == 0, whole = judged_whole(field_);
+    const bool both = !whole && field_.elements <= few_values, runs = !whole && choice.usual_bits < of_runs;
+    if (usual || both || runs) keep(graded, interpolated(values_, field_, bound_, {}));
+    if (!usual && (both || !runs)) keep(graded, interpolated(values_, field_, bound_, choice.coding));
+    const double from = field_.elements <= few_values ? anchors_of_few_from : anchors_pay_from;
+    if (mean_ || from * static_cast<double>(size()) > static_cast<double>(values_.size_bytes())) return;
+    for (std::uint8_t k = LevelBounds::with_anchors; k < LevelBounds::choices; ++k)
+      keep(graded, interpolated(values_, field_, bound_, {k}));
+  }
+  void attempt_differences() {
+    const auto choice = choose_differences(values_.data(), field_, bound_);
+    const bool whole = judged_whole(field_), usual = choice.coding == LorenzoCoding{};
+    if (!whole && !stream_.empty() && choice.bits > worth_a_try * bits()) return;
+    const bool both = !whole && (field_.elements <= few_values || choice.usual_bits < of_runs);
+    if (usual || both) keep(lorenzo, differenced(values_, field_, bound_, {}));
+    if (!usual) keep(differences, differenced(values_, field_, bound_, choice.coding));
+  }
+
+  std::span<const T> values_;
+  std::span<const std::int64_t> shape_;
+  FieldShape field_;
+  double bound_;
+  bool mean_;
+  std::vector<std::byte> stream_;
+};
 
 struct Header {
   LossyInfo info;
@@ -253,27 +286,14 @@ std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const s
     return other.size() < one.size() ? other : one;
   }
   const double bound = absolute_bound(values, shape, wanted, predictor);
-  const FieldShape field(shape);
   const bool mean = wanted.mean || wanted.kind == LossyBound::Kind::psnr;
-  std::vector<std::byte> out;
-  auto keep_shorter = [&](const Payload& made) {
-    auto stream = header<T>(shape, bound, made.method, made.payload.size());
-    const auto rest = pack(made.payload, stream);
-    stream.insert(stream.end(), rest.begin(), rest.end());
-    if (out.empty() || stream.size() < out.size()) out = std::move(stream);
-  };
-  auto attempt = [&](Method method) {
-    for (const auto& made : coded(values, field, bound, method, mean)) keep_shorter(made);
-    if (method != interpolation || mean || anchors_pay_from * out.size() > values.size_bytes()) return;
-    for (std::uint8_t choice = LevelBounds::with_anchors; choice < LevelBounds::choices; ++choice)
-      keep_shorter({graded, interpolated(values, field, bound, {choice})});
-  };
+  Shortest<T> shortest(values, shape, bound, mean);
   const Method method = bound == 0.0 || values.empty() ? exact : method_of(predictor);
-  attempt(method);
-  if (method == interpolation && predictor == LossyPredictor::automatic) attempt(lorenzo);
+  shortest.attempt(method);
+  if (method == interpolation && predictor == LossyPredictor::automatic) shortest.attempt(lorenzo);
   const auto whole_header = header<T>(shape, bound, method, 0).size();
-  if (method != exact && out.size() > values.size_bytes() + whole_header) attempt(exact);
-  return out;
+  if (method != exact && shortest.size() > values.size_bytes() + whole_header) shortest.attempt(exact);
+  return shortest.take();
 }
 
 LossyInfo lossy_info(std::span<const std::byte> bytes) try {

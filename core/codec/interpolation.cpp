@@ -116,51 +116,89 @@ void traverse(T* field, const FieldShape& shape, const InterpolationPlan& plan, 
   }
 }
 
-/// Errors at one point of linear (d) and cubic (4 + d) interpolation along each dimension.
-using Errors = std::array<double, 2 * dims>;
+/// Errors of linear (d) and cubic (4 + d) interpolation along each dimension at the same points, empty for dimensions
+/// along which these do not lie between others.
+using Errors = std::array<std::vector<double>, 2 * dims>;
 
-/// Second moments of errors over a sample, each counted by its weight.
+/// Means of products of errors, each point counted by its weight; of the lower triangle, of errors that are there.
 struct Moments {
-  double sum[2 * dims][2 * dims] = {};
-  double samples = 0.0;
+  double mean[2 * dims][2 * dims] = {};
 };
 
-template <class Weight>
-Moments moments_of(const std::vector<Errors>& sample, Weight&& weight) {
+/// Sum over k < n of term(k), in lanes that a processor adds at once.
+template <class Term>
+double sum_of(std::size_t n, Term&& term) {
+  constexpr std::size_t lanes = 8;
+  double lane[lanes] = {};
+  std::size_t k = 0;
+  for (; k + lanes <= n; k += lanes)
+    for (std::size_t j = 0; j < lanes; ++j) lane[j] += term(k + j);
+  for (; k < n; ++k) lane[0] += term(k);
+  double sum = 0.0;
+  for (double x : lane) sum += x;
+  return sum;
+}
+
+/// `weight`: of each point; empty: one.
+Moments moments_of(const Errors& errors, const std::vector<int>& chosen, const std::vector<double>& weight) {
   Moments m;
-  for (const auto& error : sample) {
-    const double w = weight(error);
-    m.samples += w;
-    for (int a = 0; a < 2 * dims; ++a)
-      for (int b = 0; b <= a; ++b) m.sum[a][b] += w * error[a] * error[b];
-  }
+  const std::size_t n = errors[chosen[0]].size();
+  const double* w = weight.data();
+  const double all = weight.empty() ? static_cast<double>(n) : sum_of(n, [&](std::size_t k) { return w[k]; });
+  for (int i : chosen)
+    for (int j : chosen) {
+      if (j > i) continue;
+      const double *a = errors[i].data(), *b = errors[j].data();
+      m.mean[i][j] = (weight.empty() ? sum_of(n, [&](std::size_t k) { return a[k] * b[k]; })
+                                     : sum_of(n, [&](std::size_t k) { return w[k] * a[k] * b[k]; })) /
+                     all;
+    }
   return m;
 }
 
+/// Leaves out points at which an error is no number or huge.
+void keep_usable(Errors& errors, std::size_t n) {
+  constexpr double huge = 1e150;
+  std::vector<char> usable(n, 1);
+  for (const auto& error : errors)
+    for (std::size_t k = 0; k < error.size(); ++k) usable[k] &= std::abs(error[k]) < huge;
+  if (std::find(usable.begin(), usable.end(), 0) == usable.end()) return;
+  for (auto& error : errors) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < error.size(); ++k)
+      if (usable[k]) error[kept++] = error[k];
+    error.resize(kept);
+  }
+}
+
 template <class T>
-std::vector<Errors> sample_errors(const T* field, const FieldShape& shape, std::int64_t s, unsigned set) {
-  std::vector<Errors> sample;
+Errors sample_errors(const T* field, const FieldShape& shape, std::int64_t s, unsigned set) {
+  Errors errors;
   std::int64_t rows = 0, row = 0, points = 0;
   for_each_row(shape, s, set, [&](std::int64_t, const auto&, std::int64_t n) { ++rows, points += n; });
   const std::int64_t every = std::max<std::int64_t>(1, points / 4096), across = every > 4 ? 2 : 1;
-  for_each_row(shape, s, set, [&](std::int64_t at, auto index, std::int64_t n) {
+  std::vector<T> prediction(shape.extent[dims - 1]);
+  std::size_t taken = 0;
+  for_each_row(shape, s, set, [&](std::int64_t at, const auto& index, std::int64_t n) {
     if (row++ % ((every + across - 1) / across) != 0) return;
-    for (std::int64_t k = row % across; k < n; k += across) {
-      Errors error{};
-      bool usable = true;
-      const T* x = field + at + 2 * s * k;
-      index[dims - 1] = (set >> (dims - 1) & 1 ? s : 0) + 2 * s * k;
-      for (int d = 0; d < dims; ++d)
-        if (set >> d & 1)
-          for (int cubic = 0; cubic < 2; ++cubic) {
-            const auto w = stencil_at(index[d], s, shape.extent[d], cubic, T(1));
-            error[4 * cubic + d] = static_cast<double>(apply(w, x, s * shape.stride[d])) - static_cast<double>(*x);
-            usable = usable && std::abs(error[4 * cubic + d]) < 1e150;
-          }
-      if (usable) sample.push_back(error);
+    const T* x = field + at;
+    for (std::int64_t k = row % across; k < n; k += across) ++taken;
+    for (int e = 0; e < 2 * dims; ++e) {
+      const int d = e % dims;
+      if (!(set >> d & 1)) continue;
+      InterpolationPlan::Between alone;
+      alone.cubic = static_cast<std::uint8_t>(e < dims ? 0u : 1u << d);
+      alone.weight[d] = 1.0f;
+      if (s == 1)
+        predict_row<T, 2>(x, index, n, shape, s, 1u << d, alone, prediction.data());
+      else
+        predict_row<T, 0>(x, index, n, shape, s, 1u << d, alone, prediction.data());
+      for (std::int64_t k = row % across; k < n; k += across)
+        errors[e].push_back(static_cast<double>(prediction[k]) - static_cast<double>(x[2 * s * k]));
     }
   });
-  return sample;
+  keep_usable(errors, taken);
+  return errors;
 }
 
 float of_steps(int steps) { return static_cast<float>(steps) / static_cast<float>(weight_steps); }
@@ -184,10 +222,9 @@ void least_error_weights(const Moments& m, const std::vector<int>& chosen, doubl
   const int n = static_cast<int>(chosen.size());
   double c[dims][dims + 1];
   double scale = 0;
-  for (int a = 0; a < n; ++a) scale += m.sum[chosen[a]][chosen[a]] / m.samples + noise;
+  for (int a = 0; a < n; ++a) scale += m.mean[chosen[a]][chosen[a]] + noise;
   for (int a = 0; a < n; ++a) {
-    for (int b = 0; b < n; ++b)
-      c[a][b] = m.sum[std::max(chosen[a], chosen[b])][std::min(chosen[a], chosen[b])] / m.samples;
+    for (int b = 0; b < n; ++b) c[a][b] = m.mean[std::max(chosen[a], chosen[b])][std::min(chosen[a], chosen[b])];
     c[a][a] += noise + 1e-3 * scale + 1e-300;
     c[a][n] = 1.0;
   }
@@ -207,18 +244,35 @@ void least_error_weights(const Moments& m, const std::vector<int>& chosen, doubl
 
 /// A code costs the logarithm of its error, not its square: points far off, such as those at a front, count less in
 /// each further round (iterated least squares for the mean of log(error^2 + 4 bound^2)).
-void tune_weights(const std::vector<Errors>& sample, const Moments& all, const std::vector<int>& chosen, double noise,
-                  InterpolationPlan::Between& how) {
-  least_error_weights(all, chosen, 0.6 * noise, how);
+void tune_weights(const Errors& errors, const std::vector<int>& chosen, double noise, InterpolationPlan::Between& how) {
+  least_error_weights(moments_of(errors, chosen, {}), chosen, 0.6 * noise, how);
   constexpr int rounds = 3;
+  std::vector<double> error, weight;
   for (int round = 0; round < rounds && chosen.size() > 1; ++round) {
-    const auto weighted = moments_of(sample, [&](const Errors& error) {
-      double e = 0.0;
-      for (int d : chosen) e += static_cast<double>(how.weight[d % dims]) * error[d];
-      return 1.0 / (e * e + 12.0 * noise + 1e-300);
-    });
-    least_error_weights(weighted, chosen, 0.6 * noise, how);
+    error.assign(errors[chosen[0]].size(), 0.0);
+    for (int d : chosen)
+      for (std::size_t k = 0; k < error.size(); ++k)
+        error[k] += static_cast<double>(how.weight[d % dims]) * errors[d][k];
+    weight.resize(error.size());
+    for (std::size_t k = 0; k < error.size(); ++k) weight[k] = 1.0 / (error[k] * error[k] + 12.0 * noise + 1e-300);
+    least_error_weights(moments_of(errors, chosen, weight), chosen, 0.6 * noise, how);
   }
+}
+
+/// Of each dimension of `set`, whether cubic interpolation along it has the smaller error (4 + d), else linear (d).
+std::vector<int> linear_or_cubic(const Errors& errors, unsigned set, double noise, bool known) {
+  std::vector<int> chosen;
+  const auto square = [&](int e) {
+    return sum_of(errors[e].size(), [&](std::size_t k) { return errors[e][k] * errors[e][k]; }) /
+           static_cast<double>(errors[e].size());
+  };
+  for (int d = 0; d < dims; ++d) {
+    if (!(set >> d & 1)) continue;
+    // Rounding errors of two values enter a linear interpolation by 1/2, those of four a cubic one by 0.64.
+    const bool cubic = !known || square(4 + d) + 0.64 * noise < square(d) + 0.5 * noise;
+    chosen.push_back(cubic ? 4 + d : d);
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -252,22 +306,17 @@ InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, do
     for (unsigned set = 1; set < 16; ++set) {
       if (!used(levels_[l], set)) continue;
       auto& how = levels_[l].between[set];
-      const auto sample = sample_errors(field, shape, levels_[l].spacing, set);
-      const Moments m = moments_of(sample, [](const Errors&) { return 1.0; });
+      constexpr std::size_t few = 16;  // from fewer points nothing is learned
+      const auto errors = sample_errors(field, shape, levels_[l].spacing, set);
       const double noise = std::pow(level_bound(l, bound), 2) / 3.0;  // of one reconstructed value
-      std::vector<int> chosen;
-      for (int d = 0; d < dims; ++d) {
-        if (!(set >> d & 1)) continue;
-        // Rounding errors of two values enter a linear interpolation by 1/2, those of four a cubic one by 0.64.
-        const bool cubic =
-            m.samples < 16 || m.sum[4 + d][4 + d] / m.samples + 0.64 * noise < m.sum[d][d] / m.samples + 0.5 * noise;
-        if (cubic) how.cubic |= 1u << d;
-        chosen.push_back(cubic ? 4 + d : d);
-      }
-      if (m.samples < 16)
-        for (int d : chosen) how.weight[d % dims] = 1.0f / static_cast<float>(chosen.size());
+      const bool known = errors[std::countr_zero(set)].size() >= few;
+      const auto chosen = linear_or_cubic(errors, set, noise, known);
+      for (int e : chosen)
+        if (e >= dims) how.cubic |= static_cast<std::uint8_t>(1u << (e - dims));
+      if (known)
+        tune_weights(errors, chosen, noise, how);
       else
-        tune_weights(sample, m, chosen, noise, how);
+        for (int e : chosen) how.weight[e % dims] = 1.0f / static_cast<float>(chosen.size());
       round_weights(how, set);
     }
 }

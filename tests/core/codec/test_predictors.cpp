@@ -52,7 +52,7 @@ TEST_CASE("each form of a predictor is chosen where it is the shortest") {
   const auto differences = [&](const std::string& name, double share) {
     const auto field = named(name);
     const auto [low, high] = std::minmax_element(field.values.begin(), field.values.end());
-    return choose_differences(field.values.data(), FieldShape(field.shape), share * (*high - *low));
+    return choose_differences(field.values.data(), FieldShape(field.shape), share * (*high - *low)).coding;
   };
   CHECK(differences("noise_1d", 1e-3).order[3] == 0);
   CHECK(differences("walk_1d", 1e-3).order[3] == 1);
@@ -73,10 +73,10 @@ TEST_CASE("a value of zero stays zero in differences, where others have their la
   for (std::size_t k = 0; k < x.size(); ++k)
     x[k] = static_cast<float>(0.0749 + 1e-3 * synthetic::noise(k, 9));  // a constant between two steps of 0.01
   const std::int64_t shape[] = {64, 64};
-  const auto with_shift = choose_differences(x.data(), FieldShape(shape), 0.005);
+  const auto with_shift = choose_differences(x.data(), FieldShape(shape), 0.005).coding;
   CHECK(with_shift.shift != 0);
   x[77] = 0.0f;
-  CHECK(choose_differences(x.data(), FieldShape(shape), 0.005).shift == 0);
+  CHECK(choose_differences(x.data(), FieldShape(shape), 0.005).coding.shift == 0);
   std::vector<float> back(x.size());
   lossy_decode<float>(lossy_encode<float>(x, shape, {LossyBound::Kind::absolute, 0.005}, LossyPredictor::lorenzo),
                       back);
