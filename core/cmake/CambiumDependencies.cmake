@@ -163,6 +163,15 @@ if(NOT TARGET cambium_cf)
   endif()
 endif()
 
+# Optional, for the plugin kim: the KIM API of OpenKIM. Its CMake files enable Fortran, which nothing here needs.
+find_path(KIM_API_INCLUDE_DIR KIM_SimulatorHeaders.hpp PATH_SUFFIXES kim-api)
+find_library(KIM_API_LIBRARY kim-api)
+if(KIM_API_INCLUDE_DIR AND KIM_API_LIBRARY AND NOT TARGET cambium_kim_api)
+  add_library(cambium_kim_api INTERFACE IMPORTED GLOBAL)
+  target_include_directories(cambium_kim_api SYSTEM INTERFACE ${KIM_API_INCLUDE_DIR})
+  target_link_libraries(cambium_kim_api INTERFACE ${KIM_API_LIBRARY})
+endif()
+
 # BLAS and LAPACK: OpenBLAS where installed, else whatever the system offers (the program's banner then warns).
 if(NOT BLA_VENDOR)
   set(BLA_VENDOR OpenBLAS)

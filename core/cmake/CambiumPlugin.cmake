@@ -43,6 +43,18 @@ function(cambium_add_plugin name)
   endforeach()
 endfunction()
 
+# cambium_plugin_lacks(name TYPE what): instead of cambium_add_plugin where a library is missing: a deck that names TYPE
+# ("potential:kim") is told what the build lacks.
+function(cambium_plugin_lacks name type what)
+  message(STATUS "The plugin ${name} is not built: ${what} was not found")
+  string(REPLACE ":" ";" type ${type})
+  list(GET type 0 kind)
+  list(GET type 1 type)
+  set_property(GLOBAL APPEND_STRING PROPERTY CAMBIUM_LACKING_CALLS
+    "  registry.known_elsewhere(\"${kind}\", \"${type}\", \"${name}\", \"it needs ${what}\");\n"
+    "  registry.known_elsewhere(\"plugin\", \"${name}\", \"${name}\", \"it needs ${what}\");\n")
+endfunction()
+
 # cambium_choose_plugins(name ...): adds the folder of every plugin that CAMBIUM_PLUGINS names, of all where it is empty.
 # The others are named to a deck that asks for their types.
 macro(cambium_choose_plugins)
@@ -140,7 +152,8 @@ function(cambium_add_plugin_list)
   cambium_list_left_out()
   get_property(late GLOBAL PROPERTY CAMBIUM_LATE_LIBRARIES)
   get_property(late_calls GLOBAL PROPERTY CAMBIUM_LATE_CALLS)
-  string(APPEND calls "${late_calls}")
+  get_property(lacking_calls GLOBAL PROPERTY CAMBIUM_LACKING_CALLS)
+  string(APPEND calls "${late_calls}${lacking_calls}")
   if(CAMBIUM_TRAINING AND NOT CAMBIUM_HAS_TORCH)
     get_property(types GLOBAL PROPERTY CAMBIUM_TORCH_TYPES)
     foreach(entry torch:network:conv_net ${types})

@@ -22,7 +22,7 @@ class Cambium(CMakePackage):
     variant("torch", default=False, description="Networks written with Torch")
     variant("training", default=True, description="The training layer and the plugins that train")
     variant("plugins", default="all", multi=True, description="Plugins that are built",
-            values=("all", "md", "deepmd", "podlstm", "submatrix", "superres", "kinetic", "graph", "relate", "pretrain", "cosmo", "sequence", "mace", "torch_potential",
+            values=("all", "md", "deepmd", "podlstm", "submatrix", "superres", "kinetic", "graph", "relate", "pretrain", "cosmo", "sequence", "mace", "kim", "torch_potential",
                     "assimilate"))
 
     conflicts("+torch", when="~training", msg="Torch is for networks: +training")

@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace cambium::kim {
+
+/// Full name of an installed portable model. `wanted`: the name, or its code alone, with or without its version
+/// ("MO_123629422045_005", "MO_123629422045"). InputError: not installed (those of similar names are listed), several
+/// versions, a simulator model, which only another program runs, or a model driver.
+std::string installed_model(const std::string& wanted);
+
+/// Names of all portable models that the KIM API finds here, sorted.
+std::vector<std::string> installed_models();
+
+}  // namespace cambium::kim

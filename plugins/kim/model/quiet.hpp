@@ -1,0 +1,22 @@
+#pragma once
+#include <KIM_FunctionTypes.hpp>
+#include <KIM_LanguageName.hpp>
+#include <KIM_Log.hpp>
+#include <string>
+
+namespace cambium::kim {
+
+/// While it lives, whatever the KIM API creates writes its log nowhere: without it a file kim.log would appear in the
+/// current folder.
+class Quiet {
+ public:
+  Quiet() { KIM::Log::PushDefaultPrintFunction(KIM::LANGUAGE_NAME::cpp, reinterpret_cast<KIM::Function*>(&drop)); }
+  ~Quiet() { KIM::Log::PopDefaultPrintFunction(); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  static int drop(const std::string&) { return 0; }
+};
+
+}  // namespace cambium::kim

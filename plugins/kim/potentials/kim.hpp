@@ -1,0 +1,43 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/potential.hpp"
+#include "plugins/kim/model/kim_model.hpp"
+
+namespace cambium::kim {
+
+/// An interatomic model of OpenKIM, evaluated by the library that it brings.
+class Kim : public Potential, public Checked {
+ public:
+  struct Params {
+    std::string model;
+    static void describe(deck::Describe<Params>& d) {
+      d("model", &Params::model,
+        "installed portable model of OpenKIM: its name, or its code (MO_...) alone, with or without the version")
+          .example("SW_StillingerWeber_1985_Si__MO_405512056662_006");
+    }
+  };
+
+  Kim(const Params& params, Context& context);
+
+  void examine(Check&) override;
+  void bind(std::span<const Species> species) override;
+  double cutoff() const override { return model_->influence_distance(); }
+  bool writes_ghost_forces() const override { return true; }
+  /// InputError: energies or virials of atoms are asked for, and the model has none.
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  std::unique_ptr<KimModel> model_;
+  std::vector<int> code_;  ///< of the model, by type of the deck
+  NeighborList all_;       ///< rows of ghosts, too, for models that ask for them
+};
+
+}  // namespace cambium::kim
