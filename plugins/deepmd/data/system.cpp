@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/io/npy.hpp"
 #include "core/io/text_lines.hpp"
+#include "core/particles/right_handed.hpp"
 
 namespace cambium::deepmd {
 
@@ -209,6 +210,7 @@ void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
       double vectors[3][3];
       const std::vector<double> h = row(box, k);
       for (std::size_t a = 0; a < 9; ++a) vectors[a / 3][a % 3] = h[a];
+      make_right_handed(vectors);
       try {
         frame.box = Box::from_vectors(vectors, q);
         frame.axes = GivenAxes(q);

@@ -28,7 +28,7 @@ void ClassifyNodes::Params::describe(deck::Describe<Params>& d) {
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "data set graph whose nodes are evaluated");
-  d("baselines", &Params::rivals, "baselines: the most frequent class, label_propagation and mlp are evaluated, too")
+  d("baselines", &Params::baselines, "baselines: the most frequent class, label_propagation and mlp are evaluated, too")
       .formerly("rivals")
       .def(true);
   d("label_propagation", &Params::label_propagation, "label propagation baseline: classes propagate along edges");
@@ -39,7 +39,7 @@ void ClassifyNodes::check(Context& context) {
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("classes of nodes by {} model file{}{}", params_.models.size(),
                                params_.models.size() == 1 ? "" : "s",
-                               params_.rivals ? ", and by baselines that cost little" : ""));
+                               params_.baselines ? ", and by baselines that cost little" : ""));
 }
 
 void ClassifyNodes::examine(Check& check) {
@@ -308,14 +308,14 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   best_ = {};
   best_method_.clear();
   open_splits(context);
-  const bool rivals = params_.rivals || params_.models.empty();
-  if (splits_.front().graph->held && rivals)
+  const bool baselines = params_.baselines || params_.models.empty();
+  if (splits_.front().graph->held && baselines)
     throw InputError(
         "baselines want the whole graph on a rank, and divided: true leaves a part on each; give models and baselines: "
         "false, "
         "or remove divided");
   std::vector<Row> rows;
-  if (rivals) {
+  if (baselines) {
     rows.push_back(row_of_baseline("most frequent class", most_frequent, context));
     double alpha = 0.0;
     rows.push_back(row_of_baseline(

@@ -215,11 +215,14 @@ TEST_CASE("data that cannot be read name their file") {
   CHECK(message([&] { DataSystem::load(root); }) ==
         root + "/set.000/box.npy: does not exist; for isolated molecules put an empty file 'nopbc' into " + root);
   write_npy(root + "/set.000/box.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 9), }          \n",
-            {0, 4, 0, 4, 0, 0, 0, 0, 4});
+            {4, 0, 0, 0, 4, 0, 4, 4, 0});
   CHECK(message([&] { DataSystem::load(root); }) ==
         root +
-            "/set.000/box.npy: frame 0: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume "
-            "-64): give three independent vectors in right-handed order");
+            "/set.000/box.npy: frame 0: the cell vectors (4 0 0), (0 4 0), (4 4 0) are flat or left-handed (volume "
+            "0): give three independent vectors in right-handed order");
+  write_npy(root + "/set.000/box.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 9), }          \n",
+            {0, 4, 0, 5, 0, 0, 0, 0, 6});  // left-handed: the same lattice
+  CHECK(DataSystem::load(root).frame(0).box->volume() == Approx(120.0));
   write_text(root + "/nopbc", "");
   const DataSystem system = DataSystem::load(root);
   CHECK(!system.frame(0).box);
