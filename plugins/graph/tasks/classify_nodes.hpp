@@ -35,7 +35,7 @@ class ClassifyNodes : public Task, public Checked {
  private:
   struct Row {
     std::string method;
-    std::vector<double> test, validation;  ///< shares that are right, of each network
+    std::vector<double> test, validation;  ///< accuracy of each network
     std::vector<double> by_class;          ///< means over the classes of the test nodes of the shares of each
     std::vector<TwoClassScore> two_classes;
   };

@@ -24,9 +24,12 @@ void PredictLinks::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "data set links, whose held-out links are predicted");
   d("k", &Params::k, "items that every user is offered").at_least(1).at_most(10000).def(20);
-  d("low_pass", &Params::low_pass, "weight of the ideal low-pass filter in the baseline GF-CF").non_negative().def(0.3);
-  d("singular_vectors", &Params::singular_vectors,
-    "number of singular vectors of the low-pass filter in the baseline GF-CF")
+  d("gfcf_weight", &Params::low_pass, "weight of the ideal low-pass filter in the baseline GF-CF")
+      .formerly("low_pass")
+      .non_negative()
+      .def(0.3);
+  d("gfcf_rank", &Params::singular_vectors, "number of singular vectors of the low-pass filter in the baseline GF-CF")
+      .formerly("singular_vectors")
       .at_least(1)
       .at_most(10000)
       .def(256);

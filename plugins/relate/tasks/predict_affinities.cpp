@@ -49,9 +49,10 @@ void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "evaluation data set: pairs with split: test");
-  d("strong", &Params::strong,
-    "value above which a pair counts as a hit, for the area under the curve; the median of the pairs when absent");
-  d("show", &Params::show, "pairs of highest prediction in the summary").at_least(0).def(10);
+  d("hit_threshold", &Params::strong,
+    "value above which a pair counts as a hit, for the area under the curve; the median of the pairs when absent")
+      .formerly("strong");
+  d("top", &Params::show, "pairs of highest prediction in the summary").formerly("show").at_least(0).def(10);
 }
 
 void PredictAffinities::check(Context& context) {

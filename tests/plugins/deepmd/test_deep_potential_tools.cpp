@@ -204,10 +204,22 @@ TEST_CASE("data that cannot be read name their file") {
   Scratch scratch("dp_data");
   const std::string root = scratch.file("sys");
   CHECK(message([&] { DataSystem::load(root); }) == root + ": not a deepmd/npy system: there is no type.raw");
+  for (const char* name : {"/b", "/a"}) {
+    std::filesystem::create_directories(root + name);
+    write_text(root + name + "/type.raw", "0\n");
+  }
+  CHECK(message([&] { DataSystem::load(root); }) ==
+        root + ": not a deepmd/npy system: there is no type.raw; name the systems in it: [" + root + "/a, " + root +
+            "/b]");
+  std::filesystem::remove_all(root);
   std::filesystem::create_directories(root);
   write_text(root + "/type.raw", "0\n1\n");
   write_text(root + "/type_map.raw", "O\nCu\n");
   CHECK(message([&] { DataSystem::load(root); }) == root + ": not a deepmd/npy system: there is no folder set.*");
+  write_text(root + "/coord.raw", "0 0 0 0 0 1\n");
+  CHECK(message([&] { DataSystem::load(root); }) ==
+        root + ": a deepmd/raw system, expected deepmd/npy; dpdata converts it: dpdata.LabeledSystem(\"" + root +
+            "\", fmt=\"deepmd/raw\").to(\"deepmd/npy\", \"" + root + "\")");
   std::filesystem::create_directories(root + "/set.000");
   CHECK(message([&] { DataSystem::load(root); }) == root + "/set.000/coord.npy: does not exist");
   const std::string good = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 6), }          \n";

@@ -402,6 +402,7 @@ TEST_CASE("chunks that were never written are warned of") {
       const std::int64_t start[] = {0, 0};
       x.write_block(start, io::tensor_of(values.data(), {6000, 4}));
       x.resize(rows);
+      file.write("label", std::vector<std::int32_t>(static_cast<std::size_t>(rows), 0));
       file.close();
     }
     world.comm.barrier();

@@ -108,8 +108,8 @@ TEST_CASE("splits as lists of nodes, weights by another name, arrays that are no
     REQUIRE(log.warnings().size() == 1);
     CHECK(log.warnings()[0].text ==
           path +
-              ": 1 of 3 classes has no node; networks have an output for each: classes count from 0, those of the "
-              "file from 1 or above");
+              ": 1 of 3 classes has no node: classes count from 0, those of the file from 1 or above; networks have an "
+              "output for each");
   }
 }
 
