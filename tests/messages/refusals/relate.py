@@ -216,7 +216,7 @@ says("'turned.csv': column compound numbers other things than the file that affi
      "all pairs into one file, with a column fold (folds: {by: given})", P + "dataset={type: pairs, file: turned.csv, kmer_length: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 
-says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, pieces "
+says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, fragment_rows "
      "and kmer_length of the training", P + "dataset={type: pairs, file: ordered.csv, kmer_length: 1, radius: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 PLAIN = f"{{type: clicks, file: {learned}, logarithm: false}}"
