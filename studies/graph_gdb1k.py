@@ -2,7 +2,7 @@
 """Energies of 960 molecules of GDB-13, five folds: graph_gdb1k.py PROGRAM molecules.h5 [--folds 0,1,2,3,4] [--keep FOLDER].
 
 Runs inputs/graph/molecules.yaml at full size with each fold left out in turn and prints one JSON object: mean absolute errors (kcal/mol) of
-both networks, of their mean and of the rivals on the fold that none of them saw, for each fold and on the mean. Folds whose tables already
+both networks, of their mean and of the baselines on the fold that none of them saw, for each fold and on the mean. Folds whose tables already
 lie in FOLDER are not computed again. A quarter of an hour on one core."""
 
 import argparse

@@ -36,16 +36,16 @@ stages:
   - classify_nodes:
       models: ["{{run}}/train/model_*/model.h5"]
       dataset: {{type: graph, file: {file}, nodes: test}}
-      baselines: {rivals}
+      baselines: {baselines}
 """
 
 
-def scores(program, file, network, keys, models, rivals):
+def scores(program, file, network, keys, models, baselines):
     with tempfile.TemporaryDirectory() as scratch:
         deck = os.path.join(scratch, "deck.yaml")
         folder = os.path.join(scratch, "run")
         with open(deck, "w") as out:
-            out.write(DECK.format(folder=folder, network=network, keys=keys, file=file, models=models, rivals="true" if rivals else "false"))
+            out.write(DECK.format(folder=folder, network=network, keys=keys, file=file, models=models, baselines="true" if baselines else "false"))
         subprocess.run([program, "run", deck], check=True, stdout=subprocess.DEVNULL)
         with open(os.path.join(folder, "classify_nodes", "scores.csv")) as table:
             return {row["method"]: {key: round(float(row[key]), 4) for key in ("test", "deviation", "validation")} | {"networks": int(row["networks"])}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Affinities of inhibitors and kinases beside simple rivals: on the published test fold, and for targets and compounds never seen.
+"""Affinities of inhibitors and kinases beside simple baselines: on the published test fold, and for targets and compounds never seen.
 
     relate_affinity.py CAMBIUM DAVIS.h5 KIBA.h5 --json FILE [--cases davis-given ...] [--folder FOLDER]
 
 Each case is inputs/relate/davis.yaml on that file: trained on all folds but the test's and one to stop by, three networks (`--models`), judged
-each alone, as their mean, and that mean together with the rival that errs least on the fold to stop by. `given` takes the folds of the file (5 is the test); `targets` and `compounds` keep a sixth of them, drawn once.
+each alone, as their mean, and that mean together with the baseline that errs least on the fold to stop by. `given` takes the folds of the file (5 is the test); `targets` and `compounds` keep a sixth of them, drawn once.
 Rows that are there already are kept. KIBA has four times the pairs of Davis and takes a third of the epochs (`epochs` in the file)."""
 
 import argparse
@@ -54,7 +54,7 @@ def main():
             command = [given.program, "run", DECK, *words(name, file, FOLDS[folds], given.models, run)]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             measured.write(given, {"what": "concordance, mean squared error and area under the curve of the pairs held for tests: networks of inputs/relate/davis.yaml, "
-                                           "their mean, and rivals that cost little; given: the published test fold, targets and compounds: those never seen",
+                                           "their mean, and baselines that cost little; given: the published test fold, targets and compounds: those never seen",
                                    "cases": {case: {"epochs": EPOCHS[name], "networks": given.models, "methods": scores(run)}}}, rows="cases")
             print(case, scores(run), flush=True)
 

@@ -281,7 +281,9 @@ bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
     const bool overridden =
         node.path().empty() && entry.mark.line == 0;  // on the command line the way to a key is easily left out
     const std::string elsewhere = overridden ? path_of(node, entry.key) : "";
-    const std::string hint = elsewhere.empty() ? suggestion(entry.key, known) : "; did you mean '" + elsewhere + "'?";
+    std::string hint = elsewhere.empty() ? suggestion(entry.key, known) : "; did you mean '" + elsewhere + "'?";
+    if (!entry.key.empty() && entry.key.find_first_not_of("0123456789") == std::string::npos && entry.value.is_null())
+      hint = "; after a decimal comma? Numbers have a point, as in 5.26";
     reader.problems.add(entry.mark, child_path(node.path(), entry.key), "unknown key" + hint);
     good = false;
   }

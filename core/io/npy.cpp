@@ -124,6 +124,10 @@ void read_typed(std::istream& in, NpyArray& array, const std::string& type, cons
                            : kind == "f16" || kind == "f12" ? " (long double)"
                            : type.starts_with("[")          ? " (records)"
                                                             : "";
+  if (kind.starts_with("U") || kind.starts_with("S") || kind.starts_with("O"))
+    complain(path, fmt::format("the type {} is {}, expected numbers; number them: "
+                               "numpy.unique(array, return_inverse=True)[1]",
+                               type, kind.starts_with("O") ? "Python objects" : "text"));
   complain(path, fmt::format("numbers of type {}{} are not read; expected floating-point numbers of 4 or 8 bytes, or "
                              "integers: save it with numpy.save('{}', array.astype('f8'))",
                              type, what, std::filesystem::path(path).filename().string()));

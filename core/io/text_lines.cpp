@@ -23,6 +23,22 @@ std::string_view without_plus(std::string_view word) {
   return plus ? word.substr(1) : word;
 }
 
+/// What the first bytes of a file say it is, and how it becomes text; null for text.
+struct OtherKind {
+  std::string_view start;
+  const char *name, *remedy;
+};
+constexpr OtherKind other_kinds[] = {
+    {"\x1F\x8B", "compressed by gzip", "unpack it (gunzip -k)"},
+    {"BZh", "compressed by bzip2", "unpack it (bunzip2 -k)"},
+    {"\xFD\x37zXZ", "compressed by xz", "unpack it (unxz -k)"},
+    {"\x28\xB5\x2F\xFD", "compressed by zstd", "unpack it (unzstd)"},
+    {"PK\x03\x04", "a zip archive, as .npz and .xlsx are", "unpack it, or save its table as text"},
+    {"\x89HDF\r\n", "an HDF5 file", "name a text file, or read it as HDF5"},
+    {"CDF\x01", "a NetCDF file", "name a text file"},
+    {"CDF\x02", "a NetCDF file", "name a text file"},
+    {"\x93NUMPY", "an array of NumPy", "save it as text (numpy.savetxt)"}};
+
 }  // namespace
 
 void split(std::string_view line, std::vector<std::string_view>& words) {
@@ -67,6 +83,14 @@ void TextLines::pass_byte_order_mark() {
   if (start.starts_with("\xEF\xBB\xBF")) at_ = 3;
   if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF"))
     throw InputError(fmt::format("{}: the text is in UTF-16; save it as UTF-8 or ASCII", path_));
+  for (const auto& other : other_kinds)
+    if (start.starts_with(other.start))
+      throw InputError(fmt::format("{}: the file is {}, expected text; {}", path_, other.name, other.remedy));
+  if (start.find('\0') != std::string_view::npos)
+    throw InputError(fmt::format("{}: the file holds bytes of value 0, expected text; save it as text", path_));
+  if (start.find('\n') == std::string_view::npos && start.find('\r') < start.size() - 1)
+    throw InputError(
+        fmt::format("{}: its lines end in CR alone, expected LF or CR LF; convert it: tr '\\r' '\\n'", path_));
 }
 
 /// Reads on behind the bytes that are still to be read; false where the file has no more.

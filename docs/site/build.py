@@ -135,7 +135,7 @@ theme:
   highlightjs: false
   nav_style: light
 extra_css: [css/cambium.css]
-extra_javascript: [js/rank.js, js/search.js]
+extra_javascript: [js/rank.js, js/search.js, js/tables.js]
 plugins: []
 copyright: {self.version}
 markdown_extensions: [fenced_code, tables, attr_list, sane_lists, toc]

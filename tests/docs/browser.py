@@ -89,6 +89,10 @@ def check_widths(driver, root, pictures):
             assert wide <= width, f"{page} is {wide} pixels wide in a window of {width}"
             small = driver.execute_script("return parseFloat(getComputedStyle(document.querySelector('[role=main] p')).fontSize)")
             assert small >= 14, f"{page}: text of {small} pixels"
+            keys = driver.execute_script("return [...document.querySelectorAll('table.keys')].map(t => [t.scrollWidth, t.clientWidth])")
+            assert bool(keys) == page.startswith("reference/deck/"), f"{page} has {len(keys)} tables of keys"
+            if width < 768:  # a phone: the meaning of a key stands below it
+                assert all(inside <= seen for inside, seen in keys), f"{page}: tables of keys are cut at {width} pixels: {keys}"
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

@@ -96,7 +96,7 @@ def test_the_manual_page_names_every_command():
     done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", str(page)], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
     text = " ".join(re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2010", "-").split())
-    holds(text, "EXIT STATUS", "CAMBIUM_PLUGIN_PATH", "--overwrite", *(f"cambium {name}" for name in commands()))
+    holds(text, "EXIT STATUS", "EXAMPLES", "SEE ALSO", "CAMBIUM_PLUGIN_PATH", "--overwrite", *(f"cambium {name}" for name in commands()))
 
 
 def test_pkg_config_builds_a_program_in_c():

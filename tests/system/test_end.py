@@ -30,7 +30,7 @@ stages:
 OUTPUTS = {
     "md": ["{type: extxyz, every: 5}", "{type: h5md, every: 5}", "{type: vtkhdf, every: 5}"],
     "vlasov_poisson": ["{type: moments, every: 5}", "{type: distribution, every: 5}", "{type: vtkhdf, every: 5}"],
-    "vlasov_maxwell": ["{type: moments, every: 5}"],
+    "vlasov_maxwell": ["{type: moments, interval: 1000}"],
     "boltzmann_bgk": ["{type: moments, every: 5}"],
     "moment_fluid": [],
     "rayleigh_benard": ["{type: fields, interval: 1000}", "{type: vtkhdf, every: 5}"],

@@ -169,10 +169,15 @@ class OtherUnits(unittest.TestCase):
         self.assertIn("timestep is 1000 fs, longer than atoms take to swing; a number without a unit is in ps, so write '1 fs' where that is meant", out)
         self.assertIn("no atom has another one within the cut-off of 0.8 Å and the skin: nothing acts on them; check the lengths of potential and "
                       "structure, which are in Å where no unit is given", out)
+        code, out, error = program.run("run", deck, *keys, "stages[0].simulate.timestep=2 fs", "stages[0].simulate.structure.lattice.a=0.526",
+                                       "stages[0].simulate.structure.lattice.cells=[12, 12, 12]", "stages[0].simulate.potential.cutoff=0.8", "--overwrite")
+        self.assertRegex(out, r"atoms \d+ \(Ar\) and \d+ \(Ar\) are 0.372 Å apart, less than any bond; check the lengths of the structure, which are in Å "
+                              r"where no unit is given \(a lattice constant of 0.5 nm is 5\), or minimise it first")
         code, out, error = program.run("run", deck, *keys, "stages[0].simulate.timestep=2 fs", "--overwrite")
         self.assertEqual(code, 0, out + error)
         self.assertNotIn("timestep is", out)
         self.assertNotIn("no atom has", out)
+        self.assertNotIn("less than any bond", out)
 
 
 if __name__ == "__main__":

@@ -136,8 +136,8 @@ TRAINED = {
 """),
     "pairs": (["relate"], """  - train:
       network: {type: affinity, embedding_dim: 4, layers: [4]}
-      dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}}
-      validation: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}, split: validation}
+      dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, test_fold: 5, validation_fold: 4}}
+      validation: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, test_fold: 5, validation_fold: 4}, split: validation}
       batch: 8
       epochs: 2
       optimizer: {type: adamw}
@@ -147,7 +147,7 @@ TRAINED = {
       log_every: 1
   - predict_affinities:
       models: ["{run}/train/model.h5"]
-      dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, fold: 5, validation_fold: 4}, split: test}
+      dataset: {type: pairs, synthetic: {compounds: 4, targets: 4}, folds: {by: pairs, test_fold: 5, validation_fold: 4}, split: test}
 """),
     "choices": (["relate"], """  - train:
       network: {type: factorization_machine, embedding_dim: 4}

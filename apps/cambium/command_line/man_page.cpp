@@ -69,6 +69,15 @@ std::string man_page(const CommandTree& tree) {
   out +=
       ".SH FILES\n.TP\n.I share/cambium/inputs\ndecks, found by their name: cambium run md/copper_melting\n"
       ".TP\n.I share/cambium/machines\nmachines for cambium plan, found by their name\n";
+  out += ".SH EXAMPLES\n";
+  for (const auto& [words, meaning] :
+       {std::pair{"cambium check deck.yaml", "all problems of a deck; nothing is run"},
+        {"mpirun \\-np 4 cambium run md/copper_melting stages[0].simulate.steps=1000", "a shipped deck on 4 ranks"},
+        {"cambium restart runs/copper_melting", "go on from the newest checkpoint"},
+        {"cambium doc potential lennard_jones", "the keys of a type"},
+        {"cambium report runs/copper_melting", "a page with pictures and timing"}})
+    out += fmt::format(".TP\n.B {}\n{}\n", words, meaning);
+  out += ".SH \"SEE ALSO\"\n.BR mpirun (1), .BR h5ls (1)\n";
   return out;
 }
 

@@ -1,7 +1,10 @@
 // Variables of NetCDF-3 files, through libnetcdf where the build found it.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/base/error.hpp"
+#include "core/io/cf/classic_ends.hpp"
 #include "core/io/cf/variable.hpp"
 
 #ifdef CAMBIUM_HAVE_NETCDF
@@ -44,12 +47,25 @@ std::optional<Stored> stored_as_netcdf(nc_type type) {
 struct Open {
   std::string path;
   int id = -1;
-  explicit Open(const std::string& name) : path(name) { require(nc_open(path.c_str(), NC_NOWRITE, &id), "be opened"); }
+  std::vector<std::int64_t> ends;
+  explicit Open(const std::string& name) : path(name) {
+    require(nc_open(path.c_str(), NC_NOWRITE, &id), "be opened");
+    ends = classic_ends(path);
+  }
   ~Open() { nc_close(id); }
   Open(const Open&) = delete;
   Open& operator=(const Open&) = delete;
   void require(int status, const std::string& what) const {
     if (status != NC_NOERR) throw InputError(fmt::format("'{}' cannot {}: {}", path, what, nc_strerror(status)));
+  }
+  /// The library gives zeros for what lies behind the end of a file.
+  void require_whole(int variable, const std::string& name) const {
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+    if (variable >= std::ssize(ends) || ends[static_cast<std::size_t>(variable)] <= bytes) return;
+    throw InputError(
+        fmt::format("'{}' is truncated: '{}' ends at byte {}, the file at {}; copy it again from its source, or "
+                    "leave out the records that are missing (ncks -d)",
+                    path, name, ends[static_cast<std::size_t>(variable)], bytes));
   }
 };
 
@@ -109,6 +125,7 @@ class ClassicVariable : public Variable {
   }
 
   void read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, void* out) const override {
+    file_->require_whole(id_, path_);
     const std::vector<std::size_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
     require(nc_get_vara(file_->id, id_, from.data(), extent.data(), out));
   }

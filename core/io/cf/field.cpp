@@ -10,11 +10,22 @@
 
 namespace cambium::io::cf {
 
+namespace {
+
+/// Names that may be meant: of the array in a group, or one spelt like it.
+std::string meant(const Container& file, const std::string& array) {
+  for (const auto& group : file.groups())
+    for (const auto& path : file.variables(group))
+      if (path == group + "/" + array) return fmt::format("; did you mean '{}'?", path);
+  return suggestion(array, file.variables(""));
+}
+
+}  // namespace
+
 Field::Field(const std::string& path, const FieldNames& names) : names_(names), container_(open_container(path)) {
   variable_ = container_->variable(names.array);
   if (!variable_)
-    throw InputError(
-        fmt::format("'{}' has no array '{}'{}", path, names.array, suggestion(names.array, container_->variables(""))));
+    throw InputError(fmt::format("'{}' has no array '{}'{}", path, names.array, meant(*container_, names.array)));
   decoding_.emplace(*variable_, path, names.decoding);
   file_shape_ = variable_->shape();
   dimensions_ = variable_->dimensions();

@@ -252,6 +252,12 @@ class Hdf5Container : public Container {
     return out;
   }
 
+  std::vector<std::string> groups() const override {
+    std::vector<std::string> out;
+    add_groups("", out);
+    return out;
+  }
+
   std::unique_ptr<Variable> variable(const std::string& path) const override {
     const auto slash = path.rfind('/');
     const std::string hidden = slash == std::string::npos
@@ -266,6 +272,17 @@ class Hdf5Container : public Container {
   }
 
  private:
+  /// Down to a depth that no file of fields exceeds: links may lead in circles.
+  void add_groups(const std::string& group, std::vector<std::string>& out, int deeper = 4) const {
+    const io::Group from = group.empty() ? io::Group(file_->file) : file_->file.group(group);
+    for (const auto& name : from.list()) {
+      const std::string place = group.empty() ? name : group + "/" + name;
+      if (!file_->file.is_group(place)) continue;
+      out.push_back(place);
+      if (deeper > 0) add_groups(place, out, deeper - 1);
+    }
+  }
+
   bool is_array(const std::string& place) const {
     try {
       return !is_bare_dimension(file_->file.dataset(place));

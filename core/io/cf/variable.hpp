@@ -49,6 +49,8 @@ class Container {
   virtual const std::string& path() const = 0;
   /// Paths of the arrays of one group ("" for the top).
   virtual std::vector<std::string> variables(const std::string& group) const = 0;
+  /// Paths of all groups, each behind the one that holds it; NetCDF-3 has none.
+  virtual std::vector<std::string> groups() const { return {}; }
   /// Null where there is no such array.
   virtual std::unique_ptr<Variable> variable(const std::string& path) const = 0;
 };

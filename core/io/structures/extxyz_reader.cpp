@@ -13,6 +13,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/particles/atom_ids.hpp"
 #include "core/particles/elements.hpp"
+#include "core/particles/right_handed.hpp"
 
 namespace cambium::io {
 namespace {
@@ -66,6 +67,8 @@ class FrameToStructure {
       fail("no Lattice=\"ax ay az bx by bz cx cy cz\" in the comment line: the periodic cell (Å) is needed");
     double rows[3][3], rotation[3][3];
     for (int k = 0; k < 9; ++k) rows[k / 3][k % 3] = (*frame_.lattice)[k];
+    turned_round_ = make_right_handed(rows);
+    if (turned_round_) s_.remarks.push_back("the cell is left-handed: its vectors are turned round");
     try {
       s_.box = Box::from_vectors(rows, rotation);
     } catch (const InputError& error) {
@@ -73,9 +76,11 @@ class FrameToStructure {
     }
     s_.axes = GivenAxes(rotation);
     const auto* origin = frame_.comment.find(file_, "Origin");
-    if (!origin) return;
-    const auto values = ExtxyzComment::numbers(file_, *origin);
+    if (!origin && !turned_round_) return;
+    std::vector<double> values(3, 0.0);
+    if (origin) values = ExtxyzComment::numbers(file_, *origin);
     if (values.size() != 3) fail(fmt::format("Origin holds {} numbers, not 3", values.size()));
+    for (int k = 0; turned_round_ && k < 9; ++k) values[k % 3] -= rows[k / 3][k % 3];  // the corner across
     const auto corner = s_.axes.inside(values.data());
     std::copy(corner.begin(), corner.end(), s_.box.origin);
   }
@@ -183,7 +188,8 @@ class FrameToStructure {
     } else {
       for (std::size_t i = 0; i < frame_.travel.size(); ++i) {
         const auto& t = frame_.travel[i];
-        s_.image.push_back({crossings(i, t[0]), crossings(i, t[1]), crossings(i, t[2])});
+        const double sign = turned_round_ ? -1.0 : 1.0;
+        s_.image.push_back({crossings(i, sign * t[0]), crossings(i, sign * t[1]), crossings(i, sign * t[2])});
       }
     }
   }
@@ -223,7 +229,8 @@ class FrameToStructure {
   ExtxyzFrame frame_;
   const std::string& unit_;
   Structure s_;
-  bool quip_ = false;  ///< masses, and so velocities, are in QUIP's units
+  bool turned_round_ = false;  ///< the vectors of the cell
+  bool quip_ = false;          ///< masses, and so velocities, are in QUIP's units
 };
 
 Structure structure_of_xyz(const std::string& path, std::int64_t frame, const std::string& velocity_unit,

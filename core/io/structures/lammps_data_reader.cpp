@@ -211,6 +211,12 @@ class DataFile {
   void read_title() {
     const bool chosen = !style_.empty();
     file_.next();
+    if (file_.line().starts_with("ITEM:"))
+      file_.fail(fmt::format(
+          "a dump of LAMMPS was found, expected a data file (write_data); ASE makes extended XYZ of a dump, given the "
+          "species of its types: ase.io.write(\"atoms.xyz\", ase.io.read(\"{}\", format=\"lammps-dump-text\", "
+          "specorder=[\"Cu\"]))",
+          file_.path()));
     const std::string title = lammps_style_of_title(file_.line());
     if (chosen && !title.empty() && title != style_)
       s_.warnings.push_back(

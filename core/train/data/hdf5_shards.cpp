@@ -10,6 +10,7 @@
 #include "core/base/text.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/h5_chunks.hpp"
 #include "core/train/data/marked_array.hpp"
 
 namespace cambium::train {
@@ -106,6 +107,17 @@ void look_at_matlab(const io::Dataset& array, std::vector<std::string>& remarks)
       array.path(), array.file(), fmt::join(shape, " x "), here));
 }
 
+/// Rows that were made ready and not filled, as by a run that was interrupted, are zeros to HDF5.
+void look_at_chunks(const io::Dataset& array, std::vector<std::string>& remarks) {
+  constexpr std::size_t most_remarks = 5;
+  const auto chunks = io::count_chunks(array);
+  if (chunks.unwritten == 0 || remarks.size() >= most_remarks) return;
+  remarks.push_back(
+      fmt::format("array '{}' in '{}': {} of {} chunks were never written, and HDF5 gives zeros (or the array's fill "
+                  "value) for them; where the file is not complete, take the samples that are (range: [0, N])",
+                  array.path(), array.file(), chunks.unwritten, chunks.all));
+}
+
 /// One array of a shard.
 void look_at_array(const io::File& file, const WantedField& wanted, Shards& out, Shards::Shard& shard) {
   const std::string key = deck::child_path("fields", shard.arrays.size());
@@ -123,6 +135,7 @@ void look_at_array(const io::File& file, const WantedField& wanted, Shards& out,
     field.dtype = marked->dtype(field.dtype);
   }
   if (out.shards.empty()) look_at_matlab(array, out.remarks);
+  look_at_chunks(array, out.remarks);
   const auto number = shard.arrays.size() - 1;
   if (out.shards.empty())
     out.fields.push_back(field);

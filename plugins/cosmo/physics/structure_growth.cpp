@@ -31,7 +31,7 @@ std::string problem_of_mesh(int particles, int mesh) {
 
 void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
   d("cosmology", &Params::cosmology, "a flat universe of matter and dark energy, and the spectrum of its density");
-  d("box", &Params::box, "edge of the periodic cube, Mpc/h").range(0.1, 1e5).example("256");
+  d("box_size", &Params::box, "edge of the periodic cube, Mpc/h").formerly("box").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "number of particles along an edge; an even number with small prime factors")
       .range(4, 512)
       .example("64");

@@ -52,7 +52,7 @@ void StructureBoxes::Params::describe(deck::Describe<Params>& d) {
   d("targets", &Params::targets, "names of the regression targets, in order; default: all parameters that vary")
       .def({});
   d("cosmology", &Params::cosmology, "parameters that are constant");
-  d("box", &Params::box, "edge of each periodic cube, Mpc/h").range(0.1, 1e5).example("256");
+  d("box_size", &Params::box, "edge of each periodic cube, Mpc/h").formerly("box").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "along an edge, and cells of the mesh").range(4, 512).def(32);
   d("initial_scale_factor", &Params::start, "scale factor at the start").formerly("start").range(1e-3, 1.0).def(0.1);
   d("final_scale_factor", &Params::end, "scale factor of the boxes").formerly("end").range(1e-3, 2.0).def(1.0);

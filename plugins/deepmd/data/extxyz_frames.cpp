@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/structures/extxyz_frames.hpp"
+#include "core/particles/right_handed.hpp"
 
 namespace cambium::deepmd {
 
@@ -79,6 +80,7 @@ class LabelledFrameOf {
     for (std::size_t k = 0; k < 3; ++k) out_.frame.open[k] = !read_.periodic[k];
     double vectors[3][3], q[3][3];
     for (std::size_t k = 0; k < 9; ++k) vectors[k / 3][k % 3] = rows[k / 3][k % 3];
+    make_right_handed(vectors);
     try {
       out_.frame.box = Box::from_vectors(vectors, q);
       out_.frame.axes = GivenAxes(q);

@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/io/npy.hpp"
 #include "core/io/text_lines.hpp"
+#include "core/particles/right_handed.hpp"
 
 namespace cambium::deepmd {
 
@@ -130,6 +131,20 @@ std::vector<double> turned_tensor(const std::vector<double>& w, const double q[3
   return out;
 }
 
+/// For a folder of systems, where DeePMD-kit takes all of them.
+std::string systems_below(const fs::path& root) {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(root, none))
+    if (fs::exists(entry.path() / "type.raw")) found.push_back(entry.path().string());
+  if (found.empty()) return "";
+  std::sort(found.begin(), found.end());
+  constexpr std::size_t most = 3;
+  const bool more = found.size() > most;
+  found.resize(std::min(found.size(), most));
+  return fmt::format("; name the systems in it: [{}{}]", fmt::join(found, ", "), more ? ", ..." : "");
+}
+
 }  // namespace
 
 DataSystem DataSystem::load(const std::string& folder) {
@@ -137,7 +152,7 @@ DataSystem DataSystem::load(const std::string& folder) {
   system.folder_ = folder;
   const fs::path root(folder);
   if (!fs::exists(root / "type.raw"))
-    throw InputError(fmt::format("{}: not a deepmd/npy system: there is no type.raw", folder));
+    throw InputError(fmt::format("{}: not a deepmd/npy system: there is no type.raw{}", folder, systems_below(root)));
   system.types_ = read_types(root / "type.raw");
   system.type_map_ = read_words(root / "type_map.raw");
   if (system.types_.empty()) throw InputError(fmt::format("{}/type.raw: holds no atom", folder));
@@ -145,6 +160,11 @@ DataSystem DataSystem::load(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(root))
     if (entry.is_directory() && entry.path().filename().string().rfind("set.", 0) == 0)
       sets.push_back(entry.path().string());
+  if (sets.empty() && fs::exists(root / "coord.raw"))
+    throw InputError(
+        fmt::format("{0}: a deepmd/raw system, expected deepmd/npy; dpdata converts it: dpdata.LabeledSystem(\"{0}\", "
+                    "fmt=\"deepmd/raw\").to(\"deepmd/npy\", \"{0}\")",
+                    folder));
   if (sets.empty()) throw InputError(fmt::format("{}: not a deepmd/npy system: there is no folder set.*", folder));
   std::sort(sets.begin(), sets.end());
   // Of mixed type are all sets or none; DeePMD-kit asks the first one.
@@ -209,6 +229,7 @@ void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
       double vectors[3][3];
       const std::vector<double> h = row(box, k);
       for (std::size_t a = 0; a < 9; ++a) vectors[a / 3][a % 3] = h[a];
+      make_right_handed(vectors);
       try {
         frame.box = Box::from_vectors(vectors, q);
         frame.axes = GivenAxes(q);

@@ -149,7 +149,7 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm, std::int6
     parts.source = path;
     parts.nodes = nodes_of(*file);
     parts.directed = directed_of(*file);
-    parts.weighted = file->exists("weights");
+    parts.weighted = file->exists(name_in(*file, weight_names));
     edges = edge_count(*file);
   });
   out->source = path;

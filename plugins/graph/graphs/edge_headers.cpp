@@ -8,6 +8,8 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/text_lines.hpp"
 
 namespace cambium::graph {
 
@@ -40,7 +42,37 @@ const ColumnNames target_names{"target",   "targetid", "dst",         "to",     
 const ColumnNames weight_names{"weight", "weights", "w", "value", "edgeweight", "sign"};
 const ColumnNames time_names{"time", "timestamp", "timestamps", "ts", "t", "date", "datetime", "year"};
 
+struct GraphFormat {
+  std::string_view start;  ///< of the first line, in small letters
+  const char *name, *reader;
+};
+constexpr GraphFormat graph_formats[] = {{"<gexf", "GEXF", "read_gexf"},
+                                         {"<graphml", "GraphML", "read_graphml"},
+                                         {"graph [", "GML", "read_gml"},
+                                         {"*vertices", "Pajek's format", "read_pajek"},
+                                         {"graph {", "DOT", "nx_pydot.read_dot"},
+                                         {"digraph", "DOT", "nx_pydot.read_dot"},
+                                         {"strict graph", "DOT", "nx_pydot.read_dot"},
+                                         {"{\"", "JSON", "node_link_graph"}};
+
 }  // namespace
+
+void require_no_graph_format(const std::string& path) {
+  io::TextLines lines(path);
+  constexpr int most_lines = 10;
+  for (int k = 0; k < most_lines && lines.next(); ++k) {
+    const auto first = lower(std::string(trim(lines.line())));
+    if (first.empty() || first.starts_with("<?xml") || first.starts_with("<!--") || first.starts_with("creator"))
+      continue;
+    for (const auto& format : graph_formats)
+      if (first.starts_with(format.start))
+        throw InputError(
+            fmt::format("{}: the file is written in {}, expected lines 'u v' or 'u v weight'; networkx makes them: {}, "
+                        "convert_node_labels_to_integers, write_edgelist",
+                        path, format.name, format.reader));
+    return;
+  }
+}
 
 std::optional<Market> market_of(const CellLines& lines) {
   const auto& remarks = lines.remarks();

@@ -33,4 +33,8 @@ std::vector<EdgeTextKeys::Column> columns_of_remark(const CellLines& lines, std:
 /// LGL. The latter shows when all lines have been read.
 void require_lines_of_edges(const CellLines& lines);
 
+/// InputError for a file in GraphML, GEXF, GML, Pajek's format, DOT or JSON, with the call of networkx that turns it
+/// into lines of edges.
+void require_no_graph_format(const std::string& path);
+
 }  // namespace cambium::graph

@@ -33,6 +33,7 @@ class EdgeReader {
 
   EdgeText read() {
     require_columns();
+    require_no_graph_format(out_.path);
     if (!lines_.next()) return std::move(out_);
     if (const auto market = market_of(lines_)) {
       read_market(*market);
@@ -85,7 +86,9 @@ class EdgeReader {
 
   std::int64_t node(std::string_view cell) const {
     const auto found = lines_.whole(cell);
-    if (!found) lines_.fail(fmt::format("expected a whole number for a node, found '{}'", cell));
+    if (!found)
+      lines_.fail(fmt::format("expected a whole number for a node, found '{}'{}", cell,
+                              cell.empty() || lines_.real(cell) ? "" : "; number names, as pandas.factorize does"));
     if (*found < 0) lines_.fail(fmt::format("nodes have numbers from 0 on, not {}", *found));
     return *found;
   }

@@ -129,6 +129,13 @@ void complete(Graph& out, GraphParts& parts) {
   out.fingerprint = print.value();
 }
 
+static std::int64_t classes_without_node(const Graph& graph) {
+  std::vector<char> used(static_cast<std::size_t>(graph.classes), 0);
+  for (const auto label : graph.labels)
+    if (label >= 0) used[static_cast<std::size_t>(label)] = 1;
+  return std::count(used.begin(), used.end(), 0);
+}
+
 void report(const Graph& graph, Log& log) {
   log.info(fmt::format("graph {}: {} nodes, {} {}edges, {} loop{}, {} numbers per node ({:.3g} % not zero), {} classes",
                        graph.source, graph.nodes(), graph.edges, graph.directed ? "directed " : "", graph.loops,
@@ -148,6 +155,12 @@ void report(const Graph& graph, Log& log) {
   if (graph.classes_alone > 0)
     log.warn(fmt::format("{}: {} nodes have a class, but no edge; do classes and edges number nodes alike?",
                          graph.source, graph.classes_alone));
+  if (const auto unused = classes_without_node(graph); unused > 0)
+    log.warn(fmt::format("{}: {} of {} classes {} no node{}; networks have an output for each", graph.source, unused,
+                         graph.classes, unused == 1 ? "has" : "have",
+                         std::find(graph.labels.begin(), graph.labels.end(), 0) == graph.labels.end()
+                             ? ": classes count from 0, those of the file from 1 or above"
+                             : ""));
   const auto repeated = graph.duplicates - graph.mutual;
   const auto times = [](std::int64_t count) { return fmt::format("{} edge{}", count, count == 1 ? "" : "s"); };
   if (graph.mutual > 0)

@@ -1,6 +1,7 @@
 #include "plugins/graph/graphs/graph_arrays.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ namespace cambium::graph {
 std::int64_t nodes_of(const io::File& file) {
   const auto labels = name_in(file, label_names);
   if (!file.has_attribute("nodes") && labels != label_names[0] && !file.is_group(labels))
-    return file.dataset(labels).elements();
+    return require_label_shape(file.file(), labels, file.dataset(labels).shape()), file.dataset(labels).elements();
   if (!file.has_attribute("nodes"))
     throw InputError(
         fmt::format("'{}' has no attribute 'nodes' (how many there are); is it a file of a graph?", file.file()));
@@ -44,10 +45,11 @@ std::int64_t edge_count(const io::File& file) {
   const auto name = name_in(file, edge_names);
   const auto shape = file.dataset(name).shape();
   const auto edges = ends_in_columns(file.file(), name, shape) ? shape[0] : shape[1];
-  if (!file.exists("weights")) return edges;
-  if (const auto weights = file.dataset("weights").elements(); weights != edges)
-    throw InputError(fmt::format("'{}': /weights holds {} numbers for {} edges; the file is cut short or damaged",
-                                 file.file(), weights, edges));
+  const auto weight_name = name_in(file, weight_names);
+  if (!file.exists(weight_name)) return edges;
+  if (const auto weights = file.dataset(weight_name).elements(); weights != edges)
+    throw InputError(fmt::format("'{}': /{} holds {} numbers for {} edges; the file is cut short or damaged",
+                                 file.file(), weight_name, weights, edges));
   return edges;
 }
 
@@ -108,7 +110,8 @@ std::vector<Edge> edges_of(const io::File& file, sparse::Range wanted) {
   if (out.empty()) return out;
   const auto ends = ends_of(file, wanted);
   std::vector<double> weights(out.size(), 1.0);
-  if (file.exists("weights")) weights = part_of<double>(file.dataset("weights"), wanted, 0);
+  if (const auto name = name_in(file, weight_names); file.exists(name))
+    weights = part_of<double>(file.dataset(name), wanted, 0);
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = {ends[2 * k], ends[2 * k + 1], weights[k]};
   return out;
 }
@@ -255,6 +258,10 @@ static std::vector<Role> roles_by_masks(const io::File& file, std::int64_t nodes
       require_split(file.file(), split, shape.splits);
       add_role(file.file(), values_in_split(*array, shape, split, wanted), wanted.begin, names.role, out);
     }
+  if (!out.empty()) return out;
+  for (const auto& names : mask_names)
+    if (const auto name = name_in(file, names.places); file.exists(name) && !file.is_group(name))
+      add_role_of_listed(file.file(), name, file.read<std::vector<std::int64_t>>(name), nodes, wanted, names.role, out);
   return out;
 }
 
@@ -272,6 +279,31 @@ std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Ran
   for (const auto role : values_in_split(array, shape, split, wanted))
     out.push_back(role_of(role, file.file(), wanted.begin + std::ssize(out)));
   return out;
+}
+
+void require_label_shape(const std::string& source, const std::string& name, std::span<const std::int64_t> shape) {
+  if (shape.size() < 2 || (shape.size() == 2 && shape[1] == 1)) return;
+  throw InputError(
+      fmt::format("'{}': /{} has the shape {}, expected one class for each node; of one-hot vectors "
+                  "these are numpy.argmax({}, axis=1)",
+                  source, name, fmt::join(shape, " x "), name));
+}
+
+void say_unread_arrays(const std::string& source, const std::vector<std::string>& arrays,
+                       std::vector<std::string>& notes) {
+  std::vector<std::string> unread;
+  const auto known = [](const std::string& name) {
+    const auto in = [&](const auto& names) {
+      return std::find(std::begin(names), std::end(names), name) != std::end(names);
+    };
+    for (const auto& names : mask_names)
+      if (name == names.one || name == names.several || in(names.places)) return true;
+    return in(feature_names) || in(label_names) || in(edge_names) || in(weight_names) || name == "split" ||
+           name == "num_nodes" || name == "positions";
+  };
+  for (const auto& name : arrays)
+    if (!known(name)) unread.push_back(fmt::format("'{}'", name));
+  if (!unread.empty()) notes.push_back(fmt::format("{}: not used of its arrays: {}", source, fmt::join(unread, ", ")));
 }
 
 void require_labels(std::span<const std::int32_t> labels, const std::string& source, const std::string& name) {

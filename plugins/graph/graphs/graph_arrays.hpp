@@ -11,6 +11,7 @@ namespace cambium::graph {
 inline constexpr const char* feature_names[] = {"features", "node_features", "x"};
 inline constexpr const char* label_names[] = {"labels", "node_labels", "y"};
 inline constexpr const char* edge_names[] = {"edges", "edge_index"};
+inline constexpr const char* weight_names[] = {"weights", "edge_weight", "edge_weights"};
 
 /// Of these names the first that the file has; the first of all where it has none. File: io::Group or Npz.
 template <class File, std::size_t n>
@@ -42,6 +43,11 @@ sparse::Csr<float> sparse_rows(std::span<const float> values, std::int64_t rows,
 bool ends_in_columns(const std::string& source, const std::string& name, std::span<const std::int64_t> shape);
 /// InputError for a feature that is not finite; the first row is that of node `first`.
 void require_finite(const sparse::Csr<float>& features, const std::string& source, std::int64_t first);
+/// InputError for classes that are not one number for each node, as one-hot vectors.
+void require_label_shape(const std::string& source, const std::string& name, std::span<const std::int64_t> shape);
+/// Adds which of these arrays of a file of a graph are not read.
+void say_unread_arrays(const std::string& source, const std::vector<std::string>& arrays,
+                       std::vector<std::string>& notes);
 /// InputError for classes that cannot be.
 void require_labels(std::span<const std::int32_t> labels, const std::string& source, const std::string& name);
 /// The role of a value of `split`. InputError for another value than -1 to 2.

@@ -33,8 +33,9 @@ static std::vector<Edge> edges_of(const Npz& file) {
   std::vector<Edge> out;
   for (std::int64_t k = 0; k < edges; ++k)
     out.push_back({ends[columns ? 2 * k : k], ends[columns ? 2 * k + 1 : edges + k], 1.0});
-  if (!file.exists("weights")) return out;
-  const auto weights = file.read("weights").values;
+  const auto weight_name = name_in(file, weight_names);
+  if (!file.exists(weight_name)) return out;
+  const auto weights = file.read(weight_name).values;
   require_size(file.file(), edges, "weights", std::ssize(weights));
   for (std::size_t k = 0; k < out.size(); ++k) out[k].weight = weights.at(k);
   return out;
@@ -68,6 +69,14 @@ static std::vector<Role> roles_of(const Npz& file, std::int64_t nodes, std::int6
       add_role(file.file(), mask, 0, names.role, out);
     }
   if (out.empty()) require_split(file.file(), split, 1);
+  if (!out.empty()) return out;
+  for (const auto& names : mask_names) {
+    const auto name = name_in(file, names.places);
+    if (!file.exists(name)) continue;
+    const auto listed = integers_of(file, name, file.read(name));
+    add_role_of_listed(file.file(), name, std::vector<std::int64_t>(listed.begin(), listed.end()), nodes, {0, nodes},
+                       names.role, out);
+  }
   return out;
 }
 
@@ -76,14 +85,17 @@ static GraphParts parts_of_npz(const std::string& path, std::int64_t split) {
   GraphParts parts;
   parts.source = path;
   const auto name = name_in(file, label_names);
-  parts.labels = integers_of(file, name, file.read(name));
+  const auto labels = file.read(name);
+  require_label_shape(path, name, labels.shape);
+  parts.labels = integers_of(file, name, labels);
   require_labels(parts.labels, path, name);
   parts.nodes = std::ssize(parts.labels);
-  parts.weighted = file.exists("weights");
+  parts.weighted = file.exists(name_in(file, weight_names));
   parts.edges = edges_of(file);
   parts.features = features_of(file, parts.nodes);
   parts.split = split;
   parts.roles = roles_of(file, parts.nodes, split, parts.splits);
+  say_unread_arrays(path, file.names(), parts.notes);
   return parts;
 }
 
@@ -93,13 +105,14 @@ static GraphParts parts_of_hdf5(const std::string& path, std::int64_t split) {
   parts.source = path;
   parts.nodes = nodes_of(file);
   parts.directed = directed_of(file);
-  parts.weighted = file.exists("weights");
+  parts.weighted = file.exists(name_in(file, weight_names));
   parts.edges = edges_of(file, {0, edge_count(file)});
   parts.features = features_of(file, parts.nodes, {0, parts.nodes});
   parts.labels = labels_of(file, parts.nodes);
   parts.split = split;
   parts.splits = splits_of(file, parts.nodes);
   parts.roles = roles_of(file, parts.nodes, {0, parts.nodes}, split);
+  say_unread_arrays(path, file.list(), parts.notes);
   return parts;
 }
 

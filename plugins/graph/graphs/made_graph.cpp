@@ -15,7 +15,8 @@ void MadeGraph::describe(deck::Describe<MadeGraph>& d) {
       .at_most(1000)
       .def(4);
   d("degree", &MadeGraph::degree, "mean degree of a node (number of its edges)").positive().def(6.0);
-  d("inside", &MadeGraph::inside, "homophily: fraction of the edges that join nodes of one class")
+  d("homophily", &MadeGraph::inside, "homophily: fraction of the edges that join nodes of one class")
+      .formerly("inside")
       .range(0.0, 1.0)
       .def(0.8);
   d("num_features", &MadeGraph::width, "features of a node, words that it has (1) or has not (0)")

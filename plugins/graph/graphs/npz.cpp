@@ -110,6 +110,12 @@ std::string Npz::bytes_of(const Entry& entry, const std::string& name) const {
   return unpacked(packed, entry.bytes, entry.check, name);
 }
 
+std::vector<std::string> Npz::names() const {
+  std::vector<std::string> out;
+  for (const auto& [name, entry] : entries_) out.push_back(name);
+  return out;
+}
+
 io::NpyArray Npz::read(const std::string& name) const {
   const auto found = entries_.find(name);
   const auto full = fmt::format("{}: {}", path_, name);

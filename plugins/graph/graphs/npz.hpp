@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/io/npy.hpp"
 
@@ -15,6 +16,7 @@ class Npz {
   explicit Npz(const std::string& path);
   const std::string& file() const { return path_; }
   bool exists(const std::string& name) const { return entries_.count(name) > 0; }
+  std::vector<std::string> names() const;
   io::NpyArray read(const std::string& name) const;
 
  private:

@@ -43,4 +43,16 @@ void add_role(const std::string& source, std::span<const std::int32_t> mask, std
   }
 }
 
+void add_role_of_listed(const std::string& source, const std::string& name, std::span<const std::int64_t> listed,
+                        std::int64_t nodes, sparse::Range held, Role role, std::vector<Role>& roles) {
+  std::vector<std::int32_t> mask(static_cast<std::size_t>(held.size()), 0);
+  for (const auto node : listed) {
+    if (node < 0 || node >= nodes)
+      throw InputError(fmt::format("'{}': {} lists node {}; the graph has {}, numbered 0 to {}", source, name, node,
+                                   nodes, nodes - 1));
+    if (held.holds(node)) mask[static_cast<std::size_t>(node - held.begin)] = 1;
+  }
+  add_role(source, mask, held.begin, role, roles);
+}
+
 }  // namespace cambium::graph

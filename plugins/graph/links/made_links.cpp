@@ -15,7 +15,8 @@ void MadeLinks::describe(deck::Describe<MadeLinks>& d) {
       .positive()
       .at_most(1e6)
       .def(15.0);
-  d("inside", &MadeLinks::inside, "fraction of the links that lead to items of the user's block")
+  d("homophily", &MadeLinks::inside, "fraction of the links that lead to items of the user's block")
+      .formerly("inside")
       .range(0.0, 1.0)
       .def(0.8);
   d("unequal", &MadeLinks::unequal, "skew of the popularity of items; 0: all items of a block are equally popular")

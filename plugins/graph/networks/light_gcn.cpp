@@ -33,7 +33,9 @@ void LightGcn::Params::describe(deck::Describe<Params>& d) {
     "sampling of negatives for softmax: items, uniform; links, proportional to their number of links")
       .options({{"items", LinkLossKeys::Draw::items}, {"links", LinkLossKeys::Draw::links}})
       .def(LinkLossKeys::Draw::items);
-  d("skip_known", &Params::skip_known, "masking for softmax: negatives that are positives of the same user are ignored")
+  d("mask_positives", &Params::skip_known,
+    "masking for softmax: negatives that are positives of the same user are ignored")
+      .formerly("skip_known")
       .def(false);
   d("cosine", &Params::cosine, "scores are cosines of embeddings; false: products").def(true);
   d("norm_exponent", &Params::judge_lengths,

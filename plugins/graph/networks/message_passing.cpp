@@ -22,12 +22,14 @@ void MessagePassing::Params::describe(deck::Describe<Params>& d) {
   d("width", &Params::width, "hidden size: number of scalar features, and of vector features, per atom")
       .at_least(1)
       .def(64);
-  d("radial", &Params::radial, "functions of the distance").at_least(1).def(20);
+  d("num_radial", &Params::radial, "functions of the distance").formerly("radial").at_least(1).def(20);
   d("cutoff", &Params::cutoff, "cut-off distance of the messages between atoms")
       .unit("angstrom")
       .greater_than(0.5)
       .def(5.0);
-  d("directions", &Params::directions, "messages carry vectors, so that angles count; else distances alone").def(true);
+  d("vector_messages", &Params::directions, "messages carry vectors, so that angles count; else distances alone")
+      .formerly("directions")
+      .def(true);
   d("reference", &Params::reference,
     "the fit whose rest the network learns: linear in counts of atoms, of atoms and bonds, or a kernel of Coulomb "
     "matrices or of bags of bonds (no forces), whose rest is that of each molecule left out in turn")

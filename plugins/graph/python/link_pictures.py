@@ -18,7 +18,7 @@ def rows_of(path):
 
 
 def scores_figure(path):
-    """Recall and NDCG of networks and rivals side by side."""
+    """Recall and NDCG of networks and baselines side by side."""
     rows = rows_of(path)
     place = np.arange(len(rows))[::-1]
     trained = [row["method"].startswith("light_gcn") for row in rows]

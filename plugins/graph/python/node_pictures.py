@@ -26,7 +26,7 @@ def kind(path):
 
 
 def scores_figure(path):
-    """Shares of test nodes that are right, with the deviation over several networks."""
+    """Accuracy on test nodes, with the standard deviation over several networks."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     with plt.rc_context(STYLE):

@@ -65,7 +65,7 @@ def pictures_of_nodes(folder, scratch):
 
 def pictures(folder, scratch):
     """Nodes over time; how often networks on nodes are right, and which classes they mix up; links found;
-    roll-outs beside rivals."""
+    roll-outs beside baselines."""
     return pictures_of_nodes(folder, scratch) + node_pictures.draw(folder, scratch) + link_pictures.draw(folder, scratch) \
         + step_pictures.draw(folder, scratch)
 

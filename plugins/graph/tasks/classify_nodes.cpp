@@ -28,7 +28,7 @@ void ClassifyNodes::Params::describe(deck::Describe<Params>& d) {
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "data set graph whose nodes are evaluated");
-  d("baselines", &Params::rivals, "baselines: the most frequent class, label_propagation and mlp are evaluated, too")
+  d("baselines", &Params::baselines, "baselines: the most frequent class, label_propagation and mlp are evaluated, too")
       .formerly("rivals")
       .def(true);
   d("label_propagation", &Params::label_propagation, "label propagation baseline: classes propagate along edges");
@@ -39,7 +39,7 @@ void ClassifyNodes::check(Context& context) {
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("classes of nodes by {} model file{}{}", params_.models.size(),
                                params_.models.size() == 1 ? "" : "s",
-                               params_.rivals ? ", and by baselines that cost little" : ""));
+                               params_.baselines ? ", and by baselines that cost little" : ""));
 }
 
 void ClassifyNodes::examine(Check& check) {
@@ -207,8 +207,8 @@ ClassifyNodes::Row ClassifyNodes::row_of_baseline(const std::string& method,
 }
 
 void ClassifyNodes::write(const std::vector<Row>& rows, Context& context) {
-  lines_.push_back(fmt::format("{:<34}{:>10}{:>10}{:>12}{:>10}{:>12}", "share of nodes that are right", "test", "+-",
-                               "validation", splits_.size() > 1 ? "runs" : "networks", "by class"));
+  lines_.push_back(fmt::format("{:<34}{:>10}{:>10}{:>12}{:>10}{:>12}", "accuracy", "test", "+-", "validation",
+                               splits_.size() > 1 ? "runs" : "networks", "balanced"));
   std::string scores = "method,test,deviation,validation,networks,by_class,roc_auc,average_precision\n";
   for (const auto& row : rows) {
     const bool several = row.test.size() > 1;
@@ -216,16 +216,16 @@ void ClassifyNodes::write(const std::vector<Row>& rows, Context& context) {
                                  several ? fmt::format("{:.4f}", deviation(row.test)) : "", mean(row.validation),
                                  row.test.size(), mean(row.by_class)));
     const auto name = key_of(row.method);
-    results_.push_back(in_table("test_" + name, "share of test nodes that are right: " + row.method, mean(row.test)));
-    results_.push_back(in_table("validation_" + name, "share of validation nodes that are right: " + row.method,
-                                mean(row.validation)));
+    results_.push_back(in_table("test_" + name, "accuracy on test nodes: " + row.method, mean(row.test)));
+    results_.push_back(
+        in_table("validation_" + name, "accuracy on validation nodes: " + row.method, mean(row.validation)));
     const auto [auc, precision] = means_of(row);
     scores += fmt::format("{},{},{},{},{},{},{},{}\n", row.method, number_text(mean(row.test)),
                           number_text(deviation(row.test)), number_text(mean(row.validation)), row.test.size(),
                           number_text(mean(row.by_class)), number_text(auc), number_text(precision));
   }
   write_two_classes(rows, *splits_.front().graph);
-  lines_.push_back("by class: mean over the classes of the share of each that is right");
+  lines_.push_back("balanced: balanced accuracy, the mean over the classes of the share of each that is correct");
   if (splits_.size() > 1)
     lines_.push_back(fmt::format("mean and standard deviation over {} splits of training, validation and test nodes",
                                  splits_.size()));
@@ -308,14 +308,14 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   best_ = {};
   best_method_.clear();
   open_splits(context);
-  const bool rivals = params_.rivals || params_.models.empty();
-  if (splits_.front().graph->held && rivals)
+  const bool baselines = params_.baselines || params_.models.empty();
+  if (splits_.front().graph->held && baselines)
     throw InputError(
         "baselines want the whole graph on a rank, and divided: true leaves a part on each; give models and baselines: "
         "false, "
         "or remove divided");
   std::vector<Row> rows;
-  if (rivals) {
+  if (baselines) {
     rows.push_back(row_of_baseline("most frequent class", most_frequent, context));
     double alpha = 0.0;
     rows.push_back(row_of_baseline(

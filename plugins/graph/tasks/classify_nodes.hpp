@@ -4,7 +4,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/graph/tasks/node_rivals.hpp"
+#include "plugins/graph/tasks/node_baselines.hpp"
 #include "plugins/graph/tasks/two_classes.hpp"
 
 namespace cambium::graph {
@@ -17,7 +17,7 @@ class ClassifyNodes : public Task, public Checked {
   struct Params {
     std::vector<std::string> models;
     deck::Choice<train::Dataset> dataset;
-    bool rivals = true;
+    bool baselines = true;
     LabelPropagationKeys label_propagation;
     FeatureNetworkKeys mlp;
     static void describe(deck::Describe<Params>& d);
@@ -35,7 +35,7 @@ class ClassifyNodes : public Task, public Checked {
  private:
   struct Row {
     std::string method;
-    std::vector<double> test, validation;  ///< shares that are right, of each network
+    std::vector<double> test, validation;  ///< accuracy of each network
     std::vector<double> by_class;          ///< means over the classes of the test nodes of the shares of each
     std::vector<TwoClassScore> two_classes;
   };

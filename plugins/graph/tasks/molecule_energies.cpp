@@ -20,7 +20,7 @@
 namespace cambium::graph {
 
 using train::Dataset;
-using Rival = EnergyFit::Kind;
+using Baseline = EnergyFit::Kind;
 
 void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
   d("training", &Params::training, "training set of the baselines: the molecules that the models were trained on");
@@ -29,18 +29,19 @@ void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
     "model files that train stages wrote; for several, their ensemble mean is evaluated, too")
       .def({})
       .example("[\"{run}/train/model.h5\"]");
-  d("baselines", &Params::rivals,
+  d("baselines", &Params::baselines,
     "fits without a network: linear in the counts of atoms, of atoms and bonds, and kernel ridge regression on Coulomb "
     "matrices and on bags of bonds")
       .formerly("rivals")
-      .options({{"atoms", Rival::atoms},
-                {"bonds", Rival::bonds},
-                {"coulomb", Rival::coulomb},
-                {"bag_of_bonds", Rival::bag_of_bonds}})
-      .def({Rival::atoms, Rival::bonds, Rival::coulomb, Rival::bag_of_bonds});
+      .options({{"atoms", Baseline::atoms},
+                {"bonds", Baseline::bonds},
+                {"coulomb", Baseline::coulomb},
+                {"bag_of_bonds", Baseline::bag_of_bonds}})
+      .def({Baseline::atoms, Baseline::bonds, Baseline::coulomb, Baseline::bag_of_bonds});
   d("batch", &Params::batch, "molecules that a model evaluates at a time").at_least(1).def(64);
   d.check([](const Params& p) -> std::string {
-    return p.models.empty() && p.rivals.empty() ? "there is nothing to evaluate: name models, baselines or both" : "";
+    return p.models.empty() && p.baselines.empty() ? "there is nothing to evaluate: name models, baselines or both"
+                                                   : "";
   });
 }
 
@@ -48,7 +49,7 @@ void MoleculeEnergies::check(Context& context) {
   context.registry->make<Dataset>(params_.training, context);
   context.registry->make<Dataset>(params_.test, context);
   context.log.info(
-      fmt::format("molecule_energies: {} models, {} baselines", params_.models.size(), params_.rivals.size()));
+      fmt::format("molecule_energies: {} models, {} baselines", params_.models.size(), params_.baselines.size()));
 }
 
 namespace {
@@ -141,12 +142,12 @@ void MoleculeEnergies::examine(Check& check) {
   }
 }
 
-std::vector<MoleculeEnergies::Row> MoleculeEnergies::rival_rows(const Judged& judged) {
+std::vector<MoleculeEnergies::Row> MoleculeEnergies::baseline_rows(const Judged& judged) {
   std::vector<Row> out;
-  for (const auto rival : params_.rivals) {
+  for (const auto baseline : params_.baselines) {
     EnergyFit fit;
-    fit.fit(judged.training.views, rival, true);
-    Row row{name_of(rival), fit.note(judged.test.unit), {}};
+    fit.fit(judged.training.views, baseline, true);
+    Row row{name_of(baseline), fit.note(judged.test.unit), {}};
     for (const auto& molecule : judged.test.views) row.energy.push_back(fit(molecule));
     out.push_back(std::move(row));
     for (auto& work : fit.citations()) citations_.push_back(std::move(work));
@@ -226,7 +227,7 @@ Task::Outcome MoleculeEnergies::run(Context& context) {
   const Judged judged(params_, context);
   unit_ = judged.test.unit;
   citations_.clear();
-  rows_ = rival_rows(judged);
+  rows_ = baseline_rows(judged);
   for (auto& row : model_rows(judged, context)) rows_.push_back(std::move(row));
   context.log.info(fmt::format("{} molecules for training, {} for the test; errors in {}:",
                                judged.training.views.size(), judged.test.views.size(), unit_));

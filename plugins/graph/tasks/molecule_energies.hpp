@@ -14,7 +14,7 @@ class MoleculeEnergies : public Task, public Checked {
   struct Params {
     deck::Choice<train::Dataset> training, test;
     std::vector<std::string> models;
-    std::vector<EnergyFit::Kind> rivals;
+    std::vector<EnergyFit::Kind> baselines;
     std::int64_t batch = 64;
     static void describe(deck::Describe<Params>& d);
   };
@@ -36,7 +36,7 @@ class MoleculeEnergies : public Task, public Checked {
     double mae = 0.0, rmse = 0.0, largest = 0.0;
   };
   struct Judged;
-  std::vector<Row> rival_rows(const Judged& judged);
+  std::vector<Row> baseline_rows(const Judged& judged);
   std::vector<Row> model_rows(const Judged& judged, Context& context);
   void score(Row& row, const Judged& judged) const;
   void write(const Judged& judged, Context& context) const;

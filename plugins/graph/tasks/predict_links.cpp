@@ -10,7 +10,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/weights/artifact.hpp"
-#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/link_baselines.hpp"
 #include "plugins/graph/links/samples.hpp"
 #include "plugins/graph/networks/light_gcn.hpp"
 #include "plugins/graph/tasks/model_files.hpp"
@@ -24,9 +24,12 @@ void PredictLinks::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "data set links, whose held-out links are predicted");
   d("k", &Params::k, "items that every user is offered").at_least(1).at_most(10000).def(20);
-  d("low_pass", &Params::low_pass, "weight of the ideal low-pass filter in the baseline GF-CF").non_negative().def(0.3);
-  d("singular_vectors", &Params::singular_vectors,
-    "number of singular vectors of the low-pass filter in the baseline GF-CF")
+  d("gfcf_weight", &Params::low_pass, "weight of the ideal low-pass filter in the baseline GF-CF")
+      .formerly("low_pass")
+      .non_negative()
+      .def(0.3);
+  d("gfcf_rank", &Params::singular_vectors, "number of singular vectors of the low-pass filter in the baseline GF-CF")
+      .formerly("singular_vectors")
       .at_least(1)
       .at_most(10000)
       .def(256);
@@ -74,24 +77,24 @@ void PredictLinks::predict(LinkScores& scores, const std::string& method) {
   }
 }
 
-void PredictLinks::judge_rivals(Context& context) {
-  const auto rival = [&](const std::string& method, std::unique_ptr<LinkScores> scores) {
+void PredictLinks::judge_baselines(Context& context) {
+  const auto baseline = [&](const std::string& method, std::unique_ptr<LinkScores> scores) {
     rows_.push_back({method, {}, {}, {}});
     add(rows_.back(), *scores, context);
     return scores;
   };
-  rival("most popular", most_popular(*graph_));
-  rival("item-item cosine", item_cosine(*graph_));
+  baseline("most popular", most_popular(*graph_));
+  baseline("item-item cosine", item_cosine(*graph_));
   if (!graph_->bipartite) {
-    rival("common neighbours", shared_neighbours(*graph_, SharedNeighbours::number));
-    rival("Adamic-Adar", shared_neighbours(*graph_, SharedNeighbours::adamic_adar));
-    rival("resource allocation", shared_neighbours(*graph_, SharedNeighbours::resource_allocation));
+    baseline("common neighbours", shared_neighbours(*graph_, SharedNeighbours::number));
+    baseline("Adamic-Adar", shared_neighbours(*graph_, SharedNeighbours::adamic_adar));
+    baseline("resource allocation", shared_neighbours(*graph_, SharedNeighbours::resource_allocation));
   }
-  rival("linear filter", linear_filter(*graph_));
+  baseline("linear filter", linear_filter(*graph_));
   powers_ = tuned_powers(*graph_, params_.k, context.comm);
-  rival("scaled linear filter", scaled_filter(*graph_, powers_.item, powers_.user));
+  baseline("scaled linear filter", scaled_filter(*graph_, powers_.item, powers_.user));
   const auto method = fmt::format("GF-CF ({:g}; {} vectors)", params_.low_pass, params_.singular_vectors);
-  const auto last = rival(method, low_pass_filter(*graph_, params_.low_pass, params_.singular_vectors));
+  const auto last = baseline(method, low_pass_filter(*graph_, params_.low_pass, params_.singular_vectors));
   if (params_.models.empty()) predict(*last, method);
 }
 
@@ -145,7 +148,7 @@ void PredictLinks::write(Context& context) {
   });
 }
 
-static std::vector<Citation> citations_of_rivals() {
+static std::vector<Citation> citations_of_baselines() {
   return {{"shen2021", R"(@inproceedings{shen2021,
   author    = {Shen, Yifei and Wu, Yongji and Zhang, Yao and Shan, Caihua and Zhang, Jun and Letaief, Khaled B. and
                Li, Dongsheng},
@@ -188,8 +191,8 @@ Task::Outcome PredictLinks::run(Context& context) {
       throw KeyError("predict_links.users", "users",
                      fmt::format("users: there is no user {}; {} has {}, {}", user, graph_->source, graph_->users,
                                  graph_->user_numbers.range()));
-  citations_ = citations_of_rivals();
-  judge_rivals(context);
+  citations_ = citations_of_baselines();
+  judge_baselines(context);
   for (const auto& model : params_.models) judge_models(model, context);
   write(context);
   work_ = {graph_->held_out.entries(), "link"};

@@ -3,7 +3,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/link_baselines.hpp"
 #include "plugins/graph/links/ranking.hpp"
 
 namespace cambium::graph {
@@ -37,7 +37,7 @@ class PredictLinks : public Task, public Checked {
     std::string method;
     std::vector<double> recall, ndcg, auc;  ///< of each network
   };
-  void judge_rivals(Context& context);
+  void judge_baselines(Context& context);
   void judge_models(const std::string& entry, Context& context);
   void add(Row& row, LinkScores& scores, Context& context) const;
   void predict(LinkScores& scores, const std::string& method);

@@ -31,6 +31,7 @@ void DistributionWriter::attach(const Physics& physics) {
 }
 
 void DistributionWriter::observe(const State&, std::int64_t step, double time) {
+  if (!clock_.due(time)) return;
   if (params_.format == Params::Format::vtkhdf)
     add_samples(step, time);
   else

@@ -4,6 +4,7 @@
 #include "core/io/hdf5/compression.hpp"
 #include "core/plugin/writer.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
+#include "plugins/kinetic/writers/output_clock.hpp"
 
 namespace cambium::kinetic {
 
@@ -13,13 +14,14 @@ namespace cambium::kinetic {
 class DistributionWriter : public Writer {
  public:
   struct Params {
-    std::int64_t every = 1000;
+    std::optional<std::int64_t> every;
+    std::optional<double> interval;  ///< in the unit of time of the physics
     enum class Format { hdf5, vtkhdf } format = Format::hdf5;
     std::vector<std::string> axes;
     bool xml = false;
     std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
-      d("every", &Params::every, "steps between two outputs").at_least(1).def(1000);
+      describe_times(d, 1000);
       d("format", &Params::format,
         "hdf5: the expansions, one file per output, what start_from and kinetic_io read; vtkhdf: values, one file per "
         "species with all outputs, for ParaView")
@@ -46,9 +48,14 @@ class DistributionWriter : public Writer {
   DistributionWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 
   void attach(const Physics& physics) override;
-  std::int64_t every() const override { return params_.every; }
+  std::int64_t every() const override { return clock_.every(params_.every, 1000); }
   void observe(const State& state, std::int64_t step, double time) override;
+  void save(io::Group& group) const override { clock_.save(group); }
+  void load(const io::Group& group) override { clock_.load(group); }
   bool shows_end() const override { return true; }
+  void observe_end(const State& state, std::int64_t step, double time) override {
+    if (clock_.shows_end(step, time, every())) observe(state, step, time);
+  }
   void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override {
@@ -64,6 +71,7 @@ class DistributionWriter : public Writer {
 
   Params params_;
   Context& context_;
+  OutputClock clock_{params_.interval};
   const Vlasov* physics_ = nullptr;
   std::vector<std::vector<int>> axes_;                    ///< of every species, for vtkhdf
   std::vector<std::unique_ptr<io::VtkhdfFile>> samples_;  ///< of every species, on rank 0, from the first output on

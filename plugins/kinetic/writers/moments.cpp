@@ -128,6 +128,7 @@ bool OwnBlocks::next(io::Block& block) {
 }  // namespace
 
 void MomentsWriter::observe(const State&, std::int64_t step, double time) {
+  if (!clock_.due(time)) return;
   const Species& first = *physics_->species().front();
   io::on_root(context_.comm, [&] {
     if (!file_.is_open()) create();

@@ -3,6 +3,7 @@
 #include "core/particles/grid_fields.hpp"
 #include "core/plugin/writer.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
+#include "plugins/kinetic/writers/output_clock.hpp"
 #include "plugins/kinetic/writers/series_file.hpp"
 
 namespace cambium::kinetic {
@@ -30,10 +31,11 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
 class MomentsWriter : public Writer {
  public:
   struct Params {
-    std::int64_t every = 100;
+    std::optional<std::int64_t> every;
+    std::optional<double> interval;  ///< in the unit of time of the physics
     std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
-      d("every", &Params::every, "steps between two outputs").at_least(1).def(100);
+      describe_times(d, 100);
       d("compress", &Params::compress,
         "store moments and fields smaller, without loss or within a bound of error; a relative one refers to the range "
         "of each mode");
@@ -44,9 +46,14 @@ class MomentsWriter : public Writer {
       : params_(params), context_(context), file_(context, "conf.h5", params.compress) {}
 
   void attach(const Physics& physics) override;
-  std::int64_t every() const override { return params_.every; }
+  std::int64_t every() const override { return clock_.every(params_.every, 100); }
   void observe(const State& state, std::int64_t step, double time) override;
+  void save(io::Group& group) const override { clock_.save(group); }
+  void load(const io::Group& group) override { clock_.load(group); }
   bool shows_end() const override { return true; }
+  void observe_end(const State& state, std::int64_t step, double time) override {
+    if (clock_.shows_end(step, time, every())) observe(state, step, time);
+  }
   void finish(const State&) override { file_.say_stored(); }
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {"conf.h5"}; }
@@ -57,6 +64,7 @@ class MomentsWriter : public Writer {
 
   Params params_;
   Context& context_;
+  OutputClock clock_{params_.interval};
   const Vlasov* physics_ = nullptr;
   SeriesFile file_;
 };

@@ -93,6 +93,7 @@ void PointWriter::create() {
 }
 
 void PointWriter::observe(const State&, std::int64_t step, double time) {
+  if (!clock_.due(time)) return;
   std::vector<double> rows;  // each rank adds the points in its cells
   const auto all = own_expansions_of(*physics_);
   for (const auto& e : all)

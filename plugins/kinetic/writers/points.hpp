@@ -2,6 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/writer.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
+#include "plugins/kinetic/writers/output_clock.hpp"
 #include "plugins/kinetic/writers/series_file.hpp"
 
 namespace cambium::kinetic {
@@ -16,18 +17,21 @@ class PointWriter : public Writer {
  public:
   struct Params {
     std::vector<std::vector<std::string>> at;
-    std::int64_t every = 1;
+    std::optional<std::int64_t> every;
+    std::optional<double> interval;  ///< in the unit of time of the physics
     static void describe(deck::Describe<Params>& d) {
       d("at", &Params::at, "points of configuration space (formulas)").example("[[0.5], [2.0]]");
-      d("every", &Params::every, "steps between two rows").at_least(1).def(1);
+      describe_times(d, 1);
     }
   };
   PointWriter(const Params& params, Context& context)
       : params_(params), context_(context), file_(context, "points.h5") {}
 
   void attach(const Physics& physics) override;
-  std::int64_t every() const override { return params_.every; }
+  std::int64_t every() const override { return clock_.every(params_.every, 1); }
   void observe(const State& state, std::int64_t step, double time) override;
+  void save(io::Group& group) const override { clock_.save(group); }
+  void load(const io::Group& group) override { clock_.load(group); }
   void resume(std::int64_t step) override { file_.resume(step, columns()); }
   std::vector<std::string> files() const override { return {"points.h5"}; }
 
@@ -43,6 +47,7 @@ class PointWriter : public Writer {
 
   Params params_;
   Context& context_;
+  OutputClock clock_{params_.interval};
   const Vlasov* physics_ = nullptr;
   std::vector<Place> place_;
   SeriesFile file_;

@@ -12,6 +12,10 @@ namespace cambium::md {
 void refuse_twins(const Particles& particles, const NeighborList& list, const GivenAxes& axes, std::int64_t step,
                   const Comm& comm);
 
+/// Collective. Names two atoms that are nearer than any bond, 0.5 Å, as where a structure is in nm; empty where there
+/// are none.
+std::string close_pair(const Particles& particles, const NeighborList& list, const Comm& comm);
+
 /// Report, on this rank, about atom i (a row) and a listed neighbour at its place; empty where there is none.
 std::string twin_text(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
                       std::int64_t step);

@@ -209,6 +209,8 @@ void Md::initialise(State& state, Context& context) {
   dynamics_->rebuild();
   rebalance(0, true);
   refuse_twins(state.particles, dynamics_->neighbors().list(), axes_, 0, context.comm);
+  if (const auto text = close_pair(state.particles, dynamics_->neighbors().list(), context.comm); !text.empty())
+    context.log.warn(text);
   warn_of_units(state, context);
   deck::about_key("", "potential", [&] { dynamics_->compute_forces(true, 0); });
   deck::about_key("", "integrator", [&] { integrator_->start(*dynamics_); });

@@ -54,12 +54,18 @@ Field::Field(const FieldParams& params, AreaWeights weights, std::optional<std::
     open_files();
     require_rising_times();
     if (params_.mask) read_mask();
+    if (snapshots() < 2)
+      throw InputError(
+          fmt::format("'{}' of '{}' has {} snapshot, modes need two or more: name the other files (files), or the "
+                      "coordinate that counts them (time)",
+                      params_.array, params_.files.front(), snapshots()));
   });
   training_ = training.value_or(snapshots());
   if (training_ > snapshots())
     throw KeyError(
         "field.training.range", "training",
         fmt::format("training: {} snapshots asked for, but '{}' has {}", training_, params_.array, snapshots()));
+  io::on_root(context.comm, [&] { doubt_fill(); });
   if (weights_ == AreaWeights::cos_latitude) require_latitudes();
   cells_ = 1;
   for (std::int64_t n : spatial_shape()) cells_ *= n;
@@ -165,6 +171,50 @@ void Field::read_mask() {
   for (double x : values) mask_.push_back(x != 0.0 && !std::isnan(x));
 }
 
+namespace {
+
+/// A number that many cells share and that lies far from all others.
+struct LoneValue {
+  double value = 0.0;
+  std::int64_t cells = 0;
+  double low = 0.0, high = 0.0;  ///< of the others
+};
+
+/// Whether the lowest or the highest of these numbers stands apart: by more than the width of all others, in two cells
+/// or more. The others are at least two numbers.
+std::optional<LoneValue> lone_value(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  if (x.size() < 4) return {};
+  const auto above = std::upper_bound(x.begin(), x.end(), x.front());
+  const auto below = std::lower_bound(x.begin(), x.end(), x.back());
+  const auto apart = [](double gap, double low, double high) { return high > low && gap > high - low; };
+  if (above - x.begin() >= 2 && above != x.end() && apart(*above - x.front(), *above, x.back()))
+    return LoneValue{x.front(), above - x.begin(), *above, x.back()};
+  if (x.end() - below >= 2 && below != x.begin() && apart(x.back() - below[-1], x.front(), below[-1]))
+    return LoneValue{x.back(), x.end() - below, x.front(), below[-1]};
+  return {};
+}
+
+}  // namespace
+
+void Field::doubt_fill() const {
+  auto count = first_file().shape();
+  const std::vector<std::int64_t> start(count.size(), 0);
+  count[0] = 1;
+  std::vector<double> all(1), values;
+  for (const auto n : count) all.resize(all.size() * static_cast<std::size_t>(n));
+  first_file().read(start, count, all.data());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::isfinite(all[i]) && (mask_.empty() || mask_[i])) values.push_back(all[i]);
+  const auto found = lone_value(std::move(values));
+  if (!found) return;
+  context_.log.warn(
+      fmt::format("'{}' is {:.9g} in {} cells of its first snapshot, far from all others ({:.6g} to {:.6g}), and the "
+                  "file does not mark it as missing: if it stands for no value, say fill: [{:.9g}] (of packed data "
+                  "the stored number) and missing: land",
+                  params_.array, found->value, found->cells, found->low, found->high, found->value));
+}
+
 void Field::make_tiles(std::int64_t most_cells) {
   const auto shape = spatial_shape();
   // Axis k is cut; those before it are walked one by one, those after it are whole.
@@ -222,6 +272,11 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
       if (!std::isfinite(column[t * stride])) column[t * stride] = mean;
     return true;
   }
+  if (const auto none = stride == cells_ ? empty_snapshot(column - cell, cells_) : std::nullopt)
+    throw KeyError("field.missing", "field.missing",
+                   fmt::format("'{}' has no number at all in snapshot {}, as after a run that was interrupted; leave "
+                               "the snapshot out of the file (cdo delete,timestep={})",
+                               params_.array, *none, *none + 1));
   throw KeyError(
       "field.missing", "field.missing",
       fmt::format(
@@ -231,6 +286,12 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
           land ? "name a mask, or say missing: land"
                : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
                  "snapshots)"));
+}
+
+std::optional<std::int64_t> Field::empty_snapshot(const double* block, std::int64_t cells) const {
+  for (std::int64_t t = 0; t < snapshots(); ++t)
+    if (std::none_of(block + t * cells, block + (t + 1) * cells, [](double x) { return std::isfinite(x); })) return t;
+  return {};
 }
 
 CellBlock Field::read(const Tile& tile) {

@@ -98,6 +98,8 @@ class Field {
   void open_files();
   void require_rising_times() const;
   void read_mask();
+  /// Warns of a number of the first snapshot that may be a fill value no attribute names.
+  void doubt_fill() const;
   void require_latitudes() const;
   void look_at_first_snapshot();
   void make_tiles(std::int64_t most_cells);
@@ -107,6 +109,8 @@ class Field {
   void normalise(CellBlock& block) const;
   void fit_background(CellBlock& block) const;
   std::string place(std::int64_t cell) const;
+  /// The first snapshot without a single number in a block of the whole field; none of a part.
+  std::optional<std::int64_t> empty_snapshot(const double* block, std::int64_t cells) const;
 
   FieldParams params_;
   AreaWeights weights_;

@@ -12,9 +12,9 @@ namespace cambium::relate {
 
 void Clicks::Made::describe(deck::Describe<Made>& d) {
   d("records", &Made::records, "number of records").at_least(2).def(4000);
-  d("columns", &Made::columns, "columns of values").range(1, 1000).def(6);
+  d("categorical_features", &Made::columns, "columns of values").formerly("columns").range(1, 1000).def(6);
   d("rows", &Made::rows, "different values of a column").range(1, 1e9).def(30);
-  d("numbers", &Made::numbers, "number of dense features of a record").range(0, 1000).def(4);
+  d("dense_features", &Made::numbers, "number of dense features of a record").formerly("numbers").range(0, 1000).def(4);
   d("first_index", &Made::first, "index of the first record; other indices give new records by the same rule")
       .formerly("first")
       .at_least(0)

@@ -12,8 +12,9 @@ void InteractionSet::Made::describe(deck::Describe<Made>& d) {
   d("users", &Made::users, "number of users").range(2, 1e6).def(300);
   d("items", &Made::items, "number of items").range(2, 1e6).def(200);
   d("tags", &Made::tags, "different ones; every item has two of them, or twice the same").range(1, 1e6).def(12);
-  d("each", &Made::each, "items that a user chooses").range(1, 1e6).def(15);
-  d("fresh", &Made::fresh, "cold-start fraction: items that have interactions in the test set only")
+  d("interactions_per_user", &Made::each, "items that a user chooses").formerly("each").range(1, 1e6).def(15);
+  d("cold_start_fraction", &Made::fresh, "cold-start fraction: items that have interactions in the test set only")
+      .formerly("fresh")
       .range(0.0, 0.9)
       .def(0.1);
   d("seed", &Made::seed, "seed of users, items and interactions").at_least(0).def(1);
@@ -35,13 +36,14 @@ void InteractionSet::Params::describe(deck::Describe<Params>& d) {
       .range(0, 10000)
       .def(4);
   d("seed", &Params::seed, "seed of the negative samples").at_least(0).def(1);
-  d("join_validation", &Params::join_validation,
+  d("train_on_validation", &Params::join_validation,
     "training on the validation split, too: for the final training after hyperparameters were chosen")
+      .formerly("join_validation")
       .def(false);
   d.check([](const Params& p) -> std::string {
     if (p.file.empty() == !p.made_up) return "give one of: file, synthetic";
     if (p.join_validation && p.part == Role::validation)
-      return "join_validation leaves nothing for validation; remove it, or take split: training or test";
+      return "train_on_validation leaves nothing for validation; remove it, or take split: training or test";
     return "";
   });
 }

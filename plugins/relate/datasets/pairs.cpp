@@ -27,15 +27,15 @@ void Pairs::Folds::describe(deck::Describe<Folds>& d) {
     "or the folds in the file")
       .options({{"pairs", By::pairs}, {"compounds", By::compounds}, {"targets", By::targets}, {"given", By::given}})
       .def(By::pairs);
-  d("folds", &Folds::folds, "number of random folds").range(2, 1000).def(6);
-  d("fold", &Folds::fold, "index of the test fold, from 0").at_least(0).def(5);
+  d("n_folds", &Folds::folds, "number of random folds").formerly("folds").range(2, 1000).def(6);
+  d("test_fold", &Folds::fold, "index of the test fold, from 0").formerly("fold").at_least(0).def(5);
   d("validation_fold", &Folds::validation, "index of the validation fold; -1 for none")
       .formerly("validation")
       .at_least(-1)
       .def(-1);
   d("seed", &Folds::seed, "seed of the folds").at_least(0).def(1);
   d.check([](const Folds& f) -> std::string {
-    if (f.fold == f.validation) return "fold and validation are the same; give different ones";
+    if (f.fold == f.validation) return "test_fold and validation_fold are the same; give different ones";
     if (f.by != By::given && (f.fold >= f.folds || f.validation >= f.folds))
       return fmt::format("folds are counted from 0 to {}", f.folds - 1);
     return "";
@@ -66,7 +66,10 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
       .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
       .def(Role::training);
   d("radius", &Params::radius, "radius of the compound fragments, in bonds around an atom").range(0, 6).def(2);
-  d("pieces", &Params::pieces, "number of embedding rows of fragments").range(1, 1e8).def(4096);
+  d("fragment_rows", &Params::pieces, "number of embedding rows of fragments")
+      .formerly("pieces")
+      .range(1, 1e8)
+      .def(4096);
   d("kmer_length", &Params::letters, "k-mer length of protein sequences").formerly("letters").range(1, 5).def(3);
   d.check([](const Params& p) -> std::string {
     if (p.file.empty() == !p.made_up) return "give one of: file, synthetic";

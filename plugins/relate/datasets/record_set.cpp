@@ -60,7 +60,7 @@ void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& rec
     if (records.pairs && c > 1)
       throw InputError(fmt::format(
           "{}: rows of column {} stand for other pieces than those that {} was given; give the data set the "
-          "radius, pieces and kmer_length of the training",
+          "radius, fragment_rows and kmer_length of the training",
           records.source, records.columns[c].name, whose));
     if (records.pairs)
       throw InputError(fmt::format(

@@ -52,7 +52,7 @@ std::vector<Role> roles_of(const PairTable& table, const FoldKeys& keys) {
     out.push_back(f == keys.fold ? Role::test : f == keys.validation ? Role::validation : Role::training);
   for (const auto role : {Role::training, Role::test})
     if (std::count(out.begin(), out.end(), role) == 0)
-      throw KeyError("pairs.fold", "fold",
+      throw KeyError("pairs.fold", "test_fold",
                      fmt::format("{}: fold {} leaves no pairs for {}; choose another fold", table.source, keys.fold,
                                  role == Role::training ? "training" : "tests"));
   if (keys.validation >= 0 && std::count(out.begin(), out.end(), Role::validation) == 0)

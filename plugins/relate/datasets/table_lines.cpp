@@ -4,11 +4,13 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/text_lines.hpp"
 
 namespace cambium::relate {
 
 TableLines::TableLines(const std::string& path) : path_(path), in_(path, std::ios::binary) {
   if (!in_) throw InputError(fmt::format("'{}' cannot be read", path));
+  io::TextLines{path};  // refuses what is no text
 }
 
 std::string TableLines::where() const { return fmt::format("{}:{}", path_, first_line_); }

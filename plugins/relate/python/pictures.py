@@ -33,7 +33,7 @@ def kind(path):
 
 
 def bars(axis, rows, column, title):
-    """One score of all methods; networks in colour, rivals grey."""
+    """One score of all methods; networks in colour, baselines grey."""
     place = np.arange(len(rows))[::-1]
     values = np.nan_to_num([float(row[column]) for row in rows])
     axis.barh(place, values, height=0.6, color=[COLOURS[0] if row["method"].startswith(NETWORKS) else MUTED for row in rows])

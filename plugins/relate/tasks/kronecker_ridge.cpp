@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "core/numerics/gemm.hpp"
-#include "plugins/relate/tasks/pair_rivals.hpp"
+#include "plugins/relate/tasks/pair_baselines.hpp"
 
 namespace cambium::relate {
 

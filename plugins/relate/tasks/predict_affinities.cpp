@@ -14,14 +14,14 @@
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/relate/datasets/streams.hpp"
-#include "plugins/relate/tasks/pair_rivals.hpp"
+#include "plugins/relate/tasks/pair_baselines.hpp"
 #include "plugins/relate/tasks/scores.hpp"
 
 namespace cambium::relate {
 
 namespace {
 
-constexpr std::string_view shown_rival = "means + both";
+constexpr std::string_view shown_baseline = "means + both";
 
 /// Training pairs by which the ridge chooses its keys: those of the validation fold, or a sixth.
 std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& roles) {
@@ -49,9 +49,10 @@ void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
       .def({})
       .example("[\"{run}/train/model.h5\"]");
   d("dataset", &Params::dataset, "evaluation data set: pairs with split: test");
-  d("strong", &Params::strong,
-    "value above which a pair counts as a hit, for the area under the curve; the median of the pairs when absent");
-  d("show", &Params::show, "pairs of highest prediction in the summary").at_least(0).def(10);
+  d("hit_threshold", &Params::strong,
+    "value above which a pair counts as a hit, for the area under the curve; the median of the pairs when absent")
+      .formerly("strong");
+  d("top", &Params::show, "pairs of highest prediction in the summary").formerly("show").at_least(0).def(10);
 }
 
 void PredictAffinities::check(Context& context) {
@@ -66,23 +67,23 @@ void PredictAffinities::examine(Check& check) {
   check.require_written_by("models", params_.models, {{Origin::network}});
 }
 
-std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs) const {
+std::vector<PredictAffinities::Row> PredictAffinities::baselines(const Pairs& pairs) const {
   const PairTable& table = pairs.table();
   const auto place = [&](std::size_t k) {
     return static_cast<std::size_t>(table.entries[k].compound * table.targets.size() + table.entries[k].target);
   };
   const auto matrices = matrices_of(table, pairs.roles());
   std::vector<Row> out;
-  for (const auto& rival : pair_rivals(matrices, held_pairs(table, pairs.roles()))) {
-    out.push_back({rival.method, {}, {}});
-    for (const auto k : tested_) out.back().value.push_back(rival.value[place(k)]);
-    for (std::size_t k = 0; k < pairs.roles().size() && !rival.without_held.empty(); ++k)
-      if (pairs.roles()[k] == Role::validation) out.back().of_held.push_back(rival.without_held[place(k)]);
+  for (const auto& baseline : pair_baselines(matrices, held_pairs(table, pairs.roles()))) {
+    out.push_back({baseline.method, {}, {}});
+    for (const auto k : tested_) out.back().value.push_back(baseline.value[place(k)]);
+    for (std::size_t k = 0; k < pairs.roles().size() && !baseline.without_held.empty(); ++k)
+      if (pairs.roles()[k] == Role::validation) out.back().of_held.push_back(baseline.without_held[place(k)]);
   }
   return out;
 }
 
-/// Predictions of networks, their mean, and where there is a validation fold that mean together with the rival that
+/// Predictions of networks, their mean, and where there is a validation fold that mean together with the baseline that
 /// errs least on it, in the shares that err least there.
 void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, Context& context,
                                      std::vector<Row>& rows) {
@@ -91,7 +92,7 @@ void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, 
     if (pairs.roles()[k] == Role::validation) truth.push_back(pairs.table().entries[k].value);
   std::optional<Pairs> held;
   if (!truth.empty()) held = pairs.of_part(Role::validation);
-  const Row rival = best_of_held(rows, truth);
+  const Row baseline = best_of_held(rows, truth);
   std::vector<ModelPredictions> models, of_held;
   for (const auto& path : params_.models) {
     TrainedModel model(path, tests, context);
@@ -102,13 +103,13 @@ void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, 
   }
   if (models.size() > 1) rows.push_back({fmt::format("mean of {} networks", models.size()), mean_of(models), {}});
   if (!held || models.empty()) return;
-  const double share = share_of_first(truth, mean_of(of_held), rival.of_held);
+  const double share = share_of_first(truth, mean_of(of_held), baseline.of_held);
   Row together{fmt::format("network{} {:.2f}, {} {:.2f}", models.size() > 1 ? "s" : "", share,
-                           rival.method.substr(0, rival.method.find(',')), 1.0 - share),
+                           baseline.method.substr(0, baseline.method.find(',')), 1.0 - share),
                rows.back().value,
                {}};
   for (std::size_t k = 0; k < together.value.size(); ++k)
-    together.value[k] = share * together.value[k] + (1.0 - share) * rival.value[k];
+    together.value[k] = share * together.value[k] + (1.0 - share) * baseline.value[k];
   rows.push_back(std::move(together));
 }
 
@@ -201,9 +202,9 @@ Task::Outcome PredictAffinities::run(Context& context) {
   if (std::ssize(tested_) != data->size())
     throw KeyError("predict_affinities.dataset.part", "dataset",
                    "predict_affinities evaluates test pairs; give the dataset split: test");
-  auto rows = rivals(*pairs);
+  auto rows = baselines(*pairs);
   const auto neighbours =
-      *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_rival; });
+      *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_baseline; });
   add_networks(*pairs, *data, context, rows);
   citations_.push_back(
       {"pahikkala2015",

@@ -11,7 +11,7 @@
 namespace cambium::relate {
 
 /// The stage `predict_affinities`: what networks say of pairs of compounds and targets that they never saw, beside
-/// rivals that cost little, and a table of pairs with what is known of each.
+/// baselines that cost little, and a table of pairs with what is known of each.
 class PredictAffinities : public Task, public Checked {
  public:
   struct Params {
@@ -37,7 +37,7 @@ class PredictAffinities : public Task, public Checked {
     std::vector<double> value;    ///< of each test pair
     std::vector<double> of_held;  ///< of each pair of a validation fold, which it had not learned; or empty
   };
-  std::vector<Row> rivals(const Pairs& pairs) const;
+  std::vector<Row> baselines(const Pairs& pairs) const;
   static Row best_of_held(const std::vector<Row>& rows, std::span<const double> truth);
   void add_networks(const Pairs& pairs, train::Dataset& tests, Context& context, std::vector<Row>& rows);
   void write_scores(const std::vector<Row>& rows, Context& context);

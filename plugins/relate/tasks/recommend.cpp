@@ -63,10 +63,10 @@ void Recommend::note(const ListScore& score, std::size_t user, Judged& out) cons
   for (std::size_t r = 0; r < score.best.size(); ++r) to[4 + r] = 1.0 + score.best[r];  // 0: none
 }
 
-Recommend::Judged Recommend::judge(const ChoiceTable& table, const ChoiceRival& rival, const Comm& comm) const {
-  Judged out{rival.method, std::vector<double>(users_.size() * each(), 0.0)};
+Recommend::Judged Recommend::judge(const ChoiceTable& table, const ChoiceBaseline& baseline, const Comm& comm) const {
+  Judged out{baseline.method, std::vector<double>(users_.size() * each(), 0.0)};
   for (auto k = static_cast<std::size_t>(comm.rank()); k < users_.size(); k += static_cast<std::size_t>(comm.size()))
-    note(judge_list(table, popular_, users_[k], rival.scores(users_[k]), params_.best), k, out);
+    note(judge_list(table, popular_, users_[k], baseline.scores(users_[k]), params_.best), k, out);
   comm.sum(out.numbers);
   return out;
 }
@@ -197,9 +197,9 @@ Task::Outcome Recommend::run(Context& context) {
   choose_users(*table);
   popular_ = popularity(*table);
   std::vector<Judged> all;
-  for (const auto& rival : choice_rivals(table, {params_.best, params_.ease_lambda, params_.ease_memory})) {
-    if (!rival.settings.empty()) settings_.push_back(fmt::format("{}: {}", rival.method, rival.settings));
-    if (rival.scores) all.push_back(judge(*table, rival, context.comm));
+  for (const auto& baseline : choice_baselines(table, {params_.best, params_.ease_lambda, params_.ease_memory})) {
+    if (!baseline.settings.empty()) settings_.push_back(fmt::format("{}: {}", baseline.method, baseline.settings));
+    if (baseline.scores) all.push_back(judge(*table, baseline, context.comm));
   }
   for (const auto& path : params_.models) {
     TrainedModel model(path, *data, context);

@@ -3,7 +3,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/relate/datasets/interactions.hpp"
-#include "plugins/relate/tasks/choice_rivals.hpp"
+#include "plugins/relate/tasks/choice_baselines.hpp"
 #include "plugins/relate/tasks/model_predictions.hpp"
 
 namespace cambium::relate {
@@ -39,7 +39,7 @@ class Recommend : public Task, public Checked {
   std::size_t each() const { return static_cast<std::size_t>(4 + params_.best); }
   void choose_users(const ChoiceTable& table);
   void note(const ListScore& score, std::size_t user, Judged& out) const;
-  Judged judge(const ChoiceTable& table, const ChoiceRival& rival, const Comm& comm) const;
+  Judged judge(const ChoiceTable& table, const ChoiceBaseline& baseline, const Comm& comm) const;
   Judged judge(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model, const Comm& comm) const;
   Judged judge_by_vectors(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model, const Comm& comm) const;
   double mean(const Judged& judged, std::size_t which) const;

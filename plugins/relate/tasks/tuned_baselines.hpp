@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/relate/tasks/choice_rivals.hpp"
+#include "plugins/relate/tasks/choice_baselines.hpp"
 #include "plugins/relate/tasks/item_neighbours.hpp"
 
 namespace cambium::relate {

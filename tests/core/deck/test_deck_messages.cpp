@@ -34,6 +34,8 @@ TEST_CASE("unknown keys") {
         "copper.yaml:2:1: timestpe: unknown key; did you mean 'timestep'?");
   CHECK(answer_to("nested: {a: 1, zzz: 1}") == "copper.yaml:2:16: nested.zzz: unknown key; known: a, b");
   CHECK(answer_to("items:\n  - a: 1\n    q: 2") == "copper.yaml:4:5: items[0].q: unknown key; known: a, b");
+  CHECK(answer_to("nested: {a: 5,26}") ==
+        "copper.yaml:2:15: nested.26: unknown key; after a decimal comma? Numbers have a point, as in 5.26");
 }
 
 TEST_CASE("values of the wrong type") {

@@ -89,6 +89,27 @@ TEST_CASE("a cell in any orientation is turned with its atoms and velocities") {
   CHECK(s.v[0][2] == Approx(1.0).epsilon(1e-9));  // normal to a and b
 }
 
+TEST_CASE("a left-handed cell is the same lattice with its vectors turned round") {
+  const Comm self(MPI_COMM_SELF);
+  const std::string columns = " Properties=species:S:1:pos:R:3:travel:I:3\n", atom = "Ar 1 2 3 2 -1 0\n";
+  const Structure left = read_xyz("1\nLattice=\"0 5 0 4 0 0 0 1 6\" Origin=\"0.5 0 -1\"" + columns + atom, -1, self);
+  CHECK(left.box.volume() == Approx(120.0));
+  CHECK(left.image[0] == std::array<int, 3>{-2, 1, 0});
+  double cell[3], fractional[3];
+  const auto x = left.axes.inside(std::array<double, 3>{1, 2, 3}.data());
+  CHECK(left.x[0] == x);
+  for (int k = 0; k < 3; ++k) cell[k] = x[static_cast<std::size_t>(k)] - left.box.origin[k];
+  left.box.to_fractional(left.x[0].data(), fractional);
+  for (const double f : fractional) CHECK((f > 0.0 && f < 1.0));  // of the same parallelepiped
+  const double length = std::sqrt(cell[0] * cell[0] + cell[1] * cell[1] + cell[2] * cell[2]);
+  // From the corner across, (0.5, 0, -1) + (0, 5, 0) + (4, 0, 0) + (0, 1, 6) = (4.5, 6, 5).
+  CHECK(length == Approx(std::sqrt(3.5 * 3.5 + 4.0 * 4.0 + 2.0 * 2.0)));
+  CHECK(left.remarks.back().ends_with("the cell is left-handed: its vectors are turned round"));
+  const auto rows = left.axes.cell(left.box);
+  const std::array<double, 9> expected{0, -5, 0, -4, 0, 0, 0, -1, -6};
+  for (std::size_t k = 0; k < 9; ++k) CHECK(rows[k] == Approx(expected[k]).margin(1e-12));
+}
+
 TEST_CASE("what the extended XYZ writer writes is read back, the corner of the cell included") {
   const Comm self(MPI_COMM_SELF);
   const Structure s = read_data(data, {"Cu", "Ni"}, self);
@@ -138,9 +159,17 @@ TEST_CASE("faults of an extended XYZ file are said with their place") {
         "FILE:3: the atom has crossed the cell 2e+09 times, expected less than 1e9");
   CHECK(xyz_message("\xFF\xFE"
                     "1") == "FILE: the text is in UTF-16; save it as UTF-8 or ASCII");
+  CHECK(xyz_message("\x1F\x8B\x08") == "FILE: the file is compressed by gzip, expected text; unpack it (gunzip -k)");
+  CHECK(xyz_message("PK\x03\x04") ==
+        "FILE: the file is a zip archive, as .npz and .xlsx are, expected text; unpack it, or save its table as text");
+  CHECK(xyz_message(std::string("1\n\0 2", 5)) ==
+        "FILE: the file holds bytes of value 0, expected text; save it as text");
+  CHECK(xyz_message("1\r" + cell + "\rO 1 2 3\r") ==
+        "FILE: its lines end in CR alone, expected LF or CR LF; convert it: tr '\\r' '\\n'");
+  CHECK(xyz_message("1\r\n" + cell + "\r\nO 1 2 3\r\n") == "no error");
   CHECK(xyz_message("1\nLattice=\"5 0 0\nO 1 2 3\n") == "FILE:2: the value of Lattice has no closing \"");
-  CHECK(xyz_message("1\nLattice=\"0 5 0 5 0 0 0 0 5\"\nO 1 2 3\n") ==
-        "FILE:2: the cell vectors (0 5 0), (5 0 0), (0 0 5) are flat or left-handed (volume -125): give three "
+  CHECK(xyz_message("1\nLattice=\"5 0 0 0 5 0 5 5 0\"\nO 1 2 3\n") ==
+        "FILE:2: the cell vectors (5 0 0), (0 5 0), (5 5 0) are flat or left-handed (volume 0): give three "
         "independent vectors in right-handed order");
   CHECK(xyz_message("1\n" + cell + "pbc=\"T T F\"\nO 1 2 3\n") ==
         "FILE:2: pbc=\"T T F\": only cells that are periodic in all three directions are simulated; put free surfaces "

@@ -9,7 +9,7 @@ plugins: [cosmo, md]
 stages:
   - simulate:
       physics: structure_growth
-      box: 64
+      box_size: 64
       particles: 8
       num_steps: 4
       output: [{type: matter, every: 2}]
@@ -29,7 +29,7 @@ BOXES = """
 run: {name: boxes, directory: boxes}
 plugins: [cosmo]
 stages:
-  - structure_boxes: {boxes: 12, vary: {omega_m: [0.1, 0.5]}, box: 64, particles: 8, num_steps: 2}
+  - structure_boxes: {boxes: 12, vary: {omega_m: [0.1, 0.5]}, box_size: 64, particles: 8, num_steps: 2}
 """
 INFER = """
 run: {name: infer, directory: infer}

@@ -142,8 +142,8 @@ for name, text, message in (
     ("thin", "1\nLattice=\"4 0 0 0 4 0 0 0 0\" stress=\"1 1 1 0 0 0\" energy=1 pbc=\"T T F\"\nO 1 1 1\n",
      "thin.xyz:2: stress: the cell has no volume, by which a stress is a virial; give the virial"),
     ("energies", "1\nenergy=\"1 2\"\nO 1 1 1\n", "energies.xyz:2: energy holds 2 numbers, not 1"),
-    ("left", "1\nLattice=\"0 4 0 4 0 0 0 0 4\" Properties=species:S:1:pos:R:3\nO 1 1 1\n",
-     "left.xyz:2: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume -64): give three independent vectors in right-handed order"),
+    ("plane", "1\nLattice=\"4 0 0 0 4 0 4 4 0\" Properties=species:S:1:pos:R:3\nO 1 1 1\n",
+     "plane.xyz:2: the cell vectors (4 0 0), (0 4 0), (4 4 0) are flat or left-handed (volume 0): give three independent vectors in right-handed order"),
     ("virial", f"1\n{HEAD} virial=\"1 2 3\"\nO 1 1 1 0 0 0\n", "virial.xyz:2: virial holds 3 numbers, not 9 or 6"),
     ("row", f"1\n{HEAD}\nO 1 1 1\n", "row.xyz:3: expected 7 columns (species:S:1:pos:R:3:forces:R:3), found 4"),
 ):

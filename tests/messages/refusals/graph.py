@@ -77,7 +77,7 @@ def edges(message, text, *overrides, name="g.edges"):
     says(message.replace("FILE", f"{len(table.cases)}.{name}"), S + f"graph={{file: {len(table.cases)}.{name}}}", *overrides)
 
 
-edges("FILE:2: expected a whole number for a node, found 'one'", "0 1\n1 one\n")
+edges("FILE:2: expected a whole number for a node, found 'one'; number names, as pandas.factorize does", "0 1\n1 one\n")
 edges("FILE:1: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0\n")
 edges("FILE:3: the weight -2 is negative; heat would flow towards what is warmer", "0 1\n# more\n1 2 -2\n")
 edges("FILE:1: expected a number for the weight of an edge, found 'nan'", "0 1 nan\n")

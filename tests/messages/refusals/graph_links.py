@@ -18,7 +18,7 @@ plugins: [graph]
 stages:
   - predict_links:
       dataset: {type: links, synthetic: {users: 20, items: 15, links: 4}}
-      singular_vectors: 4
+      gfcf_rank: 4
 """
 T, P = "stages[0].train.", "stages[0].predict_links."
 BOX = "{type: expression, samples: 20, box: {x: [-1, 1]}, target: {z: x}}"

@@ -6,7 +6,7 @@ run: {name: molecules, directory: out}
 plugins: [graph]
 stages:
   - train:
-      network: {type: message_passing, layers: 1, width: 4, radial: 2, cutoff: 3}
+      network: {type: message_passing, layers: 1, width: 4, num_radial: 2, cutoff: 3}
       dataset: {type: molecules, file: two.h5, group: small}
       batch: 2
       steps: 1

@@ -9,7 +9,7 @@ plugins: [relate]
 stages:
   - train:
       network: {type: dlrm, embedding_dim: 2, bottom: [2], top: [2]}
-      dataset: {type: clicks, synthetic: {records: 40, columns: 3, rows: 5, numbers: 2}}
+      dataset: {type: clicks, synthetic: {records: 40, categorical_features: 3, rows: 5, dense_features: 2}}
       batch: 10
       steps: 2
       learning_rate: {type: constant, start: 0.01}
@@ -20,7 +20,7 @@ plugins: [relate]
 stages:
   - train:
       network: {type: affinity, embedding_dim: 2, layers: [2]}
-      dataset: {type: pairs, synthetic: {compounds: 8, targets: 6}, pieces: 50, kmer_length: 1}
+      dataset: {type: pairs, synthetic: {compounds: 8, targets: 6}, fragment_rows: 50, kmer_length: 1}
       batch: 4
       steps: 2
       learning_rate: {type: constant, start: 0.01}
@@ -30,22 +30,22 @@ run: {name: judge, directory: judge}
 plugins: [relate]
 stages:
   - evaluate_clicks:
-      training: {type: clicks, synthetic: {records: 40, columns: 3, rows: 5, numbers: 2}}
-      dataset: {type: clicks, synthetic: {records: 10, columns: 3, rows: 5, numbers: 2, first_index: 40}}
+      training: {type: clicks, synthetic: {records: 40, categorical_features: 3, rows: 5, dense_features: 2}}
+      dataset: {type: clicks, synthetic: {records: 10, categorical_features: 3, rows: 5, dense_features: 2, first_index: 40}}
 """
 PREDICT = """
 run: {name: predict, directory: predict}
 plugins: [relate]
 stages:
   - predict_affinities:
-      dataset: {type: pairs, synthetic: {compounds: 8, targets: 6}, pieces: 50, kmer_length: 1, split: test}
+      dataset: {type: pairs, synthetic: {compounds: 8, targets: 6}, fragment_rows: 50, kmer_length: 1, split: test}
 """
 RECOMMEND = """
 run: {name: recommend, directory: recommend}
 plugins: [relate]
 stages:
   - recommend:
-      dataset: {type: interactions, synthetic: {users: 20, items: 10, each: 4}}
+      dataset: {type: interactions, synthetic: {users: 20, items: 10, interactions_per_user: 4}}
 """
 BOUNDS = """
 run: {name: bounds, directory: bounds}
@@ -53,7 +53,7 @@ plugins: [relate]
 stages:
   - choose_row_bounds:
       model: m.h5
-      dataset: {type: clicks, synthetic: {records: 10, columns: 3, rows: 5, numbers: 2, first_index: 40}}
+      dataset: {type: clicks, synthetic: {records: 10, categorical_features: 3, rows: 5, dense_features: 2, first_index: 40}}
 """
 BOX = "{type: expression, samples: 20, box: {x: [-1, 1]}, target: {z: x}}"
 T, J, P, R = "stages[0].train.", "stages[0].evaluate_clicks.", "stages[0].predict_affinities.", "stages[0].recommend."
@@ -93,8 +93,8 @@ name = table.file("vocabulary.h5", other)
 says(f"'{name}': the vocabulary has 1 columns, not 2", T + f"dataset={{type: clicks, file: {name}, vocabulary: more}}", command="run")
 
 # Pairs
-says("fold and validation are the same; give different ones", T + "dataset.folds={fold: 1, validation: 1}", deck="pairs.yaml")
-says("folds are counted from 0 to 2", T + "dataset.folds={folds: 3, fold: 3}", deck="pairs.yaml")
+says("test_fold and validation_fold are the same; give different ones", T + "dataset.folds={test_fold: 1, validation_fold: 1}", deck="pairs.yaml")
+says("folds are counted from 0 to 2", T + "dataset.folds={n_folds: 3, test_fold: 3}", deck="pairs.yaml")
 says("split is validation, but folds names no fold for it; give folds a validation_fold, in all data sets of the deck", T + "dataset.split=validation",
      deck="pairs.yaml")
 MATRIX = {"affinity": [[5.0, 6.0], [7.0, 5.5]], "drug_smiles": [b"CCO", b"CCN"], "target_sequence": [b"MKL", b"MKV"]}
@@ -112,14 +112,14 @@ reads_pairs("'FILE': /drug_smiles holds 1 texts, but /affinity has 2 of them; it
 reads_pairs("'FILE': /target_similarity must be 2 x 2", target_similarity=[[1.0]])
 reads_pairs("'FILE': /fold must have the shape of /affinity", fold=[[0, 1]])
 reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at letter 3: a branch is not closed",
-            T + "dataset.folds={by: given, fold: 1, validation: 0}", drug_smiles=[b"C(", b"C"], fold=[[0, 1], [2, 2]])
+            T + "dataset.folds={by: given, test_fold: 1, validation_fold: 0}", drug_smiles=[b"C(", b"C"], fold=[[0, 1], [2, 2]])
 
 # Networks
 says("a layer of width 0 is none; widths are 1 to 1000000", T + "network.top=[0]")
 says("layers: a width of 0 is none; widths are 1 to 1000000", T + "network.layers=[0]", deck="pairs.yaml")
 says("dlrm reads rows of tables; give a dataset of type clicks, choices or pairs", T + "dataset=" + BOX, command="run")
 says("synthetic clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
-     T + "dataset.synthetic={records: 40, columns: 1, numbers: 0}", command="run")
+     T + "dataset.synthetic={records: 40, categorical_features: 1, dense_features: 0}", command="run")
 
 FACTORS = T + "network={type: factorization_machine, embedding_dim: 2}"
 says("init_scale: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
@@ -129,8 +129,8 @@ says("synthetic pairs, row 1: affinity is 3.89157, but the loss cross_entropy le
 
 # Choices
 says("give one of: file, synthetic", FACTORS, T + "dataset={type: interactions}")
-says("join_validation leaves nothing for validation; remove it, or take split: training or test", FACTORS,
-     T + "dataset={type: interactions, synthetic: {}, join_validation: true, split: validation}")
+says("train_on_validation leaves nothing for validation; remove it, or take split: training or test", FACTORS,
+     T + "dataset={type: interactions, synthetic: {}, train_on_validation: true, split: validation}")
 LISTS = {"train/indptr": [0, 2, 3], "train/items": [0, 1, 2], "test/indptr": [0, 1, 1], "test/items": [2],
          "/": (0, {"users": 2, "items": 3})}
 
@@ -159,7 +159,7 @@ says("recommend offers items to users; give a dataset of type choices", R + "dat
      deck="recommend.yaml", command="run")
 
 COSINES = T + "network={type: cosine_factors, embedding_dim: 2, num_negatives: 4}"
-MADE = "{type: interactions, synthetic: {users: 20, items: 10, each: 4}"
+MADE = "{type: interactions, synthetic: {users: 20, items: 10, interactions_per_user: 4}"
 says("synthetic interactions: cosine_factors draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
      command="run")
 says("synthetic clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
@@ -216,7 +216,7 @@ says("'turned.csv': column compound numbers other things than the file that affi
      "all pairs into one file, with a column fold (folds: {by: given})", P + "dataset={type: pairs, file: turned.csv, kmer_length: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 
-says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, pieces "
+says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, fragment_rows "
      "and kmer_length of the training", P + "dataset={type: pairs, file: ordered.csv, kmer_length: 1, radius: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 PLAIN = f"{{type: clicks, file: {learned}, logarithm: false}}"

@@ -204,10 +204,22 @@ TEST_CASE("data that cannot be read name their file") {
   Scratch scratch("dp_data");
   const std::string root = scratch.file("sys");
   CHECK(message([&] { DataSystem::load(root); }) == root + ": not a deepmd/npy system: there is no type.raw");
+  for (const char* name : {"/b", "/a"}) {
+    std::filesystem::create_directories(root + name);
+    write_text(root + name + "/type.raw", "0\n");
+  }
+  CHECK(message([&] { DataSystem::load(root); }) ==
+        root + ": not a deepmd/npy system: there is no type.raw; name the systems in it: [" + root + "/a, " + root +
+            "/b]");
+  std::filesystem::remove_all(root);
   std::filesystem::create_directories(root);
   write_text(root + "/type.raw", "0\n1\n");
   write_text(root + "/type_map.raw", "O\nCu\n");
   CHECK(message([&] { DataSystem::load(root); }) == root + ": not a deepmd/npy system: there is no folder set.*");
+  write_text(root + "/coord.raw", "0 0 0 0 0 1\n");
+  CHECK(message([&] { DataSystem::load(root); }) ==
+        root + ": a deepmd/raw system, expected deepmd/npy; dpdata converts it: dpdata.LabeledSystem(\"" + root +
+            "\", fmt=\"deepmd/raw\").to(\"deepmd/npy\", \"" + root + "\")");
   std::filesystem::create_directories(root + "/set.000");
   CHECK(message([&] { DataSystem::load(root); }) == root + "/set.000/coord.npy: does not exist");
   const std::string good = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 6), }          \n";
@@ -215,11 +227,14 @@ TEST_CASE("data that cannot be read name their file") {
   CHECK(message([&] { DataSystem::load(root); }) ==
         root + "/set.000/box.npy: does not exist; for isolated molecules put an empty file 'nopbc' into " + root);
   write_npy(root + "/set.000/box.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 9), }          \n",
-            {0, 4, 0, 4, 0, 0, 0, 0, 4});
+            {4, 0, 0, 0, 4, 0, 4, 4, 0});
   CHECK(message([&] { DataSystem::load(root); }) ==
         root +
-            "/set.000/box.npy: frame 0: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume "
-            "-64): give three independent vectors in right-handed order");
+            "/set.000/box.npy: frame 0: the cell vectors (4 0 0), (0 4 0), (4 4 0) are flat or left-handed (volume "
+            "0): give three independent vectors in right-handed order");
+  write_npy(root + "/set.000/box.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 9), }          \n",
+            {0, 4, 0, 5, 0, 0, 0, 0, 6});  // left-handed: the same lattice
+  CHECK(DataSystem::load(root).frame(0).box->volume() == Approx(120.0));
   write_text(root + "/nopbc", "");
   const DataSystem system = DataSystem::load(root);
   CHECK(!system.frame(0).box);

@@ -69,6 +69,30 @@ class Kinetic(unittest.TestCase):
         slope = 24 / h**3 * np.cos(k * centre) * (np.sin(k * h / 2) / k**2 - h / 2 * np.cos(k * h / 2) / k)
         np.testing.assert_allclose(field[0], -0.2 * (mean + slope * (x - centre)), atol=1e-6)
 
+    def test_output_by_time(self):
+        """At the first step at or after each multiple of the interval, also where a run goes on, and at the end."""
+        times = {}
+        for name, steps in (("interval_once", 40), ("interval_twice", 25)):
+            folder = program.fresh("kinetic_" + name)
+            run = os.path.join(folder, "run")
+            text = DECK.replace("every: 5}", "interval: 0.7}").replace("every: 20}", "interval: 2}")
+            deck = program.write(os.path.join(folder, "deck.yaml"), text.replace("DIR", run).replace("STEPS", str(steps)))
+            code, _, error = program.run("run", deck)
+            self.assertEqual(code, 0, error)
+            if steps < 40:
+                code, _, error = program.run("restart", run, "stages[0].simulate.steps=40")
+                self.assertEqual(code, 0, error)
+            for file in ("points.h5", "conf.h5"):
+                with h5py.File(os.path.join(run, "simulate", file)) as h5:
+                    times[name, file] = h5["time"][()]
+        once = times["interval_once", "points.h5"]
+        np.testing.assert_array_equal(times["interval_twice", "points.h5"], once)
+        self.assertGreater(len(once), 3)
+        np.testing.assert_array_equal(np.floor(once / 0.7 + 1e-6), np.arange(len(once)))
+        conf = times["interval_once", "conf.h5"]
+        np.testing.assert_array_equal(conf[:len(once)], once)  # and the end
+        self.assertTrue(set(conf) <= set(times["interval_twice", "conf.h5"]))
+
     def tasks(self, deck, *overrides):
         """What `cambium check` says of a deck's step: {task: (names it reads, names it writes)}, in order."""
         code, out, error = program.run("check", os.path.join(program.SOURCE, "inputs", "kinetic", deck), *overrides)

@@ -1,5 +1,8 @@
 // Bad fields: the exact text.
+#include <fmt/format.h>
+
 #include <cmath>
+#include <filesystem>
 
 #ifdef CAMBIUM_HAVE_NETCDF
 #include <netcdf.h>
@@ -50,6 +53,53 @@ TEST_CASE("numbers that are not there", "[messages]") {
         "snapshots)");
   CHECK(bad.says(", missing: drop}, modes: 1}") == "no error");
   CHECK(bad.says(", missing: fill}, modes: 1}") == "no error");
+}
+
+TEST_CASE("a snapshot without numbers, and a single one", "[messages]") {
+  Bad bad;
+  for (int c = 0; c < 6; ++c) bad.q[6 * 2 + c] = std::nan("");
+  const std::string empty =
+      "'q' has no number at all in snapshot 2, as after a run that was interrupted; leave the snapshot out of the file "
+      "(cdo delete,timestep=3)";
+  if (bad.comm.size() == 1) {
+    CHECK(bad.says(", missing: land}, modes: 1}") == empty);
+    CHECK(bad.says("}, modes: 1}") == empty);
+  }
+  Stage stage;
+  const auto path = stage.file("one.h5");
+  if (stage.comm.root())
+    io::write_h5_atomically(path, [&](io::File& f) {
+      f.write("q", io::tensor_of(bad.q.data(), {1, 2, 3}));
+      f.write("time", std::vector<double>{0}).set_attribute("units", "days since 2000-01-01");
+    });
+  stage.comm.barrier();
+  CHECK(stage.message("pod", "{field: {files: ['" + path + "'], array: q}, modes: 1}") ==
+        "'q' of '" + path +
+            "' has 1 snapshot, modes need two or more: name the other files (files), or the coordinate that counts "
+            "them (time)");
+}
+
+TEST_CASE("a fill value that no attribute names is doubted", "[messages]") {
+  const auto warned = [](const std::vector<double>& cells, const std::string& keys) {
+    Bad bad;
+    for (int t = 0; t < 4; ++t)
+      for (std::size_t c = 0; c < 6; ++c)
+        if (cells[c] != 0.0) bad.q[6 * static_cast<std::size_t>(t) + c] = cells[c];
+    CHECK(bad.says(keys + "}, modes: 1}") == "no error");
+    for (const auto& warning : bad.log.warnings())
+      if (warning.text.starts_with("'q' is ")) return warning.text;
+    return std::string();
+  };
+  const auto named = warned({0, -999, 0, 0, -999, 0}, ""), large = warned({0, 1e20, 0, 0, 1e20, 0}, "");
+  CHECK(warned({0, 0, 0, 0, 0, 0}, "").empty());
+  CHECK(warned({0, -999, 0, 0, -999, 0}, ", fill: [-999], missing: land").empty());
+  CHECK(warned({0, -999, 0, 0, 0, 0}, "").empty());  // one cell may be an extreme
+  if (!Comm().root()) return;                        // who does not speak
+  CHECK(named ==
+        "'q' is -999 in 2 cells of its first snapshot, far from all others (-0.958924 to 0.909297), and the file does "
+        "not mark it as missing: if it stands for no value, say fill: [-999] (of packed data the stored number) and "
+        "missing: land");
+  CHECK(large.starts_with("'q' is 1e+20 in 2 cells"));
 }
 
 TEST_CASE("what fills holes of the training snapshots does not depend on later ones", "[field]") {
@@ -141,6 +191,53 @@ TEST_CASE("a classic NetCDF file with packed numbers", "[field]") {
   CHECK(q[1] == Approx(5.0 + 0.01 * 201));
   CHECK(std::isnan(q[2]));
   CHECK(q[3] == Approx(5.0 + 0.01 * 501));
+}
+
+TEST_CASE("a classic NetCDF file that was cut short is not read as zeros", "[messages]") {
+  Stage stage;
+  if (stage.comm.size() > 1) return;
+  for (const int format : {NC_CLASSIC_MODEL, NC_64BIT_OFFSET, NC_64BIT_DATA})
+    for (const bool records : {true, false}) {
+      const std::string path = stage.file("cut.nc");
+      int file = 0, dimension[2], time = 0, q = 0, flag = 0;
+      REQUIRE(nc_create(path.c_str(), NC_CLOBBER | format, &file) == NC_NOERR);
+      nc_def_dim(file, "time", records ? NC_UNLIMITED : 3, &dimension[0]);
+      nc_def_dim(file, "cell", 5, &dimension[1]);
+      nc_def_var(file, "time", NC_DOUBLE, 1, dimension, &time);
+      nc_def_var(file, "flag", NC_BYTE, 1, dimension + 1, &flag);
+      nc_def_var(file, "q", NC_SHORT, 2, dimension, &q);
+      nc_put_att_text(file, time, "units", 21, "days since 2000-01-01");
+      nc_enddef(file);
+      const signed char flags[] = {1, 2, 3, 4, 5};
+      nc_put_var_schar(file, flag, flags);
+      for (std::size_t t = 0; t < 3; ++t) {
+        const double day = 1.0 + static_cast<double>(t);
+        const short row[] = {1, 2, 3, 4, 5};
+        const std::size_t start[] = {t, 0}, count[] = {1, 5};
+        nc_put_var1_double(file, time, &t, &day);
+        nc_put_vara_short(file, q, start, count, row);
+      }
+      nc_close(file);
+      const auto read = [&]() -> std::string {
+        try {
+          std::vector<double> out(15);
+          io::cf::Field::open(path, {"q", "", {}, {}})
+              .read(std::vector<std::int64_t>{0, 0}, std::vector<std::int64_t>{3, 5}, out.data());
+          return out[14] == 5.0 ? "whole" : "wrong";
+        } catch (const InputError& error) {
+          return error.what();
+        }
+      };
+      CHECK(read() == "whole");
+      // Behind the last number are two bytes of padding.
+      const auto size = std::filesystem::file_size(path);
+      std::filesystem::resize_file(path, size - 2);
+      CHECK(read() == "whole");
+      std::filesystem::resize_file(path, size - 4);
+      CHECK(read() == fmt::format("'{}' is truncated: 'q' ends at byte {}, the file at {}; copy it again from its "
+                                  "source, or leave out the records that are missing (ncks -d)",
+                                  path, size - 2, size - 4));
+    }
 }
 #endif
 

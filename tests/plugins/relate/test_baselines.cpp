@@ -155,12 +155,13 @@ TEST_CASE("the ridge of EASE is that of highest recall; a single one is not judg
 
 TEST_CASE("EASE is left out where its matrix takes more memory than allowed, and the summary says so") {
   const auto table = made(90, 60);
-  const auto rivals = choice_rivals(table, {.ease_lambda = {10.0}, .ease_memory = 14399.0});
-  REQUIRE(rivals[3].method == "EASE");
-  CHECK(!rivals[3].scores);
-  CHECK(rivals[3].settings == "left out: its matrix of 60 rows takes 1.44e-05 GB, more than ease_memory (1.44e-05 GB)");
-  CHECK(choice_rivals(table, {.ease_lambda = {10.0}, .ease_memory = 14400.0})[3].scores);
-  CHECK(choice_rivals(table, {})[3].method.starts_with("logistic"));
+  const auto baselines = choice_baselines(table, {.ease_lambda = {10.0}, .ease_memory = 14399.0});
+  REQUIRE(baselines[3].method == "EASE");
+  CHECK(!baselines[3].scores);
+  CHECK(baselines[3].settings ==
+        "left out: its matrix of 60 rows takes 1.44e-05 GB, more than ease_memory (1.44e-05 GB)");
+  CHECK(choice_baselines(table, {.ease_lambda = {10.0}, .ease_memory = 14400.0})[3].scores);
+  CHECK(choice_baselines(table, {})[3].method.starts_with("logistic"));
 }
 
 TEST_CASE("a matrix without a Cholesky factor in float32 is refused with the remedy") {

@@ -1,11 +1,11 @@
-// What users chose: files, records, rivals and lists against plain forms of themselves.
+// What users chose: files, records, baselines and lists against plain forms of themselves.
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "core/base/error.hpp"
 #include "plugins/relate/datasets/interactions.hpp"
-#include "plugins/relate/tasks/choice_rivals.hpp"
+#include "plugins/relate/tasks/choice_baselines.hpp"
 #include "plugins/relate/tasks/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
@@ -153,12 +153,12 @@ TEST_CASE("drawn records are of items that a user did not choose, and know nothi
 
 TEST_CASE("cosines of items are those of the columns of the table of choices") {
   const auto table = made();
-  const auto rivals = choice_rivals(table, {.ease_lambda = {10.0}});
-  REQUIRE(rivals.size() == 5);
+  const auto baselines = choice_baselines(table, {.ease_lambda = {10.0}});
+  REQUIRE(baselines.size() == 5);
   const auto popular = popularity(*table);
-  CHECK(rivals[0].scores(7) == popular);
+  CHECK(baselines[0].scores(7) == popular);
   for (const std::int32_t user : {0, 11}) {
-    const auto found = rivals[1].scores(user);
+    const auto found = baselines[1].scores(user);
     for (std::int32_t i = 0; i < table->items; i += 7) {
       double expected = 0.0;
       for (const auto j : table->training[user]) {
@@ -191,7 +191,7 @@ TEST_CASE("a list is judged by what the user chose in tests, among what was not 
   CHECK(found.recall_new == Approx(0.5));
 }
 
-TEST_CASE("factors finds new items by their tags, which rivals without tags cannot", "[ranks]") {
+TEST_CASE("factors finds new items by their tags, which baselines without tags cannot", "[ranks]") {
   Comm world, self{MPI_COMM_SELF};
   SharedScratch scratch(world);
   Place place(world, scratch.file("together"));

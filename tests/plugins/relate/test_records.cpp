@@ -411,7 +411,8 @@ TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
   };
   const auto as = [&](const std::string& column) {
     return one.source + ": rows of column " + column +
-           " stand for other pieces than those that affinity was given; give the data set the radius, pieces and "
+           " stand for other pieces than those that affinity was given; give the data set the radius, fragment_rows "
+           "and "
            "kmer_length of the training";
   };
   require_same_rows(one.columns, with({}), "affinity");

@@ -1,11 +1,11 @@
-// Rivals on real pairs and clicks: the figures that a network has to beat (CAMBIUM_DATA/relate; shared yardsticks
+// Baselines on real pairs and clicks: the figures that a network has to beat (CAMBIUM_DATA/relate; shared yardsticks
 // computed with numpy).
 #include <algorithm>
 #include <cmath>
 
 #include "plugins/relate/datasets/click_file.hpp"
 #include "plugins/relate/tasks/logistic.hpp"
-#include "plugins/relate/tasks/pair_rivals.hpp"
+#include "plugins/relate/tasks/pair_baselines.hpp"
 #include "plugins/relate/tasks/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
@@ -19,7 +19,7 @@ struct Figure {
   double concordance, error;
 };
 
-/// Rivals on the published test fold; those of `expected` must agree to the digits given.
+/// Baselines on the published test fold; those of `expected` must agree to the digits given.
 void compare(const std::string& path, const std::vector<Figure>& expected) {
   const auto table = read_pair_h5(path);
   FoldKeys folds;
@@ -36,15 +36,15 @@ void compare(const std::string& path, const std::vector<Figure>& expected) {
     if (roles[k] == Role::test) truth.push_back(table.entries[k].value);
   }
   int seen = 0;
-  for (const auto& rival : pair_rivals(m, held)) {
+  for (const auto& baseline : pair_baselines(m, held)) {
     std::vector<double> predicted;
     for (std::size_t k = 0; k < roles.size(); ++k)
       if (roles[k] == Role::test)
-        predicted.push_back(rival.value[table.entries[k].compound * m.targets + table.entries[k].target]);
+        predicted.push_back(baseline.value[table.entries[k].compound * m.targets + table.entries[k].target]);
     const double order = concordance(truth, predicted), error = mean_squared_error(truth, predicted);
-    std::printf("%-50s %.4f %.4f\n", rival.method.c_str(), order, error);
+    std::printf("%-50s %.4f %.4f\n", baseline.method.c_str(), order, error);
     for (const auto& figure : expected)
-      if (rival.method.starts_with(figure.method)) {
+      if (baseline.method.starts_with(figure.method)) {
         ++seen;
         CHECK(std::abs(order - figure.concordance) < 0.0006);
         CHECK(std::abs(error - figure.error) < 0.0006);

@@ -389,6 +389,39 @@ TEST_CASE("a dimension of netCDF and text of MATLAB hold no numbers") {
         "array '/x' in 'marked.h5' is an empty array of MATLAB, expected numbers; name another array");
 }
 
+TEST_CASE("chunks that were never written are warned of") {
+  World world;
+  SharedScratch scratch(world.comm);
+  const auto path = scratch.file("marked.h5");
+  for (const std::int64_t rows : {6000, 60000}) {
+    if (world.comm.root()) {
+      io::File file = io::File::create(path);
+      auto x = file.create_series("x", DType::f32, std::vector<std::int64_t>{4});
+      x.resize(6000);
+      const std::vector<float> values(24000, 1.0F);
+      const std::int64_t start[] = {0, 0};
+      x.write_block(start, io::tensor_of(values.data(), {6000, 4}));
+      x.resize(rows);
+      file.write("label", std::vector<std::int32_t>(static_cast<std::size_t>(rows), 0));
+      file.close();
+    }
+    world.comm.barrier();
+    Hdf5Dataset data(shard_params({path}), world.context);
+    data.open(world.context);
+    if (!world.comm.root()) continue;
+    const auto warnings = world.log.warnings();
+    if (rows == 6000) {
+      CHECK(warnings.empty());
+    } else {
+      REQUIRE(warnings.size() == 1);
+      CHECK(warnings[0].text ==
+            "array '/x' in '" + path +
+                "': 53 of 59 chunks were never written, and HDF5 gives zeros (or the array's fill value) for them; "
+                "where the file is not complete, take the samples that are (range: [0, N])");
+    }
+  }
+}
+
 TEST_CASE("one thread reads while another writes") {
   World world;
   SharedScratch scratch(world.comm);

@@ -293,6 +293,19 @@ TEST_CASE("times and coordinates that a field refuses", "[messages]") {
         std::string::npos);
 }
 
+TEST_CASE("an array in a group is found by its name", "[messages]") {
+  Scratch scratch("cf_groups");
+  const std::string path = scratch.file("a.h5");
+  File file = File::create(path);
+  file.write("model/run/b", tensor_of(real().data(), {2, 2, 3}));
+  file.write("Q", std::vector<double>{0, 1});
+  file.close();
+  CHECK(message([&] {
+          Field::open(path, {"b", "", {}, {}});
+        }) == "'" + path + "' has no array 'b'; did you mean 'model/run/b'?");
+  CHECK(message([&] { Field::open(path, {"q", "", {}, {}}); }) == "'" + path + "' has no array 'q'; did you mean 'Q'?");
+}
+
 TEST_CASE("scales elsewhere in the file, under several names, and times of any unit", "[field]") {
   Scratch scratch("cf_scales");
   File file = File::create(scratch.file("a.h5"));

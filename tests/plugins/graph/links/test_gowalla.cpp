@@ -1,4 +1,5 @@
-// Held-out links of Gowalla: rivals as computed by other means from the same file, and what light_gcn finds. Minutes.
+// Held-out links of Gowalla: baselines as computed by other means from the same file, and what light_gcn finds.
+// Minutes.
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -37,7 +38,7 @@ std::map<std::string, std::pair<double, double>> judged(Comm& comm, const std::s
 
 }  // namespace
 
-TEST_CASE("rivals and light_gcn on Gowalla", "[data]") {
+TEST_CASE("baselines and light_gcn on Gowalla", "[data]") {
   const auto file = gowalla();
   if (file.empty()) return;
   Comm comm;

@@ -1,7 +1,7 @@
 // Training on links: the same weights on any number of ranks, and the same judgement.
 #include <cmath>
 
-#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/link_baselines.hpp"
 #include "plugins/graph/links/made_links.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"

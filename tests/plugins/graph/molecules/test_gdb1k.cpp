@@ -46,5 +46,5 @@ TEST_CASE("mean absolute error on gdb1k over five folds", "[.long][data]") {
   }
   for (const auto& [method, error] : mean) std::printf("mean over folds: %s %.3f kcal/mol\n", method.c_str(), error);
   CHECK(mean.at("mean") <= 8.0);
-  for (const char* rival : {"atoms", "bonds", "coulomb", "bag_of_bonds"}) CHECK(mean.at("mean") < mean.at(rival));
+  for (const char* baseline : {"atoms", "bonds", "coulomb", "bag_of_bonds"}) CHECK(mean.at("mean") < mean.at(baseline));
 }

@@ -50,7 +50,7 @@ TEST_CASE("training on several ranks gives the weights of one, bit for bit in or
     for (std::size_t k = 0; k < values.size(); ++k) CHECK(values[k] == Approx(one[1].at(name)[k]).margin(1e-9));
 }
 
-TEST_CASE("a trained network and its rivals stand in one table") {
+TEST_CASE("a trained network and its baselines stand in one table") {
   Stages stages;
   stages.run("train", training(adam, 150), "train");
   stages.run("evaluate", "{model: '{run}/train/model.h5', dataset: " + data + ", part: test}}", "evaluate");

@@ -66,6 +66,24 @@ with zipfile.ZipFile(os.path.join(FOLDER, "heterophilous_stored.npz")) as archiv
         out.writestr(name, archive.read(name))
 shared = dict(heterophilous, val_masks=masks[0])
 numpy.savez(os.path.join(FOLDER, "shared.npz"), **shared)
+listed = {key: value for key, value in library.items() if not key.endswith("_mask")}
+listed.update(train_idx=numpy.flatnonzero(masks[0, 0]), valid_idx=numpy.flatnonzero(masks[1, 0]), test_idx=numpy.flatnonzero(masks[2, 0]))
+numpy.savez(os.path.join(FOLDER, "listed.npz"), **listed)
+with h5py.File(os.path.join(FOLDER, "listed.h5"), "w") as file:
+    for key, values in listed.items():
+        file[key] = values
+numpy.savez(os.path.join(FOLDER, "listed_beyond.npz"), **dict(listed, valid_idx=numpy.array([60])))
+weighted = dict(library, edge_weight=numpy.tile(numpy.arange(EDGES) + 1.0, 2), year=labels, y=labels + 1)
+numpy.savez(os.path.join(FOLDER, "weighted.npz"), **weighted)
+with h5py.File(os.path.join(FOLDER, "weighted.h5"), "w") as file:
+    for key, values in weighted.items():
+        file[key] = values
+numpy.savez(os.path.join(FOLDER, "one_hot.npz"), **dict(library, y=numpy.eye(2)[labels]))
+with h5py.File(os.path.join(FOLDER, "one_hot.h5"), "w") as file:
+    for key, values in dict(library, y=numpy.eye(2)[labels]).items():
+        file[key] = values
+numpy.savez(os.path.join(FOLDER, "objects.npz"), **dict(library, y=labels.astype(object)))
+numpy.savez(os.path.join(FOLDER, "names.npz"), **dict(library, y=numpy.array(["rare", "often"])[labels]))
 numpy.savez(os.path.join(FOLDER, "turned.npz"), **dict(heterophilous, train_masks=masks[0][:, :7]))
 numpy.savez(os.path.join(FOLDER, "halves.npz"), **dict(heterophilous, node_labels=labels + 0.5))
 numpy.savez(os.path.join(FOLDER, "rows.npz"), **dict(heterophilous, node_features=features[:7]))

@@ -1,4 +1,4 @@
-// How often networks on nodes are right on published graphs, beside rivals.
+// How often networks on nodes are right on published graphs, beside baselines.
 #include <fmt/format.h>
 
 #include "plugins/graph/tasks/classify_nodes.hpp"
@@ -10,7 +10,7 @@ using namespace cambium::graph;
 
 namespace {
 
-/// Mean share of test nodes that are right, and of the rival that sees features alone.
+/// Mean share of test nodes that are right, and of the baseline that sees features alone.
 struct Shares {
   double network = 0.0, features = 0.0, spread = 0.0;
 };

@@ -83,6 +83,36 @@ TEST_CASE("archives with masks of several splits are one graph, however they are
   }
 }
 
+TEST_CASE("splits as lists of nodes, weights by another name, arrays that are not read", "[splits]") {
+  const Files files;
+  if (files.roles.empty()) return;
+  const auto whole = read_graph(files.scratch.file("library_stored.npz"));
+  for (const char* name : {"listed.npz", "listed.h5"}) {
+    INFO(name);
+    const auto graph = read_graph(files.scratch.file(name));
+    CHECK(graph->roles == files.roles[0]);
+    CHECK(graph->fingerprint == whole->fingerprint);
+    CHECK(graph->notes.empty());
+  }
+  for (const char* name : {"weighted.npz", "weighted.h5"}) {
+    INFO(name);
+    const auto path = files.scratch.file(name);
+    const auto graph = read_graph(path);
+    double sum = 0.0;
+    for (std::int64_t i = 0; i < graph->nodes(); ++i)
+      for (const double weight : graph->weights.values_of(i)) sum += weight;
+    CHECK(sum == 2 * 150 * 151 / 2);
+    CHECK(graph->notes == std::vector<std::string>{path + ": not used of its arrays: 'year'"});
+    Log log;
+    report(*graph, log);
+    REQUIRE(log.warnings().size() == 1);
+    CHECK(log.warnings()[0].text ==
+          path +
+              ": 1 of 3 classes has no node: classes count from 0, those of the file from 1 or above; networks have an "
+              "output for each");
+  }
+}
+
 TEST_CASE("each network of a committee learns its split, and is judged on it", "[splits]") {
   Files files;
   if (files.roles.empty()) return;
@@ -142,7 +172,7 @@ TEST_CASE("a network of no split is judged on none of several", "[messages]") {
     return files.says([&] {
       Place judge(files.world, files.scratch.file("judged"));
       judge.run("classify_nodes",
-                fmt::format("{{models: [{}/model.h5], rivals: false, dataset: {{type: graph, file: {}, "
+                fmt::format("{{models: [{}/model.h5], baselines: false, dataset: {{type: graph, file: {}, "
                             "nodes: test{}}}}}",
                             place.context.run_directory, files.scratch.file("own.h5"), more));
     });
@@ -167,6 +197,18 @@ TEST_CASE("splits and archives that cannot be", "[messages]") {
         std::string::npos);
   CHECK(of("turned.npz", 0) ==
         "'turned.npz': train_masks has the shape 3 x 7; expected 60 (nodes), nodes x splits or splits x nodes");
+  CHECK(of("listed_beyond.npz", 0) ==
+        "'listed_beyond.npz': valid_idx lists node 60; the graph has 60, numbered 0 to 59");
+  for (const char* name : {"one_hot.npz", "one_hot.h5"})
+    CHECK(of(name, 0) == fmt::format("'{}': /y has the shape 60 x 2, expected one class for each node; of one-hot "
+                                     "vectors these are numpy.argmax(y, axis=1)",
+                                     name));
+  CHECK(of("names.npz", 0) ==
+        "names.npz: y: the type <U5 is text, expected numbers; number them: numpy.unique(array, "
+        "return_inverse=True)[1]");
+  CHECK(of("objects.npz", 0) ==
+        "objects.npz: y: the type |O is Python objects, expected numbers; number them: numpy.unique(array, "
+        "return_inverse=True)[1]");
   CHECK(of("halves.npz", 0) == "halves.npz: node_labels holds 1.5, and integers of 32 bits were expected");
   CHECK(of("rows.npz", 0) == "'rows.npz': /node_features must have a row for each of the 60 nodes");
   CHECK(of("threes.npz", 0) == "'threes.npz': /edge_index must have two rows, the nodes of each edge");

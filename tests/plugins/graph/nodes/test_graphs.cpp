@@ -13,7 +13,7 @@
 #include "plugins/graph/graphs/made_graph.hpp"
 #include "plugins/graph/graphs/matrices.hpp"
 #include "plugins/graph/layers/blocks.hpp"
-#include "plugins/graph/tasks/node_rivals.hpp"
+#include "plugins/graph/tasks/node_baselines.hpp"
 #include "plugins/graph/tasks/two_classes.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"

@@ -184,7 +184,7 @@ TEST_CASE("the stages evaluate and classify_nodes write the files of one rank", 
     Place place(comm, scratch.file(folder));
     place.run("evaluate", "{model: " + model + ", dataset: " + data(", nodes: test" + divided) + "}");
     place.run("classify_nodes",
-              "{models: [" + model + "], rivals: false, dataset: " + data(", nodes: test" + divided) + "}");
+              "{models: [" + model + "], baselines: false, dataset: " + data(", nodes: test" + divided) + "}");
     comm.barrier();
   };
   const auto alone = "alone" + std::to_string(world.rank());

@@ -1,7 +1,7 @@
 // Texts of edges as archives and other programs write them, and what is refused.
 #include <random>
 
-#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/link_baselines.hpp"
 #include "plugins/graph/links/ranking.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/spellings/edge_case.hpp"
@@ -336,6 +336,19 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
         "edges.txt:1: the attributes that begin with '{' have no '}'; is the file cut short?");
   CHECK(says("0 1 {} 3\n") == "edges.txt:1: nothing but a remark can stand behind the attributes between '{' and '}'");
   CHECK(says("0 1\n1 1.5\n") == "edges.txt:2: expected a whole number for a node, found '1.5'");
+  CHECK(says("0 1\n1 Ann\n") ==
+        "edges.txt:2: expected a whole number for a node, found 'Ann'; number names, as pandas.factorize does");
+  const auto format = [&](const std::string& name, const std::string& reader) {
+    return "edges.txt: the file is written in " + name +
+           ", expected lines 'u v' or 'u v weight'; networkx makes them: " + reader +
+           ", convert_node_labels_to_integers, write_edgelist";
+  };
+  CHECK(says("<?xml version='1.0'?>\n<graphml xmlns=\"a\">\n") == format("GraphML", "read_graphml"));
+  CHECK(says("<gexf version=\"1.2\">\n") == format("GEXF", "read_gexf"));
+  CHECK(says("Creator \"me\"\ngraph [\n  directed 0\n") == format("GML", "read_gml"));
+  CHECK(says("*Vertices 3\n1 \"a\"\n") == format("Pajek's format", "read_pajek"));
+  CHECK(says("strict graph  {\n0 -- 1;\n}\n") == format("DOT", "nx_pydot.read_dot"));
+  CHECK(says("{\"directed\": false, \"nodes\": []}\n") == format("JSON", "node_link_graph"));
   CHECK(says("0,1\n1,,2\n") == "edges.txt:2: expected a whole number for a node, found ''");
 }
 

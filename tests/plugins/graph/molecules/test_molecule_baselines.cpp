@@ -125,7 +125,7 @@ TEST_CASE("a larger molecule than any that is known is met with zeros") {
   CHECK(std::isfinite(kernel(molecule_of(*large[0]))));
 }
 
-TEST_CASE("what the rivals refuse", "[messages]") {
+TEST_CASE("what the baselines refuse", "[messages]") {
   auto table = make_molecules(recipe(4));
   table.bonds = false;
   for (auto& m : table.molecules) m.bond.clear();
@@ -141,7 +141,7 @@ TEST_CASE("what the rivals refuse", "[messages]") {
       "'baselines', and take another 'reference'");
 }
 
-TEST_CASE("rivals on gdb1k", "[data]") {
+TEST_CASE("baselines on gdb1k", "[data]") {
   const auto path = gdb1k_file();
   if (path.empty()) return;
   const auto table = read_molecule_h5(path, "gdb1k");

@@ -1,4 +1,4 @@
-#include "plugins/graph/tasks/node_rivals.hpp"
+#include "plugins/graph/tasks/node_baselines.hpp"
 
 #include <fmt/format.h>
 

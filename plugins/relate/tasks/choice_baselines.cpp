@@ -1,4 +1,4 @@
-#include "plugins/relate/tasks/choice_rivals.hpp"
+#include "plugins/relate/tasks/choice_baselines.hpp"
 
 #include <fmt/format.h>
 
@@ -39,8 +39,8 @@ static std::string on_validation(std::int64_t best, double recall) {
   return std::isnan(recall) ? "" : fmt::format("; Recall@{} {:.4f} on validation", best, recall);
 }
 
-static ChoiceRival neighbours(const std::shared_ptr<const ChoiceTable>& table, const ChoiceTable& split,
-                              std::int64_t best) {
+static ChoiceBaseline neighbours(const std::shared_ptr<const ChoiceTable>& table, const ChoiceTable& split,
+                                 std::int64_t best) {
   double recall = 0.0;
   const auto keys = tuned_neighbours(split, best, recall);
   const auto found = std::make_shared<const ItemNeighbours>(*table, keys);
@@ -48,9 +48,9 @@ static ChoiceRival neighbours(const std::shared_ptr<const ChoiceTable>& table, c
           text_of(keys) + on_validation(best, recall)};
 }
 
-static ChoiceRival ease(const std::shared_ptr<const ChoiceTable>& table,
-                        const std::shared_ptr<const ChoiceTable>& split, const ChoiceRivalKeys& keys) {
-  ChoiceRival out{"EASE", nullptr, ""};
+static ChoiceBaseline ease(const std::shared_ptr<const ChoiceTable>& table,
+                           const std::shared_ptr<const ChoiceTable>& split, const ChoiceBaselineKeys& keys) {
+  ChoiceBaseline out{"EASE", nullptr, ""};
   if (const double bytes = Ease::bytes(*table); bytes > keys.ease_memory) {
     constexpr double giga = 1e9;
     out.settings = fmt::format("left out: its matrix of {} rows takes {:.3g} GB, more than ease_memory ({:.3g} GB)",
@@ -66,7 +66,7 @@ static ChoiceRival ease(const std::shared_ptr<const ChoiceTable>& table,
 }
 
 static void add_logistic(const std::shared_ptr<const ChoiceTable>& table, double choices,
-                         std::vector<ChoiceRival>& out) {
+                         std::vector<ChoiceBaseline>& out) {
   constexpr std::int64_t others = 4, most_records = 2'000'000;
   if (choices * static_cast<double>(1 + others) > static_cast<double>(most_records)) return;
   const auto logistic = std::make_shared<const LogisticRegression>(choice_records(table, Role::training, others, 1));
@@ -75,12 +75,13 @@ static void add_logistic(const std::shared_ptr<const ChoiceTable>& table, double
        [table, logistic](std::int32_t user) { return logistic->probabilities(candidate_records(table, user)); }, ""});
 }
 
-std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table, const ChoiceRivalKeys& keys) {
+std::vector<ChoiceBaseline> choice_baselines(const std::shared_ptr<const ChoiceTable>& table,
+                                             const ChoiceBaselineKeys& keys) {
   const auto popular = popularity(*table);
   const auto split = std::make_shared<const ChoiceTable>(tuning_split(*table));
-  std::vector<ChoiceRival> out{{"most popular", [popular](std::int32_t) { return popular; }, ""},
-                               {"cosines of items", cosines(table), ""},
-                               neighbours(table, *split, keys.best)};
+  std::vector<ChoiceBaseline> out{{"most popular", [popular](std::int32_t) { return popular; }, ""},
+                                  {"cosines of items", cosines(table), ""},
+                                  neighbours(table, *split, keys.best)};
   if (!keys.ease_lambda.empty()) out.push_back(ease(table, split, keys));
   add_logistic(table, std::accumulate(popular.begin(), popular.end(), 0.0), out);
   return out;

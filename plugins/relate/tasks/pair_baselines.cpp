@@ -1,4 +1,4 @@
-#include "plugins/relate/tasks/pair_rivals.hpp"
+#include "plugins/relate/tasks/pair_baselines.hpp"
 
 #include <fmt/format.h>
 
@@ -128,7 +128,7 @@ std::vector<PairPrediction> with_neighbours(const PairMatrices& m, const std::ve
   return {first, second, both};
 }
 
-std::vector<PairPrediction> pair_rivals(const PairMatrices& m, const std::vector<char>& held) {
+std::vector<PairPrediction> pair_baselines(const PairMatrices& m, const std::vector<char>& held) {
   constexpr double most = 4e11;  // multiplications of a product of the ridge
   const auto base = additive_means(m);
   double mean = 0.0, count = 0.0;

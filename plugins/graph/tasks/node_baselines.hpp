@@ -10,7 +10,7 @@ namespace cambium::graph {
 /// Predictions of one method for nodes.
 struct Judgement {
   NodeClasses nodes;
-  double validation = 0.0;  ///< share of the validation nodes that are right; not a number where there are none
+  double validation = 0.0;           ///< accuracy on the validation nodes; not a number where there are none
   std::vector<float> probabilities;  ///< of the classes: `nodes` x classes; label propagation: shares of what spread
 };
 

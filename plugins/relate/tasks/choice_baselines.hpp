@@ -16,13 +16,13 @@ std::vector<double> popularity(const ChoiceTable& table);
 using ItemScores = std::function<std::vector<double>(std::int32_t user)>;
 
 /// Scores of the items without a network; it shares what it needs of the table.
-struct ChoiceRival {
+struct ChoiceBaseline {
   std::string method;
   ItemScores scores;
   std::string settings;  ///< how it was set, for the summary; "" where there is nothing to set
 };
 
-struct ChoiceRivalKeys {
+struct ChoiceBaselineKeys {
   std::int64_t best = 20;           ///< settings are chosen by Recall@best
   std::vector<double> ease_lambda;  ///< empty: without EASE
   double ease_memory = 1e9;         ///< bytes; EASE is left out above it
@@ -36,7 +36,8 @@ struct ChoiceRivalKeys {
 /// - EASE (Steck 2019), without `scores` where its matrix takes more than `ease_memory`;
 /// - logistic regression on users, items and tags, with four drawn items for each choice (left out above two million
 ///   records).
-std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table, const ChoiceRivalKeys& keys);
+std::vector<ChoiceBaseline> choice_baselines(const std::shared_ptr<const ChoiceTable>& table,
+                                             const ChoiceBaselineKeys& keys);
 
 /// How well scores of all items find what a user chose in tests, among the items that he did not choose before.
 struct ListScore {

@@ -1,7 +1,7 @@
 // Scores without training and their judgement, beside numbers found by hand.
 #include <cmath>
 
-#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/link_baselines.hpp"
 #include "plugins/graph/links/propagation.hpp"
 #include "plugins/graph/links/spectrum.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/link_baselines.hpp"
 
 #include <algorithm>
 #include <cmath>

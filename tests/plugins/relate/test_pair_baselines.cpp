@@ -1,4 +1,4 @@
-// Rivals against plain forms of themselves.
+// Baselines against plain forms of themselves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "core/parallel/random.hpp"
 #include "plugins/relate/datasets/click_file.hpp"
 #include "plugins/relate/tasks/logistic.hpp"
-#include "plugins/relate/tasks/pair_rivals.hpp"
+#include "plugins/relate/tasks/pair_baselines.hpp"
 #include "plugins/relate/tasks/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
@@ -116,7 +116,7 @@ TEST_CASE("what the ridge says of held pairs does not know their values") {
   REQUIRE(first.compound_power == second.compound_power);
   REQUIRE(first.without_held.size() == m.value.size());
   CHECK(first.without_held == second.without_held);
-  const auto before = pair_rivals(small(), held), after = pair_rivals(m, held);
+  const auto before = pair_baselines(small(), held), after = pair_baselines(m, held);
   for (std::size_t k = 2; k < before.size(); ++k) {
     CHECK(before[k].without_held.size() == m.value.size());
     CHECK(before[k].without_held == after[k].without_held);
@@ -170,7 +170,7 @@ TEST_CASE("L-BFGS finds the minimum of a valley") {
   CHECK(x[1] == Approx(1.0).margin(2e-3));
 }
 
-TEST_CASE("with a validation fold a network and the best rival there are put together, and the table shows that") {
+TEST_CASE("with a validation fold a network and the best baseline there are put together, and the table shows that") {
   Comm self(MPI_COMM_SELF);
   SharedScratch scratch(self);
   Place place(self, scratch.file("together"));

@@ -48,6 +48,6 @@ std::vector<double> kronecker_ridge(const PairMatrices& m, const std::vector<dou
 
 /// All of them, in the order of a table: the mean, additive means, neighbours, ridge (left out where matrices of
 /// similarities are too large for a minute). `held` as kronecker_ridge() has it; neighbours are made without it, too.
-std::vector<PairPrediction> pair_rivals(const PairMatrices& m, const std::vector<char>& held);
+std::vector<PairPrediction> pair_baselines(const PairMatrices& m, const std::vector<char>& held);
 
 }  // namespace cambium::relate

@@ -1,0 +1,33 @@
+#include "core/io/hdf5/h5_chunks.hpp"
+
+#include <algorithm>
+
+#include "core/io/hdf5/h5_internal.hpp"
+
+namespace cambium::io {
+
+namespace {
+
+struct ChunkedArray : Object {
+  static hid_t id(const Object& object) { return (object.*(&ChunkedArray::handle_)).id(); }
+};
+
+}  // namespace
+
+ChunkCount count_chunks([[maybe_unused]] const Dataset& array) {
+  ChunkCount out;
+#if H5_VERSION_GE(1, 10, 5)
+  const auto shape = array.shape(), chunk = array.chunk();
+  if (chunk.empty()) return out;
+  out.all = 1;
+  for (std::size_t k = 0; k < chunk.size(); ++k) out.all *= (shape[k] + chunk[k] - 1) / chunk[k];
+  const detail::Entered entered;
+  const Handle space(H5Dget_space(ChunkedArray::id(array)));
+  hsize_t written = 0;
+  if (H5Dget_num_chunks(ChunkedArray::id(array), space.id(), &written) < 0) return H5Eclear2(H5E_DEFAULT), ChunkCount{};
+  out.unwritten = std::max<std::int64_t>(0, out.all - static_cast<std::int64_t>(written));
+#endif
+  return out;
+}
+
+}  // namespace cambium::io

@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+
+#include "core/io/hdf5/h5.hpp"
+
+namespace cambium::io {
+
+/// Chunks of an array, and those of them that were never written: HDF5 gives the fill value for their numbers, zero
+/// where the file names none.
+struct ChunkCount {
+  std::int64_t all = 0, unwritten = 0;
+};
+/// All zero for an array without chunks, and where the library cannot count (before HDF5 1.10.5).
+ChunkCount count_chunks(const Dataset& array);
+
+}  // namespace cambium::io
