@@ -36,7 +36,7 @@ OUTPUTS = {
     "boltzmann_bgk": ["{type: moments, every: 5}"],
     "moment_fluid": [],
     "rayleigh_benard": ["{type: fields, interval: 1000}", "{type: vtkhdf, every: 5}"],
-    "cavity": ["{type: fields, every: 5}"],
+    "cavity": ["{type: fields, interval: 1000}", "{type: vtkhdf, every: 5}"],
     "graph_diffusion": ["{type: node_fields, every: 5}", "{type: vtkhdf, interval: 1000}"],
     "mesh_transport": ["{type: node_fields, interval: 1000}", "{type: vtkhdf, every: 5}"],
     "structure_growth": ["{type: matter, every: 5, counts: false}"],
