@@ -148,10 +148,10 @@ Rows<const T> GridProduct<T>::whole_rows(std::int64_t width, Rows<const T> h) {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Product<T>> make_grid(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm) {
+std::unique_ptr<DividedProduct<T>> make_grid(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm) {
   return std::make_unique<GridProduct<T>>(matrix, keys, comm);
 }
-template std::unique_ptr<Product<double>> make_grid(const DividedMatrix&, const LayoutKeys&, const Comm&);
-template std::unique_ptr<Product<float>> make_grid(const DividedMatrix&, const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<double>> make_grid(const DividedMatrix&, const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<float>> make_grid(const DividedMatrix&, const LayoutKeys&, const Comm&);
 
 }  // namespace cambium::sparse

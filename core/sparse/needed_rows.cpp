@@ -106,10 +106,11 @@ class NeededRows : public ProductBase<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Product<T>> make_needed_rows(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm) {
+std::unique_ptr<DividedProduct<T>> make_needed_rows(const DividedMatrix& matrix, const LayoutKeys& keys,
+                                                    const Comm& comm) {
   return std::make_unique<NeededRows<T>>(matrix, keys, comm);
 }
-template std::unique_ptr<Product<double>> make_needed_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
-template std::unique_ptr<Product<float>> make_needed_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<double>> make_needed_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<float>> make_needed_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
 
 }  // namespace cambium::sparse

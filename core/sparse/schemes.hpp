@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 
 // The classes behind make_product().
 namespace cambium::sparse {
@@ -16,7 +16,7 @@ struct DividedMatrix {
 
 /// Common part of the layouts; columns are whole until a grid divides them.
 template <class T>
-class ProductBase : public Product<T> {
+class ProductBase : public DividedProduct<T> {
  public:
   ProductBase(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm)
       : comm_(comm.handle()), keys_(keys), nodes_(matrix.first.back()) {}
@@ -39,13 +39,15 @@ class ProductBase : public Product<T> {
 
 /// needed_rows.
 template <class T>
-std::unique_ptr<Product<T>> make_needed_rows(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm);
+std::unique_ptr<DividedProduct<T>> make_needed_rows(const DividedMatrix& matrix, const LayoutKeys& keys,
+                                                    const Comm& comm);
 /// rows, and rows_1_5d, of which rows is the one with a single copy.
 template <class T>
-std::unique_ptr<Product<T>> make_staged_rows(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm);
+std::unique_ptr<DividedProduct<T>> make_staged_rows(const DividedMatrix& matrix, const LayoutKeys& keys,
+                                                    const Comm& comm);
 /// grid_2d, and grid_3d.
 template <class T>
-std::unique_ptr<Product<T>> make_grid(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm);
+std::unique_ptr<DividedProduct<T>> make_grid(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm);
 
 /// Memory for rows of a dense matrix that grows as needed and is not filled.
 template <class T>

@@ -105,10 +105,11 @@ class StagedRows : public ProductBase<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Product<T>> make_staged_rows(const DividedMatrix& matrix, const LayoutKeys& keys, const Comm& comm) {
+std::unique_ptr<DividedProduct<T>> make_staged_rows(const DividedMatrix& matrix, const LayoutKeys& keys,
+                                                    const Comm& comm) {
   return std::make_unique<StagedRows<T>>(matrix, keys, comm);
 }
-template std::unique_ptr<Product<double>> make_staged_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
-template std::unique_ptr<Product<float>> make_staged_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<double>> make_staged_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<float>> make_staged_rows(const DividedMatrix&, const LayoutKeys&, const Comm&);
 
 }  // namespace cambium::sparse

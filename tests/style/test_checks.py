@@ -195,6 +195,13 @@ class Checks(unittest.TestCase):
         self.assertEqual(len(packages.faults("cat <<'LIST'\npython3-yaml python3-h5py\nLIST\n")), 1)
         self.assertEqual(len(packages.faults("echo g++\n")), 1)
 
+    def test_lists_of_plugins(self):
+        build, recipe = "cambium_choose_plugins(md graph)\n", 'variant("plugins", multi=True,\n values=("all", "md", "graph"))'
+        self.assertEqual(packages.plugin_faults({"md", "graph"}, build, recipe), [])
+        self.assertEqual(packages.plugin_faults({"md", "graph", "new"}, build, recipe),
+                         ["plugins/CMakeLists.txt: no plugin 'new'", "Spack's recipe: no plugin 'new'"])
+        self.assertEqual(packages.plugin_faults({"md"}, "cambium_choose_plugins(md)", recipe), ["Spack's recipe: there is no folder of the plugin 'graph'"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,6 @@
 """Forecasts beyond the last date: the file in xarray and netCDF4, its dates in the series' calendar, its maps put together again by
 numpy, drawn with north above, and how often the test years were looked at."""
+# needs: podlstm
 import json
 import os
 import sys

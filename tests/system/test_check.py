@@ -1,4 +1,6 @@
 """What `cambium check` says of decks that work, in which time, and that `cambium run` looks at later stages before the first one begins."""
+# needs: md
+# cost: 25
 import glob
 import os
 import resource

@@ -1,4 +1,5 @@
 """Training whose gradients travel in fewer bits: it repeats, resumes bit for bit, sends what the codec says, and learns as well."""
+# needs: md
 import os
 import re
 import shutil

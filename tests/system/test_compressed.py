@@ -1,5 +1,6 @@
 """Fields written with `compress` are read by h5py through the filter in lib/hdf5, and lie within their bound of those
 of the same run without it; `cambium compress` and `decompress` do the same to files that exist."""
+# needs: superres
 import os
 import shutil
 import subprocess

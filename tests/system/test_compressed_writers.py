@@ -1,5 +1,6 @@
 """Every output with a key `compress` keeps its promise: each number within the bound of the same run without it, readers that need nothing
 new, the same bytes on one rank and on several; and checkpoints from which runs go on bit for bit."""
+# needs: cosmo graph kinetic md superres
 import os
 import sys
 import unittest

@@ -1,5 +1,7 @@
 """Every deck in inputs/ is checked, and runs at the size of its x-test notes on two ranks. What a stage must leave behind is what `check` said that it
 will write, and what its results.json names; nothing here is listed by stage."""
+# needs: md
+# cost: 110
 import glob
 import json
 import os
@@ -8,6 +10,7 @@ import sys
 import unittest
 
 import program
+import registered
 
 # A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.
 CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePMD", ("copper", "test"): "Zhang2018DeepPotSE",
@@ -23,17 +26,10 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018",
          ("well", "train"): "li2021fourier", ("well", "score_forecasts"): "ohana2024", ("deepcam", "train"): "kurth2018", ("deepcam", "find_plumes"): "huang2013", ("open_catalyst", "train"): "Zhang2018DeepPotSE"}
 
-# A table of runs is run alone here; test_sweep.py runs tables.
-ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"], "long_sequences": ["sweep=null"]}
-
-BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
-
 
 def can_run(deck):
-    """All plugins of the deck are in this build; decks without a list train core's own networks."""
-    with open(deck, encoding="utf-8") as file:
-        named = re.search(r"^plugins: \[(.*)\]", file.read(), re.M)
-    return all(name.strip() in BUILT for name in named.group(1).split(",")) if named else "deepmd" in BUILT
+    """All plugins of the deck are in this build; decks without a list train networks of the library, and are run by builds that train others, too."""
+    return registered.built(registered.plugins_of(deck) or ["deepmd"])
 
 
 def promises(out):
@@ -50,7 +46,7 @@ def promises(out):
 
 class Decks(unittest.TestCase):
     def test_every_deck(self):
-        decks = [d for d in sorted(glob.glob(os.path.join(program.SOURCE, "inputs", "**", "*.yaml"), recursive=True)) if can_run(d)]
+        decks = [deck for deck in registered.decks().values() if can_run(deck)]
         self.assertGreaterEqual(len(decks), 3)
         for deck in decks:
             with self.subTest(os.path.relpath(deck, program.SOURCE)):
@@ -62,7 +58,8 @@ class Decks(unittest.TestCase):
                 stages = promises(out)
                 self.assertEqual(os.listdir(folder), [])
                 self.assertNotIn("to its list, plugins:", out)
-                code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}", *ALONE.get(name, []), ranks=2)
+                alone = ["sweep=null"] if registered.is_table_of_runs(deck) else []  # test_sweep.py runs tables
+                code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}", *alone, ranks=2)
                 self.assertEqual(code, 0, error)
                 self.assertNotRegex(out + error, r"'\w+' is called '\w+' now")  # decks that ship say what things are called today
                 self.assertNotIn("evaluate it on others", out + error)  # no stage judges a model by what it was trained on or chosen by
@@ -99,12 +96,10 @@ class Decks(unittest.TestCase):
 
     def test_every_type_of_stage_has_a_deck(self):
         """Of this build, all that need neither another deck's results nor another program (ipi: test_ipi.py)."""
-        code, out, error = program.run("list", "tasks")
-        self.assertEqual(code, 0, error)
-        types = set(re.findall(r"^  (\w+) ", out, re.M))
+        types = set(registered.types("task"))
         self.assertIn("simulate", types)
         used = set()
-        for deck in glob.glob(os.path.join(program.SOURCE, "inputs", "**", "*.yaml"), recursive=True):
+        for deck in registered.decks().values():
             with open(deck, encoding="utf-8") as file:
                 used |= set(re.findall(r"^  - (\w+):", file.read(), re.M))
         self.assertEqual(types - used - {"ipi"}, set())

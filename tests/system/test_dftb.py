@@ -1,4 +1,5 @@
 """DFTB2 through the program: energies, charges and forces beside a plain oracle and DFTB+'s own tests; ranks; dynamics."""
+# needs: md submatrix
 import csv
 import json
 import os

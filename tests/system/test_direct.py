@@ -1,4 +1,5 @@
 """Direct quantized training through the program: bytes held, weights on their grids, resumed bit for bit, what is refused."""
+# needs: md
 import os
 import re
 import shutil

@@ -1,5 +1,7 @@
 """Training with weights, gradients and states divided among ranks, through the program: the same weights whatever is divided,
 checkpoints that any division reads, and what is refused."""
+# needs: superres
+# cost: 20
 import json
 import os
 import re

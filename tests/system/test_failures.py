@@ -1,4 +1,5 @@
 """A calculation that breaks: exit code 4, a message with the step, the rank and the place, and a file that holds what there is of that step."""
+# needs: md kinetic superres
 import os
 import re
 import unittest

@@ -1,5 +1,7 @@
 """Checkpoints that are damaged, that a thread writes, and that other ranks read. Every physics goes on, on the same ranks to the same bits and on
 others to the same numbers."""
+# needs: md
+# cost: 40
 import os
 import shutil
 import subprocess
@@ -14,7 +16,7 @@ class OtherRanks(Case):
     """1 rank, then 2, then 3, against 1 all the time."""
 
     def goes_on(self, name):
-        every, tolerance = PHYSICS[name][2], PHYSICS[name][4]
+        every, tolerance = PHYSICS[name][1], PHYSICS[name][3]
         folder = program.fresh("ranks_" + name)
         whole, moved = os.path.join(folder, "whole"), os.path.join(folder, "moved")
         self.runs("run", deck(folder, name, 3 * every, every, "whole"), ranks=1)

@@ -1,5 +1,6 @@
 """Physics of the plugin graph through the program: decks on ranks, stopped and resumed; files in the layouts that others read; meshes
 that meshio wrote (Debian: python3-meshio)."""
+# needs: graph
 import glob
 import os
 import sys

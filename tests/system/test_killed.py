@@ -2,6 +2,8 @@
 that goes on.
 
 CAMBIUM_MOMENTS: moments at which a random rank of each physics is killed (where it is not set, 1, of three of them)."""
+# needs: md
+# cost: 40
 import os
 import random
 import re
@@ -31,7 +33,7 @@ class Killed(Case):
     def dies(self, name, folder, directory, ranks, moment, dice, slow_launcher=False):
         """Starts a run and kills one of its ranks `moment` seconds after its first checkpoint. False when it ended before. A slow launcher
         notices nothing before the ranks that are left have spoken."""
-        path, run = deck(folder, name, PHYSICS[name][3], PHYSICS[name][2], directory), os.path.join(folder, directory)
+        path, run = deck(folder, name, PHYSICS[name][2], PHYSICS[name][1], directory), os.path.join(folder, directory)
         running = self.begins(name, path, ranks)
         self.first_checkpoint(running, run)
         time.sleep(moment)
@@ -70,7 +72,7 @@ class Killed(Case):
     def undisturbed(self, name, folder, ranks):
         """Seconds that the whole run takes on these ranks, its start included; it is what others are compared with."""
         started = time.time()
-        self.runs("run", deck(folder, name, PHYSICS[name][3], PHYSICS[name][2], f"whole{ranks}"), ranks=ranks)
+        self.runs("run", deck(folder, name, PHYSICS[name][2], PHYSICS[name][1], f"whole{ranks}"), ranks=ranks)
         return time.time() - started
 
     def ends_alike(self, name, folder, ranks, what):
@@ -80,7 +82,7 @@ class Killed(Case):
         shutil.copytree(run, other)
         for place, again in ((run, ranks), (other, 5 - ranks)):
             self.runs("restart", place, ranks=again)
-            tolerance = 0 if again == ranks else 1e3 * PHYSICS[name][4]
+            tolerance = 0 if again == ranks else 1e3 * PHYSICS[name][3]
             self.same(os.path.join(folder, f"whole{ranks}"), place, tolerance, f"{what}, {ranks} ranks, then {again}")
         self.assertEqual(table(run), table(os.path.join(folder, f"whole{ranks}")))
 

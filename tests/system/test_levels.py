@@ -1,4 +1,5 @@
 """The chemical potential learned from small crystals: the errors on crystals not seen, the search that starts from it, and what it flags."""
+# needs: submatrix
 import os
 import re
 import unittest

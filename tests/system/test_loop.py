@@ -1,5 +1,6 @@
 """The stage `loop`: rounds of stages until a result reaches its target, each with what earlier rounds wrote; killed at any moment it ends with the same
 files."""
+# needs: deepmd
 import glob
 import hashlib
 import json

@@ -1,6 +1,7 @@
 """`cambium run --keep-going`: ranks that are killed, and the same weights as undisturbed, on as many ranks or fewer.
 
 CAMBIUM_LOSSES: runs of which ranks are killed (4)."""
+# needs: md
 import glob
 import os
 import random

@@ -1,4 +1,5 @@
 """The stage `compress`: its model is a model file as any other, faster and nearly as good; what cannot be is said, and the best is kept."""
+# cost: 60
 import json
 import os
 import re

@@ -1,4 +1,5 @@
 """Bad input as a new user would give it: the exact text, and the exit code."""
+# needs: md deepmd
 import os
 import shutil
 import unittest

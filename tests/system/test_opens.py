@@ -5,6 +5,7 @@ The lines of that page are carried out as they stand, in the folder of the stage
 missing (Debian: python3-xarray with python3-h5netcdf and python3-netcdf4, netcdf-bin, cdo, python3-ase, python3-mdanalysis,
 python3-pandas, python3-vtk9; OVITO is not in Debian) or, VTK, too old for the files.
 """
+# needs: md
 import glob
 import os
 import re

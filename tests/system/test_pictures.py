@@ -1,4 +1,6 @@
 """`cambium plot` and `cambium movie`, and cambium_io.plot and movie: of every file that decks which ship leave behind. Needs no data."""
+# needs: md
+# cost: 110
 import glob
 import os
 import shutil
@@ -9,6 +11,7 @@ import unittest
 import numpy as np
 
 import program
+import registered
 
 sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
 try:
@@ -25,7 +28,6 @@ import cambium_style  # noqa: E402
 import cambium_views  # noqa: E402
 
 os.environ["CAMBIUM_PYTHON"] = sys.executable
-BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
 SALT = """
 run: {name: salt, seed: 4, directory: DIRECTORY}
 plugins: [md]
@@ -45,24 +47,22 @@ stages:
         - {type: rdf, every: 10, r_max: 7.0, bins: 50}
         - {type: msd, every: 10}
 """
-# name of a run: (deck, plugins, overrides, files of which there is a movie)
+# name of a run: (deck, overrides, files of which there is a movie)
 RUNS = {
-    "two_stream": ("kinetic/two_stream.yaml", "kinetic",
-                   ["stages[0].simulate.output=[{type: moments, every: 5}, {type: distribution, every: 10}, "
+    "two_stream": ("kinetic/two_stream", ["stages[0].simulate.output=[{type: moments, every: 5}, {type: distribution, every: 10}, "
                     "{type: points, at: [[0.5], [2.0]], every: 5}, {type: heat_flux, modes: [1, 2], every: 5}, {type: vtkhdf, every: 10}]"],
                    ["conf.h5", "distribution.0.h5", "output.vtkhdf"]),
-    "plane": ("kinetic/oblique_2x2v.yaml", "kinetic",
-              ["stages[0].simulate.output=[{type: moments, every: 1}, {type: distribution, every: 3}]"], ["conf.h5", "distribution.0.h5"]),
-    "convection": ("superres/rayleigh_benard.yaml", "superres", [], ["fields.h5"]),
-    "sampling": ("superres/variable_resolution.yaml", "superres", [], ["fields.h5", "output.vtkhdf", "reconstruction.h5"]),
-    "epidemic": ("graph/diffusion.yaml", "graph", [], ["nodes.h5"]),
-    "stirred": ("graph/transport.yaml", "graph", [], ["nodes.h5", "output.vtkhdf"]),
-    "search": ("podlstm/search.yaml", "podlstm", [], ["field.h5"]),
-    "levels": ("submatrix/diamond_levels.yaml", "submatrix", ["stages[4].density_matrix.output=[density, charges, sizes]"], []),
-    "copper": ("deepmd/copper.yaml", "deepmd", [], []),
-    "archive": ("pretrain/archive.yaml", "superres pretrain", [], []),
-    "filters": ("assimilate/convection.yaml", "superres assimilate", [], []),
-    "structure": ("cosmo/structure_growth.yaml", "cosmo", [], ["matter.h5"]),
+    "plane": ("kinetic/oblique_2x2v", ["stages[0].simulate.output=[{type: moments, every: 1}, {type: distribution, every: 3}]"], ["conf.h5", "distribution.0.h5"]),
+    "convection": ("superres/rayleigh_benard", [], ["fields.h5"]),
+    "sampling": ("superres/variable_resolution", [], ["fields.h5", "output.vtkhdf", "reconstruction.h5"]),
+    "epidemic": ("graph/diffusion", [], ["nodes.h5"]),
+    "stirred": ("graph/transport", [], ["nodes.h5", "output.vtkhdf"]),
+    "search": ("podlstm/search", [], ["field.h5"]),
+    "levels": ("submatrix/diamond_levels", ["stages[4].density_matrix.output=[density, charges, sizes]"], []),
+    "copper": ("deepmd/copper", [], []),
+    "archive": ("pretrain/archive", [], []),
+    "filters": ("assimilate/convection", [], []),
+    "structure": ("cosmo/structure_growth", [], ["matter.h5"]),
 }
 folders = {}
 
@@ -83,10 +83,10 @@ def run(name):
             program.write(os.path.join(folder, "salt.extxyz"), rocksalt(5.6, 3))
             deck, overrides = program.write(os.path.join(folder, "deck.yaml"), SALT.replace("DIRECTORY", folder)), []
         else:
-            deck, plugins, overrides, _ = RUNS[name]
-            if not set(plugins.split()) <= set(BUILT):
-                raise unittest.SkipTest(f"this build has not all of the plugins {plugins}")
-            deck = os.path.join(program.SOURCE, "inputs", deck)
+            deck, overrides, _ = RUNS[name]
+            deck = registered.decks()[deck]
+            if not registered.built(registered.plugins_of(deck)):
+                raise unittest.SkipTest(f"this build has not all of the plugins of {deck}")
             overrides = ["--test-size", f"run.directory={folder}", *overrides]
         code, out, error = program.run("run", deck, *overrides, "--overwrite")
         assert code == 0, out + error
@@ -173,7 +173,7 @@ class Plots(unittest.TestCase):
 
 class Movies(unittest.TestCase):
     def test_every_file_that_moves(self):
-        for name, (_, _, _, moving) in RUNS.items():
+        for name, (_, _, moving) in RUNS.items():
             if not moving:
                 continue
             with self.subTest(name):

@@ -3,6 +3,7 @@
 Each test is skipped, saying so, where its package is missing (Debian: python3-mdanalysis, python3-ase, python3-xarray with
 python3-h5netcdf or python3-netcdf4).
 """
+# needs: md kinetic podlstm superres
 import importlib
 import os
 import sys

@@ -1,4 +1,6 @@
 """`cambium report`: one page that carries everything, and what it says when there is nothing to report on."""
+# needs: md superres
+# cost: 20
 import json
 import os
 import re

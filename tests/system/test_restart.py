@@ -1,4 +1,6 @@
 """A run that goes on and a run that resumes are the same; ranks do not change the physics; signals end a run in order."""
+# needs: md
+# cost: 20
 import os
 import pathlib
 import re

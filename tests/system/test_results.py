@@ -1,4 +1,5 @@
 """What a stage found: the summary that a user reads, the same as data in results.json, and what reads it."""
+# needs: md kinetic
 import csv
 import json
 import os

@@ -1,4 +1,5 @@
 """What people do to run directories, in a random order: nothing of an older run is lost or mixed with a newer one."""
+# needs: md
 import os
 import random
 import shutil

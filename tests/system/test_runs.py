@@ -1,5 +1,6 @@
 """One directory, one run: a used directory is refused, a run in use is left alone, a restart continues the run that is there and no
 other one."""
+# needs: md
 import os
 import re
 import shutil

@@ -1,5 +1,7 @@
 """A search killed with SIGKILL, workers and rank 0, at times drawn at random: resumed, it ends with every trial finished once, and
 its journal can be replayed."""
+# needs: podlstm
+# cost: 35
 import json
 import os
 import random

@@ -2,6 +2,7 @@
 other divisions, written behind or not; what is said of shares that are missing or foreign; ranks killed while they write.
 
 CAMBIUM_KILLS: moments at which a run is killed while it writes (12)."""
+# needs: md
 import glob
 import os
 import random

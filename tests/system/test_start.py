@@ -1,5 +1,6 @@
 """What the program does before it computes: it loads LibTorch only for a deck with a network that is written with it, starts once, and
 looks for no launcher where there is none. Asked of the dynamic linker (LD_DEBUG)."""
+# needs: md
 import glob
 import os
 import re

@@ -2,6 +2,7 @@
 
 Skipped, saying so, where ASE is missing (Debian: python3-ase), and the units of LAMMPS' data files where lmp is. tests/core/io holds what ASE does not read: nested lists, exponents with d.
 """
+# needs: md
 import csv
 import glob
 import itertools

@@ -1,4 +1,5 @@
 """Trainings measured by rules: logs of three decks, a table of seeds and batches with its page, and the bench of tasks."""
+# needs: graph
 import json
 import os
 import unittest

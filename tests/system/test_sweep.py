@@ -1,4 +1,6 @@
 """`cambium sweep`: tables of runs from end to end: dry run, interruption and going on, two ranks, seeds, pairs, failures, Slurm, files, page."""
+# needs: md kinetic
+# cost: 60
 import csv
 import json
 import os

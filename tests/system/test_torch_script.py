@@ -1,4 +1,5 @@
 """Modules of PyTorch train through the layer as PyTorch itself trains them; what they leave is read back by PyTorch."""
+# needs: torch
 import os
 import subprocess
 import sys

@@ -1,5 +1,7 @@
 """Training through the program: the same weights on any number of ranks and after any interruption; what it says when data,
 disk or learning rate are bad."""
+# needs: deepmd
+# cost: 30
 import os
 import shutil
 import signal

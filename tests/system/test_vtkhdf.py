@@ -1,4 +1,5 @@
 """The output 'vtkhdf' of runs, against the published layout and against the other outputs of the same run."""
+# needs: md superres
 import os
 import sys
 import unittest

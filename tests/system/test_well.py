@@ -1,5 +1,6 @@
 """Forecasts of convection as The Well compares them, through the program: the layout of its files key by key, ranks that change nothing, and
 the table of errors beside a plain calculation from the files."""
+# needs: superres
 import csv
 import os
 import unittest

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/sparse/predicted.hpp"
+#include "core/sparse/predicted_load.hpp"
 
 namespace cambium::train {
 

@@ -19,7 +19,7 @@
 #include "core/parallel/comm.hpp"
 #include "core/parallel/kokkos.hpp"
 #include "core/parallel/start_mpi.hpp"
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 #include "plugins/graph/tiles/parts.hpp"
 
 namespace cambium::graph::rank_peers {
@@ -50,7 +50,7 @@ class OwnProduct : public Product {
     return {v.data(), rows_, width_, width_};
   }
   std::int64_t width_, rows_ = 0, words_ = 0;
-  std::unique_ptr<sparse::Product<double>> product_;
+  std::unique_ptr<sparse::DividedProduct<double>> product_;
   std::vector<double> h_, y_;
 };
 

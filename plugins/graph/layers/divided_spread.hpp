@@ -1,5 +1,5 @@
 #pragma once
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 #include "core/sparse/row_exchange.hpp"
 #include "plugins/graph/layers/spread.hpp"
 
@@ -56,7 +56,7 @@ class ProductSpread : public Spread<T> {
 
  private:
   void apply(Rows<const T> from, Rows<T> to, bool transposed);
-  std::unique_ptr<sparse::Product<T>> product_;
+  std::unique_ptr<sparse::DividedProduct<T>> product_;
   std::vector<T> part_, result_;
 };
 

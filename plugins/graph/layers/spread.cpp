@@ -1,6 +1,6 @@
 #include "plugins/graph/layers/spread.hpp"
 
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 #include "plugins/graph/layers/divided_spread.hpp"
 #include "plugins/graph/layers/tiled_products.hpp"
 

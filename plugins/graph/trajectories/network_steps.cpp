@@ -6,7 +6,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 #include "plugins/graph/graphs/bytes.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/base/pack_math.hpp"
-#include "core/numerics/gemm.hpp"
+#include "core/numerics/dense_layer.hpp"
 
 namespace cambium::mace {
 
@@ -33,13 +33,6 @@ void RadialWeights::inputs(const MaceModel& model, const double* r, int edges, b
 
 namespace {
 
-/// Rows of `in` values times the layer's weights.
-void multiply(const RadialNetwork::Layer& layer, const double* in, int rows, double* out) {
-  if (rows > 0)
-    host_gemm(false, false, rows, layer.out, layer.in, 1.0, in, layer.in, layer.weight.data(), layer.out, 0.0, out,
-              layer.out);
-}
-
 /// SiLU times `factor` in place of `value`, its derivative times `slope` in place of that; null: no slopes.
 template <int Width>
 void activate(double factor, double* value, double* slope) {
@@ -63,12 +56,13 @@ void RadialWeights::compute(const MaceModel& model, const RadialNetwork& network
   inputs(model, r, edges, slopes);
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
     const auto& layer = network.layers[k];
+    const DenseLayer<double> dense{layer.in, layer.out, layer.weight.data()};
     const std::size_t size = static_cast<std::size_t>(edges) * layer.out;
     next_value_.resize(size);
-    multiply(layer, value_.data(), edges, next_value_.data());
+    dense.forward(edges, value_.data(), next_value_.data());
     if (slopes) {
       next_slope_.resize(size);
-      multiply(layer, slope_.data(), edges, next_slope_.data());
+      dense.forward(edges, slope_.data(), next_slope_.data());
     }
     if (k + 1 < network.layers.size())
       activate_all(model.activation, size, next_value_.data(), slopes ? next_slope_.data() : nullptr);

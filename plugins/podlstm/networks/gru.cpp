@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "core/numerics/dense_layer.hpp"
 #include "plugins/podlstm/networks/packs.hpp"
 #include "plugins/podlstm/networks/recurrent.hpp"
-#include "plugins/podlstm/pod/dense.hpp"
 
 namespace cambium::podlstm {
 
@@ -13,12 +13,11 @@ void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, f
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
   trace.gates.resize(3 * n * rows);
   trace.inner.resize(n * rows);
-  for (std::int64_t r = 0; r < rows; ++r) std::copy_n(w.b, 3 * n, trace.gates.data() + 3 * n * r);
-  multiply(Op::none, Op::none, rows, 3 * n, s.in, x, s.in, w.wx, 3 * n, 1.0f, trace.gates.data(), 3 * n);
+  DenseLayer<float>{s.in, 3 * n, w.wx, w.b}.forward(rows, x, trace.gates.data());
+  const DenseLayer<float> hidden{n, 3 * n, w.wh};
   std::vector<float> product(3 * block, 0.0f);
   for (std::int64_t t = 0; t < s.times; ++t) {
-    if (t > 0)
-      multiply(Op::none, Op::none, s.batch, 3 * n, n, h + block * (t - 1), n, w.wh, 3 * n, 0.0f, product.data(), 3 * n);
+    if (t > 0) hidden.forward(s.batch, h + block * (t - 1), product.data());
     for (std::int64_t b = 0; b < s.batch; ++b) {
       float *gate = trace.gates.data() + 3 * (block * t + n * b), *inner = trace.inner.data() + block * t + n * b;
       const float *p = product.data() + 3 * n * b, *bh = w.b + 3 * n;
@@ -45,6 +44,7 @@ void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, 
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
   std::vector<float> through(3 * n * rows);  // gradient of h wh
   const FloatPack one = 1.0f;
+  const DenseLayer<float> hidden{n, 3 * n, w.wh};
   for (std::int64_t t = s.times; t-- > 0;) {
     for (std::int64_t b = 0; b < s.batch; ++b) {
       float *gate = trace.gates.data() + 3 * (block * t + n * b), *p = through.data() + 3 * (block * t + n * b);
@@ -66,22 +66,19 @@ void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, 
         if (down) lanes.store(fma(d, z, lanes.load(down + j)), down + j);
       });
     }
-    if (t > 0)
-      multiply(Op::none, Op::transposed, s.batch, n, 3 * n, through.data() + 3 * block * t, 3 * n, w.wh, 3 * n, 1.0f,
-               dh + block * (t - 1), n);
+    if (t > 0) hidden.input_gradient(s.batch, through.data() + 3 * block * t, dh + block * (t - 1), true);
   }
   const float* d = trace.gates.data();
-  multiply(Op::transposed, Op::none, s.in, 3 * n, rows, x, s.in, d, 3 * n, 1.0f, out.wx, 3 * n);
-  if (s.times > 1)
-    multiply(Op::transposed, Op::none, n, 3 * n, rows - s.batch, h, n, through.data() + 3 * block, 3 * n, 1.0f, out.wh,
-             3 * n);
-  add_rows(rows, 3 * n, d, out.b);
+  const DenseGradient<float> gradient{s.in, 3 * n, out.wx, out.b};
+  gradient.add_weights(rows, x, d);
+  if (s.times > 1) DenseGradient<float>{n, 3 * n, out.wh}.add_weights(rows - s.batch, h, through.data() + 3 * block);
+  gradient.add_bias(rows, d);
   for_each_pack(n, [&](std::int64_t j, auto lanes) {
     FloatPack sum = lanes.load(out.b + 3 * n + j);
     for (std::int64_t r = 0; r < rows; ++r) sum += lanes.load(through.data() + 3 * n * r + 2 * n + j);
     lanes.store(sum, out.b + 3 * n + j);
   });
-  if (dx) multiply(Op::none, Op::transposed, rows, s.in, 3 * n, d, 3 * n, w.wx, 3 * n, 1.0f, dx, s.in);
+  if (dx) DenseLayer<float>{s.in, 3 * n, w.wx}.input_gradient(rows, d, dx, true);
 }
 
 }  // namespace cambium::podlstm

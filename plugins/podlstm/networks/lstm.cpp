@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "core/numerics/dense_layer.hpp"
 #include "plugins/podlstm/networks/packs.hpp"
 #include "plugins/podlstm/networks/recurrent.hpp"
-#include "plugins/podlstm/pod/dense.hpp"
 
 namespace cambium::podlstm {
 
@@ -60,11 +60,11 @@ void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, 
   trace.gates.resize(4 * n * rows);
   trace.cell.resize(n * rows);
   trace.tanh_cell.resize(n * rows);
-  for (std::int64_t r = 0; r < rows; ++r) std::copy_n(w.b, 4 * n, trace.gates.data() + 4 * n * r);
-  multiply(Op::none, Op::none, rows, 4 * n, s.in, x, s.in, w.wx, 4 * n, 1.0f, trace.gates.data(), 4 * n);
+  DenseLayer<float>{s.in, 4 * n, w.wx, w.b}.forward(rows, x, trace.gates.data());
+  const DenseLayer<float> hidden{n, 4 * n, w.wh};
   for (std::int64_t t = 0; t < s.times; ++t) {
     float* gates = trace.gates.data() + 4 * block * t;
-    if (t > 0) multiply(Op::none, Op::none, s.batch, 4 * n, n, h + block * (t - 1), n, w.wh, 4 * n, 1.0f, gates, 4 * n);
+    if (t > 0) hidden.add_product(s.batch, h + block * (t - 1), gates);
     step_forward(s.batch, n, gates, t > 0 ? trace.cell.data() + block * (t - 1) : nullptr,
                  trace.cell.data() + block * t, trace.tanh_cell.data() + block * t, h + block * t);
   }
@@ -73,20 +73,20 @@ void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, 
 void lstm_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, LstmTrace& trace,
                    float* dh, float* dx, const CellGradients& out) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
+  const DenseLayer<float> hidden{n, 4 * n, w.wh};
   std::vector<float> dc(block, 0.0f);
   for (std::int64_t t = s.times; t-- > 0;) {
     float* gates = trace.gates.data() + 4 * block * t;
     step_backward(s.batch, n, gates, t > 0 ? trace.cell.data() + block * (t - 1) : nullptr,
                   trace.tanh_cell.data() + block * t, dh + block * t, dc.data());
-    if (t > 0)
-      multiply(Op::none, Op::transposed, s.batch, n, 4 * n, gates, 4 * n, w.wh, 4 * n, 1.0f, dh + block * (t - 1), n);
+    if (t > 0) hidden.input_gradient(s.batch, gates, dh + block * (t - 1), true);
   }
   const float* d = trace.gates.data();
-  multiply(Op::transposed, Op::none, s.in, 4 * n, rows, x, s.in, d, 4 * n, 1.0f, out.wx, 4 * n);
-  if (s.times > 1)
-    multiply(Op::transposed, Op::none, n, 4 * n, rows - s.batch, h, n, d + 4 * block, 4 * n, 1.0f, out.wh, 4 * n);
-  add_rows(rows, 4 * n, d, out.b);
-  if (dx) multiply(Op::none, Op::transposed, rows, s.in, 4 * n, d, 4 * n, w.wx, 4 * n, 1.0f, dx, s.in);
+  const DenseGradient<float> gradient{s.in, 4 * n, out.wx, out.b};
+  gradient.add_weights(rows, x, d);
+  if (s.times > 1) DenseGradient<float>{n, 4 * n, out.wh}.add_weights(rows - s.batch, h, d + 4 * block);
+  gradient.add_bias(rows, d);
+  if (dx) DenseLayer<float>{s.in, 4 * n, w.wx}.input_gradient(rows, d, dx, true);
 }
 
 }  // namespace cambium::podlstm

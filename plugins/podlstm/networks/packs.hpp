@@ -44,13 +44,4 @@ CAMBIUM_FN void for_each_pack(std::int64_t n, F&& action) {
   if (j < n) action(j, SomeLanes{n - j});
 }
 
-/// sum[j] += column sums of a (rows, n).
-inline void add_rows(std::int64_t rows, std::int64_t n, const float* a, float* sum) {
-  for_each_pack(n, [&](std::int64_t j, auto lanes) {
-    FloatPack s = lanes.load(sum + j);
-    for (std::int64_t r = 0; r < rows; ++r) s += lanes.load(a + n * r + j);
-    lanes.store(s, sum + j);
-  });
-}
-
 }  // namespace cambium::podlstm

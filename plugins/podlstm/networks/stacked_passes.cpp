@@ -1,9 +1,8 @@
 // Forward and backward passes of a stacked network, node by node.
 #include <algorithm>
 
-#include "plugins/podlstm/networks/packs.hpp"
+#include "core/numerics/dense_layer.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
-#include "plugins/podlstm/pod/dense.hpp"
 
 namespace cambium::podlstm {
 
@@ -65,8 +64,7 @@ void StackedLstm::forward_node(std::size_t k, std::int64_t batch, std::span<cons
       continue;
     }
     const std::int64_t in_width = graph_.width_of(skip.value);
-    multiply(Op::none, Op::none, rows, width, in_width, from.data(), in_width, weight(weights, p), width, 1.0f,
-             out.data(), width);
+    DenseLayer<float>{in_width, width, weight(weights, p)}.add_product(rows, from.data(), out.data());
     const float* bias = weight(weights, p + 1);
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t j = 0; j < width; ++j) out[r * width + j] += bias[j];
@@ -81,11 +79,10 @@ void StackedLstm::forward_head(std::int64_t batch, std::span<const TensorRef> we
   const std::int64_t width = graph_.width_of(graph_.output), out = output_size();
   output_.assign(batch * out, 0.0f);
   if (params_.head == Head::dense) {
-    const float* bias = weight(weights, p + 1);
-    for (std::int64_t b = 0; b < batch; ++b) std::copy_n(bias, out, output_.data() + b * out);
+    DenseLayer<float>{width, out, weight(weights, p), weight(weights, p + 1)}.begin(batch, output_.data());
     for (std::int64_t t = 0; t < past_; ++t)
-      multiply(Op::none, Op::none, batch, out, width, in.data() + t * batch * width, width,
-               weight(weights, p) + t * width * out, out, 1.0f, output_.data(), out);
+      DenseLayer<float>{width, out, weight(weights, p) + t * width * out}.add_product(
+          batch, in.data() + t * batch * width, output_.data());
     return;
   }
   const auto s = shape(batch, width, modes_);
@@ -110,13 +107,13 @@ void StackedLstm::backward_head(std::int64_t batch, std::span<const TensorRef> w
   if (params_.head == Head::dense) {
     for (std::int64_t t = 0; t < past_; ++t) {
       const std::int64_t at = t * batch * width;
-      multiply(Op::transposed, Op::none, width, out, batch, in.data() + at, width, slope_.data(), out, 1.0f,
-               slope(gradients, p) + t * width * out, out);
+      DenseGradient<float>{width, out, slope(gradients, p) + t * width * out}.add_weights(batch, in.data() + at,
+                                                                                          slope_.data());
       if (source > 0)
-        multiply(Op::none, Op::transposed, batch, width, out, slope_.data(), out, weight(weights, p) + t * width * out,
-                 out, 1.0f, down + at, width);
+        DenseLayer<float>{width, out, weight(weights, p) + t * width * out}.input_gradient(batch, slope_.data(),
+                                                                                           down + at, true);
     }
-    return add_rows(batch, out, slope_.data(), slope(gradients, p + 1));
+    return DenseGradient<float>{width, out, nullptr, slope(gradients, p + 1)}.add_bias(batch, slope_.data());
   }
   const auto s = shape(batch, width, modes_);
   auto& dh = slopes_.back();
@@ -160,12 +157,11 @@ void StackedLstm::backward_node(std::size_t k, std::int64_t batch, std::span<con
       continue;
     }
     const std::int64_t in_width = graph_.width_of(skip.value);
-    multiply(Op::transposed, Op::none, in_width, width, rows, values_[from].data(), in_width, d.data(), width, 1.0f,
-             slope(gradients, p), width);
-    add_rows(rows, width, d.data(), slope(gradients, p + 1));
+    const DenseGradient<float> gradient{in_width, width, slope(gradients, p), slope(gradients, p + 1)};
+    gradient.add_weights(rows, values_[from].data(), d.data());
+    gradient.add_bias(rows, d.data());
     if (from > 0)
-      multiply(Op::none, Op::transposed, rows, in_width, width, d.data(), width, weight(weights, p), width, 1.0f,
-               slopes_[from].data(), in_width);
+      DenseLayer<float>{in_width, width, weight(weights, p)}.input_gradient(rows, d.data(), slopes_[from].data(), true);
     p += 2;
   }
 }

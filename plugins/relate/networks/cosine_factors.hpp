@@ -9,7 +9,6 @@
 #include "core/train/kinds/tables.hpp"
 #include "plugins/relate/networks/choice_vectors.hpp"
 #include "plugins/relate/networks/contrast.hpp"
-#include "plugins/relate/networks/scores_by_vectors.hpp"
 
 namespace cambium::relate {
 
@@ -17,7 +16,7 @@ namespace cambium::relate {
 /// the items that were drawn for the whole step, by a contrastive loss. The vector of an item with tags is its row and
 /// those of its tags added; that of a user, where `history` is above 0, is (1 - history) times his row and history
 /// times the mean of the rows of the other items that he chose (Mao et al., CIKM 2021).
-class CosineFactors : public train::Network, public train::UsesTables, public ScoresByVectors {
+class CosineFactors : public train::Network, public train::UsesTables {
  public:
   struct Params {
     std::int64_t width = 64, drawn = 1024, each = 0;
@@ -62,9 +61,11 @@ class CosineFactors : public train::Network, public train::UsesTables, public Sc
   std::string state() const override { return choices_.state(); }
   void restore(const std::string& state) override { choices_.restore(state); }
 
-  std::int64_t vector_width() const override { return params_.width; }
-  std::vector<double> user_vectors(std::span<const train::SamplePtr> samples) override;
-  std::vector<double> item_vectors(std::span<const train::SamplePtr> samples) override;
+  /// For the user, and of the item, of each sample: samples x vector_width(). Their product is the score, so all items
+  /// are scored for a user by one pass through their vectors. The rows of the samples were looked up.
+  std::int64_t vector_width() const { return params_.width; }
+  std::vector<double> user_vectors(std::span<const train::SamplePtr> samples);
+  std::vector<double> item_vectors(std::span<const train::SamplePtr> samples);
 
  private:
   Params params_;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/numerics/gemm.hpp"
+#include "core/numerics/dense_layer.hpp"
 
 namespace cambium::relate {
 
@@ -17,10 +17,8 @@ const std::vector<T>& DenseStack<T>::forward(std::span<const TensorRef> weights,
     const T* b = static_cast<const T*>(weights[first_ + 2 * l + 1].data);
     auto& y = values_[l + 1];
     y.resize(static_cast<std::size_t>(samples) * static_cast<std::size_t>(out));
-    for (int s = 0; s < samples; ++s) std::copy_n(b, out, y.data() + static_cast<std::ptrdiff_t>(s) * out);
-    host_gemm<T>(false, false, samples, out, in, T(1), values_[l].data(), in, w, out, T(1), y.data(), out);
-    if (rectifies(l))
-      for (T& value : y) value = value > T(0) ? value : T(0);
+    DenseLayer<T>{in, out, w, b}.forward(samples, values_[l].data(), y.data());
+    if (rectifies(l)) activate(Activation::relu, std::ssize(y), y.data(), y.data());
   }
   return values_.back();
 }
@@ -30,23 +28,18 @@ std::vector<T> DenseStack<T>::backward(std::span<const TensorRef> weights, std::
                                        std::span<const TensorRef> gradients, const train::ReadyCallback& ready) {
   for (std::size_t l = layers(); l-- > 0;) {
     const int in = static_cast<int>(widths_[l]), out = static_cast<int>(widths_[l + 1]);
-    if (rectifies(l))
-      for (std::size_t k = 0; k < by.size(); ++k)
-        if (!(values_[l + 1][k] > T(0))) by[k] = T(0);
+    const T* const values = values_[l + 1].data();
+    if (rectifies(l)) times_slope(Activation::relu, std::ssize(by), values, values, by.data());
     const std::size_t w = first_ + 2 * l, b = w + 1;
-    T* by_bias = static_cast<T*>(gradients[b].data);
-    for (int s = 0; s < samples_; ++s)
-      for (int k = 0; k < out; ++k)
-        by_bias[k] += by[static_cast<std::size_t>(s) * static_cast<std::size_t>(out) + static_cast<std::size_t>(k)];
-    host_gemm<T>(true, false, in, out, samples_, T(1), values_[l].data(), in, by.data(), out, T(1),
-                 static_cast<T*>(gradients[w].data), out);
+    const DenseGradient<T> gradient{in, out, static_cast<T*>(gradients[w].data), static_cast<T*>(gradients[b].data)};
+    gradient.add_bias(samples_, by.data());
+    gradient.add_weights(samples_, values_[l].data(), by.data());
     if (ready) {
       ready(static_cast<int>(b));
       ready(static_cast<int>(w));
     }
     std::vector<T> before(static_cast<std::size_t>(samples_) * static_cast<std::size_t>(in));
-    host_gemm<T>(false, true, samples_, in, out, T(1), by.data(), out, static_cast<const T*>(weights[w].data), out,
-                 T(0), before.data(), in);
+    DenseLayer<T>{in, out, static_cast<const T*>(weights[w].data)}.input_gradient(samples_, by.data(), before.data());
     by = std::move(before);
   }
   return by;

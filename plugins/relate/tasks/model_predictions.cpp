@@ -96,9 +96,9 @@ std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) 
   return out;
 }
 
-ScoresByVectors* TrainedModel::by_vectors(std::span<const train::SamplePtr> samples) {
+CosineFactors* TrainedModel::by_vectors(std::span<const train::SamplePtr> samples) {
   look_up(samples);
-  return dynamic_cast<ScoresByVectors*>(model_.network.get());
+  return dynamic_cast<CosineFactors*>(model_.network.get());
 }
 
 std::vector<double> said_of_all(TrainedModel& model, train::Dataset& data, Context& context) {

@@ -5,7 +5,7 @@
 
 #include "core/base/counts.hpp"
 #include "core/base/recorder.hpp"
-#include "core/numerics/gemm.hpp"
+#include "core/numerics/dense_layer.hpp"
 #include "core/train/networks/mlp/coded_weights.hpp"
 #include "plugins/sequence/networks/transformer_ops.hpp"
 
@@ -64,8 +64,11 @@ void TransformerPass<T>::multiply_one(const std::vector<T>& x, int k, int n_in, 
     if (!add) std::fill(y.begin(), y.end(), T(0));
     if (coded_->add_product(k, x.data(), rows_, y.data())) return;
   }
-  host_gemm<T>(false, false, rows_, n_out, n_in, T(1), x.data(), n_in, weights_of(k, inside), n_out, add ? T(1) : T(0),
-               y.data(), n_out);
+  const DenseLayer<T> layer{n_in, n_out, weights_of(k, inside)};
+  if (add)
+    layer.add_product(rows_, x.data(), y.data());
+  else
+    layer.forward(rows_, x.data(), y.data());
 }
 
 template <class T>
@@ -81,10 +84,9 @@ template <class T>
 std::vector<T> TransformerPass<T>::one_backward(const std::vector<T>& x, int k, int n_in, int n_out,
                                                 std::vector<T> by_y, T* by_weight, bool inside) {
   if (params_.precision == Precision::bfloat16) round_to_bfloat16<T>(by_y);
-  host_gemm<T>(true, false, n_in, n_out, rows_, T(1), x.data(), n_in, by_y.data(), n_out, T(1), by_weight, n_out);
+  DenseGradient<T>{n_in, n_out, by_weight}.add_weights(rows_, x.data(), by_y.data());
   std::vector<T> by_x(at(static_cast<std::int64_t>(rows_) * n_in));
-  host_gemm<T>(false, true, rows_, n_in, n_out, T(1), by_y.data(), n_out, weights_of(k, inside), n_out, T(0),
-               by_x.data(), n_in);
+  DenseLayer<T>{n_in, n_out, weights_of(k, inside)}.input_gradient(rows_, by_y.data(), by_x.data());
   return by_x;
 }
 

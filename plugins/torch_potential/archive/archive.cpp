@@ -40,34 +40,28 @@ std::vector<double> numbers(const at::Tensor& tensor) {
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
-class OpenArchive : public Archive {
- public:
-  OpenArchive(const std::string& path, const std::string& device, int rank);
-  const ArchiveFacts& facts() const override { return facts_; }
-  ArchiveAnswer evaluate(const ArchiveGraph& graph, std::int64_t species) override;
-  ArchiveDoubt compare(const ArchiveGraph& graph, std::int64_t species) override;
-  std::string place() const override { return fmt::format("LibTorch {} on {}", CAMBIUM_TORCH_VERSION, device_.str()); }
+}  // namespace
 
- private:
+struct Archive::Module {
+  Module(std::string file, const std::string& device, int rank);
   torch::jit::Module load(torch::jit::ExtraFilesMap& extra) const;
-  c10::IValue call(torch::jit::Module& module, const ArchiveInputs& in) const;
+  static c10::IValue call(torch::jit::Module& program, const ArchiveInputs& in);
 
-  std::string path_;
-  at::Device device_;
-  torch::jit::Module module_;  ///< without derivatives of its own
-  ArchiveFacts facts_;
+  std::string path;
+  at::Device device;
+  torch::jit::Module program;  ///< without derivatives of its own
+  ArchiveFacts facts;
 };
 
-OpenArchive::OpenArchive(const std::string& path, const std::string& device, int rank)
-    : path_(path), device_(at::kCPU) {
+Archive::Module::Module(std::string file, const std::string& said, int rank) : path(std::move(file)), device(at::kCPU) {
   require_torch_script(path);
   torch::set_num_threads(host_threads());
   auto extra = known_extra_files();
   try {
-    device_ = choose_device(device, rank);
-    module_ = load(extra);
-    facts_ = facts_of(module_, extra, path);
-    drop_inner_derivatives(module_);
+    device = choose_device(said, rank);
+    program = load(extra);
+    facts = facts_of(program, extra, path);
+    drop_inner_derivatives(program);
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
@@ -75,53 +69,64 @@ OpenArchive::OpenArchive(const std::string& path, const std::string& device, int
   }
 }
 
-torch::jit::Module OpenArchive::load(torch::jit::ExtraFilesMap& extra) const {
-  auto module = torch::jit::load(path_, device_, extra);
+torch::jit::Module Archive::Module::load(torch::jit::ExtraFilesMap& extra) const {
+  auto module = torch::jit::load(path, device, extra);
   module.eval();
   for (const auto& weight : module.parameters()) weight.requires_grad_(false);
   return module;
 }
 
-c10::IValue OpenArchive::call(torch::jit::Module& module, const ArchiveInputs& in) const {
+c10::IValue Archive::Module::call(torch::jit::Module& program, const ArchiveInputs& in) {
   // Programs are short beside the work in them; compiled anew for each number of edges they take seconds a step.
   const torch::jit::GraphOptimizerEnabledGuard plain(false);
-  return module.get_method("forward")(in.arguments);
+  return program.get_method("forward")(in.arguments);
 }
 
-ArchiveAnswer OpenArchive::evaluate(const ArchiveGraph& graph, std::int64_t species) {
+Archive::Archive(const std::string& path, const std::string& device, int rank)
+    : module_(std::make_unique<Module>(path, device, rank)) {}
+Archive::~Archive() = default;
+
+const ArchiveFacts& Archive::facts() const { return module_->facts; }
+
+std::string Archive::place() const {
+  return fmt::format("LibTorch {} on {}", CAMBIUM_TORCH_VERSION, module_->device.str());
+}
+
+ArchiveAnswer Archive::evaluate(const ArchiveGraph& graph, std::int64_t species) {
   ArchiveAnswer out;
   const auto nodes = static_cast<std::int64_t>(graph.types.size());
   try {
-    const auto in = inputs_of(graph, species, facts_, device_);
-    const auto answer = call(module_, in);
+    const auto in = inputs_of(graph, species, module_->facts, module_->device);
+    const auto answer = Module::call(module_->program, in);
     at::Tensor energies;
     if (const auto atomic = entry(answer, {"atomic_energy", "node_energy"})) {
       energies = atomic->reshape({-1}).slice(0, 0, graph.owned).to(at::kDouble);
     } else if (const auto total = entry(answer, {"total_energy", "energy"}); total && nodes == graph.owned) {
       energies = (total->reshape({-1}).sum().to(at::kDouble) / static_cast<double>(nodes)).expand({nodes});
     } else if (total) {
-      throw InputError(fmt::format("{}: gives no energies of atoms, only their sum; run it on one rank", path_));
-    } else {
       throw InputError(
-          fmt::format("{}: its answer has none of the keys atomic_energy, node_energy, total_energy, energy", path_));
+          fmt::format("{}: gives no energies of atoms, only their sum; run it on one rank", module_->path));
+    } else {
+      throw InputError(fmt::format(
+          "{}: its answer has none of the keys atomic_energy, node_energy, total_energy, energy", module_->path));
     }
     out.energy = numbers(energies);
     out.gradient.assign(graph.vector.size(), 0.0);
     if (graph.vector.empty()) return out;
     if (!energies.requires_grad())
       throw InputError(
-          fmt::format("{}: its energies have no derivative by the positions; forces cannot be had", path_));
+          fmt::format("{}: its energies have no derivative by the positions; forces cannot be had", module_->path));
     const auto gradient = torch::autograd::grad({energies.sum()}, {in.vectors}, {}, false, false, true)[0];
     if (gradient.defined()) out.gradient = numbers(gradient);
     return out;
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
-    refuse_answer(path_, error.what());
+    refuse_answer(module_->path, error.what());
   }
 }
 
-ArchiveDoubt OpenArchive::compare(const ArchiveGraph& graph, std::int64_t species) {
+ArchiveDoubt Archive::compare(const ArchiveGraph& graph, std::int64_t species) {
   ArchiveGraph whole = graph;
   whole.owned = static_cast<std::int64_t>(graph.types.size());
   const auto ours = evaluate(whole, species);
@@ -135,8 +140,8 @@ ArchiveDoubt OpenArchive::compare(const ArchiveGraph& graph, std::int64_t specie
   ArchiveDoubt doubt;
   try {
     torch::jit::ExtraFilesMap none;
-    auto untouched = load(none);
-    const auto answer = call(untouched, inputs_of(whole, species, facts_, device_));
+    auto untouched = module_->load(none);
+    const auto answer = Module::call(untouched, inputs_of(whole, species, module_->facts, module_->device));
     if (const auto total = entry(answer, {"total_energy", "total_energy_local", "energy"})) {
       double sum = 0.0;
       for (const double e : ours.energy) sum += e;
@@ -151,14 +156,8 @@ ArchiveDoubt OpenArchive::compare(const ArchiveGraph& graph, std::int64_t specie
     }
     return doubt;
   } catch (const std::exception& error) {
-    refuse_answer(path_, error.what());
+    refuse_answer(module_->path, error.what());
   }
-}
-
-}  // namespace
-
-std::unique_ptr<Archive> open_archive(const std::string& path, const std::string& device, int rank) {
-  return std::make_unique<OpenArchive>(path, device, rank);
 }
 
 }  // namespace cambium::torch_potential

@@ -44,19 +44,22 @@ struct ArchiveDoubt {
 /// A TorchScript archive, open. It is a program: whoever opens it runs it.
 class Archive {
  public:
-  virtual ~Archive() = default;
-  virtual const ArchiveFacts& facts() const = 0;
+  /// Opens an archive on the device `device` ("cpu", "cuda:1"; empty: a GPU of LibTorch's, where there is one, else the
+  /// CPU). `rank` chooses among several GPUs. InputError names the file and what this LibTorch cannot do with it.
+  Archive(const std::string& path, const std::string& device, int rank);
+  ~Archive();
+  const ArchiveFacts& facts() const;
   /// Not empty. InputError with Torch's sentence when the program fails, or where it gives only a total energy and the
   /// graph has nodes that are not owned.
-  virtual ArchiveAnswer evaluate(const ArchiveGraph& graph, std::int64_t species) = 0;
+  ArchiveAnswer evaluate(const ArchiveGraph& graph, std::int64_t species);
   /// Description of the same graph by the archive itself, all nodes owned: its energy and forces, where it gives any.
-  virtual ArchiveDoubt compare(const ArchiveGraph& graph, std::int64_t species) = 0;
+  ArchiveDoubt compare(const ArchiveGraph& graph, std::int64_t species);
   /// "LibTorch 1.13.1 on cpu"
-  virtual std::string place() const = 0;
-};
+  std::string place() const;
 
-/// Opens an archive on the device `device` ("cpu", "cuda:1"; empty: a GPU of LibTorch's, where there is one, else the
-/// CPU). `rank` chooses among several GPUs. InputError names the file and what this LibTorch cannot do with it.
-std::unique_ptr<Archive> open_archive(const std::string& path, const std::string& device, int rank);
+ private:
+  struct Module;  ///< LibTorch's, which is seen by archive.cpp alone
+  std::unique_ptr<Module> module_;
+};
 
 }  // namespace cambium::torch_potential

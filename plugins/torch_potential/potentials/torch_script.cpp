@@ -48,8 +48,9 @@ TorchScript::TorchScript(const Params& params, Context& context) : params_(param
         fmt::format("the archive {} is a program, which this potential would run; say trust: true if you know "
                     "where it comes from",
                     params.model));
-  archive_ = deck::about_key("torch_script.model", "model",
-                             [&] { return open_archive(params.model, params.device, context.comm.rank()); });
+  archive_ = deck::about_key("torch_script.model", "model", [&] {
+    return std::make_unique<Archive>(params.model, params.device, context.comm.rank());
+  });
   read_facts(context);
   folded_ = context.comm.size() == 1;
   if (!folded_ && archive_->facts().family == Family::unknown)

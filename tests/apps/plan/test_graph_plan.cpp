@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
 

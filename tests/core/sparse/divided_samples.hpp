@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 
 namespace cambium::sparse::test {
 

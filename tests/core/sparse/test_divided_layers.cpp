@@ -1,4 +1,4 @@
-#include "core/sparse/dense.hpp"
+#include "core/sparse/divided_layer.hpp"
 #include "core/sparse/layer_order.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
@@ -47,7 +47,7 @@ struct Found {
 };
 
 /// One layer forward and backward with nothing but the functions of dense.hpp.
-Found run(const Layer& layer, LayerOrder order, Product<double>& product, const Comm& comm) {
+Found run(const Layer& layer, LayerOrder order, DividedProduct<double>& product, const Comm& comm) {
   const Share share = product.share();
   const std::int64_t f_in = layer.f_in, f_out = layer.f_out;
   Part<double> h(share, f_in, layer.h), g(share, f_out, layer.g), z(share, f_out), dh(share, f_in);

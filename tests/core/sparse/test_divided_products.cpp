@@ -1,5 +1,5 @@
 #include "core/base/error.hpp"
-#include "core/sparse/predicted.hpp"
+#include "core/sparse/predicted_load.hpp"
 #include "core/sparse/row_exchange.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
@@ -29,12 +29,12 @@ std::vector<Case> cases(int ranks) {
 }
 
 template <class T>
-std::unique_ptr<Product<T>> divided(const Case& c, const LayoutKeys& keys, const Comm& comm) {
+std::unique_ptr<DividedProduct<T>> divided(const Case& c, const LayoutKeys& keys, const Comm& comm) {
   return make_product<T>(own_rows(c.matrix, c.first, comm.rank()), c.first, keys, comm);
 }
 
 template <class T>
-void apply(Product<T>& product, bool transposed, std::int64_t width, Rows<const T> h, Rows<T> out) {
+void apply(DividedProduct<T>& product, bool transposed, std::int64_t width, Rows<const T> h, Rows<T> out) {
   if (transposed)
     product.apply_transposed(width, h, out);
   else

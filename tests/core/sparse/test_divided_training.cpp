@@ -1,4 +1,4 @@
-#include "core/sparse/dense.hpp"
+#include "core/sparse/divided_layer.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/sparse/divided_samples.hpp"
 
@@ -107,7 +107,7 @@ void add_bias(const Share& share, Rows<double> z, const Numbers& b) {
 }
 
 /// This rank's part of the loss; z becomes the slope by z.
-double divided_loss(Product<double>& product, Rows<double> z) {
+double divided_loss(DividedProduct<double>& product, Rows<double> z) {
   log_softmax(product, f2, z);
   const Share share = product.share();
   double loss = 0.0;
@@ -121,7 +121,7 @@ double divided_loss(Product<double>& product, Rows<double> z) {
   return loss;
 }
 
-void epoch(const Task& t, Product<double>& product, Weights& w) {
+void epoch(const Task& t, DividedProduct<double>& product, Weights& w) {
   const Share share = product.share();
   Part<double> x(share, f0, t.x), xw(share, f1), z1(share, f1), h(share, f1), ah(share, f1), z2(share, f2),
       by_h(share, f1), between(share, f1), s(share, f1);

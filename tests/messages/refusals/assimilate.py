@@ -1,4 +1,5 @@
 """What the plugin assimilate says about decks and data that cannot work."""
+# needs: assimilate superres
 from table import Table
 
 DECK = """

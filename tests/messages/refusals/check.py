@@ -3,6 +3,7 @@
 Every case is also measured: less than 5 s of processor time, the start of the program included. What the first stage of a deck would
 do wrong is refused by `cambium run` as it begins; what a later stage would, before the first one begins.
 """
+# needs: md deepmd kinetic superres podlstm submatrix
 import json
 import math
 import os

@@ -1,4 +1,5 @@
 """What is said about keys `compress` of decks, about `cambium compress` and `decompress`, and about files that were packed elsewhere."""
+# needs: superres
 import h5py
 import numpy as np
 from table import Table

@@ -1,4 +1,5 @@
 """What the network conv_net, written with Torch, says about decks and images that cannot work."""
+# needs: torch
 import numpy as np
 from table import Table
 

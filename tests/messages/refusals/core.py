@@ -1,4 +1,5 @@
 """What the core says about decks, files and command lines that cannot work; the decks are of molecular dynamics."""
+# needs: md deepmd
 import os
 
 from table import Table

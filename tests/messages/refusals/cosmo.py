@@ -1,4 +1,5 @@
 """What the plugin cosmo says about decks that cannot work."""
+# needs: cosmo md
 import numpy
 
 from table import Table, built_with

@@ -1,4 +1,5 @@
 """Damaged files and sizes that no machine holds: what ended in a crash or in "internal error", took all memory, or was accepted."""
+# needs: md deepmd kinetic podlstm submatrix superres
 import os
 import shutil
 

@@ -1,4 +1,5 @@
 """What the plugin deepmd says about decks and files that cannot work; damaged model files stand in deepmd_models.py."""
+# needs: md deepmd
 import io
 import os
 

@@ -1,4 +1,5 @@
 """What is said about a model file in which one key or one array is wrong, and about training one further."""
+# needs: deepmd
 import json
 
 import h5py

@@ -1,4 +1,5 @@
 """A bit flipped at random places of every kind of model file that stages write: each one is refused, by name and with a way on."""
+# needs: deepmd podlstm submatrix
 import math
 import os
 import random

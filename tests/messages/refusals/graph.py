@@ -1,4 +1,5 @@
 """What the plugin graph says about decks, graphs and meshes that cannot work."""
+# needs: graph
 import base64
 import struct
 

@@ -1,4 +1,5 @@
 """What `cambium bench graph` says about options that cannot work."""
+# needs: graph
 from table import Table
 
 table = Table("graph_bench")

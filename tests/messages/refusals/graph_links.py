@@ -1,4 +1,5 @@
 """What the plugin graph says about decks and files of links."""
+# needs: graph
 from table import Table
 
 DECK = """

@@ -1,4 +1,5 @@
 """What the plugin graph says about molecules that cannot be used."""
+# needs: torch graph
 from table import Table
 
 DECK = """

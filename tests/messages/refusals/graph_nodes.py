@@ -1,4 +1,5 @@
 """What the plugin graph says about decks and files of graphs whose nodes are to be classified."""
+# needs: graph
 from table import Table
 
 DECK = """

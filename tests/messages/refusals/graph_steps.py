@@ -1,4 +1,5 @@
 """What the plugin graph says about steps of simulations that cannot be learnt, judged or made."""
+# needs: graph
 from table import Table, built_with
 
 TRAIN = """

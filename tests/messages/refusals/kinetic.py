@@ -1,4 +1,5 @@
 """What the plugin kinetic says about decks that cannot work."""
+# needs: kinetic
 from table import Table
 
 DECK = """

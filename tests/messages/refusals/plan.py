@@ -1,4 +1,5 @@
 """What `cambium plan` says about simulations that it cannot plan."""
+# needs: md kinetic superres
 from table import Table
 
 DECK = """

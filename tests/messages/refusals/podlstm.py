@@ -1,4 +1,5 @@
 """What the plugin podlstm says about decks and data that cannot work."""
+# needs: podlstm
 import math
 import os
 import shutil

@@ -1,4 +1,5 @@
 """What the plugin pretrain and the losses over all ranks say about decks and files that cannot work."""
+# needs: torch pretrain
 import numpy as np
 
 from table import Table

@@ -1,4 +1,5 @@
 """What the plugin relate says about decks, files of pairs and clicks, and models."""
+# needs: relate
 import numpy as np
 
 from table import Table

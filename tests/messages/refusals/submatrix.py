@@ -1,4 +1,5 @@
 """What the plugin submatrix says about decks and matrices that cannot work."""
+# needs: submatrix md deepmd
 import os
 
 from table import Table

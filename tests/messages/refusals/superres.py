@@ -1,4 +1,5 @@
 """What the plugin superres says about decks and data that cannot work."""
+# needs: superres kinetic
 from table import Table, built_with
 
 DECK = """

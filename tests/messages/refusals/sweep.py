@@ -1,4 +1,5 @@
 """What `cambium sweep` says about keys and values that make no table of runs; each points into the text of `--over`."""
+# needs: kinetic
 from table import Table
 
 DECK = """

@@ -1,4 +1,5 @@
 """What the network torch_script says about archives and data that cannot work."""
+# needs: torch
 import shutil
 import sys
 import zipfile

@@ -97,7 +97,7 @@ TEST_CASE("ghosts as deep as the layers give what folded images give") {
   const Scratch scratch("torch_fold");
   const auto file = scratch.file("messages.pth");
   write_archive(file, messages_text(), said("Cu Ag", 3.0, 3));
-  const auto archive = torch_potential::open_archive(file, "cpu", 0);
+  const auto archive = std::make_unique<torch_potential::Archive>(file, "cpu", 0);
   const std::vector<int> type = {0, 1};
   for (const double side : {6.2, 3.7, 2.4}) {
     const std::vector<Position> x = {{.1, .2, .3}, {1.9, .4, .2}, {.5, 2.1, 1.4}};
@@ -149,7 +149,7 @@ def forward(self, data: Dict[str, Tensor], local_or_ghost: Tensor, compute_viria
   one.species = copper;
   one.potential = maker.make("torch_script", "{model: " + file + ", trust: true}", copper);
   check_forces_are_gradient(one, maker.world);
-  const auto archive = torch_potential::open_archive(file, "cpu", 0);
+  const auto archive = std::make_unique<torch_potential::Archive>(file, "cpu", 0);
   PeriodicSystem near(one.box, one.positions, {}, 4.0, copper);
   NeighborList list;
   build_neighbors(near.particles, 4.0, 0.0, list);

@@ -1,7 +1,6 @@
 #include "core/train/networks/mlp/device_kernels.hpp"
 
 #include "core/numerics/bfloat16.hpp"
-#include "core/train/networks/mlp/mlp_activation.hpp"
 
 namespace cambium::train {
 
@@ -40,7 +39,7 @@ void add_bias_and_activate(Mlp::Activation activation, bool plain, bool round, i
         const T sum = sums[k] + bias[column_of(k, width)];
         if (values != sums) sums[k] = sum;
         if (!values) return;
-        const T value = plain ? sum : detail::activate(activation, sum);
+        const T value = plain ? sum : activated(activation, sum);
         values[k] = round ? in_bfloat16(value) : value;
       });
 }
@@ -62,7 +61,7 @@ static void slope_and_parts(Mlp::Activation activation, bool plain, bool round, 
         T sum = 0;
         for (std::int64_t row = first; row < last; ++row) {
           const std::int64_t k = row * width + column;
-          const T by = plain ? by_value[k] : by_value[k] * detail::slope(activation, sums[k], values[k]);
+          const T by = plain ? by_value[k] : by_value[k] * activation_slope(activation, sums[k], values[k]);
           sum += by;
           if (round)
             by_value[k] = in_bfloat16(by);

@@ -3,6 +3,7 @@
 
 #include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
+#include "core/numerics/activation.hpp"
 #include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
@@ -25,7 +26,7 @@ struct MlpShape {
 class Mlp : public Network, public GivesParity, public HasFactors, public ReadsFields {
  public:
   enum class Goal { regression, classification };
-  enum class Activation { tanh, relu, sigmoid, gelu, silu };
+  using Activation = cambium::Activation;
   enum class Compute { automatic, host, kernels };
   struct Params {
     std::vector<std::int64_t> layers;

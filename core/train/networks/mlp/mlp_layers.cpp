@@ -3,59 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <type_traits>
 
-#include "core/base/pack_math.hpp"
-#include "core/base/recorder.hpp"
 #include "core/lowp/bfloat16.hpp"
-#include "core/numerics/gemm.hpp"
-#include "core/numerics/padded_packs.hpp"
+#include "core/numerics/dense_layer.hpp"
 #include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/networks/mlp/coded_weights.hpp"
-#include "core/train/networks/mlp/mlp_activation.hpp"
 
 namespace cambium::train {
 
 namespace {
 
-/// Numbers that a thread is worth starting for: some microseconds of conversions or of activations.
-constexpr std::int64_t enough_numbers = 4096, enough_activations = 512;
+/// Numbers that a thread is worth starting for: some microseconds of conversions.
+constexpr std::int64_t enough_numbers = 4096;
 
 template <class T>
 void round_to_bfloat16(std::span<T> values) {
   in_shares(std::ssize(values), enough_numbers, [&](std::int64_t first, std::int64_t last) {
     for (T& value : values.subspan(first, static_cast<std::size_t>(last - first)))
       value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
-  });
-}
-
-/// f(kind as a type), so that a loop over numbers is made for each activation and asks for none.
-template <class F>
-void with_kind(Mlp::Activation kind, const F& f) {
-  using A = Mlp::Activation;
-  switch (kind) {
-    case A::tanh:
-      return f(std::integral_constant<A, A::tanh>());
-    case A::relu:
-      return f(std::integral_constant<A, A::relu>());
-    case A::sigmoid:
-      return f(std::integral_constant<A, A::sigmoid>());
-    case A::gelu:
-      return f(std::integral_constant<A, A::gelu>());
-    case A::silu:
-      return f(std::integral_constant<A, A::silu>());
-  }
-}
-
-/// The library's tanh, number by number, would take as long as much of the products.
-template <class T>
-void activate_all(Mlp::Activation activation, const T* sum, std::int64_t n, T* value) {
-  if (activation == Mlp::Activation::tanh)
-    return by_packs<T>(
-        n, [&](std::int64_t k, int count) { store_some(tanh(load_some(sum + k, count)), value + k, count); });
-  with_kind(activation, [&](auto kind) {
-    for (std::int64_t k = 0; k < n; ++k) value[k] = detail::activate(kind(), sum[k]);
   });
 }
 
@@ -102,12 +68,16 @@ const T* MlpLayers<T>::weights_of(std::size_t l) {
 }
 
 template <class T>
-void MlpLayers<T>::begin_sums(std::size_t l) {
+void MlpLayers<T>::add_up(std::size_t l) {
   const auto* bias = static_cast<const T*>(weights_[2 * l + 1].data);
   T* const sum = sums_[l].reserve(static_cast<std::size_t>(rows_) * out(l));
-  in_shares(rows_, 1 + enough_numbers / out(l), [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) std::copy_n(bias, out(l), sum + row * out(l));
-  });
+  if (coded_) {
+    DenseLayer<T>{in(l), out(l), nullptr, bias}.begin(rows_, sum);
+    if (!coded_->add_product(static_cast<int>(2 * l), input(l), rows_, sum))
+      DenseLayer<T>{in(l), out(l), weights_of(l)}.add_product(rows_, input(l), sum);
+  } else {
+    DenseLayer<T>{in(l), out(l), weights_of(l), bias}.forward(rows_, input(l), sum);
+  }
 }
 
 template <class T>
@@ -115,13 +85,10 @@ void MlpLayers<T>::apply_activation(std::size_t l) {
   const std::int64_t n = std::int64_t{rows_} * out(l);
   const T* const sum = sums_[l].data();
   T* const value = inputs_[l + 1].reserve(n);
-  const KernelRegion region("activation", WorkKind::transcendental);
-  in_shares(n, enough_activations, [&](std::int64_t first, std::int64_t last) {
-    if (is_plain(l))
-      std::copy(sum + first, sum + last, value + first);
-    else
-      activate_all(activation_, sum + first, last - first, value + first);
-  });
+  if (is_plain(l))
+    std::copy_n(sum, n, value);
+  else
+    activate(activation_, n, sum, value);
 }
 
 template <class T>
@@ -131,11 +98,8 @@ const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, con
   if (bfloat16_) round_to_bfloat16(std::span(given_));
   for (std::size_t l = 0; l < layers(); ++l) {
     ready.forward(static_cast<int>(l));
-    begin_sums(l);
     if (bfloat16_ && l > 0) round_to_bfloat16(std::span(inputs_[l].data(), static_cast<std::size_t>(rows) * in(l)));
-    if (!coded_ || !coded_->add_product(static_cast<int>(2 * l), input(l), rows, sums_[l].data()))
-      host_gemm<T>(false, false, rows, out(l), in(l), T(1), input(l), in(l), weights_of(l), out(l), T(1),
-                   sums_[l].data(), out(l));
+    add_up(l);
     ready.release(static_cast<int>(l));
     if (l + 1 < layers()) apply_activation(l);
   }
@@ -145,35 +109,17 @@ const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, con
 }
 
 template <class T>
-void MlpLayers<T>::add_bias_gradient(std::size_t l, const T* by_sum, T* by_bias) const {
-  in_shares(out(l), 1 + enough_numbers / std::max(rows_, 1), [&](std::int64_t first, std::int64_t last) {
-    for (int row = 0; row < rows_; ++row)
-      for (std::int64_t k = first; k < last; ++k) by_bias[k] += by_sum[std::int64_t{row} * out(l) + k];
-  });
-}
-
-template <class T>
-void MlpLayers<T>::times_slope(std::size_t l, T* by_input) const {
-  const KernelRegion region("slope of the activation", WorkKind::elementwise);
-  const T *const sum = sums_[l].data(), *const value = inputs_[l + 1].data();
-  in_shares(std::int64_t{rows_} * out(l), enough_activations, [&](std::int64_t first, std::int64_t last) {
-    with_kind(activation_, [&](auto kind) {
-      for (std::int64_t k = first; k < last; ++k) by_input[k] *= detail::slope(kind(), sum[k], value[k]);
-    });
-  });
-}
-
-template <class T>
 void MlpLayers<T>::backward(std::vector<T> by_output, std::span<const TensorRef> gradients,
                             const ReadyCallback& ready) {
   AlignedBuffer<T> held[2];
   T* by_sum = by_output.data();
   for (std::size_t l = layers(); l-- > 0;) {
     ready.backward(static_cast<int>(l));
-    add_bias_gradient(l, by_sum, static_cast<T*>(gradients[2 * l + 1].data));
+    const DenseGradient<T> gradient{in(l), out(l), static_cast<T*>(gradients[2 * l].data),
+                                    static_cast<T*>(gradients[2 * l + 1].data)};
+    gradient.add_bias(rows_, by_sum);
     if (bfloat16_) round_to_bfloat16(std::span(by_sum, static_cast<std::size_t>(rows_) * out(l)));
-    host_gemm<T>(true, false, in(l), out(l), rows_, T(1), input(l), in(l), by_sum, out(l), T(1),
-                 static_cast<T*>(gradients[2 * l].data), out(l));
+    gradient.add_weights(rows_, input(l), by_sum);
     ready(static_cast<int>(2 * l + 1));
     ready(static_cast<int>(2 * l));
     if (l == 0) {
@@ -181,9 +127,10 @@ void MlpLayers<T>::backward(std::vector<T> by_output, std::span<const TensorRef>
       return;
     }
     T* const by_input = held[l % 2].reserve(static_cast<std::size_t>(rows_) * in(l));
-    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum, out(l), weights_of(l), out(l), T(0), by_input, in(l));
+    DenseLayer<T>{in(l), out(l), weights_of(l)}.input_gradient(rows_, by_sum, by_input);
     ready.release(static_cast<int>(l));
-    if (!is_plain(l - 1)) times_slope(l - 1, by_input);
+    if (!is_plain(l - 1))
+      times_slope(activation_, std::int64_t{rows_} * in(l), sums_[l - 1].data(), inputs_[l].data(), by_input);
     by_sum = by_input;
   }
 }

@@ -45,10 +45,8 @@ class MlpLayers {
   bool is_plain(std::size_t l) const { return l < plain_.size() && plain_[l]; }
   const T* input(std::size_t l) const { return l == 0 ? given_.data() : inputs_[l].data(); }
   const T* weights_of(std::size_t l);
-  void begin_sums(std::size_t l);  ///< with the biases
+  void add_up(std::size_t l);  ///< sums before the activation
   void apply_activation(std::size_t l);
-  void add_bias_gradient(std::size_t l, const T* by_sum, T* by_bias) const;
-  void times_slope(std::size_t l, T* by_input) const;
 
   std::span<const std::int64_t> widths_;
   std::vector<bool> plain_;

@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/recorder.hpp"
+#include "core/numerics/activation.hpp"
 #include "core/numerics/gemm.hpp"
-#include "core/parallel/host_threads.hpp"
 #include "core/parallel/random.hpp"
-#include "core/train/networks/mlp/mlp_activation.hpp"
 #include "plugins/superres/networks/fourier/mode_products.hpp"
 
 namespace cambium::superres {
 namespace {
 
-constexpr std::int64_t enough_activations = 512;
-constexpr auto gelu = train::Mlp::Activation::gelu;
+constexpr auto gelu = cambium::Activation::gelu;
 constexpr int first_layer = 2;  ///< parameter: behind those of the lifting
 
 template <class T>
@@ -118,20 +115,14 @@ std::vector<T> FourierLayers<T>::dense_backward(const Dense& d, const Values& in
 
 template <class T>
 std::vector<T> FourierLayers<T>::activated(const Values& sums) const {
-  const KernelRegion region("activation", WorkKind::transcendental);
   Values out(sums.size());
-  in_shares(std::ssize(sums), enough_activations, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t k = first; k < last; ++k) out[k] = train::detail::activate(gelu, sums[k]);
-  });
+  cambium::activate(gelu, std::ssize(sums), sums.data(), out.data());
   return out;
 }
 
 template <class T>
 void FourierLayers<T>::times_slope(const Values& sums, Values& by_value) const {
-  const KernelRegion region("slope of the activation", WorkKind::transcendental);
-  in_shares(std::ssize(sums), enough_activations, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t k = first; k < last; ++k) by_value[k] *= train::detail::slope(gelu, sums[k], T(0));
-  });
+  cambium::times_slope(gelu, std::ssize(sums), sums.data(), sums.data(), by_value.data());
 }
 
 template <class T>

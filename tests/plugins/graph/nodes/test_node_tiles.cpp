@@ -5,7 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 #include "plugins/graph/layers/spread.hpp"
 #include "plugins/graph/tiles/hybrid.hpp"
 #include "tests/catch.hpp"

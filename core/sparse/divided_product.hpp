@@ -16,9 +16,9 @@ namespace cambium::sparse {
 /// the constant ones are collective: every rank calls them in the same order, with the same whole width. T: double or
 /// float.
 template <class T>
-class Product {
+class DividedProduct {
  public:
-  virtual ~Product() = default;
+  virtual ~DividedProduct() = default;
   virtual Share share() const = 0;
   /// Rows of the whole matrix.
   virtual std::int64_t nodes() const = 0;
@@ -48,8 +48,8 @@ class Product {
 /// Layouts with fewer ranges of rows unite neighbouring ones. InputError of require_ranks(); InternalError for ranges
 /// or columns that do not fit.
 template <class T>
-std::unique_ptr<Product<T>> make_product(const Csr<double>& own, std::span<const std::int64_t> first,
-                                         const LayoutKeys& keys, const Comm& comm);
+std::unique_ptr<DividedProduct<T>> make_product(const Csr<double>& own, std::span<const std::int64_t> first,
+                                                const LayoutKeys& keys, const Comm& comm);
 
 /// The rows of one rank of a matrix that every rank has whole.
 Csr<double> own_rows(const Csr<double>& whole, std::span<const std::int64_t> first, int rank);

@@ -2,37 +2,37 @@
 #include <functional>
 #include <span>
 
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 
-// Product of a layer of a graph network with dense matrices that are divided like a Product's: weights are whole on
-// every rank and row-major, f_in x f_out. `h` and `out` are parts, as Product::apply() has them; `h_whole`, `g_whole`
-// have all columns (Product::whole_rows()). With keys().ordered all sums run in an order that no number of ranks
-// changes.
+// Product of a layer of a graph network with dense matrices that are divided like a DividedProduct's: weights are whole
+// on every rank and row-major, f_in x f_out. `h` and `out` are parts, as DividedProduct::apply() has them; `h_whole`,
+// `g_whole` have all columns (DividedProduct::whole_rows()). With keys().ordered all sums run in an order that no
+// number of ranks changes.
 namespace cambium::sparse {
 
 /// out = H W: this rank's columns of it.
 template <class T>
-void times_weights(const Product<T>& product, Rows<const T> h_whole, std::span<const T> weights, Rows<T> out);
+void times_weights(const DividedProduct<T>& product, Rows<const T> h_whole, std::span<const T> weights, Rows<T> out);
 
 /// out = G W^T: this rank's columns of it.
 template <class T>
-void times_transposed_weights(const Product<T>& product, Rows<const T> g_whole, std::span<const T> weights,
+void times_transposed_weights(const DividedProduct<T>& product, Rows<const T> g_whole, std::span<const T> weights,
                               Rows<T> out);
 
 /// Collective when ordered. Adds to `gradient` (f_in x f_out) what makes the sum over all ranks grow by H^T G; `h` is
 /// this rank's part of f_in columns. With ordered sums only the last rank's `gradient` changes.
 template <class T>
-void add_weight_gradient(const Product<T>& product, std::int64_t f_in, Rows<const T> h, Rows<const T> g_whole,
+void add_weight_gradient(const DividedProduct<T>& product, std::int64_t f_in, Rows<const T> h, Rows<const T> g_whole,
                          std::span<T> gradient);
 
 /// The same for a bias of g's columns: `gradient` has all of them, `g` this rank's part.
 template <class T>
-void add_bias_gradient(const Product<T>& product, std::int64_t f_out, Rows<const T> g, std::span<T> gradient);
+void add_bias_gradient(const DividedProduct<T>& product, std::int64_t f_out, Rows<const T> g, std::span<T> gradient);
 
 /// Collective. In place: every row of a matrix of `width` columns minus the logarithm of the sum of its exponentials,
 /// also where its columns lie on several ranks.
 template <class T>
-void log_softmax(Product<T>& product, std::int64_t width, Rows<T> z);
+void log_softmax(DividedProduct<T>& product, std::int64_t width, Rows<T> z);
 
 /// Collective when ordered. `add` adds what this rank knows to the sums it is given. Not ordered: to `sums` of every
 /// rank. Ordered: one rank after the other goes on with the sums of those before it, and the last rank's `sums` grow

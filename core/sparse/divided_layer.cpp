@@ -1,4 +1,4 @@
-#include "core/sparse/dense.hpp"
+#include "core/sparse/divided_layer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,7 @@ Rows<const T> some_rows(Rows<const T> h, std::int64_t begin, std::int64_t rows) 
 }
 
 template <class T>
-Rows<const T> counted(const Product<T>& product, Rows<const T> h) {
+Rows<const T> counted(const DividedProduct<T>& product, Rows<const T> h) {
   const Share share = product.share();
   return some_rows(h, share.counted().begin - share.rows.begin, share.counted().size());
 }
@@ -63,7 +63,7 @@ void require(bool good) {
 }  // namespace
 
 template <class T>
-void times_weights(const Product<T>& product, Rows<const T> h, std::span<const T> weights, Rows<T> out) {
+void times_weights(const DividedProduct<T>& product, Rows<const T> h, std::span<const T> weights, Rows<T> out) {
   const std::int64_t f_out = h.width > 0 ? std::ssize(weights) / h.width : 0;
   const Range columns = product.share().columns(f_out);
   require(h.width * f_out == std::ssize(weights) && out.width == columns.size() && out.rows == h.rows);
@@ -76,7 +76,8 @@ void times_weights(const Product<T>& product, Rows<const T> h, std::span<const T
 }
 
 template <class T>
-void times_transposed_weights(const Product<T>& product, Rows<const T> g, std::span<const T> weights, Rows<T> out) {
+void times_transposed_weights(const DividedProduct<T>& product, Rows<const T> g, std::span<const T> weights,
+                              Rows<T> out) {
   const std::int64_t f_out = g.width, f_in = f_out > 0 ? std::ssize(weights) / f_out : 0;
   const Range columns = product.share().columns(f_in);
   require(f_in * f_out == std::ssize(weights) && out.width == columns.size() && out.rows == g.rows);
@@ -94,7 +95,7 @@ void times_transposed_weights(const Product<T>& product, Rows<const T> g, std::s
 }
 
 template <class T>
-void add_weight_gradient(const Product<T>& product, std::int64_t f_in, Rows<const T> h, Rows<const T> g,
+void add_weight_gradient(const DividedProduct<T>& product, std::int64_t f_in, Rows<const T> h, Rows<const T> g,
                          std::span<T> gradient) {
   const Range columns = product.share().columns(f_in);
   require(h.rows == g.rows && h.width == columns.size() && f_in * g.width == std::ssize(gradient));
@@ -109,7 +110,7 @@ void add_weight_gradient(const Product<T>& product, std::int64_t f_in, Rows<cons
 }
 
 template <class T>
-void add_bias_gradient(const Product<T>& product, std::int64_t f_out, Rows<const T> g, std::span<T> gradient) {
+void add_bias_gradient(const DividedProduct<T>& product, std::int64_t f_out, Rows<const T> g, std::span<T> gradient) {
   const Range columns = product.share().columns(f_out);
   require(g.width == columns.size() && f_out == std::ssize(gradient));
   const auto own = counted(product, g);
@@ -120,7 +121,7 @@ void add_bias_gradient(const Product<T>& product, std::int64_t f_out, Rows<const
 }
 
 template <class T>
-void log_softmax(Product<T>& product, std::int64_t width, Rows<T> z) {
+void log_softmax(DividedProduct<T>& product, std::int64_t width, Rows<T> z) {
   require(z.width == product.share().columns(width).size());
   std::vector<T> of_rows(at(z.rows), -std::numeric_limits<T>::infinity());
   for (std::int64_t i = 0; i < z.rows; ++i)
@@ -154,12 +155,13 @@ void add_in_turn(const Comm& comm, bool ordered, std::span<V> sums, const std::f
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += so_far[k];
 }
 
-#define CAMBIUM_DENSE(T)                                                                                          \
-  template void times_weights(const Product<T>&, Rows<const T>, std::span<const T>, Rows<T>);                     \
-  template void times_transposed_weights(const Product<T>&, Rows<const T>, std::span<const T>, Rows<T>);          \
-  template void add_weight_gradient(const Product<T>&, std::int64_t, Rows<const T>, Rows<const T>, std::span<T>); \
-  template void add_bias_gradient(const Product<T>&, std::int64_t, Rows<const T>, std::span<T>);                  \
-  template void log_softmax(Product<T>&, std::int64_t, Rows<T>);                                                  \
+#define CAMBIUM_DENSE(T)                                                                                        \
+  template void times_weights(const DividedProduct<T>&, Rows<const T>, std::span<const T>, Rows<T>);            \
+  template void times_transposed_weights(const DividedProduct<T>&, Rows<const T>, std::span<const T>, Rows<T>); \
+  template void add_weight_gradient(const DividedProduct<T>&, std::int64_t, Rows<const T>, Rows<const T>,       \
+                                    std::span<T>);                                                              \
+  template void add_bias_gradient(const DividedProduct<T>&, std::int64_t, Rows<const T>, std::span<T>);         \
+  template void log_softmax(DividedProduct<T>&, std::int64_t, Rows<T>);                                         \
   template void add_in_turn(const Comm&, bool, std::span<T>, const std::function<void(std::span<T>)>&);
 CAMBIUM_DENSE(double)
 CAMBIUM_DENSE(float)

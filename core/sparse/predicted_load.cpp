@@ -1,4 +1,4 @@
-#include "core/sparse/predicted.hpp"
+#include "core/sparse/predicted_load.hpp"
 
 #include "core/base/counts.hpp"
 #include "core/sparse/divisions.hpp"

@@ -11,7 +11,7 @@ namespace cambium::sparse {
 
 /// Work of one rank in one product of `width` columns.
 struct Load {
-  Words received;               ///< as Product::words() counts it, without a codec; bytes of numbers of 8 bytes
+  Words received;               ///< as DividedProduct::words() counts it, without a codec; bytes of numbers of 8 bytes
   std::int64_t multiplied = 0;  ///< entries times columns: half the operations
   std::int64_t rows = 0;        ///< of dense matrices that it holds
 };

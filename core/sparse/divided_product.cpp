@@ -1,4 +1,4 @@
-#include "core/sparse/product.hpp"
+#include "core/sparse/divided_product.hpp"
 
 #include <algorithm>
 
@@ -21,8 +21,8 @@ static bool equal(const Csr<double>& a, const Csr<double>& b) {
 }
 
 template <class T>
-std::unique_ptr<Product<T>> make_product(const Csr<double>& own, std::span<const std::int64_t> first,
-                                         const LayoutKeys& keys, const Comm& comm) {
+std::unique_ptr<DividedProduct<T>> make_product(const Csr<double>& own, std::span<const std::int64_t> first,
+                                                const LayoutKeys& keys, const Comm& comm) {
   require_ranks(keys, comm.size());
   require_shapes(own, first, comm);
   const Csr<double> turned = transposed_rows(own, first, comm);
@@ -39,10 +39,10 @@ std::unique_ptr<Product<T>> make_product(const Csr<double>& own, std::span<const
   }
 }
 
-template std::unique_ptr<Product<double>> make_product(const Csr<double>&, std::span<const std::int64_t>,
-                                                       const LayoutKeys&, const Comm&);
-template std::unique_ptr<Product<float>> make_product(const Csr<double>&, std::span<const std::int64_t>,
-                                                      const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<double>> make_product(const Csr<double>&, std::span<const std::int64_t>,
+                                                              const LayoutKeys&, const Comm&);
+template std::unique_ptr<DividedProduct<float>> make_product(const Csr<double>&, std::span<const std::int64_t>,
+                                                             const LayoutKeys&, const Comm&);
 
 Csr<double> own_rows(const Csr<double>& whole, std::span<const std::int64_t> first, int rank) {
   const std::int64_t begin = first[at(rank)], end = first[at(rank) + 1];
