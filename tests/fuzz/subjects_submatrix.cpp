@@ -4,6 +4,7 @@
 #include "plugins/submatrix/datasets/spectra_file.hpp"
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
 #include "plugins/submatrix/matrices/matrix_file.hpp"
+#include "plugins/submatrix/matrices/matrix_files.hpp"
 #include "tests/fuzz/subjects.hpp"
 
 namespace fuzz {
@@ -76,7 +77,7 @@ void submatrix_subjects(const Places& places, std::vector<Subject>& out) {
       << "%%MatrixMarket matrix coordinate real symmetric\n% made\n3 3 4\n1 1 0.5\n2 2 0.5\n3 3 0.5\n2 1 0.1\n";
   out.push_back({"matrix_market", Subject::Form::text, market, "a.mtx",
                  [] {
-                   read_matrix_files("a.mtx", "", {1, 2}, BlockKind::molecule, 1.0);
+                   read_matrix_files({.hamiltonian = "a.mtx", .molecule = {1, 2}}, {});
                    return 0;
                  },
                  60});

@@ -27,6 +27,7 @@ struct LatticeEntry {
   Cell cell;
   int row, column;
   double value;
+  double imaginary = 0.0;
 };
 
 /// A matrix of a crystal (or, with no cell but 0, of a molecule): blocks <row in cell 0| M |column in cell R>.

@@ -32,6 +32,7 @@ enum class Field { real, integer, complex, pattern };
 struct Banner {
   bool array = false, one_triangle = false;
   Field field = Field::real;
+  bool hermitian = false;
 };
 
 template <std::size_t n>
@@ -58,7 +59,7 @@ Banner banner_of(io::TextLines& lines) {
         fmt::format("expected '%%MatrixMarket matrix', then coordinate or array, then real, integer, complex or (with "
                     "coordinate) pattern, then general, symmetric or hermitian; found '{}'",
                     without_mark(lines)));
-  Banner out{words[2] == "array", words[4] != "general", Field::real};
+  Banner out{words[2] == "array", words[4] != "general", Field::real, words[4] == "hermitian"};
   if (words[3].ends_with("integer")) out.field = Field::integer;
   if (words[3] == "complex") out.field = Field::complex;
   if (words[3] == "pattern") out.field = Field::pattern;
@@ -91,65 +92,65 @@ Sizes sizes_of(io::TextLines& lines, const Banner& banner) {
   return {static_cast<int>(rows), banner.array ? all : lines.integer(words[2], "the number of elements")};
 }
 
-/// Value of an element, from the words after its place.
-double value_of(io::TextLines& lines, Field field, std::span<const std::string_view> words) {
-  if (field == Field::pattern) return 1.0;
+/// Real and imaginary part of an element, from the words after its place.
+std::array<double, 2> value_of(io::TextLines& lines, Field field, std::span<const std::string_view> words) {
+  if (field == Field::pattern) return {1.0, 0.0};
   const double value = element_in(lines, words[0], "an element");
   if (field == Field::integer && value != std::trunc(value))
     lines.fail(fmt::format("the banner says integer, found '{}'; write real in the banner", words[0]));
-  if (field == Field::complex)
-    if (const double imaginary = element_in(lines, words[1], "an imaginary part"); imaginary != 0.0)
-      lines.fail(fmt::format("an imaginary part of {:g}; the submatrix method needs a real matrix", imaginary));
-  return value;
+  return {value, field == Field::complex ? element_in(lines, words[1], "an imaginary part") : 0.0};
 }
 
-/// The stored elements, as they stand in the file; zeros of an array only on the diagonal.
-std::vector<LatticeEntry> stored_elements(io::TextLines& lines, const Banner& banner, const Sizes& sizes) {
+/// Place of element k of an array: by columns, of a triangle those on the diagonal and below.
+Place place_in_array(std::int64_t k, int rows, bool one_triangle) {
+  if (!one_triangle) return {static_cast<int>(k % rows), static_cast<int>(k / rows)};
+  // Columns 0 to c - 1 of the lower triangle hold c rows - c (c - 1) / 2 elements.
+  const auto before = [rows](std::int64_t c) { return c * rows - c * (c - 1) / 2; };
+  const double n = rows + 0.5;
+  auto c = static_cast<std::int64_t>(n - std::sqrt(std::max(n * n - 2.0 * static_cast<double>(k), 0.0)));
+  while (c > 0 && before(c) > k) --c;
+  while (before(c + 1) <= k) ++c;
+  return {static_cast<int>(c + k - before(c)), static_cast<int>(c)};
+}
+
+/// What the words of a line must be.
+struct Expected {
+  std::size_t places, numbers;
+  std::string_view words;
+};
+
+Expected expected_words(const Banner& banner) {
   static constexpr std::string_view names[] = {"value", "value", "real and imaginary part", ""};
-  const auto numbers = std::array{1U, 1U, 2U, 0U}[static_cast<std::size_t>(banner.field)];
-  const std::string_view name = names[static_cast<std::size_t>(banner.field)];
-  const auto expected = banner.array                     ? std::string(name)
-                        : banner.field == Field::pattern ? "row and column"
-                        : banner.field == Field::complex ? "row, column, real and imaginary part"
-                                                         : "row, column and value";
-  const std::size_t skipped = banner.array ? 0 : 2;
-  std::vector<LatticeEntry> out;
-  std::int64_t found = 0;
-  Place next{0, 0};  // of an array
-  for (auto words = next_words(lines); !words.empty(); words = next_words(lines), ++found) {
+  const auto field = static_cast<std::size_t>(banner.field);
+  return {banner.array ? 0U : 2U, std::array{1U, 1U, 2U, 0U}[field],
+          banner.array                     ? names[field]
+          : banner.field == Field::pattern ? "row and column"
+          : banner.field == Field::complex ? "row, column, real and imaginary part"
+                                           : "row, column and value"};
+}
+
+/// The stored elements of the part, as they stand in the file; zeros of an array only on the diagonal. Returns how many
+/// there are.
+std::int64_t read_part(io::TextLines& lines, const TextPart& part, const Banner& banner, const Sizes& sizes,
+                       std::vector<LatticeEntry>& out) {
+  const Expected expected = expected_words(banner);
+  std::int64_t found = part.elements_before;
+  for (std::vector<std::string_view> words; next_in(lines, part);) {
+    io::split(lines.line(), words);
+    if (words.empty() || words[0][0] == '%') continue;
     if (found >= sizes.count)
       lines.fail(fmt::format("more than the {} elements that {} announces", sizes.count,
                              banner.array ? "the size of the matrix" : "the line of sizes"));
-    if (words.size() != skipped + numbers)
-      lines.fail(fmt::format("expected {}, found {} words; was the file truncated?", expected, words.size()));
-    const Place at = banner.array ? next : place_in(lines, words[0], words[1], sizes.rows);
-    const double value = value_of(lines, banner.field, std::span(words).subspan(skipped));
-    if (!banner.array || value != 0.0 || at.row == at.column) out.push_back({{0, 0, 0}, at.row, at.column, value});
-    if (++next.row == sizes.rows) ++next.column, next.row = banner.one_triangle ? next.column : 0;
+    if (words.size() != expected.places + expected.numbers)
+      lines.fail(fmt::format("expected {}, found {} words; was the file truncated?", expected.words, words.size()));
+    const Place at = banner.array ? place_in_array(found, sizes.rows, banner.one_triangle)
+                                  : place_in(lines, words[0], words[1], sizes.rows);
+    const auto value = value_of(lines, banner.field, std::span(words).subspan(expected.places));
+    if (!banner.array || value[0] != 0.0 || value[1] != 0.0 || at.row == at.column)
+      out.push_back({{0, 0, 0}, at.row, at.column, value[0], value[1]});
+    ++found;
   }
-  if (found != sizes.count)
-    throw InputError(
-        fmt::format("{}: {} elements announced, {} found; the file is truncated", lines.path(), sizes.count, found));
-  return out;
-}
-
-/// A file of a symmetric matrix holds one triangle. Whether both of an element and its mirror image were meant to be
-/// added up, no rule says.
-void require_one_of_each_pair(const std::string& path, const std::vector<LatticeEntry>& entries) {
-  auto lower = entries;
-  for (auto& entry : lower)
-    if (entry.row < entry.column) std::swap(entry.row, entry.column), entry.cell[0] = 1;  // marks those from above
-  std::sort(lower.begin(), lower.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.row, a.column, a.cell) < std::tie(b.row, b.column, b.cell);
-  });
-  for (std::size_t k = 1; k < lower.size(); ++k)
-    if (lower[k].row == lower[k - 1].row && lower[k].column == lower[k - 1].column &&
-        lower[k].cell != lower[k - 1].cell)
-      throw InputError(
-          fmt::format("{}: row {}, column {} and row {}, column {} are both there, but the banner says that one "
-                      "triangle is stored; "
-                      "leave one of them out, or write general in the banner",
-                      path, lower[k].row + 1, lower[k].column + 1, lower[k].column + 1, lower[k].row + 1));
+  return found - part.elements_before;
 }
 
 }  // namespace
@@ -158,17 +159,26 @@ bool is_market_banner(std::string_view line) {
   return in_small_letters(after_signs(line).substr(0, 12)) == "matrixmarket";
 }
 
-MatrixFile read_matrix_market(io::TextLines& lines) {
-  const Banner banner = banner_of(lines);
-  const Sizes sizes = sizes_of(lines, banner);
-  MatrixFile out;
+StoredElements read_matrix_market(io::TextLines& lines, const FileRanks& ranks) {
+  Banner banner;
+  Sizes sizes;
+  StoredElements out;
+  ranks.agree([&] {
+    banner = banner_of(lines);
+    sizes = sizes_of(lines, banner);
+  });
+  out.path = lines.path();
   out.rows = sizes.rows;
-  out.entries = stored_elements(lines, banner, sizes);
-  if (banner.one_triangle) {
-    require_one_of_each_pair(lines.path(), out.entries);
-    add_mirrored(out.entries);
-  }
-  sum_duplicates(out.entries);
+  out.triangle = banner.one_triangle ? Triangle::one : Triangle::both;
+  out.sums = true;
+  out.complex = banner.field == Field::complex;
+  out.conjugate = banner.hermitian;
+  const TextPart part = part_of(lines, lines.mark(), ranks);
+  std::int64_t found = 0;
+  ranks.agree([&] { found = read_part(lines, part, banner, sizes, out.entries); });
+  if (found = ranks.sum(found); found != sizes.count)
+    throw InputError(
+        fmt::format("{}: {} elements announced, {} found; the file is truncated", lines.path(), sizes.count, found));
   if (banner.field == Field::pattern)
     out.notes.push_back(fmt::format("{}: a pattern, every element that it names is 1", lines.path()));
   return out;

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "core/io/text_lines.hpp"
-#include "plugins/submatrix/matrices/matrix_file.hpp"
+#include "plugins/submatrix/matrices/stored_elements.hpp"
 
 namespace cambium::submatrix {
 
@@ -10,13 +10,13 @@ namespace cambium::submatrix {
 /// percent signs and blanks before the word.
 bool is_market_banner(std::string_view line);
 
-/// A square real symmetric matrix in the format of R. Boisvert, R. Pozo and K. Remington (The Matrix Market Exchange
-/// Formats, NISTIR 5935, 1996), from its banner (the current line) on, both triangles:
+/// A square symmetric or Hermitian matrix in the format of R. Boisvert, R. Pozo and K. Remington (The Matrix Market
+/// Exchange Formats, NISTIR 5935, 1996), from its banner (the current line) on:
 ///   coordinate (elements of one place are added up) or array (by columns);
-///   real, double, integer and unsigned-integer; complex, if every imaginary part is 0; pattern, whose elements are 1;
+///   real, double, integer, unsigned-integer and complex; pattern, whose elements are 1;
 ///   general, or symmetric and hermitian, of which one triangle is stored.
-/// Blank lines and lines that begin with % may stand anywhere after the banner. InputError, with file and line, for
-/// anything else, a skew-symmetric matrix, and more or fewer elements than announced.
-MatrixFile read_matrix_market(io::TextLines& lines);
+/// Blank lines and lines that begin with % may stand anywhere after the banner. Collective; InputError, with file and
+/// line, for anything else, a skew-symmetric matrix, and more or fewer elements than announced.
+StoredElements read_matrix_market(io::TextLines& lines, const FileRanks& ranks);
 
 }  // namespace cambium::submatrix

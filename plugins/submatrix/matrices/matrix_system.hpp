@@ -18,8 +18,9 @@ using constants::ev_per_hartree;
 /// Boltzmann's constant, hartree/K.
 inline constexpr double boltzmann_hartree = constants::boltzmann / ev_per_hartree;
 
-/// Units into which the rows of the matrices are partitioned: whole molecules (fewer, larger blocks) or atoms.
-enum class BlockKind { molecule, atom };
+/// Units into which the rows of the matrices are partitioned: whole molecules (fewer, larger blocks), atoms, or atoms
+/// that METIS groups by their couplings.
+enum class BlockKind { molecule, atom, metis };
 
 /// An atom inside a block: its functions are consecutive rows of the block.
 struct BlockAtom {
@@ -30,6 +31,12 @@ struct BlockAtom {
 /// Reference answer from the file (Hartree).
 struct Reference {
   std::optional<double> band_energy, homo, lumo;
+};
+
+/// A point of the Brillouin zone in units of the reciprocal cell vectors, and its share of the zone.
+struct BlochPoint {
+  std::array<double, 3> k{};
+  double weight = 1.0;
 };
 
 /// Hamiltonian and overlap of a system in an atomic basis, distributed over ranks by block column. Hartree.
@@ -52,6 +59,16 @@ struct MatrixSystem {
   /// Tight binding: the blocks that are there are the submatrices, however small (eps is 0), the basis is orthogonal,
   /// and solvers saturate the bonds that a submatrix cuts.
   std::shared_ptr<const BondGraph> bonds = {};
+  /// How often every state of the cell occurs: results are sums over the copies. A complex Hermitian matrix A + i B is
+  /// kept as the real one [A, -B; B, A] (functions next to each other), which has each of its levels twice: that of k
+  /// and that of -k. At k-points the blocks of all points follow one another.
+  int copies = 1;
+  std::vector<BlochPoint> k_points = {};  ///< empty: one cell or supercell as it is
+  int points() const { return k_points.empty() ? 1 : static_cast<int>(k_points.size()); }
+  std::int64_t functions() const { return layout->dimension() / copies; }  ///< of the cell
+  bool complex = false;  ///< blocks hold real and imaginary parts as above, at least at one k-point
+  std::int64_t reading_bytes =
+      0;  ///< most bytes of elements on this rank while files were read; 0: not from such files
 };
 
 }  // namespace cambium::submatrix

@@ -96,7 +96,7 @@ void sum_duplicates(std::vector<LatticeEntry>& entries) {
     if (place_before(entries[last], entries[k]))
       entries[++last] = entries[k];
     else
-      entries[last].value += entries[k].value;
+      entries[last].value += entries[k].value, entries[last].imaginary += entries[k].imaginary;
   }
   if (!entries.empty()) entries.resize(last + 1);
 }
@@ -108,11 +108,13 @@ std::optional<LatticeEntry> first_duplicate(std::vector<LatticeEntry> entries) {
   return found == entries.end() ? std::nullopt : std::optional(*found);
 }
 
-void add_mirrored(std::vector<LatticeEntry>& entries) {
+void add_mirrored(std::vector<LatticeEntry>& entries, bool conjugate) {
   const auto count = entries.size();
   for (std::size_t k = 0; k < count; ++k) {
     const LatticeEntry entry = entries[k];
-    if (entry.row != entry.column) entries.push_back({entry.cell, entry.column, entry.row, entry.value});
+    if (entry.row != entry.column)
+      entries.push_back(
+          {entry.cell, entry.column, entry.row, entry.value, conjugate ? -entry.imaginary : entry.imaginary});
   }
 }
 

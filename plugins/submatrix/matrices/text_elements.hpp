@@ -29,7 +29,7 @@ void sum_duplicates(std::vector<LatticeEntry>& entries);
 /// The first element (in the order of cells, rows and columns) of a place that has two, or none.
 std::optional<LatticeEntry> first_duplicate(std::vector<LatticeEntry> entries);
 
-/// Elements of one triangle give the other one.
-void add_mirrored(std::vector<LatticeEntry>& entries);
+/// Elements of one triangle give the other one, with or without the opposite sign of imaginary parts.
+void add_mirrored(std::vector<LatticeEntry>& entries, bool conjugate = true);
 
 }  // namespace cambium::submatrix

@@ -7,6 +7,7 @@
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
 #include "plugins/submatrix/density/electron_check.hpp"
+#include "plugins/submatrix/density/per_cell.hpp"
 #include "plugins/submatrix/networks/level_model.hpp"
 #include "plugins/submatrix/tasks/report.hpp"
 
@@ -159,6 +160,10 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   if (params_.prediction && system.hamiltonian_down)
     throw KeyError("density_matrix.prediction.spin", "prediction",
                    "prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down");
+  if (params_.prediction && system.copies > 1)
+    throw KeyError(
+        "density_matrix.prediction.complex", "prediction",
+        "prediction is for real matrices of one cell; leave it out, or take a supercell instead of k_points");
   if (!out.mu && out.electrons <= 0.0)
     throw KeyError(
         "density_matrix.electrons.missing", "",
@@ -186,7 +191,7 @@ void DensityTask::examine(Check& check) {
   Context& context = check.context();
   const MatrixSystem system =
       deck::about_key("density_matrix.matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
-  const auto functions = system.layout->dimension();
+  const auto functions = system.functions();
   DensityOptions options = this->options(system);
   check_solver(options);
   check_electrons(options.electrons, functions, options);
@@ -204,7 +209,7 @@ void DensityTask::examine(Check& check) {
   if (system.hamiltonian_down)
     spin_density(system, options, params_.magnetisation, context);
   else
-    density_matrix(system, options, context);
+    density_per_cell(system, options, context);
 }
 
 std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, Context& context) {
@@ -220,7 +225,7 @@ std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, Conte
     results_ = results_of(spins);
     return describe_spins(system, options, spins, context);
   }
-  const DensityResult result = density_matrix(system, options, context);
+  const DensityResult result = density_per_cell(system, options, context);
   const auto timer = context.timing.scope("output");
   files_ = write_results(system, options, result, params_.output, context);
   results_ = results_of(system, options, result);

@@ -55,7 +55,10 @@ MatrixSystem LocalSpectra::system(const Job& job, Context& alone) const {
     input.tight_binding->frame += job.frame;
     input.tight_binding->reach = 0.0;
   }
-  return read_matrices(input, alone);
+  MatrixSystem out = read_matrices(input, alone);
+  if (out.copies > 1)
+    throw InputError("local_spectra is for real matrices of one cell; leave out k_points, or take a supercell");
+  return out;
 }
 
 void LocalSpectra::check(Context& context) {

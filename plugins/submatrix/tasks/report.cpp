@@ -90,12 +90,22 @@ void add_prediction(const PredictionReport& p, double mu, Log& log, std::vector<
 std::vector<std::string> describe_system(const MatrixSystem& system, const DensityOptions& options, const Comm& comm) {
   std::vector<std::string> out;
   out.push_back(fmt::format("matrices {}: {} atoms, {} blocks, {} functions, {} electrons", system.name, system.atoms,
-                            system.layout->blocks(), system.layout->dimension(), options.electrons));
+                            system.layout->blocks() / system.points(), system.functions(), options.electrons));
+  if (!system.k_points.empty())
+    out.push_back(fmt::format("  {} k-points (of k and -k one), together {} copies of the cell's states",
+                              system.k_points.size(), system.copies));
+  else if (system.complex)
+    out.push_back("  complex Hermitian matrices, kept as real ones of twice the size");
   for (const auto& note : system.notes) out.push_back("  " + note);
   out.push_back(
       fmt::format("  H: {} blocks, S: {} blocks, {:.1f} MiB on the ranks together",
                   comm.sum(system.hamiltonian.blocks()), comm.sum(system.overlap.blocks()),
                   static_cast<double>(comm.sum(system.hamiltonian.bytes() + system.overlap.bytes())) / 1048576.0));
+  if (const double held = comm.max(static_cast<double>(system.reading_bytes)); held > 0.0)
+    out.push_back(
+        fmt::format("  each rank read a part of the files, and held at most {:.1f} MiB of elements while "
+                    "they were sent to their owners",
+                    held / 1048576.0));
   out.push_back(fmt::format(
       "submatrix method, {}, {}, {}", solver_name(options),
       system.bonds ? std::string("submatrices by reach, cut bonds saturated")
@@ -173,7 +183,7 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
         result.root_dimension, result.root_steps, result.smallest_overlap));
   if (options.overlap_threshold > 0.0 && options.form != Form::local)
     out.push_back(fmt::format("                 {:.4f} of {} functions left out, which have eigenvalues up to {:g}",
-                              result.left_out, system.layout->dimension(), options.overlap_threshold));
+                              result.left_out / system.copies, system.functions(), options.overlap_threshold));
   if (c.evaluated_twice > 0)
     out.push_back(fmt::format("                 {} columns evaluated twice (mu was predicted at {} electrons' place)",
                               c.evaluated_twice, options.electrons));

@@ -49,24 +49,45 @@ std::vector<double> populations(const MatrixSystem& system, const DensityOptions
   return out;
 }
 
-/// Sums over the functions of each atom. `difference`: spin up less spin down, or empty.
+const std::vector<BlockAtom>& atoms_of_block(const MatrixSystem& system, int block) {
+  return system.block_atoms[static_cast<std::size_t>(block) % system.block_atoms.size()];
+}
+
+/// 2 where a block has real and imaginary parts, else 1.
+int parts_of(const MatrixSystem& system, int block) {
+  if (!system.complex) return 1;
+  int functions = 0;
+  for (const auto& a : atoms_of_block(system, block)) functions += a.functions;
+  return system.layout->size(block) / functions;
+}
+
+/// Sums over the functions of each atom and over the copies of its states. `difference`: spin up less spin down, or
+/// empty.
 void write_charges(const std::string& path, const MatrixSystem& system, const std::vector<double>& population,
                    const std::vector<double>& difference = {}) {
   std::vector<double> atom, block_of, number, electrons, spin;
-  std::size_t f = 0;
-  for (int block = 0; block < system.layout->blocks(); ++block)
-    for (const auto& a : system.block_atoms[static_cast<std::size_t>(block) % system.block_atoms.size()]) {
+  const int blocks = system.layout->blocks() / system.points();
+  std::size_t f = 0, at = 0;
+  for (int block = 0; block < system.layout->blocks(); ++block) {
+    const int parts = parts_of(system, block);
+    if (block % blocks == 0) at = 0;
+    for (const auto& a : atoms_of_block(system, block)) {
       double sum = 0.0, up = 0.0;
-      for (int k = 0; k < a.functions; ++k, ++f) {
-        sum += population[f];
+      for (int k = 0; k < parts * a.functions; ++k, ++f) {
+        sum += population[f] / system.copies;
         up += difference.empty() ? 0.0 : difference[f];
       }
-      atom.push_back(static_cast<double>(atom.size()));
-      block_of.push_back(block);
-      number.push_back(a.number);
-      electrons.push_back(sum);
-      spin.push_back(up);
+      if (block < blocks) {
+        atom.push_back(static_cast<double>(atom.size()));
+        block_of.push_back(block);
+        number.push_back(a.number);
+        electrons.push_back(0.0);
+        spin.push_back(0.0);
+      }
+      electrons[at] += sum;
+      spin[at++] += up;
     }
+  }
   std::vector<io::Column> head{{"atom", "", "in the order of the blocks"},
                                {"block", "", ""},
                                {"atomic_number", "", ""},
@@ -86,25 +107,59 @@ void write_sizes(const std::string& path, const std::vector<int>& all) {
   io::write_csv(path, {{"block", "", "block column"}, {"dimension", "", "rows of its submatrix"}}, {block, size});
 }
 
-/// Coordinates of all blocks: column, row, place of the values.
-void write_matrix(const std::string& path, const BlockColumns& matrix, const std::string& what, Context& context) {
-  std::vector<int> column, row;
-  std::vector<double> value;
-  for (int c : matrix.columns()) {
-    const BlockColumn blocks = matrix.column(c);
-    for (std::size_t e = 0; e < blocks.rows.size(); ++e) {
-      column.push_back(c);
-      row.push_back(blocks.rows[e]);
-      value.insert(value.end(), blocks.block(e),
-                   blocks.block(e) + matrix.layout().size(blocks.rows[e]) * matrix.layout().size(c));
+/// Coordinates of all blocks: k-point, column, row, place of the values.
+struct WrittenBlocks {
+  std::vector<int> point, column, row;
+  std::vector<double> value, imaginary;
+
+  WrittenBlocks(const MatrixSystem& system, const BlockColumns& matrix) {
+    const int blocks = matrix.layout().blocks() / system.points();
+    for (int c : matrix.columns()) {
+      const BlockColumn own = matrix.column(c);
+      const int parts = parts_of(system, c), width = matrix.layout().size(c);
+      for (std::size_t e = 0; e < own.rows.size(); ++e) {
+        point.push_back(c / blocks);
+        column.push_back(c % blocks);
+        row.push_back(own.rows[e] % blocks);
+        for (int i = 0; i < matrix.layout().size(own.rows[e]); i += parts)
+          for (int j = 0; j < width; j += parts) {
+            const double* at = own.block(e) + i * width + j;
+            value.push_back(at[0]);
+            if (system.complex) imaginary.push_back(parts == 2 ? at[width] : 0.0);
+          }
+      }
     }
   }
-  column = gathered(column, context.comm);
-  row = gathered(row, context.comm);
-  value = gathered(value, context.comm);
+  void gather(const Comm& comm) {
+    for (auto* list : {&point, &column, &row}) *list = gathered(*list, comm);
+    for (auto* list : {&value, &imaginary}) *list = gathered(*list, comm);
+  }
+};
+
+void write_k_points(io::File& file, const MatrixSystem& system) {
+  std::vector<double> k, weight;
+  for (const auto& p : system.k_points) {
+    k.insert(k.end(), p.k.begin(), p.k.end());
+    weight.push_back(p.weight);
+  }
+  io::write_dimension(file, "point", std::ssize(weight));
+  io::write_dimension(file, "direction", 3);
+  io::Dataset points = file.write("k_points", io::tensor_of(k.data(), {std::ssize(weight), 3}));
+  io::labelled(points, "", "k-points in units of the reciprocal cell vectors; of k and -k one, D(-k) is the conjugate");
+  file.attach_scales(points.path(), {"point", "direction"});
+  io::Dataset weights = file.write("k_weights", weight);
+  io::labelled(weights, "", "share of the zone of each k-point");
+  file.attach_scales(weights.path(), {"point"});
+}
+
+void write_matrix(const std::string& path, const MatrixSystem& system, const BlockColumns& matrix,
+                  const std::string& what, Context& context) {
+  WrittenBlocks blocks(system, matrix);
+  blocks.gather(context.comm);
   if (!context.comm.root()) return;
   std::vector<int> sizes;
-  for (int b = 0; b < matrix.layout().blocks(); ++b) sizes.push_back(matrix.layout().size(b));
+  for (int b = 0; b < matrix.layout().blocks() / system.points(); ++b)
+    sizes.push_back(matrix.layout().size(b) / parts_of(system, b));
   const auto provenance = io::provenance_of(context);
   io::write_h5_atomically(path, [&](io::File& file) {
     io::write_provenance(file, provenance);
@@ -119,9 +174,15 @@ void write_matrix(const std::string& path, const BlockColumns& matrix, const std
       file.attach_scales(array.path(), {along});
     };
     add("block", std::ssize(sizes), file.write("block_sizes", sizes), "functions of each block");
-    add("entry", std::ssize(column), file.write("column", column), "block column of each block that is kept");
-    add("entry", std::ssize(row), file.write("row", row), "block row of each block that is kept");
-    add("element", std::ssize(value), file.write("values", value), what);
+    const auto entries = std::ssize(blocks.column), elements = std::ssize(blocks.value);
+    add("entry", entries, file.write("column", blocks.column), "block column of each block that is kept");
+    add("entry", entries, file.write("row", blocks.row), "block row of each block that is kept");
+    add("element", elements, file.write("values", blocks.value), what);
+    if (system.complex)
+      add("element", elements, file.write("imaginary", blocks.imaginary), "imaginary parts of values");
+    if (system.k_points.empty()) return;
+    add("entry", entries, file.write("k_point", blocks.point), "k-point of each block that is kept, from 0");
+    write_k_points(file, system);
   });
 }
 
@@ -143,11 +204,11 @@ std::vector<std::string> write_results(const MatrixSystem& system, const Density
       if (context.comm.root()) write_sizes(path("submatrices.csv"), all);
       files.push_back("submatrices.csv");
     } else if (name == "density") {
-      write_matrix(path("density.h5"), result.density, "density matrix D of one spin; electrons are 2 Tr(D S)",
+      write_matrix(path("density.h5"), system, result.density, "density matrix D of one spin; electrons are 2 Tr(D S)",
                    context);
       files.push_back("density.h5");
     } else if (name == "energy_density" && result.energy_weighted) {
-      write_matrix(path("energy_density.h5"), *result.energy_weighted,
+      write_matrix(path("energy_density.h5"), system, *result.energy_weighted,
                    "energy-weighted density matrix W of one spin (hartree)", context);
       files.push_back("energy_density.h5");
     }
@@ -185,7 +246,7 @@ std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOp
       } else {
         const bool weighted = name == "energy_density";
         files.push_back(fmt::format("{}_{}.h5", name, spin));
-        write_matrix(path(files.back()), weighted ? *result.energy_weighted : result.density,
+        write_matrix(path(files.back()), system, weighted ? *result.energy_weighted : result.density,
                      fmt::format("{} of spin {}; electrons of this spin are Tr(D S)",
                                  weighted ? "energy-weighted density matrix W (hartree)" : "density matrix D", spin),
                      context);

@@ -57,7 +57,14 @@ says("newton_schulz and pade give the sign function at one mu: add mu, leave out
 says("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two",
      M + "file=neutral.h5")
 says("give either file (HDF5) or hamiltonian (and overlap), or tight_binding", M + "hamiltonian=h.mtx")
-says("hamiltonian needs molecule: the functions of each atom of one molecule, for example [4, 1, 1]", S + "matrices={hamiltonian: h.mtx}")
+says("hamiltonian needs molecule, the functions of each atom of one molecule, for example [4, 1, 1], or atom_sizes, a file with those of every atom",
+     S + "matrices={hamiltonian: h.mtx}")
+says("atom_sizes goes with hamiltonian; a file in Cambium's HDF5 layout has block_sizes_atom", M + "atom_sizes=sizes.txt")
+says("blocks: metis is for matrices by hamiltonian and overlap; a file in Cambium's HDF5 layout has atoms and molecules", M + "blocks=metis")
+says("k_points need lattice-resolved matrices (file); a complex hamiltonian is already at one k-point",
+     S + "matrices={hamiltonian: h.mtx, molecule: [1], k_points: {grid: [2, 2, 2]}}")
+says("give k_points of the cell or a supercell, which is a grid of as many points; leave one of them out",
+     M + "k_points={grid: [2, 2, 2]}", M + "supercell=[2, 1, 1]")
 says("supercells need lattice-resolved matrices (file); the files of hamiltonian and overlap are of one cell",
      S + "matrices={hamiltonian: h.mtx, molecule: [1], supercell: [2, 1, 1]}")
 says("supercell needs three whole numbers, for example [2, 2, 2]", M + "supercell=[2, 2]")

@@ -4,6 +4,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/submatrix/matrices/matrix_file.hpp"
+#include "plugins/submatrix/matrices/matrix_files.hpp"
 #include "plugins/submatrix/tasks/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
@@ -122,8 +123,6 @@ TEST_CASE("a Matrix Market file is read by its banner's rules or says why not") 
       problem(scratch, market("coordinate real skew-symmetric", "2 2 1\n2 1 1.0\n")) ==
       "FILE:1: the banner says skew-symmetric, where the mirrored element is the negative; the submatrix method needs "
       "a symmetric matrix");
-  CHECK(problem(scratch, market("coordinate complex hermitian", "2 2 2\n1 1 1.0 0\n2 1 1.0 -.5\n")) ==
-        "FILE:4: an imaginary part of -0.5; the submatrix method needs a real matrix");
   CHECK(problem(scratch, market("coordinate integer general", "1 1 1\n1 1 2.5\n")) ==
         "FILE:3: the banner says integer, found '2.5'; write real in the banner");
   CHECK(problem(scratch, market("coordinate pattern general", "1 1 1\n1 1 2.5\n")) ==
@@ -204,12 +203,13 @@ TEST_CASE("a file counted from 1 is told of in its own rows") {
   const Scratch scratch("submatrix_files");
   const std::string path = scratch.file("h");
   io::write_file_atomically(path, market("coordinate real general", "2 2 3\n1 1 1.0\n2 2 1.0\n2 1 0.5\n"));
-  CHECK(message([&] { read_matrix_files(path, "", {1}, BlockKind::atom, 1.0); }) ==
+  const MatrixFiles files{.hamiltonian = path, .molecule = {1}, .blocks = BlockKind::atom};
+  CHECK(message([&] { read_matrix_files(files, {}); }) ==
         path +
             ": not symmetric: 0.5 at row 2, column 1, but 0 in the mirrored place; the submatrix method needs a "
             "symmetric matrix, both of whose triangles are alike");
   io::write_file_atomically(path, market("coordinate pattern symmetric", "2 2 3\n1 1\n2 2\n2 1\n"));
-  const CellSystem cell = read_matrix_files(path, "", {1}, BlockKind::atom, 1.0);
-  REQUIRE(cell.notes.size() == 1);
-  CHECK(cell.notes[0] == path + ": a pattern, every element that it names is 1");
+  const MatrixSystem system = read_matrix_files(files, {});
+  REQUIRE(system.notes.size() == 1);
+  CHECK(system.notes[0] == path + ": a pattern, every element that it names is 1");
 }
