@@ -24,6 +24,7 @@ void StatisticsSums::add(const TrainingFrame& frame) {
     for (int k = frame.first[i]; k < frame.first[i + 1]; ++k) {
       const double* d = &frame.d[3 * static_cast<std::size_t>(k)];
       const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+      if (r >= rcut_) continue;  // the frame's pairs may reach farther, for another descriptor
       double row[4];
       cutoff.row(d, r, row);
       s_[t] += row[0];

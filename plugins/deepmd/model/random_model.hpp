@@ -20,6 +20,7 @@ struct RandomModel {
   double mean = 0.05, radial_deviation = 0.13, angular_deviation = 0.08;  ///< of the environment rows, for all types
   double min_distance = 0.88;                                             ///< Å
   std::uint64_t seed = 1;
+  std::vector<RandomModel> parts;  ///< of descriptor hybrid: the descriptors' keys and seeds
 };
 
 /// Weights are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal

@@ -14,7 +14,7 @@ std::vector<RandomModel> kinds() {
   two.neuron = {7, 14, 14};  // widths that fill no register, and a layer of equal width
   two.fitting = {20, 20, 40};
   radial.descriptor = DeepPotentialModel::Descriptor::se_e2_r;
-  return {one, two, radial};
+  return {one, two, radial, small_angles(4), small_hybrid(5)};
 }
 
 /// Two different frames, one of them with more neighbours than slots.

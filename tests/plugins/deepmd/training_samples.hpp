@@ -38,12 +38,16 @@ inline FramePtr frame_of(const Configuration& c, const DeepPotentialModel& m) {
 inline DeepPotentialModel uneven_model(RandomModel spec) {
   DeepPotentialModel m = random_model(spec);
   const int nt = m.ntypes();
-  for (int ti = 0; ti < nt; ++ti)
-    for (int tj = 0; tj < nt; ++tj) {
-      const auto k = static_cast<std::size_t>(ti * nt + tj);
-      m.mean[k][0] += 0.013 * ti;
-      m.deviation[k] = {0.13 + 0.02 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti};
-    }
+  for (DeepPotentialModel& part : m.descriptors()) {
+    const double angular = part.descriptor == DeepPotentialModel::Descriptor::se_e3 ? 0.3 : 0.08;
+    for (int ti = 0; ti < nt; ++ti)
+      for (int tj = 0; tj < nt; ++tj) {
+        const auto k = static_cast<std::size_t>(ti * nt + tj);
+        const double a = angular + 0.01 * ti;
+        part.mean[k][0] += 0.013 * ti;
+        part.deviation[k] = {0.13 + 0.02 * ti, a, a, a};
+      }
+  }
   for (int t = 0; t < nt; ++t) m.fitting_bias[t] = -1.5 - t;
   return m;
 }
