@@ -58,6 +58,28 @@ Statistics StatisticsSums::result(const std::vector<int>& sel) const {
   return out;
 }
 
+void ParameterSums::add(std::span<const double> values) {
+  if (n_ == 0) return;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    sum_[k % n_] += values[k];
+    squares_[k % n_] += values[k] * values[k];
+  }
+  count_ += static_cast<double>(values.size() / n_);
+}
+
+ParameterInput ParameterSums::result() const {
+  constexpr double least = 1e-2;
+  ParameterInput out;
+  out.size = static_cast<int>(n_);
+  for (std::size_t k = 0; k < n_; ++k) {
+    const double mean = sum_[k] / count_;
+    out.mean.push_back(mean);
+    out.inverse_deviation.push_back(1.0 /
+                                    std::max(least, std::sqrt(std::max(0.0, squares_[k] / count_ - mean * mean))));
+  }
+  return out;
+}
+
 namespace {
 
 /// Eigenvalues and vectors (columns of v) of a small symmetric matrix, by Jacobi's rotations.

@@ -93,8 +93,15 @@ DeepPotentialModel random_model(const RandomModel& spec) {
   } else {
     fill_descriptor(source, spec, m);
   }
+  for (auto& [input, size] : {std::pair{&m.fparam, spec.fparam}, std::pair{&m.aparam, spec.aparam}}) {
+    if (size == 0) continue;
+    input->size = size;
+    input->mean = source.array(size, 1.0);
+    input->inverse_deviation.assign(size, 1.5);
+  }
+  const int inputs = m.descriptor_size() + spec.fparam + spec.aparam;
   for (std::size_t k = 0; k < nt; ++k)
-    m.fitting.push_back(random_network(source, m.descriptor_size(), spec.fitting, spec.activation, true));
+    m.fitting.push_back(random_network(source, inputs, spec.fitting, spec.activation, true));
   m.fitting_bias.assign(nt, 0.0);
   m.output_bias.assign(nt, 0.0);
   m.subtract_vacuum.assign(nt, 0);

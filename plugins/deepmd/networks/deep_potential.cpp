@@ -90,6 +90,13 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
       .def(SelShort::raise);
   d("fitting", &Params::fitting, "widths of the energy network").def({240, 240, 240});
   d("resnet_dt", &Params::resnet_dt, "trainable factors on the energy network's layers").def(true);
+  d("numb_fparam", &Params::numb_fparam,
+    "number of frame parameters that the energy network takes, such as a temperature; the data have as many")
+      .non_negative()
+      .def(0);
+  d("numb_aparam", &Params::numb_aparam, "number of atomic parameters that it takes for each atom")
+      .non_negative()
+      .def(0);
   d("precision", &Params::precision,
     "floating-point precision of weights and networks; geometry and sums over atoms use float64")
       .options({{"float64", DType::f64}, {"float32", DType::f32}})
@@ -134,7 +141,6 @@ void require_trainable(const DeepPotentialModel& m) {
   };
   for (const DeepPotentialModel& part : m.descriptors())
     if (!part.tables.empty()) refuse("it is compressed; start from the model that it was made of");
-  if (m.fparam.size || m.aparam.size) refuse("it takes frame or atomic parameters");
   if (m.fitting.size() != m.type_map.size()) refuse("one energy network serves all species");
   const auto any = [](const std::vector<char>& flags) {
     return std::find(flags.begin(), flags.end(), 1) != flags.end();
@@ -232,7 +238,10 @@ void DeepPotentialNetwork::build_shape() {
     build_descriptor(one, part);
   }
   if (!m.parts.empty()) m.gather_parts();
-  m.fitting.assign(nt, empty_network(m.descriptor_size(), params_.fitting, true, params_.resnet_dt));
+  m.fparam.size = params_.numb_fparam;
+  m.aparam.size = params_.numb_aparam;
+  const int inputs = m.descriptor_size() + m.fparam.size + m.aparam.size;
+  m.fitting.assign(nt, empty_network(inputs, params_.fitting, true, params_.resnet_dt));
   m.output_bias.assign(nt, 0.0);
   m.fitting_bias.assign(nt, 0.0);
   m.subtract_vacuum.assign(nt, 0);
@@ -294,7 +303,7 @@ void DeepPotentialNetwork::change_bias(train::Dataset& training, Context& contex
   const std::int64_t n = training.size(), used = std::min<std::int64_t>(n, params_.statistics_frames);
   const auto frame = [&](std::int64_t k) {
     const std::int64_t id = spread(k, used, n);
-    return cache_.get(*training.read(std::span(&id, 1)).front(), shape_.type_map, shape_.rcut);
+    return frame_of_sample(*training.read(std::span(&id, 1)).front());
   };
   const BiasChange change = bias_change(*start_, used, frame, params_.interpolation_tolerance(), context.comm);
   if (change.frames == 0)
@@ -320,15 +329,20 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
   collect_species(training);
   build_shape();
   const auto parts = std::as_const(shape_).descriptors();
+  ParameterSums of_frame(params_.numb_fparam), of_atom(params_.numb_aparam);
   std::vector<StatisticsSums> sums;
   for (const DeepPotentialModel& part : parts)
     sums.emplace_back(shape_.ntypes(), part.rcut, part.rcut_smth, part.components() == 1);
   const std::int64_t n = training.size(), used = std::min<std::int64_t>(n, params_.statistics_frames);
   for (std::int64_t k = 0; k < used; ++k) {
     const std::int64_t id = spread(k, used, n);
-    const FramePtr frame = cache_.get(*training.read(std::span(&id, 1)).front(), shape_.type_map, shape_.rcut);
+    const FramePtr frame = frame_of_sample(*training.read(std::span(&id, 1)).front());
     for (StatisticsSums& one : sums) one.add(*frame);
+    of_frame.add(frame->fparam);
+    of_atom.add(frame->aparam);
   }
+  shape_.fparam = of_frame.result();
+  shape_.aparam = of_atom.result();
   std::vector<std::vector<int>> most;
   std::vector<Statistics> statistics;
   for (std::size_t k = 0; k < sums.size(); ++k) {
@@ -432,9 +446,23 @@ std::vector<double> DeepPotentialNetwork::term_weights(std::int64_t, double rate
   return {w.begin(), w.begin() + (params_.loss.uses_virial() ? 3 : 2)};
 }
 
+/// With as many parameters as the energy networks take.
+FramePtr DeepPotentialNetwork::frame_of_sample(const train::Sample& sample) {
+  FramePtr frame = cache_.get(sample, shape_.type_map, shape_.rcut);
+  const auto require = [&](const char* name, const std::vector<double>& values, int wanted) {
+    if (wanted == 0 || std::ssize(values) == wanted) return;
+    throw KeyError("deep_potential.parameters", fmt::format("numb_{}", name),
+                   fmt::format("the energy network takes {} number(s) of {} for this frame, sample {} has {}", wanted,
+                               name, sample.id, values.size()));
+  };
+  require("fparam", frame->fparam, shape_.fparam.size);
+  require("aparam", frame->aparam, shape_.aparam.size * frame->atoms());
+  return frame;
+}
+
 std::vector<FramePtr> DeepPotentialNetwork::frames(std::span<const train::SamplePtr> samples) {
   std::vector<FramePtr> out;
-  for (const auto& sample : samples) out.push_back(cache_.get(*sample, shape_.type_map, shape_.rcut));
+  for (const auto& sample : samples) out.push_back(frame_of_sample(*sample));
   return out;
 }
 

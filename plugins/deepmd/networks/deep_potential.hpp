@@ -51,6 +51,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
     SelShort sel_short = SelShort::raise;
     std::vector<int> fitting = {240, 240, 240};
     bool resnet_dt = true;
+    int numb_fparam = 0, numb_aparam = 0;
     cambium::DType precision = DType::f64;
     std::optional<double> interpolation;
     /// As given, or what rounding of the precision makes of the error anyway.
@@ -113,6 +114,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   void build_shape();
   void take_statistics(const std::vector<Statistics>& statistics);
   void make_work();
+  FramePtr frame_of_sample(const train::Sample& sample);
   std::vector<FramePtr> frames(std::span<const train::SamplePtr> samples);
 
   Params params_;

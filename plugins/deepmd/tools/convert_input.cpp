@@ -140,6 +140,8 @@ std::string network_of(Section& model, std::vector<std::string>& notes, std::vec
   text +=
       fmt::format("        fitting: [{}]\n", fmt::join(fitting.get<std::vector<int>>("neuron", {120, 120, 120}), ", "));
   text += fmt::format("        resnet_dt: {}\n", fitting.get("resnet_dt", true));
+  for (const char* key : {"numb_fparam", "numb_aparam"})
+    if (const int n = fitting.get(key, 0); n > 0) text += fmt::format("        {}: {}\n", key, n);
   if (precision == "float32") text += "        precision: float32\n";
   fitting.rest(rest);
   return text;

@@ -20,7 +20,7 @@ ModelPass<T>::ModelPass(const DeepPotentialModel& shape, double interpolation) :
   for (const Network& net : shape.fitting) {
     std::vector<int> widths = widths_of(net);
     widths.pop_back();
-    fitting_.emplace_back(shape.descriptor_size(), widths);
+    fitting_.emplace_back(shape.descriptor_size() + shape.fparam.size + shape.aparam.size, widths);
   }
 }
 
@@ -35,14 +35,28 @@ void ModelPass<T>::embed(const Batch& batch, const AllWeights<T>& weights) {
   }
 }
 
+/// The normalised frame and atomic parameters, behind the descriptor.
+template <class T>
+void ModelPass<T>::write_parameters(const Batch& batch, int atom, T* columns) const {
+  const TrainingFrame& frame = batch.frame(batch.frame_of(atom));
+  const ParameterInput &of_frame = shape_.fparam, &of_atom = shape_.aparam;
+  for (int k = 0; k < of_frame.size; ++k)
+    *columns++ = static_cast<T>((frame.fparam[k] - of_frame.mean[k]) * of_frame.inverse_deviation[k]);
+  for (int k = 0; k < of_atom.size; ++k)
+    *columns++ = static_cast<T>((frame.aparam[batch.number_of(atom) * of_atom.size + k] - of_atom.mean[k]) *
+                                of_atom.inverse_deviation[k]);
+}
+
 template <class T>
 void ModelPass<T>::fit(const Batch& batch, const NetworkWeights<T>& net, int type) {
   const auto t = static_cast<std::size_t>(type);
   const int first = batch.type_begin(type), n = batch.type_begin(type + 1) - first;
   FittingPass<T>& pass = fitting_[t];
   pass.reserve(n);
-  for (int i = 0; i < n; ++i)  // parts in order: what one writes behind its columns the next one overwrites
+  for (int i = 0; i < n; ++i) {  // parts in order: what one writes behind its columns the next one overwrites
     each_part([&](TrainedDescriptor<T>& part, int column) { part.value(first + i, pass.input(i) + column); });
+    write_parameters(batch, first + i, pass.input(i) + shape_.descriptor_size());
+  }
   std::vector<double> energies(n);
   pass.forward(net, n, energies.data());
   pass.gradient(net, n);
@@ -83,6 +97,7 @@ void ModelPass<T>::backward_fitting(const Batch& batch, const NetworkWeights<T>&
   for (int i = 0; i < n; ++i) {
     each_part(
         [&](TrainedDescriptor<T>& part, int column) { part.change(batch, first + i, pass.input_dot(i) + column); });
+    std::fill_n(pass.input_dot(i) + shape_.descriptor_size(), shape_.fparam.size + shape_.aparam.size, T(0));
     bar[i] = adjoint.energy[batch.frame_of(first + i)];
   }
   pass.tangent(net, n, energy_dot.data());

@@ -41,6 +41,7 @@ class ModelPass {
   void backward_embedding(const Batch& batch, const NetworkWeights<T>& net, int index);
 
  private:
+  void write_parameters(const Batch& batch, int atom, T* columns) const;
   /// f(part, first column) in the order of the columns.
   template <class F>
   void each_part(F&& f) {

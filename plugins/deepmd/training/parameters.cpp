@@ -35,6 +35,7 @@ std::vector<std::size_t> file_rows(const DeepPotentialModel& m) {
     const bool permuted = part.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
     for (std::size_t k = 0; k < n; ++k) out.push_back(first + (permuted ? k % channels * axis + k / channels : k));
   }
+  for (int k = 0; k < m.fparam.size + m.aparam.size; ++k) out.push_back(out.size());
   return out;
 }
 

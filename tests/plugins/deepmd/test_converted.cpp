@@ -90,7 +90,7 @@ TEST_CASE("a hybrid's list becomes the deck's") {
       "list": [{"type": "se_e2_a", "sel": [60], "rcut": 6.0, "neuron": [25, 50, 100], "axis_neuron": 12,
                 "precision": "float32"},
                {"type": "se_e3", "sel": [20], "rcut": 4.0, "rcut_smth": 1.5, "neuron": [4, 8], "precision": "float32",
-                "set_davg_zero": false}]}, "fitting_net": {}},
+                "set_davg_zero": false}]}, "fitting_net": {"numb_aparam": 2}},
       "training": {"training_data": {"systems": ["a"], "batch_size": 1}, "numb_steps": 10}})"));
   const deck::Node train = deck::parse(text, "deck")["stages"][0]["train"];
   const auto params =
@@ -106,6 +106,8 @@ TEST_CASE("a hybrid's list becomes the deck's") {
   CHECK(second.rcut_smth == 1.5);
   CHECK(second.neuron == std::vector<int>{4, 8});
   CHECK(params.precision == DType::f32);
+  CHECK(params.numb_fparam == 0);
+  CHECK(params.numb_aparam == 2);
   CHECK(text.find("# model.descriptor.list[1].set_davg_zero: not taken over.") != std::string::npos);
   const std::string mixed = R"({"model": {"descriptor": {"type": "hybrid", "list": [{"type": "se_e2_r"},
       {"type": "se_at", "precision": "float32"}]}, "fitting_net": {}},

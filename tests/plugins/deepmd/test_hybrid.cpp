@@ -50,7 +50,7 @@ struct Trained {
   }
 };
 
-std::string md_run(const Comm& comm, const std::string& folder, const std::string& model) {
+std::string md_run(Comm& comm, const std::string& folder, const std::string& model) {
   Log log;
   Timing timing;
   Stages stages;
@@ -120,14 +120,74 @@ TEST_CASE("a hybrid is exported, read, restored and continued") {
   CHECK(found.values == weights.values);
 }
 
+TEST_CASE("frame and atomic parameters are normalised, stored and needed") {
+  Scratch scratch("deepmd_parameters_" + std::to_string(Comm().rank()));
+  const std::vector<Configuration> c = {water(2, 3), water(2, 5)};
+  auto frames = labelled(c, uneven_model(small_model(9)));
+  const std::size_t atoms = c[0].x.size();
+  frames[0].fparam = {300.0, 1.0};
+  frames[1].fparam = {500.0, 1.0};
+  for (auto& frame : frames)
+    for (std::size_t i = 0; i < atoms; ++i) frame.aparam.push_back(i % 2 ? 0.5 : -0.5);
+  Params params = hybrid();
+  params.numb_fparam = 2;
+  params.numb_aparam = 1;
+  Comm alone(MPI_COMM_SELF);
+  Log log;
+  Timing timing;
+  Context context{alone, log, timing};
+  struct Samples : train::Dataset {
+    std::vector<train::SamplePtr> list;
+    void open(Context&) override {}
+    std::vector<train::FieldInfo> fields() const override { return sample_fields(); }
+    std::int64_t size() const override { return std::ssize(list); }
+    std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override {
+      std::vector<train::SamplePtr> out;
+      for (const auto id : ids) out.push_back(list[id]);
+      return out;
+    }
+  } data;
+  for (std::int64_t k = 0; k < 2; ++k) data.list.push_back(make_sample(k, {"O", "H"}, c[0].types, frames[k]));
+  DeepPotentialNetwork network(params, context);
+  network.fit_statistics(data, context);
+  const DeepPotentialModel& m = network.shape();
+  CHECK(m.fparam.mean == std::vector<double>{400.0, 1.0});
+  CHECK(m.fparam.inverse_deviation[0] == Approx(0.01));
+  CHECK(m.fparam.inverse_deviation[1] == Approx(100.0));  // a deviation of 0 counts as 0.01
+  CHECK(m.aparam.inverse_deviation[0] == Approx(2.0));
+
+  FlatWeights<double> weights(m);
+  network.initialise(weights.refs, 3);
+  network.export_model(scratch.folder.string(), weights.refs, context);
+  EngineOptions options;
+  options.fparam = {0.0, 0.0};
+  options.aparam = {0.0};
+  auto engine = make_engine(DeepPotentialModel::load(scratch.file("model.dp")), options);
+  auto quantities = network.parity_quantities();
+  network.add_parity(data.list, weights.refs, quantities);
+  for (std::size_t k = 0; k < 2; ++k) {
+    engine->set_fparam(frames[k].fparam);
+    const Evaluation e = cambium::deepmd::evaluate(*engine, c[k].x, c[k].types, c[k].box, frames[k].aparam);
+    CHECK(quantities[0].predicted[k] == Approx(e.energy / static_cast<double>(atoms)).epsilon(1e-11));
+  }
+  DeepPotentialNetwork again(params, context);
+  again.restore(network.state());
+  CHECK(again.shape().fparam.mean == m.fparam.mean);
+
+  frames[1].fparam.clear();
+  data.list[1] = make_sample(1, {"O", "H"}, c[0].types, frames[1]);
+  CHECK_THROWS_WITH(DeepPotentialNetwork(params, context).fit_statistics(data, context),
+                    Catch::Contains("the energy network takes 2 number(s) of fparam for this frame, sample 1 has 0"));
+}
+
 TEST_CASE("a hybrid moves atoms on ranks as on one") {
-  const Comm world;
+  Comm world;
   SharedScratch scratch(world);
   if (world.root()) save_model_tree(random_model(small_hybrid()).to_tree(), scratch.file("m.dp"));
   world.barrier();
   const std::string divided = md_run(world, scratch.file("divided"), scratch.file("m.dp"));
   if (!world.root()) return;
-  const Comm alone(MPI_COMM_SELF);
+  Comm alone(MPI_COMM_SELF);
   const auto expected = text_table(md_run(alone, scratch.file("alone"), scratch.file("m.dp"))),
              found = text_table(divided);
   REQUIRE(expected.at("step").size() > 4);

@@ -31,7 +31,13 @@ struct FlatWeights {
 };
 
 inline FramePtr frame_of(const Configuration& c, const DeepPotentialModel& m) {
-  return std::make_shared<TrainingFrame>(find_pairs(c.x, c.types, c.box, m.ntypes(), m.rcut));
+  auto frame = std::make_shared<TrainingFrame>(find_pairs(c.x, c.types, c.box, m.ntypes(), m.rcut));
+  const auto seed = static_cast<std::uint64_t>(1000.0 * c.x[0][0]);
+  for (std::uint64_t k = 0; std::ssize(frame->fparam) < m.fparam.size; ++k)
+    frame->fparam.push_back(Random4(seed, Stream::test, k, 1).normal(0));
+  for (std::uint64_t k = 0; std::ssize(frame->aparam) < m.aparam.size * frame->atoms(); ++k)
+    frame->aparam.push_back(Random4(seed, Stream::test, k, 2).normal(0));
+  return frame;
 }
 
 /// A model whose environment statistics and output scale differ between the types, so that a mixed-up index shows.
