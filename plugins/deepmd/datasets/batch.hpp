@@ -22,6 +22,7 @@ class Batch {
   int atoms() const { return static_cast<int>(frame_of_.size()); }
   int type_begin(int t) const { return type_begin_[t]; }
   int frame_of(int atom) const { return frame_of_[atom]; }
+  int number_of(int atom) const { return number_of_[atom]; }  ///< in its frame
   /// Place here of atom i of frame f.
   int place(int f, int i) const { return place_[frame_begin_[f] + i]; }
 

@@ -10,13 +10,12 @@ namespace cambium::deepmd {
 
 void DeepmdNpy::Params::describe(deck::Describe<Params>& d) {
   d("systems", &Params::systems,
-    "folders with type.raw, type_map.raw and set.*/{coord, box, energy, force, virial}.npy; Å and eV")
+    "folders with type.raw, type_map.raw and set.*/{coord, box, energy, force, virial, fparam, aparam}.npy; Å and eV")
       .example("[water/data_0, water/data_1]");
   d.check([](const Params& p) { return p.systems.empty() ? "systems names no folder" : ""; });
 }
 
 void DeepmdNpy::open(Context& context) {
-  bool parameters = false;
   io::on_every_rank(context.comm, [&] {
     for (std::size_t s = 0; s < params_.systems.size(); ++s) {
       const std::string& folder = params_.systems[s];
@@ -32,14 +31,9 @@ void DeepmdNpy::open(Context& context) {
         const std::vector<int> types = deck::about_key(
             "deepmd_npy.species", key, [&] { return model_types(system, k, system.type_map(), folder); });
         samples_.add(make_sample(size(), system.type_map(), types, system.frame(k)));
-        parameters = parameters || !system.frame(k).fparam.empty() || !system.frame(k).aparam.empty();
       }
     }
   });
-  if (parameters)
-    context.log.info(
-        "deepmd_npy: frame and atomic parameters (fparam.npy, aparam.npy) are not used: networks that are trained here "
-        "take none");
 }
 
 }  // namespace cambium::deepmd

@@ -8,7 +8,7 @@ namespace cambium::deepmd {
 
 std::size_t TrainingFrame::bytes() const {
   return sizeof(int) * (type.size() + first.size() + neighbour.size()) +
-         sizeof(double) * (d.size() + force.size() + virial.size());
+         sizeof(double) * (d.size() + force.size() + virial.size() + fparam.size() + aparam.size());
 }
 
 namespace {

@@ -19,6 +19,7 @@ struct TrainingFrame {
   double energy = 0.0;         ///< eV
   std::vector<double> force;   ///< eV/Å, three an atom; empty when unlabelled
   std::vector<double> virial;  ///< eV, nine numbers as of ForceOutput; empty when unlabelled
+  std::vector<double> fparam, aparam;  ///< frame parameters; those of atom after atom; empty when there are none
   bool has_energy = false;
   GivenAxes axes;  ///< of the data; a mean of absolute errors depends on them
 

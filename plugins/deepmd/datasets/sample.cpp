@@ -17,7 +17,7 @@ namespace {
 struct Storage {
   std::string species;
   std::vector<std::int32_t> type;
-  std::vector<double> coord, box, axes, energy, force, virial;
+  std::vector<double> coord, box, axes, energy, force, virial, fparam, aparam;
 };
 
 template <class V>
@@ -76,6 +76,8 @@ train::SamplePtr make_sample(std::int64_t id, const std::vector<std::string>& sp
   data->coord = flat(frame.x);
   data->force = flat(frame.force);
   data->virial = frame.virial;
+  data->fparam = frame.fparam;
+  data->aparam = frame.aparam;
   if (frame.energy) data->energy = {*frame.energy};
   if (frame.box)
     for (const auto& row : frame.box->h) data->box.insert(data->box.end(), row, row + 3);
@@ -90,6 +92,8 @@ train::SamplePtr make_sample(std::int64_t id, const std::vector<std::string>& sp
   add_field(*sample, "energy", data->energy, {1}, DType::f64);
   add_field(*sample, "force", data->force, {atoms, 3}, DType::f64);
   add_field(*sample, "virial", data->virial, {3, 3}, DType::f64);
+  add_field(*sample, "fparam", data->fparam, {std::ssize(data->fparam)}, DType::f64);
+  if (atoms > 0) add_field(*sample, "aparam", data->aparam, {atoms, std::ssize(data->aparam) / atoms}, DType::f64);
   sample->storage = std::move(data);
   return sample;
 }
@@ -98,7 +102,8 @@ std::vector<train::FieldInfo> sample_fields() {
   return {{"species", "", {-1}, DType::u8},           {"type", "", {-1}, DType::i32},
           {"coord", "angstrom", {-1, 3}, DType::f64}, {"box", "angstrom", {3, 3}, DType::f64},
           {"energy", "eV", {1}, DType::f64},          {"force", "eV/angstrom", {-1, 3}, DType::f64},
-          {"virial", "eV", {3, 3}, DType::f64}};
+          {"virial", "eV", {3, 3}, DType::f64},       {"fparam", "", {-1}, DType::f64},
+          {"aparam", "", {-1, -1}, DType::f64}};
 }
 
 std::vector<std::string> species_of(const train::Sample& sample) {
@@ -144,6 +149,9 @@ TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::strin
   const auto force = numbers(sample, "force"), virial = numbers(sample, "virial");
   frame.force.assign(force.begin(), force.end());
   frame.virial.assign(virial.begin(), virial.end());
+  const auto fparam = numbers(sample, "fparam"), aparam = numbers(sample, "aparam");
+  frame.fparam.assign(fparam.begin(), fparam.end());
+  frame.aparam.assign(aparam.begin(), aparam.end());
   return frame;
 }
 

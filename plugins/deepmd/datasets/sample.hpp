@@ -12,8 +12,9 @@ namespace cambium::deepmd {
 
 /// Atomic configurations as samples of a data set: "species" (symbols separated by blanks), "type" (their index, by
 /// atom), "coord" (atoms x 3, Å), and where present "box" (3 x 3, rows, Å), "energy" (1, eV), "force" (atoms x 3,
-/// eV/Å), "virial" (3 x 3, eV), and "axes" (3 x 3), the rotation from the axes of the data into those of Box, where
-/// they are others. Numbers are float64, types int32.
+/// eV/Å), "virial" (3 x 3, eV), "fparam" and "aparam" (frame parameters; atoms x atomic parameters), and "axes" (3 x
+/// 3), the rotation from the axes of the data into those of Box, where they are others. Numbers are float64, types
+/// int32.
 train::SamplePtr make_sample(std::int64_t id, const std::vector<std::string>& species, std::span<const int> types,
                              const LabelledFrame& frame);
 std::vector<train::FieldInfo> sample_fields();

@@ -24,6 +24,7 @@ void StatisticsSums::add(const TrainingFrame& frame) {
     for (int k = frame.first[i]; k < frame.first[i + 1]; ++k) {
       const double* d = &frame.d[3 * static_cast<std::size_t>(k)];
       const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+      if (r >= rcut_) continue;  // the frame's pairs may reach farther, for another descriptor
       double row[4];
       cutoff.row(d, r, row);
       s_[t] += row[0];
@@ -54,6 +55,28 @@ Statistics StatisticsSums::result(const std::vector<int>& sel) const {
   }
   out.bias = least_squares(counts_, energies_);
   out.bias.resize(ntypes_, 0.0);
+  return out;
+}
+
+void ParameterSums::add(std::span<const double> values) {
+  if (n_ == 0) return;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    sum_[k % n_] += values[k];
+    squares_[k % n_] += values[k] * values[k];
+  }
+  count_ += static_cast<double>(values.size() / n_);
+}
+
+ParameterInput ParameterSums::result() const {
+  constexpr double least = 1e-2;
+  ParameterInput out;
+  out.size = static_cast<int>(n_);
+  for (std::size_t k = 0; k < n_; ++k) {
+    const double mean = sum_[k] / count_;
+    out.mean.push_back(mean);
+    out.inverse_deviation.push_back(1.0 /
+                                    std::max(least, std::sqrt(std::max(0.0, squares_[k] / count_ - mean * mean))));
+  }
   return out;
 }
 

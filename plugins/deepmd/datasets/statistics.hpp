@@ -1,9 +1,11 @@
 #pragma once
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "plugins/deepmd/datasets/frame.hpp"
+#include "plugins/deepmd/model/model.hpp"
 
 namespace cambium::deepmd {
 
@@ -34,6 +36,19 @@ class StatisticsSums {
   std::vector<double> atoms_, s_, s2_, a2_;  ///< by centre type
   std::vector<std::vector<double>> counts_;  ///< atoms by type, of each labelled frame
   std::vector<double> energies_;
+};
+
+/// Mean and 1 / deviation, which is at least 0.01, of frame or atomic parameters (`size` numbers each).
+class ParameterSums {
+ public:
+  explicit ParameterSums(int size) : n_(size), sum_(size, 0.0), squares_(size, 0.0) {}
+  void add(std::span<const double> values);  ///< of a frame, or atom after atom
+  ParameterInput result() const;
+
+ private:
+  std::size_t n_;
+  double count_ = 0.0;
+  std::vector<double> sum_, squares_;
 };
 
 /// Solution of smallest norm of min |counts x - energies|^2 (what numpy.linalg.lstsq gives).

@@ -218,6 +218,13 @@ void make_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape
 }
 
 template <class T>
+void copy_columns(int atoms, int columns, const Matrix<T>& from, const Matrix<T>& to) {
+  Kokkos::parallel_for(
+      "deep_potential: copy columns", Range(0, atoms * columns),
+      KOKKOS_LAMBDA(const int item) { to(item / columns, item % columns) = from(item / columns, item % columns); });
+}
+
+template <class T>
 void expand_descriptor(int atoms, const DescriptorShape& shape, const Matrix<T>& d, const Matrix<T>& whole) {
   const int columns = shape.file_columns(), axis = shape.axis;
   Kokkos::parallel_for(
@@ -292,6 +299,7 @@ CAMBIUM_CONTRACTION(float, TableRows<float>)
 template void make_descriptor(int, const Matrix<double>&, const DescriptorShape&, const Matrix<double>&);
 template void make_descriptor(int, const Matrix<float>&, const DescriptorShape&, const Matrix<float>&);
 #define CAMBIUM_FILE_ORDER(T)                                                                       \
+  template void copy_columns(int, int, const Matrix<T>&, const Matrix<T>&);                         \
   template void expand_descriptor(int, const DescriptorShape&, const Matrix<T>&, const Matrix<T>&); \
   template void fold_adjoint(int, const DescriptorShape&, const Matrix<T>&, const Matrix<T>&);
 CAMBIUM_FILE_ORDER(double)

@@ -46,6 +46,10 @@ void expand_descriptor(int atoms, const DescriptorShape& shape, const Matrix<T>&
 template <class T>
 void fold_adjoint(int atoms, const DescriptorShape& shape, const Matrix<T>& whole, const Matrix<T>& dd);
 
+/// The first columns of one matrix into another.
+template <class T>
+void copy_columns(int atoms, int columns, const Matrix<T>& from, const Matrix<T>& to);
+
 /// force(p, :) = dE_i/dr_j of every pair p = (i, j), eV/Å.
 template <class T, class Rows>
 void pair_gradients(const PairList<T>& list, const Rows& rows, const DescriptorShape& shape, const NeighborKinds& kinds,

@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,19 +36,23 @@ struct ParameterInput {
   std::vector<double> fallback;  ///< used when the deck gives none; may be empty
 };
 
-/// A Deep Potential of Zhang et al. (PRL 120, 143001 (2018); NeurIPS 2018): descriptor se_e2_a (full) or se_e2_r
-/// (radial) and an energy network per atom. Units Å, eV.
+/// A Deep Potential of Zhang et al. (PRL 120, 143001 (2018); NeurIPS 2018): a descriptor and an energy network per
+/// atom. Descriptors are se_e2_a (distances and angles), se_e2_r (distances), se_e3 (angles between pairs of
+/// neighbours; Wang et al., Nucl. Fusion 62, 126013 (2022)) and hybrid (several, one after the other). Units Å, eV.
 struct DeepPotentialModel {
-  enum class Descriptor { se_e2_a, se_e2_r };
+  enum class Descriptor { se_e2_a, se_e2_r, se_e3, hybrid };
 
   std::string source;  ///< file name, for messages
   Descriptor descriptor = Descriptor::se_e2_a;
+  /// The descriptors of a hybrid, in the order of their columns, each with type_map, what follows down to the tables,
+  /// and pair_excluded; here rcut is then the largest and sel the most of any of them.
+  std::vector<DeepPotentialModel> parts;
   std::vector<std::string> type_map;  ///< species symbols by model type
   double rcut = 0.0, rcut_smth = 0.0;
   double env_protection = 0.0;  ///< Å, added to r in the environment matrix
   std::vector<int> sel;         ///< by neighbour type. A parameter of the model, not a limit: see neighbours()
   int axis_neuron = 0;
-  bool type_one_side = true;                           ///< embedding depends on the neighbour's type only
+  bool type_one_side = true;                           ///< embedding depends on the neighbour's type only; not se_e3's
   std::string precision = "float64";                   ///< of the stored networks
   std::vector<std::array<double, 4>> mean, deviation;  ///< of the environment matrix, [centre * ntypes + neighbour]
   std::vector<Network> embedding;      ///< see embedding_index(); empty networks belong to excluded pairs
@@ -64,11 +70,22 @@ struct DeepPotentialModel {
   int ntypes() const { return static_cast<int>(type_map.size()); }
   int neighbours() const;  ///< sum of sel: the constant by which the descriptor is divided
   int width() const;       ///< channels of the embedding
-  int components() const { return descriptor == Descriptor::se_e2_a ? 4 : 1; }
+  /// Of a row of the environment matrix.
+  int components() const { return descriptor == Descriptor::se_e2_r ? 1 : 4; }
   int descriptor_size() const;
+  /// Of a pair: centre and neighbour; se_e3: two neighbours, in either order.
   int embedding_index(int centre, int neighbour) const {
+    if (descriptor == Descriptor::se_e3) return std::min(centre, neighbour) + std::max(centre, neighbour) * ntypes();
     return type_one_side ? neighbour : centre + neighbour * ntypes();
   }
+  /// The parts of a hybrid, or the model itself.
+  std::span<const DeepPotentialModel> descriptors() const {
+    return parts.empty() ? std::span(this, 1) : std::span(parts);
+  }
+  std::span<DeepPotentialModel> descriptors() { return parts.empty() ? std::span(this, 1) : std::span(parts); }
+  void gather_parts();  ///< sets what a hybrid says of its parts together: rcut, sel and precision
+  /// se_e2_a, se_e2_r, se_e3 or hybrid.
+  static const char* name_of(Descriptor descriptor);
   const Network& fitting_of(int centre) const { return fitting[fitting.size() == 1 ? 0 : centre]; }
 
   /// Reads and checks a model file; InputError names file and key.
@@ -77,5 +94,23 @@ struct DeepPotentialModel {
   /// The tree that DeePMD-kit's own readers and load() accept.
   ModelTree to_tree() const;
 };
+
+/// Embedding networks of all descriptors, one after the other, without those that no pair uses.
+template <class Model>
+auto embeddings_of(Model& model) {
+  std::vector<decltype(&model.embedding.front())> out;
+  for (auto& part : model.descriptors())
+    for (auto& net : part.embedding)
+      if (!net.layers.empty()) out.push_back(&net);
+  return out;
+}
+
+/// embeddings_of(), then the energy networks.
+template <class Model>
+auto networks_of(Model& model) {
+  auto out = embeddings_of(model);
+  for (auto& net : model.fitting) out.push_back(&net);
+  return out;
+}
 
 }  // namespace cambium::deepmd

@@ -19,7 +19,34 @@ int DeepPotentialModel::width() const {
 }
 
 int DeepPotentialModel::descriptor_size() const {
+  if (descriptor == Descriptor::hybrid)
+    return std::accumulate(parts.begin(), parts.end(), 0,
+                           [](int sum, const DeepPotentialModel& part) { return sum + part.descriptor_size(); });
   return descriptor == Descriptor::se_e2_a ? width() * axis_neuron : width();
+}
+
+const char* DeepPotentialModel::name_of(Descriptor descriptor) {
+  switch (descriptor) {
+    case Descriptor::se_e2_r:
+      return "se_e2_r";
+    case Descriptor::se_e3:
+      return "se_e3";
+    case Descriptor::hybrid:
+      return "hybrid";
+    default:
+      return "se_e2_a";
+  }
+}
+
+void DeepPotentialModel::gather_parts() {
+  rcut = rcut_smth = 0.0;
+  sel.assign(type_map.size(), 0);
+  for (const DeepPotentialModel& part : parts) {
+    if (part.rcut > rcut) rcut_smth = part.rcut_smth;
+    rcut = std::max(rcut, part.rcut);
+    for (std::size_t t = 0; t < sel.size(); ++t) sel[t] = std::max(sel[t], part.sel[t]);
+  }
+  precision = parts.front().precision;
 }
 
 namespace {
@@ -32,7 +59,10 @@ Descriptor descriptor_kind(const TreeCursor& node) {
   const std::string type = node.at("type").text();
   if (type == "se_e2_a" || type == "se_a") return Descriptor::se_e2_a;
   if (type == "se_e2_r" || type == "se_r") return Descriptor::se_e2_r;
-  node.complain(fmt::format("descriptor '{}' is not supported; supported: se_e2_a, se_e2_r", type));
+  if (type == "se_e3" || type == "se_t" || type == "se_at") return Descriptor::se_e3;
+  if (type == "hybrid") return Descriptor::hybrid;
+  node.complain(
+      fmt::format("descriptor '{}' is not supported; supported: se_e2_a, se_e2_r, se_e3 and hybrid of these", type));
 }
 
 std::vector<double> optional_values(const TreeCursor& variables, const std::string& key, std::size_t expected) {
@@ -175,7 +205,7 @@ void read_excluded_descriptor_pairs(const TreeCursor& node, DeepPotentialModel& 
   const std::vector<char> pairs = excluded_pairs(node, "exclude_types", m.ntypes());
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (!pairs[k]) continue;
-    if (m.mean[k] != std::array<double, 4>{0, 0, 0, 0})
+    if (m.descriptor != Descriptor::se_e3 && m.mean[k] != std::array<double, 4>{0, 0, 0, 0})
       node.at("exclude_types")
           .complain(
               "with a davg other than zero the energy would jump whenever an excluded pair crosses the cut-off; use "
@@ -184,8 +214,23 @@ void read_excluded_descriptor_pairs(const TreeCursor& node, DeepPotentialModel& 
   }
 }
 
+/// Angles are products of the rows' directions, whose mean is zero by symmetry.
+void require_angles(const TreeCursor& node, const DeepPotentialModel& m) {
+  for (int n : m.sel)
+    if (n == 0) node.at("sel").complain("0 neighbours of one type, by which se_e3 divides");
+  for (const auto& mean : m.mean)
+    if (mean[1] != 0.0 || mean[2] != 0.0 || mean[3] != 0.0)
+      node.at("@variables").at("davg").complain("se_e3 with a mean direction other than zero is not supported");
+  for (int b = 0; b < m.ntypes(); ++b)
+    for (int a = 0; a <= b; ++a)
+      if (const int k = m.embedding_index(a, b); m.embedding[k].layers.empty())
+        node.at("embeddings").at("networks").complain(fmt::format("entry {} is missing", k));
+}
+
+/// A single descriptor, not a hybrid.
 void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   m.descriptor = descriptor_kind(node);
+  const bool angles = m.descriptor == Descriptor::se_e3;
   m.rcut = node.at("rcut").number();
   m.rcut_smth = node.at("rcut_smth").number();
   if (!(m.rcut > m.rcut_smth && m.rcut_smth >= 0.0))
@@ -196,7 +241,7 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   for (int n : m.sel)
     if (n < 0 || n > most_of_one_type)
       node.at("sel").complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_of_one_type));
-  m.type_one_side = node.flag("type_one_side", false);
+  m.type_one_side = !angles && node.flag("type_one_side", false);
   m.env_protection = node.number("env_protection", 0.0);
   m.precision = node.text("precision", "float64");
   if (node.has("env_mat") && node.at("env_mat").flag("use_exp_switch", false))
@@ -215,7 +260,27 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   m.mean = slot_statistics(node.at("@variables").at("davg"), m);
   m.deviation = slot_statistics(node.at("@variables").at("dstd"), m);
   read_excluded_descriptor_pairs(node, m);
-  if (node.has("compress")) m.tables = read_tables(node.at("compress"), m);
+  if (angles)
+    require_angles(node, m);
+  else if (node.has("compress"))
+    m.tables = read_tables(node.at("compress"), m);
+}
+
+/// The descriptors of a hybrid; what the model says of them together is the most of any.
+void read_parts(const TreeCursor& node, DeepPotentialModel& m) {
+  const TreeCursor list = node.at("list");
+  if (list.size() == 0) list.complain("is empty");
+  m.descriptor = Descriptor::hybrid;
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    DeepPotentialModel part;
+    part.source = m.source;
+    part.type_map = m.type_map;
+    part.pair_excluded = m.pair_excluded;
+    if (descriptor_kind(list.at(k)) == Descriptor::hybrid) list.at(k).complain("a hybrid within a hybrid");
+    read_descriptor(list.at(k), part);
+    m.parts.push_back(std::move(part));
+  }
+  m.gather_parts();
 }
 
 ParameterInput read_parameter_input(const TreeCursor& node, const std::string& name) {
@@ -294,7 +359,10 @@ DeepPotentialModel DeepPotentialModel::from_tree(const ModelTree& tree, const st
   if (m.type_map.empty()) node.at("type_map").complain("is empty");
   m.pair_excluded = excluded_pairs(node, "pair_exclude_types", m.ntypes());
   m.atom_excluded = excluded_types(node, "atom_exclude_types", m.ntypes());
-  read_descriptor(node.at("descriptor"), m);
+  if (descriptor_kind(node.at("descriptor")) == Descriptor::hybrid)
+    read_parts(node.at("descriptor"), m);
+  else
+    read_descriptor(node.at("descriptor"), m);
   read_fitting(node.at("fitting"), m);
   m.output_bias.assign(m.type_map.size(), 0.0);
   if (node.has("@variables")) {

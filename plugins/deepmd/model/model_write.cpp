@@ -19,7 +19,7 @@ class TreeWriter {
 
   Json model() {
     const std::int64_t nt = m_.ntypes();
-    Json descriptor_tree = descriptor(), fitting_tree = fitting();
+    Json descriptor_tree = m_.parts.empty() ? descriptor(m_) : hybrid(), fitting_tree = fitting();
     return Json{{"@class", "Model"},
                 {"@version", 2},
                 {"type", "standard"},
@@ -124,58 +124,69 @@ class TreeWriter {
   }
 
   /// One row per neighbour slot, as DeePMD-kit stores the statistics.
-  Json slots(const std::vector<std::array<double, 4>>& rows) {
-    const int nt = m_.ntypes(), width = m_.components();
+  Json slots(const DeepPotentialModel& d, const std::vector<std::array<double, 4>>& rows) {
+    const int nt = d.ntypes(), width = d.components();
     std::vector<double> values;
     for (int ti = 0; ti < nt; ++ti)
       for (int tj = 0; tj < nt; ++tj)
-        for (int s = 0; s < m_.sel[tj]; ++s) {
+        for (int s = 0; s < d.sel[tj]; ++s) {
           const auto& row = rows[ti * nt + tj];
           values.insert(values.end(), row.begin(), row.begin() + width);
         }
-    return array({nt, m_.neighbours(), width}, values);
+    return array({nt, d.neighbours(), width}, values);
   }
 
   /// Rows of [channel][power of x - x0]; see read_tables() for the numbers that describe them.
-  Json tables() {
+  Json tables(const DeepPotentialModel& d) {
     Json data = Json::array(), infos = Json::array();
-    for (const NetworkTable& table : m_.tables) {
+    for (const NetworkTable& table : d.tables) {
       std::vector<double> rows;
       for (const TablePart* part : {&table.fine, &table.coarse})
         for (std::size_t k = 0; k < part->a.size(); ++k)
           rows.push_back(part->a[k] / std::pow(part->width, static_cast<double>(k % TablePart::coefficients)));
-      data.push_back(array({table.fine.count + table.coarse.count, 6 * m_.width()}, rows));
+      data.push_back(array({table.fine.count + table.coarse.count, 6 * d.width()}, rows));
       infos.push_back(array(
           {6}, {table.fine.from, table.coarse.from, table.coarse.to(), table.fine.width, table.coarse.width, -1.0}));
     }
     return Json{{"@variables", {{"compress_data", std::move(data)}, {"compress_info", std::move(infos)}}}};
   }
 
-  Json descriptor() {
-    const bool full = m_.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
-    const Network& net = first(m_.embedding);
-    Json networks = collection(m_.embedding, true, m_.type_one_side ? 1 : 2);
-    Json out{{"@class", "Descriptor"},      {"type", full ? "se_e2_a" : "se_r"},
-             {"@version", full ? 2 : 1},    {"rcut", m_.rcut},
-             {"rcut_smth", m_.rcut_smth},   {"sel", m_.sel},
+  Json hybrid() {
+    Json list = Json::array();
+    for (const DeepPotentialModel& part : m_.parts) list.push_back(descriptor(part));
+    return Json{{"@class", "Descriptor"}, {"type", "hybrid"}, {"@version", 1}, {"list", std::move(list)}};
+  }
+
+  Json descriptor(const DeepPotentialModel& d) {
+    using Descriptor = DeepPotentialModel::Descriptor;
+    const bool full = d.descriptor == Descriptor::se_e2_a, angles = d.descriptor == Descriptor::se_e3;
+    const Network& net = first(d.embedding);
+    Json networks = collection(d.embedding, true, d.type_one_side ? 1 : 2);
+    Json out{{"@class", "Descriptor"},
+             {"type", full     ? "se_e2_a"
+                      : angles ? "se_e3"
+                               : "se_r"},
+             {"@version", full || angles ? 2 : 1},
+             {"rcut", d.rcut},
+             {"rcut_smth", d.rcut_smth},
+             {"sel", d.sel},
              {"neuron", neurons(net, true)}};
-    if (full) out["axis_neuron"] = m_.axis_neuron;
-    out.update(Json{{"resnet_dt", resnet_dt(net)},
-                    {"trainable", true},
-                    {"type_one_side", m_.type_one_side},
-                    {"exclude_types", Json::array()},
-                    {"env_protection", m_.env_protection},
+    if (full) out["axis_neuron"] = d.axis_neuron;
+    out.update(Json{{"resnet_dt", resnet_dt(net)}, {"trainable", true}});
+    if (!angles) out["type_one_side"] = d.type_one_side;
+    out.update(Json{{"exclude_types", Json::array()},
+                    {"env_protection", d.env_protection},
                     {"set_davg_zero", false},
                     {"activation_function", net.layers.front().activation.name()},
-                    {"precision", m_.precision},
-                    {"spin", nullptr},
-                    {"env_mat", {{"rcut", m_.rcut}, {"rcut_smth", m_.rcut_smth}}},
-                    {"embeddings", std::move(networks)}});
-    out["@variables"] = Json{{"davg", slots(m_.mean)}, {"dstd", slots(m_.deviation)}};
-    if (full) out["type_map"] = m_.type_map;
-    if (!m_.tables.empty()) {
+                    {"precision", m_.precision}});
+    if (!angles) out["spin"] = nullptr;
+    out["env_mat"] = Json{{"rcut", d.rcut}, {"rcut_smth", d.rcut_smth}};
+    out["embeddings"] = std::move(networks);
+    out["@variables"] = Json{{"davg", slots(d, d.mean)}, {"dstd", slots(d, d.deviation)}};
+    if (full || angles) out["type_map"] = m_.type_map;
+    if (!d.tables.empty()) {
       out["@version"] = 3;
-      out["compress"] = tables();
+      out["compress"] = tables(d);
     }
     return out;
   }

@@ -51,31 +51,62 @@ Network random_network(RandomSource& source, int in, const std::vector<int>& wid
 
 }  // namespace
 
-DeepPotentialModel random_model(const RandomModel& spec) {
-  RandomSource source(spec.seed);
-  DeepPotentialModel m;
-  const std::size_t nt = spec.type_map.size();
+namespace {
+
+/// Sizes, statistics and embedding networks; se_e3 has one for each pair of neighbours' types.
+void fill_descriptor(RandomSource& source, const RandomModel& spec, DeepPotentialModel& m) {
+  const auto nt = spec.type_map.size();
+  const bool angles = spec.descriptor == DeepPotentialModel::Descriptor::se_e3;
   m.source = "random model";
   m.descriptor = spec.descriptor;
   m.type_map = spec.type_map;
   m.rcut = spec.rcut;
   m.rcut_smth = spec.rcut_smth;
   m.sel = spec.sel;
-  m.axis_neuron = m.components() == 4 ? spec.axis_neuron : 0;
-  m.type_one_side = spec.type_one_side;
+  m.axis_neuron = spec.descriptor == DeepPotentialModel::Descriptor::se_e2_a ? spec.axis_neuron : 0;
+  m.type_one_side = spec.type_one_side && !angles;
   m.mean.assign(nt * nt, {spec.mean, 0.0, 0.0, 0.0});
   m.deviation.assign(nt * nt,
                      {spec.radial_deviation, spec.angular_deviation, spec.angular_deviation, spec.angular_deviation});
-  for (std::size_t k = 0; k < (spec.type_one_side ? nt : nt * nt); ++k)
-    m.embedding.push_back(random_network(source, 1, spec.neuron, spec.activation, false));
+  m.pair_excluded.assign(nt * nt, 0);
+  m.embedding.resize(m.type_one_side ? nt : nt * nt);
+  for (std::size_t k = 0; k < m.embedding.size(); ++k)
+    if (!angles || k % nt <= k / nt) m.embedding[k] = random_network(source, 1, spec.neuron, spec.activation, false);
+}
+
+}  // namespace
+
+DeepPotentialModel random_model(const RandomModel& spec) {
+  RandomSource source(spec.seed);
+  DeepPotentialModel m;
+  const std::size_t nt = spec.type_map.size();
+  if (spec.descriptor == DeepPotentialModel::Descriptor::hybrid) {
+    m.source = "random model";
+    m.descriptor = spec.descriptor;
+    m.type_map = spec.type_map;
+    m.pair_excluded.assign(nt * nt, 0);
+    for (const RandomModel& one : spec.parts) {
+      RandomSource own(one.seed);
+      fill_descriptor(own, one, m.parts.emplace_back());
+    }
+    m.gather_parts();
+  } else {
+    fill_descriptor(source, spec, m);
+  }
+  for (auto& [input, size] : {std::pair{&m.fparam, spec.fparam}, std::pair{&m.aparam, spec.aparam}}) {
+    if (size == 0) continue;
+    input->size = size;
+    input->mean = source.array(size, 1.0);
+    input->inverse_deviation.assign(size, 1.5);
+  }
+  const int inputs = m.descriptor_size() + spec.fparam + spec.aparam;
   for (std::size_t k = 0; k < nt; ++k)
-    m.fitting.push_back(random_network(source, m.descriptor_size(), spec.fitting, spec.activation, true));
+    m.fitting.push_back(random_network(source, inputs, spec.fitting, spec.activation, true));
   m.fitting_bias.assign(nt, 0.0);
   m.output_bias.assign(nt, 0.0);
   m.subtract_vacuum.assign(nt, 0);
   m.fitting_excluded.assign(nt, 0);
   m.atom_excluded.assign(nt, 0);
-  m.pair_excluded.assign(nt * nt, 0);
   m.min_distance = spec.min_distance;
   return m;
 }

@@ -16,10 +16,12 @@ struct RandomModel {
   int axis_neuron = 16;
   bool type_one_side = true;
   std::vector<int> fitting = {240, 240, 240};
+  int fparam = 0, aparam = 0;  ///< numbers of frame and atomic parameters
   std::string activation = "tanh";
   double mean = 0.05, radial_deviation = 0.13, angular_deviation = 0.08;  ///< of the environment rows, for all types
   double min_distance = 0.88;                                             ///< Å
   std::uint64_t seed = 1;
+  std::vector<RandomModel> parts;  ///< of descriptor hybrid: the descriptors' keys and seeds
 };
 
 /// Weights are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal

@@ -27,15 +27,33 @@ struct Span {
   double lower = 1e300, upper = -1e300;
 };
 
+/// Largest input of the network of (centre, neighbour) where the neighbour is at r; se_e3: of (neighbour, neighbour),
+/// both at r in one direction from any centre.
+double input_at(const DeepPotentialModel& m, int one, int other, double r) {
+  const int nt = m.ntypes();
+  const double s = switch_at(m, r);
+  if (m.descriptor != DeepPotentialModel::Descriptor::se_e3) {
+    const auto pair = static_cast<std::size_t>(one * nt + other);
+    return (s - m.mean[pair][0]) / m.deviation[pair][0];
+  }
+  const double length = s * r / (r + m.env_protection);
+  double largest = 0.0;
+  for (int centre = 0; centre < nt; ++centre)
+    largest = std::max(largest, length * length /
+                                    (m.deviation[static_cast<std::size_t>(centre * nt + one)][1] *
+                                     m.deviation[static_cast<std::size_t>(centre * nt + other)][1]));
+  return largest;
+}
+
 std::vector<Span> input_spans(const DeepPotentialModel& m, double r_min) {
-  const double s = switch_at(m, r_min);
+  const bool angles = m.descriptor == DeepPotentialModel::Descriptor::se_e3;
   std::vector<Span> spans(m.embedding.size());
   for (int ti = 0; ti < m.ntypes(); ++ti)
     for (int tj = 0; tj < m.ntypes(); ++tj) {
-      const auto pair = static_cast<std::size_t>(ti * m.ntypes() + tj);
       Span& span = spans[m.embedding_index(ti, tj)];
-      span.lower = std::min(span.lower, -m.mean[pair][0] / m.deviation[pair][0]);
-      span.upper = std::max(span.upper, (s - m.mean[pair][0]) / m.deviation[pair][0]);
+      const double nearest = input_at(m, ti, tj, r_min);
+      span.lower = std::min(span.lower, angles ? -nearest : input_at(m, ti, tj, m.rcut));
+      span.upper = std::max(span.upper, nearest);
     }
   return spans;
 }
@@ -45,14 +63,12 @@ double covered_from(const DeepPotentialModel& m, const std::vector<NetworkTable>
   double r_min = 0.0;
   for (int ti = 0; ti < m.ntypes(); ++ti)
     for (int tj = 0; tj < m.ntypes(); ++tj) {
-      const auto pair = static_cast<std::size_t>(ti * m.ntypes() + tj);
       const NetworkTable& table = tables[m.embedding_index(ti, tj)];
       if (table.empty()) continue;
-      const double s = table.fine.to() * m.deviation[pair][0] + m.mean[pair][0];
       double low = 0.0, high = m.rcut;
       for (int k = 0; k < 60; ++k) {
         const double middle = 0.5 * (low + high);
-        (switch_at(m, middle) > s ? low : high) = middle;
+        (input_at(m, ti, tj, middle) > table.fine.to() ? low : high) = middle;
       }
       r_min = std::max(r_min, high);
     }
@@ -112,6 +128,14 @@ std::string TableReport::summary() const {
       "embedding tabulated from {:.2f} Å to the cut-off in {} quintic intervals ({:.1f} MB): largest error {:.1e} of "
       "the channels, {:.1e} of their slopes",
       r_min, intervals, static_cast<double>(bytes) / 1e6, value_error, slope_error);
+}
+
+void TableReport::add(const TableReport& other) {
+  value_error = std::max(value_error, other.value_error);
+  slope_error = std::max(slope_error, other.slope_error);
+  r_min = std::max(r_min, other.r_min);
+  intervals += other.intervals;
+  bytes += other.bytes;
 }
 
 std::vector<NetworkTable> tabulate_networks(const DeepPotentialModel& m, double tolerance, double r_min) {

@@ -43,6 +43,7 @@ struct TableReport {
   int intervals = 0;                            ///< of all tables
   std::size_t bytes = 0;
   std::string summary() const;
+  void add(const TableReport& other);  ///< further tables of the same model
 };
 
 /// Embedding networks as piecewise quintic polynomials that take the networks' values and first two derivatives at the
@@ -74,8 +75,9 @@ inline double default_table_r_min(const DeepPotentialModel& model) {
 }
 
 /// Tables whose channels and derivatives differ from the networks by at most `tolerance`: the interval is halved until
-/// the error measured between the nodes is below it. The fine part reaches from r = rcut to r = r_min (Å); the coarse
-/// part covers five times the largest input, for close encounters. InputError when the activation is not smooth enough.
+/// the error measured between the nodes is below it. The fine part reaches from r = rcut to r = r_min (Å), for se_e3
+/// from the product of opposite directions to that of equal ones at r_min; the coarse part covers five times the
+/// largest input, for close encounters. InputError when the activation is not smooth enough.
 std::vector<NetworkTable> tabulate_networks(const DeepPotentialModel& model, double tolerance, double r_min);
 
 /// The tables where the kernels read them, with their errors measured in the arithmetic of T.

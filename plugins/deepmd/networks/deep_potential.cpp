@@ -28,38 +28,82 @@ FramePtr FrameCache::get(const train::Sample& sample, const std::vector<std::str
   return frame;
 }
 
-void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
-  d("descriptor", &Params::descriptor, "se_e2_a: distances and angles; se_e2_r: distances only")
-      .options({{"se_e2_a", Descriptor::se_e2_a}, {"se_e2_r", Descriptor::se_e2_r}})
+namespace {
+
+/// The keys that a network has for its own descriptor, and each one of a hybrid.
+template <class P>
+void describe_descriptor(deck::Describe<P>& d) {
+  using Descriptor = DescriptorParams::Descriptor;
+  d("descriptor", static_cast<Descriptor P::*>(&P::descriptor),
+    "se_e2_a: distances and angles; se_e2_r: distances only; se_e3: angles between two neighbours (DeePMD-kit's se_at)")
+      .options({{"se_e2_a", Descriptor::se_e2_a}, {"se_e2_r", Descriptor::se_e2_r}, {"se_e3", Descriptor::se_e3}})
       .def(Descriptor::se_e2_a);
-  d("type_map", &Params::type_map, "species in the model's order; absent: as they come in the data").def({});
-  d("rcut", &Params::rcut, "cut-off radius (Å)").unit("angstrom").positive().def(6.0);
-  d("rcut_smth", &Params::rcut_smth, "inner radius (Å) at which the smooth switching of a neighbour's weight begins")
+  d("rcut", static_cast<double P::*>(&P::rcut), "cut-off radius (Å)").unit("angstrom").positive().def(6.0);
+  d("rcut_smth", static_cast<double P::*>(&P::rcut_smth),
+    "inner radius (Å) at which the smooth switching of a neighbour's weight begins")
       .unit("angstrom")
       .non_negative()
       .def(0.5);
-  d("sel", &Params::sel,
+  d("sel", static_cast<std::optional<std::vector<int>> P::*>(&P::sel),
     "neighbour slots by species, a constant of the model and no limit here (in DeePMD-kit it is one); absent: a tenth "
     "more than the data need")
       .example("[46, 92]");
+  d("neuron", static_cast<std::vector<int> P::*>(&P::neuron), "widths of the embedding network").def({25, 50, 100});
+  d("axis_neuron", static_cast<int P::*>(&P::axis_neuron),
+    "columns of the embedding that make the descriptor (se_e2_a)")
+      .at_least(1)
+      .def(16);
+  d("type_one_side", static_cast<bool P::*>(&P::type_one_side), "embedding by the neighbour's species only (not se_e3)")
+      .def(true);
+}
+
+std::string problem_of(const DescriptorParams& p) {
+  if (p.rcut_smth >= p.rcut) return "rcut_smth must be less than rcut";
+  if (p.neuron.empty()) return "neuron needs at least one layer";
+  for (int n : p.neuron)
+    if (n < 3 || n > 1000) return "the widths of neuron must lie between 3 and 1000";
+  if (p.descriptor == DescriptorParams::Descriptor::se_e2_a && p.axis_neuron > p.neuron.back())
+    return "axis_neuron is more than the last width of neuron";
+  return "";
+}
+
+bool same(const DescriptorParams& a, const DescriptorParams& b) {
+  return a.descriptor == b.descriptor && a.rcut == b.rcut && a.rcut_smth == b.rcut_smth && a.sel == b.sel &&
+         a.neuron == b.neuron && a.axis_neuron == b.axis_neuron && a.type_one_side == b.type_one_side;
+}
+
+}  // namespace
+
+void DescriptorParams::describe(deck::Describe<DescriptorParams>& d) {
+  describe_descriptor(d);
+  d.check(problem_of);
+}
+
+void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
+  describe_descriptor(d);
+  d("hybrid", &Params::hybrid,
+    "several descriptors, whose columns stand one after the other, each with the keys above of its own; absent: one");
+  d("type_map", &Params::type_map, "species in the model's order; absent: as they come in the data").def({});
   d("sel_short", &Params::sel_short,
     "action if sel is too small for the data: raise it with a warning (that of init is kept), or refuse")
       .options({{"raise", SelShort::raise}, {"refuse", SelShort::refuse}})
       .def(SelShort::raise);
-  d("neuron", &Params::neuron, "widths of the embedding network").def({25, 50, 100});
-  d("axis_neuron", &Params::axis_neuron, "columns of the embedding that make the descriptor (se_e2_a)")
-      .at_least(1)
-      .def(16);
   d("fitting", &Params::fitting, "widths of the energy network").def({240, 240, 240});
   d("resnet_dt", &Params::resnet_dt, "trainable factors on the energy network's layers").def(true);
-  d("type_one_side", &Params::type_one_side, "embedding by the neighbour's species only").def(true);
+  d("numb_fparam", &Params::numb_fparam,
+    "number of frame parameters that the energy network takes, such as a temperature; the data have as many")
+      .non_negative()
+      .def(0);
+  d("numb_aparam", &Params::numb_aparam, "number of atomic parameters that it takes for each atom")
+      .non_negative()
+      .def(0);
   d("precision", &Params::precision,
     "floating-point precision of weights and networks; geometry and sums over atoms use float64")
       .options({{"float64", DType::f64}, {"float32", DType::f32}})
       .def(DType::f64);
   d("interpolation", &Params::interpolation,
     "interpolation error of embedding networks in training, relative to the largest slope: they are evaluated at nodes "
-    "and interpolated at pairs; 0: evaluated at every pair; default: 1e-12 in float64, 1e-8 in float32")
+    "and interpolated at pairs; 0: evaluated at every pair (se_e3: 1e-12); default: 1e-12 in float64, 1e-8 in float32")
       .example("1e-10");
   d("loss", &Params::loss, "weights of the errors of energy, force and virial");
   d("init", &Params::init, "model file (.dp, .yaml) to start from, whose shape and statistics replace those above")
@@ -73,18 +117,17 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
       .def(1000);
   d("memory", &Params::memory, "MiB per rank for neighbour lists of the data").non_negative().def(1024.0);
   d.check([](const Params& p) -> std::string {
-    if (p.rcut_smth >= p.rcut) return "rcut_smth must be less than rcut";
-    if (p.neuron.empty() || p.fitting.empty()) return "neuron and fitting need at least one layer each";
-    for (int n : p.neuron)
-      if (n < 3 || n > 1000) return "the widths of neuron must lie between 3 and 1000";
+    if (!p.hybrid.empty() && !same(p, DescriptorParams{}))
+      return "with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) stand within its entries";
+    if (const std::string problem = problem_of(p); !problem.empty()) return problem;
+    if (p.fitting.empty()) return "fitting needs at least one layer";
     for (int n : p.fitting)
       if (n < 1) return "the widths of fitting must be positive";
-    if (p.descriptor == Descriptor::se_e2_a && p.axis_neuron > p.neuron.back())
-      return "axis_neuron is more than the last width of neuron";
     if (p.interpolation && *p.interpolation != 0.0 && (*p.interpolation < 1e-13 || *p.interpolation > 1e-3))
       return "interpolation must be 0 or lie between 1e-13 and 1e-3";
-    if (p.sel && !p.type_map.empty() && p.sel->size() != p.type_map.size())
-      return fmt::format("sel has {} number(s), type_map {} species", p.sel->size(), p.type_map.size());
+    for (const DescriptorParams& one : p.descriptors())
+      if (one.sel && !p.type_map.empty() && one.sel->size() != p.type_map.size())
+        return fmt::format("sel has {} number(s), type_map {} species", one.sel->size(), p.type_map.size());
     return "";
   });
 }
@@ -96,23 +139,24 @@ void require_trainable(const DeepPotentialModel& m) {
     throw KeyError("deep_potential.init.trainable", "init",
                    fmt::format("{}: cannot be trained further: {}", m.source, what));
   };
-  if (!m.tables.empty()) refuse("it is compressed; start from the model that it was made of");
-  if (m.fparam.size || m.aparam.size) refuse("it takes frame or atomic parameters");
+  for (const DeepPotentialModel& part : m.descriptors())
+    if (!part.tables.empty()) refuse("it is compressed; start from the model that it was made of");
   if (m.fitting.size() != m.type_map.size()) refuse("one energy network serves all species");
   const auto any = [](const std::vector<char>& flags) {
     return std::find(flags.begin(), flags.end(), 1) != flags.end();
   };
-  if (any(m.atom_excluded) || any(m.pair_excluded) || any(m.fitting_excluded) || any(m.subtract_vacuum))
-    refuse("it excludes types or subtracts the vacuum's energy");
-  for (const auto* nets : {&m.embedding, &m.fitting})
-    for (const deepmd::Network& net : *nets)
-      for (const Layer& layer : net.layers) {
-        const bool last = nets == &m.fitting && &layer == &net.layers.back();
-        const auto kind = layer.activation.kind;
-        if (kind != (last ? Activation::Kind::linear : Activation::Kind::tanh)) refuse("a hidden layer is not tanh");
-        if (layer.b.empty()) refuse("a layer has no bias");
-        if (nets == &m.embedding && !layer.idt.empty()) refuse("its embedding networks have resnet_dt");
-      }
+  bool excludes = any(m.atom_excluded) || any(m.fitting_excluded) || any(m.subtract_vacuum);
+  for (const DeepPotentialModel& part : m.descriptors()) excludes = excludes || any(part.pair_excluded);
+  if (excludes) refuse("it excludes types or subtracts the vacuum's energy");
+  const auto nets = networks_of(m);
+  for (std::size_t n = 0; n < nets.size(); ++n)
+    for (const Layer& layer : nets[n]->layers) {
+      const bool fitting = n + m.fitting.size() >= nets.size(), last = fitting && &layer == &nets[n]->layers.back();
+      const auto kind = layer.activation.kind;
+      if (kind != (last ? Activation::Kind::linear : Activation::Kind::tanh)) refuse("a hidden layer is not tanh");
+      if (layer.b.empty()) refuse("a layer has no bias");
+      if (!fitting && !layer.idt.empty()) refuse("its embedding networks have resnet_dt");
+    }
 }
 }  // namespace
 
@@ -157,29 +201,52 @@ Network empty_network(int in, const std::vector<int>& widths, bool fitting, bool
   return net;
 }
 
+/// Sizes of one descriptor and of its embedding networks; se_e3 has one for each pair of neighbours' species.
+void build_descriptor(const DescriptorParams& p, DeepPotentialModel& m) {
+  const std::size_t nt = m.type_map.size();
+  const bool angles = p.descriptor == DescriptorParams::Descriptor::se_e3;
+  m.descriptor = p.descriptor;
+  m.rcut = p.rcut;
+  m.rcut_smth = p.rcut_smth;
+  m.axis_neuron = p.descriptor == DescriptorParams::Descriptor::se_e2_a ? p.axis_neuron : 0;
+  m.type_one_side = p.type_one_side && !angles;
+  m.embedding.assign(m.type_one_side ? nt : nt * nt, {});
+  for (std::size_t k = 0; k < m.embedding.size(); ++k)
+    if (!angles || k % nt <= k / nt) m.embedding[k] = empty_network(1, p.neuron, false, false);
+  m.pair_excluded.assign(nt * nt, 0);
+  m.sel.assign(nt, 0);
+}
+
 }  // namespace
 
 /// Sizes, from the deck; statistics are filled in by the caller.
 void DeepPotentialNetwork::build_shape() {
   DeepPotentialModel& m = shape_;
+  m = {};
   m.source = "trained here";
   m.type_map = params_.type_map;
   const std::size_t nt = m.type_map.size();
-  m.descriptor = params_.descriptor == Descriptor::se_e2_a ? DeepPotentialModel::Descriptor::se_e2_a
-                                                           : DeepPotentialModel::Descriptor::se_e2_r;
-  m.rcut = params_.rcut;
-  m.rcut_smth = params_.rcut_smth;
-  m.axis_neuron = m.components() == 4 ? params_.axis_neuron : 0;
-  m.type_one_side = params_.type_one_side;
   m.precision = params_.precision == DType::f64 ? "float64" : "float32";
-  m.embedding.assign(m.type_one_side ? nt : nt * nt, empty_network(1, params_.neuron, false, false));
-  m.fitting.assign(nt, empty_network(m.descriptor_size(), params_.fitting, true, params_.resnet_dt));
+  build_descriptor(params_, m);
+  for (const DescriptorParams& one : params_.hybrid) {
+    m.descriptor = Descriptor::hybrid;
+    m.embedding.clear();
+    DeepPotentialModel& part = m.parts.emplace_back();
+    part.source = m.source;
+    part.type_map = m.type_map;
+    part.precision = m.precision;
+    build_descriptor(one, part);
+  }
+  if (!m.parts.empty()) m.gather_parts();
+  m.fparam.size = params_.numb_fparam;
+  m.aparam.size = params_.numb_aparam;
+  const int inputs = m.descriptor_size() + m.fparam.size + m.aparam.size;
+  m.fitting.assign(nt, empty_network(inputs, params_.fitting, true, params_.resnet_dt));
   m.output_bias.assign(nt, 0.0);
   m.fitting_bias.assign(nt, 0.0);
   m.subtract_vacuum.assign(nt, 0);
   m.fitting_excluded.assign(nt, 0);
   m.atom_excluded.assign(nt, 0);
-  m.pair_excluded.assign(nt * nt, 0);
 }
 
 void DeepPotentialNetwork::make_work() {
@@ -205,7 +272,7 @@ void DeepPotentialNetwork::require_sane(const Statistics& s) const {
         "deep_potential.rcut.no_neighbour", "rcut",
         fmt::format("no atom of the training data has a neighbour within rcut = {:g} Å; check the unit of the data's "
                     "lengths, which are taken to be in Å",
-                    params_.rcut));
+                    shape_.rcut));
   constexpr double least = 0.3;  // Å, half the bond of H2
   if (s.closest < least)
     throw InputError(
@@ -236,7 +303,7 @@ void DeepPotentialNetwork::change_bias(train::Dataset& training, Context& contex
   const std::int64_t n = training.size(), used = std::min<std::int64_t>(n, params_.statistics_frames);
   const auto frame = [&](std::int64_t k) {
     const std::int64_t id = spread(k, used, n);
-    return cache_.get(*training.read(std::span(&id, 1)).front(), shape_.type_map, shape_.rcut);
+    return frame_of_sample(*training.read(std::span(&id, 1)).front());
   };
   const BiasChange change = bias_change(*start_, used, frame, params_.interpolation_tolerance(), context.comm);
   if (change.frames == 0)
@@ -261,34 +328,64 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
   if (start_) return go_on_from_start(training, context);
   collect_species(training);
   build_shape();
-  const int nt = shape_.ntypes();
-  StatisticsSums sums(nt, params_.rcut, params_.rcut_smth, shape_.components() == 1);
+  const auto parts = std::as_const(shape_).descriptors();
+  ParameterSums of_frame(params_.numb_fparam), of_atom(params_.numb_aparam);
+  std::vector<StatisticsSums> sums;
+  for (const DeepPotentialModel& part : parts)
+    sums.emplace_back(shape_.ntypes(), part.rcut, part.rcut_smth, part.components() == 1);
   const std::int64_t n = training.size(), used = std::min<std::int64_t>(n, params_.statistics_frames);
   for (std::int64_t k = 0; k < used; ++k) {
     const std::int64_t id = spread(k, used, n);
-    sums.add(*cache_.get(*training.read(std::span(&id, 1)).front(), shape_.type_map, shape_.rcut));
+    const FramePtr frame = frame_of_sample(*training.read(std::span(&id, 1)).front());
+    for (StatisticsSums& one : sums) one.add(*frame);
+    of_frame.add(frame->fparam);
+    of_atom.add(frame->aparam);
   }
-  most_neighbours_ =
-      used == n ? sums.most_neighbours() : most_neighbours(training, shape_.type_map, shape_.rcut, context.comm);
-  shape_.sel = settle_sel(params_.sel, most_neighbours_, shape_.type_map, params_.sel_short, context.log);
-  const Statistics s = sums.result(shape_.sel);
-  require_sane(s);
-  shape_.mean.clear();
-  shape_.deviation.clear();
-  for (std::size_t ti = 0; ti < static_cast<std::size_t>(nt); ++ti)
-    for (int tj = 0; tj < nt; ++tj) {
-      shape_.mean.push_back({s.mean[ti], 0.0, 0.0, 0.0});
-      shape_.deviation.push_back({s.radial[ti], s.angular[ti], s.angular[ti], s.angular[ti]});
-    }
-  shape_.fitting_bias = s.bias;
-  shape_.min_distance = s.closest;
-  context.log.info(fmt::format(
-      "deep_potential: {} frames, at most [{}] neighbours ({}), sel [{}], closest pair {:.4f} Å", used,
-      fmt::join(most_neighbours_, ", "), fmt::join(shape_.type_map, " "), fmt::join(shape_.sel, ", "), s.closest));
-  for (std::size_t t = 0; t < static_cast<std::size_t>(nt); ++t)
-    context.log.info(fmt::format("deep_potential: {}: mean {:.5f}, deviations {:.4f} {:.4f}, energy bias {:.6g} eV",
-                                 shape_.type_map[t], s.mean[t], s.radial[t], s.angular[t], s.bias[t]));
+  shape_.fparam = of_frame.result();
+  shape_.aparam = of_atom.result();
+  std::vector<std::vector<int>> most;
+  std::vector<Statistics> statistics;
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    const auto& given = params_.hybrid.empty() ? params_.sel : params_.hybrid[k].sel;
+    most.push_back(used == n ? sums[k].most_neighbours()
+                             : most_neighbours(training, shape_.type_map, parts[k].rcut, context.comm));
+    shape_.descriptors()[k].sel = settle_sel(given, most[k], shape_.type_map, params_.sel_short, context.log);
+    statistics.push_back(sums[k].result(parts[k].sel));
+    if (parts[k].rcut == shape_.rcut) most_neighbours_ = most[k];
+  }
+  take_statistics(statistics);
+  const DeepPotentialModel& m = shape_;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const Statistics& s = statistics[k];
+    context.log.info(fmt::format(
+        "deep_potential: {}{} frames, at most [{}] neighbours ({}), sel [{}], closest pair {:.4f} Å",
+        m.parts.empty() ? "" : fmt::format("{} to {:g} Å: ", m.name_of(parts[k].descriptor), parts[k].rcut), used,
+        fmt::join(most[k], ", "), fmt::join(m.type_map, " "), fmt::join(parts[k].sel, ", "), s.closest));
+    for (std::size_t t = 0; t < m.type_map.size(); ++t)
+      context.log.info(fmt::format("deep_potential: {}: mean {:.5f}, deviations {:.4f} {:.4f}, energy bias {:.6g} eV",
+                                   m.type_map[t], s.mean[t], s.radial[t], s.angular[t], s.bias[t]));
+  }
   make_work();
+}
+
+/// Statistics of each descriptor; energy biases and the closest pair are the same in all of them.
+void DeepPotentialNetwork::take_statistics(const std::vector<Statistics>& statistics) {
+  const auto types = shape_.type_map.size();
+  for (std::size_t k = 0; k < statistics.size(); ++k) {
+    DeepPotentialModel& part = shape_.descriptors()[k];
+    const Statistics& s = statistics[k];
+    require_sane(s);
+    part.mean.clear();
+    part.deviation.clear();
+    for (std::size_t ti = 0; ti < types; ++ti)
+      for (std::size_t tj = 0; tj < types; ++tj) {
+        part.mean.push_back({s.mean[ti], 0.0, 0.0, 0.0});
+        part.deviation.push_back({s.radial[ti], s.angular[ti], s.angular[ti], s.angular[ti]});
+      }
+  }
+  if (!shape_.parts.empty()) shape_.gather_parts();
+  shape_.fitting_bias = statistics.front().bias;
+  shape_.min_distance = statistics.front().closest;
 }
 
 /// sel cannot change without changing the energies of the model that training starts from.
@@ -325,14 +422,14 @@ void DeepPotentialNetwork::initialise(std::span<const TensorRef> weights, std::u
     for (std::size_t k = 0; k < values.size(); ++k)
       values[k] = mean + deviation * Random4(seed, Stream::model_weights, array, k).normal(0);
   };
-  for (auto* nets : {&m.embedding, &m.fitting})
-    for (deepmd::Network& net : *nets)
-      for (Layer& layer : net.layers) {
-        const bool last = nets == &m.fitting && &layer == &net.layers.back();
-        fill(layer.w, 0.0, 1.0 / std::sqrt(static_cast<double>(layer.in + layer.out)));
-        fill(layer.b, 0.0, last ? 0.0 : 1.0);
-        fill(layer.idt, 0.1, 0.001);
-      }
+  const auto nets = networks_of(m);
+  for (std::size_t n = 0; n < nets.size(); ++n)
+    for (Layer& layer : nets[n]->layers) {
+      const bool last = n + m.fitting.size() >= nets.size() && &layer == &nets[n]->layers.back();
+      fill(layer.w, 0.0, 1.0 / std::sqrt(static_cast<double>(layer.in + layer.out)));
+      fill(layer.b, 0.0, last ? 0.0 : 1.0);
+      fill(layer.idt, 0.1, 0.001);
+    }
   params_.precision == DType::f64 ? copy_weights<double>(m, weights) : copy_weights<float>(m, weights);
 }
 
@@ -349,9 +446,23 @@ std::vector<double> DeepPotentialNetwork::term_weights(std::int64_t, double rate
   return {w.begin(), w.begin() + (params_.loss.uses_virial() ? 3 : 2)};
 }
 
+/// With as many parameters as the energy networks take.
+FramePtr DeepPotentialNetwork::frame_of_sample(const train::Sample& sample) {
+  FramePtr frame = cache_.get(sample, shape_.type_map, shape_.rcut);
+  const auto require = [&](const char* name, const std::vector<double>& values, int wanted) {
+    if (wanted == 0 || std::ssize(values) == wanted) return;
+    throw KeyError("deep_potential.parameters", fmt::format("numb_{}", name),
+                   fmt::format("the energy network takes {} number(s) of {} for this frame, sample {} has {}", wanted,
+                               name, sample.id, values.size()));
+  };
+  require("fparam", frame->fparam, shape_.fparam.size);
+  require("aparam", frame->aparam, shape_.aparam.size * frame->atoms());
+  return frame;
+}
+
 std::vector<FramePtr> DeepPotentialNetwork::frames(std::span<const train::SamplePtr> samples) {
   std::vector<FramePtr> out;
-  for (const auto& sample : samples) out.push_back(cache_.get(*sample, shape_.type_map, shape_.rcut));
+  for (const auto& sample : samples) out.push_back(frame_of_sample(*sample));
   return out;
 }
 

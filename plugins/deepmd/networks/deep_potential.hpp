@@ -29,19 +29,29 @@ class FrameCache {
   std::unordered_map<std::uint64_t, FramePtr> frames_;
 };
 
-/// A Deep Potential (se_e2_a or se_e2_r) that is being trained on energies, forces and virials.
+/// Keys of one descriptor; see DeepPotentialModel.
+struct DescriptorParams {
+  using Descriptor = DeepPotentialModel::Descriptor;
+  Descriptor descriptor = Descriptor::se_e2_a;
+  double rcut = 6.0, rcut_smth = 0.5;
+  std::optional<std::vector<int>> sel;
+  std::vector<int> neuron = {25, 50, 100};
+  int axis_neuron = 16;
+  bool type_one_side = true;
+  static void describe(deck::Describe<DescriptorParams>& d);
+};
+
+/// A Deep Potential that is being trained on energies, forces and virials.
 class DeepPotentialNetwork : public train::Network, public train::GivesParity, public Checked {
  public:
-  enum class Descriptor { se_e2_a, se_e2_r };
-  struct Params {
-    Descriptor descriptor = Descriptor::se_e2_a;
+  using Descriptor = DescriptorParams::Descriptor;
+  struct Params : DescriptorParams {
+    std::vector<DescriptorParams> hybrid;
     std::vector<std::string> type_map;
-    double rcut = 6.0, rcut_smth = 0.5;
-    std::optional<std::vector<int>> sel;
     SelShort sel_short = SelShort::raise;
-    std::vector<int> neuron = {25, 50, 100}, fitting = {240, 240, 240};
-    int axis_neuron = 16;
-    bool resnet_dt = true, type_one_side = true;
+    std::vector<int> fitting = {240, 240, 240};
+    bool resnet_dt = true;
+    int numb_fparam = 0, numb_aparam = 0;
     cambium::DType precision = DType::f64;
     std::optional<double> interpolation;
     /// As given, or what rounding of the precision makes of the error anyway.
@@ -51,6 +61,9 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
     bool change_bias = true;
     int statistics_frames = 1000;
     double memory = 1024.0;
+    /// Those of hybrid, or the network's own.
+    std::vector<DescriptorParams> descriptors() const { return hybrid.empty() ? std::vector{own()} : hybrid; }
+    const DescriptorParams& own() const { return *this; }
     static void describe(deck::Describe<Params>& d);
   };
   DeepPotentialNetwork(const Params& params, Context& context);
@@ -99,7 +112,9 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   void change_bias(train::Dataset& training, Context& context);
   void require_slots_of_start(train::Dataset& training, Context& context);
   void build_shape();
+  void take_statistics(const std::vector<Statistics>& statistics);
   void make_work();
+  FramePtr frame_of_sample(const train::Sample& sample);
   std::vector<FramePtr> frames(std::span<const train::SamplePtr> samples);
 
   Params params_;

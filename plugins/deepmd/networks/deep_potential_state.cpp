@@ -16,6 +16,10 @@ std::string DeepPotentialNetwork::state() const {
   out["output_bias"] = shape_.output_bias;
   out["most_neighbours"] = most_neighbours_;
   out["min_distance"] = shape_.min_distance;
+  for (const auto& [name, input] : {std::pair{"fparam", &shape_.fparam}, std::pair{"aparam", &shape_.aparam}})
+    if (input->size > 0) out[name] = {{"mean", input->mean}, {"inverse_deviation", input->inverse_deviation}};
+  for (const DeepPotentialModel& part : shape_.parts)
+    out["parts"].push_back({{"sel", part.sel}, {"mean", part.mean}, {"deviation", part.deviation}});
   return out.dump();
 }
 
@@ -33,6 +37,17 @@ void DeepPotentialNetwork::restore(const std::string& state) {
     in.at("fitting_bias").get_to(shape_.fitting_bias);
     in.at("output_bias").get_to(shape_.output_bias);
     in.at("min_distance").get_to(shape_.min_distance);
+    for (const auto& [name, input] : {std::pair{"fparam", &shape_.fparam}, std::pair{"aparam", &shape_.aparam}})
+      if (input->size > 0) {
+        in.at(name).at("mean").get_to(input->mean);
+        in.at(name).at("inverse_deviation").get_to(input->inverse_deviation);
+      }
+    for (std::size_t k = 0; k < shape_.parts.size(); ++k) {
+      const auto& part = in.at("parts").at(k);
+      part.at("sel").get_to(shape_.parts[k].sel);
+      part.at("mean").get_to(shape_.parts[k].mean);
+      part.at("deviation").get_to(shape_.parts[k].deviation);
+    }
     if (in.contains("most_neighbours"))
       in.at("most_neighbours").get_to(most_neighbours_);  // not in states of earlier versions
   } catch (const nlohmann::json::exception& error) {

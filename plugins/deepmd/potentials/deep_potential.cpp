@@ -229,11 +229,15 @@ std::string DeepPotential::summary() const {
   if (members_.empty()) return fmt::format("deep_potential: {} (an earlier stage makes it)", params_.model);
   const Engine& engine = *members_[0].engine;
   const DeepPotentialModel& m = engine.model();
-  const bool full = m.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
-  const auto net = std::find_if(m.embedding.begin(), m.embedding.end(), [](const Network& n) { return n.out() > 0; });
+  std::vector<std::string> names, embedding;
+  for (const DeepPotentialModel& part : m.descriptors()) {
+    const auto nets = embeddings_of(part);
+    names.push_back(DeepPotentialModel::name_of(part.descriptor));
+    embedding.push_back(nets.empty() ? "none" : widths(*nets.front(), true));
+  }
   std::string text = fmt::format("deep_potential: {} ({}, {}; cut-off {:g} Å; embedding {}, fitting {}; {})", m.source,
-                                 full ? "se_e2_a" : "se_e2_r", fmt::join(m.type_map, " "), m.rcut, widths(*net, true),
-                                 widths(m.fitting.front(), false),
+                                 fmt::join(names, " + "), fmt::join(m.type_map, " "), m.rcut,
+                                 fmt::join(embedding, " + "), widths(m.fitting.front(), false),
                                  params_.precision == EnginePrecision::mixed ? "mixed precision" : "float64");
   if (engine.table()) text += "; " + engine.table()->summary();
   if (!members_[0].few_bits.empty()) text += "; " + members_[0].few_bits;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/base/error.hpp"
 #include "plugins/deepmd/model/table.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
@@ -8,8 +9,15 @@ namespace cambium::deepmd {
 std::string compress_model(const CompressOptions& options) {
   DeepPotentialModel model = DeepPotentialModel::load(options.model);
   const double r_min = options.r_min > 0.0 ? options.r_min : default_table_r_min(model);
-  model.tables = tabulate_networks(model, options.tolerance, r_min);
-  const TableReport report = upload_tables<double>(model, model.tables).report;
+  TableReport report;
+  for (DeepPotentialModel& part : model.descriptors()) {
+    if (part.descriptor == DeepPotentialModel::Descriptor::se_e3) continue;
+    part.tables = tabulate_networks(part, options.tolerance, r_min);
+    report.add(upload_tables<double>(part, part.tables).report);
+  }
+  if (report.intervals == 0)
+    throw InputError(fmt::format("{}: tables of se_e3 are not written to files; give compress: {:g} to the potential",
+                                 options.model, options.tolerance));
   ModelTree tree = model.to_tree();
   if (const auto& before = load_model_tree(options.model).root; before.contains("max_nbor_size"))
     tree.root["max_nbor_size"] = before["max_nbor_size"];

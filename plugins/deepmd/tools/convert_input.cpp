@@ -78,38 +78,71 @@ std::vector<std::string> systems_of(Section& data) {
   return out;
 }
 
-std::string network_of(Section& model, std::vector<std::string>& notes, std::vector<std::string>& rest) {
-  Section descriptor = model.part("descriptor"), fitting = model.part("fitting_net");
+/// Keys of one descriptor, each behind a comma or on a line of its own; its precision is that of the network.
+std::vector<std::string> descriptor_of(Section& descriptor, std::vector<std::string>& notes, std::string& precision) {
   const std::string type = descriptor.get<std::string>("type", "");
-  descriptor.require("type", type, {"se_e2_a", "se_a", "se_e2_r", "se_r"});
-  const bool radial = type == "se_e2_r" || type == "se_r";
-  for (Section* section : {&descriptor, &fitting})
-    section->require("activation_function", section->get<std::string>("activation_function", "tanh"), {"tanh"});
-  fitting.require("type", fitting.get<std::string>("type", "ener"), {"ener"});
+  descriptor.require("type", type, {"se_e2_a", "se_a", "se_e2_r", "se_r", "se_e3", "se_at"});
+  const bool radial = type == "se_e2_r" || type == "se_r", full = type == "se_e2_a" || type == "se_a";
+  descriptor.require("activation_function", descriptor.get<std::string>("activation_function", "tanh"), {"tanh"});
   if (descriptor.get("resnet_dt", false))
     notes.push_back("model.descriptor.resnet_dt: true is not known here, taken as false");
-  const std::string precision = descriptor.get<std::string>("precision", "default");
+  precision = descriptor.get<std::string>("precision", "default");
   descriptor.require("precision", precision, {"default", "float64", "float32"});
+  descriptor.raw("seed");
+  std::vector<std::string> keys = {fmt::format("descriptor: {}", radial ? "se_e2_r"
+                                                                 : full ? "se_e2_a"
+                                                                        : "se_e3"),
+                                   fmt::format("rcut: {} angstrom", descriptor.get("rcut", 6.0)),
+                                   fmt::format("rcut_smth: {} angstrom", descriptor.get("rcut_smth", 0.5))};
+  if (const Json sel = descriptor.raw("sel"); sel.is_array())
+    keys.push_back(fmt::format("sel: [{}]", fmt::join(sel.get<std::vector<int>>(), ", ")));
+  keys.push_back(
+      fmt::format("neuron: [{}]", fmt::join(descriptor.get<std::vector<int>>("neuron", {10, 20, 40}), ", ")));
+  if (full)
+    keys.push_back(fmt::format("axis_neuron: {}", descriptor.get("axis_neuron", descriptor.get("n_axis_neuron", 4))));
+  if (full || radial) keys.push_back(fmt::format("type_one_side: {}", descriptor.get("type_one_side", false)));
+  return keys;
+}
+
+/// The lines of a descriptor, or of a hybrid's list.
+std::string descriptors_of(Section& descriptor, std::vector<std::string>& notes, std::vector<std::string>& rest,
+                           std::string& precision) {
+  if (descriptor.get<std::string>("type", "") != "hybrid") {
+    const auto keys = descriptor_of(descriptor, notes, precision);
+    descriptor.rest(rest);
+    return fmt::format("        {}\n", fmt::join(keys, "\n        "));
+  }
+  std::string text = "        hybrid:\n";
+  const Json list = descriptor.raw("list");
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    Section one(list[k], fmt::format("model.descriptor.list[{}]", k));
+    std::string own;
+    text += fmt::format("          - {{{}}}\n", fmt::join(descriptor_of(one, notes, own), ", "));
+    one.rest(rest);
+    if (k > 0 && own != precision)
+      notes.push_back("model.descriptor.list: one precision serves all descriptors here, taken as float64");
+    precision = k == 0 || own == precision ? own : "default";
+  }
+  descriptor.rest(rest);
+  return text;
+}
+
+std::string network_of(Section& model, std::vector<std::string>& notes, std::vector<std::string>& rest) {
+  Section descriptor = model.part("descriptor"), fitting = model.part("fitting_net");
+  fitting.require("activation_function", fitting.get<std::string>("activation_function", "tanh"), {"tanh"});
+  fitting.require("type", fitting.get<std::string>("type", "ener"), {"ener"});
   fitting.get<std::string>("precision", "");
-  for (Section* section : {&descriptor, &fitting}) section->raw("seed");
-  std::string text =
-      fmt::format("        type: deep_potential\n        descriptor: {}\n", radial ? "se_e2_r" : "se_e2_a");
+  fitting.raw("seed");
+  std::string text = "        type: deep_potential\n", precision;
   const auto types = model.get<std::vector<std::string>>("type_map", {});
   if (!types.empty()) text += fmt::format("        type_map: [{}]\n", fmt::join(types, ", "));
-  text += fmt::format("        rcut: {} angstrom\n        rcut_smth: {} angstrom\n", descriptor.get("rcut", 6.0),
-                      descriptor.get("rcut_smth", 0.5));
-  if (const Json sel = descriptor.raw("sel"); sel.is_array())
-    text += fmt::format("        sel: [{}]\n", fmt::join(sel.get<std::vector<int>>(), ", "));
-  text +=
-      fmt::format("        neuron: [{}]\n", fmt::join(descriptor.get<std::vector<int>>("neuron", {10, 20, 40}), ", "));
-  if (!radial)
-    text += fmt::format("        axis_neuron: {}\n", descriptor.get("axis_neuron", descriptor.get("n_axis_neuron", 4)));
-  text += fmt::format("        type_one_side: {}\n", descriptor.get("type_one_side", false));
+  text += descriptors_of(descriptor, notes, rest, precision);
   text +=
       fmt::format("        fitting: [{}]\n", fmt::join(fitting.get<std::vector<int>>("neuron", {120, 120, 120}), ", "));
   text += fmt::format("        resnet_dt: {}\n", fitting.get("resnet_dt", true));
+  for (const char* key : {"numb_fparam", "numb_aparam"})
+    if (const int n = fitting.get(key, 0); n > 0) text += fmt::format("        {}: {}\n", key, n);
   if (precision == "float32") text += "        precision: float32\n";
-  descriptor.rest(rest);
   fitting.rest(rest);
   return text;
 }

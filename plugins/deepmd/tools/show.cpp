@@ -46,12 +46,29 @@ std::string parameters_line(const char* name, const ParameterInput& input) {
   return fmt::format("{:<16}{} value(s), mean {}{}\n", name, input.size, fmt::join(input.mean, ", "), fallback);
 }
 
+std::string descriptor_lines(const DeepPotentialModel& m) {
+  using Descriptor = DeepPotentialModel::Descriptor;
+  std::string out;
+  auto line = [&](const char* name, const std::string& value) { out += fmt::format("{:<16}{}\n", name, value); };
+  line("descriptor", fmt::format("{}, {}", m.name_of(m.descriptor),
+                                 m.descriptor == Descriptor::se_e3 ? "embedding by pair of neighbours"
+                                 : m.type_one_side                 ? "embedding by neighbour"
+                                                                   : "embedding by centre and neighbour"));
+  line("cut-off", fmt::format("{:g} Å, smooth from {:g} Å", m.rcut, m.rcut_smth));
+  line("sel", fmt::format("{} (a constant of the model, not a limit here; DeePMD-kit drops neighbours beyond)",
+                          fmt::join(m.sel, ", ")));
+  if (m.descriptor == Descriptor::se_e2_a) line("axis", std::to_string(m.axis_neuron));
+  if (m.env_protection > 0.0) line("protection", fmt::format("{:g} Å added to distances", m.env_protection));
+  line("embedding", describe(m.embedding));
+  if (!m.tables.empty()) line("compressed", upload_tables<double>(m, m.tables).report.summary());
+  return out;
+}
+
 }  // namespace
 
 std::string show_model(const std::string& path) {
   const ModelTree tree = load_model_tree(path);
   const DeepPotentialModel m = DeepPotentialModel::from_tree(tree, path);
-  const bool full = m.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
   std::string out;
   auto line = [&](const char* name, const std::string& value) { out += fmt::format("{:<16}{}\n", name, value); };
   const TreeCursor root(tree, path);
@@ -60,16 +77,9 @@ std::string show_model(const std::string& path) {
                                  root.text("backend", "unknown")));
   line("checksum", io::require_sound_model(path) ? "agrees with what was written" : "none");
   line("species", fmt::format("{}", fmt::join(m.type_map, ", ")));
-  line("descriptor", fmt::format("{}, {}", full ? "se_e2_a" : "se_e2_r",
-                                 m.type_one_side ? "embedding by neighbour" : "embedding by centre and neighbour"));
-  line("cut-off", fmt::format("{:g} Å, smooth from {:g} Å", m.rcut, m.rcut_smth));
-  line("sel", fmt::format("{} (a constant of the model, not a limit here; DeePMD-kit drops neighbours beyond)",
-                          fmt::join(m.sel, ", ")));
+  for (const DeepPotentialModel& part : m.descriptors()) out += descriptor_lines(part);
   if (root.has("max_nbor_size"))
     line("", fmt::format("training data: at most {}", fmt::join(root.at("max_nbor_size").integers(), ", ")));
-  if (full) line("axis", std::to_string(m.axis_neuron));
-  if (m.env_protection > 0.0) line("protection", fmt::format("{:g} Å added to distances", m.env_protection));
-  line("embedding", describe(m.embedding));
   line("fitting", describe(m.fitting));
   line("descriptor size", std::to_string(m.descriptor_size()));
   line("precision", m.precision);
@@ -82,7 +92,6 @@ std::string show_model(const std::string& path) {
   }
   line("closest pair",
        m.min_distance > 0.0 ? fmt::format("{:g} Å in the training data", m.min_distance) : "not recorded");
-  if (!m.tables.empty()) line("compressed", upload_tables<double>(m, m.tables).report.summary());
   return out;
 }
 

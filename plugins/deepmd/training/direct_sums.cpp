@@ -7,11 +7,11 @@ DirectSums<T>::DirectSums(const DeepPotentialModel& shape, const DescriptorKerne
     : shape_(shape), kernels_(kernels), pass_(widths_of(shape.embedding.front())) {}
 
 template <class T>
-void DirectSums<T>::evaluate(const Batch& batch, const AllWeights<T>& weights, const PairRows<T>& rows) {
+void DirectSums<T>::evaluate(const Batch& batch, std::span<const NetworkWeights<T>> networks, const PairRows<T>& rows) {
   pass_.reserve(batch.rows());
   for (int tj = 0; tj < batch.ntypes(); ++tj)
     for (int ti = 0; ti < batch.ntypes(); ++ti)
-      pass_.forward(weights.embedding[shape_.embedding_index(ti, tj)], rows.x.data(), batch.block_begin(tj, ti),
+      pass_.forward(networks[shape_.embedding_index(ti, tj)], rows.x.data(), batch.block_begin(tj, ti),
                     batch.block_end(tj, ti));
 }
 

@@ -115,7 +115,8 @@ void InterpolatedSums<T>::find_runs(const Batch& batch, const PairRows<T>& rows)
 }
 
 template <class T>
-void InterpolatedSums<T>::evaluate(const Batch& batch, const AllWeights<T>& weights, const PairRows<T>& rows) {
+void InterpolatedSums<T>::evaluate(const Batch& batch, std::span<const NetworkWeights<T>> networks,
+                                   const PairRows<T>& rows) {
   const auto n = static_cast<std::size_t>(batch.rows());
   if (interval_.size() < n) {
     interval_.resize(n + n / 8);
@@ -126,7 +127,7 @@ void InterpolatedSums<T>::evaluate(const Batch& batch, const AllWeights<T>& weig
   std::vector<std::vector<int>> cells;
   for (std::size_t k = 0; k < tables_.size(); ++k) {
     cells.push_back(cells_of(batch, static_cast<int>(k), rows));
-    tables_[k].build(weights.embedding[k], cells.back(), tolerance_);
+    tables_[k].build(networks[k], cells.back(), tolerance_);
     for (std::size_t c = 0; c < cells.back().size(); ++c)
       inverse_half_.insert(inverse_half_.end(), static_cast<std::size_t>(tables_[k].parts(c)),
                            static_cast<T>(1.0 / tables_[k].half_width(c)));

@@ -15,7 +15,7 @@ class InterpolatedSums : public NeighbourSums<T> {
  public:
   InterpolatedSums(const DeepPotentialModel& shape, const DescriptorKernels<T>& kernels, double tolerance);
 
-  void evaluate(const Batch& batch, const AllWeights<T>& weights, const PairRows<T>& rows) override;
+  void evaluate(const Batch& batch, std::span<const NetworkWeights<T>> networks, const PairRows<T>& rows) override;
   void add_values(const Batch& batch, int tj, int atom, const PairRows<T>& rows, T* a) override;
   void padding_value(int row, T* value) override;
   void row_gradients(const Batch& batch, int tj, int atom, const T* p, PairRows<T>& rows) override;

@@ -87,8 +87,8 @@ AllWeights<T> bind_weights(const DeepPotentialModel& model, std::span<const Tens
                            std::span<const TensorRef> gradients = {}, const train::CodedWeights* coded = nullptr) {
   AllWeights<T> out;
   std::size_t next = 0;
-  for (const Network& net : model.embedding)
-    out.embedding.push_back(detail::bind_network<T>(net, weights, gradients, next, nullptr));
+  for (const Network* net : embeddings_of(model))
+    out.embedding.push_back(detail::bind_network<T>(*net, weights, gradients, next, nullptr));
   for (const Network& net : model.fitting)
     out.fitting.push_back(detail::bind_network<T>(net, weights, gradients, next, coded));
   return out;

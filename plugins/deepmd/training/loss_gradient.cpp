@@ -11,9 +11,9 @@ template <class T>
 OpenNetworks<T>::OpenNetworks(const DeepPotentialModel& shape, std::span<const int> first,
                               std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                               const train::ReadyCallback& ready)
-    : shape_(shape), first_(first), weights_(weights), gradients_(gradients), callback_(ready) {
+    : networks_(networks_of(shape)), first_(first), weights_(weights), gradients_(gradients), callback_(ready) {
   if (!ready.by_module()) bound_ = bind_weights<T>(shape, weights, gradients);
-  bound_.embedding.resize(shape.embedding.size());
+  bound_.embedding.resize(networks_.size() - shape.fitting.size());
   bound_.fitting.resize(shape.fitting.size());
 }
 
@@ -27,8 +27,7 @@ template <class T>
 void OpenNetworks<T>::bind(int network, std::span<const TensorRef> gradients) {
   const auto n = static_cast<std::size_t>(network);
   auto next = static_cast<std::size_t>(first_[n]);
-  const Network& net = network < embeddings() ? shape_.embedding[n] : shape_.fitting[n - bound_.embedding.size()];
-  bound(network) = detail::bind_network<T>(net, weights_, gradients, next, nullptr);
+  bound(network) = detail::bind_network<T>(*networks_[n], weights_, gradients, next, nullptr);
 }
 
 template <class T>
@@ -43,8 +42,7 @@ NetworkWeights<T> OpenNetworks<T>::with_gradients(int network, std::span<const T
   auto next = static_cast<std::size_t>(first_[n]);
   std::vector<TensorRef> all(gradients_.begin(), gradients_.end());
   std::copy(gradients.begin(), gradients.end(), all.begin() + first_[n]);
-  const Network& net = network < embeddings() ? shape_.embedding[n] : shape_.fitting[n - bound_.embedding.size()];
-  return detail::bind_network<T>(net, weights_, all, next, nullptr);
+  return detail::bind_network<T>(*networks_[n], weights_, all, next, nullptr);
 }
 
 template <class T>

@@ -32,7 +32,7 @@ class OpenNetworks {
   void bind(int network, std::span<const TensorRef> gradients);
   NetworkWeights<T>& bound(int network);
 
-  const DeepPotentialModel& shape_;
+  std::vector<const Network*> networks_;
   std::span<const int> first_;
   std::span<const TensorRef> weights_, gradients_;
   const train::ReadyCallback& callback_;

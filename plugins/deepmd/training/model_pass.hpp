@@ -1,10 +1,6 @@
 #pragma once
-#include <array>
-
-#include "plugins/deepmd/datasets/batch.hpp"
-#include "plugins/deepmd/model/environment.hpp"
 #include "plugins/deepmd/training/fitting_pass.hpp"
-#include "plugins/deepmd/training/neighbour_sums.hpp"
+#include "plugins/deepmd/training/trained_descriptor.hpp"
 
 namespace cambium::deepmd {
 
@@ -19,23 +15,18 @@ class ModelPass {
  public:
   /// `shape` gives sizes, statistics and biases; its weights are not read. It must outlive this object.
   /// With `interpolation` the embedding networks are interpolated to that tolerance (see EmbeddingTable); with 0 they
-  /// are evaluated at every pair.
+  /// are evaluated at every pair, but those of se_e3 never at every angle: they are interpolated to 1e-12 then.
   explicit ModelPass(const DeepPotentialModel& shape, double interpolation = 0.0);
   ModelPass(const ModelPass&) = delete;
 
   void evaluate(const Batch& batch, const AllWeights<T>& weights);
-  double energy(int frame) const { return energy_[frame]; }                        ///< eV
-  const std::array<double, 9>& virial(int frame) const { return virial_[frame]; }  ///< eV
+  double energy(int frame) const { return energy_[frame]; }                             ///< eV
+  const std::array<double, 9>& virial(int frame) const { return sums_.virial[frame]; }  ///< eV
   const double* force(int place) const {
-    return &force_[3 * static_cast<std::size_t>(place)];
+    return &sums_.force[3 * static_cast<std::size_t>(place)];
   }  ///< eV/Å, by Batch::place
 
-  /// Derivatives of a loss with respect to what evaluate() gives, in the same order.
-  struct Adjoint {
-    std::vector<double> energy, force;
-    std::vector<std::array<double, 9>> virial;
-    void reset(const Batch& batch);
-  };
+  using Adjoint = LossAdjoint;
   /// Adds the loss's gradient to the weights' gradients. Needs evaluate() of this batch with these weights.
   void backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint);
 
@@ -50,26 +41,22 @@ class ModelPass {
   void backward_embedding(const Batch& batch, const NetworkWeights<T>& net, int index);
 
  private:
-  void environment(const Batch& batch);
-  void padding_adjoint(const Batch& batch, int tj, int ti);
-  double empty_slots(const Batch& batch, int neighbour, int centre, int atom) const;
-  T* a(int atom) { return a_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
-  T* p(int atom) { return p_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
-  T* a_dot(int atom) { return a_dot_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
-  T* a_bar(int atom) { return a_bar_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
+  void write_parameters(const Batch& batch, int atom, T* columns) const;
+  /// f(part, first column) in the order of the columns.
+  template <class F>
+  void each_part(F&& f) {
+    int column = 0;
+    for (const auto& part : parts_) {
+      f(*part, column);
+      column += part->size();
+    }
+  }
 
   const DeepPotentialModel& shape_;
-  CutOff cutoff_;
-  DescriptorKernels<T> kernels_;
-  std::unique_ptr<NeighbourSums<T>> sums_;
+  std::vector<std::unique_ptr<TrainedDescriptor<T>>> parts_;
   std::vector<FittingPass<T>> fitting_;
-  double inverse_slots_ = 0.0;     ///< 1 / sum of sel
-  Rows<T> a_, p_, a_dot_, a_bar_;  ///< `components` rows an atom; p = dE/dA and a_bar carry inverse_slots_
-  Rows<T> padding_;                ///< by (neighbour, centre) type: values of the padding row, then their adjoints
-  PairRows<T> rows_;
-  std::vector<double> geometry_;  ///< of each row: (ds/dr)/r, t, (dt/dr)/r with s = w/r, t = w/r^2
-  std::vector<double> energy_, force_;
-  std::vector<std::array<double, 9>> virial_;
+  std::vector<double> energy_;
+  ForceSums sums_;
 };
 
 extern template class ModelPass<double>;

@@ -16,7 +16,7 @@ class NeighbourSums {
   virtual ~NeighbourSums() = default;
 
   /// Takes the networks' weights and the rows' c and x; what follows is about this batch.
-  virtual void evaluate(const Batch& batch, const AllWeights<T>& weights, const PairRows<T>& rows) = 0;
+  virtual void evaluate(const Batch& batch, std::span<const NetworkWeights<T>> networks, const PairRows<T>& rows) = 0;
   /// a_k += sum over neighbours of type tj of c_k G.
   virtual void add_values(const Batch& batch, int tj, int atom, const PairRows<T>& rows, T* a) = 0;
   /// G of a padding row.

@@ -12,24 +12,31 @@ namespace {
 /// or not.
 template <class Model, class F>
 void visit_tensors(Model& model, const F& visit) {
-  for (int kind = 0; kind < 2; ++kind) {
-    auto& nets = kind == 0 ? model.embedding : model.fitting;
-    for (std::size_t n = 0; n < nets.size(); ++n)
-      for (std::size_t l = 0; l < nets[n].layers.size(); ++l) {
-        auto& layer = nets[n].layers[l];
-        const std::string name = fmt::format("{}.{}.{}.", kind == 0 ? "embedding" : "fitting", n, l);
-        visit(layer.w, std::vector<std::int64_t>{layer.in, layer.out}, name + "w", kind == 1 && l == 0);
-        visit(layer.b, std::vector<std::int64_t>{layer.out}, name + "b", false);
-        if (!layer.idt.empty()) visit(layer.idt, std::vector<std::int64_t>{layer.out}, name + "idt", false);
-      }
-  }
+  const auto networks = networks_of(model);
+  const std::size_t embeddings = networks.size() - model.fitting.size();
+  for (std::size_t n = 0; n < networks.size(); ++n)
+    for (std::size_t l = 0; l < networks[n]->layers.size(); ++l) {
+      auto& layer = networks[n]->layers[l];
+      const bool fitting = n >= embeddings;
+      const std::string name =
+          fmt::format("{}.{}.{}.", fitting ? "fitting" : "embedding", fitting ? n - embeddings : n, l);
+      visit(layer.w, std::vector<std::int64_t>{layer.in, layer.out}, name + "w", fitting && l == 0);
+      visit(layer.b, std::vector<std::int64_t>{layer.out}, name + "b", false);
+      if (!layer.idt.empty()) visit(layer.idt, std::vector<std::int64_t>{layer.out}, name + "idt", false);
+    }
 }
 
-/// Row of the file's order for our row of a fitting network's first matrix.
-std::size_t file_row(const DeepPotentialModel& m, std::size_t ours) {
-  if (m.components() == 1) return ours;
-  const auto channels = static_cast<std::size_t>(m.width());
-  return (ours % channels) * static_cast<std::size_t>(m.axis_neuron) + ours / channels;
+/// Row of the file's order for each of our rows of a fitting network's first matrix.
+std::vector<std::size_t> file_rows(const DeepPotentialModel& m) {
+  std::vector<std::size_t> out;
+  for (const DeepPotentialModel& part : m.descriptors()) {
+    const std::size_t first = out.size(), n = static_cast<std::size_t>(part.descriptor_size());
+    const auto channels = static_cast<std::size_t>(part.width()), axis = static_cast<std::size_t>(part.axis_neuron);
+    const bool permuted = part.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
+    for (std::size_t k = 0; k < n; ++k) out.push_back(first + (permuted ? k % channels * axis + k / channels : k));
+  }
+  for (int k = 0; k < m.fparam.size + m.aparam.size; ++k) out.push_back(out.size());
+  return out;
 }
 
 }  // namespace
@@ -46,36 +53,37 @@ std::vector<train::ParameterInfo> parameters_of(const DeepPotentialModel& model)
 std::vector<int> first_parameters(const DeepPotentialModel& model) {
   std::vector<int> out;
   int next = 0;
-  for (const auto* nets : {&model.embedding, &model.fitting})
-    for (const Network& net : *nets) {
-      out.push_back(next);
-      for (const Layer& layer : net.layers) next += layer.idt.empty() ? 2 : 3;
-    }
+  for (const Network* net : networks_of(model)) {
+    out.push_back(next);
+    for (const Layer& layer : net->layers) next += layer.idt.empty() ? 2 : 3;
+  }
   out.push_back(next);
   return out;
 }
 
 template <class T>
 void copy_weights(const DeepPotentialModel& model, std::span<const TensorRef> weights) {
+  const std::vector<std::size_t> file_row = file_rows(model);
   std::size_t next = 0;
   visit_tensors(model, [&](const auto& values, const auto& shape, const std::string&, bool permuted) {
     T* out = static_cast<T*>(weights[next++].data);
     const std::size_t width = static_cast<std::size_t>(shape.back()), rows = values.size() / width;
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t c = 0; c < width; ++c)
-        out[r * width + c] = static_cast<T>(values[(permuted ? file_row(model, r) : r) * width + c]);
+        out[r * width + c] = static_cast<T>(values[(permuted ? file_row[r] : r) * width + c]);
   });
 }
 
 template <class T>
 void store_weights(std::span<const TensorRef> weights, DeepPotentialModel& model) {
+  const std::vector<std::size_t> file_row = file_rows(model);
   std::size_t next = 0;
   visit_tensors(model, [&](auto& values, const auto& shape, const std::string&, bool permuted) {
     const T* in = static_cast<const T*>(weights[next++].data);
     const std::size_t width = static_cast<std::size_t>(shape.back()), rows = values.size() / width;
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t c = 0; c < width; ++c)
-        values[(permuted ? file_row(model, r) : r) * width + c] = static_cast<double>(in[r * width + c]);
+        values[(permuted ? file_row[r] : r) * width + c] = static_cast<double>(in[r * width + c]);
   });
 }
 

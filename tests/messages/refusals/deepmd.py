@@ -186,7 +186,10 @@ for name, coord, message in (
 
 # Networks
 says("rcut_smth must be less than rcut", M + "rcut_smth=5", deck="train.yaml")
-says("neuron and fitting need at least one layer each", M + "fitting=[]", deck="train.yaml")
+says("fitting needs at least one layer", M + "fitting=[]", deck="train.yaml")
+says("neuron needs at least one layer", M + "neuron=[]", deck="train.yaml")
+says("with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) stand within its entries", M + "hybrid=[{descriptor: se_e3, rcut: 4}]",
+     deck="train.yaml")
 says("the widths of neuron must lie between 3 and 1000", M + "neuron=[2]", deck="train.yaml")
 says("the widths of fitting must be positive", M + "fitting=[0]", deck="train.yaml")
 says("axis_neuron is more than the last width of neuron", M + "axis_neuron=9", deck="train.yaml")

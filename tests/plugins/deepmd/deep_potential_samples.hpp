@@ -61,6 +61,30 @@ inline RandomModel small_model(std::uint64_t seed = 1) {
   return spec;
 }
 
+/// The same with the descriptor se_e3.
+inline RandomModel small_angles(std::uint64_t seed = 1) {
+  RandomModel spec = small_model(seed);
+  spec.descriptor = DeepPotentialModel::Descriptor::se_e3;
+  spec.neuron = {5, 10, 10};
+  spec.rcut = 4.0;
+  spec.angular_deviation = 0.3;
+  return spec;
+}
+
+/// Angles, distances with angles, and distances, each with a cut-off of its own.
+inline RandomModel small_hybrid(std::uint64_t seed = 1) {
+  RandomModel spec = small_model(seed);
+  spec.descriptor = DeepPotentialModel::Descriptor::hybrid;
+  spec.parts = {small_angles(seed + 1), small_model(seed + 2), small_model(seed + 3)};
+  spec.parts[0].rcut = 3.5;
+  spec.parts[1].neuron = {7, 14};
+  spec.parts[1].type_one_side = false;
+  spec.parts[2].descriptor = DeepPotentialModel::Descriptor::se_e2_r;
+  spec.parts[2].neuron = {9};
+  spec.parts[2].rcut = 4.5;
+  return spec;
+}
+
 template <class V>
 std::vector<double> flat(const V& rows) {
   std::vector<double> out;

@@ -83,13 +83,47 @@ TEST_CASE("what an input leaves out has DeePMD-kit's defaults") {
   CHECK(text.find("# model.descriptor.resnet_dt: true is not known here, taken as false.") != std::string::npos);
 }
 
+TEST_CASE("a hybrid's list becomes the deck's") {
+  Stages stages;
+  const std::string text =
+      deck_of_input(written(stages, R"({"model": {"type_map": ["Si"], "descriptor": {"type": "hybrid",
+      "list": [{"type": "se_e2_a", "sel": [60], "rcut": 6.0, "neuron": [25, 50, 100], "axis_neuron": 12,
+                "precision": "float32"},
+               {"type": "se_e3", "sel": [20], "rcut": 4.0, "rcut_smth": 1.5, "neuron": [4, 8], "precision": "float32",
+                "set_davg_zero": false}]}, "fitting_net": {"numb_aparam": 2}},
+      "training": {"training_data": {"systems": ["a"], "batch_size": 1}, "numb_steps": 10}})"));
+  const deck::Node train = deck::parse(text, "deck")["stages"][0]["train"];
+  const auto params =
+      deck::read<DeepPotentialNetwork::Params>(train["network"].without([](auto key) { return key == "type"; }));
+  REQUIRE(params.hybrid.size() == 2);
+  const DescriptorParams &first = params.hybrid[0], &second = params.hybrid[1];
+  CHECK(first.descriptor == DescriptorParams::Descriptor::se_e2_a);
+  CHECK(first.axis_neuron == 12);
+  CHECK_FALSE(first.type_one_side);
+  CHECK(second.descriptor == DescriptorParams::Descriptor::se_e3);
+  CHECK(second.sel == std::vector<int>{20});
+  CHECK(second.rcut == 4.0);
+  CHECK(second.rcut_smth == 1.5);
+  CHECK(second.neuron == std::vector<int>{4, 8});
+  CHECK(params.precision == DType::f32);
+  CHECK(params.numb_fparam == 0);
+  CHECK(params.numb_aparam == 2);
+  CHECK(text.find("# model.descriptor.list[1].set_davg_zero: not taken over.") != std::string::npos);
+  const std::string mixed = R"({"model": {"descriptor": {"type": "hybrid", "list": [{"type": "se_e2_r"},
+      {"type": "se_at", "precision": "float32"}]}, "fitting_net": {}},
+      "training": {"training_data": {"systems": ["a"], "batch_size": 1}, "numb_steps": 10}})";
+  CHECK(deck_of_input(written(stages, mixed))
+            .find("# model.descriptor.list: one precision serves all descriptors here, taken as float64.") !=
+        std::string::npos);
+}
+
 TEST_CASE("an input that means another model is refused") {
   Stages stages;
   const auto says = [&](const std::string& from, const std::string& to, const std::string& message) {
     CHECK_THROWS_WITH(deck_of_input(written(stages, input, from, to)), Catch::Contains(message));
   };
-  says("\"se_e2_a\"", "\"se_e3\"",
-       "model.descriptor.type: 'se_e3' is not known here; these are: se_e2_a, se_a, se_e2_r, se_r");
+  says("\"se_e2_a\"", "\"se_atten\"",
+       "model.descriptor.type: 'se_atten' is not known here; these are: se_e2_a, se_a, se_e2_r, se_r, se_e3, se_at");
   says("\"exp\"", "\"cosine\"", "learning_rate.type: 'cosine' is not known here; these are: exp");
   says("\"rcut\": 6.0", "\"rcut\": \"six\"", "model.descriptor.rcut: cannot be read: \"six\"");
   says("[\"data/a\", \"data/b\"]", "[]", "training.training_data.systems names no folder of data");

@@ -95,7 +95,8 @@ TEST_CASE("a damaged file names itself") {
 
 TEST_CASE("an unsupported or inconsistent model names the key") {
   CHECK(changed([](Json& root) { root["model"]["descriptor"]["type"] = "dpa2"; }) ==
-        "m.dp: model.descriptor: descriptor 'dpa2' is not supported; supported: se_e2_a, se_e2_r");
+        "m.dp: model.descriptor: descriptor 'dpa2' is not supported; supported: se_e2_a, se_e2_r, se_e3 and hybrid of "
+        "these");
   CHECK(changed([](Json& root) { root["model"]["type"] = "linear_ener"; }) ==
         "m.dp: model: model of type 'linear_ener' is not supported; supported: standard");
   CHECK(changed([](Json& root) { root["model"]["fitting"]["type"] = "dipole"; }) ==
@@ -193,4 +194,30 @@ TEST_CASE("atomic parameters that do not fit the atoms, or come with atom_ener")
       message([&] {
         subtracting->compute({system.particles(), system.list(), identity, false, View<double**>("aparam", 3, 1)}, out);
       }) == "m.dp: atom_ener together with a different aparam for every atom is not supported");
+}
+
+TEST_CASE("an inconsistent se_e3 or hybrid names the key") {
+  const auto hybrid = [](const std::function<void(Json&)>& change) {
+    ModelTree tree = random_model(small_hybrid()).to_tree();
+    change(tree.root["model"]["descriptor"]["list"]);
+    return message([&] { DeepPotentialModel::from_tree(tree, "m.dp"); });
+  };
+  CHECK(hybrid([](Json&) {}) == "no error");
+  CHECK(hybrid([](Json& list) {
+          list[0]["sel"] = {46, 0};
+        }) ==
+        "m.dp: model.descriptor.list[0].@variables.davg: expected shape [2, 46, 4] (types, sum of sel, components), "
+        "found "
+        "[2, 138, 4]");
+  CHECK(hybrid([](Json& list) { list[0]["embeddings"]["networks"][2] = nullptr; }) ==
+        "m.dp: model.descriptor.list[0].embeddings.networks: entry 2 is missing");
+  CHECK(hybrid([](Json& list) { list[0]["@variables"]["davg"] = list[0]["@variables"]["dstd"]; }) ==
+        "m.dp: model.descriptor.list[0].@variables.davg: se_e3 with a mean direction other than zero is not supported");
+  CHECK(hybrid([](Json& list) { list[1]["type"] = "hybrid"; }) ==
+        "m.dp: model.descriptor.list[1]: a hybrid within a hybrid");
+  CHECK(hybrid([](Json& list) { list = Json::array(); }) == "m.dp: model.descriptor.list: is empty");
+  RandomModel spec = small_angles();
+  spec.sel = {40, 0};
+  CHECK(message([&] { DeepPotentialModel::from_tree(random_model(spec).to_tree(), "m.dp"); }) ==
+        "m.dp: model.descriptor.sel: 0 neighbours of one type, by which se_e3 divides");
 }

@@ -29,6 +29,10 @@ std::vector<Variant> variants() {
   radial.descriptor = Descriptor::se_e2_r;
   out.push_back({"se_e2_r", radial, 0.0});
   out.push_back({"se_e2_r compressed", radial, 1e-7});
+  out.push_back({"se_e3", small_angles(), 0.0});
+  out.push_back({"se_e3 compressed", small_angles(), 1e-7});
+  out.push_back({"hybrid", small_hybrid(), 0.0});
+  out.push_back({"hybrid compressed", small_hybrid(), 1e-7});
   return out;
 }
 

@@ -107,6 +107,29 @@ TEST_CASE("a compressed model file carries its tables and their error") {
   }
 }
 
+TEST_CASE("a hybrid's file carries the tables of its pairs, and those of angles are left to the potential") {
+  Scratch scratch("dp_compress_hybrid");
+  save_model_tree(random_model(small_hybrid()).to_tree(), scratch.file("m.dp"));
+  save_model_tree(random_model(small_angles()).to_tree(), scratch.file("angles.dp"));
+  CompressOptions options;
+  options.model = scratch.file("m.dp");
+  options.output = scratch.file("c.dp");
+  options.tolerance = 1e-7;
+  compress_model(options);
+  auto stored = make_engine(DeepPotentialModel::load(options.output), {});
+  auto plain = make_engine(DeepPotentialModel::load(options.model), {});
+  CHECK(stored->table()->value_error < 1e-7);
+  CHECK(relative_error(flat(evaluate(*stored, water(2)).force), flat(evaluate(*plain, water(2)).force)) < 1e-6);
+  const std::string text = show_model(options.output);
+  CHECK(text.find("descriptor      se_e3, embedding by pair of neighbours\ncut-off         3.5 Å") !=
+        std::string::npos);
+  CHECK(text.find("descriptor      se_e2_a, embedding by centre and neighbour\n") != std::string::npos);
+  options.model = scratch.file("angles.dp");
+  CHECK_THROWS_WITH(compress_model(options), scratch.file("angles.dp") +
+                                                 ": tables of se_e3 are not written to files; give compress: 1e-07 to "
+                                                 "the potential");
+}
+
 TEST_CASE("structures are evaluated from files") {
   Scratch scratch("dp_eval");
   Comm comm(MPI_COMM_SELF);

@@ -127,3 +127,20 @@ TEST_CASE("atoms that all but coincide are named") {
       pass.evaluate(batch, bound),
       "two atoms of types H and O all but coincide: the input of the embedding network is " + input.str());
 }
+
+TEST_CASE("atoms that all but coincide are named by se_e3, too") {
+  const DeepPotentialModel model = uneven_model(small_angles());
+  FlatWeights<double> weights(model);
+  copy_weights<double>(model, weights.refs);
+  Configuration c = water(2, 3);
+  c.x[1] = {c.x[0][0] + 1e-5, c.x[0][1], c.x[0][2]};
+  const std::vector<FramePtr> list = {frame_of(c, model)};
+  Batch batch;
+  batch.assign(list, model.ntypes());
+  ModelPass<double> pass(model, 1e-10);
+  const auto bound = bind_weights<double>(model, weights.refs);
+  REQUIRE_THROWS_AS(pass.evaluate(batch, bound), NumericalError);
+  REQUIRE_THROWS_WITH(pass.evaluate(batch, bound),
+                      Catch::StartsWith("a neighbour all but coincides with an atom, at 1e-05 Å: the input of the "
+                                        "embedding network of their angles is "));
+}

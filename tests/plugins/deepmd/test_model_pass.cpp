@@ -14,7 +14,10 @@ std::vector<RandomModel> kinds() {
   two.neuron = {7, 14, 14};  // widths that fill no register, and a layer of equal width
   two.fitting = {20, 20, 40};
   radial.descriptor = DeepPotentialModel::Descriptor::se_e2_r;
-  return {one, two, radial};
+  RandomModel parameters = small_hybrid(6);
+  parameters.fparam = 2;
+  parameters.aparam = 3;
+  return {one, two, radial, small_angles(4), small_hybrid(5), parameters};
 }
 
 /// Two different frames, one of them with more neighbours than slots.
@@ -42,10 +45,14 @@ template <class T>
 void compare_with_engine(const RandomModel& spec, double interpolation, double tolerance) {
   Case<T> c(spec, interpolation);
   c.pass.evaluate(c.batch, c.bound());
-  auto engine = make_engine(c.model, {});
+  EngineOptions options;
+  options.fparam.assign(c.model.fparam.size, 0.0);
+  options.aparam.assign(c.model.aparam.size, 0.0);
+  auto engine = make_engine(c.model, options);
   for (int f = 0; f < 2; ++f) {
     const Configuration& x = c.configurations[f];
-    const Evaluation expected = evaluate(*engine, x);
+    engine->set_fparam(c.list[f]->fparam);
+    const Evaluation expected = cambium::deepmd::evaluate(*engine, x.x, x.types, x.box, c.list[f]->aparam);
     REQUIRE(c.pass.energy(f) == Approx(expected.energy).epsilon(0.1 * tolerance));
     std::vector<double> force, virial(c.pass.virial(f).begin(), c.pass.virial(f).end());
     for (int i = 0; i < std::ssize(x.x); ++i)

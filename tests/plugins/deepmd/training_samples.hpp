@@ -31,19 +31,29 @@ struct FlatWeights {
 };
 
 inline FramePtr frame_of(const Configuration& c, const DeepPotentialModel& m) {
-  return std::make_shared<TrainingFrame>(find_pairs(c.x, c.types, c.box, m.ntypes(), m.rcut));
+  auto frame = std::make_shared<TrainingFrame>(find_pairs(c.x, c.types, c.box, m.ntypes(), m.rcut));
+  const auto seed = static_cast<std::uint64_t>(1000.0 * c.x[0][0]);
+  for (std::uint64_t k = 0; std::ssize(frame->fparam) < m.fparam.size; ++k)
+    frame->fparam.push_back(Random4(seed, Stream::test, k, 1).normal(0));
+  for (std::uint64_t k = 0; std::ssize(frame->aparam) < m.aparam.size * frame->atoms(); ++k)
+    frame->aparam.push_back(Random4(seed, Stream::test, k, 2).normal(0));
+  return frame;
 }
 
 /// A model whose environment statistics and output scale differ between the types, so that a mixed-up index shows.
 inline DeepPotentialModel uneven_model(RandomModel spec) {
   DeepPotentialModel m = random_model(spec);
   const int nt = m.ntypes();
-  for (int ti = 0; ti < nt; ++ti)
-    for (int tj = 0; tj < nt; ++tj) {
-      const auto k = static_cast<std::size_t>(ti * nt + tj);
-      m.mean[k][0] += 0.013 * ti;
-      m.deviation[k] = {0.13 + 0.02 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti};
-    }
+  for (DeepPotentialModel& part : m.descriptors()) {
+    const double angular = part.descriptor == DeepPotentialModel::Descriptor::se_e3 ? 0.3 : 0.08;
+    for (int ti = 0; ti < nt; ++ti)
+      for (int tj = 0; tj < nt; ++tj) {
+        const auto k = static_cast<std::size_t>(ti * nt + tj);
+        const double a = angular + 0.01 * ti;
+        part.mean[k][0] += 0.013 * ti;
+        part.deviation[k] = {0.13 + 0.02 * ti, a, a, a};
+      }
+  }
   for (int t = 0; t < nt; ++t) m.fitting_bias[t] = -1.5 - t;
   return m;
 }

@@ -36,23 +36,102 @@ ACTIVATIONS = {
 }
 
 
+def random_net(rng, sizes, activation, dt, out):
+    layers = []
+    for n, m in itertools.pairwise(sizes) if hasattr(itertools, "pairwise") else zip(sizes, sizes[1:]):
+        has_dt = dt and m in (n, 2 * n)
+        layers.append(dict(w=rng.normal(size=(n, m)) / np.sqrt(n + m) * 2, b=rng.normal(size=m) * 0.5,
+                           idt=rng.uniform(0.1, 0.4, m) if has_dt else None, act=activation, resnet=True))
+    if out:
+        layers.append(dict(w=rng.normal(size=(sizes[-1], out)), b=rng.normal(size=out), idt=None, act="linear",
+                           resnet=False))
+    return layers
+
+
+def collection(nets, ntypes, kind, ndim):
+    def layers(net):
+        return [{"@class": "Layer", "@version": 1, "bias": True, "use_timestep": l["idt"] is not None,
+                 "activation_function": l["act"], "resnet": l["resnet"], "precision": "float64",
+                 "@variables": {"w": l["w"], "b": l["b"], "idt": l["idt"]}} for l in net]
+
+    return {"@class": "NetworkCollection", "@version": 1, "ndim": ndim, "ntypes": ntypes, "network_type": kind,
+            "networks": [n and {"@class": "Network", "@version": 1, "layers": layers(n)} for n in nets]}
+
+
+class Descriptor:
+    """One descriptor's numbers: statistics by slot and embedding networks, none where se_e3 uses no pair of types."""
+
+    def __init__(self, rng, c):
+        self.c, nt = c, len(c["type_map"])
+        kind = c["descriptor"]
+        self.radial, self.angles = kind == "se_r", kind == "se_e3"
+        comps = 1 if self.radial else 4
+        self.one_side = c["one_side"] and not self.angles
+        self.emb = [random_net(rng, [1] + c["neuron"], c["activation"], c.get("emb_dt", False), None)
+                    if not self.angles or k % nt <= k // nt else None for k in range(nt if self.one_side else nt * nt)]
+        self.size = c["neuron"][-1] * (1 if self.radial or self.angles else c["axis"])
+        avg = np.zeros((nt, comps)) if c.get("zero_mean") else np.pad(rng.uniform(0.05, 0.3, (nt, 1)), ((0, 0), (0, comps - 1)))
+        std = rng.uniform(0.2, 0.5, (nt, comps))
+        if self.angles:
+            std[:] = std[:, 1:2]
+        self.davg = np.repeat(avg[:, None, :], sum(c["sel"]), 1)
+        self.dstd = np.repeat(std[:, None, :], sum(c["sel"]), 1)
+
+    def tree(self):
+        c, nt = self.c, len(self.c["type_map"])
+        out = {"@class": "Descriptor", "type": c["descriptor"], "@version": 1, "rcut": c["rcut"],
+               "rcut_smth": c["rcut_smth"], "sel": c["sel"], "neuron": c["neuron"], "axis_neuron": c["axis"],
+               "type_one_side": c["one_side"], "exclude_types": [], "env_protection": c.get("protection", 0.0),
+               "activation_function": c["activation"], "precision": "float64",
+               "embeddings": collection(self.emb, nt, "embedding_network", 1 if self.one_side else 2),
+               "@variables": {"davg": self.davg, "dstd": self.dstd}, "type_map": c["type_map"]}
+        return {k: v for k, v in out.items() if k not in ("axis_neuron", "type_one_side")} if self.angles else out
+
+    def values(self, neighbours, ti):
+        """Columns of a centre of type ti; `neighbours` are (r, d, type) with d and r possibly complex."""
+        c, nt = self.c, len(self.c["type_map"])
+        rs, rc, width = cut_offs(c)
+        sections = np.cumsum([0] + c["sel"])
+        rows, pairs = [], []
+        for tj in range(nt):
+            near = []
+            for r, d, t in neighbours:
+                if t == tj and r.real < rc:
+                    u = (r - rs) / width
+                    u = u if 0 < u.real < 1 else min(max(0, u.real), 1)
+                    w = u**3 * (-6 * u * u + 15 * u - 10) + 1
+                    q = r + c.get("protection", 0.0)
+                    near.append((r.real, w * np.concatenate([[1 / q], d / q**2])[: 1 if self.radial else 4]))
+            near.sort(key=lambda e: e[0])
+            assert len(near) <= c["sel"][tj], "the reference must not truncate"
+            env = np.zeros((c["sel"][tj], 1 if self.radial else 4), complex)
+            for k, (_, row) in enumerate(near):
+                env[k] = row
+            rows.append((env - self.davg[ti, sections[tj]]) / self.dstd[ti, sections[tj]])
+        if self.angles:
+            for a in range(nt):
+                for b in range(a, nt):
+                    s = rows[a][:, 1:] @ rows[b][:, 1:].T
+                    g = run(self.emb[a + b * nt], s.reshape(-1, 1))
+                    pairs.append(s.ravel() @ g / (c["sel"][a] * c["sel"][b]))
+            return sum(pairs)
+        for tj in range(nt):
+            g = run(self.emb[tj if self.one_side else ti + tj * nt], rows[tj][:, :1])
+            pairs.append(g.sum(0) if self.radial else g.T @ rows[tj])
+        a = sum(pairs) / sum(c["sel"])
+        return a / 5 if self.radial else (a @ a[: c["axis"]].T).ravel()
+
+
 class Model:
     """A model's numbers; `tree` is what the files hold, with numpy arrays as leaves."""
 
     def __init__(self, rng, c):
         self.c, self.nt = c, len(c["type_map"])
-        nt, comps = self.nt, 1 if c["descriptor"] == "se_r" else 4
-        emb = [self.net(rng, [1] + c["neuron"], c["activation"], c.get("emb_dt", False), None)
-               for _ in range(nt if c["one_side"] else nt * nt)]
-        width = c["neuron"][-1] * (1 if comps == 1 else c["axis"])
-        inputs = width + c.get("fparam", 0) + c.get("aparam", 0)
-        fit = [self.net(rng, [inputs] + c["fit"], c["activation"], c.get("fit_dt", True), 1)
-               for _ in range(1 if c.get("mixed_types") else nt)]
-        avg = np.zeros((nt, comps)) if c.get("zero_mean") else np.pad(rng.uniform(0.05, 0.3, (nt, 1)), ((0, 0), (0, comps - 1)))
-        std = rng.uniform(0.2, 0.5, (nt, comps))
-        self.davg = np.repeat(avg[:, None, :], sum(c["sel"]), 1)
-        self.dstd = np.repeat(std[:, None, :], sum(c["sel"]), 1)
-        self.emb, self.fit = emb, fit
+        nt = self.nt
+        self.parts = [Descriptor(rng, {**c, **part}) for part in c.get("hybrid", [{}])]
+        inputs = sum(part.size for part in self.parts) + c.get("fparam", 0) + c.get("aparam", 0)
+        self.fit = [random_net(rng, [inputs] + c["fit"], c["activation"], c.get("fit_dt", True), 1)
+                    for _ in range(1 if c.get("mixed_types") else nt)]
         self.bias, self.out_bias = rng.normal(size=(nt, 1)), rng.normal(size=(1, nt, 1))
         self.stat = {}
         for k in ("fparam", "aparam"):
@@ -60,40 +139,16 @@ class Model:
             self.stat[k + "_avg"] = rng.normal(size=n) if n else None
             self.stat[k + "_inv_std"] = rng.uniform(0.5, 2, n) if n else None
 
-    @staticmethod
-    def net(rng, sizes, activation, dt, out):
-        layers = []
-        for n, m in itertools.pairwise(sizes) if hasattr(itertools, "pairwise") else zip(sizes, sizes[1:]):
-            has_dt = dt and m in (n, 2 * n)
-            layers.append(dict(w=rng.normal(size=(n, m)) / np.sqrt(n + m) * 2, b=rng.normal(size=m) * 0.5,
-                               idt=rng.uniform(0.1, 0.4, m) if has_dt else None, act=activation, resnet=True))
-        if out:
-            layers.append(dict(w=rng.normal(size=(sizes[-1], out)), b=rng.normal(size=out), idt=None, act="linear",
-                               resnet=False))
-        return layers
-
     def tree(self):
         c, nt = self.c, self.nt
-
-        def layers(net):
-            return [{"@class": "Layer", "@version": 1, "bias": True, "use_timestep": l["idt"] is not None,
-                     "activation_function": l["act"], "resnet": l["resnet"], "precision": "float64",
-                     "@variables": {"w": l["w"], "b": l["b"], "idt": l["idt"]}} for l in net]
-
-        def collection(nets, kind, ndim):
-            return {"@class": "NetworkCollection", "@version": 1, "ndim": ndim, "ntypes": nt, "network_type": kind,
-                    "networks": [{"@class": "Network", "@version": 1, "layers": layers(n)} for n in nets]}
-
-        descriptor = {"@class": "Descriptor", "type": c["descriptor"], "@version": 1, "rcut": c["rcut"],
-                      "rcut_smth": c["rcut_smth"], "sel": c["sel"], "neuron": c["neuron"], "axis_neuron": c["axis"],
-                      "type_one_side": c["one_side"], "exclude_types": [], "env_protection": c.get("protection", 0.0),
-                      "activation_function": c["activation"], "precision": "float64",
-                      "embeddings": collection(self.emb, "embedding_network", 1 if c["one_side"] else 2),
-                      "@variables": {"davg": self.davg, "dstd": self.dstd}, "type_map": c["type_map"]}
+        trees = [part.tree() for part in self.parts]
+        descriptor = trees[0]
+        if "hybrid" in c:
+            descriptor = {"@class": "Descriptor", "type": "hybrid", "@version": 1, "list": trees}
         fitting = {"@class": "Fitting", "type": "ener", "@version": 1, "var_name": "energy", "ntypes": nt,
                    "numb_fparam": c.get("fparam", 0), "numb_aparam": c.get("aparam", 0),
                    "mixed_types": c.get("mixed_types", False), "exclude_types": c.get("fitting_exclude", []),
-                   "atom_ener": c.get("atom_ener", []), "nets": collection(self.fit, "fitting_network", 1),
+                   "atom_ener": c.get("atom_ener", []), "nets": collection(self.fit, nt, "fitting_network", 1),
                    "@variables": {"bias_atom_e": self.bias, "case_embd": None, **self.stat}}
         return {"software": "oracle", "version": "1", "backend": "none", "@variables": {},
                 "min_nbor_dist": c.get("min_distance", 0.9),
@@ -128,40 +183,22 @@ def cut_offs(c):
 
 def atomic_energies(model, x, types, cell, fparam, aparam):
     """Energies of all atoms; x and cell may be complex (the imaginary part is a perturbation)."""
-    c, nt = model.c, model.nt
-    rs, rc, width = cut_offs(c)
-    radial = c["descriptor"] == "se_r"
+    c = model.c
     shifts = np.zeros((1, 3), complex)
     if cell is not None:
         reach = range(-c["images"], c["images"] + 1)
         shifts = np.array([np.array(s) @ cell for s in itertools.product(reach, repeat=3)])
-    sections = np.cumsum([0] + c["sel"])
     hidden = {tuple(p) for p in c.get("pair_exclude", [])} | {tuple(p)[::-1] for p in c.get("pair_exclude", [])}
     out = []
     for i, ti in enumerate(types):
-        a = 0
-        for tj in range(nt):
-            rows = []
-            for j in np.flatnonzero(np.asarray(types) == tj):
-                for s in shifts:
-                    d = x[j] + s - x[i]
-                    r = np.sqrt(np.sum(d * d))
-                    if 1e-6 < r.real < rc and (ti, tj) not in hidden:
-                        u = min(max(0, (r.real - rs) / width), 1)
-                        u = (r - rs) / width if 0 < u < 1 else u
-                        w = u**3 * (-6 * u * u + 15 * u - 10) + 1
-                        q = r + c.get("protection", 0.0)
-                        rows.append((r.real, w * np.concatenate([[1 / q], d / q**2])[: 1 if radial else 4]))
-            rows.sort(key=lambda e: e[0])
-            assert len(rows) <= c["sel"][tj], "the reference must not truncate"
-            env = np.zeros((c["sel"][tj], 1 if radial else 4), complex)
-            for k, (_, row) in enumerate(rows):
-                env[k] = row
-            env = (env - model.davg[ti, sections[tj]]) / model.dstd[ti, sections[tj]]
-            g = run(model.emb[tj if c["one_side"] else ti + tj * nt], env[:, :1])
-            a = a + (g.sum(0) if radial else g.T @ env)
-        a = a / sum(c["sel"])
-        d = a / 5 if radial else (a @ a[: c["axis"]].T).ravel()
+        neighbours = []
+        for j, tj in enumerate(types):
+            for shift in shifts:
+                d = x[j] + shift - x[i]
+                r = np.sqrt((d * d).sum())
+                if r.real > 1e-9 and (ti, tj) not in hidden:
+                    neighbours.append((r, d, tj))
+        d = np.concatenate([part.values(neighbours, ti) for part in model.parts])
         extra = []
         if c.get("fparam"):
             extra.append((fparam - model.stat["fparam_avg"]) * model.stat["fparam_inv_std"])
@@ -239,6 +276,13 @@ CASES = {
     "residual_first_layer": dict(neuron=[3, 6], axis=2, fit=[12, 24]),
     "residual_doubling": dict(neuron=[3, 6], axis=2, fit=[24, 12], fparam=0),
     "wide_axis": dict(neuron=[5, 10], axis=10),
+    "angles": dict(descriptor="se_e3", neuron=[4, 8], sel=[25, 25]),
+    "angles_of_three": dict(descriptor="se_e3", type_map=["A", "B", "C"], sel=[20, 30, 25], cell=TRICLINIC, activation="gelu",
+                            protection=0.05, emb_dt=True),
+    "hybrid": dict(hybrid=[dict(), dict(descriptor="se_e3", rcut=2.9, neuron=[5, 10], sel=[18, 20]), dict(descriptor="se_r", rcut=3.2)],
+                   fparam=1),
+    "angles_first": dict(hybrid=[dict(descriptor="se_e3", rcut_smth=1.0, sel=[25, 30]), dict(one_side=False, rcut=2.8, axis=3)], fit=[48, 9],
+                         pair_exclude=[[0, 0]]),
 }
 
 
