@@ -7,6 +7,7 @@
 #include "plugins/superres/models/cavity.hpp"
 #include "plugins/superres/models/rayleigh_benard.hpp"
 #include "plugins/superres/networks/fourier_operator.hpp"
+#include "plugins/superres/networks/vision_transformer.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
 #include "plugins/superres/tasks/find_plumes.hpp"
@@ -60,6 +61,11 @@ void register_types(Registry& registry) {
       .add<FourierOperator>("fourier_operator",
                             "Fourier neural operator: super-resolution of crops, forecasts of snapshots")
       .synonyms({"fno", "fourier_neural_operator", "neural_operator"});
+  registry
+      .add<VisionTransformer>("vision_transformer",
+                              "transformer of patches with axial attention: super-resolution of crops, forecasts of "
+                              "snapshots")
+      .synonyms({"vit", "axial_transformer", "avit", "transformer"});
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it")
       .synonyms({"h5", "hdf5", "dedalus", "snapshots", "field"});
   registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x")

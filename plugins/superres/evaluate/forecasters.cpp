@@ -144,10 +144,11 @@ std::unique_ptr<Forecaster> network_forecaster(train::LoadedModel& model, const 
     forecasts = forecasts || field.info.name == "future";
   }
   if (!forecasts)
-    throw KeyError("score_forecasts.models", "models",
-                   fmt::format("model '{}' does not forecast: train a fourier_operator or a flow_unet on a data set of "
-                               "the type 'snapshots'",
-                               file));
+    throw KeyError(
+        "score_forecasts.models", "models",
+        fmt::format("model '{}' does not forecast: train a fourier_operator, a vision_transformer or a flow_unet "
+                    "on a data set of the type 'snapshots'",
+                    file));
   if (grid[1] != std::ssize(truth.axis[1]) || grid[2] != std::ssize(truth.axis[2]) || grid[0] > history)
     throw KeyError(
         "score_forecasts.models.grid", "models",

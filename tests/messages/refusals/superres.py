@@ -232,6 +232,11 @@ says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in sam
 # Forecasts
 go = {"deck": "forecast.yaml", "command": "run"}
 says("'modes' must keep at least 1 along x and along z", T + "network.modes=[0, 2]", deck="forecast.yaml")
+says("'kernel' must be odd, with as many points on either side", T + "network.kernel=2", deck="forecast.yaml")
+VIT = T + "network={type: vision_transformer, width: 4, heads: 2, layers: 1, patch: [2, 2]}"
+says("'patch' must have at least 1 point along x and along z", VIT, T + "network.patch=[0, 2]", deck="forecast.yaml")
+says("patches of 3 points along z do not divide the 8 points there: give a 'patch' that does", VIT, T + "network.patch=[2, 3]", **go)
+says("3 heads do not divide the 4 channels of 'width'", VIT, T + "network.heads=3", **go)
 says("'noise' and 'push_forward' are for forecasts: give a data set of the type 'snapshots', or leave them out", T + "network.noise=0.1",
      T + "dataset={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", **go)
 says("'push_forward: 1' needs 2 frames behind each window, and the data set gives 1: set 'ahead: 2' there", T + "network.push_forward=1", **go)
@@ -270,7 +275,8 @@ says("model 'forecast/train/model.h5' reads 1 frame(s) of 16 x 8 points, and the
 says("model 'forecast/train/model.h5' forecasts frames and does not rebuild them from coarse samples: score it by score_forecasts",
      R + "models={net: forecast/train/model.h5}", deck="reconstruct.yaml", command="run")
 table.begins(deck="coarse.yaml")
-says("model 'coarse/train/model.h5' does not forecast: train a fourier_operator or a flow_unet on a data set of the type 'snapshots'",
+says("model 'coarse/train/model.h5' does not forecast: train a fourier_operator, a vision_transformer or a flow_unet on a data set of the type "
+     "'snapshots'",
      F + "models={net: coarse/train/model.h5}", F + "methods=[]", deck="score.yaml", command="run")
 E = "stages[0].write_well."
 says("'train', 'valid' and 'test' name no run", E + "train=[]", deck="write_well.yaml")
