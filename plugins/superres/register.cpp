@@ -1,6 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/superres/convection/convection_cost.hpp"
+#include "plugins/superres/datasets/corrections.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/datasets/plumes.hpp"
 #include "plugins/superres/datasets/snapshots.hpp"
@@ -57,6 +58,10 @@ void register_types(Registry& registry) {
       .synonyms({"segmentation", "masks", "images"});
   registry.add<Snapshots>("snapshots", "consecutive frames of flows and those that follow, for forecasts")
       .synonyms({"frames", "the_well", "rollout", "time_series"});
+  registry
+      .add<Corrections>("corrections",
+                        "what the solver on a coarse grid lacks of a filtered fine run after each interval")
+      .synonyms({"subgrid", "coarse_pairs", "closure", "learned_correction"});
   registry
       .add<FourierOperator>("fourier_operator",
                             "Fourier neural operator: super-resolution of crops, forecasts of snapshots")
