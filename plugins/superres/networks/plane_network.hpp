@@ -4,7 +4,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/superres/networks/flow_scaling.hpp"
-#include "plugins/superres/networks/plane_layers.hpp"
+#include "plugins/superres/networks/planes/plane_layers.hpp"
 #include "plugins/superres/networks/rollout_keys.hpp"
 
 namespace cambium::superres {

@@ -72,6 +72,8 @@ stages:
 COARSE = FORECAST.replace("forecast,", "coarse,").replace("directory: forecast", "directory: coarse").replace(
     "{type: snapshots, data: [fields.h5]}", "{type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}").replace(
     "modes: [2, 2]", "modes: [2, 2], ratio: [1, 2, 2]")
+CORRECT = FORECAST.replace("forecast,", "correct,").replace("directory: forecast", "directory: correct").replace(
+    "{type: snapshots, data: [fields.h5]}", "{type: corrections, data: [fields.h5], rayleigh: 1e5}")
 SCORE = """
 run: {name: score, directory: score}
 plugins: [superres]
@@ -117,7 +119,7 @@ table = Table("superres", DECK)
 says = table.says
 for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC, "plumes": PLUMES, "mark": MARK,
                    "forecast": FORECAST, "score": SCORE, "write_well": WRITE_WELL,
-                   "coarse": COARSE}.items():
+                   "coarse": COARSE, "correct": CORRECT}.items():
     table.file(name + ".yaml", text)
 table.file("fields.h5", fields())
 
@@ -274,6 +276,19 @@ says("model 'forecast/train/model.h5' reads 1 frame(s) of 16 x 8 points, and the
      "'history' of 1 or more", F + "models={net: forecast/train/model.h5}", F + "methods=[]", F + "data=[fine.h5]", deck="score.yaml", command="run")
 says("model 'forecast/train/model.h5' forecasts frames and does not rebuild them from coarse samples: score it by score_forecasts",
      R + "models={net: forecast/train/model.h5}", deck="reconstruct.yaml", command="run")
+says("model 'forecast/train/model.h5' corrects no solver: train a network on a data set of the type 'corrections'",
+     S + "correction=forecast/train/model.h5", command="run")
+table.begins(deck="correct.yaml")
+says("model 'correct/train/model.h5' corrects a solver on 16 x 8 cells, and this one has 32 x 8: give a model of these cells",
+     S + "correction=correct/train/model.h5", S + "cells=[32, 8]", command="run")
+table.file("slow.h5", fields(times=[1.0 * k for k in range(8)]))
+says("'net' corrects every 0.5 free-fall times, and frames of 'slow.h5' are 1 apart: give data of that interval",
+     F + "corrections={net: correct/train/model.h5}", F + "methods=[]", F + "data=[slow.h5]", deck="score.yaml", command="run")
+of_the_well("wall_well.h5")
+says("'wall_well.h5' is in the layout of The Well, whose frames are those of its own grid: give fields.h5 of a run, written with 'average'",
+     T + "dataset.data=[wall_well.h5]", deck="correct.yaml", command="run")
+says("'average: 3' does not divide 16 x 8 cells: give a number that divides both", S + "output=[{type: fields, interval: 0.25, average: 3}]",
+     command="run")
 table.begins(deck="coarse.yaml")
 says("model 'coarse/train/model.h5' does not forecast: train a fourier_operator, a vision_transformer or a flow_unet on a data set of the type "
      "'snapshots'",

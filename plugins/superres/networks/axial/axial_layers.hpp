@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "plugins/superres/networks/axial/axial_attention.hpp"
-#include "plugins/superres/networks/plane_layers.hpp"
+#include "plugins/superres/networks/planes/plane_layers.hpp"
 
 namespace cambium::superres {
 

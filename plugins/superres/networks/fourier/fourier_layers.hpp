@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "plugins/superres/networks/fourier/spectral_transform.hpp"
-#include "plugins/superres/networks/plane_layers.hpp"
+#include "plugins/superres/networks/planes/plane_layers.hpp"
 
 namespace cambium::superres {
 
