@@ -1,12 +1,14 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/superres/convection/convection_cost.hpp"
+#include "plugins/superres/datasets/corrections.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/datasets/plumes.hpp"
 #include "plugins/superres/datasets/snapshots.hpp"
 #include "plugins/superres/models/cavity.hpp"
 #include "plugins/superres/models/rayleigh_benard.hpp"
 #include "plugins/superres/networks/fourier_operator.hpp"
+#include "plugins/superres/networks/vision_transformer.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
 #include "plugins/superres/tasks/find_plumes.hpp"
@@ -57,9 +59,18 @@ void register_types(Registry& registry) {
   registry.add<Snapshots>("snapshots", "consecutive frames of flows and those that follow, for forecasts")
       .synonyms({"frames", "the_well", "rollout", "time_series"});
   registry
+      .add<Corrections>("corrections",
+                        "what the solver on a coarse grid lacks of a filtered fine run after each interval")
+      .synonyms({"subgrid", "coarse_pairs", "closure", "learned_correction"});
+  registry
       .add<FourierOperator>("fourier_operator",
                             "Fourier neural operator: super-resolution of crops, forecasts of snapshots")
       .synonyms({"fno", "fourier_neural_operator", "neural_operator"});
+  registry
+      .add<VisionTransformer>("vision_transformer",
+                              "transformer of patches with axial attention: super-resolution of crops, forecasts of "
+                              "snapshots")
+      .synonyms({"vit", "axial_transformer", "avit", "transformer"});
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it")
       .synonyms({"h5", "hdf5", "dedalus", "snapshots", "field"});
   registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x")

@@ -1,4 +1,5 @@
 """Models of OpenKIM against LAMMPS' own `pair_style kim`: energies, pressures, forces; ranks, energy conservation, messages."""
+# needs: md kim
 import os
 import re
 import shutil

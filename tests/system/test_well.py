@@ -127,15 +127,17 @@ class Well(unittest.TestCase):
         self.assertAlmostEqual(mean, 1.0, delta=0.01)
 
     def test_ranks_change_nothing(self):
-        one = None
-        for ranks in (1, 2, 4):
-            folder = program.fresh(f"well_{ranks}")
-            path = program.write(os.path.join(folder, "train.yaml"), f"""
+        for name, network in (("operator", "{type: fourier_operator, width: 4, layers: 2, modes: [4, 4], kernel: 3, push_forward: 1, noise: 0.01}"),
+                              ("transformer", "{type: vision_transformer, width: 8, heads: 2, layers: 2, push_forward: 1, noise: 0.01}")):
+            one = None
+            for ranks in (1, 2, 4):
+                folder = program.fresh(f"well_{name}_{ranks}")
+                path = program.write(os.path.join(folder, "train.yaml"), f"""
 run: {{name: train, directory: {folder}/run, seed: 1}}
 plugins: [superres]
 stages:
   - train:
-      network: {{type: fourier_operator, width: 4, layers: 2, modes: [4, 4], push_forward: 1, noise: 0.01}}
+      network: {network}
       dataset: {{type: snapshots, data: ["{self.folder}/{WELL.format('train')}#1"], history: 2, ahead: 2}}
       batch: 4
       steps: 6
@@ -143,11 +145,11 @@ stages:
       learning_rate: {{type: constant, start: 1e-3}}
       reduce: {{mode: ordered, slices: 4}}
 """)
-            code, _, error = program.run("run", path, ranks=ranks)
-            self.assertEqual(code, 0, error)
-            found = weights(os.path.join(folder, "run"), "train")
-            one = one or found
-            self.assertEqual(one, found, f"{ranks} ranks")
+                code, _, error = program.run("run", path, ranks=ranks)
+                self.assertEqual(code, 0, error)
+                found = weights(os.path.join(folder, "run"), "train")
+                one = one or found
+                self.assertEqual(one, found, f"{name} on {ranks} ranks")
 
 
 if __name__ == "__main__":

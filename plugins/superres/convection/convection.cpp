@@ -8,7 +8,9 @@
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
+#include "plugins/superres/convection/place_fields.hpp"
 #include "plugins/superres/convection/rows.hpp"
+#include "plugins/superres/samples/centred_fields.hpp"
 
 namespace cambium::superres {
 namespace {
@@ -75,7 +77,34 @@ void Convection::declare_grid(State& state) {
   state.add({"periodic", At::global, "", "1 where x is periodic", false, [this] { return io::tensor_of(periodic_); }});
 }
 
+void Convection::load_correction() {
+  if (!keys_.correction) return;
+  correction_ = std::make_unique<NetworkCorrection>(*keys_.correction, context_);
+  correction_->require_cells(static_cast<std::size_t>(grid().nx), static_cast<std::size_t>(grid().nz));
+}
+
+void Convection::correct(const State& state, double time) {
+  const double intervals = time / correction_->interval();
+  if (std::fabs(intervals - std::round(intervals)) > 1e-6) return;
+  const auto seen = centred_fields(state, context_.comm);
+  FieldData frame;
+  frame.names = {seen.names.begin(), seen.names.end()};
+  frame.period = grid().periodic ? grid().lx : 0.0;
+  frame.axis = {std::vector<double>{time}, seen.x, seen.z};
+  frame.values = {seen.values.begin(), seen.values.end()};
+  const auto cells = static_cast<std::size_t>(grid().nx) * static_cast<std::size_t>(grid().nz);
+  if (context_.comm.root()) frame = correction_->increments(frame);
+  for (auto& values : frame.values) {
+    values.resize(cells);
+    context_.comm.broadcast(std::span<double>(values));
+  }
+  add_fields(frame, stepper.flow());
+  stepper.fill_ghosts();
+  stepper.start();
+}
+
 void Convection::initialise(State& state, Context& context) {
+  load_correction();
   set_initial_state(keys_.initial, stepper.flow(), context.seed);
   stepper.fill_ghosts();
   stepper.start();
@@ -119,8 +148,8 @@ void Convection::choose_timestep(std::int64_t step, double time) {
 /// Shortens the step so that a whole number of equal steps leads to the next time that has to be met.
 void Convection::align(double time) {
   double target = keys_.end_time;
-  if (const double interval = keys_.sample_interval; interval > 0.0)
-    target = std::min(target, (std::floor(time / interval + 1e-6) + 1.0) * interval);
+  for (const double interval : {keys_.sample_interval, correction_ ? correction_->interval() : 0.0})
+    if (interval > 0.0) target = std::min(target, (std::floor(time / interval + 1e-6) + 1.0) * interval);
   const double left = target - time;
   dt_ = left <= 0.0 ? free_dt_ : left / std::max(1.0, std::ceil(left / free_dt_ - 1e-6));
 }
@@ -151,6 +180,11 @@ void Convection::schedule(Schedule& schedule) {
                   {"u", "w", "p"},
                   [this, stage](State&, const StepInfo& info) { stepper.projection(stage, info.dt); }});
   }
+  if (keys_.correction)
+    schedule.add(
+        {"correction: network", {"u", "w", "b", "p"}, {"u", "w", "b"}, [this](State& state, const StepInfo& info) {
+           correct(state, info.time);
+         }});
   schedule.add({"statistics: averages", {"u", "w", "b"}, {}, [this](State&, const StepInfo& info) {
                   sample(info.step, info.time, info.dt);
                 }});
@@ -161,6 +195,7 @@ void Convection::schedule(Schedule& schedule) {
 }
 
 void Convection::restore(State& state, const io::Group& saved) {
+  load_correction();
   stepper.fill_ghosts();
   time_ = state.time;
   free_dt_ = saved.read<double>("free_timestep");
@@ -189,11 +224,14 @@ std::string Convection::summary() const {
 }
 
 std::vector<Citation> Convection::citations() const {
-  return {
+  std::vector<Citation> out = {
       {"verzicco1996",
        R"(@article{verzicco1996, author={Verzicco, R. and Orlandi, P.}, title={A finite-difference scheme for three-dimensional incompressible flows in cylindrical coordinates}, journal={J. Comput. Phys.}, volume={123}, pages={402--414}, year={1996}})"},
       {"rai1991",
        R"(@article{rai1991, author={Rai, M. M. and Moin, P.}, title={Direct simulations of turbulent flow using finite-difference schemes}, journal={J. Comput. Phys.}, volume={96}, pages={15--53}, year={1991}})"}};
+  if (correction_)
+    for (const auto& citation : correction_->citations()) out.push_back(citation);
+  return out;
 }
 
 }  // namespace cambium::superres

@@ -7,6 +7,7 @@
 #include "plugins/superres/convection/initial_state.hpp"
 #include "plugins/superres/convection/statistics.hpp"
 #include "plugins/superres/convection/stepper.hpp"
+#include "plugins/superres/samples/network_correction.hpp"
 
 namespace cambium::superres {
 
@@ -21,6 +22,7 @@ struct ConvectionKeys {
   double sample_interval = 0.0;
   double average_from = 0.0;
   InitialState initial;
+  std::optional<std::string> correction;
 };
 
 /// Declares those keys for a Params that derives from them.
@@ -48,6 +50,9 @@ void describe_convection(deck::Describe<P>& d) {
       .non_negative()
       .def(0.0);
   d("initial", &ConvectionKeys::initial, "state at the start");
+  d("correction", &ConvectionKeys::correction,
+    "model file of a network trained on a data set 'corrections', whose increments of b, u and w are added after each "
+    "interval of its training; none by default");
   d.check([](const P& p) { return p.cells[0] < 4 || p.cells[1] < 4 ? "'cells' must be at least [4, 4]" : ""; });
   d.check(
       [](const P& p) { return p.cells[0] % 2 ? "the first of 'cells' must be even, for the transforms along x" : ""; });
@@ -92,11 +97,15 @@ class Convection {
  private:
   void choose_timestep(std::int64_t step, double time);
   void align(double time);
+  void load_correction();
+  /// Collective: adds the network's increments where an interval of its training ends.
+  void correct(const State& state, double time);
   void warn_of_coarse_cells() const;
   void sample(std::int64_t step, double time, double dt);
 
   ConvectionKeys keys_;
   Context& context_;
+  std::unique_ptr<NetworkCorrection> correction_;
   std::vector<double> x_faces_, z_faces_, periodic_;  ///< what outputs need to know of the grid
   double free_dt_ = 0.0, dt_ = 0.0, time_ = 0.0, sampled_at_ = 0.0;
 };

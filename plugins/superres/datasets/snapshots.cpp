@@ -6,37 +6,10 @@
 #include <cmath>
 
 #include "core/base/key_error.hpp"
-#include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
-namespace {
-
-struct SnapshotMemory {
-  std::vector<float> seen, future;
-  std::array<std::vector<double>, 3> axis;
-};
-
-void append(const FieldData& flow, std::size_t first, std::size_t count, std::vector<float>& out) {
-  const std::size_t nodes = flow.nx() * flow.nz();
-  for (const auto& values : flow.values)
-    for (std::size_t k = first * nodes; k < (first + count) * nodes; ++k) out.push_back(static_cast<float>(values[k]));
-}
-
-void require_equal_steps(const FieldData& flow) {
-  const auto& t = flow.axis[0];
-  for (std::size_t k = 1; k + 1 < t.size(); ++k)
-    if (std::fabs(t[k + 1] - t[k] - (t[1] - t[0])) > 1e-3 * (t[1] - t[0]))
-      throw KeyError(
-          "snapshots.steps", "data",
-          fmt::format("frames of '{}' are not equally far apart: {:g} from t = {:g} on, {:g} elsewhere; give "
-                      "'frames' that are",
-                      flow.file, t[k + 1] - t[k], t[k], t[1] - t[0]));
-}
-
-}  // namespace
-
 void Snapshots::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data,
     "HDF5 files of p, b, u, w by (t, x, z), one for each run; of The Well FILE#3 for trajectory 3")
@@ -66,12 +39,7 @@ void Snapshots::open(Context& context) {
       throw KeyError("snapshots.frames", "frames",
                      fmt::format("'{}' gives {} frames, fewer than one sample of 'history' {} and 'ahead' {}", path,
                                  there, params_.history, params_.ahead));
-    if (flow.nx() != first.nx() || flow.nz() != first.nz() || (flow.period > 0.0) != (first.period > 0.0))
-      throw KeyError(
-          "snapshots.grid", "data",
-          fmt::format("'{}' has {} x {} points and x {}, '{}' {} x {} and {}: give files of one grid", path, flow.nx(),
-                      flow.nz(), flow.period > 0.0 ? "periodic" : "between walls", params_.data.front(), first.nx(),
-                      first.nz(), first.period > 0.0 ? "periodic" : "between walls"));
+    require_one_grid(flow, first);
     for (std::size_t t = 0; t + span <= there; t += static_cast<std::size_t>(params_.every))
       windows_.push_back({flows_.size() - 1, t});
   }
@@ -93,33 +61,31 @@ std::vector<train::FieldInfo> Snapshots::fields() const {
           {"future", "", {fields, params_.ahead, nx, nz}, DType::f32}};
 }
 
+void require_equal_steps(const FieldData& flow) {
+  const auto& t = flow.axis[0];
+  for (std::size_t k = 1; k + 1 < t.size(); ++k)
+    if (std::fabs(t[k + 1] - t[k] - (t[1] - t[0])) > 1e-3 * (t[1] - t[0]))
+      throw KeyError(
+          "snapshots.steps", "data",
+          fmt::format("frames of '{}' are not equally far apart: {:g} from t = {:g} on, {:g} elsewhere; give "
+                      "'frames' that are",
+                      flow.file, t[k + 1] - t[k], t[k], t[1] - t[0]));
+}
+
+void require_one_grid(const FieldData& flow, const FieldData& first) {
+  if (flow.nx() == first.nx() && flow.nz() == first.nz() && (flow.period > 0.0) == (first.period > 0.0)) return;
+  throw KeyError("snapshots.grid", "data",
+                 fmt::format("'{}' has {} x {} points and x {}, '{}' {} x {} and {}: give files of one grid", flow.file,
+                             flow.nx(), flow.nz(), flow.period > 0.0 ? "periodic" : "between walls", first.file,
+                             first.nx(), first.nz(), first.period > 0.0 ? "periodic" : "between walls"));
+}
+
 void require_no_bodies(const FieldData& flow) {
   if (flow.hidden.empty()) return;
   throw InputError(
       fmt::format("'{}' hides points under a mask, and forecasts are of flows without bodies: give fields "
                   "without a mask",
                   flow.file));
-}
-
-train::SamplePtr snapshot(const FieldData& flow, std::size_t first, int history, int ahead, std::int64_t id) {
-  auto memory = std::make_shared<SnapshotMemory>();
-  const std::int64_t fields = std::ssize(flow.values), nx = std::ssize(flow.axis[1]), nz = std::ssize(flow.axis[2]);
-  append(flow, first, static_cast<std::size_t>(history), memory->seen);
-  append(flow, first + static_cast<std::size_t>(history), static_cast<std::size_t>(ahead), memory->future);
-  memory->axis = flow.axis;
-  memory->axis[0] = {flow.axis[0].begin() + static_cast<std::ptrdiff_t>(first),
-                     flow.axis[0].begin() + static_cast<std::ptrdiff_t>(first) + history};
-  if (flow.period > 0.0) memory->axis[1].push_back(flow.axis[1].front() + flow.period);
-  auto sample = std::make_shared<train::Sample>();
-  sample->id = id;
-  sample->fields["coarse"] = io::tensor_of(memory->seen.data(), {fields, history, nx, nz});
-  if (ahead > 0) sample->fields["future"] = io::tensor_of(memory->future.data(), {fields, ahead, nx, nz});
-  constexpr const char* axes[3] = {"t", "x", "z"};
-  for (int a = 0; a < 3; ++a)
-    sample->fields[axes[a]] = io::tensor_of(memory->axis[a].data(), {std::ssize(memory->axis[a])});
-  sample->bytes = static_cast<std::int64_t>(4 * (memory->seen.size() + memory->future.size()));
-  sample->storage = memory;
-  return sample;
 }
 
 train::SamplePtr Snapshots::make(std::int64_t id) const {

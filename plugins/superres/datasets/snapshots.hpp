@@ -4,7 +4,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/superres/equations/field_data.hpp"
+#include "plugins/superres/samples/snapshot.hpp"
 
 namespace cambium::superres {
 
@@ -44,7 +44,8 @@ class Snapshots : public train::Dataset {
 /// InputError for fields under a mask, which forecasts would have to know.
 void require_no_bodies(const FieldData& flow);
 
-/// The sample of frames first..first+history-1 of a flow, with the `ahead` frames that follow; none: no `future`.
-train::SamplePtr snapshot(const FieldData& flow, std::size_t first, int history, int ahead, std::int64_t id);
+/// InputError, naming `data`, for frames that are not equally far apart, and for files of two grids.
+void require_equal_steps(const FieldData& flow);
+void require_one_grid(const FieldData& flow, const FieldData& first);
 
 }  // namespace cambium::superres

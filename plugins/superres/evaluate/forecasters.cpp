@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 
 #include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "plugins/superres/datasets/snapshots.hpp"
 #include "plugins/superres/evaluate/vrmse.hpp"
 #include "plugins/superres/samples/resampling.hpp"
+#include "plugins/superres/samples/snapshot.hpp"
 
 namespace cambium::superres {
 namespace {
@@ -43,6 +44,18 @@ Grid coarsened_grid(Grid grid, int ratio) {
   return grid;
 }
 
+/// Every cell cut into `parts` x `parts`.
+Grid refined_grid(Grid grid, int parts) {
+  std::vector<double> face;
+  for (std::size_t k = 0; k + 1 < grid.face.size(); ++k)
+    for (int j = 0; j < parts; ++j) face.push_back(grid.face[k] + (grid.face[k + 1] - grid.face[k]) * j / parts);
+  face.push_back(grid.face.back());
+  grid.nx *= parts;
+  grid.nz *= parts;
+  grid.face = std::move(face);
+  return grid;
+}
+
 class Solver : public Forecaster {
  public:
   Solver(const SolvedLayer& layer, std::string name) : layer_(layer), name_(std::move(name)) {}
@@ -67,16 +80,29 @@ class Solver : public Forecaster {
       for (int k = 0; k < grid.nz; ++k) z.push_back(grid.center(k));
       frame = resampled(resampled(frame, 1, x, 4), 2, z, 4);
     }
+    if (layer_.finer > 1) grid = refined_grid(std::move(grid), layer_.finer);
+    faces_ = grid.face;
     solver_.emplace(grid, fluid_of(layer_.flow, grid.periodic), left, frame.axis[0].front(), name_);
     solver_->add(std::move(frame));
   }
 
   FieldData next(double time) override {
     solver_->advance(time);
-    auto out = resampled(resampled(solver_->now(), 1, places_[1], 4), 2, places_[2], 4);
+    correct(*solver_);
+    auto out = solver_->now();
+    if (layer_.finer > 1) {
+      for (auto& values : out.values) values = block_means(values, faces_, layer_.finer);
+      out.axis = places_;
+      out.axis[0] = {time};
+    } else {
+      out = resampled(resampled(out, 1, places_[1], 4), 2, places_[2], 4);
+    }
     shift(out, 1.0);
     return out;
   }
+
+ protected:
+  virtual void correct(FrameSolver&) {}
 
  private:
   /// A constant more in b is a pressure that grows linearly with z.
@@ -91,7 +117,18 @@ class Solver : public Forecaster {
   SolvedLayer layer_;
   std::string name_;
   std::array<std::vector<double>, 3> places_;
+  std::vector<double> faces_;
   std::optional<FrameSolver> solver_;
+};
+
+class CorrectedSolver : public Solver {
+ public:
+  CorrectedSolver(const SolvedLayer& layer, std::string name, NetworkCorrection& correction)
+      : Solver(layer, std::move(name)), correction_(correction) {}
+
+ private:
+  void correct(FrameSolver& solver) override { solver.add(correction_.increments(solver.now())); }
+  NetworkCorrection& correction_;
 };
 
 class Network : public Forecaster {
@@ -133,6 +170,17 @@ std::unique_ptr<Forecaster> mean_forecaster() { return std::make_unique<MeanFram
 std::unique_ptr<Forecaster> solver_forecaster(const SolvedLayer& layer, std::string name) {
   return std::make_unique<Solver>(layer, std::move(name));
 }
+std::unique_ptr<Forecaster> corrected_forecaster(const SolvedLayer& layer, std::string name,
+                                                 NetworkCorrection& correction, const FieldData& truth) {
+  correction.require_cells(truth.nx(), truth.nz());
+  const auto& t = truth.axis[0];
+  if (std::fabs(t[1] - t[0] - correction.interval()) > 1e-3 * correction.interval())
+    throw KeyError("score_forecasts.corrections", "corrections",
+                   fmt::format("'{}' corrects every {:g} free-fall times, and frames of '{}' are {:g} apart: give data "
+                               "of that interval",
+                               name, correction.interval(), truth.file, t[1] - t[0]));
+  return std::make_unique<CorrectedSolver>(layer, std::move(name), correction);
+}
 
 std::unique_ptr<Forecaster> network_forecaster(train::LoadedModel& model, const std::string& file,
                                                const FieldData& truth, int history) {
@@ -144,10 +192,11 @@ std::unique_ptr<Forecaster> network_forecaster(train::LoadedModel& model, const 
     forecasts = forecasts || field.info.name == "future";
   }
   if (!forecasts)
-    throw KeyError("score_forecasts.models", "models",
-                   fmt::format("model '{}' does not forecast: train a fourier_operator or a flow_unet on a data set of "
-                               "the type 'snapshots'",
-                               file));
+    throw KeyError(
+        "score_forecasts.models", "models",
+        fmt::format("model '{}' does not forecast: train a fourier_operator, a vision_transformer or a flow_unet "
+                    "on a data set of the type 'snapshots'",
+                    file));
   if (grid[1] != std::ssize(truth.axis[1]) || grid[2] != std::ssize(truth.axis[2]) || grid[0] > history)
     throw KeyError(
         "score_forecasts.models.grid", "models",

@@ -5,6 +5,7 @@
 #include "core/train/weights/artifact.hpp"
 #include "plugins/superres/equations/field_data.hpp"
 #include "plugins/superres/evaluate/frame_solver.hpp"
+#include "plugins/superres/samples/network_correction.hpp"
 
 namespace cambium::superres {
 
@@ -28,10 +29,16 @@ struct SolvedLayer {
   Convected flow;
   double b_shift = 0.0;  ///< b of the file over that of rayleigh_benard
   int ratio = 1;         ///< points of the data per cell of the solver, along x and z
+  int finer = 1;         ///< cells of the solver per point of the data, whose fields are then means over these cells
 };
 /// The solver of rayleigh_benard or cavity from the last frame. InputError naming `coarse` where `ratio` does not
 /// divide the grid.
 std::unique_ptr<Forecaster> solver_forecaster(const SolvedLayer& layer, std::string name);
+
+/// The solver on the grid of the data with a network's increments after each frame. InputError where the network was
+/// trained for another grid or interval.
+std::unique_ptr<Forecaster> corrected_forecaster(const SolvedLayer& layer, std::string name,
+                                                 NetworkCorrection& correction, const FieldData& truth);
 
 /// A trained network, fed with its own forecasts. `history`: of the stage. InputError where the model does not
 /// forecast, or reads another number of frames or another grid.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 
 #include "core/base/key_error.hpp"
@@ -17,7 +18,7 @@
 namespace cambium::superres {
 namespace {
 
-const std::string coarse_row = "coarse_solver";
+const std::string coarse_row = "coarse_solver", finer_row = "finer_solver";
 
 /// The frames first..first+count-1.
 FieldData frames_of(const FieldData& data, std::size_t first, std::size_t count) {
@@ -46,17 +47,23 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/simulate_3/fields.h5\"]");
   d("methods", &Params::methods,
     "baselines without a model: persistence (the last frame again), mean (the spatial mean of the last frame), solver "
-    "(rayleigh_benard or cavity from the last frame on the grid of the data), coarse_solver (the same on a coarser "
-    "grid)")
-      .options({"persistence", "mean", "solver", "coarse_solver"})
+    "(rayleigh_benard or cavity from the last frame on the grid of the data), coarse_solver and finer_solver "
+    "(the same on a coarser grid and on a finer one)")
+      .options({"persistence", "mean", "solver", "coarse_solver", "finer_solver"})
       .def({"persistence", "mean", "solver"});
   d("models", &Params::models, "trained networks that forecast: a name for the table, and the model's file").def({});
+  d("corrections", &Params::corrections,
+    "networks trained on a data set 'corrections': a name for the table, and the model's file; the row is the solver "
+    "on "
+    "the grid of the data with the network's increments after each frame")
+      .def({});
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the data; the solver needs it").non_negative().def(0.0);
   d("prandtl", &Params::prandtl, "Prandtl number of the data").positive().def(1.0);
   d("plates", &Params::plates, "velocity on the plates of the data")
       .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
       .def(Wall::no_slip);
   d("coarse", &Params::coarse, "grid points of the data per cell of 'coarse_solver', along x and z").at_least(2).def(4);
+  d("finer", &Params::finer, "cells of 'finer_solver' per grid point of the data, along x and z").at_least(2).def(2);
   d("history", &Params::history, "number of frames that are seen before a forecast").at_least(1).def(4);
   d("frames", &Params::frames, "frames of each file to use, from the end").at_least(2).def(200);
   d("every", &Params::every, "frames between the starts of forecasts of one step").at_least(1).def(1);
@@ -77,8 +84,9 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
     return p.data.empty() ? "'data' names no file" : "";
   });
   d.check([](const Params& p) {
-    const bool solves =
-        std::any_of(p.methods.begin(), p.methods.end(), [](const auto& m) { return m == "solver" || m == coarse_row; });
+    const bool solves = !p.corrections.empty() || std::any_of(p.methods.begin(), p.methods.end(), [](const auto& m) {
+      return m == "solver" || m == coarse_row || m == finer_row;
+    });
     return solves && p.rayleigh == 0.0 ? "the solver needs 'rayleigh', that of the data" : "";
   });
 }
@@ -86,6 +94,7 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
 std::vector<std::string> ScoreForecasts::rows() const {
   auto out = params_.methods;
   for (const auto& [name, file] : params_.models) out.push_back(name);
+  for (const auto& [name, file] : params_.corrections) out.push_back(name);
   return out;
 }
 
@@ -103,10 +112,13 @@ std::unique_ptr<Forecaster> ScoreForecasts::forecaster(const std::string& method
                                                        double b_shift, Models& models) const {
   const Convected flow{params_.rayleigh, params_.prandtl, params_.plates};
   if (const auto found = params_.models.find(method); found != params_.models.end())
-    return network_forecaster(models.at(method), found->second, truth, params_.history);
+    return network_forecaster(models.forecasts.at(method), found->second, truth, params_.history);
+  if (params_.corrections.contains(method))
+    return corrected_forecaster({flow, b_shift}, method, models.corrections.at(method), truth);
   if (method == "persistence") return persistence_forecaster();
   if (method == "mean") return mean_forecaster();
-  return solver_forecaster({flow, b_shift, method == coarse_row ? params_.coarse : 1}, method);
+  return solver_forecaster(
+      {flow, b_shift, method == coarse_row ? params_.coarse : 1, method == finer_row ? params_.finer : 1}, method);
 }
 
 ForecastScores ScoreForecasts::scores_of(const std::string& method, const std::vector<FieldData>& flows,
@@ -126,6 +138,7 @@ ForecastScores ScoreForecasts::scores_of(const std::string& method, const std::v
     }
     teller->start(frames_of(truth, 0, history));
     bool below = true;
+    const std::clock_t began = std::clock();
     for (std::size_t lead = 0; lead < out.by_lead.size(); ++lead) {
       const std::size_t t = history + lead;
       const double error = mean_of_fields(vrmse_of(teller->next(truth.axis[0][t]), truth, t));
@@ -133,7 +146,9 @@ ForecastScores ScoreForecasts::scores_of(const std::string& method, const std::v
       below = below && error <= 1.0;
       if (below) out.steps_below_one += 1.0 / static_cast<double>(flows.size());
     }
+    out.seconds += static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   }
+  out.seconds /= static_cast<double>(flows.size()) * params_.horizon;
   for (double& e : out.one_step) e /= steps;
   return out;
 }
@@ -146,7 +161,7 @@ double ScoreForecasts::window_mean(const ForecastScores& scores, const std::arra
 void ScoreForecasts::report(const std::map<std::string, ForecastScores>& scores, Context& context) {
   std::string head = fmt::format("{:<20}{:>10}{:>10}{:>10}{:>10}{:>10}", "VRMSE", "one step", "p", "b", "u", "w");
   for (const auto& w : params_.windows) head += fmt::format("{:>10}", fmt::format("{}:{}", w[0], w[1]));
-  context.log.info(head + fmt::format("{:>12}", "frames < 1"));
+  context.log.info(head + fmt::format("{:>12}{:>12}", "frames < 1", "ms/frame"));
   for (const auto& row : rows()) {
     const auto& s = scores.at(row);
     std::string line = fmt::format("{:<20}{:>10.4f}", row, mean_of_fields(s.one_step));
@@ -163,7 +178,11 @@ void ScoreForecasts::report(const std::map<std::string, ForecastScores>& scores,
     results_.push_back({.key = fmt::format("frames_below_one_{}", row),
                         .label = fmt::format("frames until VRMSE exceeds 1: {}", row),
                         .value = s.steps_below_one});
-    context.log.info(line + fmt::format("{:>12.1f}", s.steps_below_one));
+    results_.push_back({.key = fmt::format("seconds_per_frame_{}", row),
+                        .label = fmt::format("time of one core for a frame: {}", row),
+                        .value = s.seconds,
+                        .unit = "s"});
+    context.log.info(line + fmt::format("{:>12.1f}{:>12.2g}", s.steps_below_one, 1e3 * s.seconds));
   }
 }
 
@@ -194,6 +213,21 @@ void ScoreForecasts::write(const std::map<std::string, ForecastScores>& scores, 
   io::write_csv((folder / "scores.csv").string(), names, one);
 }
 
+ScoreForecasts::Models ScoreForecasts::loaded(Context& context) {
+  Models out;
+  for (const auto& [name, file] : params_.models) {
+    const auto& model = out.forecasts.emplace(name, train::load_artifact(file, context)).first->second;
+    for (const auto& path : params_.data)
+      if (const auto words = train::met_before(model.info, name, path); !words.empty()) context.log.warn(words);
+    for (const auto& citation : model.network->citations()) citations_.push_back(citation);
+  }
+  for (const auto& [name, file] : params_.corrections) {
+    const auto& model = out.corrections.try_emplace(name, file, context).first->second;
+    for (const auto& citation : model.citations()) citations_.push_back(citation);
+  }
+  return out;
+}
+
 Task::Outcome ScoreForecasts::run(Context& context) {
   io::on_root(context.comm, [&] {
     std::vector<FieldData> flows;
@@ -212,13 +246,7 @@ Task::Outcome ScoreForecasts::run(Context& context) {
                         "runs, or a shorter horizon",
                         path, flows.back().axis[0].size(), params_.history, params_.horizon));
     }
-    Models models;
-    for (const auto& [name, file] : params_.models) {
-      const auto& model = models.emplace(name, train::load_artifact(file, context)).first->second;
-      for (const auto& path : params_.data)
-        if (const auto words = train::met_before(model.info, name, path); !words.empty()) context.log.warn(words);
-      for (const auto& citation : model.network->citations()) citations_.push_back(citation);
-    }
+    Models models = loaded(context);
     std::map<std::string, ForecastScores> scores;
     for (const auto& row : rows()) scores[row] = scores_of(row, flows, shifts, models);
     report(scores, context);

@@ -16,6 +16,7 @@ struct ForecastScores {
   std::array<double, 4> one_step{};
   std::vector<double> by_lead;   ///< mean over fields and runs; lead 0 is the first forecast frame
   double steps_below_one = 0.0;  ///< frames until the error of a forecast exceeds that of its mean, mean over runs
+  double seconds = 0.0;          ///< of one core for one frame of the long forecasts
 };
 
 /// Stage `score_forecasts`: VRMSE of forecasts by persistence, by the solver and by networks, of one step and by
@@ -26,9 +27,9 @@ class ScoreForecasts : public Task, public Checked {
     std::vector<std::string> data, methods;
     double rayleigh = 0.0, prandtl = 1.0;
     Wall plates = Wall::no_slip;
-    int history = 4, frames = 0, every = 1, horizon = 30, coarse = 4;
+    int history = 4, frames = 0, every = 1, horizon = 30, coarse = 4, finer = 2;
     std::vector<std::array<int, 2>> windows;
-    std::map<std::string, std::string> models;
+    std::map<std::string, std::string> models, corrections;
     std::optional<bool> periodic;
     static void describe(deck::Describe<Params>& d);
   };
@@ -42,7 +43,11 @@ class ScoreForecasts : public Task, public Checked {
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
-  using Models = std::map<std::string, train::LoadedModel>;
+  struct Models {
+    std::map<std::string, train::LoadedModel> forecasts;
+    std::map<std::string, NetworkCorrection> corrections;
+  };
+  Models loaded(Context& context);
   std::unique_ptr<Forecaster> forecaster(const std::string& method, const FieldData& truth, double b_shift,
                                          Models& models) const;
   ForecastScores scores_of(const std::string& method, const std::vector<FieldData>& flows,

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/samples/centred_fields.hpp"
+#include "plugins/superres/samples/snapshot.hpp"
 #include "plugins/superres/samples/write_fields.hpp"
 
 namespace cambium::superres {
@@ -41,10 +42,34 @@ void FieldsWriter::create(const State& state, const CentredFields& fields) {
   }
 }
 
+/// Means over blocks of `average` x `average` cells.
+CentredFields FieldsWriter::fields_of(const State& state) const {
+  auto fields = centred_fields(state, context_.comm);
+  const int n = params_.average;
+  if (n == 1) return fields;
+  const auto faces = global_values(state, "z_faces");
+  if (fields.x.size() % static_cast<std::size_t>(n) || fields.z.size() % static_cast<std::size_t>(n))
+    throw KeyError("superres.fields.average", "average",
+                   fmt::format("'average: {}' does not divide {} x {} cells: give a number that divides both", n,
+                               fields.x.size(), fields.z.size()));
+  const auto x_faces = global_values(state, "x_faces");
+  const auto centres = [n](const std::vector<double>& face) {
+    std::vector<double> out;
+    for (std::size_t k = 0; k + static_cast<std::size_t>(n) < face.size(); k += static_cast<std::size_t>(n))
+      out.push_back(0.5 * (face[k] + face[k + static_cast<std::size_t>(n)]));
+    return out;
+  };
+  for (auto& values : fields.values)
+    if (!values.empty()) values = block_means(values, faces, n);
+  fields.x = centres(x_faces);
+  fields.z = centres(faces);
+  return fields;
+}
+
 void FieldsWriter::observe(const State& state, std::int64_t step, double time) {
   if (time < next_ - 1e-9 * params_.interval) return;
   next_ = (std::floor(time / params_.interval + 1e-6) + 1.0) * params_.interval;
-  const auto fields = centred_fields(state, context_.comm);
+  const auto fields = fields_of(state);
   seen_ = time;
   ++frames_;
   io::on_root(context_.comm, [&] {

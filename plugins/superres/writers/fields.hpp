@@ -16,6 +16,7 @@ class FieldsWriter : public Writer {
     std::string file;
     double interval = 0.0;
     bool single = true;
+    int average = 1;
     std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d) {
       d("file", &Params::file, "name in the folder of the stage").def("fields.h5");
@@ -24,6 +25,11 @@ class FieldsWriter : public Writer {
         "multiples")
           .positive();
       d("single", &Params::single, "store single precision").def(true);
+      d("average", &Params::average,
+        "cells along x and z whose mean is one point of the file; 1: every cell. The file is then that of a filtered "
+        "run on a grid so many times coarser")
+          .at_least(1)
+          .def(1);
       d("compress", &Params::compress,
         "store p, b, u, w smaller, without loss or within a bound of error that holds for every value");
     }
@@ -39,6 +45,7 @@ class FieldsWriter : public Writer {
 
  private:
   std::string path() const;
+  struct CentredFields fields_of(const State& state) const;
   void create(const State& state, const struct CentredFields& fields);
 
   Params params_;

@@ -1,5 +1,5 @@
-# needs: submatrix
 """What the plugin submatrix says about matrices of other programs that cannot be read."""
+# needs: submatrix
 import struct
 
 from table import Table

@@ -73,6 +73,8 @@ stages:
 COARSE = FORECAST.replace("forecast,", "coarse,").replace("directory: forecast", "directory: coarse").replace(
     "{type: snapshots, data: [fields.h5]}", "{type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}").replace(
     "modes: [2, 2]", "modes: [2, 2], ratio: [1, 2, 2]")
+CORRECT = FORECAST.replace("forecast,", "correct,").replace("directory: forecast", "directory: correct").replace(
+    "{type: snapshots, data: [fields.h5]}", "{type: corrections, data: [fields.h5], rayleigh: 1e5}")
 SCORE = """
 run: {name: score, directory: score}
 plugins: [superres]
@@ -118,7 +120,7 @@ table = Table("superres", DECK)
 says = table.says
 for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC, "plumes": PLUMES, "mark": MARK,
                    "forecast": FORECAST, "score": SCORE, "write_well": WRITE_WELL,
-                   "coarse": COARSE}.items():
+                   "coarse": COARSE, "correct": CORRECT}.items():
     table.file(name + ".yaml", text)
 table.file("fields.h5", fields())
 
@@ -233,6 +235,11 @@ says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in sam
 # Forecasts
 go = {"deck": "forecast.yaml", "command": "run"}
 says("'modes' must keep at least 1 along x and along z", T + "network.modes=[0, 2]", deck="forecast.yaml")
+says("'kernel' must be odd, with as many points on either side", T + "network.kernel=2", deck="forecast.yaml")
+VIT = T + "network={type: vision_transformer, width: 4, heads: 2, layers: 1, patch: [2, 2]}"
+says("'patch' must have at least 1 point along x and along z", VIT, T + "network.patch=[0, 2]", deck="forecast.yaml")
+says("patches of 3 points along z do not divide the 8 points there: give a 'patch' that does", VIT, T + "network.patch=[2, 3]", **go)
+says("3 heads do not divide the 4 channels of 'width'", VIT, T + "network.heads=3", **go)
 says("'noise' and 'push_forward' are for forecasts: give a data set of the type 'snapshots', or leave them out", T + "network.noise=0.1",
      T + "dataset={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", **go)
 says("'push_forward: 1' needs 2 frames behind each window, and the data set gives 1: set 'ahead: 2' there", T + "network.push_forward=1", **go)
@@ -270,8 +277,22 @@ says("model 'forecast/train/model.h5' reads 1 frame(s) of 16 x 8 points, and the
      "'history' of 1 or more", F + "models={net: forecast/train/model.h5}", F + "methods=[]", F + "data=[fine.h5]", deck="score.yaml", command="run")
 says("model 'forecast/train/model.h5' forecasts frames and does not rebuild them from coarse samples: score it by score_forecasts",
      R + "models={net: forecast/train/model.h5}", deck="reconstruct.yaml", command="run")
+says("model 'forecast/train/model.h5' corrects no solver: train a network on a data set of the type 'corrections'",
+     S + "correction=forecast/train/model.h5", command="run")
+table.begins(deck="correct.yaml")
+says("model 'correct/train/model.h5' corrects a solver on 16 x 8 cells, and this one has 32 x 8: give a model of these cells",
+     S + "correction=correct/train/model.h5", S + "cells=[32, 8]", command="run")
+table.file("slow.h5", fields(times=[1.0 * k for k in range(8)]))
+says("'net' corrects every 0.5 free-fall times, and frames of 'slow.h5' are 1 apart: give data of that interval",
+     F + "corrections={net: correct/train/model.h5}", F + "methods=[]", F + "data=[slow.h5]", deck="score.yaml", command="run")
+of_the_well("wall_well.h5")
+says("'wall_well.h5' is in the layout of The Well, whose frames are those of its own grid: give fields.h5 of a run, written with 'average'",
+     T + "dataset.data=[wall_well.h5]", deck="correct.yaml", command="run")
+says("'average: 3' does not divide 16 x 8 cells: give a number that divides both", S + "output=[{type: fields, interval: 0.25, average: 3}]",
+     command="run")
 table.begins(deck="coarse.yaml")
-says("model 'coarse/train/model.h5' does not forecast: train a fourier_operator or a flow_unet on a data set of the type 'snapshots'",
+says("model 'coarse/train/model.h5' does not forecast: train a fourier_operator, a vision_transformer or a flow_unet on a data set of the type "
+     "'snapshots'",
      F + "models={net: coarse/train/model.h5}", F + "methods=[]", deck="score.yaml", command="run")
 E = "stages[0].write_well."
 says("'train', 'valid' and 'test' name no run", E + "train=[]", deck="write_well.yaml")

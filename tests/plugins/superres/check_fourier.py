@@ -68,6 +68,30 @@ def spectral(v, weights, case):
     return np.fft.irfft2(out, s=length)[:, :, : v.shape[2], : v.shape[3]]
 
 
+def filtered(v, w, b, case):
+    """The filter beside the modes; w by (offset along x, along z and channel, channel)."""
+    half = case["kernel"] // 2
+    length = [period(n, e, case["padding"]) for n, e in zip(case["points"], case["ends"])]
+    field = v
+    for axis in (0, 1):
+        field = around(field, 2 + axis, case["ends"][axis], length[axis], half)
+    parts = []
+    for x in range(case["kernel"]):
+        for z in range(case["kernel"]):
+            parts.append(field[:, :, x : x + v.shape[2], z : z + v.shape[3]])
+    return dense(np.concatenate(parts, 1), w, b)
+
+
+def around(field, axis, ends, length, half):
+    """`half` more places on both sides."""
+    n = field.shape[axis]
+    if ends == ZEROS:
+        pad = [(0, 0)] * field.ndim
+        pad[axis] = (half, half)
+        return np.pad(field, pad)
+    return np.take(continued(field, axis, ends, length), np.arange(-half, n + half) % length, axis)
+
+
 def dense(v, w, b):
     return np.einsum("sixz,io->soxz", v, w) + b[:, None, None]
 
@@ -80,14 +104,14 @@ def operator(x, w, case):
     v = dense(x, w["lift.w"], w["lift.b"])
     for layer in range(case["layers"]):
         name = f"layers.{layer}."
-        v = spectral(v, w[name + "modes"], case) + dense(v, w[name + "w"], w[name + "b"])
+        v = spectral(v, w[name + "modes"], case) + filtered(v, w[name + "w"], w[name + "b"], case)
         if layer + 1 < case["layers"]:
             v = gelu(v)
     return dense(gelu(dense(v, w["project.0.w"], w["project.0.b"])), w["project.1.w"], w["project.1.b"])
 
 
 def check(name, group):
-    case = {key: group.attrs[key] for key in ("points", "modes", "ends", "padding", "layers")}
+    case = {key: group.attrs[key] for key in ("points", "modes", "ends", "padding", "layers", "kernel")}
     weights = {k: v[()].astype(float).reshape(v.attrs["shape"]) for k, v in group["weights"].items()}
     plane = tuple(case["points"])
     x = group["x"][()].reshape((2, -1) + plane)

@@ -112,8 +112,9 @@ TEST_CASE("both transposes: <F x, y> = <x, F' y>") {
 }
 
 TEST_CASE("gradients of the operator are derivatives, of every array") {
+  const int kernel = GENERATE(1, 3, 5);
   for (const auto& grid : grids) {
-    FourierCase made({grid, 3, 2, 5, 2, 4}, 2);
+    FourierCase made({grid, 3, 2, 5, 2, 4, kernel}, 2);
     const auto x = numbers(made.inputs(), 11), target = numbers(made.outputs(), 12);
     const auto loss = [&] {
       const auto y = made.layers().forward(x, made.samples);

@@ -26,6 +26,7 @@ void write_case(io::File& file, const std::string& name, const FourierShape& sha
   group.set_attribute("ends", std::vector<int>{static_cast<int>(g.ends[0]), static_cast<int>(g.ends[1])});
   group.set_attribute("padding", g.padding);
   group.set_attribute("layers", shape.layers);
+  group.set_attribute("kernel", shape.kernel);
   group.write("x", x);
   group.write("way", way);
   group.write("y", y);
@@ -48,7 +49,7 @@ int main(int count, char** words) {
                                         {{6, 5}, {2, 3}, {Continuation::periodic, Continuation::mirror_nodes}, 0.25}};
   io::write_h5_atomically(words[1], [&](io::File& file) {
     for (std::size_t k = 0; k < grids.size(); ++k) {
-      const FourierShape shape{grids[k], 3, 2, 5, 2, 4};
+      const FourierShape shape{grids[k], 3, 2, 5, 2, 4, k % 2 == 0 ? 3 : 1};
       write_case<double>(file, fmt::format("float64_{}", k), shape);
       write_case<float>(file, fmt::format("float32_{}", k), shape);
     }

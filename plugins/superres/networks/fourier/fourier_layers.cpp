@@ -34,7 +34,7 @@ std::vector<train::ParameterInfo> fourier_parameters(const FourierShape& s) {
   std::vector<train::ParameterInfo> out{{"lift.w", {s.inputs, width}}, {"lift.b", {width}, false}};
   for (int l = 0; l < s.layers; ++l) {
     out.push_back({fmt::format("layers.{}.modes", l), {2, 2 * s.grid.modes[0], s.grid.modes[1], width, width}});
-    out.push_back({fmt::format("layers.{}.w", l), {width, width}});
+    out.push_back({fmt::format("layers.{}.w", l), {s.kernel * s.kernel * width, width}});
     out.push_back({fmt::format("layers.{}.b", l), {width}, false});
   }
   out.push_back({"project.0.w", {width, hidden}});
@@ -77,17 +77,61 @@ typename FourierLayers<T>::Dense FourierLayers<T>::projection(int which) const {
   return {first + 2, shape_.hidden, shape_.outputs};
 }
 
+template <class T>
+std::vector<std::int64_t> FourierLayers<T>::neighbours(int kernel) const {
+  const auto& g = shape_.grid;
+  const int half = kernel / 2;
+  std::vector<std::int64_t> out;
+  if (kernel == 1) return out;
+  for (int dx = -half; dx <= half; ++dx)
+    for (int dz = -half; dz <= half; ++dz)
+      for (int x = 0; x < g.points[0]; ++x)
+        for (int z = 0; z < g.points[1]; ++z) {
+          const std::int64_t i = g.point_at(0, x + dx), k = g.point_at(1, z + dz);
+          out.push_back(i < 0 || k < 0 ? -1 : i * g.points[1] + k);
+        }
+  return out;
+}
+
+/// Rows (offset, channel) of what lies beside each point, of fields (channels, points).
+template <class T>
+static void gather(const std::vector<std::int64_t>& from, std::size_t n, int channels, const T* fields, T* rows) {
+  const KernelRegion region("neighbours of points", WorkKind::movement);
+  for (std::size_t offset = 0; offset < from.size(); offset += n)
+    for (int c = 0; c < channels; ++c, rows += n)
+      for (std::size_t k = 0; k < n; ++k) {
+        const auto at = from[offset + k];
+        rows[k] = at < 0 ? T(0) : fields[static_cast<std::size_t>(c) * n + static_cast<std::size_t>(at)];
+      }
+}
+
+/// The transpose: adds to fields.
+template <class T>
+static void scatter(const std::vector<std::int64_t>& from, std::size_t n, int channels, const T* rows, T* fields) {
+  const KernelRegion region("sums over neighbours", WorkKind::movement);
+  for (std::size_t offset = 0; offset < from.size(); offset += n)
+    for (int c = 0; c < channels; ++c, rows += n)
+      for (std::size_t k = 0; k < n; ++k)
+        if (const auto at = from[offset + k]; at >= 0)
+          fields[static_cast<std::size_t>(c) * n + static_cast<std::size_t>(at)] += rows[k];
+}
+
 /// w^T in + b at every node of every sample.
 template <class T>
 std::vector<T> FourierLayers<T>::dense(const Dense& d, const Values& in) const {
   const std::size_t n = nodes();
-  Values out(static_cast<std::size_t>(samples_) * d.out * n);
+  const auto from = neighbours(d.kernel);
+  Values out(static_cast<std::size_t>(samples_) * d.out * n), beside(from.size() * d.in);
   for (int s = 0; s < samples_; ++s) {
     T* const to = out.data() + static_cast<std::size_t>(s) * d.out * n;
+    const T* fields = in.data() + static_cast<std::size_t>(s) * d.in * n;
+    if (d.kernel > 1) {
+      gather(from, n, d.in, fields, beside.data());
+      fields = beside.data();
+    }
     for (int o = 0; o < d.out; ++o) std::fill_n(to + o * n, n, weight(d.parameter + 1)[o]);
-    host_gemm<T>(true, false, d.out, static_cast<int>(n), d.in, T(1), weight(d.parameter), d.out,
-                 in.data() + static_cast<std::size_t>(s) * d.in * n, static_cast<int>(n), T(1), to,
-                 static_cast<int>(n));
+    host_gemm<T>(true, false, d.out, static_cast<int>(n), d.rows(), T(1), weight(d.parameter), d.out, fields,
+                 static_cast<int>(n), T(1), to, static_cast<int>(n));
   }
   return out;
 }
@@ -97,18 +141,25 @@ std::vector<T> FourierLayers<T>::dense_backward(const Dense& d, const Values& in
                                                 std::span<const TensorRef> gradients, bool by_input) const {
   const std::size_t n = nodes();
   const int columns = static_cast<int>(n);
+  const auto from_points = neighbours(d.kernel);
   auto* by_weight = static_cast<T*>(gradients[d.parameter].data);
   auto* by_bias = static_cast<T*>(gradients[d.parameter + 1].data);
-  Values out(by_input ? in.size() : 0);
+  Values out(by_input ? in.size() : 0), beside(from_points.size() * d.in);
   for (int s = 0; s < samples_; ++s) {
     const T* const from = by_sum.data() + static_cast<std::size_t>(s) * d.out * n;
     const std::size_t at = static_cast<std::size_t>(s) * d.in * n;
+    const T* fields = in.data() + at;
+    if (d.kernel > 1) {
+      gather(from_points, n, d.in, fields, beside.data());
+      fields = beside.data();
+    }
     for (int o = 0; o < d.out; ++o) by_bias[o] += lane_sum(from + o * n, n);
-    host_gemm<T>(false, true, d.in, d.out, columns, T(1), in.data() + at, columns, from, columns, T(1), by_weight,
-                 d.out);
-    if (by_input)
-      host_gemm<T>(false, false, d.in, columns, d.out, T(1), weight(d.parameter), d.out, from, columns, T(0),
-                   out.data() + at, columns);
+    host_gemm<T>(false, true, d.rows(), d.out, columns, T(1), fields, columns, from, columns, T(1), by_weight, d.out);
+    if (!by_input) continue;
+    T* const to = d.kernel > 1 ? beside.data() : out.data() + at;
+    host_gemm<T>(false, false, d.rows(), columns, d.out, T(1), weight(d.parameter), d.out, from, columns, T(0), to,
+                 columns);
+    if (d.kernel > 1) scatter(from_points, n, d.in, to, out.data() + at);
   }
   return out;
 }

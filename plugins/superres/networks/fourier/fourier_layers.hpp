@@ -2,9 +2,8 @@
 #include <span>
 #include <vector>
 
-#include "core/base/tensor_ref.hpp"
-#include "core/train/kinds/network.hpp"
 #include "plugins/superres/networks/fourier/spectral_transform.hpp"
+#include "plugins/superres/networks/planes/plane_layers.hpp"
 
 namespace cambium::superres {
 
@@ -14,11 +13,13 @@ struct FourierShape {
   int inputs = 0, outputs = 0;  ///< channels of the plane
   int width = 32, layers = 4;   ///< channels inside, Fourier layers
   int hidden = 64;              ///< channels of the projection
+  int kernel = 1;               ///< points of the filter beside the modes along x and z, odd
 };
 
 /// "lift.w" (inputs, width) and "lift.b"; of each Fourier layer l "layers.<l>.modes" (2, modes along x, along z, width,
-/// width), real parts first, "layers.<l>.w" (width, width) and "layers.<l>.b"; "project.0.w" (width, hidden),
-/// "project.0.b", "project.1.w" (hidden, outputs), "project.1.b". Matrices are (in, out).
+/// width), real parts first, "layers.<l>.w" (kernel^2 width, width), rows by offset along x, along z and channel, and
+/// "layers.<l>.b"; "project.0.w" (width, hidden), "project.0.b", "project.1.w" (hidden, outputs), "project.1.b".
+/// Matrices are (in, out).
 std::vector<train::ParameterInfo> fourier_parameters(const FourierShape& shape);
 /// First parameter of the lifting, of each Fourier layer and of both layers of the projection.
 std::vector<int> fourier_modules(const FourierShape& shape);
@@ -28,30 +29,32 @@ void initialise_fourier(const FourierShape& shape, std::span<const TensorRef> we
                         bool last_is_zero);
 
 /// Forward and backward passes in T, float or double. Each Fourier layer is gelu(inverse transform of (modes' weights
-/// times modes) + w v + b), the last one without gelu; the projection has gelu behind its first layer. Fields are
-/// (samples, channels, x, z).
+/// times modes) + w v + b), w a filter of kernel^2 points whose values beyond the ends are continued as the modes' are,
+/// the last one without gelu; the projection has gelu behind its first layer. Fields are (samples, channels, x, z).
 template <class T>
-class FourierLayers {
+class FourierLayers : public PlaneLayers<T> {
  public:
   FourierLayers(const FourierShape& shape, SpectralTransform& transform, std::span<const TensorRef> weights)
       : shape_(shape), transform_(transform), weights_(weights) {}
 
-  /// Outputs for all samples, kept with all that backward() needs.
-  const std::vector<T>& forward(std::vector<T> inputs, int samples, const train::ReadyCallback& ready = {});
-  /// Adds the gradient of a loss whose derivative by the outputs is given.
-  void backward(std::vector<T> by_output, std::span<const TensorRef> gradients, const train::ReadyCallback& ready);
+  const std::vector<T>& forward(std::vector<T> inputs, int samples, const train::ReadyCallback& ready = {}) override;
+  void backward(std::vector<T> by_output, std::span<const TensorRef> gradients,
+                const train::ReadyCallback& ready) override;
 
  private:
   using Values = std::vector<T>;
   struct Dense {
-    int parameter, in, out;
+    int parameter, in, out, kernel = 1;
+    int rows() const { return kernel * kernel * in; }
   };
   Dense lifting() const { return {0, shape_.inputs, shape_.width}; }
-  Dense beside(int layer) const { return {3 + 3 * layer, shape_.width, shape_.width}; }
+  Dense beside(int layer) const { return {3 + 3 * layer, shape_.width, shape_.width, shape_.kernel}; }
   Dense projection(int which) const;
   std::size_t nodes() const { return static_cast<std::size_t>(shape_.grid.nodes()); }
   const T* weight(int parameter) const { return static_cast<const T*>(weights_[parameter].data); }
 
+  /// For each offset of the filter and each point the point there, -1 for a zero beyond the ends.
+  std::vector<std::int64_t> neighbours(int kernel) const;
   Values dense(const Dense& layer, const Values& in) const;
   Values dense_backward(const Dense& layer, const Values& in, const Values& by_sum,
                         std::span<const TensorRef> gradients, bool by_input) const;

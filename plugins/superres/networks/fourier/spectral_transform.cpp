@@ -33,6 +33,16 @@ int SpectralGrid::period(int axis) const {
   return short_to_transform(n + static_cast<int>(std::ceil(padding * n)));
 }
 
+int SpectralGrid::point_at(int axis, int place) const {
+  const int n = points[axis];
+  if (place >= 0 && place < n) return place;
+  int image = -1;
+  if (ends[axis] == Continuation::periodic) image = (place + n) % n;
+  if (ends[axis] == Continuation::mirror) image = place < 0 ? -1 - place : 2 * n - 1 - place;
+  if (ends[axis] == Continuation::mirror_nodes) image = place < 0 ? -place : 2 * (n - 1) - place;
+  return image < n ? image : -1;
+}
+
 void require_transformable(const SpectralGrid& grid) {
   constexpr const char* names[2] = {"x", "z"};
   for (int a = 0; a < 2; ++a) {

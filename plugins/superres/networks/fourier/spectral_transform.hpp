@@ -21,6 +21,8 @@ struct SpectralGrid {
 
   /// Points of the period along an axis: even, and of a length that core/numerics transforms.
   int period(int axis) const;
+  /// The point whose value stands at `place`, which may lie beyond either end by less than the points; -1: a zero.
+  int point_at(int axis, int place) const;
   int kept() const { return 2 * modes[0] * modes[1]; }
   int nodes() const { return points[0] * points[1]; }
 };

@@ -1,0 +1,44 @@
+#pragma once
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/superres/equations/field_data.hpp"
+#include "plugins/superres/evaluate/frame_solver.hpp"
+
+namespace cambium::superres {
+
+/// Pairs for a network that corrects the solver on a coarse grid: the solver starts from each frame of a filtered fine
+/// run and advances to the next. A sample:
+///   coarse    (fields, 1, x, z) float32: the solver's fields C
+///   t, x, z   float64: coordinates; along a periodic x the first one once more, a period further on
+///   future    (fields, 1, x, z) float32: C plus what the fine run's increment has beyond the solver's
+///   interval  (1) float64: free-fall times from frame to frame
+/// Increments are compared, not fields, so that putting a frame on the staggered grid counts for nothing.
+class Corrections : public train::Dataset {
+ public:
+  struct Params {
+    std::vector<std::string> data;
+    double rayleigh = 0.0, prandtl = 1.0;
+    Wall plates = Wall::no_slip;
+    int frames = 0;
+    std::optional<bool> periodic;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Corrections(const Params& params, Context&) : params_(params) {}
+
+  void open(Context& context) override;
+  std::int64_t size() const override { return size_; }
+  std::vector<train::FieldInfo> fields() const override;
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+
+ private:
+  void add_pairs(const FieldData& flow, FieldData& pairs) const;
+
+  Params params_;
+  std::vector<FieldData> pairs_;  ///< of each file: the solver's frame, what it should have been, and so on
+  std::int64_t size_ = 0;
+  double interval_ = 0.0;
+};
+
+}  // namespace cambium::superres
