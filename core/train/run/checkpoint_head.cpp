@@ -70,6 +70,8 @@ void fill(io::File& file, const CheckpointParts& parts, const HeadOfWeights& wei
   for (const auto& term : progress.window) window.insert(window.end(), {term.sum, term.count});
   head.write("window", window);
   if (!progress.best_errors.empty()) head.write("best_errors", progress.best_errors);
+  for (const auto& [name, numbers] : progress.kept)
+    if (!numbers.empty()) head.write("kept_" + name, numbers);
   if (!weights.grids.empty()) head.write("grids", weights.grids);
   file.write("/tensors", tensor_names(weights.layout));
 }
@@ -111,6 +113,14 @@ static void read_best_errors(const io::Group& head, Progress& p) {
   p.best_errors = head.exists("best_errors") ? head.read<std::vector<double>>("best_errors") : std::vector<double>{};
 }
 
+/// Earlier versions had nothing to keep there.
+static void read_kept(const io::Group& head, Progress& p) {
+  p.kept.clear();
+  for (const char* name : {"learning_rate", "optimizer"})
+    if (const std::string array = std::string("kept_") + name; head.exists(array))
+      p.kept[name] = head.read<std::vector<double>>(array);
+}
+
 std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layout, const CheckpointKey& key) {
   const std::string& path = file.file();
   const auto head = file.group("/train");
@@ -135,6 +145,7 @@ std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layo
   p.loss_window = head.attribute<double>("loss_window");
   p.window_steps = head.attribute<std::int64_t>("window_steps");
   read_target(head, p);
+  read_kept(head, p);
   const auto window = head.read<std::vector<double>>("window");
   for (std::size_t k = 0; k < p.window.size() && 2 * k + 1 < window.size(); ++k)
     p.window[k] = {window[2 * k], window[2 * k + 1]};

@@ -256,6 +256,9 @@ void Trainer::validate() {
   mllog_.stop("eval_stop", where);
   ++progress_.without_improvement;
   if (better) keep_best(measure, errors);
+  if (step_.judge(progress_.step, measure))
+    context_.log.info(fmt::format("validation does not improve: learning rate {:.3g} from step {} on",
+                                  step_.rate(progress_.step), progress_.step));
   if (watch_.after_validation && !watch_.after_validation(progress_.step, data_.steps(), progress_.best_metric))
     ended_ = true;
 }
@@ -284,6 +287,7 @@ void Trainer::write_checkpoint(bool in_memory) {
     if (context_.stop) context_.stop->require_directory(true);
   });
   milestones_.save(progress_);
+  progress_.kept = step_.kept();
   const auto key = step_.key(data_.batch());
   const auto tables = log_.tables();
   const CheckpointParts parts{progress_, key, step_.network(), context_, tables, step_.tables()};

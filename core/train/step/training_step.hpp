@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/kinds/keeps_numbers.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/step/checkpoint_key.hpp"
 #include "core/train/step/step_keys.hpp"
@@ -57,6 +58,14 @@ class TrainingStep {
   void start_gradient(const DeviceShare& share, std::int64_t step);
   /// Collective. Steps with that gradient, of so many samples on all ranks.
   void update(std::int64_t samples, std::int64_t step);
+
+  /// After a validation behind `step` steps: the schedule may follow its measure. True when the learning rate changed.
+  bool judge(std::int64_t step, double measure);
+  /// The schedule depends on judge().
+  bool needs_validations() const { return rate_->needs_validations(); }
+  /// What optimizer and schedule keep beside the states; take() restores it.
+  KeptNumbers kept() const;
+  void take(const KeptNumbers& kept);
 
   /// For network, optimizer and rate.
   std::vector<Citation> citations() const;

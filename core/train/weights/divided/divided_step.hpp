@@ -26,6 +26,8 @@ class DividedStep {
   Block bounded_gradient(const DividedGroup& g, const BoundedGradient& bounded);
   FlatBuffer exact_weights(const DividedGroup& g, Block& window);
   void update_average(const DividedGroup& g, const FlatBuffer& weights, std::int64_t step);
+  void step_whole_tensors(const DividedGroup& g, FlatBuffer& weights, const FlatBuffer& gradients,
+                          std::span<FlatBuffer> states, const StepNumbers& numbers);
   void step_group(const DividedGroup& g, const FlatBuffer& gradients, const StepNumbers& numbers);
   void hand_out(const DividedGroup& g);
   void hand_out_in_few_bits(const DividedGroup& g);
