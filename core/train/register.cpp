@@ -4,6 +4,7 @@
 #include "core/train/data/buffered_loader.hpp"
 #include "core/train/data/expression_set.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
+#include "core/train/data/mixture_set.hpp"
 #include "core/train/data/shuffle_loader.hpp"
 #include "core/train/low_rank/compress.hpp"
 #include "core/train/networks/mlp/trained_mlp.hpp"
@@ -47,6 +48,8 @@ void register_training(Registry& registry) {
           {"dense", "fully_connected", "feed_forward", "feedforward", "ffn", "perceptron", "multilayer_perceptron"});
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
       .synonyms({"formula", "function", "synthetic", "analytic"});
+  registry.add<MixtureSet>("mixture", "samples of several data sets in given shares")
+      .synonyms({"mix", "weighted", "concatenate", "blend"});
   registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")
       .synonyms({"solar", "cached", "prefetch"});
   registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing")

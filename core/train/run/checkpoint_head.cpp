@@ -36,6 +36,8 @@ void write_head(io::Group& head, const Progress& p, const CheckpointKey& key, st
   head.set_attribute("first_loss", p.first_loss);
   head.set_attribute("loss_window", p.loss_window);
   head.set_attribute("window_steps", p.window_steps);
+  head.set_attribute("curve_loss", p.curve_loss);
+  head.set_attribute("curve_steps", p.curve_steps);
   head.set_attribute("target_figure", p.target_figure);
   head.set_attribute("target_best", p.target_best);
   head.set_attribute("target_step", p.target_step);
@@ -115,8 +117,12 @@ static void read_best_errors(const io::Group& head, Progress& p) {
 
 /// Earlier versions had nothing to keep there.
 static void read_kept(const io::Group& head, Progress& p) {
+  if (head.has_attribute("curve_steps")) {
+    p.curve_loss = head.attribute<double>("curve_loss");
+    p.curve_steps = head.attribute<std::int64_t>("curve_steps");
+  }
   p.kept.clear();
-  for (const char* name : {"learning_rate", "optimizer"})
+  for (const char* name : {"learning_rate", "optimizer", "losses"})
     if (const std::string array = std::string("kept_") + name; head.exists(array))
       p.kept[name] = head.read<std::vector<double>>(array);
 }

@@ -19,6 +19,8 @@ struct Progress {
   std::vector<TermSum> window;           ///< terms since the last line of the log
   double loss_window = 0.0;              ///< weighted loss summed over the same steps
   std::int64_t window_steps = 0;
+  double curve_loss = 0.0;  ///< the same since the last validation
+  std::int64_t curve_steps = 0;
   KeptNumbers kept;           ///< TrainingStep::kept()
   std::string target_figure;  ///< by which the target is judged: its best so far, and the step of that
   double target_best = std::numeric_limits<double>::quiet_NaN();

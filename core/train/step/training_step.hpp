@@ -41,6 +41,8 @@ class TrainingStep {
   void prepare(std::int64_t total, std::int64_t slice = 0);
   bool prepared() const { return weights_ != nullptr; }
   double rate(std::int64_t step) const { return rate(step, total_); }
+  /// Of the loss at this step.
+  std::vector<double> term_weights(std::int64_t step) const;
   Weights& weights() { return *weights_; }
   const Weights& weights() const { return *weights_; }
   /// Where gradients are computed when the weights lie on a device: start_gradient() takes the place of gradient().
@@ -75,7 +77,6 @@ class TrainingStep {
   ArtifactInfo model_info() const;
 
  private:
-  std::vector<double> term_weights(std::int64_t step) const;
   void fetch(const Share& share, std::int64_t step);
   void add_slice(const Share& share, std::size_t slice, std::span<const double> term_weights, std::span<TermSum> terms,
                  std::string* problem);

@@ -18,6 +18,8 @@ class WholeWeights : public Weights {
   Pass pass() override;
   void skip() override;
   void finish() override;
+  std::vector<double> squared_gradients() override { return squared_norms(parallel_.gradients); }
+  bool keeps_gradients() const override { return true; }
   double update(const StepNumbers& numbers) override;
   void whole(const Use& use) override { use(served()); }
   void keep_best() override;

@@ -24,6 +24,27 @@ double DividedStep::norm_of(BoundedGradient& bounded) {
   return bounded.norm();
 }
 
+std::vector<double> DividedStep::squared_gradients() {
+  std::vector<double> out(parts_.layout->tensors().size(), 0.0);
+  with_kept(parts_.form.kept, [&]<class T>() {
+    for (const auto& g : parts_.groups) {
+      const Interval mine = parts_.stepped(g);
+      const T* values = reinterpret_cast<const T*>(parts_.stepped_gradients_of(g));
+      for (const int k : g.tensors) {
+        const auto& tensor = parts_.layout->tensors()[static_cast<std::size_t>(k)];
+        const std::int64_t end = std::min(mine.end, tensor.offset + tensor.elements);
+        for (std::int64_t i = std::max(mine.begin, tensor.offset); i < end; ++i) {
+          const auto x = static_cast<double>(static_cast<Stepped<T>>(values[i - mine.begin]));
+          out[static_cast<std::size_t>(k)] += x * x;
+        }
+      }
+    }
+  });
+  for (int level = 0; level < parts_.partition.states; ++level)
+    parts_.mesh.along(static_cast<std::size_t>(level)).sum(out);
+  return out;
+}
+
 /// The part of a group's gradient that this rank steps with, in float32 where bfloat16 is kept; else in place (an empty
 /// block).
 template <class T>

@@ -16,6 +16,8 @@ class DividedStep {
   void start(const FlatBuffer& whole);
   /// Collective, as Weights::update().
   double step(const StepNumbers& numbers);
+  /// Collective, as Weights::squared_gradients().
+  std::vector<double> squared_gradients();
   /// Numbers on grids that the last step changed, of this rank's part.
   std::int64_t changed() const { return changed_; }
 
