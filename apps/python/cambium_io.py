@@ -357,6 +357,11 @@ class Run:
         return Table(self._need("training.csv", "a train stage writes it"))
 
     @property
+    def learning_curve(self):
+        """Loss of the training and of the validation set at each validation, reduced alike."""
+        return Table(self._need("learning_curve.csv", "a train stage with validation or hold_out writes it where the network gives its loss"))
+
+    @property
     def validation(self):
         """Metrics on the validation set over the steps."""
         return Table(self._need("validation.csv", "a train stage with validation or hold_out writes it"))

@@ -34,6 +34,9 @@ def plot_terms(axes, table, title, names):
 def training_panels(run):
     """Loss, learning rate and validation, as far as they were written."""
     panels = []
+    losses = run.learning_curve if run.find("learning_curve.csv") else None
+    if losses is not None and len(losses) > 1:
+        panels.append(lambda axes: plot_terms(axes, losses, "Learning curve", ["training_loss", "validation_loss"]))
     table = run.training if run.find("training.csv") else None
     if table is not None and len(table) > 1:
         terms = [name for name in table.names if name not in ("step", "epoch", "learning_rate")]

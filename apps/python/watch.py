@@ -3,8 +3,8 @@
 
     python3 watch.py RUN [--stage NAME] [--show loss,error] [--interval 2] [--once] [--page live.html]
 
-Needs nothing but Python, so that it works where the run is. Reads the tables (training.csv with validation.csv, thermo.csv) that stages
-append rows to, and ends with the run.
+Needs nothing but Python, so that it works where the run is. Reads the tables (training.csv with learning_curve.csv and
+validation.csv, thermo.csv) that stages append rows to, and ends with the run.
 """
 
 import argparse
@@ -18,7 +18,8 @@ import sys
 import time
 
 TABLES = ("training.csv", "thermo.csv")
-BESIDE = {"training.csv": "validation.csv"}
+BESIDE = {"training.csv": ("learning_curve.csv", "validation.csv")}
+LOSSES = ("loss", "validation: loss")  # one axis for both
 NOT_DRAWN = ("step", "epoch", "time")
 HEIGHT = 5  # rows of text of a curve
 MOST = 6  # curves of one screen
@@ -63,14 +64,16 @@ class Stage:
         return os.path.basename(self.folder)
 
     def curves(self):
-        """{label: (steps, values)}; those of the table of validation after the others, the learning rate last."""
+        """{label: (steps, values)}; the losses first, then the other columns, those of validation after the others, the learning rate last."""
         out = {}
-        for name in filter(None, (self.table, BESIDE.get(self.table))):
+        for name in filter(None, (self.table, *BESIDE.get(self.table, ()))):
             columns = read(os.path.join(self.folder, name))
             for column, values in columns.items():
-                if column.split(" [")[0] not in NOT_DRAWN and "step" in columns:
-                    out[("validation: " if name != self.table else "") + column] = (columns["step"], values)
-        return dict(sorted(out.items(), key=lambda curve: curve[0].startswith("learning_rate")))
+                if column.split(" [")[0] in NOT_DRAWN or column == "training_loss" or "step" not in columns:
+                    continue
+                label = ("validation: " if name != self.table else "") + column.replace("validation_loss", "loss")
+                out[label] = (columns["step"], values)
+        return dict(sorted(out.items(), key=lambda curve: (curve[0] not in LOSSES, curve[0].startswith("learning_rate"))))
 
     def planned(self):
         """Steps that the deck plans for this stage; None where it says no number."""
@@ -108,16 +111,28 @@ def logarithmic(values):
     return min(values) > 0 and max(values) > 20 * min(values)
 
 
-def drawn(steps, values, width, height):
-    """Lines of braille letters, one for every two points along and four up, and the ends of the axis; the axis is logarithmic where the values
-    are positive and span more than a factor of 20."""
+def axes_of(name, curves):
+    """The finite numbers (steps, values) that the axes of this curve hold: of both losses for each of them."""
+    together = [n for n in LOSSES if n in curves] if name in LOSSES else [name]
+    points = [(s, v) for n in together for s, v in zip(*curves[n]) if math.isfinite(v)]
+    return [s for s, _ in points], [v for _, v in points]
+
+
+def scaled_axis(values):
+    """(scale, lowest, highest, logarithmic?) of the vertical axis: logarithmic where the values are positive and span more than a factor of 20."""
+    log = logarithmic(values)
+    scale = math.log10 if log else float
+    return scale, scale(min(values)), scale(max(values)), log
+
+
+def drawn(steps, values, width, height, axes=None):
+    """Lines of braille letters, one for every two points along and four up, and the ends of the axis."""
     points = [(s, v) for s, v in zip(steps, values) if math.isfinite(v)]
     if not points:
         return None
-    log = logarithmic([v for _, v in points])
-    scale = math.log10 if log else float
-    low, high = scale(min(v for _, v in points)), scale(max(v for _, v in points))
-    first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
+    all_steps, all_values = axes or ([s for s, _ in points], [v for _, v in points])
+    scale, low, high, log = scaled_axis(all_values)
+    first, last = min(all_steps), max(max(all_steps), min(all_steps) + 1)
     cells = [[0] * width for _ in range(height)]
     across, up = 2 * width - 1, 4 * height - 1
     places = [((s - first) / (last - first) * across, (high - scale(v)) / (high - low) * up if high > low else up / 2) for s, v in points]
@@ -146,7 +161,7 @@ def screen(stage, show, width, speed):
             head += f", about {time_text((planned - step) / speed)} left"
     lines = [head + (", ended" if stage.ended() else "")]
     for name, (steps, values) in list(curves.items())[:MOST]:
-        picture = drawn(steps, values, max(10, width - 12), HEIGHT) if values else None
+        picture = drawn(steps, values, max(10, width - 12), HEIGHT, axes_of(name, curves)) if values else None
         bad = [s for s, v in zip(steps, values) if not math.isfinite(v)]
         if not picture:
             lines.append(f"{name}: no finite numbers yet")
@@ -166,26 +181,28 @@ def time_text(seconds):
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def svg(steps, values):
-    """A curve as SVG, on the axis that the terminal has."""
-    points = [(s, v) for s, v in zip(steps, values) if math.isfinite(v)]
-    if not points:
+def svg(*lines):
+    """Curves (steps, values) as SVG, on the axis that the terminal has; the second one is dashed."""
+    lines = [[(s, v) for s, v in zip(*line) if math.isfinite(v)] for line in lines]
+    if not any(lines):
         return "<p>no finite numbers yet</p>"
-    log = logarithmic([v for _, v in points])
-    scale = math.log10 if log else float
-    low, high = scale(min(v for _, v in points)), scale(max(v for _, v in points))
-    first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
-    line = " ".join(f"{70 + 520 * (s - first) / (last - first):.1f},{20 + (130 * (high - scale(v)) / (high - low) if high > low else 65):.1f}"
-                    for s, v in points)
+    scale, low, high, log = scaled_axis([v for line in lines for _, v in line])
+    steps = [s for line in lines for s, _ in line]
+    first, last = min(steps), max(max(steps), min(steps) + 1)
+    curves = ""
+    for kind, line in zip(("", ' class="second"'), lines):
+        points = " ".join(f"{70 + 520 * (s - first) / (last - first):.1f},{20 + (130 * (high - scale(v)) / (high - low) if high > low else 65):.1f}"
+                          for s, v in line)
+        curves += f'<polyline points="{points}"{kind}/>'
     ends = [10.0 ** end if log else end for end in (high, low)]
     marks = "".join(f'<text x="62" y="{y}" text-anchor="end">{end:.3g}</text>' for y, end in zip((26, 154), ends))
-    return (f'<svg viewBox="0 0 600 180" role="img"><path d="M70 20V150H590" class="axis"/><polyline points="{line}"/>{marks}'
+    return (f'<svg viewBox="0 0 600 180" role="img"><path d="M70 20V150H590" class="axis"/>{curves}{marks}'
             f'<text x="70" y="170">{first:.0f}</text><text x="590" y="170" text-anchor="end">step {last:.0f}</text></svg>')
 
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">{reload}<title>{title}</title>
 <style>body{{font:15px sans-serif;margin:1.5em;color:#222831}}main{{display:flex;flex-wrap:wrap;gap:1.5em}}figure{{margin:0;flex:1 1 24em;max-width:40em}}
-polyline{{fill:none;stroke:#1f5aa6;stroke-width:1.5}}.axis{{fill:none;stroke:#6b7280}}text{{font-size:12px;fill:#6b7280}}figcaption{{font-weight:bold}}</style>
+polyline{{fill:none;stroke:#1f5aa6;stroke-width:1.5}}.second{{stroke:#b5482f;stroke-dasharray:6 3}}.axis{{fill:none;stroke:#6b7280}}text{{font-size:12px;fill:#6b7280}}figcaption{{font-weight:bold}}</style>
 <h1>{title}</h1><main>{figures}</main></html>
 """
 
@@ -193,10 +210,14 @@ polyline{{fill:none;stroke:#1f5aa6;stroke-width:1.5}}.axis{{fill:none;stroke:#6b
 def write_page(path, stage, show, interval, going):
     """The page, which the browser loads again every `interval` seconds while the run goes on. It appears complete or not at all."""
     figures = ""
-    for name, (steps, values) in chosen(stage.curves(), show).items():
-        if values:
-            kind = ", logarithmic" if logarithmic([v for v in values if math.isfinite(v)] or [0.0]) else ""
-            figures += f"<figure><figcaption>{html.escape(name)} = {values[-1]:.5g}{kind}</figcaption>{svg(steps, values)}</figure>"
+    curves = chosen(stage.curves(), show)
+    for name, (steps, values) in curves.items():
+        second = curves.get(LOSSES[1]) if name == LOSSES[0] else None
+        if not values or (name == LOSSES[1] and LOSSES[0] in curves):
+            continue
+        caption = f"{html.escape(name)} = {values[-1]:.5g}" + (f", of validation (dashed) {second[1][-1]:.5g}" if second and second[1] else "")
+        kind = ", logarithmic" if logarithmic(axes_of(name, curves)[1] or [0.0]) else ""
+        figures += f"<figure><figcaption>{caption}{kind}</figcaption>{svg(*filter(None, ((steps, values), second)))}</figure>"
     reload = f'<meta http-equiv="refresh" content="{max(1, round(interval))}">' if going else ""
     with open(path + ".part", "w", encoding="utf-8") as file:
         file.write(PAGE.format(title=html.escape(stage.folder + ("" if going else ", ended")), reload=reload, figures=figures))

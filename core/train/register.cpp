@@ -4,16 +4,20 @@
 #include "core/train/data/buffered_loader.hpp"
 #include "core/train/data/expression_set.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
+#include "core/train/data/mixture_set.hpp"
 #include "core/train/data/shuffle_loader.hpp"
 #include "core/train/low_rank/compress.hpp"
 #include "core/train/networks/mlp/trained_mlp.hpp"
 #include "core/train/optimizers/adam.hpp"
 #include "core/train/optimizers/layerwise.hpp"
+#include "core/train/optimizers/lbfgs.hpp"
 #include "core/train/optimizers/lion.hpp"
 #include "core/train/optimizers/muon.hpp"
 #include "core/train/optimizers/nadam.hpp"
 #include "core/train/optimizers/rmsprop.hpp"
+#include "core/train/optimizers/schedule_free.hpp"
 #include "core/train/optimizers/sgd.hpp"
+#include "core/train/optimizers/soap.hpp"
 #include "core/train/optimizers/split.hpp"
 #include "core/train/run/evaluate.hpp"
 #include "core/train/run/export_weights.hpp"
@@ -44,6 +48,8 @@ void register_training(Registry& registry) {
           {"dense", "fully_connected", "feed_forward", "feedforward", "ffn", "perceptron", "multilayer_perceptron"});
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
       .synonyms({"formula", "function", "synthetic", "analytic"});
+  registry.add<MixtureSet>("mixture", "samples of several data sets in given shares")
+      .synonyms({"mix", "weighted", "concatenate", "blend"});
   registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")
       .synonyms({"solar", "cached", "prefetch"});
   registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing")
@@ -57,6 +63,11 @@ void register_training(Registry& registry) {
   registry.add<Lion>("lion", "sign of the momentum, with decoupled weight decay").synonyms({"evolved_sign", "signsgd"});
   registry.add<Muon>("muon", "orthogonalised momentum of matrices, AdamW for vectors")
       .synonyms({"newton_schulz", "orthogonal"});
+  registry.add<ScheduleFreeAdamW>("schedule_free_adamw", "AdamW that averages its weights, at a constant learning rate")
+      .synonyms({"schedule_free", "schedulefree", "adamw_schedule_free"});
+  registry.add<Soap>("soap", "Adam in the eigenbasis of Shampoo's preconditioner")
+      .synonyms({"shampoo", "second_order", "preconditioned"});
+  registry.add<Lbfgs>("lbfgs", "limited-memory BFGS on the full batch").synonyms({"l_bfgs", "bfgs", "quasi_newton"});
   registry.add<Lars>("lars", "SGD with a rate for every tensor, for large batches");
   registry.add<Lamb>("lamb", "Adam with a rate for every tensor, for large batches");
   registry.add<SplitSgd>("split_sgd", "SGD on bfloat16 weights whose lower bits are optimizer state");
@@ -73,6 +84,8 @@ void register_training(Registry& registry) {
       .synonyms({"cosine_annealing", "cosine_decay", "cos"});
   registry.add<StableRate>("wsd", "constant, then falling over the last steps (warm-up-stable-decay)")
       .synonyms({"warmup_stable_decay", "stable", "trapezoidal", "cooldown"});
+  registry.add<PlateauRate>("reduce_on_plateau", "multiplied by a factor when validation no longer improves")
+      .synonyms({"plateau", "reduce_lr_on_plateau", "on_plateau"});
   registry.add<SequenceRate>("sequence", "schedules one after the other").synonyms({"sequential", "chain", "warmup"});
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/kinds/term_sums.hpp"
@@ -64,6 +65,11 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
   context_.resolved_deck = deck::resolved(node, deck::schema_of<Params>(), registry_);
   context_.command_line = "a session in another program";
   step_ = new_step();
+  if (step_->needs_validations())
+    throw KeyError("train.session.learning_rate", "learning_rate",
+                   fmt::format("learning_rate {} follows the validations of a stage train, which a session does not "
+                               "have; take another one",
+                               params_.learning_rate.type));
 }
 
 Session::~Session() = default;
@@ -214,6 +220,7 @@ void Session::infer(std::span<const HostArray> inputs, std::span<const HostArray
 
 void Session::save(const std::string& path) {
   require_ready("save");
+  progress_.kept = step_->kept();
   write_train_checkpoint(path, step_->weights().save(false), {progress_, step_->key(0), step_->network(), context_});
 }
 
@@ -223,6 +230,7 @@ void Session::load(const std::string& path) {
   restore_network(loaded->network(), path, context_);
   Progress progress = prepare(*loaded);
   io::on_every_rank(comm_, [&] { read_train_checkpoint(path, progress, loaded->weights(), loaded->key(0)); });
+  loaded->take(progress.kept);
   step_ = std::move(loaded);
   progress_ = std::move(progress);
   metrics_ = step_->network().metrics();

@@ -1,6 +1,6 @@
 """A coarse solver corrected by a network, through the program: the filtered file, rows of the table, what an untrained and a trained network do to a run,
-# needs: superres
 and the same on two ranks."""
+# needs: superres
 import os
 import unittest
 

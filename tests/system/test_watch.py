@@ -55,12 +55,12 @@ class Watch(unittest.TestCase):
         with open(page, encoding="utf-8") as file:
             text = file.read()
         self.assertNotIn("refresh", text)
-        self.assertEqual(text.count("<polyline"), 4)  # loss, scaled error, validation, learning rate
+        self.assertEqual((text.count("<polyline"), text.count("<figure"), text.count('class="second"')), (5, 4, 1))  # both losses on one axis, scaled error, validation, learning rate
         code, out, error = program.run("watch", os.path.join(run, "train"), limit=60)  # the folder of a stage: ends with it
         self.assertEqual(code, 0, error)
         self.assertIn("step 20000 of 20000 (100 %), ended", out)
         code, out, error = program.run("watch", run, "--show", "los")
-        self.assertIn("no column of this stage is named los; it has: loss, scaled_error, validation: error, learning_rate", out)
+        self.assertIn("no column of this stage is named los; it has: loss, validation: loss, scaled_error, validation: error, learning_rate", out)
         code, _, error = program.run("watch", run, "--page", os.path.join(self.folder, "nowhere", "live.html"))
         self.assertEqual(code, 2)
         self.assertIn("live.html': No such file or directory; choose another with --page", error)
@@ -80,6 +80,18 @@ class Watch(unittest.TestCase):
         self.assertNotEqual(rows[0][-1], "\u2800")
         self.assertIn("energy [eV] = 200", out)
         self.assertRegex(out, r"\n +200 \|")
+
+    def test_losses_share_an_axis(self):
+        """Both pictures end where the larger and the smaller loss of both tables do."""
+        stage = os.path.join(self.folder, "losses", "train")
+        os.makedirs(stage)
+        program.write(os.path.join(stage, "training.csv"), "step,epoch,learning_rate,loss\n10,1,0.1,4\n20,2,0.1,2\n")
+        program.write(os.path.join(stage, "learning_curve.csv"), "step,epoch,training_loss,validation_loss\n10,1,4,6\n20,2,3,5\n")
+        code, out, error = program.run("watch", os.path.dirname(stage), "--once", "--show", "loss")
+        self.assertEqual(code, 0, error)
+        self.assertIn("validation: loss = 5\n", out)
+        self.assertEqual(len(re.findall(r"\n +6 \|", out)), 2)
+        self.assertEqual(len(re.findall(r"\n +2 \|", out)), 2)
 
     def test_numbers_that_are_none(self):
         stage = os.path.join(self.folder, "nan", "train")

@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@ struct Update {
   std::int64_t step = 1;         ///< counted from 1
 };
 
-/// Changes weights by gradients. Keeps no numbers of its own between steps: they are in the states, which the trainer
-/// stores in checkpoints. Same input, same bits: the order of arithmetic does not depend on ranks.
+/// Changes weights by gradients. What it keeps between steps is in the states and in kept(), which the trainer stores
+/// in checkpoints. Same input, same bits: the order of arithmetic does not depend on ranks.
 class Optimizer {
  public:
   using Kind = Optimizer;
@@ -39,6 +40,16 @@ class Optimizer {
   virtual void step(const Update& update) = 0;
   /// Every weight follows from its own gradient and states alone, so that a step may be made piece by piece.
   virtual bool elementwise() const { return true; }
+  /// Every tensor follows from its own gradient and states alone, so that a step may be made tensor by tensor.
+  virtual bool by_tensor() const { return true; }
+  /// Gradients of successive steps are compared with each other: all must be of the same samples.
+  virtual bool full_batch() const { return false; }
+  /// Number, among states(), of the weights that are validated, exported and kept as the best ones, where these are not
+  /// the weights at which gradients are taken.
+  virtual std::optional<std::size_t> served_state() const { return {}; }
+  /// Numbers beside the states that a resumed run gives back to take(), the same on every rank; none by default.
+  virtual std::vector<double> kept() const { return {}; }
+  virtual void take(std::span<const double> /*kept*/) {}
   /// Parameters with keys of their own; none by default.
   virtual std::span<const ParameterGroup> groups() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }

@@ -36,6 +36,8 @@ void write_head(io::Group& head, const Progress& p, const CheckpointKey& key, st
   head.set_attribute("first_loss", p.first_loss);
   head.set_attribute("loss_window", p.loss_window);
   head.set_attribute("window_steps", p.window_steps);
+  head.set_attribute("curve_loss", p.curve_loss);
+  head.set_attribute("curve_steps", p.curve_steps);
   head.set_attribute("target_figure", p.target_figure);
   head.set_attribute("target_best", p.target_best);
   head.set_attribute("target_step", p.target_step);
@@ -70,6 +72,8 @@ void fill(io::File& file, const CheckpointParts& parts, const HeadOfWeights& wei
   for (const auto& term : progress.window) window.insert(window.end(), {term.sum, term.count});
   head.write("window", window);
   if (!progress.best_errors.empty()) head.write("best_errors", progress.best_errors);
+  for (const auto& [name, numbers] : progress.kept)
+    if (!numbers.empty()) head.write("kept_" + name, numbers);
   if (!weights.grids.empty()) head.write("grids", weights.grids);
   file.write("/tensors", tensor_names(weights.layout));
 }
@@ -111,6 +115,18 @@ static void read_best_errors(const io::Group& head, Progress& p) {
   p.best_errors = head.exists("best_errors") ? head.read<std::vector<double>>("best_errors") : std::vector<double>{};
 }
 
+/// Earlier versions had nothing to keep there.
+static void read_kept(const io::Group& head, Progress& p) {
+  if (head.has_attribute("curve_steps")) {
+    p.curve_loss = head.attribute<double>("curve_loss");
+    p.curve_steps = head.attribute<std::int64_t>("curve_steps");
+  }
+  p.kept.clear();
+  for (const char* name : {"learning_rate", "optimizer", "losses"})
+    if (const std::string array = std::string("kept_") + name; head.exists(array))
+      p.kept[name] = head.read<std::vector<double>>(array);
+}
+
 std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layout, const CheckpointKey& key) {
   const std::string& path = file.file();
   const auto head = file.group("/train");
@@ -135,6 +151,7 @@ std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layo
   p.loss_window = head.attribute<double>("loss_window");
   p.window_steps = head.attribute<std::int64_t>("window_steps");
   read_target(head, p);
+  read_kept(head, p);
   const auto window = head.read<std::vector<double>>("window");
   for (std::size_t k = 0; k < p.window.size() && 2 * k + 1 < window.size(); ++k)
     p.window[k] = {window[2 * k], window[2 * k + 1]};

@@ -55,6 +55,9 @@ static std::string conflict_of(const Train::Params& p) {
   if (p.parallel && p.reduce.lossy)
     return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
            "know; take reduce.codec bf16, int8 or int4";
+  if (p.direct && p.gradient_norms)
+    return "quantized_training drops each tensor's gradient once it is used, so that gradient_norms has none; remove "
+           "one of them";
   if (p.direct && p.average)
     return "ema keeps a second copy of the weights in full, which quantized_training does without; remove one of them";
   return {};
@@ -91,6 +94,15 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   d("log_every", &Params::log, "steps between two lines of the training loss").formerly("log").at_least(1).def(100);
+  d("tensorboard", &Params::tensorboard,
+    "write the losses, metrics and learning rate as a TensorBoard event file, too (events.out.tfevents.cambium)")
+      .def(false);
+  d("gradient_norms", &Params::gradient_norms,
+    "write the norm of the gradient of each module of the network, before it is bounded, whenever the loss is logged "
+    "(gradient_norms.csv)")
+      .def(false);
+  d("loss_spikes", &Params::loss_spikes,
+    "write the batch and the state of steps whose loss stands out (spike.<step>.h5); default: none");
   d("divergence_factor", &Params::explode,
     "training has diverged when the loss exceeds its first values this many times")
       .formerly("explode")
@@ -136,7 +148,8 @@ void Train::examine(Check& check) {
   if (validates && params_.validate.keep_best) files.push_back({"best.h5", network, fields});
   for (const char* name : {"training.csv", "training.h5"}) files.push_back({name, {Origin::stage, "train"}});
   if (validates)
-    for (const char* name : {"validation.csv", "validation.h5"}) files.push_back({name, {Origin::stage, "train"}});
+    for (const char* name : {"validation.csv", "validation.h5", "learning_curve.csv", "learning_curve.h5"})
+      files.push_back({name, {Origin::stage, "train"}});
   const auto every = params_.checkpoint.every;
   if (every > 0 && every <= params_.steps.value_or(every)) files.push_back({"restart.*.h5", {Origin::stage, "train"}});
   promise(files, params_.models, check);

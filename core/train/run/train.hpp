@@ -9,6 +9,7 @@
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/loader.hpp"
 #include "core/train/run/checkpoint_keys.hpp"
+#include "core/train/run/loss_spikes.hpp"
 #include "core/train/run/submission.hpp"
 #include "core/train/step/step_keys.hpp"
 
@@ -53,6 +54,8 @@ class Train : public Task, public Checked {
     int models = 1;
     bool mllog = false;
     std::optional<Submission> submission;
+    bool tensorboard = false, gradient_norms = false;
+    std::optional<LossSpikeKeys> loss_spikes;
     static void describe(deck::Describe<Params>& d);
   };
 

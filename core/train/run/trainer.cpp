@@ -22,6 +22,9 @@ namespace cambium::train {
 /// Keys that a resumed training may change: how long, how often is looked and written, how samples are brought and work
 /// is divided.
 static constexpr std::string_view free_keys[] = {"steps",
+                                                 "tensorboard",
+                                                 "gradient_norms",
+                                                 "loss_spikes",
                                                  "epochs",
                                                  "loader",
                                                  "gradient_accumulation_steps",
@@ -121,9 +124,37 @@ void Trainer::advance() {
   if (step_.device()) return advance_on_device();
   const std::int64_t step = progress_.step;
   const Batch batch = next_batch(data_.loader(), step);
-  take(step, step_.gradient(share_of(batch, data_.plan()), step));
+  const Share share = share_of(batch, data_.plan());
+  const Loss loss = step_.gradient(share, step);
+  look_at(step, share, loss, batch.samples);
+  take(step, loss);
   step_.update(batch.samples, step);
   ++progress_.step;
+}
+
+/// Before the weights move: what is only known then.
+void Trainer::look_at(std::int64_t before, const Share& share, const Loss& loss, std::int64_t samples) {
+  const std::int64_t step = before + 1;
+  if (log_.wants_gradients() && (step % params_.log == 0 || step == data_.steps())) log_.gradients(step, samples);
+  if (!spikes_) return;
+  if (const auto median = spikes_->look(loss.value)) write_spike({step, *median}, share, loss);
+}
+
+void Trainer::write_spike(const LossSpike& spike, const Share& share, const Loss& loss) {
+  const auto timer = context_.timing.scope("output");
+  const auto state = fmt::format("spike.{}.h5", spike.step), batch = fmt::format("spike.{}.batch.h5", spike.step);
+  const std::filesystem::path folder(context_.run_directory);
+  const auto key = step_.key(data_.batch());
+  const auto tables = log_.tables();
+  write_train_checkpoint((folder / state).string(), step_.weights().save(progress_.best_step >= 0),
+                         checkpoint_parts(key, tables));
+  write_spike_batch((folder / batch).string(), spike, share, loss, step_.network().terms(), data_.training().fields(),
+                    context_);
+  for (const auto& file : {state, batch}) spike_files_.push_back(file);
+  context_.log.warn(
+      fmt::format("step {}: the loss {:.4g} is {:.3g} times the median of the steps before; its batch is "
+                  "in {}, the state before it in {}",
+                  spike.step, loss.value, loss.value / spike.median, batch, state));
 }
 
 /// The same without the loss, which the device keeps. Samples that lie there are chosen by their numbers.
@@ -160,6 +191,8 @@ void Trainer::take(std::int64_t step, const Loss& loss) {
   watch_terms(step, loss);
   progress_.loss_window += loss.value;
   ++progress_.window_steps;
+  progress_.curve_loss += loss.value;
+  ++progress_.curve_steps;
 }
 
 void Trainer::watch_terms(std::int64_t before, const Loss& loss) {
@@ -242,20 +275,23 @@ void Trainer::validate() {
   const auto timer = context_.timing.scope("validate");
   const nlohmann::json where = {{"step", progress_.step}, {"epoch_num", data_.epochs(progress_.step)}};
   mllog_.start("eval_start", where);
-  std::vector<TermSum> sums;
+  std::vector<TermSum> sums, terms;
   step_.weights().whole([&](FlatBuffer& weights) {
-    sums = validation_->evaluate(step_.network(), weights.views(), context_.comm, step_.tables());
+    sums = validation_->evaluate(step_.network(), weights.views(), context_.comm, step_.tables(), &terms);
   });
   const auto metrics = step_.network().metrics();
   std::vector<double> errors;
   for (std::size_t k = 0; k < metrics.size(); ++k) errors.push_back(reported(metrics[k], sums[k]));
   const double measure = measure_of(measure_with_labels(metrics, sums), errors, higher_is_better(step_.network()));
   const bool better = measure < progress_.best_metric;
-  log_.validation(progress_.step, errors, better);
+  log_.validation(progress_, data_.epochs(progress_.step), errors, {sums, terms}, better);
   milestones_.judge(errors, where, progress_.step);
   mllog_.stop("eval_stop", where);
   ++progress_.without_improvement;
   if (better) keep_best(measure, errors);
+  if (step_.judge(progress_.step, measure))
+    context_.log.info(fmt::format("validation does not improve: learning rate {:.3g} from step {} on",
+                                  step_.rate(progress_.step), progress_.step));
   if (watch_.after_validation && !watch_.after_validation(progress_.step, data_.steps(), progress_.best_metric))
     ended_ = true;
 }
@@ -277,16 +313,22 @@ bool Trainer::out_of_patience() const {
   return validation_ && params_.validate.patience > 0 && progress_.without_improvement >= params_.validate.patience;
 }
 
+CheckpointParts Trainer::checkpoint_parts(const CheckpointKey& key, std::span<const io::TableFile* const> tables) {
+  milestones_.save(progress_);
+  progress_.kept = step_.kept();
+  if (spikes_) progress_.kept["losses"] = spikes_->kept();
+  return {progress_, key, step_.network(), context_, tables, step_.tables()};
+}
+
 void Trainer::write_checkpoint(bool in_memory) {
   take_losses();
   const auto timer = context_.timing.scope("output");
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);
   });
-  milestones_.save(progress_);
   const auto key = step_.key(data_.batch());
   const auto tables = log_.tables();
-  const CheckpointParts parts{progress_, key, step_.network(), context_, tables, step_.tables()};
+  const auto parts = checkpoint_parts(key, tables);
   if (in_memory) return checkpoints_.copy_to_memory(step_.weights(), parts);
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   checkpoints_.write(path, step_.weights(), parts);

@@ -66,6 +66,9 @@ class Trainer {
   void advance_on_device();
   void take_losses();
   void take(std::int64_t step, const Loss& loss);
+  void look_at(std::int64_t step, const Share& share, const Loss& loss, std::int64_t samples);
+  void write_spike(const LossSpike& spike, const Share& share, const Loss& loss);
+  CheckpointParts checkpoint_parts(const CheckpointKey& key, std::span<const io::TableFile* const> tables);
   void watch_terms(std::int64_t step, const Loss& loss);
   void tell(LoopCadence& cadence);
   std::vector<double> measure_with_labels(const std::vector<TermInfo>& metrics, const std::vector<TermSum>& sums);
@@ -77,6 +80,7 @@ class Trainer {
 
   // trainer_end.cpp
   std::vector<std::string> write_models();
+  std::string kept_weights() const;
   void write_files();
   void add_communication(std::vector<std::string>& lines);
   [[noreturn]] void keep_best_and_rethrow(const NumericalError& error);
@@ -92,13 +96,15 @@ class Trainer {
   Progress progress_;
   Watch watch_;
   CheckpointWriter checkpoints_;
-  bool ended_ = false;  ///< by watch_
+  bool ended_ = false;     ///< by watch_
+  bool finished_ = false;  ///< the model is written
   bool said_what_measures_ = false;
   MlLog mllog_;
   Milestones milestones_;
   double seconds_ = 0.0;  ///< that the loop took
   std::int64_t loop_steps_ = 0;
-  std::vector<std::string> files_;
+  std::optional<LossSpikes> spikes_;
+  std::vector<std::string> files_, spike_files_;
 };
 
 }  // namespace cambium::train

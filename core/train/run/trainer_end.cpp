@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/train/run/slowest_rank.hpp"
 #include "core/train/run/trainer.hpp"
 
 namespace cambium::train {
@@ -24,7 +25,9 @@ void Trainer::keep_best_and_rethrow(const NumericalError& error) {
 
 void Trainer::write_files() {
   files_ = log_.files();
-  if (progress_.step == data_.steps() || ended())
+  files_.insert(files_.end(), spike_files_.begin(), spike_files_.end());
+  finished_ = progress_.step == data_.steps() || ended();
+  if (finished_)
     for (const auto& file : write_models()) files_.push_back(file);
   if (params_.validate.keep_best && progress_.best_step >= 0) files_.push_back("best.h5");
 }
@@ -68,8 +71,8 @@ static void add_exposed(double exposed, double loop, std::vector<Result>& out) {
 }
 
 /// For the best validation.
-static Result best_of(const Train::Params& params, Network& network, const Progress& progress) {
-  const auto when = fmt::format("at step {}", progress.best_step);
+static Result best_of(const Train::Params& params, Network& network, const Progress& progress, double epoch) {
+  const auto when = fmt::format("at step {}, epoch {:.4g}", progress.best_step, epoch);
   if (params.validate.measure != std::vector<double>{1.0})
     return {"best_validation_weighted_sum", "best validation: weighted sum", progress.best_metric, "", {}, when};
   // The first one that the samples have labels of (measure_with_labels).
@@ -86,19 +89,38 @@ std::vector<Result> Trainer::results() {
     Tables* tables = step_.tables();
     const double own = step_.weights().communication().exposed_seconds() + (tables ? tables->exposed_seconds() : 0.0);
     add_exposed(context_.comm.sum(own) / context_.comm.size(), seconds_, out);
+    append(out, slowest_rank(context_, seconds_));
   }
   append(out, data_.loader().results(context_));
   if (progress_.best_step < 0) return out;
-  out.push_back(best_of(params_, step_.network(), progress_));
+  out.push_back(best_of(params_, step_.network(), progress_, data_.epochs(progress_.best_step)));
   out.push_back({.key = "best_step",
                  .label = "step of the best validation",
                  .value = static_cast<double>(progress_.best_step),
                  .digits = 0});
+  out.push_back({.key = "best_epoch",
+                 .label = "epoch of the best validation",
+                 .value = data_.epochs(progress_.best_step),
+                 .digits = 4});
   return out;
+}
+
+/// Which weights model.h5 holds.
+std::string Trainer::kept_weights() const {
+  const bool best = params_.validate.keep_best && progress_.best_step >= 0;
+  const auto step = best ? progress_.best_step : progress_.step;
+  std::string kind = "the weights";
+  if (params_.average) kind = "the moving average of the weights (ema)";
+  if (step_.optimizer().served_state()) kind = fmt::format("the averaged weights of {}", params_.optimizer.type);
+  return fmt::format("model.h5: {} of step {}, epoch {:.4g}: {}", kind, step, data_.epochs(step),
+                     best          ? "the best validation"
+                     : validation_ ? "the last (validate.keep_best is false)"
+                                   : "the last");
 }
 
 std::vector<std::string> Trainer::lines() {
   std::vector<std::string> out;
+  if (finished_) out.push_back(kept_weights());
   add_communication(out);
   for (const auto& line : step_.network().report()) out.push_back(line);
   for (auto& line : milestones_.target_lines(data_)) out.push_back(std::move(line));

@@ -24,9 +24,15 @@ static std::uint64_t seed_of(const Train::Params& params, const Context& context
 Trainer::Trainer(const Train::Params& params, Context& context, int member, Watch watch)
     : params_(params), context_(context), shared_seed_(seed_of(params, context)),
       seed_(shared_seed_ + static_cast<std::uint64_t>(member)), step_(params, seed_, context),
-      data_(params, shared_seed_, context), log_(step_, context), models_(params, step_, data_, progress_, context),
-      watch_(std::move(watch)), checkpoints_(params.checkpoint, context),
-      mllog_(context.log, params.mllog && !context.dry_run), milestones_(params, mllog_, context) {
+      data_(params, shared_seed_, context), log_(step_, context, {params.tensorboard, params.gradient_norms}),
+      models_(params, step_, data_, progress_, context), watch_(std::move(watch)),
+      checkpoints_(params.checkpoint, context), mllog_(context.log, params.mllog && !context.dry_run),
+      milestones_(params, mllog_, context) {
+  if (step_.needs_validations() && !params.validation && params.hold_out == 0.0)
+    throw KeyError("train.learning_rate.validation", "learning_rate",
+                   fmt::format("learning_rate {} needs validations; give validation (a data set) or hold_out",
+                               params.learning_rate.type));
+  if (params.loss_spikes) spikes_.emplace(*params.loss_spikes);
   data_.take_member(member);
   if (params.activations) step_.network().use_activations(*params.activations);
 }
@@ -85,6 +91,16 @@ static void require_joined(const std::string& network, const BatchPlan& plan) {
           plan.batch < plan.ranks ? plan.batch : last, plan.ranks, network, plan.ranks, plan.samples));
 }
 
+/// Gradients of a part of the samples differ by more than the curvature.
+static void require_full_batch(const TrainingStep& step, const std::string& optimizer, std::int64_t batch,
+                               std::int64_t samples) {
+  if (step.optimizer().full_batch() && batch != samples)
+    throw KeyError("train.batch.full", "batch",
+                   fmt::format("{} compares the gradients of successive steps, which must be of the same samples, but "
+                               "a step takes {} of {}; remove batch, so that each takes all",
+                               optimizer, batch, samples));
+}
+
 /// A warm-up that does not end, and an average that is still mostly the weights that were drawn at random.
 static void warn_of_length(const Train::Params& params, std::int64_t steps, Log& log) {
   if (params.warm_up && params.warm_up->steps >= steps)
@@ -122,6 +138,9 @@ void Trainer::prepare() {
   progress_.window.assign(step_.network().terms().size(), {});
   data_.start(seed_, step_.weights().turns());
   if (step_.network().traits().joins_ranks) require_joined(params_.network.type, data_.plan());
+  require_full_batch(step_, params_.optimizer.type, data_.batch(), data_.training().size());
+  if (step_.device() && spikes_)
+    context_.log.warn("loss_spikes: the losses come when the weights on the device have moved on; none is written");
   if (step_.device()) bring_samples();
   auto* held_out = data_.held_out();
   if (held_out) validation_ = std::make_unique<Validation>(*held_out, params_.validate.batch);
@@ -237,6 +256,8 @@ void Trainer::resume(const std::string& path) {
       tables->read(io::File::open(path),
                    progress_.best_step >= 0 ? Tables::For::restart_with_best : Tables::For::restart);
   });
+  step_.take(progress_.kept);
+  if (spikes_) spikes_->take(progress_.kept["losses"]);
   milestones_.restore(progress_);
   log_.open(validation_ != nullptr, progress_.step, path);
   const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;

@@ -8,6 +8,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/data/mixture_set.hpp"
 #include "core/train/data/subset.hpp"
 #include "core/train/kinds/varies_by_member.hpp"
 
@@ -51,6 +52,10 @@ static std::int64_t steps_of(double epochs, double per_epoch) {
 }
 
 void TrainingData::hold_some_out() {
+  if (const auto* mixture = dynamic_cast<const MixtureSet*>(whole_.get()); mixture && mixture->repeats())
+    throw KeyError("train.hold_out.mixture", "hold_out",
+                   "the mixture has samples several times, which would be trained on and held out; give validation (a "
+                   "data set), or equal shares");
   auto [held, rest] = hold_out(seed_, whole_->size(), params_.hold_out);
   if (held.empty())
     throw KeyError("train.hold_out.empty", "hold_out",

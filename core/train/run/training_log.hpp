@@ -5,16 +5,24 @@
 #include <vector>
 
 #include "core/io/table_file.hpp"
+#include "core/train/run/event_file.hpp"
+#include "core/train/run/gradient_norms.hpp"
+#include "core/train/run/held_out_loss.hpp"
 #include "core/train/step/progress.hpp"
 #include "core/train/step/training_step.hpp"
 
 namespace cambium::train {
 
-/// What a training under way says of itself: rows on the screen and in training.csv, errors in validation.csv.
+/// What a training under way says of itself: rows on the screen and in training.csv, errors in validation.csv, losses
+/// of both sets in learning_curve.csv.
 class TrainingLog {
  public:
+  /// What is written beside the tables that always are.
+  struct Extra {
+    bool tensorboard = false, gradient_norms = false;
+  };
   /// Step and context outlive this.
-  TrainingLog(TrainingStep& step, Context& context) : step_(step), context_(context) {}
+  TrainingLog(TrainingStep& step, Context& context, Extra extra) : step_(step), context_(context), extra_(extra) {}
 
   /// Collective, once the weights are made. `resumed_at`, `checkpoint`: the step at which a run goes on, and the file
   /// that says what the tables held then.
@@ -23,16 +31,31 @@ class TrainingLog {
   void header() const;
   /// Collective: means since the last row, of which a new window begins.
   void row(Progress& progress, double epoch);
-  /// Collective: errors of a validation, one per metric.
-  void validation(std::int64_t step, const std::vector<double>& errors, bool better);
+  /// Sums over the validation set.
+  struct Judged {
+    const std::vector<TermSum>& metrics;
+    const std::vector<TermSum>& terms;  ///< of the loss; empty where the network does not give them
+  };
+  /// Collective: errors of a validation, one per metric, and the training loss since the last one beside the loss now.
+  void validation(Progress& progress, double epoch, const std::vector<double>& errors, const Judged& sums, bool better);
+
+  /// Collective, between gradient and update of a step whose row is written: norms by module, where asked for.
+  void gradients(std::int64_t step, std::int64_t samples);
+  bool wants_gradients() const { return norms_.has_value(); }
 
   std::vector<const io::TableFile*> tables() const;
   std::vector<std::string> files() const;
 
  private:
+  void open_gradients(std::optional<std::int64_t> resumed_at, std::optional<io::TableMark> mark);
+
   TrainingStep& step_;
   Context& context_;
-  std::unique_ptr<io::TableFile> training_, validation_;
+  Extra extra_;
+  std::optional<GradientNorms> norms_;
+  std::optional<EventFile> events_;
+  std::optional<HeldOutLoss> loss_;  ///< of the validation set, where the network says it
+  std::unique_ptr<io::TableFile> training_, validation_, curve_, gradients_;
 };
 
 }  // namespace cambium::train

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/judges_shares.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/tables/fetch_rows.hpp"
@@ -22,24 +23,31 @@ std::vector<SamplePtr> Validation::block(std::int64_t k) {
 }
 
 std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
-                                          Tables* tables) {
-  const std::size_t terms = network.metrics().size();
-  std::vector<TermSum> all(terms);
+                                          Tables* tables, std::vector<TermSum>* terms) {
+  const std::size_t metrics = network.metrics().size(), parts = network.terms().size();
+  std::vector<TermSum> all(metrics);
+  GivesLoss* const loss = terms ? dynamic_cast<GivesLoss*>(&network) : nullptr;
   if (JudgesShares* judges = network.traits().shares)
     if (judges->evaluate_all(data_, weights, all)) return all;
   network.begin_evaluation(data_, weights);
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
   kept_.resize(blocks);
-  std::vector<TermSum> table(static_cast<std::size_t>(blocks) * terms);
+  std::vector<TermSum> table(static_cast<std::size_t>(blocks) * metrics);
+  std::vector<TermSum> losses(loss ? static_cast<std::size_t>(blocks) * parts : 0);
   for (std::int64_t turn = 0; turn < blocks; turn += comm.size()) {
     const std::int64_t k = turn + comm.rank();
     const auto samples = k < blocks ? block(k) : std::vector<SamplePtr>{};
     look_up_rows(network, tables, samples, comm);
-    if (!samples.empty())
-      network.evaluate(samples, weights, std::span(table).subspan(static_cast<std::size_t>(k) * terms, terms));
+    if (samples.empty()) continue;
+    network.evaluate(samples, weights, std::span(table).subspan(static_cast<std::size_t>(k) * metrics, metrics));
+    if (loss) loss->add_loss(samples, weights, std::span(losses).subspan(static_cast<std::size_t>(k) * parts, parts));
   }
   comm.sum(numbers_of(table));
-  return add_rows(table, terms);
+  if (loss) {
+    comm.sum(numbers_of(losses));
+    *terms = add_rows(losses, parts);
+  }
+  return add_rows(table, metrics);
 }
 
 }  // namespace cambium::train

@@ -14,9 +14,10 @@ class Validation {
  public:
   Validation(Dataset& data, std::int64_t batch) : data_(data), batch_(batch) {}
   /// Collective: sums of the network's metrics over all samples, the same bits for any number of ranks.
-  /// `tables`: those of a network that has some.
+  /// `tables`: those of a network that has some. `terms`: becomes the sums of the terms of the loss of one that
+  /// GivesLoss.
   std::vector<TermSum> evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
-                                Tables* tables = nullptr);
+                                Tables* tables = nullptr, std::vector<TermSum>* terms = nullptr);
 
  private:
   std::vector<SamplePtr> block(std::int64_t k);

@@ -86,6 +86,53 @@ std::vector<Citation> StableRate::citations() const {
 })"}};
 }
 
+void PlateauRate::Params::describe(deck::Describe<Params>& d) {
+  start_key(d);
+  d("factor", &Params::factor, "factor that the learning rate is multiplied by").range(0.0, 1.0).def(0.1);
+  d("patience", &Params::patience, "number of validations without improvement before the learning rate is reduced")
+      .at_least(0)
+      .def(10);
+  d("threshold", &Params::threshold, "relative improvement below which a validation counts as none")
+      .range(0.0, 1.0)
+      .def(1e-4);
+  d("cooldown", &Params::cooldown, "number of validations after a reduction that are not counted").at_least(0).def(0);
+  d("min", &Params::least, "lower bound of the learning rate").non_negative().def(0.0);
+}
+
+double PlateauRate::at(std::int64_t step, std::int64_t) const {
+  const auto times = std::count_if(reduced_.begin(), reduced_.end(), [&](auto from) { return from <= step; });
+  const double rate = params_.start * std::pow(params_.factor, static_cast<double>(times));
+  return std::max(rate, std::min(params_.start, params_.least));
+}
+
+void PlateauRate::judge(std::int64_t step, double measure) {
+  const bool first = std::isinf(best_);
+  const bool better = first ? measure < best_ : measure < best_ - params_.threshold * std::abs(best_);
+  if (better) best_ = measure;
+  waited_ = better ? 0 : waited_ + 1;
+  if (cooling_ > 0) --cooling_, waited_ = 0;
+  if (waited_ <= params_.patience) return;
+  reduced_.push_back(step);
+  cooling_ = params_.cooldown;
+  waited_ = 0;
+}
+
+std::vector<double> PlateauRate::kept() const {
+  std::vector<double> out{best_, static_cast<double>(waited_), static_cast<double>(cooling_)};
+  for (const auto step : reduced_) out.push_back(static_cast<double>(step));
+  return out;
+}
+
+void PlateauRate::take(std::span<const double> kept) {
+  constexpr std::size_t before = 3;
+  if (kept.size() < before) return;
+  best_ = kept[0];
+  waited_ = static_cast<std::int64_t>(kept[1]);
+  cooling_ = static_cast<std::int64_t>(kept[2]);
+  reduced_.clear();
+  for (const double step : kept.subspan(before)) reduced_.push_back(static_cast<std::int64_t>(step));
+}
+
 void SequenceRate::Piece::describe(deck::Describe<Piece>& d) {
   d("steps", &Piece::steps, "length of this piece; the last takes what is left").at_least(1);
   d("rate", &Piece::rate, "schedule of this piece");
@@ -167,6 +214,36 @@ double SequenceRate::at(std::int64_t step, std::int64_t total) const {
     total -= steps_[k];
   }
   return rates_.back()->at(step, steps_.back() > 0 ? steps_.back() : total);
+}
+
+void SequenceRate::judge(std::int64_t step, double measure) {
+  std::size_t k = 0;
+  for (; k + 1 < rates_.size() && step >= steps_[k]; ++k) step -= steps_[k];
+  rates_[k]->judge(step, measure);
+}
+
+bool SequenceRate::needs_validations() const {
+  return std::any_of(rates_.begin(), rates_.end(), [](const auto& rate) { return rate->needs_validations(); });
+}
+
+/// Of each schedule how many there are, and these.
+std::vector<double> SequenceRate::kept() const {
+  std::vector<double> out;
+  for (const auto& rate : rates_) {
+    const auto own = rate->kept();
+    out.push_back(static_cast<double>(own.size()));
+    out.insert(out.end(), own.begin(), own.end());
+  }
+  return needs_validations() ? out : std::vector<double>{};
+}
+
+void SequenceRate::take(std::span<const double> kept) {
+  for (const auto& rate : rates_) {
+    if (kept.empty()) return;
+    const auto own = std::min(static_cast<std::size_t>(kept[0]), kept.size() - 1);
+    rate->take(kept.subspan(1, own));
+    kept = kept.subspan(1 + own);
+  }
 }
 
 std::vector<Citation> SequenceRate::citations() const {

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,13 @@ class LearningRate {
   virtual ~LearningRate() = default;
   /// `step` counts from 0; `total` is the number of steps over which the schedule stretches.
   virtual double at(std::int64_t step, std::int64_t total) const = 0;
+  /// After each validation, the same on every rank: `measure` is what the best model has least.
+  virtual void judge(std::int64_t /*step*/, double /*measure*/) {}
+  /// It depends on judge().
+  virtual bool needs_validations() const { return false; }
+  /// Numbers that a resumed run gives back to take(); none by default.
+  virtual std::vector<double> kept() const { return {}; }
+  virtual void take(std::span<const double> /*kept*/) {}
   virtual std::vector<Citation> citations() const { return {}; }
 };
 
@@ -132,6 +141,30 @@ class StableRate : public LearningRate {
   Params params_;
 };
 
+/// start times factor for each time that validation has not improved: more than `patience` validations in a row whose
+/// measure is not below (1 - threshold) times the best. `cooldown` validations behind a reduction do not count. As
+/// torch.optim.lr_scheduler.ReduceLROnPlateau.
+class PlateauRate : public LearningRate {
+ public:
+  struct Params {
+    double start = 0.0, factor = 0.1, threshold = 1e-4, least = 0.0;
+    std::int64_t patience = 10, cooldown = 0;
+    static void describe(deck::Describe<Params>& d);
+  };
+  PlateauRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t step, std::int64_t total) const override;
+  void judge(std::int64_t step, double measure) override;
+  bool needs_validations() const override { return true; }
+  std::vector<double> kept() const override;
+  void take(std::span<const double> kept) override;
+
+ private:
+  Params params_;
+  double best_ = std::numeric_limits<double>::infinity();
+  std::int64_t waited_ = 0, cooling_ = 0;  ///< validations without improvement; those that still do not count
+  std::vector<std::int64_t> reduced_;      ///< steps from which on the rate was reduced once more
+};
+
 /// One schedule after the other, each counting its own steps from 0.
 class SequenceRate : public LearningRate {
  public:
@@ -146,6 +179,10 @@ class SequenceRate : public LearningRate {
   };
   SequenceRate(const Params& params, Context& context);
   double at(std::int64_t step, std::int64_t total) const override;
+  void judge(std::int64_t step, double measure) override;
+  bool needs_validations() const override;
+  std::vector<double> kept() const override;
+  void take(std::span<const double> kept) override;
   std::vector<Citation> citations() const override;
 
  private:

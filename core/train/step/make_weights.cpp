@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/key_error.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/train/kinds/trains_on_device.hpp"
 #include "core/train/weights/device_weights.hpp"
@@ -78,6 +79,11 @@ static bool belong_on_device(const StepKeys& keys, Network& network, const Optim
 
 std::unique_ptr<Weights> make_weights(const StepKeys& keys, std::uint64_t seed, Network& network, Optimizer& optimizer,
                                       std::int64_t slice, Context& context) {
+  if (keys.average && optimizer.served_state())
+    throw KeyError("train.average.optimizer", "ema",
+                   fmt::format("the optimizer {} averages the weights itself, and these means are validated and "
+                               "exported; remove ema",
+                               keys.optimizer.type));
   require_room_for_weights(keys, network, optimizer, context);
   if (!optimizer.groups().empty()) require_matches(optimizer.groups(), network.parameters());
   if (belong_on_device(keys, network, optimizer, slice, context.log))

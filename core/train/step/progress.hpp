@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/kinds/keeps_numbers.hpp"
 #include "core/train/kinds/network.hpp"
 
 namespace cambium::train {
@@ -18,6 +19,9 @@ struct Progress {
   std::vector<TermSum> window;           ///< terms since the last line of the log
   double loss_window = 0.0;              ///< weighted loss summed over the same steps
   std::int64_t window_steps = 0;
+  double curve_loss = 0.0;  ///< the same since the last validation
+  std::int64_t curve_steps = 0;
+  KeptNumbers kept;           ///< TrainingStep::kept()
   std::string target_figure;  ///< by which the target is judged: its best so far, and the step of that
   double target_best = std::numeric_limits<double>::quiet_NaN();
   std::int64_t target_step = -1;

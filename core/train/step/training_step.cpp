@@ -129,6 +129,22 @@ void TrainingStep::start_gradient(const DeviceShare& share, std::int64_t step) {
   device_->start(share, term_weights(step), step);
 }
 
+/// Validations within the warm-up say nothing of the schedule behind it.
+bool TrainingStep::judge(std::int64_t step, double measure) {
+  const std::int64_t rising = keys_.warm_up ? keys_.warm_up->steps : 0;
+  if (step < rising) return false;
+  const double before = rate(step);
+  rate_->judge(step - rising, measure);
+  return rate(step) != before;
+}
+
+KeptNumbers TrainingStep::kept() const { return {{"learning_rate", rate_->kept()}, {"optimizer", optimizer_->kept()}}; }
+
+void TrainingStep::take(const KeptNumbers& kept) {
+  if (const auto found = kept.find("learning_rate"); found != kept.end()) rate_->take(found->second);
+  if (const auto found = kept.find("optimizer"); found != kept.end()) optimizer_->take(found->second);
+}
+
 CheckpointKey TrainingStep::key(std::int64_t batch) const {
   const bool ordered = keys_.reduce.mode == ReduceParams::Mode::ordered;
   return {keys_.network.type,

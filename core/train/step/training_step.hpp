@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/kinds/keeps_numbers.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/step/checkpoint_key.hpp"
 #include "core/train/step/step_keys.hpp"
@@ -40,6 +41,8 @@ class TrainingStep {
   void prepare(std::int64_t total, std::int64_t slice = 0);
   bool prepared() const { return weights_ != nullptr; }
   double rate(std::int64_t step) const { return rate(step, total_); }
+  /// Of the loss at this step.
+  std::vector<double> term_weights(std::int64_t step) const;
   Weights& weights() { return *weights_; }
   const Weights& weights() const { return *weights_; }
   /// Where gradients are computed when the weights lie on a device: start_gradient() takes the place of gradient().
@@ -58,6 +61,14 @@ class TrainingStep {
   /// Collective. Steps with that gradient, of so many samples on all ranks.
   void update(std::int64_t samples, std::int64_t step);
 
+  /// After a validation behind `step` steps: the schedule may follow its measure. True when the learning rate changed.
+  bool judge(std::int64_t step, double measure);
+  /// The schedule depends on judge().
+  bool needs_validations() const { return rate_->needs_validations(); }
+  /// What optimizer and schedule keep beside the states; take() restores it.
+  KeptNumbers kept() const;
+  void take(const KeptNumbers& kept);
+
   /// For network, optimizer and rate.
   std::vector<Citation> citations() const;
   /// For checkpoints; `batch` as CheckpointKey has it.
@@ -66,7 +77,6 @@ class TrainingStep {
   ArtifactInfo model_info() const;
 
  private:
-  std::vector<double> term_weights(std::int64_t step) const;
   void fetch(const Share& share, std::int64_t step);
   void add_slice(const Share& share, std::size_t slice, std::span<const double> term_weights, std::span<TermSum> terms,
                  std::string* problem);

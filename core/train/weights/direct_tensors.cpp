@@ -41,11 +41,11 @@ void require_direct(const Network& network, const Optimizer& optimizer) {
                    "precision to float32");
   const auto states = optimizer.states(DType::f32);
   const bool splits = std::any_of(states.begin(), states.end(), [](const auto& s) { return s.name == "low_bits"; });
-  if (splits || !optimizer.elementwise())
+  if (splits || !optimizer.elementwise() || optimizer.served_state())
     throw KeyError("train.direct.optimizer", "quantized_training",
                    "quantized_training changes weights tensor by tensor and keeps no second copy of them; take sgd, "
                    "adam or adamw instead of "
-                   "split forms, lars and lamb");
+                   "split forms, lars, lamb and schedule_free_adamw");
 }
 
 DirectTensors::DirectTensors(const DirectParams& params, const Network& network, const Optimizer& optimizer,

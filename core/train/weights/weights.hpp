@@ -78,6 +78,10 @@ class Weights {
   virtual void skip() = 0;
   /// Collective. The sum of the gradients of all slices of all ranks stands where it is kept.
   virtual void finish() = 0;
+  /// Collective, behind finish(): sum of squares of each tensor's gradient as it stands there. Empty where the
+  /// gradients are not kept until then.
+  virtual std::vector<double> squared_gradients() { return {}; }
+  virtual bool keeps_gradients() const { return false; }
   /// Collective. The gradients are scaled, bounded, and change weights and states. Returns the norm that was bounded;
   /// NaN when none was asked for.
   virtual double update(const StepNumbers& numbers) = 0;

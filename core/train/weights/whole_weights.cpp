@@ -17,6 +17,12 @@ void WholeWeights::start(const Use& fill) {
   if (averaging_) average_.copy_from(weights_);
 }
 
+FlatBuffer& WholeWeights::served() {
+  if (averaging_) return average_;
+  const auto state = optimizer_.served_state();
+  return state ? parallel_.states[*state] : weights_;
+}
+
 void WholeWeights::begin(int slices) { parallel_.reducer->begin(parallel_.gradients, slices); }
 
 Pass WholeWeights::pass() {
@@ -41,7 +47,7 @@ void WholeWeights::make_best() {
 
 void WholeWeights::keep_best() {
   make_best();
-  best_.copy_from(trained());
+  best_.copy_from(served());
 }
 
 Snapshot WholeWeights::save(bool with_best) {

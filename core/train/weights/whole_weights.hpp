@@ -18,15 +18,18 @@ class WholeWeights : public Weights {
   Pass pass() override;
   void skip() override;
   void finish() override;
+  std::vector<double> squared_gradients() override { return squared_norms(parallel_.gradients); }
+  bool keeps_gradients() const override { return true; }
   double update(const StepNumbers& numbers) override;
-  void whole(const Use& use) override { use(trained()); }
+  void whole(const Use& use) override { use(served()); }
   void keep_best() override;
   void whole_best(const Use& use) override { use(best_); }
   Snapshot save(bool with_best) override;
   void load(const std::function<void(Snapshot&)>& read) override;
 
  private:
-  FlatBuffer& trained() { return averaging_ ? average_ : weights_; }
+  /// What is validated and exported.
+  FlatBuffer& served();
   void make_best();
 
   DataParallel parallel_;

@@ -94,7 +94,7 @@ says("ema keeps a second copy of the weights in full, which quantized_training d
      T + "direct={weights: int8}")
 fails("quantized_training rounds weights of float32, but the model trains in float64; set the model's precision to float32", T + "direct={weights: int8}",
       T + "network.precision=float64")
-fails("quantized_training changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of split forms, lars and lamb",
+fails("quantized_training changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of split forms, lars, lamb and schedule_free_adamw",
       T + "direct={weights: ternary}", T + "network.precision=float32", T + "optimizer=lamb")
 table.file("one_byte.h5", {"text": [[1.0]] * N})
 TEXT = [T + "network={type: transformer, width: 4}", T + "dataset.fields=[{name: text}]"]

@@ -66,6 +66,32 @@ TEST_CASE("a session that calls its network model, as earlier versions did, trai
                                     "(deck:1:1): remove one of them"));
 }
 
+TEST_CASE("a session has no validations that a learning rate could follow") {
+  Comm self(MPI_COMM_SELF);
+  const std::string deck =
+      "network: {type: mlp, layers: [8], input: x, target: y}\nlearning_rate: {type: reduce_on_plateau, start: 0.1}\n";
+  CHECK_THROWS_WITH(
+      Session(self.handle(), deck),
+      "learning_rate reduce_on_plateau follows the validations of a stage train, which a session does not "
+      "have; take another one");
+}
+
+TEST_CASE("a session that goes on with schedule_free_adamw has the weights of one that was not interrupted") {
+  Comm self(MPI_COMM_SELF);
+  const Scratch scratch;
+  const Points all(0, 48);
+  const std::string deck =
+      "network: {type: mlp, layers: [8], input: x, target: y, precision: float64}\n"
+      "optimizer: schedule_free_adamw\nlearning_rate: {type: constant, start: 0.1}\n";
+  Session whole(self.handle(), deck), first(self.handle(), deck), second(self.handle(), deck);
+  for (int k = 0; k < 10; ++k) whole.step(all.arrays());
+  for (int k = 0; k < 4; ++k) first.step(all.arrays());
+  first.save(scratch.file("half.h5"));
+  second.load(scratch.file("half.h5"));
+  for (int k = 4; k < 10; ++k) second.step(all.arrays());
+  CHECK(whole.evaluate(all.arrays()) == second.evaluate(all.arrays()));
+}
+
 TEST_CASE("uneven shares give the gradient of the whole, an empty one included") {
   Comm world, self(MPI_COMM_SELF);
   SharedScratch scratch(world);

@@ -1,14 +1,17 @@
-// rmsprop, nadam, lion and muon against their formulas in long double; parameter groups.
+// rmsprop, nadam, lion, muon, schedule_free_adamw, soap and lbfgs against their formulas in
+// long double.
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
-#include "core/base/key_error.hpp"
-#include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/lbfgs.hpp"
 #include "core/train/optimizers/lion.hpp"
 #include "core/train/optimizers/muon.hpp"
 #include "core/train/optimizers/nadam.hpp"
 #include "core/train/optimizers/rmsprop.hpp"
-#include "core/train/optimizers/sgd.hpp"
+#include "core/train/optimizers/schedule_free.hpp"
+#include "core/train/optimizers/soap.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/buffers.hpp"
 
@@ -28,9 +31,9 @@ Context context() { return Context{comm(), silent, timing}; }
 
 using Real = long double;
 using Numbers = std::vector<Real>;
-/// Weights, gradient, three states, step, rate, weight decay of one tensor of a shape.
+/// Weights, gradient, four states, step, rate, weight decay of one tensor of a shape.
 struct Tensor {
-  Numbers w, g, a, b, c;
+  Numbers w, g, a, b, c, d;
   std::vector<std::int64_t> shape;
   int step = 0;
   Real rate = 0, beta = 0;
@@ -57,7 +60,7 @@ void follow(Optimizer& optimizer, Real decay, const Oracle& oracle) {
   std::vector<Tensor> plain;
   for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
     const Numbers w = wide(weights, k), zero(w.size(), 0.0L);
-    plain.push_back({w, zero, zero, zero, zero, layout.tensors()[k].info.shape});
+    plain.push_back({w, zero, zero, zero, zero, zero, layout.tensors()[k].info.shape});
   }
   for (int step = 1; step <= 30; ++step) {
     fill(gradients, 100 + step, 0.1);
@@ -106,14 +109,132 @@ Numbers newton_schulz(Numbers x, std::size_t n, std::size_t m) {
   return x;
 }
 
-std::string refusal(const ParameterGroups& groups) {
-  try {
-    require_matches(groups, parameters());
-  } catch (const KeyError& error) {
-    return error.key() + ": " + error.what();
-  }
-  return "none";
+/// Eigenvectors of a symmetric matrix by cyclic Jacobi rotations, rows in the order of falling eigenvalues.
+Numbers jacobi(Numbers a, std::size_t n) {
+  Numbers v(n * n, 0.0L);
+  for (std::size_t i = 0; i < n; ++i) v[i * n + i] = 1;
+  for (int sweep = 0; sweep < 40; ++sweep)
+    for (std::size_t p = 0; p < n; ++p)
+      for (std::size_t q = p + 1; q < n; ++q) {
+        const Real phi = 0.5L * std::atan2(2 * a[p * n + q], a[q * n + q] - a[p * n + p]);
+        const Real c = std::cos(phi), s = std::sin(phi);
+        const auto turn = [&](Real& x, Real& y) {
+          const Real old = x;
+          x = c * old - s * y;
+          y = s * old + c * y;
+        };
+        for (std::size_t k = 0; k < n; ++k) turn(a[k * n + p], a[k * n + q]);
+        for (std::size_t k = 0; k < n; ++k) turn(a[p * n + k], a[q * n + k]);
+        for (std::size_t k = 0; k < n; ++k) turn(v[p * n + k], v[q * n + k]);
+      }
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](auto i, auto j) { return a[i * n + i] > a[j * n + j]; });
+  Numbers out;
+  for (const auto i : order) out.insert(out.end(), v.begin() + i * n, v.begin() + (i + 1) * n);
+  return out;
 }
+
+/// Rows that are orthonormal and span what the first ones of `x` span.
+Numbers orthonormal(Numbers x, std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j) {
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::size_t k = 0; k < j; ++k) {
+        Real along = 0;
+        for (std::size_t i = 0; i < n; ++i) along += x[j * n + i] * x[k * n + i];
+        for (std::size_t i = 0; i < n; ++i) x[j * n + i] -= along * x[k * n + i];
+      }
+    Real square = 0;
+    for (std::size_t i = 0; i < n; ++i) square += x[j * n + i] * x[j * n + i];
+    for (std::size_t i = 0; i < n; ++i) x[j * n + i] /= std::sqrt(square);
+  }
+  return x;
+}
+
+/// One tensor's step of AdamW; a and b are its states.
+void adamw_step(Tensor& t, Real beta1, Real beta2, Real eps) {
+  for (std::size_t i = 0; i < t.w.size(); ++i) {
+    t.a[i] = beta1 * t.a[i] + (1 - beta1) * t.g[i];
+    t.b[i] = beta2 * t.b[i] + (1 - beta2) * t.g[i] * t.g[i];
+    const Real m = t.a[i] / (1 - std::pow(beta1, static_cast<Real>(t.step)));
+    const Real v = t.b[i] / (1 - std::pow(beta2, static_cast<Real>(t.step)));
+    t.w[i] = t.w[i] * (1 - t.rate * t.beta) - t.rate * m / (std::sqrt(v) + eps);
+  }
+}
+
+/// Of a matrix n x m with n <= m; c is the preconditioner, d its eigenbasis, rows as vectors.
+void soap_step(Tensor& t, std::size_t n, Real beta1, Real beta2, Real beta3, Real eps, int refresh) {
+  const std::size_t m = t.w.size() / n;
+  const auto add = [&] {
+    const Numbers gg = product(t.g, transposed(t.g, n, m), n, m, n);
+    for (std::size_t i = 0; i < n * n; ++i) t.c[i] = beta3 * t.c[i] + (1 - beta3) * gg[i];
+  };
+  if (t.step == 1) {
+    t.c.assign(n * n, 0.0L);
+    add();
+    t.d = jacobi(t.c, n);
+  }
+  for (std::size_t i = 0; i < t.w.size(); ++i) t.a[i] = beta1 * t.a[i] + (1 - beta1) * t.g[i];
+  const Numbers g = product(t.d, t.g, n, n, m);
+  Numbers mean = product(t.d, t.a, n, n, m);
+  for (std::size_t i = 0; i < t.w.size(); ++i) {
+    t.b[i] = beta2 * t.b[i] + (1 - beta2) * g[i] * g[i];
+    mean[i] /= 1 - std::pow(beta1, static_cast<Real>(t.step));
+    mean[i] /= std::sqrt(t.b[i] / (1 - std::pow(beta2, static_cast<Real>(t.step)))) + eps;
+  }
+  const Numbers back = product(transposed(t.d, n, n), mean, n, n, m);
+  for (std::size_t i = 0; i < t.w.size(); ++i) t.w[i] = t.w[i] * (1 - t.rate * t.beta) - t.rate * back[i];
+  if (t.step == 1) return;
+  add();
+  if (t.step % refresh != 0) return;
+  Real trace = 0;
+  for (std::size_t i = 0; i < n; ++i) trace += t.c[i * n + i];
+  Numbers turned = product(t.d, t.c, n, n, n);
+  for (std::size_t i = 0; i < n * n; ++i) turned[i] += 1e-9L * trace / static_cast<Real>(n) * t.d[i];
+  t.d = orthonormal(turned, n);
+}
+
+/// torch.optim.LBFGS with max_iter = 1 on one vector.
+struct PlainLbfgs {
+  std::size_t history;
+  Numbers before, step;
+  std::vector<Numbers> s, y;
+  static Real dot(const Numbers& a, const Numbers& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0L);
+  }
+  void advance(Numbers& w, const Numbers& g, Real rate) {
+    Numbers d(g.size());
+    for (std::size_t i = 0; i < g.size(); ++i) d[i] = -g[i];
+    Real scale = 1;
+    if (before.empty()) {
+      Real sum = 0;
+      for (const Real x : g) sum += std::abs(x);
+      rate *= std::min(1.0L, 1 / sum);
+    } else {
+      Numbers change(g.size());
+      for (std::size_t i = 0; i < g.size(); ++i) change[i] = g[i] - before[i];
+      if (dot(change, step) > 1e-10L) {
+        y.push_back(change), s.push_back(step);
+        if (y.size() > history) y.erase(y.begin()), s.erase(s.begin());
+      }
+      if (!y.empty()) scale = dot(y.back(), s.back()) / dot(y.back(), y.back());
+      std::vector<Real> along(y.size());
+      for (std::size_t k = y.size(); k-- > 0;) {
+        along[k] = dot(s[k], d) / dot(y[k], s[k]);
+        for (std::size_t i = 0; i < d.size(); ++i) d[i] -= along[k] * y[k][i];
+      }
+      for (Real& x : d) x *= scale;
+      for (std::size_t k = 0; k < y.size(); ++k) {
+        const Real back = dot(y[k], d) / dot(y[k], s[k]);
+        for (std::size_t i = 0; i < d.size(); ++i) d[i] += s[k][i] * (along[k] - back);
+      }
+    }
+    if (dot(g, d) > -1e-9L) rate = 0;
+    before = g;
+    step = d;
+    for (std::size_t i = 0; i < w.size(); ++i) step[i] *= rate, w[i] += step[i];
+  }
+};
 
 }  // namespace
 
@@ -209,50 +330,122 @@ TEST_CASE("muon: matrices by Newton-Schulz, vectors by AdamW") {
   }
 }
 
-TEST_CASE("parameter groups: rate, decay and frozen parameters by name") {
+TEST_CASE("schedule_free_adamw: gradients at y, the mean x is served") {
   auto ctx = context();
-  const ParameterGroups groups{{.match = "first.*", .freeze = true},
-                               {.match = "*.bias", .rate = 0.25, .weight_decay = 0.5},
-                               {.match = "tall*", .rate = 2.0}};
+  ScheduleFreeAdamW optimizer({.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.1}, ctx);
   const FlatLayout layout(parameters(), 60);
-  Sgd sgd({.momentum = 0.9, .weight_decay = 0.1, .groups = groups}, ctx);
-  AdamW adamw({{.weight_decay = 0.1, .groups = groups}}, ctx);
-  Lion lion({.weight_decay = 0.1, .groups = groups}, ctx);
-  for (Optimizer* optimizer :
-       {static_cast<Optimizer*>(&sgd), static_cast<Optimizer*>(&adamw), static_cast<Optimizer*>(&lion)}) {
-    // Each tensor beside an optimizer that has its keys for all.
-    for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
-      const double rates[] = {0, 0, 1, 0.25, 1, 2}, decays[] = {0, 0, 0.1, 0.5, 0.1, 0.1};
-      ParameterInfo info = layout.tensors()[k].info;
-      info.decay = true;
-      const FlatLayout alone({info}, 60);
-      Sgd sgd_alone({.momentum = 0.9, .weight_decay = decays[k]}, ctx);
-      AdamW adamw_alone({{.weight_decay = decays[k]}}, ctx);
-      Lion lion_alone({.weight_decay = decays[k]}, ctx);
-      Optimizer& other = optimizer == &sgd     ? static_cast<Optimizer&>(sgd_alone)
-                         : optimizer == &adamw ? static_cast<Optimizer&>(adamw_alone)
-                                               : lion_alone;
-      FlatBuffer w(layout, DType::f64), g(layout, DType::f64), one(alone, DType::f64), h(alone, DType::f64);
-      fill(w, 1, 0.5);
-      std::copy(w.values<double>(k).begin(), w.values<double>(k).end(), one.values<double>(0).begin());
-      auto states = make_states(*optimizer, layout, DType::f64), few = make_states(other, alone, DType::f64);
-      for (int step = 1; step <= 8; ++step) {
-        fill(g, 100 + step, 0.1);
-        std::copy(g.values<double>(k).begin(), g.values<double>(k).end(), h.values<double>(0).begin());
-        optimizer->step({w, g, states, 0.01, step});
-        if (rates[k] > 0) other.step({one, h, few, 0.01 * rates[k], step});
+  FlatBuffer weights(layout, DType::f64), gradients(layout, DType::f64);
+  fill(weights, 1, 0.5);
+  auto states = make_states(optimizer, layout, DType::f64);
+  optimizer.start(weights, states);
+  REQUIRE(optimizer.states(DType::f64)[optimizer.served_state().value()].name == "averaged");
+  std::vector<Numbers> y, z, x, v;
+  for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
+    y.push_back(wide(weights, k));
+    v.emplace_back(y.back().size(), 0.0L);
+  }
+  z = x = y;
+  Real sum = 0;
+  for (int step = 1; step <= 30; ++step) {
+    fill(gradients, 100 + step, 0.1);
+    const double rate = 0.01 * std::min(1.0, step / 10.0);
+    if (step == 17) {  // as a resumed run does
+      ScheduleFreeAdamW later({.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.1}, ctx);
+      later.take(optimizer.kept());
+      optimizer = later;
+    }
+    optimizer.step({weights, gradients, states, rate, step});
+    const Real own = rate * std::sqrt(1 - std::pow(0.95L, static_cast<Real>(step)));
+    sum += own * own;
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const Numbers g = wide(gradients, k);
+      const Real beta = layout.tensors()[k].info.decay ? 0.1L : 0.0L;
+      for (std::size_t i = 0; i < g.size(); ++i) {
+        v[k][i] = 0.95L * v[k][i] + 0.05L * g[i] * g[i];
+        z[k][i] -= own * (g[i] / (std::sqrt(v[k][i]) + 1e-6L) + beta * y[k][i]);
+        x[k][i] += own * own / sum * (z[k][i] - x[k][i]);
+        y[k][i] = 0.2L * z[k][i] + 0.8L * x[k][i];
+        const auto close = [&](const FlatBuffer& buffer, Real value) {
+          REQUIRE(buffer.values<double>(k)[i] == Approx(static_cast<double>(value)).epsilon(1e-12).margin(1e-13));
+        };
+        close(weights, y[k][i]);
+        close(states[1], x[k][i]);
       }
-      CHECK(wide(w, k) == wide(one, 0));
     }
   }
 }
 
-TEST_CASE("groups that no parameter belongs to, and rates that are none, are refused") {
-  CHECK(refusal({{.match = "*.bias"}}) == "none");
-  CHECK(refusal({{.match = "*.gain"}}) ==
-        "optimizer.groups: no parameter of the network is named like '*.gain'; it has: first.weight, first.bias, "
-        "second.weight, second.bias, scale, tall.weight");
-  CHECK(cambium::train::detail::betas_problem({0.9, 0.99}).empty());
-  CHECK(cambium::train::detail::betas_problem({0.9, 1.0}) ==
-        "betas: 1 is no decay rate; give numbers from 0 to below 1");
+TEST_CASE("soap: adam in the eigenbasis of the smaller side") {
+  auto ctx = context();
+  Soap soap({.betas = {0.8, 0.9}, .shampoo_beta = 0.7, .eps = 1e-6, .weight_decay = 0.1, .refresh = 4}, ctx);
+  follow(soap, 0.1L, [&](Tensor& t) {
+    if (t.shape.size() < 2) return adamw_step(t, 0.8L, 0.9L, 1e-6L);
+    const auto rows = static_cast<std::size_t>(t.shape[0]), columns = t.w.size() / rows;
+    const bool wide = rows <= columns;
+    const auto turn = [&](Numbers& x, std::size_t n, std::size_t m) { x = wide ? x : transposed(x, n, m); };
+    for (Numbers* x : {&t.w, &t.g, &t.a, &t.b}) turn(*x, rows, columns);
+    soap_step(t, std::min(rows, columns), 0.8L, 0.9L, 0.7L, 1e-6L, 4);
+    for (Numbers* x : {&t.w, &t.g, &t.a, &t.b}) turn(*x, columns, rows);
+  });
+  Soap short_sides({.betas = {0.8, 0.9}, .eps = 1e-6, .weight_decay = 0.1, .longest = 1}, ctx);
+  follow(short_sides, 0.1L, [&](Tensor& t) { adamw_step(t, 0.8L, 0.9L, 1e-6L); });
+}
+
+TEST_CASE("soap: bases of matrices without full rank stay orthonormal") {
+  const std::size_t n = 6;
+  std::vector<double> matrix(n * n, 0.0), none(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) matrix[i * n + j] = (1.0 + i) * (1.0 + j) + (i == j && i < 2 ? 1e-3 : 0.0);
+  auto basis = ordered_eigenvectors(6, matrix);
+  const auto first = basis;
+  turn_basis(6, none, basis);
+  CHECK(basis == first);
+  for (int turn = 0; turn < 5; ++turn) turn_basis(6, matrix, basis);
+  const Numbers q(basis.begin(), basis.end()), qq = product(q, transposed(q, n, n), n, n, n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(qq[i * n + j]) - (i == j)) < 1e-14);
+}
+
+TEST_CASE("lbfgs: the two-loop recursion of the last steps, over all tensors") {
+  auto ctx = context();
+  const std::int64_t history = 3;
+  Lbfgs optimizer({.history = history}, ctx);
+  CHECK_FALSE(optimizer.by_tensor());
+  const FlatLayout layout(parameters(), 60);
+  FlatBuffer weights(layout, DType::f64), gradients(layout, DType::f64), scales(layout, DType::f64);
+  fill(weights, 1, 0.5);
+  fill(scales, 2, 0.2);
+  auto states = make_states(optimizer, layout, DType::f64);
+  CHECK(states.size() == 2 + 2 * history);
+  PlainLbfgs plain{static_cast<std::size_t>(history), {}, {}, {}, {}};
+  const auto all = [&](const FlatBuffer& buffer) {
+    Numbers out;
+    for (std::size_t k = 0; k < layout.tensors().size(); ++k)
+      for (const Real x : wide(buffer, k)) out.push_back(x);
+    return out;
+  };
+  Numbers w = all(weights);
+  double first = 0.0, last = 0.0;
+  for (int step = 1; step <= 20; ++step) {
+    if (step == 6) {  // as a resumed run does
+      Lbfgs later({.history = history}, ctx);
+      later.take(optimizer.kept());
+      optimizer = later;
+    }
+    // Gradient of sum of a w^2 / 2 + w^4 / 4.
+    for (std::size_t k = 0; k < layout.tensors().size(); ++k)
+      for (std::size_t i = 0; i < weights.values<double>(k).size(); ++i) {
+        const double x = weights.values<double>(k)[i], a = 1.5 + scales.values<double>(k)[i];
+        gradients.values<double>(k)[i] = a * x + x * x * x;
+      }
+    last = 0.0;
+    for (const Real x : all(gradients)) last += static_cast<double>(x * x);
+    if (step == 1) first = last;
+    plain.advance(w, all(gradients), step < 4 ? 0.5L : 1.0L);
+    optimizer.step({weights, gradients, states, step < 4 ? 0.5 : 1.0, step});
+    const Numbers now = all(weights);
+    for (std::size_t i = 0; i < w.size(); ++i)
+      REQUIRE(static_cast<double>(now[i]) == Approx(static_cast<double>(w[i])).epsilon(1e-9).margin(1e-10));
+  }
+  CHECK(last < 1e-6 * first);
 }

@@ -56,6 +56,66 @@ TEST_CASE("schedules are their formulas") {
   REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, every: 30}")->at(61, 100) == 0.25);
 }
 
+namespace {
+/// torch.optim.lr_scheduler.ReduceLROnPlateau, mode min, threshold_mode rel.
+struct PlainPlateau {
+  double rate, factor, threshold, least;
+  int patience, cooldown, bad = 0, cooling = 0;
+  double best = HUGE_VAL;
+  void step(double measure) {
+    const bool better = measure < (std::isinf(best) ? best : best * (1 - threshold));
+    if (better) best = measure;
+    bad = better ? 0 : bad + 1;
+    if (cooling > 0) --cooling, bad = 0;
+    if (bad <= patience) return;
+    rate = std::max(rate * factor, least);
+    cooling = cooldown;
+    bad = 0;
+  }
+};
+}  // namespace
+
+TEST_CASE("reduce_on_plateau is ReduceLROnPlateau, also when it goes on from what was kept") {
+  Trained world;
+  const std::string keys =
+      "{type: reduce_on_plateau, start: 1, factor: 0.5, patience: 2, threshold: 0.05, cooldown: 2, min: 0.1}";
+  auto rate = world.rate(keys);
+  REQUIRE(rate->needs_validations());
+  REQUIRE_FALSE(world.rate("{type: constant, start: 1}")->needs_validations());
+  PlainPlateau plain{1.0, 0.5, 0.05, 0.1, 2, 2};
+  std::vector<double> rates;
+  for (int k = 0; k < 60; ++k) {
+    const double measure = 1.0 + std::exp(-0.3 * k) + 0.04 * std::sin(7.0 * k);
+    if (k % 7 == 3) {
+      auto later = world.rate(keys);
+      later->take(rate->kept());
+      rate = std::move(later);
+    }
+    rates.push_back(plain.rate);
+    REQUIRE(rate->at(10 * k, 1000) == Approx(plain.rate));
+    plain.step(measure);
+    rate->judge(10 * (k + 1), measure);
+  }
+  REQUIRE(rates.back() == 0.1);
+  for (int k = 0; k < 60; ++k) REQUIRE(rate->at(10 * k, 1000) == Approx(rates[k]));  // of steps in the past, too
+}
+
+TEST_CASE("a sequence hands validations to the schedule that is under way") {
+  Trained world;
+  const std::string keys =
+      "{type: sequence, schedules: [{steps: 10, rate: {type: constant, start: 2}}, {rate: {type: reduce_on_plateau, "
+      "start: 1, patience: 0, factor: 0.5}}]}";
+  auto rate = world.rate(keys);
+  REQUIRE(rate->needs_validations());
+  for (std::int64_t step : {5, 8, 12, 14, 16}) rate->judge(step, 1.0);  // the first two are not counted
+  REQUIRE(rate->at(9, 100) == 2.0);
+  REQUIRE(rate->at(13, 100) == 1.0);
+  REQUIRE(rate->at(14, 100) == 0.5);
+  auto later = world.rate(keys);
+  later->take(rate->kept());
+  REQUIRE(later->at(16, 100) == 0.25);
+}
+
 TEST_CASE("the exponential is DeePMD-kit's: stairs of ratio (stop/start)^(every/total)") {
   Trained world;
   const auto rate = world.rate("{type: exponential, start: 1e-3, stop: 3.51e-8, every: 5000}");

@@ -233,23 +233,32 @@ void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef
   });
 }
 
+/// As the last layer gives them.
+template <class T>
+std::vector<T> Mlp::scaled_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
+  const auto w = shape_of(params_, scaling_);
+  const int rows = static_cast<int>(samples.size());
+  if (by_kernels(params_, *device_, coded_)) {
+    using Weights = MlpOnDevice::Weights;
+    auto& layers = device_->layers<T>(params_, w, keep ? Weights::of_evaluation : Weights::change);
+    write_scaled_inputs<T>(samples, params_, scaling_, layers.block(rows, false).data());
+    layers.forward(weights);
+    return layers.outputs();
+  }
+  MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_, w.plain);
+  return layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows);
+}
+
+void Mlp::add_loss(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> terms) {
+  with_real(dtype(), [&]<class T>() {
+    loss_by_output<T>(samples, scaled_outputs<T>(samples, weights, true), params_, scaling_, 1.0, terms[0]);
+  });
+}
+
 std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
   std::vector<double> out;
   with_real(dtype(), [&]<class T>() {
-    const auto y = [&]() -> std::vector<T> {
-      const auto w = shape_of(params_, scaling_);
-      const int rows = static_cast<int>(samples.size());
-      if (by_kernels(params_, *device_, coded_)) {
-        using Weights = MlpOnDevice::Weights;
-        auto& layers = device_->layers<T>(params_, w, keep ? Weights::of_evaluation : Weights::change);
-        write_scaled_inputs<T>(samples, params_, scaling_, layers.block(rows, false).data());
-        layers.forward(weights);
-        return layers.outputs();
-      }
-      MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_,
-                          w.plain);
-      return layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows);
-    }();
+    const auto y = scaled_outputs<T>(samples, weights, keep);
     const auto width = static_cast<std::size_t>(widths_of(params_, scaling_).back());
     for (std::size_t s = 0; s < samples.size(); ++s) {
       const auto row = std::span<const T>(y).subspan(s * width, width);

@@ -5,6 +5,7 @@
 #include "core/deck/describe.hpp"
 #include "core/numerics/activation.hpp"
 #include "core/train/kinds/factor_layers.hpp"
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/kinds/reads_fields.hpp"
@@ -23,7 +24,7 @@ struct MlpShape {
 /// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
 /// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
 /// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
-class Mlp : public Network, public GivesParity, public HasFactors, public ReadsFields {
+class Mlp : public Network, public GivesParity, public HasFactors, public ReadsFields, public GivesLoss {
  public:
   enum class Goal { regression, classification };
   using Activation = cambium::Activation;
@@ -57,6 +58,8 @@ class Mlp : public Network, public GivesParity, public HasFactors, public ReadsF
   std::vector<TermInfo> metrics() const override;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) override;
+  void add_loss(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<TermSum> terms) override;
   /// "output": numbers in the target's unit, or probabilities of the classes.
   std::vector<FieldInfo> outputs() const override;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -97,6 +100,9 @@ class Mlp : public Network, public GivesParity, public HasFactors, public ReadsF
   std::shared_ptr<MlpOnDevice> device_;
 
  private:
+  template <class T>
+  std::vector<T> scaled_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep);
+
   const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };
 

@@ -52,7 +52,7 @@ DividedPieces::Stored DividedPieces::stored(const io::SharedArray& array, const 
   const Interval stepped = parts_.stepped(g);
   if (array.name == "/weights") return {parts_.weights_of(g), parts_.share(g, g.weights_depth), true};
   if (array.name == "/average") return {parts_.average_of(g), stepped, false};
-  if (array.name == "/best") return {copies_.best_of(g), stepped, !parts_.settings.average};
+  if (array.name == "/best") return {copies_.best_of(g), stepped, parts_.served() == nullptr};
   for (std::size_t k = 0; k < parts_.infos.size(); ++k)
     if (array.name == "/states/" + parts_.infos[k].name) return {parts_.state_of(g, k), stepped, false};
   throw InternalError("a divided model has no array of that name");

@@ -24,6 +24,27 @@ double DividedStep::norm_of(BoundedGradient& bounded) {
   return bounded.norm();
 }
 
+std::vector<double> DividedStep::squared_gradients() {
+  std::vector<double> out(parts_.layout->tensors().size(), 0.0);
+  with_kept(parts_.form.kept, [&]<class T>() {
+    for (const auto& g : parts_.groups) {
+      const Interval mine = parts_.stepped(g);
+      const T* values = reinterpret_cast<const T*>(parts_.stepped_gradients_of(g));
+      for (const int k : g.tensors) {
+        const auto& tensor = parts_.layout->tensors()[static_cast<std::size_t>(k)];
+        const std::int64_t end = std::min(mine.end, tensor.offset + tensor.elements);
+        for (std::int64_t i = std::max(mine.begin, tensor.offset); i < end; ++i) {
+          const auto x = static_cast<double>(static_cast<Stepped<T>>(values[i - mine.begin]));
+          out[static_cast<std::size_t>(k)] += x * x;
+        }
+      }
+    }
+  });
+  for (int level = 0; level < parts_.partition.states; ++level)
+    parts_.mesh.along(static_cast<std::size_t>(level)).sum(out);
+  return out;
+}
+
 /// The part of a group's gradient that this rank steps with, in float32 where bfloat16 is kept; else in place (an empty
 /// block).
 template <class T>
@@ -61,11 +82,51 @@ void DividedStep::update_average(const DividedGroup& g, const FlatBuffer& weight
   parts_.settings.average->update(average, FlatBuffer::on(*g.shard, form.real, wide.data()), step);
 }
 
+/// For an optimizer of whole tensors: those of which this rank steps a part are put together and stepped, and the part
+/// is taken back. A tensor is stepped by as many ranks as share it.
+void DividedStep::step_whole_tensors(const DividedGroup& g, FlatBuffer& weights, const FlatBuffer& gradients,
+                                     std::span<FlatBuffer> states, const StepNumbers& numbers) {
+  const Interval mine = parts_.stepped(g);
+  Interval needed{mine.end, mine.end};
+  for (const int k : g.tensors) {
+    const auto& tensor = parts_.layout->tensors()[static_cast<std::size_t>(k)];
+    if (tensor.offset >= mine.end || tensor.offset + tensor.elements <= mine.begin) continue;
+    needed.begin = std::min(needed.begin, tensor.offset);
+    needed.end = std::max(needed.end, tensor.offset + tensor.elements);
+  }
+  const FlatLayout layout(*parts_.layout, needed.begin, needed.end);
+  std::vector<Block> blocks;
+  const auto gathered = [&](const FlatBuffer& part) {
+    const std::int64_t size = size_of(part.dtype());
+    Block& all = blocks.emplace_back(parts_.memory, Held::windows, g.whole.size() * size);
+    std::copy_n(bytes_at(part, 0), mine.size() * size, all.data() + (mine.begin - g.whole.begin) * size);
+    gather_levels(all.data(), g.whole, parts_.partition.states, 0, part.dtype(), parts_.wires, "gather tensors");
+    return FlatBuffer::on(layout, part.dtype(), all.data() + (needed.begin - g.whole.begin) * size);
+  };
+  FlatBuffer w = gathered(weights);
+  const FlatBuffer gradient = gathered(gradients);
+  std::vector<FlatBuffer> s;
+  for (const auto& state : states) s.push_back(gathered(state));
+  if (needed.size() > 0) optimizer_.step({w, gradient, s, numbers.rate, numbers.step});
+  const auto take_back = [&](const FlatBuffer& from, FlatBuffer& to) {
+    const Interval both{std::max(mine.begin, needed.begin), std::min(mine.end, needed.end)};
+    const std::int64_t size = size_of(to.dtype());
+    if (both.size() > 0)
+      std::copy_n(bytes_at(from, both.begin - needed.begin), both.size() * size,
+                  reinterpret_cast<std::byte*>(to.values<std::uint8_t>().data()) + (both.begin - mine.begin) * size);
+  };
+  take_back(w, weights);
+  for (std::size_t k = 0; k < s.size(); ++k) take_back(s[k], states[k]);
+}
+
 void DividedStep::step_group(const DividedGroup& g, const FlatBuffer& gradients, const StepNumbers& numbers) {
   Block window;
   auto weights = exact_weights(g, window);
   auto states = parts_.optimizer_states(g);
-  optimizer_.step({weights, gradients, states, numbers.rate, numbers.step});
+  if (optimizer_.elementwise() || parts_.partition.states == 0)
+    optimizer_.step({weights, gradients, states, numbers.rate, numbers.step});
+  else
+    step_whole_tensors(g, weights, gradients, states, numbers);
   update_average(g, weights, numbers.step);
   if (!parts_.form.packed) return;
   const Interval mine = parts_.stepped(g);

@@ -16,6 +16,8 @@ class DividedStep {
   void start(const FlatBuffer& whole);
   /// Collective, as Weights::update().
   double step(const StepNumbers& numbers);
+  /// Collective, as Weights::squared_gradients().
+  std::vector<double> squared_gradients();
   /// Numbers on grids that the last step changed, of this rank's part.
   std::int64_t changed() const { return changed_; }
 
@@ -26,6 +28,8 @@ class DividedStep {
   Block bounded_gradient(const DividedGroup& g, const BoundedGradient& bounded);
   FlatBuffer exact_weights(const DividedGroup& g, Block& window);
   void update_average(const DividedGroup& g, const FlatBuffer& weights, std::int64_t step);
+  void step_whole_tensors(const DividedGroup& g, FlatBuffer& weights, const FlatBuffer& gradients,
+                          std::span<FlatBuffer> states, const StepNumbers& numbers);
   void step_group(const DividedGroup& g, const FlatBuffer& gradients, const StepNumbers& numbers);
   void hand_out(const DividedGroup& g);
   void hand_out_in_few_bits(const DividedGroup& g);

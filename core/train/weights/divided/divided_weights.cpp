@@ -111,7 +111,7 @@ double DividedWeights::update(const StepNumbers& numbers) {
 }
 
 void DividedWeights::whole(const Use& use) {
-  auto all = parts_.settings.average ? copies_.average() : copies_.weights();
+  auto all = copies_.served();
   use(all.numbers);
 }
 

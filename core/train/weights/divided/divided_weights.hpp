@@ -30,6 +30,8 @@ class DividedWeights : public Weights {
   Pass pass() override;
   void skip() override;
   void finish() override;
+  std::vector<double> squared_gradients() override { return step_.squared_gradients(); }
+  bool keeps_gradients() const override { return true; }
   double update(const StepNumbers& numbers) override;
   void whole(const Use& use) override;
   void keep_best() override { copies_.keep_best(); }

@@ -31,7 +31,8 @@ static DivideSettings settled(DivideSettings settings, const Codecs& codecs) {
 DividedParts::DividedParts(const Partition& how, const Comm& comm, const Network& network, const Optimizer& optimizer,
                            const DivideSettings& more)
     : partition(how), mesh(comm, how.levels), settings(settled(more, how.codecs)),
-      memory(how.limit), form{network.dtype(), network.dtype(), nullptr}, infos(optimizer.states(network.dtype())) {
+      memory(how.limit), form{network.dtype(), network.dtype(), nullptr}, infos(optimizer.states(network.dtype())),
+      served_state(optimizer.served_state()) {
   if (settings.direct) require_direct(network, optimizer);
   refuse(network, optimizer);
   if (splits(infos) && !network.modules().empty()) form.kept = DType::bf16;
@@ -46,11 +47,15 @@ void DividedParts::refuse(const Network& network, const Optimizer& optimizer) co
         "train.parallel.modules", "parallel",
         "this network does not say which of its weights it is about to use, so that its weights and gradients cannot "
         "be divided; divide the states alone (parallel: {preset: zero1})");
-  if (partition.states > 0 && !optimizer.elementwise())
+  if (!optimizer.by_tensor())
+    throw KeyError("train.parallel.optimizer", "parallel",
+                   "this optimizer needs scalar products over all weights, which parallel divides into groups; remove "
+                   "parallel, or take another optimizer");
+  if (partition.states > 0 && !optimizer.elementwise() && partition.codecs.update != WeightCodec::none)
     throw KeyError(
-        "train.parallel.optimizer", "parallel",
-        "this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, adamw, sgd "
-        "or their split forms, or parallel: {preset: ddp}");
+        "train.parallel.update_codec", "parallel.update_codec",
+        "parallel.update_codec keeps exact weights in pieces, but this optimizer needs whole tensors; remove "
+        "update_codec, or take adam, adamw or sgd");
   require_codecs(partition.codecs, splits(infos), settings.direct.has_value(), settings.ordered);
 }
 
@@ -107,6 +112,11 @@ std::byte* DividedParts::stepped_weights_of(const DividedGroup& g) {
 
 std::byte* DividedParts::stepped_gradients_of(const DividedGroup& g) {
   return gradients_of(g) + (stepped(g).begin - share(g, partition.gradients).begin) * size_of(form.kept);
+}
+
+Block* DividedParts::served() {
+  if (settings.average) return &average;
+  return served_state ? &states[*served_state] : nullptr;
 }
 
 std::vector<FlatBuffer> DividedParts::optimizer_states(const DividedGroup& g) {

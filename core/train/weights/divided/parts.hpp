@@ -80,6 +80,8 @@ struct DividedParts {
   }
   /// The average of the stepped part, exact, where settings.average keeps one.
   std::byte* average_of(const DividedGroup& g) { return average.data() + g.states_at * size_of(form.real); }
+  /// What is validated and exported, exact, in the order of the states; null where it is the weights.
+  Block* served();
   /// The optimizer's own states of the stepped part.
   std::vector<FlatBuffer> optimizer_states(const DividedGroup& g);
   /// New weights travel coded; then the last state is this rank's part of the weights, exact.
@@ -98,6 +100,7 @@ struct DividedParts {
   const Wires wires{mesh, exchanges.counts(), memory};
   KeptForm form;
   std::vector<Optimizer::StateInfo> infos;  ///< with coded updates the last one is "main"
+  std::optional<std::size_t> served_state;  ///< Optimizer::served_state()
   std::unique_ptr<FlatLayout> layout;
   std::vector<DividedGroup> groups;  ///< in the order in which their gradients are sent
   std::vector<int> group_of;         ///< by tensor

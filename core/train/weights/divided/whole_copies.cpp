@@ -27,8 +27,13 @@ WholeCopy WholeCopies::weights() {
 
 WholeCopy WholeCopies::average() { return whole_of_states(parts_.average, parts_.form.real); }
 
+WholeCopy WholeCopies::served() {
+  const Block* other = parts_.served();
+  return other ? whole_of_states(*other, parts_.form.real) : weights();
+}
+
 WholeCopy WholeCopies::best() {
-  if (parts_.settings.average) return whole_of_states(best_, parts_.form.real);
+  if (parts_.served()) return whole_of_states(best_, parts_.form.real);
   return whole_of(parts_.form.real, [&](const DividedGroup& g, std::byte* into) {
     gather_kept(g, best_.data() + g.best_at, parts_.partition.states, into);
   });
@@ -67,15 +72,16 @@ void WholeCopies::take_states(Block& states, const FlatBuffer& whole) {
 
 void WholeCopies::make_best() {
   if (best_) return;
-  std::int64_t bytes = parts_.average.bytes();
-  if (!parts_.settings.average)
+  const Block* other = parts_.served();
+  std::int64_t bytes = other ? other->bytes() : 0;
+  if (!other)
     for (const auto& g : parts_.groups) bytes += parts_.form.bytes(parts_.stepped(g));
   best_ = Block(parts_.memory, Held::copies, bytes);
 }
 
 void WholeCopies::take_best(const FlatBuffer& whole) {
   make_best();
-  if (parts_.settings.average) return take_states(best_, whole);
+  if (parts_.served()) return take_states(best_, whole);
   for (const auto& g : parts_.groups) {
     const Interval mine = parts_.stepped(g);
     parts_.form.to_kept(bytes_at(whole, mine.begin), mine, best_.data() + g.best_at);
@@ -84,8 +90,8 @@ void WholeCopies::take_best(const FlatBuffer& whole) {
 
 void WholeCopies::keep_best() {
   make_best();
-  if (parts_.settings.average) {
-    std::copy_n(parts_.average.data(), parts_.average.bytes(), best_.data());
+  if (const Block* other = parts_.served()) {
+    std::copy_n(other->data(), other->bytes(), best_.data());
     return;
   }
   for (const auto& g : parts_.groups)

@@ -19,19 +19,21 @@ class WholeCopies {
   WholeCopy weights();
   WholeCopy state(std::size_t k);
   WholeCopy average();
+  /// What is validated and exported.
+  WholeCopy served();
   WholeCopy best();
   /// This rank's parts of these numbers.
   void take_weights(const FlatBuffer& whole);
   void take_state(std::size_t k, const FlatBuffer& whole);
   void take_average(const FlatBuffer& whole);
   void take_best(const FlatBuffer& whole);
-  /// Keeps the weights, or the average where there is one, as they are now.
+  /// Keeps what served() shows, as it is now.
   void keep_best();
   /// Makes room for them.
   void make_best();
-  /// This rank's part of the best weights, kept like weights; exact where they are an average.
+  /// This rank's part of the best weights, kept like weights; exact where they are not the trained ones.
   std::byte* best_of(const DividedGroup& g) {
-    return best_.data() + (parts_.settings.average ? g.states_at * size_of(parts_.form.real) : g.best_at);
+    return best_.data() + (parts_.served() ? g.states_at * size_of(parts_.form.real) : g.best_at);
   }
 
  private:
@@ -41,7 +43,7 @@ class WholeCopies {
   void gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into);
 
   DividedParts& parts_;
-  Block best_;  ///< in the order of the states, kept like weights; exact where they are an average
+  Block best_;  ///< in the order of the states, kept like weights; exact where they are not the trained ones
 };
 
 }  // namespace cambium::train

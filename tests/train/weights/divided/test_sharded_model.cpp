@@ -1,5 +1,6 @@
 // Weights, gradients and states divided over ranks: memory and bytes by their formulas, and the same weights, bit for
 // bit, whatever is divided over however many ranks.
+#include "core/train/optimizers/lbfgs.hpp"
 #include "core/train/weights/whole_weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/weights/divided/layers.hpp"
@@ -289,13 +290,18 @@ TEST_CASE("what cannot be divided is refused") {
   CHECK_THROWS_WITH(make(0, 1, 1, whole, adam),
                     "this network does not say which of its weights it is about to use, so that its weights and "
                     "gradients cannot be divided; divide the states alone (parallel: {preset: zero1})");
-  CHECK_THROWS_WITH(make(0, 0, 1, network, lamb),
-                    "this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, "
-                    "adamw, sgd or their split forms, or parallel: {preset: ddp}");
-  CHECK_NOTHROW(make(0, 0, 0, network, lamb));
+  Lbfgs lbfgs({}, context);
+  CHECK_THROWS_WITH(make(0, 0, 0, network, lbfgs),
+                    "this optimizer needs scalar products over all weights, which parallel divides into groups; remove "
+                    "parallel, or take another optimizer");
+  CHECK_NOTHROW(make(0, 0, 1, network, lamb));
   SplitAdamW split({}, context);
   auto coded = partition(world, 0, 0, 1);
   coded.codecs.update = WeightCodec::difference;
+  CHECK_THROWS_WITH(
+      DividedWeights(coded, comm, network, lamb, {}),
+      "parallel.update_codec keeps exact weights in pieces, but this optimizer needs whole tensors; remove "
+      "update_codec, or take adam, adamw or sgd");
   CHECK_THROWS_WITH(
       DividedWeights(coded, comm, network, split, {}),
       "parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, "

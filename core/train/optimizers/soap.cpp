@@ -1,0 +1,142 @@
+#include "core/train/optimizers/soap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/numerics/gemm.hpp"
+#include "core/numerics/symmetric_eigen.hpp"
+#include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/for_each_number.hpp"
+
+namespace cambium::train {
+
+std::vector<double> ordered_eigenvectors(int n, std::span<const double> matrix) {
+  const auto width = static_cast<std::ptrdiff_t>(n);
+  std::vector<double> vectors(matrix.begin(), matrix.end()), values(static_cast<std::size_t>(n));
+  symmetric_eigenvectors(n, vectors.data(), values.data());
+  for (std::ptrdiff_t low = 0, high = width - 1; low < high; ++low, --high)
+    std::swap_ranges(vectors.begin() + low * width, vectors.begin() + (low + 1) * width,
+                     vectors.begin() + high * width);
+  return vectors;
+}
+
+/// Twice, as one pass leaves what was lost to cancellation.
+static void orthonormalise_rows(std::size_t n, std::span<double> rows) {
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto row = rows.subspan(j * n, n);
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t k = 0; k < j; ++k) {
+        const auto other = rows.subspan(k * n, n);
+        const double along = std::inner_product(row.begin(), row.end(), other.begin(), 0.0);
+        for (std::size_t i = 0; i < n; ++i) row[i] -= along * other[i];
+      }
+      const double length = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+      for (double& x : row) x /= length;
+    }
+  }
+}
+
+void turn_basis(int n, std::span<const double> matrix, std::span<double> basis) {
+  const auto size = static_cast<std::size_t>(n);
+  double trace = 0.0;
+  for (std::size_t i = 0; i < size; ++i) trace += matrix[i * size + i];
+  if (!(trace > 0.0)) return;
+  constexpr double tiny = 1e-9;
+  std::vector<double> turned(basis.begin(), basis.end());
+  host_gemm<double>(false, false, n, n, n, 1.0, basis.data(), n, matrix.data(), n, tiny * trace / n, turned.data(), n);
+  orthonormalise_rows(size, turned);
+  std::copy(turned.begin(), turned.end(), basis.begin());
+}
+
+/// The preconditioner's state with the gradient added, and the eigenbasis, rows as vectors, when its turn comes.
+template <class T>
+static void advance_basis(bool wide, int n, std::span<const T> g, double beta, std::int64_t step, std::int64_t refresh,
+                          std::span<T> gram, std::span<T> basis) {
+  const auto size = static_cast<std::size_t>(n);
+  const int m = static_cast<int>(g.size() / size), width = wide ? m : n;
+  const auto rest = static_cast<T>(1.0 - beta), keep = static_cast<T>(beta);
+  host_gemm<T>(!wide, wide, n, n, m, rest, g.data(), width, g.data(), width, keep, gram.data(), n);
+  if (step > 1 && step % refresh != 0) return;
+  const std::span<const T> sums = gram.first(size * size), old = basis.first(size * size);
+  const std::vector<double> matrix(sums.begin(), sums.end());
+  std::vector<double> vectors(old.begin(), old.end());
+  if (step == 1)
+    vectors = ordered_eigenvectors(n, matrix);
+  else
+    turn_basis(n, matrix, vectors);
+  std::transform(vectors.begin(), vectors.end(), basis.begin(), [](double x) { return static_cast<T>(x); });
+}
+
+/// Q^T x, or Q x where `back`, on the side of length n.
+template <class T>
+static void rotate(bool wide, bool back, int n, std::span<const T> basis, std::span<const T> x, std::span<T> out) {
+  const int m = static_cast<int>(x.size()) / n;
+  if (wide)
+    host_gemm<T>(back, false, n, m, n, T(1), basis.data(), n, x.data(), m, T(0), out.data(), m);
+  else
+    host_gemm<T>(false, !back, m, n, n, T(1), x.data(), n, basis.data(), n, T(0), out.data(), n);
+}
+
+template <class T>
+void Soap::step_matrix(const Update& u, std::size_t k, TensorKeys keys, std::int64_t rows, std::int64_t columns) {
+  const auto w = u.weights.values<T>(k), m = u.states[0].values<T>(k), v = u.states[1].values<T>(k),
+             gram = u.states[2].values<T>(k), basis = u.states[3].values<T>(k);
+  const std::span<const T> g = u.gradients.values<T>(k);
+  const auto& p = params_;
+  const bool wide = rows <= columns;
+  const int n = static_cast<int>(std::min(rows, columns));
+  const double shampoo = p.shampoo_beta.value_or(p.betas[1]);
+  if (u.step == 1) advance_basis<T>(wide, n, g, shampoo, 1, p.refresh, gram, basis);
+  std::vector<T> turned(g.size()), mean(g.size());
+  const T beta1 = static_cast<T>(p.betas[0]), rest1 = static_cast<T>(1.0 - p.betas[0]);
+  detail::for_each_number(g.size(), [&](std::size_t i) { m[i] = std::fma(beta1, m[i], rest1 * g[i]); });
+  rotate<T>(wide, false, n, basis, g, turned);
+  rotate<T>(wide, false, n, basis, m, mean);
+  const auto t = static_cast<double>(u.step);
+  const T beta2 = static_cast<T>(p.betas[1]), rest2 = static_cast<T>(1.0 - p.betas[1]), eps = static_cast<T>(p.eps);
+  const T root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(p.betas[1], t)));
+  detail::for_each_number(g.size(), [&](std::size_t i) {
+    v[i] = std::fma(beta2, v[i], rest2 * turned[i] * turned[i]);
+    turned[i] = mean[i] / std::fma(std::sqrt(v[i]), root, eps);
+  });
+  rotate<T>(wide, true, n, basis, turned, mean);
+  const double rate = keys.rate * u.rate;
+  const T step = static_cast<T>(rate / (1.0 - std::pow(p.betas[0], t)));
+  const T keep = static_cast<T>(1.0 - rate * keys.weight_decay);
+  detail::for_each_number(w.size(), [&](std::size_t i) { w[i] = std::fma(-step, mean[i], keep * w[i]); });
+  if (u.step > 1) advance_basis<T>(wide, n, g, shampoo, u.step, p.refresh, gram, basis);
+}
+
+template <class T>
+void Soap::step_vector(const Update& u, std::size_t k, TensorKeys keys) {
+  const auto w = u.weights.values<T>(k), m = u.states[0].values<T>(k), v = u.states[1].values<T>(k);
+  const auto g = u.gradients.values<T>(k);
+  const AdamParams adam{params_.betas[0], params_.betas[1], params_.eps, 0.0, {}};
+  const AdamStep<T> advance(adam, keys.rate * u.rate, u.step, keys.weight_decay, true);
+  detail::for_each_number(w.size(), [&](std::size_t i) { w[i] = advance(w[i], g[i], m[i], v[i]); });
+}
+
+void Soap::step(const Update& u) {
+  detail::for_each_tensor(u.weights, params_.groups, params_.weight_decay,
+                          [&]<class T>(std::size_t k, TensorKeys keys) {
+                            const auto& tensor = u.weights.layout().tensors()[k];
+                            const auto& shape = tensor.info.shape;
+                            const std::int64_t rows = shape.empty() ? 1 : shape[0], columns = tensor.elements / rows;
+                            if (shape.size() > 1 && std::min(rows, columns) <= params_.longest)
+                              step_matrix<T>(u, k, keys, rows, columns);
+                            else
+                              step_vector<T>(u, k, keys);
+                          });
+}
+
+std::vector<Citation> Soap::citations() const {
+  return {{"vyas2024soap", R"(@article{vyas2024soap,
+  author = {Vyas, Nikhil and Morwani, Depen and Zhao, Rosie and Kwun, Mujin and Shapira, Itai and Brandfonbrener, David and Janson, Lucas and Kakade, Sham},
+  title = {{SOAP}: Improving and Stabilizing {Shampoo} using {Adam}},
+  journal = {arXiv:2409.11321},
+  year = {2024}
+})"}};
+}
+
+}  // namespace cambium::train

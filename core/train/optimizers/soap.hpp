@@ -1,0 +1,67 @@
+#pragma once
+#include <array>
+
+#include "core/train/optimizers/optimizer.hpp"
+
+namespace cambium::train {
+
+/// SOAP (Vyas et al. 2024), one-sided: Adam in the eigenbasis of Shampoo's preconditioner of the smaller side of each
+/// matrix. With G of n x m, n <= m (else transposed): L <- b3 L + (1 - b3) G G^T; Q are its eigenvectors, at the first
+/// step exact and then every `refresh` steps those of one power iteration, the Q factor of (L + tiny) Q. With
+/// M <- b1 M + (1 - b1) G and V <- b2 V + (1 - b2) (Q^T G)^2,
+/// w <- w (1 - rate beta) - rate Q (Q^T M / (1 - b1^t) / (sqrt(V / (1 - b2^t)) + eps)).
+/// Arrays of more axes are matrices of (first axis, all others). Vectors, and matrices whose smaller side is longer
+/// than `longest`, take AdamW's step. L and Q take the place of n n of the n m numbers of a state.
+class Soap : public Optimizer {
+ public:
+  struct Params {
+    std::array<double, 2> betas{0.95, 0.95};
+    std::optional<double> shampoo_beta;
+    double eps = 1e-8, weight_decay = 0.01;
+    std::int64_t refresh = 10, longest = 4096;
+    ParameterGroups groups = {};
+    static void describe(deck::Describe<Params>& d) {
+      d("betas", &Params::betas, "decay rates of the mean gradient and of the mean squared gradient, 0 to 1")
+          .def({0.95, 0.95});
+      d("shampoo_beta", &Params::shampoo_beta, "decay rate of the preconditioner; default: the second of betas")
+          .range(0.0, 1.0);
+      d("eps", &Params::eps, "added to the root of the mean squared gradient").positive().def(1e-8);
+      d("weight_decay", &Params::weight_decay, "beta: each step shrinks the weight by rate times beta")
+          .non_negative()
+          .def(0.01);
+      d("precondition_frequency", &Params::refresh, "number of steps between two updates of the eigenbasis")
+          .at_least(1)
+          .def(10);
+      d("max_precond_dim", &Params::longest,
+        "longest smaller side of a matrix that is preconditioned; larger matrices take AdamW's step")
+          .at_least(1)
+          .def(4096);
+      detail::describe_groups(d);
+      d.check([](const Params& p) { return detail::betas_problem(p.betas); });
+    }
+  };
+  Soap(const Params& params, Context&) : params_(params) {}
+  std::vector<StateInfo> states(DType weights) const override {
+    return {{"mean", weights}, {"square", weights}, {"preconditioner", weights}, {"eigenbasis", weights}};
+  }
+  void step(const Update& update) override;
+  bool elementwise() const override { return false; }
+  std::span<const ParameterGroup> groups() const override { return params_.groups; }
+  std::vector<Citation> citations() const override;
+
+ private:
+  template <class T>
+  void step_matrix(const Update& update, std::size_t k, TensorKeys keys, std::int64_t rows, std::int64_t columns);
+  template <class T>
+  void step_vector(const Update& update, std::size_t k, TensorKeys keys);
+  Params params_;
+};
+
+/// Eigenvectors of the symmetric n x n matrix, row j the one of the j-th largest eigenvalue.
+std::vector<double> ordered_eigenvectors(int n, std::span<const double> matrix);
+
+/// One step of orthogonal iteration: the rows of `basis` (n x n, orthonormal) become the orthonormal rows of
+/// basis (matrix + 1e-9 trace / n), so that directions in which the matrix is zero stay. A zero matrix changes nothing.
+void turn_basis(int n, std::span<const double> matrix, std::span<double> basis);
+
+}  // namespace cambium::train
