@@ -140,6 +140,7 @@ class LastStep(unittest.TestCase):
             with self.subTest(name):
                 text = " ".join(OUTPUTS[name])
                 self.by_time = {file: [0, 13] for kind, file in (("fields, interval", "fields.h5"), ("node_fields, interval", "nodes.h5"),
+                                                               ("moments, interval", "conf.h5"),
                                                                ("vtkhdf, interval", "output.vtkhdf")) if kind in text}
                 folder = program.fresh(f"end_{name}")
                 run, _ = self.run_to(name, folder, 13)

@@ -272,7 +272,7 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
       if (!std::isfinite(column[t * stride])) column[t * stride] = mean;
     return true;
   }
-  if (const auto none = stride == cells_ ? empty_snapshot(column - cell, cells_) : std::nullopt)
+  if (const auto none = !land && stride == cells_ ? empty_snapshot(column - cell, cells_) : std::nullopt)
     throw KeyError("field.missing", "field.missing",
                    fmt::format("'{}' has no number at all in snapshot {}, as after a run that was interrupted; leave "
                                "the snapshot out of the file (cdo delete,timestep={})",

@@ -75,7 +75,7 @@ class Kinetic(unittest.TestCase):
         for name, steps in (("interval_once", 40), ("interval_twice", 25)):
             folder = program.fresh("kinetic_" + name)
             run = os.path.join(folder, "run")
-            text = DECK.replace("every: 5}", "interval: 0.7}").replace("every: 20}", "interval: 2}")
+            text = DECK.replace("every: 5}", "interval: 0.35}").replace("every: 20}", "interval: 2}")
             deck = program.write(os.path.join(folder, "deck.yaml"), text.replace("DIR", run).replace("STEPS", str(steps)))
             code, _, error = program.run("run", deck)
             self.assertEqual(code, 0, error)
@@ -88,7 +88,7 @@ class Kinetic(unittest.TestCase):
         once = times["interval_once", "points.h5"]
         np.testing.assert_array_equal(times["interval_twice", "points.h5"], once)
         self.assertGreater(len(once), 3)
-        np.testing.assert_array_equal(np.floor(once / 0.7 + 1e-6), np.arange(len(once)))
+        np.testing.assert_array_equal(np.floor(once / 0.35 + 1e-6), np.arange(len(once)))
         conf = times["interval_once", "conf.h5"]
         np.testing.assert_array_equal(conf[:len(once)], once)  # and the end
         self.assertTrue(set(conf) <= set(times["interval_twice", "conf.h5"]))
