@@ -82,7 +82,8 @@ void DescriptorParams::describe(deck::Describe<DescriptorParams>& d) {
 void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   describe_descriptor(d);
   d("hybrid", &Params::hybrid,
-    "several descriptors, whose columns stand one after the other, each with the keys above of its own; absent: one");
+    "several descriptors, whose columns stand one after the other, each with the keys above of its own; absent: one")
+      .def({});
   d("type_map", &Params::type_map, "species in the model's order; absent: as they come in the data").def({});
   d("sel_short", &Params::sel_short,
     "action if sel is too small for the data: raise it with a warning (that of init is kept), or refuse")
