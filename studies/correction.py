@@ -16,7 +16,7 @@ import tempfile
 import measured
 
 DECK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "inputs", "superres", "correction.yaml")
-FINE, COARSE, CORRECTED = "simulate_3", "simulate_4", "simulate_5"
+STAGES = {"fine": "simulate_3", "coarse": "simulate_4", "corrected": "simulate_5", "finer": "simulate_6"}
 
 
 def found(program, folder, seed, changes):
@@ -28,9 +28,11 @@ def found(program, folder, seed, changes):
     coarse, finest = measured.results(run, "score_forecasts"), measured.results(run, "score_forecasts_2")
     out = {key: coarse[key].value for key in coarse}
     out.update({key + "_4": finest[key].value for key in finest})
-    for name, stage in (("fine", FINE), ("coarse", COARSE), ("corrected", CORRECTED)):
-        out["nusselt_" + name] = measured.results(run, stage)["nusselt_number_volume"].value
-        out["kinetic_energy_" + name] = measured.results(run, stage)["kinetic_energy"].value
+    for name, stage in STAGES.items():
+        of_run = measured.results(run, stage)
+        out["nusselt_" + name] = of_run["nusselt_number_volume"].value
+        out["nusselt_bottom_" + name] = of_run["nusselt_number_bottom"].value
+        out["kinetic_energy_" + name] = of_run["averages_kinetic_energy"].value
     return out
 
 
