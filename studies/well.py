@@ -57,7 +57,7 @@ def main():
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--without-networks", action="store_true")
     parser.add_argument("changes", nargs="*", metavar="KEY=VALUE")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder:
         deck = deck_in(folder, not given.without_networks)
         out = {"deck": "inputs/superres/well.yaml", "changes": given.changes, "networks": not given.without_networks,
