@@ -22,14 +22,15 @@ def shared_label(names, unit):
 
 def table(data, names=None):
     """Columns of a thermo.csv, training.csv or validation.csv over time (or steps), one panel for each unit and, of those without
-    one, for each first word of their names; the terms of a training on a logarithmic axis."""
+    one, for each first word of their names, or for both losses of a learning curve; the terms of a training on a logarithmic axis."""
     across = "time" if "time" in data and len(data) > 1 and np.ptp(data["time"]) > 0 else "step"
     training = "learning_rate" in data or "epoch" in data or across not in data
     across = across if across in data else data.names[0]
     wanted = names or [n for n in data.names if n not in ("step", "time", "epoch", across)]
     groups = {}
     for name in wanted:
-        groups.setdefault((data.units[name], "" if data.units[name] else name.replace("_", " ").split(" ")[0]), []).append(name)
+        word = "loss" if name in ("training_loss", "validation_loss") else name.replace("_", " ").split(" ")[0]
+        groups.setdefault((data.units[name], "" if data.units[name] else word), []).append(name)
     with plt.rc_context(STYLE):
         columns = {1: 1, 2: 2, 4: 2}.get(len(groups), 3)
         figure, panels = plt.subplots(-(-len(groups) // columns), columns, squeeze=False, layout="constrained",

@@ -66,6 +66,7 @@ class Xarray(unittest.TestCase):
         self.assertEqual(data.loss.dims, ("step",))
         np.testing.assert_array_equal(data.loss, cambium_io.Run(run("levels")).training["loss"])
         self.assertEqual(self.dataset("validation.h5", "levels", "train").homo.units, "eV")
+        self.assertEqual(self.dataset("learning_curve.h5", "classify", "train").validation_loss.dims, ("step",))
 
     def test_deviation(self):
         data = self.dataset("deviation.h5", "learning", "label_2")
@@ -237,7 +238,7 @@ class Tables(unittest.TestCase):
     WHERE = {"thermo.csv": ("argon", "simulate", "temperature [K]"), "rdf.csv": ("argon", "simulate", "g Ar-Ar"),
              "msd.csv": ("argon", "simulate", "msd Ar [angstrom^2]"), "vacf.csv": ("argon", "simulate", "time [ps]"),
              "training.csv": ("levels", "train", "loss"), "validation.csv": ("levels", "train", "homo [eV]"),
-             "predicted.csv": ("predict", "predict", "output"),
+             "learning_curve.csv": ("classify", "train", "validation_loss"), "predicted.csv": ("predict", "predict", "output"),
              "evaluation.csv": ("levels", "evaluate", "homo [eV]"), "charges.csv": ("levels", "density_matrix", "mulliken_electrons"),
              "submatrices.csv": ("levels", "density_matrix", "dimension"), "spectrum.csv": ("convection", "simulate", "k [1/H]"),
              "scores.csv": ("search", "search", "test_r2"), "residuals.csv": ("verify", "verify", "rms"),

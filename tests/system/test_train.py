@@ -309,7 +309,7 @@ class Training(unittest.TestCase):
         folder = program.fresh("train_measure")
         code, out, error = program.run("run", deck(folder), "stages[0].train.validate.metric_weights=[-1]")
         self.assertEqual(code, 0, error)
-        self.assertRegex(out, r"best validation: weighted sum -\S+ \(at step 20\)\n")
+        self.assertRegex(out, r"best validation: weighted sum -\S+ \(at step 20, epoch 0\.9091\)\n")
         code, _, error = program.run("run", deck(folder), "--overwrite", "stages[0].train.validate.metric_weights=[1, 0.5]")
         self.assertEqual(code, 2)
         self.assertIn("validate.metric_weights has 2 weights, but mlp is evaluated by 1 errors: error", error)
