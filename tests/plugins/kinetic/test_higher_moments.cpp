@@ -16,7 +16,7 @@ constexpr double mass = 2.0;
 struct Part {
   double share, drift[2], width[2];
 };
-constexpr Part parts[] = {{0.7, {0.5, -0.3}, {1.0, 1.3}}, {0.3, {-1.2, 0.9}, {1.4, 0.8}}};
+constexpr Part parts[] = {{0.7, {0.9, -0.3}, {1.0, 1.3}}, {0.3, {-0.4, 1.5}, {1.4, 0.8}}};
 
 std::string profile(int velocities) {
   std::string out;
