@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "core/base/error.hpp"
 #include "core/io/gather.hpp"
@@ -22,6 +24,34 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer) {
     throw InputError(
         fmt::format("output '{}' belongs to kinetic physics (vlasov_poisson, vlasov_maxwell, boltzmann_bgk)", writer));
   return *found;
+}
+
+namespace {
+
+constexpr std::pair<std::string_view, HigherMoment> higher_names[] = {{"pressure", HigherMoment::pressure},
+                                                                      {"heat_flux", HigherMoment::heat_flux},
+                                                                      {"third_moment", HigherMoment::third_moment}};
+
+/// Null for another word.
+const HigherMoment* higher_moment_named(std::string_view name) {
+  for (const auto& [word, moment] : higher_names)
+    if (word == name) return &moment;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string MomentsWriter::Params::problem_of(const Params& p) {
+  for (const auto& name : p.also) {
+    if (!higher_moment_named(name)) return fmt::format("also has '{}'; known: pressure, heat_flux, third_moment", name);
+    if (std::count(p.also.begin(), p.also.end(), name) > 1) return fmt::format("also has '{}' twice", name);
+  }
+  return io::problem_without_first_frame(p.compress);
+}
+
+MomentsWriter::MomentsWriter(const Params& params, Context& context)
+    : params_(params), context_(context), file_(context, "conf.h5", params.compress) {
+  for (const auto& name : params_.also) also_.push_back(*higher_moment_named(name));
 }
 
 void MomentsWriter::attach(const Physics& physics) { physics_ = &kinetic_physics(physics, "moments"); }
@@ -44,6 +74,26 @@ std::vector<Expansion> own_expansions_of(const Vlasov& physics) {
   return out;
 }
 
+std::vector<Expansion> higher_expansions_of(const Vlasov& physics, const std::vector<HigherMoment>& moments) {
+  std::vector<Expansion> out;
+  for (const auto& s : physics.species())
+    for (const HigherMoment moment : moments) {
+      const auto names = component_names(moment, s->solver().grid().vdim);
+      auto values = higher_moments(*s, moment);
+      for (std::size_t c = 0; c < names.size(); ++c) out.push_back({s->name() + "/" + names[c], std::move(values[c])});
+    }
+  return out;
+}
+
+std::vector<std::string> MomentsWriter::names() const {
+  std::vector<std::string> out;
+  for (const auto& e : own_expansions_of(*physics_)) out.push_back(e.name);
+  for (const auto& s : physics_->species())
+    for (const HigherMoment moment : also_)
+      for (const auto& name : component_names(moment, s->solver().grid().vdim)) out.push_back(s->name() + "/" + name);
+  return out;
+}
+
 std::string meaning_of(const std::string& name) {
   const auto slash = name.find('/');
   const std::string owner = name.substr(0, slash), what = name.substr(slash + 1);
@@ -51,20 +101,23 @@ std::string meaning_of(const std::string& name) {
     return what.size() == 2 ? std::string(what[0] == 'B' ? "magnetic" : "electric") + " field along " + what[1] : what;
   if (what == "density") return "density of " + owner;
   if (what == "energy") return "integral of v^2 f of " + owner;
+  const std::string axes = what.substr(what.rfind('_') + 1);
+  if (what.starts_with("pressure_")) return "pressure tensor of " + owner + ", component " + axes;
+  if (what.starts_with("heat_flux_")) return "heat flux of " + owner + " along " + axes;
+  if (what.starts_with("third_moment_"))
+    return "third moment about the mean velocity of " + owner + ", component " + axes;
   return "flux of " + owner + " along " + what.back();
 }
 
 std::vector<SeriesFile::Column> MomentsWriter::columns() const {
   const auto& conf = physics_->species().front()->conf();
   std::vector<SeriesFile::Column> out;
-  for (const auto& e : own_expansions_of(*physics_))
-    out.push_back({e.name,
-                   {conf.whole_count(), conf.modes()},
-                   {"cell", "mode"},
-                   meaning_of(e.name) + ", coefficients of its modes"});
+  for (const auto& name : names())
+    out.push_back(
+        {name, {conf.whole_count(), conf.modes()}, {"cell", "mode"}, meaning_of(name) + ", coefficients of its modes"});
   const std::int64_t parts = conf.highest() + 1;
-  for (const auto& e : own_expansions_of(*physics_)) {
-    SeriesFile::Column column{shown_name(e.name), {}, {}, meaning_of(e.name)};
+  for (const auto& name : names()) {
+    SeriesFile::Column column{shown_name(name), {}, {}, meaning_of(name)};
     for (int d = conf.dimensions; d-- > 0;) {
       column.shape.push_back(conf.cells[d] * parts);
       column.along.emplace_back(1, "xyz"[d]);
@@ -134,9 +187,11 @@ void MomentsWriter::observe(const State&, std::int64_t step, double time) {
     if (!file_.is_open()) create();
     file_.begin_row(step, time);
   });
+  auto higher = higher_expansions_of(*physics_, also_);
   OwnBlocks parts;
   if (first.ranks().column().root()) {  // others have the same cells
     parts.own = own_expansions_of(*physics_);
+    std::move(higher.begin(), higher.end(), std::back_inserter(parts.own));
     parts.brick = sampled_brick(first.conf(), parts.own);
     parts.runs = runs_of(first.conf());
     parts.modes = first.conf().modes();

@@ -3,6 +3,7 @@
 #include "core/particles/grid_fields.hpp"
 #include "core/plugin/writer.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
+#include "plugins/kinetic/species/higher_moments.hpp"
 #include "plugins/kinetic/writers/output_clock.hpp"
 #include "plugins/kinetic/writers/series_file.hpp"
 
@@ -15,6 +16,8 @@ struct Expansion {
 };
 /// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is, in this rank's cells.
 std::vector<Expansion> own_expansions_of(const Vlasov& physics);
+/// Collective: moments about the mean velocity of every species, <species>/pressure_xx, ..., in this rank's cells.
+std::vector<Expansion> higher_expansions_of(const Vlasov& physics, const std::vector<HigherMoment>& moments);
 /// Meaning of a moment or field, in words: of "electron/flux_x", "flux of electron along x".
 std::string meaning_of(const std::string& name);
 /// The middles of an axis' cells as a coordinate of its name.
@@ -25,6 +28,7 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
 /// Moments of every species and the fields over configuration space, as expansions: conf.h5 with
 ///   /step, /time                    one row per output
 ///   /<species>/density, flux_x, ..., energy   [row][cell][mode]; energy is the integral of v^2 f
+///   /<species>/pressure_xx, ...     [row][cell][mode]; where `also` asks for them
 ///   /field/Ex, ...                  [row][cell][mode]
 ///   /electron_density, /Ex, ...     [row][y][x], values at the middle of the parts into which cells are cut
 /// and the grid in the attributes of the root group. xarray opens it; plugins/kinetic/python/kinetic_io.py, too.
@@ -33,17 +37,22 @@ class MomentsWriter : public Writer {
   struct Params {
     std::optional<std::int64_t> every;
     std::optional<double> interval;  ///< in the unit of time of the physics
+    std::vector<std::string> also;
     std::optional<io::Compression> compress;
+    static std::string problem_of(const Params& p);
     static void describe(deck::Describe<Params>& d) {
       describe_times(d, 100);
+      d("also", &Params::also,
+        "further moments of every species, about its mean velocity: pressure (tensor, m <w_i w_j>), heat_flux (vector, "
+        "m/2 <w_i w^2>), third_moment (tensor, m <w_i w_j w_k>); over the velocities of the grid")
+          .def({});
       d("compress", &Params::compress,
         "store moments and fields smaller, without loss or within a bound of error; a relative one refers to the range "
         "of each mode");
-      d.check([](const Params& p) { return io::problem_without_first_frame(p.compress); });
+      d.check(problem_of);
     }
   };
-  MomentsWriter(const Params& params, Context& context)
-      : params_(params), context_(context), file_(context, "conf.h5", params.compress) {}
+  MomentsWriter(const Params& params, Context& context);
 
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return clock_.every(params_.every, 100); }
@@ -62,9 +71,12 @@ class MomentsWriter : public Writer {
   std::vector<SeriesFile::Column> columns() const;
   void create();
 
+  std::vector<std::string> names() const;  ///< of all expansions, in their order
+
   Params params_;
   Context& context_;
   OutputClock clock_{params_.interval};
+  std::vector<HigherMoment> also_;
   const Vlasov* physics_ = nullptr;
   SeriesFile file_;
 };

@@ -13,6 +13,40 @@
 
 namespace cambium::submatrix {
 
+/// Keys that exclude or need each other; empty where all is well.
+static std::string problem_of(const MatrixInput& input) {
+  if (input.tight_binding) {
+    if (!input.file.empty() || !input.hamiltonian.empty() || !input.overlap.empty() ||
+        !input.hamiltonian_down.empty() || !input.molecule.empty() || !input.atom_sizes.empty() || input.k_points ||
+        input.supercell != std::vector<int>{1, 1, 1})
+      return "tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the "
+             "supercell)";
+    return {};
+  }
+  if (input.file.empty() == input.hamiltonian.empty())
+    return "give either file (HDF5) or hamiltonian (and overlap), or tight_binding";
+  if (!input.hamiltonian_down.empty() && input.hamiltonian.empty())
+    return "hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down hold spin down";
+  if (!input.hamiltonian.empty() && input.molecule.empty() == input.atom_sizes.empty())
+    return "hamiltonian needs molecule, the functions of each atom of one molecule, for example [4, 1, 1], or "
+           "atom_sizes, a file with those of every atom";
+  if (!input.atom_sizes.empty() && input.hamiltonian.empty())
+    return "atom_sizes goes with hamiltonian; a file in Cambium's HDF5 layout has block_sizes_atom";
+  if (input.blocks == BlockKind::metis && input.hamiltonian.empty())
+    return "blocks: metis is for matrices by hamiltonian and overlap; a file in Cambium's HDF5 layout has atoms and "
+           "molecules";
+  if (input.k_points && input.file.empty())
+    return "k_points need lattice-resolved matrices (file); a complex hamiltonian is already at one k-point";
+  if (input.k_points && input.supercell != std::vector<int>{1, 1, 1})
+    return "give k_points of the cell or a supercell, which is a grid of as many points; leave one of them out";
+  if (!input.hamiltonian.empty() && input.supercell != std::vector<int>{1, 1, 1})
+    return "supercells need lattice-resolved matrices (file); the files of hamiltonian and overlap are of one cell";
+  if (input.supercell.size() != 3) return "supercell needs three whole numbers, for example [2, 2, 2]";
+  for (int n : input.supercell)
+    if (n < 1) return fmt::format("supercell has {}; copies are counted from 1", n);
+  return {};
+}
+
 void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
   d("file", &MatrixInput::file,
     "Hamiltonian K and overlap S in Cambium's HDF5 layout (docs: plugins/submatrix/README.md)")
@@ -50,38 +84,7 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
       .def("hartree");
   d("tight_binding", &MatrixInput::tight_binding,
     "instead of files: the built-in Hamiltonian of a crystal of carbon or silicon, one block per atom");
-  d.check([](const MatrixInput& input) -> std::string {
-    if (input.tight_binding) {
-      if (!input.file.empty() || !input.hamiltonian.empty() || !input.overlap.empty() ||
-          !input.hamiltonian_down.empty() || !input.molecule.empty() || !input.atom_sizes.empty() || input.k_points ||
-          input.supercell != std::vector<int>{1, 1, 1})
-        return "tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the "
-               "supercell)";
-      return {};
-    }
-    if (input.file.empty() == input.hamiltonian.empty())
-      return "give either file (HDF5) or hamiltonian (and overlap), or tight_binding";
-    if (!input.hamiltonian_down.empty() && input.hamiltonian.empty())
-      return "hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down hold spin down";
-    if (!input.hamiltonian.empty() && input.molecule.empty() == input.atom_sizes.empty())
-      return "hamiltonian needs molecule, the functions of each atom of one molecule, for example [4, 1, 1], or "
-             "atom_sizes, a file with those of every atom";
-    if (!input.atom_sizes.empty() && input.hamiltonian.empty())
-      return "atom_sizes goes with hamiltonian; a file in Cambium's HDF5 layout has block_sizes_atom";
-    if (input.blocks == BlockKind::metis && input.hamiltonian.empty())
-      return "blocks: metis is for matrices by hamiltonian and overlap; a file in Cambium's HDF5 layout has atoms and "
-             "molecules";
-    if (input.k_points && input.file.empty())
-      return "k_points need lattice-resolved matrices (file); a complex hamiltonian is already at one k-point";
-    if (input.k_points && input.supercell != std::vector<int>{1, 1, 1})
-      return "give k_points of the cell or a supercell, which is a grid of as many points; leave one of them out";
-    if (!input.hamiltonian.empty() && input.supercell != std::vector<int>{1, 1, 1})
-      return "supercells need lattice-resolved matrices (file); the files of hamiltonian and overlap are of one cell";
-    if (input.supercell.size() != 3) return "supercell needs three whole numbers, for example [2, 2, 2]";
-    for (int n : input.supercell)
-      if (n < 1) return fmt::format("supercell has {}; copies are counted from 1", n);
-    return {};
-  });
+  d.check(problem_of);
 }
 
 namespace {

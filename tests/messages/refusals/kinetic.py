@@ -165,6 +165,8 @@ says("no wall has a fixed potential, so plasma and floating walls must be neutra
 # Output
 says("output 'heat_flux' belongs to vlasov_poisson and vlasov_maxwell", S + "physics=boltzmann_bgk", GAS + "collisions={frequency: 0}",
      S + "output=[{type: heat_flux, modes: [1]}]")
+says("also has 'temperature'; known: pressure, heat_flux, third_moment", S + "output=[{type: moments, also: [temperature]}]")
+says("also has 'pressure' twice", S + "output=[{type: moments, also: [pressure, pressure]}]")
 says("output 'heat_flux': there is no species 'ion'", S + "output=[{type: heat_flux, modes: [1], species: ion}]")
 says("output 'heat_flux' needs one periodic dimension and one velocity", *PLANE, S + "output=[{type: heat_flux, modes: [1]}]")
 says("output 'distribution', species 'electron': 'axes' needs one to three different ones of x, vx",

@@ -27,7 +27,7 @@ stages:
       checkpoint: {every: 10, keep: 9}
       observables: {growth_rate: {}, entropy: true}
       output:
-        - {type: moments, every: 5}
+        - {type: moments, every: 5, also: [pressure, heat_flux, third_moment]}
         - {type: points, at: [[0], [2.5], [2*pi/k]], every: 5}
         - {type: distribution, every: 20}
 """
@@ -58,6 +58,15 @@ class Kinetic(unittest.TestCase):
         conf = kinetic_io.Conf(os.path.join(run, "simulate", "conf.h5"))
         t, x, density = conf.lines("electron/density")
         np.testing.assert_allclose(density[0], 1 + 0.1 * np.cos(0.5 * x), atol=2e-3)
+        with h5py.File(os.path.join(run, "simulate", "conf.h5")) as file:
+            pressure = file["electron_pressure_xx"]
+            self.assertEqual(pressure.attrs["long_name"], "pressure tensor of electron, component xx")
+            np.testing.assert_allclose(pressure[0], file["electron_density"][0], atol=1e-4)  # the temperature is 1
+            for name, meaning in (("electron_heat_flux_x", "heat flux of electron along x"),
+                                  ("electron_third_moment_xxx", "third moment about the mean velocity of electron, component xxx")):
+                self.assertEqual(file[name].attrs["long_name"], meaning)
+                np.testing.assert_allclose(file[name][0], 0, atol=1e-4)
+                self.assertGreater(abs(file[name][-1]).max(), 1e-4)
         self.assertIn("field/Ex", conf.names())
         # dE/dx = 1 - n: E = -0.2 sin(kx). The slope of the quadratic finite elements is its L2 projection onto functions that
         # are linear in each cell (Galerkin orthogonality: derivatives of the elements are all of those with mean zero), of

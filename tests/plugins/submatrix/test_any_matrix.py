@@ -133,6 +133,7 @@ REAL = {"market_coordinate": market_of(), "market_general": market_of(one=False)
         "market_array_general": market_of(array=True, one=False), "cp2k": write_cp2k, "cp2k_binary": write_cp2k_binary, "dbcsr": write_dbcsr,
         "elsi": write_elsi, "elsi_narrow": lambda path, m: write_elsi(path, m, width=4), "scipy": write_scipy,
         "scipy_triangle": lambda path, m: write_scipy(path, m, one=True)}
+ON_FOUR = ("market_array", "cp2k_binary", "dbcsr", "elsi", "scipy_triangle")  # the others begin alike
 COMPLEX = {name: REAL[name] for name in ("market_coordinate", "market_general", "market_array", "dbcsr", "elsi", "scipy")}
 
 
@@ -197,8 +198,9 @@ class AnyMatrix(unittest.TestCase):
             stages.append({"matrices": {"hamiltonian": files[0], "overlap": files[1], "atom_sizes": "sizes.txt"},
                            "electrons": None if name.startswith("elsi") else ELECTRONS})
         for ranks in (1, 2, 4):
-            done, _ = self.run_stages(folder, stages, ranks)
-            for name, one in zip(writers, done):
+            chosen = list(writers) if ranks < 4 else [name for name in writers if name in ON_FOUR]
+            done, _ = self.run_stages(folder, [stages[list(writers).index(name)] for name in chosen], ranks)
+            for name, one in zip(chosen, done):
                 with self.subTest(name=name, ranks=ranks):
                     self.compare(one, energy, charges)
                     got, _, _ = density_in(os.path.join(one[2], "density.h5"))
@@ -258,8 +260,8 @@ class AnyMatrix(unittest.TestCase):
         file = {"file": "cell.h5", "blocks": "atom"}
         stages = [{"matrices": {**file, "k_points": {"grid": [n, 1, 1], "shift": [shift, 0, 0]}}, "electrons": None} for n, shift in grids]
         stages += [{"matrices": {**file, "supercell": [n, 1, 1]}, "electrons": None} for n in (3, 4)]
-        for ranks in (1, 2, 4):
-            done, _ = self.run_stages(folder, stages, ranks)
+        for ranks, some in ((1, stages), (2, stages[:4]), (4, stages[:1])):  # supercells on one rank: others are compared elsewhere
+            done, _ = self.run_stages(folder, some, ranks)
             for (n, shift), one in zip(grids, done):
                 with self.subTest(grid=n, shift=shift, ranks=ranks):
                     got, k, weight = density_in(os.path.join(one[2], "density.h5"))
@@ -273,7 +275,7 @@ class AnyMatrix(unittest.TestCase):
                         energy += share * 2 * value[: ELECTRONS // 2].sum()
                         charges += share * charges_of(d, s, SIZES)
                     self.compare(one, energy, charges)
-                    if shift == 0.0:
+                    if shift == 0.0 and ranks == 1:
                         self.assertAlmostEqual(done[n + 1][0]["band_energy"], n * energy, delta=1e-8)
 
     def test_lanczos_with_error(self):

@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "core/base/recorder.hpp"
+#include "core/numerics/activation.hpp"
 #include "core/numerics/gemm.hpp"
-#include "core/train/networks/mlp/mlp_activation.hpp"
 
 namespace cambium::superres {
 namespace {
 
-constexpr auto bend = train::Mlp::Activation::gelu;
+constexpr auto bend = Activation::gelu;
 constexpr double least_variance = 1e-5;
 // Parameters of a layer, counted from its first.
 constexpr int of_norm1 = 0, of_qkv = 2, of_bias = 4, of_out = 6, of_norm2 = 8, of_mlp = 10, of_mlp_out = 12;
@@ -148,7 +148,7 @@ void AxialLayers<T>::layer_forward(int first, Layer& layer, Values& x) const {
   {
     const KernelRegion region("activation", WorkKind::transcendental);
     layer.bent.resize(layer.sums.size());
-    for (std::size_t k = 0; k < layer.sums.size(); ++k) layer.bent[k] = train::detail::activate(bend, layer.sums[k]);
+    for (std::size_t k = 0; k < layer.sums.size(); ++k) layer.bent[k] = activated(bend, layer.sums[k]);
   }
   add(dense(first + of_mlp_out, hidden, width, layer.bent), x);
 }
@@ -160,7 +160,7 @@ void AxialLayers<T>::layer_backward(int first, const Layer& layer, std::span<con
   auto by_sums = dense_backward(first + of_mlp_out, hidden, width, layer.bent, by_x, gradients);
   {
     const KernelRegion region("slope of the activation", WorkKind::transcendental);
-    for (std::size_t k = 0; k < by_sums.size(); ++k) by_sums[k] *= train::detail::slope(bend, layer.sums[k], T(0));
+    for (std::size_t k = 0; k < by_sums.size(); ++k) by_sums[k] *= activation_slope(bend, layer.sums[k], T(0));
   }
   norm_backward(first + of_norm2, layer.norm2,
                 dense_backward(first + of_mlp, width, hidden, layer.second, by_sums, gradients), gradients, by_x);

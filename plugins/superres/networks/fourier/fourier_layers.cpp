@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/recorder.hpp"
 #include "core/numerics/activation.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/parallel/random.hpp"
