@@ -169,7 +169,7 @@ struct DataHeader {
     } else if (edges_ != 7) {
       throw InputError(fmt::format(
           "{0} lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi', so it is no LAMMPS data file, as which it was "
-          "read; ASE makes extended XYZ of POSCAR, CIF, PDB and others: ase.io.write(\"atoms.xyz\", "
+          "read; ASE makes extended XYZ of CIF, PDB and others: ase.io.write(\"atoms.xyz\", "
           "ase.io.read(\"{0}\"))",
           file.path()));
     }

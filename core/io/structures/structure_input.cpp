@@ -13,6 +13,7 @@
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
 #include "core/io/structures/lammps_units.hpp"
+#include "core/io/structures/poscar_reader.hpp"
 #include "core/particles/repeat.hpp"
 
 namespace cambium {
@@ -20,17 +21,23 @@ namespace cambium {
 void StructureInput::describe(deck::Describe<StructureInput>& d) {
   using F = Format;
   d("lattice", &StructureInput::lattice, "a crystal");
-  d("file", &StructureInput::file, "extended XYZ, LAMMPS data file, or a checkpoint of an earlier run").def("");
+  d("file", &StructureInput::file, "extended XYZ, LAMMPS data file, POSCAR of VASP, or a checkpoint of an earlier run")
+      .def("");
   d("format", &StructureInput::format,
-    "file format; by_name selects *xyz as extended XYZ, *.h5 as a checkpoint, others as LAMMPS data")
+    "file format; by_name selects *xyz as extended XYZ, *.h5 as a checkpoint, *POSCAR*, *CONTCAR* and *.vasp as "
+    "VASP's, "
+    "others as LAMMPS data")
       .options({{"by_name", F::by_name},
                 {"extxyz", F::extxyz},
                 {"lammps_data", F::lammps_data},
+                {"poscar", F::poscar},
                 {"checkpoint", F::checkpoint}})
       .def(F::by_name);
   d("frame", &StructureInput::frame, "frame index of an extended XYZ file, from 0; -1 is the last").def(-1);
   d("species", &StructureInput::species,
-    "names of the types 1, 2, ... of a LAMMPS data file; order of the types for an extended XYZ file")
+    "names of the types 1, 2, ... of a LAMMPS data file, or of the counts of a POSCAR without names; order of the "
+    "types "
+    "for other files")
       .def({});
   d("units", &StructureInput::units,
     "LAMMPS' style of units of a data file, such as real; when empty that of its title (units = ...), else metal")
@@ -72,6 +79,8 @@ static Structure read_structure(const StructureInput& input, Context& context) {
   using F = StructureInput::Format;
   if (input.format == F::checkpoint || (input.format == F::by_name && input.file.ends_with(".h5")))
     return read_checkpoint_structure(input.file, context.comm);
+  if (input.format == F::poscar || (input.format == F::by_name && io::is_poscar_name(input.file)))
+    return io::read_poscar(input.file, input.species, context.comm, input.velocities);
   const bool xyz =
       input.format == F::extxyz || (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
   return xyz ? io::read_extxyz(input.file, input.frame, context.comm, input.velocity_unit, input.velocities)

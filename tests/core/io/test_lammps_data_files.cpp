@@ -207,7 +207,7 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
         "first)");
   CHECK(data_message("title\n1 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\nAtoms\n\n1 1 1 2 3\n") ==
         "FILE lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi', so it is no LAMMPS data file, as which it was read; ASE "
-        "makes extended XYZ of POSCAR, CIF, PDB and others: ase.io.write(\"atoms.xyz\", ase.io.read(\"FILE\"))");
+        "makes extended XYZ of CIF, PDB and others: ase.io.write(\"atoms.xyz\", ase.io.read(\"FILE\"))");
   CHECK(data_message("title\n1 atoms\n5 -5 xlo xhi\n") == "FILE:3: the cell ends at -5 before it begins at 5");
   CHECK(data_message("title\n1 atoms\n3 0 avec\n") == "FILE:3: expected three numbers in front of avec");
   CHECK(
