@@ -80,8 +80,6 @@ changed(D + ".@variables.davg: differs between the neighbour slots of type 0: no
 changed(LAYER + ".@variables.w: expected an array, found 5", lambda m: first_layer(m)["@variables"].update(w=5))
 
 # Training further
-changed("the energy network takes 1 number(s) of fparam for this frame, sample 0 has 0", lambda m: m["fitting"].update(numb_fparam=1), how="init",
-        arrays=lambda m: {net["layers"][0]["@variables"]["w"]: [[1.0] * 4] * 9 for net in m["fitting"]["nets"]["networks"]})
 changed("cannot be trained further: it excludes types or subtracts the vacuum's energy", lambda m: m.update(atom_exclude_types=[0]), how="init")
 changed("cannot be trained further: a hidden layer is not tanh", lambda m: first_layer(m).update(activation_function="relu"), how="init")
 changed("cannot be trained further: a layer has no bias", lambda m: first_layer(m)["@variables"].update(b=None), how="init")
