@@ -16,7 +16,7 @@
 namespace cambium::io {
 namespace {
 
-constexpr double per_fs = 1000.0;  ///< Å/ps of 1 Å/fs
+constexpr double vasp_velocity = 1000.0;  ///< Å/ps of 1 Å/fs
 
 class Poscar {
  public:
@@ -185,7 +185,7 @@ class Poscar {
       if (i == 0 && words_.empty()) return;
       auto& row = v.emplace_back();
       for (std::size_t k = 0; k < 3; ++k) {
-        row[k] = per_fs * number(k, "three numbers, a velocity");
+        row[k] = vasp_velocity * number(k, "three numbers, a velocity");
         any = any || row[k] != 0.0;
       }
     }

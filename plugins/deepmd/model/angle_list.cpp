@@ -1,5 +1,7 @@
 #include "plugins/deepmd/model/angle_list.hpp"
 
+#include "plugins/deepmd/model/grow.hpp"
+
 namespace cambium::deepmd {
 
 namespace {
@@ -106,13 +108,6 @@ struct FillAngles {
     }
   }
 };
-
-template <class V>
-void grow(V& view, const std::string& label, std::size_t n) {
-  if (view.extent(0) >= n) return;
-  view = V();
-  view = V(label, n + n / 4);
-}
 
 /// dE/d(product) of every angle.
 template <class T, class Rows>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plugins/deepmd/model/grow.hpp"
+
 namespace cambium::deepmd {
 
 namespace {
@@ -226,13 +228,6 @@ int longest_row(const NeighborList& list, const View<int*>& rows, int first_row,
       },
       Kokkos::Max<int>(longest));
   return longest;
-}
-
-template <class V>
-void grow(V& view, const std::string& label, std::size_t n) {
-  if (view.extent(0) >= n) return;
-  view = V();
-  view = V(label, n + n / 4);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace cambium::deepmd {
 
 namespace {
 
-constexpr int terms = Hermite::terms;
-constexpr int most_cells = 65536;  // on either side of 0; s comes so far where two atoms all but coincide
+constexpr int angle_terms = Hermite::terms;
+constexpr int most_angle_cells = 65536;  // on either side of 0; s comes so far where two atoms all but coincide
 constexpr double least_tolerance = 1e-12;
 
 template <class T>
@@ -148,7 +148,7 @@ std::vector<std::vector<int>> AngleDescriptor<T>::cells_of(const Batch& batch) c
     each_angle(batch, atom, [&](std::size_t k, int p, int q, double, int net) {
       const double position = std::floor(s_[k] / EmbeddingTable::cell);
       const auto distance = [&](int r) { return std::hypot(batch.d(r)[0], batch.d(r)[1], batch.d(r)[2]); };
-      if (!(std::abs(position) < most_cells))
+      if (!(std::abs(position) < most_angle_cells))
         throw NumericalError(
             fmt::format("a neighbour all but coincides with an atom, at {:.3g} Å: the input of the "
                         "embedding network of their angles is {:g}",
@@ -192,13 +192,13 @@ void AngleDescriptor<T>::place_angles(const Batch& batch, const std::vector<std:
       if (run_of[interval] < first_run_.back()) {
         run_of[interval] = static_cast<int>(interval_.size());
         interval_.push_back(interval);
-        moments_.resize(moments_.size() + terms, T(0));
+        moments_.resize(moments_.size() + angle_terms, T(0));
       }
       run_[k] = run_of[interval];
       t_[k] = static_cast<T>(2.0 * (along - part) - 1.0);
       T moment = static_cast<T>(factor * s_[k]);
-      T* sums = &moments_[static_cast<std::size_t>(run_[k]) * terms];
-      for (int j = 0; j < terms; ++j, moment *= t_[k]) sums[j] += moment;
+      T* sums = &moments_[static_cast<std::size_t>(run_[k]) * angle_terms];
+      for (int j = 0; j < angle_terms; ++j, moment *= t_[k]) sums[j] += moment;
     });
     first_run_.push_back(static_cast<int>(interval_.size()));
   }
@@ -206,14 +206,14 @@ void AngleDescriptor<T>::place_angles(const Batch& batch, const std::vector<std:
 
 template <class T>
 void AngleDescriptor<T>::store_coefficients() {
-  const std::int64_t rows = static_cast<std::int64_t>(inverse_half_.size()) * terms;
+  const std::int64_t rows = static_cast<std::int64_t>(inverse_half_.size()) * angle_terms;
   coefficients_.reserve(rows);
   adjoints_.reserve(rows);
   adjoints_.zero(rows);
   std::int64_t row = 0;
   for (const EmbeddingTable& table : tables_)
     for (int k = 0; k < table.intervals(); ++k)
-      for (int j = 0; j < terms; ++j, ++row) {
+      for (int j = 0; j < angle_terms; ++j, ++row) {
         const double* from = table.coefficients(k) + j * channels_;
         std::transform(from, from + channels_, coefficients_.row(row), [](double v) { return static_cast<T>(v); });
       }
@@ -245,23 +245,24 @@ void AngleDescriptor<T>::sum_runs(int atom, const std::vector<T>& of_runs, T* d)
   sum_.zero(1);
   for (auto run = static_cast<std::size_t>(first_run_[atom]); run < static_cast<std::size_t>(first_run_[atom + 1]);
        ++run)
-    runs::add_sums<T, 1>(&of_runs[run * terms], coefficients_.row(static_cast<std::int64_t>(interval_[run]) * terms),
+    runs::add_sums<T, 1>(&of_runs[run * angle_terms],
+                         coefficients_.row(static_cast<std::int64_t>(interval_[run]) * angle_terms),
                          coefficients_.stride(), channels_, sum_.row(0));
   std::copy_n(sum_.row(0), channels_, d);
 }
 
 template <class T>
 runs::Terms<T> powers_of(T t) {
-  alignas(64) T power[terms];
+  alignas(64) T power[angle_terms];
   power[0] = T(1);
-  for (int j = 1; j < terms; ++j) power[j] = power[j - 1] * t;
+  for (int j = 1; j < angle_terms; ++j) power[j] = power[j - 1] * t;
   return runs::Terms<T>::load(power);
 }
 
 /// d(s t^j)/ds of an angle.
 template <class T>
 auto AngleDescriptor<T>::slope_of(std::size_t angle, Terms power) const -> Terms {
-  T shifted[terms + 1];  // t^(j - 1)
+  T shifted[angle_terms + 1];  // t^(j - 1)
   shifted[0] = T(0);
   power.store(&shifted[1]);
   const T factor = static_cast<T>(s_[angle]) * inverse_half_[interval_[run_[angle]]];
@@ -270,16 +271,16 @@ auto AngleDescriptor<T>::slope_of(std::size_t angle, Terms power) const -> Terms
 
 template <class T>
 void AngleDescriptor<T>::add_forces(const Batch& batch, ForceSums& sums) {
-  std::vector<T> dots(interval_.size() * terms);
+  std::vector<T> dots(interval_.size() * angle_terms);
   for (int atom = 0; atom < batch.atoms(); ++atom)
     for (auto run = static_cast<std::size_t>(first_run_[atom]); run < static_cast<std::size_t>(first_run_[atom + 1]);
          ++run)
-      runs::products<T, 1>(p_.row(atom), coefficients_.row(static_cast<std::int64_t>(interval_[run]) * terms),
-                           coefficients_.stride(), channels_, &dots[run * terms]);
+      runs::products<T, 1>(p_.row(atom), coefficients_.row(static_cast<std::int64_t>(interval_[run]) * angle_terms),
+                           coefficients_.stride(), channels_, &dots[run * angle_terms]);
   std::fill_n(u_bar_.begin(), batch.rows(), Vector{0.0, 0.0, 0.0});
   for (int atom = 0; atom < batch.atoms(); ++atom)
     each_angle(batch, atom, [&](std::size_t k, int p, int q, double factor, int) {
-      const Terms dot = Terms::load(&dots[static_cast<std::size_t>(run_[k]) * terms]);
+      const Terms dot = Terms::load(&dots[static_cast<std::size_t>(run_[k]) * angle_terms]);
       const double along = factor * static_cast<double>(runs::total_of(dot * slope_of(k, powers_of(t_[k]))));
       for (std::size_t c = 0; c < 3; ++c) {
         const double of_q = along * u_[p][c];
@@ -323,7 +324,7 @@ void AngleDescriptor<T>::change(const Batch& batch, int atom, T* d_dot) {
   each_angle(batch, atom, [&](std::size_t k, int p, int q, double factor, int) {
     double s_dot = 0.0;
     for (std::size_t c = 0; c < 3; ++c) s_dot += u_dot_[p][c] * u_[q][c] + u_[p][c] * u_dot_[q][c];
-    T* sums = &changes_[static_cast<std::size_t>(run_[k]) * terms];
+    T* sums = &changes_[static_cast<std::size_t>(run_[k]) * angle_terms];
     fma(slope_of(k, powers_of(t_[k])), Terms(static_cast<T>(factor * s_dot)), Terms::load(sums)).store(sums);
   });
   sum_runs(atom, changes_, d_dot);
@@ -337,11 +338,11 @@ void AngleDescriptor<T>::backward(const Batch& batch, const NetworkWeights<T>& n
     for (auto run = static_cast<std::size_t>(first_run_[atom]); run < static_cast<std::size_t>(first_run_[atom + 1]);
          ++run)
       if (interval_[run] >= begin && interval_[run] < end)
-        runs::add_adjoints<T, 1>(&moments_[run * terms], &changes_[run * terms], bar_.row(atom), p_.row(atom),
-                                 adjoints_.stride(), channels_,
-                                 adjoints_.row(static_cast<std::int64_t>(interval_[run]) * terms));
+        runs::add_adjoints<T, 1>(&moments_[run * angle_terms], &changes_[run * angle_terms], bar_.row(atom),
+                                 p_.row(atom), adjoints_.stride(), channels_,
+                                 adjoints_.row(static_cast<std::int64_t>(interval_[run]) * angle_terms));
   std::vector<double> adjoint;
-  for (int row = begin * terms; row < end * terms; ++row)
+  for (int row = begin * angle_terms; row < end * angle_terms; ++row)
     adjoint.insert(adjoint.end(), adjoints_.row(row), adjoints_.row(row) + channels_);
   tables_[n].backward<T>(adjoint, net);
 }

@@ -65,7 +65,7 @@ void TransformerPass<T>::multiply_one(const std::vector<T>& x, int k, int n_in, 
     if (coded_->add_product(k, x.data(), rows_, y.data())) return;
   }
   const DenseLayer<T> layer{n_in, n_out, weights_of(k, inside)};
-  if (add)
+  if (add || coded_)  // calibration has added a shift
     layer.add_product(rows_, x.data(), y.data());
   else
     layer.forward(rows_, x.data(), y.data());
