@@ -96,7 +96,10 @@ class Poscar {
     need("the species");
     std::vector<std::string> names;
     if (!words_.empty() && !number_of(words_[0])) {
-      for (const auto word : words_) names.emplace_back(word.substr(0, word.find_first_of("_/")));
+      for (const auto word : words_) {
+        names.emplace_back(word.substr(0, word.find_first_of("_/")));
+        require_element(names.back());
+      }
       need("the numbers of atoms");
     } else {
       names = given_;
@@ -120,10 +123,13 @@ class Poscar {
     if (s_.nglobal == 0) file_.fail("the file has no atoms");
   }
 
-  void add_species(const std::string& name, std::int64_t count) {
-    if (standard_mass(name) <= 0.0 && given_.empty())
+  void require_element(const std::string& name) const {
+    if (standard_mass(name) <= 0.0)
       file_.fail(
           fmt::format("'{}' is no chemical element; the sixth line holds symbols, the seventh numbers of atoms", name));
+  }
+
+  void add_species(const std::string& name, std::int64_t count) {
     auto found = std::find_if(s_.species.begin(), s_.species.end(), [&](const auto& s) { return s.symbol == name; });
     if (found == s_.species.end()) found = s_.species.insert(s_.species.end(), {name, 0.0});
     s_.type.insert(s_.type.end(), static_cast<std::size_t>(count), static_cast<int>(found - s_.species.begin()));

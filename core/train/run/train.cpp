@@ -148,7 +148,7 @@ void Train::examine(Check& check) {
   if (validates && params_.validate.keep_best) files.push_back({"best.h5", network, fields});
   for (const char* name : {"training.csv", "training.h5"}) files.push_back({name, {Origin::stage, "train"}});
   if (validates)
-    for (const char* name : {"validation.csv", "validation.h5", "learning_curve.csv", "learning_curve.h5"})
+    for (const char* name : {"validation.csv", "validation.h5"})  // learning_curve.*: of networks whose loss is known
       files.push_back({name, {Origin::stage, "train"}});
   const auto every = params_.checkpoint.every;
   if (every > 0 && every <= params_.steps.value_or(every)) files.push_back({"restart.*.h5", {Origin::stage, "train"}});

@@ -151,7 +151,7 @@ def wrong_systems(data):
         ("longdouble", with_array("energy", data["energy"].astype("g")), "set.000/energy.npy: numbers of type <f16 (long double) " + cannot),
         ("complex", with_array("force", data["force"].astype("c16")), "set.000/force.npy: numbers of type <c16 " + cannot),
         ("records", with_array("box", np.zeros(n, [("a", "f8"), ("b", "i4")])), "(records) " + cannot),
-        ("text", with_array("virial", np.array(["1"] * n)), "set.000/virial.npy: numbers of type <U1 " + cannot),
+        ("text", with_array("virial", np.array(["1"] * n)), "set.000/virial.npy: the type <U1 is text, expected numbers"),
         ("turned", with_array("coord", np.ascontiguousarray(flat.T)), "set.000/coord.npy: expected rows of 12 number(s), those of 4 atom(s), found shape 12 x 3"),
         ("turned_force", with_array("force", np.ascontiguousarray(data["force"].reshape(n, -1).T)),
          "set.000/force.npy: expected 3 row(s) of 12 number(s), found shape 12 x 3"),

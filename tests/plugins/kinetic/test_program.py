@@ -84,7 +84,7 @@ class Kinetic(unittest.TestCase):
         for name, steps in (("interval_once", 40), ("interval_twice", 25)):
             folder = program.fresh("kinetic_" + name)
             run = os.path.join(folder, "run")
-            text = DECK.replace("every: 5}", "interval: 0.35}").replace("every: 20}", "interval: 2}")
+            text = DECK.replace("every: 5", "interval: 0.35").replace("every: 20}", "interval: 2}")
             deck = program.write(os.path.join(folder, "deck.yaml"), text.replace("DIR", run).replace("STEPS", str(steps)))
             code, _, error = program.run("run", deck)
             self.assertEqual(code, 0, error)

@@ -209,8 +209,8 @@ TEST_CASE("a median lies between the values in the middle; models that other pai
   std::ofstream(path) << "compound,smiles,target,sequence,pKd,fold\n"
                          "A,CCO,P,MKL,5,0\nB,CCN,P,MKL,6,1\nA,CCO,Q,MKV,7,1\nB,CCN,Q,MKV,4,0\nC,CCC,P,MKL,6,2\n";
   const auto data = [&](int fold, const char* part) {
-    return fmt::format("{{type: pairs, file: {}, kmer_length: 1, folds: {{by: given, fold: {}}}, split: {}}}", path,
-                       fold, part);
+    return fmt::format("{{type: pairs, file: {}, kmer_length: 1, folds: {{by: given, test_fold: {}}}, split: {}}}",
+                       path, fold, part);
   };
   place.run("train",
             fmt::format("{{network: {{type: affinity, embedding_dim: 2, layers: [2]}}, dataset: {}, batch: 2, steps: "

@@ -235,37 +235,6 @@ TEST_CASE("calibration of a transformer: means of all coded products are those i
   }
 }
 
-TEST_CASE("calibration of a transformer keeps the means of products that are not coded, too") {
-  World world;
-  GrammarSet::Params g;
-  g.samples = 20;
-  g.length = 12;
-  g.classes = 3;
-  g.words = 4;
-  GrammarSet data(g, world.context);
-  Transformer::Params p;
-  p.layers = 1;
-  p.width = 32;
-  p.heads = 2;
-  p.expand = 2;
-  p.ranks = {0, 0, 0, 4, 0};  // of rank 4 is the last product of the block: its factors are too small to be coded
-  Transformer network(p, world.context);
-  network.fit_statistics(data, world.context);
-  const FlatLayout layout(network.parameters(), 100000);
-  FlatBuffer weights(layout, DType::f32);
-  network.initialise(weights.views(), 11);
-  std::vector<std::int64_t> ids(20);
-  for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
-  const auto samples = data.read(ids);
-  const double full = error_of(network, samples, weights);
-  CodedWeights fitted(in_bits(1), network, weights.views());
-  fitted.calibrate(network, weights.views(), samples);
-  const double after = error_of(network, samples, weights);
-  CHECK(fitted.matrices() == 3);
-  INFO(full << ' ' << after);
-  CHECK(std::abs(after - full) < 0.0);
-}
-
 TEST_CASE("where few bits take longer than full weights, that is said", "[messages]") {
   CHECK(slower_with_few_bits(2.0, 1.0, 8).empty());
   CHECK(slower_with_few_bits(2.0, 2.05, 8).empty());
