@@ -101,6 +101,9 @@ std::vector<std::byte> header(std::span<const std::int64_t> shape, double bound,
 constexpr double anchors_pay_from = 256, anchors_of_few_from = 64;
 /// Bits per value below which frequencies of codes do not tell the length of a stream: Zstandard makes more of runs.
 constexpr double of_runs = 0.8;
+/// Below so many bits per value a gain on samples counts from this share on: coarse levels, which samples lack, weigh
+/// more there.
+constexpr double few_bits = 2.5, counts_from = 0.975;
 /// A field of fewer values is encoded in each form that may be the shortest.
 constexpr std::int64_t few_values = 1 << 16;
 /// Differences of more bits than those of a stream that is there, by this factor, are not encoded.
@@ -138,7 +141,9 @@ class Shortest {
 
   void attempt_interpolation() {
     const auto choice = mean_ ? Choice<LevelBounds>{} : choose_level_bounds(values_.data(), field_, bound_);
-    const bool usual = choice.coding.choice == 0, whole = judged_whole(field_);
+    const bool whole = judged_whole(field_);
+    const bool doubtful = choice.usual_bits < few_bits && choice.bits > counts_from * choice.usual_bits;
+    const bool usual = choice.coding.choice == 0 || (doubtful && !whole && field_.elements > few_values);
     const bool both = !whole && field_.elements <= few_values, runs = !whole && choice.usual_bits < of_runs;
     if (usual || both || runs) keep(graded, interpolated(values_, field_, bound_, {}));
     if (!usual && (both || !runs)) keep(graded, interpolated(values_, field_, bound_, choice.coding));
