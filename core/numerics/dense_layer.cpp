@@ -40,7 +40,10 @@ void activate_share(Activation f, std::int64_t n, const T* x, T* y) {
   if (f == Activation::tanh)
     return by_packs<T>(n, [&](std::int64_t k, int count) { store_some(tanh(load_some(x + k, count)), y + k, count); });
   with_activation(f, [&](auto kind) {
-    for (std::int64_t k = 0; k < n; ++k) y[k] = activated(kind(), x[k]);
+    if (x == y)  // said for compilers, which otherwise take one value after the other where the two may overlap
+      for (std::int64_t k = 0; k < n; ++k) y[k] = activated(kind(), y[k]);
+    else
+      for (std::int64_t k = 0; k < n; ++k) y[k] = activated(kind(), x[k]);
   });
 }
 
