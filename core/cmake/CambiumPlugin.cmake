@@ -50,9 +50,10 @@ function(cambium_plugin_lacks name type what)
   string(REPLACE ":" ";" type ${type})
   list(GET type 0 kind)
   list(GET type 1 type)
-  set_property(GLOBAL APPEND_STRING PROPERTY CAMBIUM_LACKING_CALLS
-    "  registry.known_elsewhere(\"${kind}\", \"${type}\", \"${name}\", \"it needs ${what}\");\n"
-    "  registry.known_elsewhere(\"plugin\", \"${name}\", \"${name}\", \"it needs ${what}\");\n")
+  foreach(known "${kind}\", \"${type}" "plugin\", \"${name}")
+    set_property(GLOBAL APPEND_STRING PROPERTY CAMBIUM_LACKING_CALLS
+      "  registry.known_elsewhere(\"${known}\", \"${name}\", \"it needs ${what}\");\n")
+  endforeach()
 endfunction()
 
 # cambium_choose_plugins(name ...): adds the folder of every plugin that CAMBIUM_PLUGINS names, of all where it is empty.
