@@ -70,6 +70,13 @@ class Checks(unittest.TestCase):
         problems = tree.check_plugins(self.root) + tree.check_text(self.root)
         self.assertEqual(len(problems), 5, problems)
 
+    def test_files_of_a_run(self):
+        self.write("core/a.cpp", "fine\n")
+        self.write("doctor-7c/room", "")
+        self.write("inputs/large.h5", "x" * (tree.LARGEST + 1))
+        self.assertEqual(tree.check_left_there(self.root, ["core/a.cpp", ".gitignore"]), [])
+        self.assertEqual(len(tree.check_left_there(self.root, ["core/a.cpp", "doctor-7c/room", "inputs/large.h5"])), 2)
+
     def test_pi(self):
         self.write("core/base/constants.hpp", "constexpr double pi = 3.14159265358979323846;\n")
         self.write("core/base/a.cpp", "double x = constants::pi;\n")

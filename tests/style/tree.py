@@ -3,6 +3,7 @@
 
 import os
 import re
+import subprocess
 import sys
 
 import source_tree
@@ -12,6 +13,9 @@ LEFT_OVER = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 OWN_OPTIONS = re.compile(r"set_(?:source_files_properties|property)\([^)]*\b(?:COMPILE_OPTIONS|COMPILE_FLAGS)\b")
 PI = re.compile(r"\bM_PI|\b3\.14159|\bnumbers::pi")
 TEXT_LIMIT = 1_000_000  # bytes; larger files are data
+LARGEST = 2_000_000  # bytes; what is larger was left there by a run
+TOP = ("CHANGELOG.md CITATION.cff CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md apps bench core docs findings inputs machines "
+       "packaging plugins quickstart studies tests tutorials").split()
 
 
 def check_plugins(root):
@@ -28,6 +32,21 @@ def check_plugins(root):
                 if not os.path.exists(os.path.join(folder, name, needed)):
                     problems.append(f"plugins/{name}: no {needed}")
     return problems
+
+
+def under_version_control(root):
+    """None where git or its folder is missing."""
+    try:
+        return subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return []
+
+
+def check_left_there(root, paths):
+    """Files of a run among the sources: in folders that are no layer, or too large."""
+    paths = [path for path in paths if os.path.exists(os.path.join(root, path))]
+    return ([f"{path}: under version control in no folder of the tree" for path in paths if path.split("/")[0] not in TOP and path[0] != "."] +
+            [f"{path}: larger than {LARGEST} bytes" for path in paths if os.path.getsize(os.path.join(root, path)) > LARGEST])
 
 
 def check_text(root):
@@ -64,4 +83,4 @@ def check_pi(root):
 
 
 if __name__ == "__main__":
-    source_tree.report("tree", check_plugins(sys.argv[1]) + check_text(sys.argv[1]) + check_options(sys.argv[1]) + check_pi(sys.argv[1]))
+    source_tree.report("tree", check_plugins(sys.argv[1]) + check_left_there(sys.argv[1], under_version_control(sys.argv[1])) + check_text(sys.argv[1]) + check_options(sys.argv[1]) + check_pi(sys.argv[1]))
