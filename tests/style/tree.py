@@ -35,7 +35,7 @@ def check_plugins(root):
 
 
 def under_version_control(root):
-    """None where git or its folder is missing."""
+    """Paths; none where git or its folder is missing."""
     try:
         return subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
     except (OSError, subprocess.CalledProcessError):

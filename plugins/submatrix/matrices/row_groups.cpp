@@ -70,21 +70,35 @@ std::vector<AtomPair> all_pairs(std::vector<AtomPair> own, const FileRanks& rank
 }
 
 #ifdef CAMBIUM_HAVE_METIS
+/// What a weight is multiplied by before it is rounded: six digits, since sums on different numbers of ranks differ in
+/// the last ones; fewer where METIS could not hold the sum of all.
+double weight_scale(const std::vector<AtomPair>& pairs) {
+  constexpr double digits = 1e6, most = 1 << 29;
+  double largest = 0.0, sum = 0.0;
+  for (const auto& p : pairs) {
+    largest = std::max(largest, p.weight);
+    sum += p.weight;
+  }
+  return std::min(digits / std::max(largest, 1e-300), most / std::max(sum, 1e-300));
+}
+
+bool leaves_one_empty(const std::vector<idx_t>& part, idx_t parts) {
+  std::vector<bool> taken(static_cast<std::size_t>(parts), false);
+  for (const idx_t p : part) taken[static_cast<std::size_t>(p)] = true;
+  return std::find(taken.begin(), taken.end(), false) != taken.end();
+}
+
 std::vector<int> by_metis(const std::vector<AtomPair>& pairs, const std::vector<int>& atom_functions, int parts) {
   auto nodes = static_cast<idx_t>(atom_functions.size());
   idx_t constraints = 1, wanted = parts, cut = 0;
   std::vector<idx_t> start(atom_functions.size() + 1, 0), weight(atom_functions.begin(), atom_functions.end());
-  double largest = 0.0;
-  for (const auto& p : pairs) {
-    ++start[static_cast<std::size_t>(p.a) + 1], ++start[static_cast<std::size_t>(p.b) + 1];
-    largest = std::max(largest, p.weight);
-  }
+  for (const auto& p : pairs) ++start[static_cast<std::size_t>(p.a) + 1], ++start[static_cast<std::size_t>(p.b) + 1];
+  const double scale = weight_scale(pairs);
   std::partial_sum(start.begin(), start.end(), start.begin());
   auto next = start;
   std::vector<idx_t> node(2 * pairs.size()), edge(2 * pairs.size()), part(atom_functions.size(), 0);
   for (const auto& p : pairs) {
-    // Six digits of a weight: sums on different numbers of ranks differ in the last ones.
-    const idx_t w = 1 + static_cast<idx_t>(std::lround(1e6 * p.weight / std::max(largest, 1e-300)));
+    const idx_t w = 1 + static_cast<idx_t>(std::lround(scale * p.weight));
     for (const auto& [from, to] : {std::pair(p.a, p.b), std::pair(p.b, p.a)}) {
       const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(from)]++);
       node[at] = to, edge[at] = w;
@@ -95,9 +109,14 @@ std::vector<int> by_metis(const std::vector<AtomPair>& pairs, const std::vector<
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
   options[METIS_OPTION_UFACTOR] = 100;  // thousandths by which the largest block may exceed the mean
-  if (METIS_PartGraphKway(&nodes, &constraints, start.data(), node.data(), weight.data(), nullptr, edge.data(), &wanted,
-                          nullptr, nullptr, options, &cut, part.data()) != METIS_OK)
-    throw InternalError("METIS could not divide the atoms");
+  const auto divide = [&](auto* method) {
+    if (method(&nodes, &constraints, start.data(), node.data(), weight.data(), nullptr, edge.data(), &wanted, nullptr,
+               nullptr, options, &cut, part.data()) != METIS_OK)
+      throw InternalError("METIS could not divide the atoms");
+  };
+  divide(&METIS_PartGraphKway);
+  // METIS 5.1.0 leaves parts empty, without a word, where they have few atoms: one block may then hold them all.
+  if (leaves_one_empty(part, wanted)) divide(&METIS_PartGraphRecursive);
   return {part.begin(), part.end()};
 }
 #endif

@@ -245,6 +245,25 @@ class AnyMatrix(unittest.TestCase):
             self.assertLess(len(blocks), len(SIZES))
             self.assertLess(max(blocks), 2 * 6)
 
+    def test_blocks_of_few_strongly_coupled_atoms(self):
+        """METIS' k-way division leaves all atoms of a complete graph in one block."""
+        n = 32
+        h = np.random.default_rng(1).normal(size=(n, n)) * 0.05
+        h = (h + h.T) / 2 + np.diag(np.where(np.arange(n) % 2, -2.0, 2.0))
+        folder = program.fresh("any_complete")
+        write_scipy(os.path.join(folder, "h.h5"), h, "K")
+        matrices = {"hamiltonian": "h.h5:/K", "molecule": [1], "blocks": "metis", "block_functions": 2}
+        deck = {"run": {"name": "any", "directory": "run"}, "plugins": ["submatrix"],
+                "stages": [{"density_matrix": {"matrices": matrices, "electrons": n, "eps": 1e-3, "output": ["density"]}}]}
+        code, _, error = program.run("run", program.write(os.path.join(folder, "deck.yaml"), json.dumps(deck)), cwd=folder)
+        if NO_METIS in error:
+            return
+        self.assertEqual(code, 0, error)
+        with h5py.File(os.path.join(folder, "run", "density_matrix", "density.h5")) as file:
+            blocks = file["block_sizes"][()]
+        self.assertGreaterEqual(len(blocks), n // 4)
+        self.assertLessEqual(max(blocks), 4)
+
     def test_k_points(self):
         """A grid of n points is the supercell of n cells; D at each point is Hermitian and that of the dense problem."""
         cells = cell_matrices(4, False)
