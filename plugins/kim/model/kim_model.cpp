@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "plugins/kim/model/installed.hpp"
 #include "plugins/kim/model/quiet.hpp"
@@ -16,18 +17,21 @@ namespace {
 
 namespace arguments = KIM::COMPUTE_ARGUMENT_NAME;
 
-/// Units in eV and Å; CODATA 2018, the calorie is the thermochemical one.
-double in_angstrom(KIM::LengthUnit unit) {
+/// Units in eV and Å; CODATA 2018, the calorie is the thermochemical one. None for one that is not known here.
+std::optional<double> in_angstrom(KIM::LengthUnit unit) {
+  if (unit == KIM::LENGTH_UNIT::A) return 1.0;
   if (unit == KIM::LENGTH_UNIT::Bohr) return 0.529177210903;
   if (unit == KIM::LENGTH_UNIT::nm) return 10.0;
   if (unit == KIM::LENGTH_UNIT::cm) return 1e8;
-  return unit == KIM::LENGTH_UNIT::m ? 1e10 : 1.0;
+  return unit == KIM::LENGTH_UNIT::m ? std::optional(1e10) : std::nullopt;
 }
-double in_ev(KIM::EnergyUnit unit) {
+std::optional<double> in_ev(KIM::EnergyUnit unit) {
+  if (unit == KIM::ENERGY_UNIT::eV) return 1.0;
   if (unit == KIM::ENERGY_UNIT::Hartree) return 27.211386245988;
   if (unit == KIM::ENERGY_UNIT::kcal_mol) return 0.043364104241800934;
+  if (unit == KIM::ENERGY_UNIT::amu_A2_per_ps2) return constants::mvv2e;
   if (unit == KIM::ENERGY_UNIT::J) return 1.0 / 1.602176634e-19;
-  return unit == KIM::ENERGY_UNIT::erg ? 1e-7 / 1.602176634e-19 : 1.0;
+  return unit == KIM::ENERGY_UNIT::erg ? std::optional(1e-7 / 1.602176634e-19) : std::nullopt;
 }
 
 /// KIM::GetNeighborListFunction over NeighborRows: lists of all cut-offs are the longest one, whose distances models
@@ -102,8 +106,13 @@ void KimModel::Parts::read_units() {
   KIM::TemperatureUnit temperature;
   KIM::TimeUnit time;
   model->GetUnits(&length_unit, &energy_unit, &charge, &temperature, &time);
-  length = in_angstrom(length_unit);
-  energy = in_ev(energy_unit);
+  const auto angstrom = in_angstrom(length_unit);
+  const auto ev = in_ev(energy_unit);
+  if (!angstrom || !ev)
+    throw InternalError(
+        fmt::format("the KIM model {} computes in {} and {}", name, length_unit.ToString(), energy_unit.ToString()));
+  length = *angstrom;
+  energy = *ev;
 }
 
 void KimModel::Parts::read_species() {

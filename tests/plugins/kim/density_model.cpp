@@ -1,6 +1,7 @@
-// A portable model of the KIM API in hartree and bohr, whatever the simulator asks for: E = sum_i sum_j w(r_ij) rho_j,
-// where rho_j = sum_k w(r_jk) and w(r) = (1 - r^2/c^2)^3 within the cut-off c. An atom feels neighbours of its
-// neighbours, so that the model asks for those of ghosts. MODEL_KIND makes others of it, which cannot be used.
+// A portable model of the KIM API in hartree and bohr (or others by MODEL_KIND), whatever the simulator asks for: E =
+// sum_i sum_j w(r_ij) rho_j, where rho_j = sum_k w(r_jk) and w(r) = (1 - r^2/c^2)^3 within the cut-off c. An atom feels
+// neighbours of its neighbours, so that the model asks for those of ghosts. MODEL_KIND makes others of it, which cannot
+// be used.
 #include <KIM_ModelHeaders.hpp>
 #include <KIM_SharedLibrarySchema.hpp>
 #include <cmath>
@@ -11,8 +12,9 @@ namespace arguments = KIM::COMPUTE_ARGUMENT_NAME;
 namespace routines = KIM::MODEL_ROUTINE_NAME;
 using KIM::LANGUAGE_NAME::cpp;
 
-enum Kind { density, no_forces, demanding, failing };
+enum Kind { density, no_forces, demanding, failing, mechanical };
 constexpr Kind kind = MODEL_KIND;
+constexpr bool complete = kind == density || kind == mechanical;
 
 double cutoff = 5.0, influence = 10.0;  // bohr
 int spared = 0;
@@ -22,7 +24,7 @@ int create_arguments(const KIM::ModelCompute*, KIM::ModelComputeArgumentsCreate*
   int error = create->SetArgumentSupportStatus(arguments::partialEnergy, optional);
   error |= create->SetArgumentSupportStatus(arguments::partialForces, kind == no_forces ? notSupported : optional);
   error |= create->SetArgumentSupportStatus(arguments::partialParticleEnergy, optional);
-  if (kind == density) error |= create->SetArgumentSupportStatus(arguments::partialParticleVirial, optional);
+  if (complete) error |= create->SetArgumentSupportStatus(arguments::partialParticleVirial, optional);
   if (kind == demanding)
     error |= create->SetCallbackSupportStatus(KIM::COMPUTE_CALLBACK_NAME::ProcessDEDrTerm, required);
   return error;
@@ -90,7 +92,7 @@ int compute(const KIM::ModelCompute*, const KIM::ModelComputeArguments* given) {
   error |= given->GetArgumentPointer(arguments::partialEnergy, &atoms.energy);
   if (kind != no_forces) error |= given->GetArgumentPointer(arguments::partialForces, &atoms.forces);
   error |= given->GetArgumentPointer(arguments::partialParticleEnergy, &atoms.atom_energy);
-  if (kind == density) error |= given->GetArgumentPointer(arguments::partialParticleVirial, &atoms.atom_virial);
+  if (complete) error |= given->GetArgumentPointer(arguments::partialParticleVirial, &atoms.atom_virial);
   if (error) return 1;
   if (atoms.energy) *atoms.energy = 0.0;
   for (int i = 0; i < *count; ++i) {
@@ -110,8 +112,10 @@ KIM::Function* of(Routine* routine) {
 
 int create(KIM::ModelCreate* create, KIM::LengthUnit, KIM::EnergyUnit, KIM::ChargeUnit, KIM::TemperatureUnit,
            KIM::TimeUnit) {
-  int error = create->SetUnits(KIM::LENGTH_UNIT::Bohr, KIM::ENERGY_UNIT::Hartree, KIM::CHARGE_UNIT::unused,
-                               KIM::TEMPERATURE_UNIT::unused, KIM::TIME_UNIT::unused);
+  const auto length = kind == mechanical ? KIM::LENGTH_UNIT::A : KIM::LENGTH_UNIT::Bohr;
+  const auto energy = kind == mechanical ? KIM::ENERGY_UNIT::amu_A2_per_ps2 : KIM::ENERGY_UNIT::Hartree;
+  int error =
+      create->SetUnits(length, energy, KIM::CHARGE_UNIT::unused, KIM::TEMPERATURE_UNIT::unused, KIM::TIME_UNIT::unused);
   error |= create->SetModelNumbering(KIM::NUMBERING::zeroBased);
   error |= create->SetSpeciesCode(KIM::SPECIES_NAME::Si, 7);
   error |= create->SetRoutinePointer(routines::ComputeArgumentsCreate, cpp, true, of(&create_arguments));

@@ -2,6 +2,7 @@
 // OpenKIM where they are installed; what cannot be used.
 #include <iostream>
 
+#include "core/base/constants.hpp"
 #include "plugins/kim/model/installed.hpp"
 #include "plugins/kim/potentials/kim.hpp"
 #include "tests/plugins/md/potential_check.hpp"
@@ -30,9 +31,10 @@ PotentialCase crystal(const std::string& model, std::vector<Species> species, Wo
   return c;
 }
 
-double energy_of_densities(const PeriodicSystem& s) {
+/// `length`, `unit`: of the model, in Å and eV.
+double energy_of_densities(const PeriodicSystem& s, double length, double unit) {
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), s.particles.x);
-  const double cutoff = 5.0 * bohr;
+  const double cutoff = 5.0 * length;
   const auto w = [&](int i, int j) {
     double r2 = 0.0;
     for (int a = 0; a < 3; ++a) r2 += (x(j, a) - x(i, a)) * (x(j, a) - x(i, a));
@@ -43,7 +45,7 @@ double energy_of_densities(const PeriodicSystem& s) {
     for (int k = 0; k < s.particles.total(); ++k) rho[static_cast<std::size_t>(j)] += w(j, k);
   double energy = 0.0;
   for (int i = 0; i < s.particles.nlocal; ++i)
-    for (int j = 0; j < s.particles.total(); ++j) energy += hartree * w(i, j) * rho[static_cast<std::size_t>(j)];
+    for (int j = 0; j < s.particles.total(); ++j) energy += unit * w(i, j) * rho[static_cast<std::size_t>(j)];
   return energy;
 }
 
@@ -53,8 +55,16 @@ TEST_CASE("kim: a model in hartree and bohr that asks for neighbours of ghosts")
   World world;
   auto c = crystal("test_density__MO_000000000001_000", {{"Si", 28.0855}}, world);
   CHECK(c.potential->cutoff() == Approx(10.0 * bohr));
-  c.oracle = energy_of_densities;
+  c.oracle = [](const PeriodicSystem& s) { return energy_of_densities(s, bohr, hartree); };
   check_potential(c, world);
+}
+
+TEST_CASE("kim: a model in mechanical units") {
+  World world;
+  auto c = crystal("MO_000000000005", {{"Si", 28.0855}}, world);
+  c.oracle = [](const PeriodicSystem& s) { return energy_of_densities(s, 1.0, constants::mvv2e); };
+  check_energy_against_oracle(c, world);
+  check_forces_are_gradient(c, world);
 }
 
 TEST_CASE("kim: ranks agree") {
@@ -92,6 +102,10 @@ TEST_CASE("kim: what cannot be used is refused") {
   using Catch::Matchers::Contains;
   CHECK(refusal("test_no_forces__MO_000000000002_000") ==
         "the KIM model test_no_forces__MO_000000000002_000 gives no forces");
+  CHECK(
+      refusal("MO_000000000006") ==
+      "the KIM model test_without_units__MO_000000000006_000 computes in unused and Hartree; expected units of length "
+      "and energy");
   CHECK_THAT(refusal("MO_000000000003"), Contains("demands ProcessDEDrTerm, which is not offered here"));
   CHECK_THAT(refusal("MO_000000000009_001"),
              Contains("cannot be started: its library or its parameters are damaged or of another version of the KIM "
