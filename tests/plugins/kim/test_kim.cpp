@@ -102,10 +102,6 @@ TEST_CASE("kim: what cannot be used is refused") {
   using Catch::Matchers::Contains;
   CHECK(refusal("test_no_forces__MO_000000000002_000") ==
         "the KIM model test_no_forces__MO_000000000002_000 gives no forces");
-  CHECK(
-      refusal("MO_000000000006") ==
-      "the KIM model test_without_units__MO_000000000006_000 computes in unused and Hartree; expected units of length "
-      "and energy");
   CHECK_THAT(refusal("MO_000000000003"), Contains("demands ProcessDEDrTerm, which is not offered here"));
   CHECK_THAT(refusal("MO_000000000009_001"),
              Contains("cannot be started: its library or its parameters are damaged or of another version of the KIM "
