@@ -258,7 +258,8 @@ def test_the_image_takes_no_builds_and_runs_of_the_checkout():
     """The section %setup, in a made-up checkout."""
     checkout, root = SCRATCH / "checkout", SCRATCH / "root"
     for name in ("core/io/a.cpp", "core/build/kept.cpp", ".git/HEAD", "inputs/runs/kept.yaml", "build/bin/cambium", "build-asan/lib/a.so",
-                 "runs/a/thermo.csv", "install/bin/cambium", "tutorials/runs/a.h5", "tutorials/a.ipynb", "apps/python/__pycache__/a.pyc"):
+                 "runs/a/thermo.csv", "install/bin/cambium", "tutorials/runs/a.h5", "tutorials/a.ipynb", "apps/python/__pycache__/a.pyc",
+                 "cambium-doctor-1/report.txt"):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("")
     section = re.search(r"^%setup\n(.*?)^%", (SOURCE / "packaging/cambium.def").read_text(), re.M | re.S).group(1)
