@@ -3,11 +3,13 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "core/base/error.hpp"
@@ -67,6 +69,7 @@ class Builder : public YAML::EventHandler {
   }
   void OnMapEnd() override {
     Open done = close();
+    merge(done.entries);
     take(Node::map(std::move(done.entries), done.mark), done.size, done.anchor);
   }
 
@@ -106,6 +109,30 @@ class Builder : public YAML::EventHandler {
   }
 
   Mark place(const YAML::Mark& mark) const { return mark_of(mark, source_); }
+
+  /// Puts the keys of maps that `<<` names (the merge key of yaml.org/type/merge.html) where it stands. A key that the
+  /// map has itself, or that an earlier one of these maps has, holds.
+  void merge(std::vector<Node::Entry>& entries) const {
+    const auto is_merge = [](const Node::Entry& entry) { return entry.key == "<<"; };
+    if (std::none_of(entries.begin(), entries.end(), is_merge)) return;
+    std::set<std::string> own;
+    for (const auto& entry : entries)
+      if (!is_merge(entry)) own.insert(entry.key);
+    std::vector<Node::Entry> merged;
+    for (auto& entry : entries) {
+      if (!is_merge(entry)) {
+        merged.push_back(std::move(entry));
+        continue;
+      }
+      for (const Node& map : entry.value.is_list() ? entry.value.items() : std::vector<Node>{entry.value}) {
+        if (!map.is_map())
+          throw InputError(fmt::format("{}: << takes a map, or a list of maps, as in <<: *name", entry.mark.text()));
+        for (const auto& taken : map.entries())
+          if (own.insert(taken.key).second) merged.push_back(taken);
+      }
+    }
+    entries = std::move(merged);
+  }
 
   Open close() {
     Open done = std::move(open_.back());

@@ -1,6 +1,32 @@
 #include "core/parallel/comm.hpp"
 
+#include <cmath>
+
 namespace cambium {
+
+namespace {
+
+/// The larger (or smaller) of two numbers, and no number where either is none. MPI_MAX of Open MPI keeps a NaN or drops
+/// it, and finite values with it, by the order in which ranks are joined.
+template <bool Larger>
+void join(void* from, void* into, int* count, MPI_Datatype*) {
+  const auto* a = static_cast<const double*>(from);
+  auto* b = static_cast<double*>(into);
+  for (int i = 0; i < *count; ++i)
+    if (std::isnan(a[i]) || (Larger ? a[i] > b[i] : a[i] < b[i])) b[i] = a[i];
+}
+
+template <bool Larger>
+MPI_Op operation() {
+  static const MPI_Op op = [] {
+    MPI_Op made = MPI_OP_NULL;
+    MPI_Op_create(join<Larger>, 1, &made);
+    return made;
+  }();
+  return op;
+}
+
+}  // namespace
 
 Comm::Comm(MPI_Comm parent) {
   MPI_Comm_dup(parent, &comm_);
@@ -29,12 +55,12 @@ std::int64_t Comm::sum(std::int64_t value) const {
 }
 
 double Comm::max(double value) const {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation<true>(), comm_);
   return value;
 }
 
 double Comm::min(double value) const {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MIN, comm_);
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation<false>(), comm_);
   return value;
 }
 
@@ -44,11 +70,11 @@ int Comm::max(int value) const {
 }
 
 void Comm::max(std::span<double> v) const {
-  MPI_Allreduce(MPI_IN_PLACE, v.data(), static_cast<int>(v.size()), MPI_DOUBLE, MPI_MAX, comm_);
+  MPI_Allreduce(MPI_IN_PLACE, v.data(), static_cast<int>(v.size()), MPI_DOUBLE, operation<true>(), comm_);
 }
 
 void Comm::min(std::span<double> v) const {
-  MPI_Allreduce(MPI_IN_PLACE, v.data(), static_cast<int>(v.size()), MPI_DOUBLE, MPI_MIN, comm_);
+  MPI_Allreduce(MPI_IN_PLACE, v.data(), static_cast<int>(v.size()), MPI_DOUBLE, operation<false>(), comm_);
 }
 
 void Comm::broadcast(std::string& text, int root) const {

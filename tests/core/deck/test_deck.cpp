@@ -94,6 +94,19 @@ TEST_CASE("an alias repeats what its anchor names, under its own path") {
   CHECK(root["c"]["b"][1].where() == "a.yaml:1:15: c.b[1]");
 }
 
+TEST_CASE("a merge key takes the keys of other maps that the map itself lacks") {
+  const auto root = deck::parse(
+      "a: &a {x: 1, y: {p: 1, q: 2}}\nb: &b {x: 3, z: 4}\n"
+      "one:\n  y: {p: 5}\n  <<: *a\n"
+      "two:\n  <<: [*b, *a]\n  w: 0\n"
+      "three: {<<: {x: 7}, <<: *b}\n",
+      "a.yaml");
+  CHECK(deck::to_yaml(root["one"]) == "y:\n  p: 5\nx: 1\n");
+  CHECK(deck::to_yaml(root["two"]) == "x: 3\nz: 4\ny:\n  p: 1\n  q: 2\nw: 0\n");
+  CHECK(deck::to_yaml(root["three"]) == "x: 7\nz: 4\n");
+  CHECK(root["two"]["y"]["q"].where() == "a.yaml:1:27: two.y.q");
+}
+
 TEST_CASE("a null leaves an optional key unset") { CHECK_FALSE(everything("{timestep: 1, pressure: ~}").pressure); }
 
 TEST_CASE("a node knows its place and outlives its document") {
