@@ -17,7 +17,15 @@ std::vector<RandomModel> kinds() {
   RandomModel parameters = small_hybrid(6);
   parameters.fparam = 2;
   parameters.aparam = 3;
-  return {one, two, radial, small_angles(4), small_hybrid(5), parameters};
+  RandomModel species = hybrid_of_species(8);
+  species.fparam = 1;
+  RandomModel loose = small_attention(10);
+  loose.attn_layer = 1;
+  loose.type_one_side = true;
+  loose.attn_dotr = loose.attn_normalize = loose.attn_smooth = false;
+  return {
+      one,  two, radial, small_angles(4), small_hybrid(5), parameters, small_species(7), species, small_attention(9),
+      loose};
 }
 
 /// Two different frames, one of them with more neighbours than slots.
