@@ -275,13 +275,15 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
   const DeepPotentialModel& m = shape_;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Statistics& s = statistics[k];
-    context.log.info(fmt::format(
-        "deep_potential: {}{} frames, at most [{}] neighbours ({}), sel [{}], closest pair {:.4f} Å",
-        m.parts.empty() ? "" : fmt::format("{} to {:g} Å: ", m.name_of(parts[k].descriptor), parts[k].rcut), used,
-        fmt::join(most[k], ", "), fmt::join(m.type_map, " "), fmt::join(parts[k].sel, ", "), s.closest));
+    const std::vector<int> slots = most[k].size() == 1 ? std::vector{parts[k].neighbours()} : parts[k].sel;
+    context.log.info(
+        fmt::format("deep_potential: {}{} frames, at most [{}] neighbours ({}), sel [{}], closest pair {:.4f} Å",
+                    m.parts.empty() ? "" : fmt::format("{} to {:g} Å: ", m.name_of(parts[k].descriptor), parts[k].rcut),
+                    used, fmt::join(most[k], ", "), fmt::join(m.type_map, " "), fmt::join(slots, ", "), s.closest));
     for (std::size_t t = 0; t < m.type_map.size(); ++t)
       context.log.info(fmt::format("deep_potential: {}: mean {:.5f}, deviations {:.4f} {:.4f}, energy bias {:.6g} eV",
-                                   m.type_map[t], s.mean[t], s.radial[t], s.angular[t], s.bias[t]));
+                                   m.type_map[t], parts[k].mean[t * m.type_map.size()][0], s.radial[t], s.angular[t],
+                                   s.bias[t]));
   }
   make_work();
 }
