@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
@@ -13,12 +14,12 @@
 namespace cambium::deepmd {
 
 std::vector<int> most_neighbours(train::Dataset& data, const std::vector<std::string>& type_map, double rcut,
-                                 const Comm& comm) {
-  std::vector<int> most(type_map.size(), 0), own(type_map.size());
+                                 const Comm& comm, bool together) {
+  std::vector<int> most(together ? 1 : type_map.size(), 0), own(most.size());
   const auto count = [&](const TrainingFrame& frame) {
     for (std::size_t i = 0; i < frame.type.size(); ++i) {
       std::fill(own.begin(), own.end(), 0);
-      for (int k = frame.first[i]; k < frame.first[i + 1]; ++k) ++own[frame.type[frame.neighbour[k]]];
+      for (int k = frame.first[i]; k < frame.first[i + 1]; ++k) ++own[together ? 0 : frame.type[frame.neighbour[k]]];
       for (std::size_t t = 0; t < own.size(); ++t) most[t] = std::max(most[t], own[t]);
     }
   };
@@ -54,15 +55,31 @@ std::vector<int> settle_sel(const std::optional<std::vector<int>>& given, const 
   return out;
 }
 
+int settle_total(const std::optional<std::vector<int>>& given, const std::vector<int>& most, SelShort short_sel,
+                 Log& log) {
+  std::optional<std::vector<int>> total;
+  if (given) total.emplace(1, std::accumulate(given->begin(), given->end(), 0));
+  return settle_sel(total, most, {"all species"}, short_sel, log).front();
+}
+
+namespace {
+/// Slots as they are counted: by type, or all together.
+std::vector<int> slots_of(const DeepPotentialModel& m, const std::vector<int>& most) {
+  return most.size() == 1 ? std::vector<int>{m.neighbours()} : m.sel;
+}
+}  // namespace
+
 bool exceeds_sel(const DeepPotentialModel& m, const std::vector<int>& most) {
+  const std::vector<int> slots = slots_of(m, most);
   for (std::size_t t = 0; t < most.size(); ++t)
-    if (most[t] > m.sel[t]) return true;
+    if (most[t] > slots[t]) return true;
   return false;
 }
 
 std::string about_sel(const DeepPotentialModel& m, const std::vector<int>& found) {
   if (found.empty()) return {};
-  const std::string sel = fmt::format("{}", fmt::join(m.sel, ", ")), most = fmt::format("{}", fmt::join(found, ", "));
+  const std::string sel = fmt::format("{}", fmt::join(slots_of(m, found), ", ")),
+                    most = fmt::format("{}", fmt::join(found, ", "));
   if (exceeds_sel(m, found))
     return fmt::format(
         "the model's sel [{}] is less than the most neighbours of an atom of the training data, [{}] ({}): DeePMD-kit "

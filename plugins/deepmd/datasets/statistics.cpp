@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "plugins/deepmd/model/environment.hpp"
 
@@ -34,6 +35,7 @@ void StatisticsSums::add(const TrainingFrame& frame) {
       ++neighbours[frame.type[frame.neighbour[k]]];
     }
     for (std::size_t q = 0; q < neighbours.size(); ++q) most_[q] = std::max(most_[q], neighbours[q]);
+    most_together_ = std::max(most_together_, std::accumulate(neighbours.begin(), neighbours.end(), 0));
   }
   if (!frame.has_energy) return;
   counts_.push_back(std::move(count));

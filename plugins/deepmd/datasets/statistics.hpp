@@ -25,7 +25,10 @@ class StatisticsSums {
   void add(const TrainingFrame& frame);
   /// `sel` is the number of slots by neighbour type.
   Statistics result(const std::vector<int>& sel) const;
-  std::vector<int> most_neighbours() const { return most_; }
+  /// By neighbour type, or of all types `together` a single number.
+  std::vector<int> most_neighbours(bool together = false) const {
+    return together ? std::vector<int>{most_together_} : most_;
+  }
 
  private:
   int ntypes_;
@@ -33,6 +36,7 @@ class StatisticsSums {
   bool radial_only_;
   double closest_ = 1e30;
   std::vector<int> most_;
+  int most_together_ = 0;
   std::vector<double> atoms_, s_, s2_, a2_;  ///< by centre type
   std::vector<std::vector<double>> counts_;  ///< atoms by type, of each labelled frame
   std::vector<double> energies_;

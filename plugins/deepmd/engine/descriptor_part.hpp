@@ -39,11 +39,15 @@ class DescriptorPart {
   virtual std::size_t bytes() const = 0;
 };
 
-/// The part for se_e2_a and se_e2_r, and that for se_e3. `options` have table_r_min set where a tolerance is.
+/// The part for se_e2_a, se_e2_r and se_atten without attention layers, that for se_e3, and that for se_atten with
+/// them, the type embeddings of a model removed (by_species()). `options` have table_r_min set where a tolerance is.
 template <class T>
 std::unique_ptr<DescriptorPart<T>> make_pair_part(const DeepPotentialModel& descriptor, const EngineOptions& options);
 template <class T>
 std::unique_ptr<DescriptorPart<T>> make_angle_part(const DeepPotentialModel& descriptor, const EngineOptions& options);
+template <class T>
+std::unique_ptr<DescriptorPart<T>> make_attention_part(const DeepPotentialModel& descriptor,
+                                                       const EngineOptions& options);
 
 /// Cut-off, statistics and hidden neighbours of a centre type.
 NeighborKinds kinds_of(const DeepPotentialModel& descriptor, int type, bool single_cutoffs);

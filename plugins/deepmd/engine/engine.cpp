@@ -11,6 +11,7 @@
 #include "plugins/deepmd/engine/descriptor_part.hpp"
 #include "plugins/deepmd/model/fitting_net.hpp"
 #include "plugins/deepmd/model/network_jet.hpp"
+#include "plugins/deepmd/model/type_embedding.hpp"
 
 namespace cambium::deepmd {
 
@@ -143,8 +144,12 @@ TypedEngine<T>::TypedEngine(const DeepPotentialModel& model, const EngineOptions
 template <class T>
 void TypedEngine<T>::prepare_parts() {
   for (const DeepPotentialModel& part : std::as_const(model_).descriptors()) {
-    const bool angles = part.descriptor == DeepPotentialModel::Descriptor::se_e3;
-    parts_.push_back(angles ? make_angle_part<T>(part, options_) : make_pair_part<T>(part, options_));
+    if (part.descriptor == DeepPotentialModel::Descriptor::se_e3)
+      parts_.push_back(make_angle_part<T>(part, options_));
+    else if (part.attention.layers() > 0)
+      parts_.push_back(make_attention_part<T>(part, options_));
+    else
+      parts_.push_back(make_pair_part<T>(part, options_));
     const DescriptorPart<T>& made = *parts_.back();
     columns_ += made.columns();
     file_columns_ += made.file_columns();
@@ -328,8 +333,9 @@ std::size_t TypedEngine<T>::bytes() const {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const DeepPotentialModel& model, const EngineOptions& options) {
-  if (options.precision == EnginePrecision::mixed) return std::make_unique<TypedEngine<float>>(model, options);
-  return std::make_unique<TypedEngine<double>>(model, options);
+  const DeepPotentialModel plain = by_species(model);
+  if (options.precision == EnginePrecision::mixed) return std::make_unique<TypedEngine<float>>(plain, options);
+  return std::make_unique<TypedEngine<double>>(plain, options);
 }
 
 }  // namespace cambium::deepmd

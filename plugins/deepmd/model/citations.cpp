@@ -20,4 +20,17 @@ std::vector<Citation> model_citations() {
        "{10.1063/5.0155600}}"}};
 }
 
+std::vector<Citation> model_citations(const DeepPotentialModel& model) {
+  std::vector<Citation> out = model_citations();
+  for (const DeepPotentialModel& part : model.descriptors()) {
+    if (part.descriptor != DeepPotentialModel::Descriptor::se_atten) continue;
+    out.push_back({"Zhang2024DPA1",
+                   "@article{Zhang2024DPA1, author = {Zhang, Duo and others}, title = {{DPA-1}: pretraining of "
+                   "attention-based deep potential model for molecular simulation}, journal = {npj Comput. Mater.}, "
+                   "volume = {10}, pages = {94}, year = {2024}, doi = {10.1038/s41524-024-01278-7}}"});
+    break;
+  }
+  return out;
+}
+
 }  // namespace cambium::deepmd

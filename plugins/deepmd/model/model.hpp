@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,11 +37,32 @@ struct ParameterInput {
   std::vector<double> fallback;  ///< used when the deck gives none; may be empty
 };
 
+/// The attention layers of se_atten, by DeePMD-kit's names (Zhang et al., npj Comput. Mater. 10, 94 (2024); arXiv
+/// 2208.08236).
+struct AttentionLayers {
+  int attn = 128;                     ///< width of queries, keys and values
+  bool dotr = true;                   ///< weights times the cosine of the angle between two neighbours
+  bool normalize = true;              ///< queries, keys and values have length 1
+  bool smooth = true;                 ///< weights go to zero with the cut-off (smooth_type_embedding)
+  bool trainable_norm = true;         ///< trainable_ln
+  double scaling_factor = 1.0;        ///< products are divided by sqrt(attn scaling_factor),
+  std::optional<double> temperature;  ///< or multiplied by this
+  double norm_epsilon = 1e-5;         ///< ln_eps
+  /// Three of each layer: queries, keys and values together; the output; factor and shift of the layer norm as a layer
+  /// of one input.
+  std::vector<Network> networks;
+
+  int layers() const { return static_cast<int>(networks.size()) / 3; }
+  double scaling() const;  ///< of the products of queries and keys
+};
+
 /// A Deep Potential of Zhang et al. (PRL 120, 143001 (2018); NeurIPS 2018): a descriptor and an energy network per
 /// atom. Descriptors are se_e2_a (distances and angles), se_e2_r (distances), se_e3 (angles between pairs of
-/// neighbours; Wang et al., Nucl. Fusion 62, 126013 (2022)) and hybrid (several, one after the other). Units Å, eV.
+/// neighbours; Wang et al., Nucl. Fusion 62, 126013 (2022)), se_atten (se_e2_a with one embedding network, which also
+/// takes the species' embeddings, and attention among neighbours: DPA-1) and hybrid (several, one after the other).
+/// Units Å, eV.
 struct DeepPotentialModel {
-  enum class Descriptor { se_e2_a, se_e2_r, se_e3, hybrid };
+  enum class Descriptor { se_e2_a, se_e2_r, se_e3, se_atten, hybrid };
 
   std::string source;  ///< file name, for messages
   Descriptor descriptor = Descriptor::se_e2_a;
@@ -50,12 +72,17 @@ struct DeepPotentialModel {
   std::vector<std::string> type_map;  ///< species symbols by model type
   double rcut = 0.0, rcut_smth = 0.0;
   double env_protection = 0.0;  ///< Å, added to r in the environment matrix
-  std::vector<int> sel;         ///< by neighbour type. A parameter of the model, not a limit: see neighbours()
+  /// By neighbour type. A parameter of the model, not a limit: see neighbours(). Of se_atten only the sum has a
+  /// meaning.
+  std::vector<int> sel;
   int axis_neuron = 0;
   bool type_one_side = true;                           ///< embedding depends on the neighbour's type only; not se_e3's
   std::string precision = "float64";                   ///< of the stored networks
   std::vector<std::array<double, 4>> mean, deviation;  ///< of the environment matrix, [centre * ntypes + neighbour]
   std::vector<Network> embedding;      ///< see embedding_index(); empty networks belong to excluded pairs
+  Network type_embedding;              ///< se_atten: of a species as unit vector; without layers: none
+  bool concat_output_tebd = true;      ///< se_atten: the centre's embedding stands behind the descriptor
+  AttentionLayers attention;           ///< se_atten
   std::vector<NetworkTable> tables;    ///< that a compressed model's file holds, by embedding network; may be empty
   std::vector<Network> fitting;        ///< by centre type, or one for all
   std::vector<double> fitting_bias;    ///< eV by type; part of the fitting energy
@@ -73,8 +100,11 @@ struct DeepPotentialModel {
   /// Of a row of the environment matrix.
   int components() const { return descriptor == Descriptor::se_e2_r ? 1 : 4; }
   int descriptor_size() const;
+  /// Columns of the descriptor behind those of the neighbours.
+  int type_columns() const { return concat_output_tebd ? type_embedding.out() : 0; }
   /// Of a pair: centre and neighbour; se_e3: two neighbours, in either order.
   int embedding_index(int centre, int neighbour) const {
+    if (!type_embedding.layers.empty()) return 0;
     if (descriptor == Descriptor::se_e3) return std::min(centre, neighbour) + std::max(centre, neighbour) * ntypes();
     return type_one_side ? neighbour : centre + neighbour * ntypes();
   }
@@ -84,7 +114,7 @@ struct DeepPotentialModel {
   }
   std::span<DeepPotentialModel> descriptors() { return parts.empty() ? std::span(this, 1) : std::span(parts); }
   void gather_parts();  ///< sets what a hybrid says of its parts together: rcut, sel and precision
-  /// se_e2_a, se_e2_r, se_e3 or hybrid.
+  /// se_e2_a, se_e2_r, se_e3, se_atten or hybrid.
   static const char* name_of(Descriptor descriptor);
   const Network& fitting_of(int centre) const { return fitting[fitting.size() == 1 ? 0 : centre]; }
 
@@ -95,13 +125,17 @@ struct DeepPotentialModel {
   ModelTree to_tree() const;
 };
 
-/// Embedding networks of all descriptors, one after the other, without those that no pair uses.
+/// Networks of all descriptors, one after the other: the species' embedding, the embedding networks without those that
+/// no pair uses, and those of attention.
 template <class Model>
 auto embeddings_of(Model& model) {
   std::vector<decltype(&model.embedding.front())> out;
-  for (auto& part : model.descriptors())
+  for (auto& part : model.descriptors()) {
+    if (!part.type_embedding.layers.empty()) out.push_back(&part.type_embedding);
     for (auto& net : part.embedding)
       if (!net.layers.empty()) out.push_back(&net);
+    for (auto& net : part.attention.networks) out.push_back(&net);
+  }
   return out;
 }
 

@@ -6,7 +6,8 @@
 
 #include "core/base/error.hpp"
 #include "core/io/reading.hpp"
-#include "plugins/deepmd/model/model.hpp"
+#include "plugins/deepmd/model/read_parts.hpp"
+#include "plugins/deepmd/model/type_embedding.hpp"
 
 namespace cambium::deepmd {
 
@@ -22,8 +23,11 @@ int DeepPotentialModel::descriptor_size() const {
   if (descriptor == Descriptor::hybrid)
     return std::accumulate(parts.begin(), parts.end(), 0,
                            [](int sum, const DeepPotentialModel& part) { return sum + part.descriptor_size(); });
-  return descriptor == Descriptor::se_e2_a ? width() * axis_neuron : width();
+  const bool angular = descriptor == Descriptor::se_e2_a || descriptor == Descriptor::se_atten;
+  return (angular ? width() * axis_neuron : width()) + type_columns();
 }
+
+double AttentionLayers::scaling() const { return temperature.value_or(1.0 / std::sqrt(attn * scaling_factor)); }
 
 const char* DeepPotentialModel::name_of(Descriptor descriptor) {
   switch (descriptor) {
@@ -31,6 +35,8 @@ const char* DeepPotentialModel::name_of(Descriptor descriptor) {
       return "se_e2_r";
     case Descriptor::se_e3:
       return "se_e3";
+    case Descriptor::se_atten:
+      return "se_atten";
     case Descriptor::hybrid:
       return "hybrid";
     default:
@@ -60,10 +66,15 @@ Descriptor descriptor_kind(const TreeCursor& node) {
   if (type == "se_e2_a" || type == "se_a") return Descriptor::se_e2_a;
   if (type == "se_e2_r" || type == "se_r") return Descriptor::se_e2_r;
   if (type == "se_e3" || type == "se_t" || type == "se_at") return Descriptor::se_e3;
+  if (type == "se_atten" || type == "dpa1") return Descriptor::se_atten;
   if (type == "hybrid") return Descriptor::hybrid;
-  node.complain(
-      fmt::format("descriptor '{}' is not supported; supported: se_e2_a, se_e2_r, se_e3 and hybrid of these", type));
+  node.complain(fmt::format(
+      "descriptor '{}' is not supported; supported: se_e2_a, se_e2_r, se_e3, se_atten and hybrid of these", type));
 }
+
+}  // namespace
+
+namespace detail {
 
 std::vector<double> optional_values(const TreeCursor& variables, const std::string& key, std::size_t expected) {
   if (!variables.has(key)) return {};
@@ -107,7 +118,6 @@ Network read_network(const TreeCursor& node) {
   return net;
 }
 
-/// The networks of a collection, whose number must be `expected`.
 std::vector<Network> read_collection(const TreeCursor& node, std::size_t expected) {
   const TreeCursor networks = node.at("networks");
   if (networks.size() != expected)
@@ -116,6 +126,12 @@ std::vector<Network> read_collection(const TreeCursor& node, std::size_t expecte
   for (std::size_t k = 0; k < expected; ++k) out.push_back(read_network(networks.at(k)));
   return out;
 }
+
+}  // namespace detail
+
+namespace {
+
+using namespace detail;
 
 /// [[i, j], ...] as a symmetric table; [i, ...] as a list of flags.
 std::vector<char> excluded_pairs(const TreeCursor& node, const std::string& key, int ntypes) {
@@ -227,31 +243,40 @@ void require_angles(const TreeCursor& node, const DeepPotentialModel& m) {
         node.at("embeddings").at("networks").complain(fmt::format("entry {} is missing", k));
 }
 
+std::vector<int> read_sel(const TreeCursor& node, const DeepPotentialModel& m) {
+  std::vector<int> sel = node.integers();
+  const bool shared = m.descriptor == Descriptor::se_atten;
+  if (!shared && static_cast<int>(sel.size()) != m.ntypes())
+    node.complain(fmt::format("expected one number per type ({}), found {}", m.ntypes(), sel.size()));
+  for (int n : sel)
+    if (n < 0 || n > most_of_one_type)
+      node.complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_of_one_type));
+  return shared ? shared_slots(std::accumulate(sel.begin(), sel.end(), 0), m.ntypes()) : sel;
+}
+
 /// A single descriptor, not a hybrid.
 void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   m.descriptor = descriptor_kind(node);
-  const bool angles = m.descriptor == Descriptor::se_e3;
+  const bool angles = m.descriptor == Descriptor::se_e3, species = m.descriptor == Descriptor::se_atten;
   m.rcut = node.at("rcut").number();
   m.rcut_smth = node.at("rcut_smth").number();
   if (!(m.rcut > m.rcut_smth && m.rcut_smth >= 0.0))
     node.complain(fmt::format("expected 0 <= rcut_smth < rcut, found {} and {}", m.rcut_smth, m.rcut));
-  m.sel = node.at("sel").integers();
-  if (static_cast<int>(m.sel.size()) != m.ntypes())
-    node.at("sel").complain(fmt::format("expected one number per type ({}), found {}", m.ntypes(), m.sel.size()));
-  for (int n : m.sel)
-    if (n < 0 || n > most_of_one_type)
-      node.at("sel").complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_of_one_type));
+  m.sel = read_sel(node.at("sel"), m);
   m.type_one_side = !angles && node.flag("type_one_side", false);
   m.env_protection = node.number("env_protection", 0.0);
   m.precision = node.text("precision", "float64");
   if (node.has("env_mat") && node.at("env_mat").flag("use_exp_switch", false))
     node.at("env_mat").complain("use_exp_switch is not supported; supported: the polynomial switch of se_e2_a");
   const std::size_t nt = m.type_map.size();
-  m.embedding = read_collection(node.at("embeddings"), m.type_one_side ? nt : nt * nt);
+  if (species)
+    read_type_embedding(node, m);
+  else
+    m.embedding = read_collection(node.at("embeddings"), m.type_one_side ? nt : nt * nt);
   for (const Network& net : m.embedding)
-    if (!net.layers.empty() && (net.in() != 1 || net.out() != m.width()))
+    if (!species && !net.layers.empty() && (net.in() != 1 || net.out() != m.width()))
       node.at("embeddings").complain("embedding networks must take one value and all give the same number of values");
-  if (m.descriptor == Descriptor::se_e2_a) {
+  if (species || m.descriptor == Descriptor::se_e2_a) {
     m.axis_neuron = node.at("axis_neuron").integer();
     if (m.axis_neuron < 1 || m.axis_neuron > m.width())
       node.at("axis_neuron")
@@ -262,6 +287,8 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   read_excluded_descriptor_pairs(node, m);
   if (angles)
     require_angles(node, m);
+  else if (species)
+    require_shared_statistics(node, m);
   else if (node.has("compress"))
     m.tables = read_tables(node.at("compress"), m);
 }
@@ -308,6 +335,9 @@ void read_vacuum(const TreeCursor& node, DeepPotentialModel& m) {
   bool any = false;
   for (const auto& energy : energies.json()) any = any || !energy.is_null();
   if (!any) return;
+  for (const DeepPotentialModel& part : m.descriptors())
+    if (part.type_columns() > 0)
+      energies.complain("is not supported where type embeddings stand behind the descriptor (concat_output_tebd)");
   for (std::size_t t = 0; t < m.type_map.size(); ++t)
     m.subtract_vacuum[t] = m.fitting.size() == 1 || t >= energies.size() || !energies.json()[t].is_null();
 }
@@ -364,6 +394,7 @@ DeepPotentialModel DeepPotentialModel::from_tree(const ModelTree& tree, const st
   else
     read_descriptor(node.at("descriptor"), m);
   read_fitting(node.at("fitting"), m);
+  require_separable(m);
   m.output_bias.assign(m.type_map.size(), 0.0);
   if (node.has("@variables")) {
     const auto bias = optional_values(node.at("@variables"), "out_bias", m.type_map.size());

@@ -151,6 +151,114 @@ class TreeWriter {
     return Json{{"@variables", {{"compress_data", std::move(data)}, {"compress_info", std::move(infos)}}}};
   }
 
+  /// The species' embedding network, by DeePMD-kit's class TypeEmbedNet.
+  Json type_embedding(const DeepPotentialModel& d) {
+    const Network& net = d.type_embedding;
+    Json tree = network(net, true);
+    const bool bias = !net.layers.front().b.empty();
+    tree["bias"] = bias;
+    return Json{{"@class", "TypeEmbedNet"},
+                {"@version", 2},
+                {"ntypes", m_.ntypes()},
+                {"neuron", neurons(net, true)},
+                {"resnet_dt", resnet_dt(net)},
+                {"precision", m_.precision},
+                {"activation_function", net.layers.front().activation.name()},
+                {"trainable", true},
+                {"padding", true},
+                {"use_econf_tebd", false},
+                {"use_tebd_bias", bias},
+                {"type_map", m_.type_map},
+                {"embedding", std::move(tree)}};
+  }
+
+  Json norm(const Layer& l, const AttentionLayers& a) {
+    return Json{{"@class", "LayerNorm"},
+                {"@version", 1},
+                {"eps", a.norm_epsilon},
+                {"trainable", a.trainable_norm},
+                {"precision", m_.precision},
+                {"@variables", {{"w", array({l.out}, l.w, m_.precision)}, {"b", array({l.out}, l.b, m_.precision)}}}};
+  }
+
+  static Json temperature(const AttentionLayers& a) { return a.temperature ? Json(*a.temperature) : Json(); }
+
+  /// The keys that DeePMD-kit's classes of attention, of one of its layers, and of what multiplies have in common.
+  Json attention_keys(const DeepPotentialModel& d) const {
+    const AttentionLayers& a = d.attention;
+    return Json{{"nnei", d.neighbours()},   {"embed_dim", d.width()},
+                {"hidden_dim", a.attn},     {"dotr", a.dotr},
+                {"do_mask", false},         {"scaling_factor", a.scaling_factor},
+                {"normalize", a.normalize}, {"temperature", temperature(a)},
+                {"precision", m_.precision}};
+  }
+
+  Json attention(const DeepPotentialModel& d) {
+    Json list = Json::array();
+    for (std::size_t k = 0; k < d.attention.networks.size(); k += 3) {
+      const auto part = [&](std::size_t n) -> const Layer& { return d.attention.networks[k + n].layers.front(); };
+      Json products = attention_keys(d), own = attention_keys(d);
+      products.update(Json{{"num_heads", 1}, {"bias", true}, {"smooth", d.attention.smooth}});
+      products["in_proj"] = layer(part(0));
+      products["out_proj"] = layer(part(1));
+      own.update(Json{{"trainable_ln", d.attention.trainable_norm}, {"ln_eps", d.attention.norm_epsilon}});
+      own["attention_layer"] = std::move(products);
+      own["attn_layer_norm"] = norm(part(2), d.attention);
+      list.push_back(std::move(own));
+    }
+    Json out{{"@class", "NeighborGatedAttention"}, {"@version", 1}, {"layer_num", d.attention.layers()}};
+    out.update(attention_keys(d));
+    out.update(Json{{"trainable_ln", d.attention.trainable_norm}, {"ln_eps", d.attention.norm_epsilon}});
+    out["attention_layers"] = std::move(list);
+    return out;
+  }
+
+  /// se_atten, which DeePMD-kit calls dpa1 in files.
+  Json species_descriptor(const DeepPotentialModel& d) {
+    const AttentionLayers& a = d.attention;
+    const Network& net = d.embedding.front();
+    Json networks = collection(d.embedding, true, 0), types = type_embedding(d), layers = attention(d);
+    return Json{{"@class", "Descriptor"},
+                {"type", "dpa1"},
+                {"@version", 2},
+                {"rcut", d.rcut},
+                {"rcut_smth", d.rcut_smth},
+                {"sel", std::vector<int>{d.neighbours()}},
+                {"ntypes", m_.ntypes()},
+                {"neuron", neurons(net, true)},
+                {"axis_neuron", d.axis_neuron},
+                {"tebd_dim", d.type_embedding.out()},
+                {"tebd_input_mode", "concat"},
+                {"set_davg_zero", true},
+                {"attn", a.attn},
+                {"attn_layer", a.layers()},
+                {"attn_dotr", a.dotr},
+                {"attn_mask", false},
+                {"activation_function", net.layers.front().activation.name()},
+                {"resnet_dt", resnet_dt(net)},
+                {"scaling_factor", a.scaling_factor},
+                {"normalize", a.normalize},
+                {"temperature", temperature(a)},
+                {"trainable_ln", a.trainable_norm},
+                {"ln_eps", a.norm_epsilon},
+                {"smooth_type_embedding", a.smooth},
+                {"type_one_side", d.type_one_side},
+                {"concat_output_tebd", d.concat_output_tebd},
+                {"use_econf_tebd", false},
+                {"use_tebd_bias", types["use_tebd_bias"]},
+                {"type_map", m_.type_map},
+                {"precision", m_.precision},
+                {"embeddings", std::move(networks)},
+                {"attention_layers", std::move(layers)},
+                {"env_mat", {{"rcut", d.rcut}, {"rcut_smth", d.rcut_smth}}},
+                {"type_embedding", std::move(types)},
+                {"exclude_types", Json::array()},
+                {"env_protection", d.env_protection},
+                {"trainable", true},
+                {"spin", nullptr},
+                {"@variables", {{"davg", slots(d, d.mean)}, {"dstd", slots(d, d.deviation)}}}};
+  }
+
   Json hybrid() {
     Json list = Json::array();
     for (const DeepPotentialModel& part : m_.parts) list.push_back(descriptor(part));
@@ -159,6 +267,7 @@ class TreeWriter {
 
   Json descriptor(const DeepPotentialModel& d) {
     using Descriptor = DeepPotentialModel::Descriptor;
+    if (d.descriptor == Descriptor::se_atten) return species_descriptor(d);
     const bool full = d.descriptor == Descriptor::se_e2_a, angles = d.descriptor == Descriptor::se_e3;
     const Network& net = first(d.embedding);
     Json networks = collection(d.embedding, true, d.type_one_side ? 1 : 2);

@@ -15,6 +15,10 @@ struct RandomModel {
   std::vector<int> neuron = {25, 50, 100};
   int axis_neuron = 16;
   bool type_one_side = true;
+  std::vector<int> type_embedding = {8};  ///< se_atten: widths, the first of them linear if it is the only one
+  bool concat_output_tebd = true;
+  int attn_layer = 0, attn = 16;
+  bool attn_dotr = true, attn_normalize = true, attn_smooth = true;
   std::vector<int> fitting = {240, 240, 240};
   int fparam = 0, aparam = 0;  ///< numbers of frame and atomic parameters
   std::string activation = "tanh";
@@ -24,6 +28,7 @@ struct RandomModel {
   std::vector<RandomModel> parts;  ///< of descriptor hybrid: the descriptors' keys and seeds
 };
 
+/// se_atten has a mean of zero, and one energy network serves all species if a descriptor is of this kind.
 /// Weights are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal
 /// around 0.1, all a function of the seed alone.
 DeepPotentialModel random_model(const RandomModel& spec);

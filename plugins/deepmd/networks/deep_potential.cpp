@@ -12,61 +12,11 @@
 #include "core/io/model_seal.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/deepmd/datasets/statistics.hpp"
+#include "plugins/deepmd/model/type_embedding.hpp"
 #include "plugins/deepmd/networks/energy_bias.hpp"
 #include "plugins/deepmd/training/parameters.hpp"
 
 namespace cambium::deepmd {
-
-namespace {
-
-/// The keys that a network has for its own descriptor, and each one of a hybrid.
-template <class P>
-void describe_descriptor(deck::Describe<P>& d) {
-  using Descriptor = DescriptorParams::Descriptor;
-  d("descriptor", static_cast<Descriptor P::*>(&P::descriptor),
-    "se_e2_a: distances and angles; se_e2_r: distances only; se_e3: angles between two neighbours (DeePMD-kit's se_at)")
-      .options({{"se_e2_a", Descriptor::se_e2_a}, {"se_e2_r", Descriptor::se_e2_r}, {"se_e3", Descriptor::se_e3}})
-      .def(Descriptor::se_e2_a);
-  d("rcut", static_cast<double P::*>(&P::rcut), "cut-off radius (Å)").unit("angstrom").positive().def(6.0);
-  d("rcut_smth", static_cast<double P::*>(&P::rcut_smth),
-    "inner radius (Å) at which the smooth switching of a neighbour's weight begins")
-      .unit("angstrom")
-      .non_negative()
-      .def(0.5);
-  d("sel", static_cast<std::optional<std::vector<int>> P::*>(&P::sel),
-    "neighbour slots by species, a constant of the model and no limit here (in DeePMD-kit it is one); absent: a tenth "
-    "more than the data need")
-      .example("[46, 92]");
-  d("neuron", static_cast<std::vector<int> P::*>(&P::neuron), "widths of the embedding network").def({25, 50, 100});
-  d("axis_neuron", static_cast<int P::*>(&P::axis_neuron),
-    "columns of the embedding that make the descriptor (se_e2_a)")
-      .at_least(1)
-      .def(16);
-  d("type_one_side", static_cast<bool P::*>(&P::type_one_side), "embedding by the neighbour's species only (not se_e3)")
-      .def(true);
-}
-
-std::string problem_of(const DescriptorParams& p) {
-  if (p.rcut_smth >= p.rcut) return "rcut_smth must be less than rcut";
-  if (p.neuron.empty()) return "neuron needs at least one layer";
-  for (int n : p.neuron)
-    if (n < 3 || n > 1000) return "the widths of neuron must lie between 3 and 1000";
-  if (p.descriptor == DescriptorParams::Descriptor::se_e2_a && p.axis_neuron > p.neuron.back())
-    return "axis_neuron is more than the last width of neuron";
-  return "";
-}
-
-bool same(const DescriptorParams& a, const DescriptorParams& b) {
-  return a.descriptor == b.descriptor && a.rcut == b.rcut && a.rcut_smth == b.rcut_smth && a.sel == b.sel &&
-         a.neuron == b.neuron && a.axis_neuron == b.axis_neuron && a.type_one_side == b.type_one_side;
-}
-
-}  // namespace
-
-void DescriptorParams::describe(deck::Describe<DescriptorParams>& d) {
-  describe_descriptor(d);
-  d.check(problem_of);
-}
 
 void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   describe_descriptor(d);
@@ -107,31 +57,44 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
       .def(1000);
   d("memory", &Params::memory, "MiB per rank for neighbour lists of the data").non_negative().def(1024.0);
   d.check([](const Params& p) -> std::string {
-    if (!p.hybrid.empty() && !same(p, DescriptorParams{}))
+    if (!p.hybrid.empty() && !(p.own() == DescriptorParams{}))
       return "with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) stand within its entries";
-    if (const std::string problem = problem_of(p); !problem.empty()) return problem;
+    if (const std::string problem = p.problem(); !problem.empty()) return problem;
     if (p.fitting.empty()) return "fitting needs at least one layer";
     for (int n : p.fitting)
       if (n < 1) return "the widths of fitting must be positive";
     if (p.interpolation && *p.interpolation != 0.0 && (*p.interpolation < 1e-13 || *p.interpolation > 1e-3))
       return "interpolation must be 0 or lie between 1e-13 and 1e-3";
     for (const DescriptorParams& one : p.descriptors())
-      if (one.sel && !p.type_map.empty() && one.sel->size() != p.type_map.size())
+      if (one.sel && !p.type_map.empty() && one.sel->size() != p.type_map.size() &&
+          !(one.together() && one.sel->size() == 1))
         return fmt::format("sel has {} number(s), type_map {} species", one.sel->size(), p.type_map.size());
     return "";
   });
 }
 
 namespace {
+
+/// True for a species' embedding and the networks of attention, whose layers may be linear and without bias.
+bool is_linear(const DeepPotentialModel& m, const Network* net) {
+  for (const DeepPotentialModel& part : m.descriptors()) {
+    if (net == &part.type_embedding) return true;
+    for (const Network& own : part.attention.networks)
+      if (net == &own) return true;
+  }
+  return false;
+}
+
 /// Refuses what a model file may hold and training does not do.
 void require_trainable(const DeepPotentialModel& m) {
   const auto refuse = [&](const std::string& what) {
     throw KeyError("deep_potential.init.trainable", "init",
                    fmt::format("{}: cannot be trained further: {}", m.source, what));
   };
-  for (const DeepPotentialModel& part : m.descriptors())
+  for (const DeepPotentialModel& part : m.descriptors()) {
     if (!part.tables.empty()) refuse("it is compressed; start from the model that it was made of");
-  if (m.fitting.size() != m.type_map.size()) refuse("one energy network serves all species");
+    if (!part.attention.trainable_norm) refuse("its layer norms are fixed (trainable_ln: false)");
+  }
   const auto any = [](const std::vector<char>& flags) {
     return std::find(flags.begin(), flags.end(), 1) != flags.end();
   };
@@ -143,8 +106,11 @@ void require_trainable(const DeepPotentialModel& m) {
     for (const Layer& layer : nets[n]->layers) {
       const bool fitting = n + m.fitting.size() >= nets.size(), last = fitting && &layer == &nets[n]->layers.back();
       const auto kind = layer.activation.kind;
-      if (kind != (last ? Activation::Kind::linear : Activation::Kind::tanh)) refuse("a hidden layer is not tanh");
-      if (layer.b.empty()) refuse("a layer has no bias");
+      const bool free = is_linear(m, nets[n]);  // any number of such layers is as good as a hidden one
+      if (kind != (last ? Activation::Kind::linear : Activation::Kind::tanh) &&
+          !(free && kind == Activation::Kind::linear))
+        refuse("a hidden layer is not tanh");
+      if (layer.b.empty() && !free) refuse("a layer has no bias");
       if (!fitting && !layer.idt.empty()) refuse("its embedding networks have resnet_dt");
     }
 }
@@ -166,48 +132,6 @@ void DeepPotentialNetwork::examine(Check& check) {
   const Origin model{Origin::model_of, "deep_potential"};
   for (const char* name : {"model.dp", "model.yaml"}) check.will_write({name, model, shape_.type_map});
 }
-
-namespace {
-
-Layer empty_layer(int in, int out, bool hidden, bool timestep) {
-  Layer layer;
-  layer.in = in;
-  layer.out = out;
-  layer.activation = Activation::from_name(hidden ? "tanh" : "linear");
-  layer.residual = hidden;
-  layer.w.assign(static_cast<std::size_t>(in) * static_cast<std::size_t>(out), 0.0);
-  layer.b.assign(out, 0.0);
-  if (timestep && layer.copies()) layer.idt.assign(out, 0.0);
-  return layer;
-}
-
-Network empty_network(int in, const std::vector<int>& widths, bool fitting, bool timestep) {
-  Network net;
-  for (int width : widths) {
-    net.layers.push_back(empty_layer(in, width, true, timestep));
-    in = width;
-  }
-  if (fitting) net.layers.push_back(empty_layer(in, 1, false, false));
-  return net;
-}
-
-/// Sizes of one descriptor and of its embedding networks; se_e3 has one for each pair of neighbours' species.
-void build_descriptor(const DescriptorParams& p, DeepPotentialModel& m) {
-  const std::size_t nt = m.type_map.size();
-  const bool angles = p.descriptor == DescriptorParams::Descriptor::se_e3;
-  m.descriptor = p.descriptor;
-  m.rcut = p.rcut;
-  m.rcut_smth = p.rcut_smth;
-  m.axis_neuron = p.descriptor == DescriptorParams::Descriptor::se_e2_a ? p.axis_neuron : 0;
-  m.type_one_side = p.type_one_side && !angles;
-  m.embedding.assign(m.type_one_side ? nt : nt * nt, {});
-  for (std::size_t k = 0; k < m.embedding.size(); ++k)
-    if (!angles || k % nt <= k / nt) m.embedding[k] = empty_network(1, p.neuron, false, false);
-  m.pair_excluded.assign(nt * nt, 0);
-  m.sel.assign(nt, 0);
-}
-
-}  // namespace
 
 /// Sizes, from the deck; statistics are filled in by the caller.
 void DeepPotentialNetwork::build_shape() {
@@ -231,7 +155,8 @@ void DeepPotentialNetwork::build_shape() {
   m.fparam.size = params_.numb_fparam;
   m.aparam.size = params_.numb_aparam;
   const int inputs = m.descriptor_size() + m.fparam.size + m.aparam.size;
-  m.fitting.assign(nt, empty_network(inputs, params_.fitting, true, params_.resnet_dt));
+  m.fitting.assign(has_type_embedding(m) ? 1 : nt, empty_energy_network(inputs, params_.fitting, params_.resnet_dt));
+  require_separable(m);
   m.output_bias.assign(nt, 0.0);
   m.fitting_bias.assign(nt, 0.0);
   m.subtract_vacuum.assign(nt, 0);
@@ -337,9 +262,12 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
   std::vector<Statistics> statistics;
   for (std::size_t k = 0; k < sums.size(); ++k) {
     const auto& given = params_.hybrid.empty() ? params_.sel : params_.hybrid[k].sel;
-    most.push_back(used == n ? sums[k].most_neighbours()
-                             : most_neighbours(training, shape_.type_map, parts[k].rcut, context.comm));
-    shape_.descriptors()[k].sel = settle_sel(given, most[k], shape_.type_map, params_.sel_short, context.log);
+    const bool together = parts[k].descriptor == Descriptor::se_atten;
+    most.push_back(used == n ? sums[k].most_neighbours(together)
+                             : most_neighbours(training, shape_.type_map, parts[k].rcut, context.comm, together));
+    shape_.descriptors()[k].sel =
+        together ? shared_slots(settle_total(given, most[k], params_.sel_short, context.log), shape_.ntypes())
+                 : settle_sel(given, most[k], shape_.type_map, params_.sel_short, context.log);
     statistics.push_back(sums[k].result(parts[k].sel));
     if (parts[k].rcut == shape_.rcut) most_neighbours_ = most[k];
   }
@@ -347,13 +275,15 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
   const DeepPotentialModel& m = shape_;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Statistics& s = statistics[k];
-    context.log.info(fmt::format(
-        "deep_potential: {}{} frames, at most [{}] neighbours ({}), sel [{}], closest pair {:.4f} Å",
-        m.parts.empty() ? "" : fmt::format("{} to {:g} Å: ", m.name_of(parts[k].descriptor), parts[k].rcut), used,
-        fmt::join(most[k], ", "), fmt::join(m.type_map, " "), fmt::join(parts[k].sel, ", "), s.closest));
+    const std::vector<int> slots = most[k].size() == 1 ? std::vector{parts[k].neighbours()} : parts[k].sel;
+    context.log.info(
+        fmt::format("deep_potential: {}{} frames, at most [{}] neighbours ({}), sel [{}], closest pair {:.4f} Å",
+                    m.parts.empty() ? "" : fmt::format("{} to {:g} Å: ", m.name_of(parts[k].descriptor), parts[k].rcut),
+                    used, fmt::join(most[k], ", "), fmt::join(m.type_map, " "), fmt::join(slots, ", "), s.closest));
     for (std::size_t t = 0; t < m.type_map.size(); ++t)
       context.log.info(fmt::format("deep_potential: {}: mean {:.5f}, deviations {:.4f} {:.4f}, energy bias {:.6g} eV",
-                                   m.type_map[t], s.mean[t], s.radial[t], s.angular[t], s.bias[t]));
+                                   m.type_map[t], parts[k].mean[t * m.type_map.size()][0], s.radial[t], s.angular[t],
+                                   s.bias[t]));
   }
   make_work();
 }
@@ -369,7 +299,8 @@ void DeepPotentialNetwork::take_statistics(const std::vector<Statistics>& statis
     part.deviation.clear();
     for (std::size_t ti = 0; ti < types; ++ti)
       for (std::size_t tj = 0; tj < types; ++tj) {
-        part.mean.push_back({s.mean[ti], 0.0, 0.0, 0.0});
+        const bool shifted = part.descriptor != Descriptor::se_atten;  // its empty slots have no species
+        part.mean.push_back({shifted ? s.mean[ti] : 0.0, 0.0, 0.0, 0.0});
         part.deviation.push_back({s.radial[ti], s.angular[ti], s.angular[ti], s.angular[ti]});
       }
   }
@@ -380,7 +311,8 @@ void DeepPotentialNetwork::take_statistics(const std::vector<Statistics>& statis
 
 /// sel cannot change without changing the energies of the model that training starts from.
 void DeepPotentialNetwork::require_slots_of_start(train::Dataset& training, Context& context) {
-  const auto most = most_neighbours(training, shape_.type_map, shape_.rcut, context.comm);
+  const bool together = shape_.descriptor == Descriptor::se_atten;
+  const auto most = most_neighbours(training, shape_.type_map, shape_.rcut, context.comm, together);
   most_neighbours_.resize(most.size(), 0);
   for (std::size_t t = 0; t < most.size(); ++t) most_neighbours_[t] = std::max(most_neighbours_[t], most[t]);
   if (!exceeds_sel(shape_, most_neighbours_)) return;
@@ -398,8 +330,9 @@ std::vector<int> DeepPotentialNetwork::modules() const {
   return out;
 }
 
-/// Weights normal with deviation 1/sqrt(in + out), biases standard normal, time steps 0.1 +- 0.001 as in DeePMD-kit;
-/// the bias of the last layer is 0, because the energy bias is in the statistics.
+/// Weights normal with deviation 1/sqrt(in + out), biases standard normal, time steps 0.1 +- 0.001 as in DeePMD-kit,
+/// factors of layer norms 1 and their shifts 0; the bias of the last layer is 0, because the energy bias is in the
+/// statistics.
 void DeepPotentialNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   if (start_) {
     params_.precision == DType::f64 ? copy_weights<double>(*start_, weights) : copy_weights<float>(*start_, weights);
@@ -419,6 +352,12 @@ void DeepPotentialNetwork::initialise(std::span<const TensorRef> weights, std::u
       fill(layer.w, 0.0, 1.0 / std::sqrt(static_cast<double>(layer.in + layer.out)));
       fill(layer.b, 0.0, last ? 0.0 : 1.0);
       fill(layer.idt, 0.1, 0.001);
+    }
+  for (DeepPotentialModel& part : m.descriptors())
+    for (std::size_t k = 2; k < part.attention.networks.size(); k += 3) {
+      Layer& norm = part.attention.networks[k].layers.front();
+      std::fill(norm.w.begin(), norm.w.end(), 1.0);
+      std::fill(norm.b.begin(), norm.b.end(), 0.0);
     }
   params_.precision == DType::f64 ? copy_weights<double>(m, weights) : copy_weights<float>(m, weights);
 }

@@ -11,6 +11,7 @@
 #include "plugins/deepmd/datasets/sample.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
 #include "plugins/deepmd/model/citations.hpp"
+#include "plugins/deepmd/networks/descriptor_params.hpp"
 #include "plugins/deepmd/training/loss_gradient.hpp"
 
 namespace cambium::deepmd {
@@ -27,18 +28,6 @@ class FrameCache {
  private:
   std::size_t limit_, bytes_ = 0;
   std::unordered_map<std::uint64_t, FramePtr> frames_;
-};
-
-/// Keys of one descriptor; see DeepPotentialModel.
-struct DescriptorParams {
-  using Descriptor = DeepPotentialModel::Descriptor;
-  Descriptor descriptor = Descriptor::se_e2_a;
-  double rcut = 6.0, rcut_smth = 0.5;
-  std::optional<std::vector<int>> sel;
-  std::vector<int> neuron = {25, 50, 100};
-  int axis_neuron = 16;
-  bool type_one_side = true;
-  static void describe(deck::Describe<DescriptorParams>& d);
 };
 
 /// A Deep Potential that is being trained on energies, forces and virials.
@@ -96,7 +85,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   /// model.dp and model.yaml.
   std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                         Context&) const override;
-  std::vector<Citation> citations() const override { return model_citations(); }
+  std::vector<Citation> citations() const override { return model_citations(shape_); }
   std::string state() const override;
   void restore(const std::string& state) override;
 

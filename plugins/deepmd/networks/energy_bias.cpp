@@ -24,7 +24,7 @@ class Energies {
   double of(const FramePtr& frame) {
     batch_.assign(std::span(&frame, 1), model_.ntypes());
     pass_.embed(batch_, bound_);
-    for (int t = 0; t < model_.ntypes(); ++t) pass_.fit(batch_, bound_.fitting[t], t);
+    for (int t = 0; t < model_.ntypes(); ++t) pass_.fit(batch_, bound_.fitting_of(t), t);
     return pass_.energy(0);
   }
 

@@ -248,7 +248,7 @@ std::string DeepPotential::summary() const {
 }
 
 std::vector<Citation> DeepPotential::citations() const {
-  std::vector<Citation> out = model_citations();
+  std::vector<Citation> out = members_.empty() ? model_citations() : model_citations(members_[0].engine->model());
   if (!members_.empty() && members_[0].engine->table())
     out.push_back({"Lu2022Compress",
                    "@article{Lu2022Compress, author = {Lu, Denghui and others}, title = {{DP Compress}: A Model "

@@ -11,13 +11,14 @@ std::string compress_model(const CompressOptions& options) {
   const double r_min = options.r_min > 0.0 ? options.r_min : default_table_r_min(model);
   TableReport report;
   for (DeepPotentialModel& part : model.descriptors()) {
-    if (part.descriptor == DeepPotentialModel::Descriptor::se_e3) continue;
+    if (part.descriptor == DeepPotentialModel::Descriptor::se_e3 || !part.type_embedding.layers.empty()) continue;
     part.tables = tabulate_networks(part, options.tolerance, r_min);
     report.add(upload_tables<double>(part, part.tables).report);
   }
   if (report.intervals == 0)
-    throw InputError(fmt::format("{}: tables of se_e3 are not written to files; give compress: {:g} to the potential",
-                                 options.model, options.tolerance));
+    throw InputError(fmt::format("{}: tables of {} are not written to files; give compress: {:g} to the potential",
+                                 options.model, model.name_of(model.descriptors().front().descriptor),
+                                 options.tolerance));
   ModelTree tree = model.to_tree();
   if (const auto& before = load_model_tree(options.model).root; before.contains("max_nbor_size"))
     tree.root["max_nbor_size"] = before["max_nbor_size"];

@@ -26,6 +26,7 @@ class Section {
     if (!values_.is_null() && !values_.is_object())
       throw InputError(fmt::format("{}: expected a map with DeePMD-kit's keys", path_));
   }
+  bool given() const { return !values_.is_null(); }
   bool has(const char* key) const { return values_.is_object() && values_.contains(key) && !values_.at(key).is_null(); }
   template <class T>
   T get(const char* key, T fallback) {
@@ -78,37 +79,88 @@ std::vector<std::string> systems_of(Section& data) {
   return out;
 }
 
+/// A choice that other keys may make, of which only one is known here.
+void require_flag(Section& section, const char* key, bool fallback, bool wanted) {
+  const char* const names[] = {"false", "true"};
+  section.require(key, names[section.get(key, fallback)], {names[wanted]});
+}
+
+/// Keys of se_atten; the type embedding stands in the descriptor, or (TensorFlow) beside it.
+std::vector<std::string> species_keys(Section& descriptor, Section& types) {
+  require_flag(descriptor, "set_davg_zero", true, true);
+  for (const char* key : {"attn_mask", "use_econf_tebd", "use_tebd_bias", "stripped_type_embedding"})
+    require_flag(descriptor, key, false, false);
+  descriptor.require("tebd_input_mode", descriptor.get<std::string>("tebd_input_mode", "concat"), {"concat"});
+  descriptor.require("lmax", std::to_string(descriptor.get("lmax", 1)), {"1"});
+  require_flag(descriptor, "trainable_ln", true, true);
+  descriptor.require("ln_eps", fmt::format("{:g}", descriptor.get("ln_eps", 1e-5)), {"1e-05"});
+  std::vector<std::string> keys = {
+      fmt::format("attn_layer: {}", descriptor.get("attn_layer", 2)),
+      fmt::format("attn: {}", descriptor.get("attn", 128)),
+      fmt::format("attn_dotr: {}", descriptor.get("attn_dotr", true)),
+      fmt::format("normalize: {}", descriptor.get("normalize", true)),
+      fmt::format("smooth_type_embedding: {}", descriptor.get("smooth_type_embedding", false)),
+      fmt::format("scaling_factor: {}", descriptor.get("scaling_factor", 1.0))};
+  if (const Json temperature = descriptor.raw("temperature"); temperature.is_number())
+    keys.push_back(fmt::format("temperature: {}", temperature.get<double>()));
+  if (types.given()) {
+    types.require("activation_function", types.get<std::string>("activation_function", "tanh"), {"tanh"});
+    require_flag(types, "resnet_dt", false, false);
+    require_flag(types, "use_econf_tebd", false, false);
+    require_flag(types, "use_tebd_bias", false, false);
+    types.raw("seed");
+    types.raw("precision");
+    keys.push_back(fmt::format("type_embedding: [{}]", fmt::join(types.get<std::vector<int>>("neuron", {8}), ", ")));
+  } else {
+    keys.push_back(fmt::format("tebd_dim: {}", descriptor.get("tebd_dim", 8)));
+  }
+  if (!descriptor.get("concat_output_tebd", true)) keys.push_back("concat_output_tebd: false");
+  return keys;
+}
+
 /// Keys of one descriptor, each behind a comma or on a line of its own; its precision is that of the network.
-std::vector<std::string> descriptor_of(Section& descriptor, std::vector<std::string>& notes, std::string& precision) {
+std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std::vector<std::string>& notes,
+                                       std::string& precision) {
   const std::string type = descriptor.get<std::string>("type", "");
-  descriptor.require("type", type, {"se_e2_a", "se_a", "se_e2_r", "se_r", "se_e3", "se_at"});
-  const bool radial = type == "se_e2_r" || type == "se_r", full = type == "se_e2_a" || type == "se_a";
+  descriptor.require("type", type, {"se_e2_a", "se_a", "se_e2_r", "se_r", "se_e3", "se_at", "se_atten", "dpa1"});
+  const bool radial = type == "se_e2_r" || type == "se_r", species = type == "se_atten" || type == "dpa1";
+  const bool full = type == "se_e2_a" || type == "se_a" || species;
+  if (types.given() && !species)
+    throw InputError(
+        fmt::format("model.type_embedding: with descriptor {} it is not known here; se_atten with "
+                    "attn_layer: 0 is the descriptor that takes it",
+                    type));
   descriptor.require("activation_function", descriptor.get<std::string>("activation_function", "tanh"), {"tanh"});
   if (descriptor.get("resnet_dt", false))
     notes.push_back("model.descriptor.resnet_dt: true is not known here, taken as false");
   precision = descriptor.get<std::string>("precision", "default");
   descriptor.require("precision", precision, {"default", "float64", "float32"});
   descriptor.raw("seed");
-  std::vector<std::string> keys = {fmt::format("descriptor: {}", radial ? "se_e2_r"
-                                                                 : full ? "se_e2_a"
-                                                                        : "se_e3"),
+  std::vector<std::string> keys = {fmt::format("descriptor: {}", radial    ? "se_e2_r"
+                                                                 : species ? "se_atten"
+                                                                 : full    ? "se_e2_a"
+                                                                           : "se_e3"),
                                    fmt::format("rcut: {} angstrom", descriptor.get("rcut", 6.0)),
                                    fmt::format("rcut_smth: {} angstrom", descriptor.get("rcut_smth", 0.5))};
   if (const Json sel = descriptor.raw("sel"); sel.is_array())
     keys.push_back(fmt::format("sel: [{}]", fmt::join(sel.get<std::vector<int>>(), ", ")));
+  else if (species && sel.is_number_integer())
+    keys.push_back(fmt::format("sel: [{}]", sel.get<int>()));
   keys.push_back(
       fmt::format("neuron: [{}]", fmt::join(descriptor.get<std::vector<int>>("neuron", {10, 20, 40}), ", ")));
   if (full)
     keys.push_back(fmt::format("axis_neuron: {}", descriptor.get("axis_neuron", descriptor.get("n_axis_neuron", 4))));
   if (full || radial) keys.push_back(fmt::format("type_one_side: {}", descriptor.get("type_one_side", false)));
+  if (species)
+    for (const std::string& key : species_keys(descriptor, types)) keys.push_back(key);
   return keys;
 }
 
 /// The lines of a descriptor, or of a hybrid's list.
-std::string descriptors_of(Section& descriptor, std::vector<std::string>& notes, std::vector<std::string>& rest,
-                           std::string& precision) {
+std::string descriptors_of(Section& descriptor, Section& types, std::vector<std::string>& notes,
+                           std::vector<std::string>& rest, std::string& precision) {
   if (descriptor.get<std::string>("type", "") != "hybrid") {
-    const auto keys = descriptor_of(descriptor, notes, precision);
+    const auto keys = descriptor_of(descriptor, types, notes, precision);
     descriptor.rest(rest);
     return fmt::format("        {}\n", fmt::join(keys, "\n        "));
   }
@@ -117,7 +169,7 @@ std::string descriptors_of(Section& descriptor, std::vector<std::string>& notes,
   for (std::size_t k = 0; k < list.size(); ++k) {
     Section one(list[k], fmt::format("model.descriptor.list[{}]", k));
     std::string own;
-    text += fmt::format("          - {{{}}}\n", fmt::join(descriptor_of(one, notes, own), ", "));
+    text += fmt::format("          - {{{}}}\n", fmt::join(descriptor_of(one, types, notes, own), ", "));
     one.rest(rest);
     if (k > 0 && own != precision)
       notes.push_back("model.descriptor.list: one precision serves all descriptors here, taken as float64");
@@ -128,7 +180,8 @@ std::string descriptors_of(Section& descriptor, std::vector<std::string>& notes,
 }
 
 std::string network_of(Section& model, std::vector<std::string>& notes, std::vector<std::string>& rest) {
-  Section descriptor = model.part("descriptor"), fitting = model.part("fitting_net");
+  Section descriptor = model.part("descriptor"), fitting = model.part("fitting_net"),
+          embedding = model.part("type_embedding");
   fitting.require("activation_function", fitting.get<std::string>("activation_function", "tanh"), {"tanh"});
   fitting.require("type", fitting.get<std::string>("type", "ener"), {"ener"});
   fitting.get<std::string>("precision", "");
@@ -136,7 +189,7 @@ std::string network_of(Section& model, std::vector<std::string>& notes, std::vec
   std::string text = "        type: deep_potential\n", precision;
   const auto types = model.get<std::vector<std::string>>("type_map", {});
   if (!types.empty()) text += fmt::format("        type_map: [{}]\n", fmt::join(types, ", "));
-  text += descriptors_of(descriptor, notes, rest, precision);
+  text += descriptors_of(descriptor, embedding, notes, rest, precision);
   text +=
       fmt::format("        fitting: [{}]\n", fmt::join(fitting.get<std::vector<int>>("neuron", {120, 120, 120}), ", "));
   text += fmt::format("        resnet_dt: {}\n", fitting.get("resnet_dt", true));
@@ -144,6 +197,7 @@ std::string network_of(Section& model, std::vector<std::string>& notes, std::vec
     if (const int n = fitting.get(key, 0); n > 0) text += fmt::format("        {}: {}\n", key, n);
   if (precision == "float32") text += "        precision: float32\n";
   fitting.rest(rest);
+  embedding.rest(rest);
   return text;
 }
 

@@ -56,10 +56,16 @@ std::string descriptor_lines(const DeepPotentialModel& m) {
                                                                    : "embedding by centre and neighbour"));
   line("cut-off", fmt::format("{:g} Å, smooth from {:g} Å", m.rcut, m.rcut_smth));
   line("sel", fmt::format("{} (a constant of the model, not a limit here; DeePMD-kit drops neighbours beyond)",
-                          fmt::join(m.sel, ", ")));
-  if (m.descriptor == Descriptor::se_e2_a) line("axis", std::to_string(m.axis_neuron));
+                          fmt::join(m.descriptor == Descriptor::se_atten ? std::vector{m.neighbours()} : m.sel, ", ")));
+  if (m.axis_neuron > 0) line("axis", std::to_string(m.axis_neuron));
   if (m.env_protection > 0.0) line("protection", fmt::format("{:g} Å added to distances", m.env_protection));
+  if (!m.type_embedding.layers.empty())
+    line("type embedding",
+         fmt::format("{}{}", describe({m.type_embedding}), m.concat_output_tebd ? ", also behind the descriptor" : ""));
   line("embedding", describe(m.embedding));
+  if (m.attention.layers() > 0)
+    line("attention", fmt::format("{} layer(s) of width {}, {} parameters", m.attention.layers(), m.attention.attn,
+                                  parameters(m.attention.networks)));
   if (!m.tables.empty()) line("compressed", upload_tables<double>(m, m.tables).report.summary());
   return out;
 }

@@ -34,6 +34,8 @@ using NetworkWeights = std::vector<LayerWeights<T>>;
 template <class T>
 struct AllWeights {
   std::vector<NetworkWeights<T>> embedding, fitting;
+  /// The energy network of a species, or the one that serves all.
+  const NetworkWeights<T>& fitting_of(int type) const { return fitting[fitting.size() == 1 ? 0 : type]; }
 };
 
 namespace detail {
@@ -62,7 +64,8 @@ NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> we
     l.coded = coded;
     l.parameter = static_cast<int>(next);
     l.w = static_cast<const T*>(weights[next].data), l.dw = gradient(next), ++next;
-    l.b = padded_copy(static_cast<const T*>(weights[next].data), l.out, T(0)), l.db = gradient(next), ++next;
+    l.b = padded_copy(layer.b.empty() ? nullptr : static_cast<const T*>(weights[next].data), l.out, T(0));
+    if (!layer.b.empty()) l.db = gradient(next), ++next;
     l.idt_given = !layer.idt.empty();
     l.idt = padded_copy(l.idt_given ? static_cast<const T*>(weights[next].data) : nullptr, l.out, T(1));
     if (l.idt_given) l.didt = gradient(next), ++next;
@@ -80,7 +83,7 @@ inline std::vector<int> widths_of(const Network& net) {
   return out;
 }
 
-/// Views of a flat list of tensors (w, b and, where the layer has one, idt of every layer) as networks of `model`'s
+/// Views of a flat list of tensors (w and, where the layer has them, b and idt of every layer) as networks of `model`'s
 /// shape; `gradients` may be empty. `coded` matrices replace those of the energy networks.
 template <class T>
 AllWeights<T> bind_weights(const DeepPotentialModel& model, std::span<const TensorRef> weights,

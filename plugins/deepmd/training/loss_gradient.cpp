@@ -223,6 +223,12 @@ class TypedLossGradient : public LossGradient {
     }
   }
 
+  /// The types that an energy network serves, first and behind the last; none where the number is negative.
+  std::pair<int, int> types_of(int fitting) const {
+    if (fitting < 0) return {0, 0};
+    return shape_.fitting.size() == 1 ? std::pair{0, shape_.ntypes()} : std::pair{fitting, fitting + 1};
+  }
+
   /// f(share, portion) for all portions of all shares, each share on a thread of its own.
   template <class F>
   static void each(const std::vector<Portions>& shares, F&& f) {
@@ -239,7 +245,10 @@ class TypedLossGradient : public LossGradient {
     for (int m = 0; m < networks.embeddings(); ++m) networks.release(m);
     for (int m = networks.embeddings(); m < networks.count(); ++m) {
       networks.forward(m);
-      each(shares, [&](std::size_t, Portion& p) { p.pass.fit(p.batch, networks[m], m - networks.embeddings()); });
+      const std::pair<int, int> types = types_of(m - networks.embeddings());
+      each(shares, [&](std::size_t, Portion& p) {
+        for (int type = types.first; type < types.second; ++type) p.pass.fit(p.batch, networks[m], type);
+      });
       networks.release(m);
     }
     each(shares, [&](std::size_t, Portion& p) { p.pass.forces(p.batch); });
@@ -259,7 +268,7 @@ class TypedLossGradient : public LossGradient {
 
   void backward(const std::vector<Portions>& shares, OpenNetworks<T>& networks, bool last) const {
     for (int m = networks.count(); m-- > 0;) {
-      const int type = m - networks.embeddings();
+      const std::pair<int, int> types = types_of(m - networks.embeddings());
       networks.backward(m);
       GradientParts<T> sums(static_cast<int>(shares.size()), networks.gradients(m));
       on_threads(static_cast<int>(shares.size()), [&](int share) {
@@ -268,10 +277,9 @@ class TypedLossGradient : public LossGradient {
         if (share > 0) own = networks.with_gradients(m, mine);
         const auto& weights = share > 0 ? own : networks[m];
         for (const auto& p : shares[share]) {
-          if (type >= 0)
+          for (int type = types.second; type-- > types.first;)
             p->pass.backward_fitting(p->batch, weights, p->adjoint, type);
-          else
-            p->pass.backward_embedding(p->batch, weights, m);
+          if (m < networks.embeddings()) p->pass.backward_embedding(p->batch, weights, m);
         }
       });
       sums.add();

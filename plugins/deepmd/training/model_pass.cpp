@@ -13,12 +13,17 @@ void LossAdjoint::reset(const Batch& batch) {
 template <class T>
 ModelPass<T>::ModelPass(const DeepPotentialModel& shape, double interpolation) : shape_(shape) {
   for (const DeepPotentialModel& part : shape.descriptors()) {
-    const bool angles = part.descriptor == DeepPotentialModel::Descriptor::se_e3;
-    parts_.push_back(angles ? make_angle_descriptor<T>(part, interpolation)
-                            : make_pair_descriptor<T>(part, interpolation));
+    if (part.descriptor == DeepPotentialModel::Descriptor::se_e3)
+      parts_.push_back(make_angle_descriptor<T>(part, interpolation));
+    else if (part.type_embedding.layers.empty())
+      parts_.push_back(make_pair_descriptor<T>(part, interpolation));
+    else if (part.attention.layers() == 0)
+      parts_.push_back(make_species_descriptor<T>(part, interpolation));
+    else
+      parts_.push_back(make_attention_descriptor<T>(part));
   }
-  for (const Network& net : shape.fitting) {
-    std::vector<int> widths = widths_of(net);
+  for (int t = 0; t < shape.ntypes(); ++t) {
+    std::vector<int> widths = widths_of(shape.fitting_of(t));
     widths.pop_back();
     fitting_.emplace_back(shape.descriptor_size() + shape.fparam.size + shape.aparam.size, widths);
   }
@@ -79,7 +84,7 @@ void ModelPass<T>::forces(const Batch& batch) {
 template <class T>
 void ModelPass<T>::evaluate(const Batch& batch, const AllWeights<T>& weights) {
   embed(batch, weights);
-  for (int t = 0; t < batch.ntypes(); ++t) fit(batch, weights.fitting[t], t);
+  for (int t = 0; t < batch.ntypes(); ++t) fit(batch, weights.fitting_of(t), t);
   forces(batch);
 }
 
@@ -119,7 +124,7 @@ void ModelPass<T>::backward_embedding(const Batch& batch, const NetworkWeights<T
 template <class T>
 void ModelPass<T>::backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint) {
   changes(batch, adjoint);
-  for (int t = batch.ntypes(); t-- > 0;) backward_fitting(batch, weights.fitting[t], adjoint, t);
+  for (int t = batch.ntypes(); t-- > 0;) backward_fitting(batch, weights.fitting_of(t), adjoint, t);
   for (std::size_t k = weights.embedding.size(); k-- > 0;)
     backward_embedding(batch, weights.embedding[k], static_cast<int>(k));
 }

@@ -15,7 +15,8 @@ class ModelPass {
  public:
   /// `shape` gives sizes, statistics and biases; its weights are not read. It must outlive this object.
   /// With `interpolation` the embedding networks are interpolated to that tolerance (see EmbeddingTable); with 0 they
-  /// are evaluated at every pair, but those of se_e3 never at every angle: they are interpolated to 1e-12 then.
+  /// are evaluated at every pair, but those of se_e3 never at every angle: they are interpolated to 1e-12 then. With
+  /// attention layers they are always evaluated at every pair.
   explicit ModelPass(const DeepPotentialModel& shape, double interpolation = 0.0);
   ModelPass(const ModelPass&) = delete;
 

@@ -21,7 +21,7 @@ void visit_tensors(Model& model, const F& visit) {
       const std::string name =
           fmt::format("{}.{}.{}.", fitting ? "fitting" : "embedding", fitting ? n - embeddings : n, l);
       visit(layer.w, std::vector<std::int64_t>{layer.in, layer.out}, name + "w", fitting && l == 0);
-      visit(layer.b, std::vector<std::int64_t>{layer.out}, name + "b", false);
+      if (!layer.b.empty()) visit(layer.b, std::vector<std::int64_t>{layer.out}, name + "b", false);
       if (!layer.idt.empty()) visit(layer.idt, std::vector<std::int64_t>{layer.out}, name + "idt", false);
     }
 }
@@ -30,10 +30,12 @@ void visit_tensors(Model& model, const F& visit) {
 std::vector<std::size_t> file_rows(const DeepPotentialModel& m) {
   std::vector<std::size_t> out;
   for (const DeepPotentialModel& part : m.descriptors()) {
-    const std::size_t first = out.size(), n = static_cast<std::size_t>(part.descriptor_size());
+    const std::size_t first = out.size(), types = static_cast<std::size_t>(part.type_columns());
+    const std::size_t n = static_cast<std::size_t>(part.descriptor_size()) - types;
     const auto channels = static_cast<std::size_t>(part.width()), axis = static_cast<std::size_t>(part.axis_neuron);
-    const bool permuted = part.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
+    const bool permuted = axis > 0;
     for (std::size_t k = 0; k < n; ++k) out.push_back(first + (permuted ? k % channels * axis + k / channels : k));
+    for (std::size_t k = 0; k < types; ++k) out.push_back(out.size());
   }
   for (int k = 0; k < m.fparam.size + m.aparam.size; ++k) out.push_back(out.size());
   return out;
@@ -55,7 +57,7 @@ std::vector<int> first_parameters(const DeepPotentialModel& model) {
   int next = 0;
   for (const Network* net : networks_of(model)) {
     out.push_back(next);
-    for (const Layer& layer : net->layers) next += layer.idt.empty() ? 2 : 3;
+    for (const Layer& layer : net->layers) next += 1 + (layer.b.empty() ? 0 : 1) + (layer.idt.empty() ? 0 : 1);
   }
   out.push_back(next);
   return out;

@@ -7,9 +7,9 @@
 
 namespace cambium::deepmd {
 
-/// The trainable tensors of a model of this shape: w, b and, where there is one, idt of every layer; embeddings first.
-/// The rows of a fitting network's first w are in the order [axis][channel] of our descriptor, not [channel][axis] as
-/// in model files.
+/// The trainable tensors of a model of this shape: w and, where there are any, b and idt of every layer; embeddings
+/// first. The rows of a fitting network's first w are in the order [axis][channel] of our descriptor, not
+/// [channel][axis] as in model files.
 std::vector<train::ParameterInfo> parameters_of(const DeepPotentialModel& model);
 
 /// First parameter of every network (embeddings, then fittings), and the total number as last entry.

@@ -75,5 +75,11 @@ template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_pair_descriptor(const DeepPotentialModel& shape, double interpolation);
 template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_angle_descriptor(const DeepPotentialModel& shape, double interpolation);
+/// se_atten without attention layers and with them. Networks are the species' embedding, the embedding network, and
+/// those of attention.
+template <class T>
+std::unique_ptr<TrainedDescriptor<T>> make_species_descriptor(const DeepPotentialModel& shape, double interpolation);
+template <class T>
+std::unique_ptr<TrainedDescriptor<T>> make_attention_descriptor(const DeepPotentialModel& shape);
 
 }  // namespace cambium::deepmd

@@ -86,9 +86,6 @@ changed("cannot be trained further: a layer has no bias", lambda m: first_layer(
 changed("cannot be trained further: its embedding networks have resnet_dt", lambda m: first_layer(m)["@variables"].update(idt="/variable_0001"),
         how="init")
 
-changed("cannot be trained further: one energy network serves all species", lambda m: (m["fitting"].update(mixed_types=True),
-        m["fitting"]["nets"].update(ndim=0), m["fitting"]["nets"]["networks"].pop()), how="init")
-
 # Weights of few bits
 POTENTIAL = "stages[0].simulate.potential."
 table.says("quantize found no hidden layer of at least 32 inputs and 16 outputs in the energy networks of train/train/model.dp; remove quantize (it is for "

@@ -71,6 +71,24 @@ inline RandomModel small_angles(std::uint64_t seed = 1) {
   return spec;
 }
 
+/// The same with one embedding network for all species.
+inline RandomModel small_species(std::uint64_t seed = 1) {
+  RandomModel spec = small_model(seed);
+  spec.descriptor = DeepPotentialModel::Descriptor::se_atten;
+  spec.type_one_side = false;
+  spec.type_embedding = {5};
+  return spec;
+}
+
+/// The same with attention, and with more neighbours than slots.
+inline RandomModel small_attention(std::uint64_t seed = 1) {
+  RandomModel spec = small_species(seed);
+  spec.attn_layer = 2;
+  spec.rcut = 3.2;
+  spec.sel = {6, 4};
+  return spec;
+}
+
 /// Angles, distances with angles, and distances, each with a cut-off of its own.
 inline RandomModel small_hybrid(std::uint64_t seed = 1) {
   RandomModel spec = small_model(seed);
@@ -81,6 +99,19 @@ inline RandomModel small_hybrid(std::uint64_t seed = 1) {
   spec.parts[1].type_one_side = false;
   spec.parts[2].descriptor = DeepPotentialModel::Descriptor::se_e2_r;
   spec.parts[2].neuron = {9};
+  spec.parts[2].rcut = 4.5;
+  return spec;
+}
+
+/// Two descriptors with type embeddings, one of them made by a network, around one without.
+inline RandomModel hybrid_of_species(std::uint64_t seed = 1) {
+  RandomModel spec = small_model(seed);
+  spec.descriptor = DeepPotentialModel::Descriptor::hybrid;
+  spec.parts = {small_species(seed + 1), small_model(seed + 2), small_species(seed + 3)};
+  spec.parts[0].type_embedding = {2, 4, 4};
+  spec.parts[0].type_one_side = true;
+  spec.parts[1].neuron = {7, 14};
+  spec.parts[2].concat_output_tebd = false;
   spec.parts[2].rcut = 4.5;
   return spec;
 }

@@ -46,7 +46,7 @@ TEST_CASE("input.json becomes a deck with the same numbers") {
   CHECK(params.rcut_smth == 0.5);
   CHECK(params.neuron == std::vector<int>{25, 50, 100});
   CHECK(params.axis_neuron == 16);
-  CHECK(params.type_one_side);
+  CHECK(params.one_side());
   CHECK(params.fitting == std::vector<int>{240, 240, 240});
   CHECK(deck::to_line(network["loss"]).find("start_pref_f: 1000") != std::string::npos);
   CHECK(deck::to_line(train["dataset"]) == "{type: deepmd_npy, systems: [\"data/a\", \"data/b\"]}");
@@ -73,7 +73,7 @@ TEST_CASE("what an input leaves out has DeePMD-kit's defaults") {
       deck::read<DeepPotentialNetwork::Params>(train["network"].without([](auto key) { return key == "type"; }));
   CHECK(params.neuron == std::vector<int>{10, 20, 40});
   CHECK(params.axis_neuron == 4);
-  CHECK_FALSE(params.type_one_side);
+  CHECK_FALSE(params.one_side());
   CHECK(params.fitting == std::vector<int>{120, 120, 120});
   CHECK_FALSE(params.sel);
   CHECK(train["batch"].text() == "4");
@@ -99,7 +99,7 @@ TEST_CASE("a hybrid's list becomes the deck's") {
   const DescriptorParams &first = params.hybrid[0], &second = params.hybrid[1];
   CHECK(first.descriptor == DescriptorParams::Descriptor::se_e2_a);
   CHECK(first.axis_neuron == 12);
-  CHECK_FALSE(first.type_one_side);
+  CHECK_FALSE(first.one_side());
   CHECK(second.descriptor == DescriptorParams::Descriptor::se_e3);
   CHECK(second.sel == std::vector<int>{20});
   CHECK(second.rcut == 4.0);
@@ -117,13 +117,61 @@ TEST_CASE("a hybrid's list becomes the deck's") {
         std::string::npos);
 }
 
+TEST_CASE("se_atten and the type embedding of either form become the deck's") {
+  Stages stages;
+  const auto params = [&](const std::string& embedding, const std::string& keys) {
+    const std::string text = deck_of_input(written(stages, R"({"model": {"type_map": ["O", "H"], )" + embedding +
+                                                               R"("descriptor": {"type": "se_atten", "sel": 120,
+      "rcut": 6.0, "neuron": [25, 50, 100], "axis_neuron": 16, )" +
+                                                               keys + R"( "seed": 1},
+      "fitting_net": {}}, "training": {"training_data": {"systems": ["a"], "batch_size": 1}, "numb_steps": 10}})"));
+    const deck::Node train = deck::parse(text, "deck")["stages"][0]["train"];
+    return deck::read<DeepPotentialNetwork::Params>(train["network"].without([](auto key) { return key == "type"; }));
+  };
+  const auto table = params("", "\"tebd_dim\": 6, \"concat_output_tebd\": false,");
+  CHECK(table.descriptor == DescriptorParams::Descriptor::se_atten);
+  CHECK(table.sel == std::vector<int>{120});
+  CHECK_FALSE(table.one_side());
+  CHECK(table.tebd_dim == 6);
+  CHECK(table.type_embedding.empty());
+  CHECK_FALSE(table.concat_output_tebd);
+  CHECK(table.attn_layer == 2);
+  CHECK(table.attn == 128);
+  CHECK_FALSE(table.smooth_type_embedding);
+  CHECK_FALSE(table.temperature);
+  const auto network =
+      params(R"("type_embedding": {"neuron": [2, 4, 8], "resnet_dt": false, "seed": 1}, )", R"("type_one_side": true,
+                              "attn_layer": 1, "attn": 64, "attn_dotr": false, "attn_mask": false, "normalize": false,
+                              "smooth_type_embedding": true, "temperature": 0.5, "scaling_factor": 2.0,)");
+  CHECK(network.type_embedding == std::vector<int>{2, 4, 8});
+  CHECK(network.one_side());
+  CHECK(network.concat_output_tebd);
+  CHECK(network.attn_layer == 1);
+  CHECK(network.attn == 64);
+  CHECK_FALSE(network.attn_dotr);
+  CHECK_FALSE(network.normalize);
+  CHECK(network.smooth_type_embedding);
+  CHECK(network.temperature == 0.5);
+  CHECK(network.scaling_factor == 2.0);
+}
+
 TEST_CASE("an input that means another model is refused") {
   Stages stages;
   const auto says = [&](const std::string& from, const std::string& to, const std::string& message) {
     CHECK_THROWS_WITH(deck_of_input(written(stages, input, from, to)), Catch::Contains(message));
   };
-  says("\"se_e2_a\"", "\"se_atten\"",
-       "model.descriptor.type: 'se_atten' is not known here; these are: se_e2_a, se_a, se_e2_r, se_r, se_e3, se_at");
+  says("\"se_e2_a\"", "\"se_atten_v2\"",
+       "model.descriptor.type: 'se_atten_v2' is not known here; these are: se_e2_a, se_a, se_e2_r, se_r, se_e3, se_at, "
+       "se_atten, dpa1");
+  says("\"se_e2_a\"", "\"se_atten\", \"set_davg_zero\": false",
+       "model.descriptor.set_davg_zero: 'false' is not known here; these are: true");
+  says("\"se_e2_a\"", "\"se_atten\", \"attn_mask\": true",
+       "model.descriptor.attn_mask: 'true' is not known here; these are: false");
+  says("\"se_e2_a\"", "\"se_atten\", \"tebd_input_mode\": \"strip\"",
+       "model.descriptor.tebd_input_mode: 'strip' is not known here; these are: concat");
+  says("\"data_stat_nbatch\": 20", "\"type_embedding\": {}",
+       "model.type_embedding: with descriptor se_e2_a it is not known here; se_atten with attn_layer: 0 is the "
+       "descriptor that takes it");
   says("\"exp\"", "\"cosine\"", "learning_rate.type: 'cosine' is not known here; these are: exp");
   says("\"rcut\": 6.0", "\"rcut\": \"six\"", "model.descriptor.rcut: cannot be read: \"six\"");
   says("[\"data/a\", \"data/b\"]", "[]", "training.training_data.systems names no folder of data");

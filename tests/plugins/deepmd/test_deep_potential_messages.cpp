@@ -95,7 +95,8 @@ TEST_CASE("a damaged file names itself") {
 
 TEST_CASE("an unsupported or inconsistent model names the key") {
   CHECK(changed([](Json& root) { root["model"]["descriptor"]["type"] = "dpa2"; }) ==
-        "m.dp: model.descriptor: descriptor 'dpa2' is not supported; supported: se_e2_a, se_e2_r, se_e3 and hybrid of "
+        "m.dp: model.descriptor: descriptor 'dpa2' is not supported; supported: se_e2_a, se_e2_r, se_e3, se_atten and "
+        "hybrid of "
         "these");
   CHECK(changed([](Json& root) { root["model"]["type"] = "linear_ener"; }) ==
         "m.dp: model: model of type 'linear_ener' is not supported; supported: standard");
@@ -220,4 +221,53 @@ TEST_CASE("an inconsistent se_e3 or hybrid names the key") {
   spec.sel = {40, 0};
   CHECK(message([&] { DeepPotentialModel::from_tree(random_model(spec).to_tree(), "m.dp"); }) ==
         "m.dp: model.descriptor.sel: 0 neighbours of one type, by which se_e3 divides");
+}
+
+TEST_CASE("an inconsistent se_atten names the key, and what it may be elsewhere is said") {
+  const auto species = [](const std::function<void(Json&)>& change, int layers = 1) {
+    RandomModel spec = small_species();
+    spec.attn_layer = layers;
+    ModelTree tree = random_model(spec).to_tree();
+    change(tree.root["model"]["descriptor"]);
+    return message([&] { DeepPotentialModel::from_tree(tree, "m.dp"); });
+  };
+  const std::string at = "m.dp: model.descriptor";
+  CHECK(species([](Json&) {}) == "no error");
+  CHECK(species([](Json& d) { d["tebd_input_mode"] = "strip"; }) ==
+        at + ": tebd_input_mode 'strip' is not supported; supported: concat");
+  CHECK(species([](Json& d) { d["attn_mask"] = true; }) ==
+        at + ": attn_mask is not supported, nor is it by DeePMD-kit");
+  CHECK(species([](Json& d) { d["use_econf_tebd"] = true; }) ==
+        at + ": use_econf_tebd is not supported; supported: type embeddings of the species as unit vectors");
+  CHECK(species([](Json& d) { d["lmax"] = 2; }) == at + ": lmax 2 is not supported; supported: 1");
+  CHECK(species([](Json& d) { d["ln_eps"] = 0.0; }) == at + ": attn, scaling_factor and ln_eps must be positive");
+  CHECK(species([](Json& d) { d["attn_layer"] = 2; }) ==
+        at + ".attention_layers.attention_layers: expected 2 layers, found 1");
+  CHECK(species([](Json& d) { d["@variables"]["davg"] = d["@variables"]["dstd"]; }) ==
+        at + ".@variables.davg: se_atten with a davg other than zero is not supported; train with set_davg_zero: true");
+  CHECK(species([](Json& d) { d["type_one_side"] = true; }) ==
+        at + ".embeddings: expected a network from 6 values, found 11");
+  const auto layer = [](Json& d) -> Json& { return d["attention_layers"]["attention_layers"][0]; };
+  const std::string of_layer = at + ".attention_layers.attention_layers[0]";
+  CHECK(species([&](Json& d) { layer(d)["attention_layer"]["num_heads"] = 2; }) ==
+        of_layer + ".attention_layer: num_heads other than 1 is not supported");
+  CHECK(species([&](Json& d) {
+          std::swap(layer(d)["attention_layer"]["in_proj"], layer(d)["attention_layer"]["out_proj"]);
+        }) ==
+        of_layer + ".attention_layer.in_proj: expected a linear layer with bias from 32 values to 48, found 16 to 32");
+  CHECK(species([&](Json& d) { layer(d)["attn_layer_norm"]["@variables"]["w"] = nullptr; }) ==
+        of_layer + ".attn_layer_norm.@variables: keys 'w' and 'b' are needed");
+  DeepPotentialModel uneven = random_model(small_species());
+  uneven.deviation[1][0] = 0.5;
+  CHECK(message([&] { DeepPotentialModel::from_tree(uneven.to_tree(), "m.dp"); }) ==
+        at + ".@variables.dstd: differs between the neighbour slots: no meaning without slots");
+  ModelTree tree = random_model(small_species()).to_tree();
+  tree.root["model"]["fitting"]["atom_ener"] = {1.0, nullptr};
+  CHECK(message([&] { DeepPotentialModel::from_tree(tree, "m.dp"); }) ==
+        "m.dp: model.fitting.atom_ener: is not supported where type embeddings stand behind the descriptor "
+        "(concat_output_tebd)");
+  tree = random_model(small_species()).to_tree();
+  tree.root["model"]["type_map"].push_back("C");
+  CHECK(message([&] { DeepPotentialModel::from_tree(tree, "m.dp"); }) ==
+        at + ".type_embedding: expected a network from 3 species, found 2");
 }

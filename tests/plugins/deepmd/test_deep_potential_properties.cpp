@@ -33,6 +33,11 @@ std::vector<Variant> variants() {
   out.push_back({"se_e3 compressed", small_angles(), 1e-7});
   out.push_back({"hybrid", small_hybrid(), 0.0});
   out.push_back({"hybrid compressed", small_hybrid(), 1e-7});
+  out.push_back({"se_atten", small_species(), 0.0});
+  out.push_back({"se_atten compressed", small_species(), 1e-7});
+  out.push_back({"attention", small_attention(), 0.0});
+  out.push_back({"attention compressed", small_attention(), 1e-7});
+  out.push_back({"hybrid of se_atten", hybrid_of_species(), 0.0});
   return out;
 }
 

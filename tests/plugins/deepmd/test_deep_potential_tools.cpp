@@ -128,6 +128,14 @@ TEST_CASE("a hybrid's file carries the tables of its pairs, and those of angles 
   CHECK_THROWS_WITH(compress_model(options), scratch.file("angles.dp") +
                                                  ": tables of se_e3 are not written to files; give compress: 1e-07 to "
                                                  "the potential");
+  save_model_tree(random_model(small_species()).to_tree(), scratch.file("species.dp"));
+  options.model = scratch.file("species.dp");
+  CHECK_THROWS_WITH(compress_model(options), Catch::Contains("tables of se_atten are not written to files; give "
+                                                             "compress: 1e-07 to the potential"));
+  const std::string species = show_model(options.model);
+  CHECK(species.find("type embedding  1 network(s) 2-5, linear, 10 parameters, also behind the descriptor\n") !=
+        std::string::npos);
+  CHECK(species.find("sel             138 (") != std::string::npos);
 }
 
 TEST_CASE("structures are evaluated from files") {

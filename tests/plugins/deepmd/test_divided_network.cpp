@@ -16,6 +16,9 @@ using train::Held;
 
 namespace {
 
+/// A network for each species, for each pair, or one for all.
+enum class Kind { one_side, two_sides, species };
+
 struct Water {
   Comm alone{MPI_COMM_SELF};
   Log log;
@@ -25,19 +28,20 @@ struct Water {
   DeepmdNpy data{{{write_water(scratch)}}, context};
   DeepPotentialNetwork network;
 
-  explicit Water(bool one_side = true, double interpolation = 1e-8)
-      : scratch("deepmd_divided_" + std::to_string(Comm().rank())), network(model(one_side, interpolation), context) {
+  explicit Water(Kind kind = Kind::one_side, double interpolation = 1e-8)
+      : scratch("deepmd_divided_" + std::to_string(Comm().rank())), network(model(kind, interpolation), context) {
     data.open(context);
     network.fit_statistics(data, context);
   }
-  static DeepPotentialNetwork::Params model(bool one_side, double interpolation) {
+  static DeepPotentialNetwork::Params model(Kind kind, double interpolation) {
     DeepPotentialNetwork::Params p;
     p.rcut = 4.0;
     p.neuron = {8, 16};
     p.axis_neuron = 4;
     p.fitting = {32, 32};
     p.precision = DType::f32;
-    p.type_one_side = one_side;
+    p.type_one_side = kind == Kind::one_side;
+    if (kind == Kind::species) p.descriptor = DescriptorParams::Descriptor::se_atten;
     p.interpolation = interpolation;
     p.loss.start_virial = 0.1;
     p.loss.limit_virial = 1.0;
@@ -123,9 +127,9 @@ TEST_CASE(
   if (comm.size() > 1) return;
   std::vector<std::int64_t> ids;
   for (int k = 0; k < 20; ++k) ids.push_back(k % 3);  // 24 atoms each: three portions
-  for (const bool one_side : {true, false})
+  for (const Kind kind : {Kind::one_side, Kind::two_sides, Kind::species})
     for (const double interpolation : {1e-8, 0.0}) {
-      Water water(one_side, interpolation);
+      Water water(kind, interpolation);
       const train::FlatLayout layout(water.network.parameters(), 100000);
       train::FlatBuffer weights(layout, DType::f32);
       water.network.initialise(weights.views(), 3);
@@ -138,7 +142,9 @@ TEST_CASE(
         water.slice(ids, all, whole.views(), expected, {});
         Visitor visitor(water.network, weights, parted);
         water.slice(ids, visitor.open_weights, visitor.open_gradients, found, visitor.callback());
-        const std::vector<int> modules = one_side ? std::vector{0, 1, 2, 3} : std::vector{0, 1, 2, 3, 4, 5};
+        std::vector<int> modules = {0, 1, 2};  // the species' embedding, the embedding network, the energy network
+        if (kind != Kind::species) modules.push_back(3);
+        if (kind == Kind::two_sides) modules.insert(modules.end(), {4, 5});
         CHECK(visitor.forward == modules);
         CHECK(visitor.backward == std::vector<int>(modules.rbegin(), modules.rend()));
         std::vector<int> parameters;

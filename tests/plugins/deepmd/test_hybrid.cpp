@@ -1,11 +1,5 @@
 // A hybrid of descriptors with cut-offs of their own, in training and on ranks.
-#include <fmt/format.h>
-
-#include "plugins/deepmd/datasets/deepmd_npy.hpp"
-#include "plugins/deepmd/networks/deep_potential.hpp"
-#include "tests/plugins/deepmd/labelled_water.hpp"
-#include "tests/plugins/deepmd/stages.hpp"
-#include "tests/plugins/deepmd/training_samples.hpp"
+#include "tests/plugins/deepmd/trained_water.hpp"
 #include "tests/shared_scratch.hpp"
 
 using namespace cambium;
@@ -33,39 +27,6 @@ Params hybrid() {
               descriptor(Descriptor::se_e2_r, 3.5, {6})};
   p.fitting = {12, 12};
   return p;
-}
-
-/// A network that has looked at labelled water.
-struct Trained {
-  Comm alone{MPI_COMM_SELF};
-  Log log;
-  Timing timing;
-  Context context{alone, log, timing};
-  DeepmdNpy data;
-  DeepPotentialNetwork network;
-
-  Trained(const Params& params, const std::string& system) : data({{system}}, context), network(params, context) {
-    data.open(context);
-    network.fit_statistics(data, context);
-  }
-};
-
-std::string md_run(Comm& comm, const std::string& folder, const std::string& model) {
-  Log log;
-  Timing timing;
-  Stages stages;
-  Context context{comm, log, timing, &stages.registry};
-  context.run_directory = folder;
-  if (comm.root()) std::filesystem::create_directories(folder);
-  comm.barrier();
-  const std::string deck = fmt::format(
-      "{{physics: md, structure: {{lattice: {{type: fcc, a: 4.4, cells: [3, 2, 2], species: [O]}}}}, "
-      "initial_temperature: "
-      "3000, potential: {{type: deep_potential, model: '{}'}}, timestep: 0.001, thermo: {{every: 2}}, steps: 10}}",
-      model);
-  stages.registry.make<Task>("simulate", deck::parse(deck, "test"), context)->run(context);
-  comm.barrier();
-  return folder + "/thermo.csv";
 }
 
 }  // namespace

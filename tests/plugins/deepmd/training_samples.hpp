@@ -50,7 +50,7 @@ inline DeepPotentialModel uneven_model(RandomModel spec) {
       for (int tj = 0; tj < nt; ++tj) {
         const auto k = static_cast<std::size_t>(ti * nt + tj);
         const double a = angular + 0.01 * ti;
-        part.mean[k][0] += 0.013 * ti;
+        if (part.descriptor != DeepPotentialModel::Descriptor::se_atten) part.mean[k][0] += 0.013 * ti;
         part.deviation[k] = {0.13 + 0.02 * ti, a, a, a};
       }
   }

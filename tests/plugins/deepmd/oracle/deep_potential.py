@@ -48,11 +48,15 @@ def random_net(rng, sizes, activation, dt, out):
     return layers
 
 
+def layer_tree(l):
+    return {"@class": "Layer", "@version": 1, "bias": l["b"] is not None, "use_timestep": l["idt"] is not None,
+            "activation_function": l["act"], "resnet": l["resnet"], "precision": "float64",
+            "@variables": {"w": l["w"], "b": l["b"], "idt": l["idt"]}}
+
+
 def collection(nets, ntypes, kind, ndim):
     def layers(net):
-        return [{"@class": "Layer", "@version": 1, "bias": True, "use_timestep": l["idt"] is not None,
-                 "activation_function": l["act"], "resnet": l["resnet"], "precision": "float64",
-                 "@variables": {"w": l["w"], "b": l["b"], "idt": l["idt"]}} for l in net]
+        return [layer_tree(l) for l in net]
 
     return {"@class": "NetworkCollection", "@version": 1, "ndim": ndim, "ntypes": ntypes, "network_type": kind,
             "networks": [n and {"@class": "Network", "@version": 1, "layers": layers(n)} for n in nets]}
@@ -122,13 +126,105 @@ class Descriptor:
         return a / 5 if self.radial else (a @ a[: c["axis"]].T).ravel()
 
 
+class SpeciesDescriptor:
+    """se_atten of DeePMD-kit (dpa1 in files; Zhang et al., arXiv 2208.08236), with one list of slots for all types."""
+
+    def __init__(self, rng, c):
+        self.c, nt = c, len(c["type_map"])
+        self.nnei = sum(c["sel"])
+        tebd, width, attn = c["tebd"][-1], c["neuron"][-1], c["attn"]
+        self.types = random_net(rng, [nt] + c["tebd"], c.get("tebd_activation", "linear"), False, None)
+        for l in self.types if not c.get("tebd_bias") else []:
+            l["b"] = None
+        self.emb = random_net(rng, [1 + tebd * (1 if c["one_side"] else 2)] + c["neuron"], c["activation"],
+                              c.get("emb_dt", False), None)
+        matrix = lambda n, m: dict(w=rng.normal(size=(n, m)) / np.sqrt(n) * 2, b=rng.normal(size=m) * 0.5, idt=None, act="none",
+                                   resnet=False)
+        self.attention = [dict(proj=matrix(width, 3 * attn), out=matrix(attn, width), w=rng.uniform(0.5, 1.5, width),
+                               b=rng.normal(size=width) * 0.3) for _ in range(c["attn_layer"])]
+        self.size = width * c["axis"] + (tebd if c.get("concat", True) else 0)
+        self.davg = np.zeros((nt, self.nnei, 4))
+        self.dstd = np.repeat(rng.uniform(0.2, 0.5, (nt, 1, 4)), self.nnei, 1)
+
+    def tree(self):
+        c, nt, tebd = self.c, len(self.c["type_map"]), self.c["tebd"][-1]
+        keys = {"dotr": c.get("dotr", True), "normalize": c.get("normalize", True),
+                "scaling_factor": c.get("scaling_factor", 1.0), "temperature": c.get("temperature")}
+        layers = [{**keys, "attention_layer": {**keys, "num_heads": 1, "in_proj": layer_tree(a["proj"]),
+                                               "out_proj": layer_tree(a["out"])},
+                   "attn_layer_norm": {"@class": "LayerNorm", "eps": 1e-3, "@variables": {"w": a["w"], "b": a["b"]}}}
+                  for a in self.attention]
+        return {"@class": "Descriptor", "type": "dpa1", "@version": 2, "rcut": c["rcut"], "rcut_smth": c["rcut_smth"],
+                "sel": [self.nnei], "ntypes": nt, "neuron": c["neuron"], "axis_neuron": c["axis"], "tebd_dim": tebd,
+                "tebd_input_mode": "concat", "attn": c["attn"], "attn_layer": c["attn_layer"], "attn_mask": False,
+                "attn_dotr": keys["dotr"], "normalize": keys["normalize"], "scaling_factor": keys["scaling_factor"],
+                "temperature": keys["temperature"], "ln_eps": 1e-3, "smooth_type_embedding": c.get("smooth", True),
+                "type_one_side": c["one_side"], "concat_output_tebd": c.get("concat", True), "exclude_types": [],
+                "env_protection": c.get("protection", 0.0), "activation_function": c["activation"],
+                "precision": "float64", "embeddings": collection([self.emb], nt, "embedding_network", 0),
+                "type_embedding": {"@class": "TypeEmbedNet", "embedding": {"layers": [layer_tree(l) for l in self.types]}},
+                "attention_layers": {"@class": "NeighborGatedAttention", "attention_layers": layers},
+                "@variables": {"davg": self.davg, "dstd": self.dstd}}
+
+    def attend(self, a, g, switch, unit):
+        """One layer; rows of `g` behind the last neighbour are empty slots, whose switch is 0."""
+        c = self.c
+        q, k, v = np.split(g @ a["proj"]["w"] + a["proj"]["b"], 3, -1)
+        if c.get("normalize", True):
+            q, k, v = (x / np.sqrt((x * x).sum(-1, keepdims=True)) for x in (q, k, v))
+        scale = c.get("temperature") or (c["attn"] * c.get("scaling_factor", 1.0)) ** -0.5
+        weights, both = scale * q @ k.T, np.outer(switch, switch)
+        real = np.arange(len(g)) < len(unit)
+        if c.get("smooth", True):
+            weights = (weights + 20) * both - 20
+        else:
+            weights = np.where(real[None, :], weights, -np.inf)
+        weights = np.exp(weights - weights.real.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        if c.get("smooth", True):
+            weights = weights * both
+        if c.get("dotr", True):
+            padded = np.concatenate([unit, np.zeros((len(g) - len(unit), 3))])
+            weights = weights * (padded @ padded.T)
+        x = g + (weights * real[:, None]) @ v @ a["out"]["w"] + a["out"]["b"]
+        x = x - x.mean(-1, keepdims=True)
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3) * a["w"] + a["b"]
+
+    def values(self, neighbours, ti):
+        c = self.c
+        rs, rc, width = cut_offs(c)
+        table = run(self.types, np.eye(len(c["type_map"])))
+        near = sorted([(r.real, r, d, t) for r, d, t in neighbours if r.real < rc], key=lambda e: e[0])
+        assert len(near) <= self.nnei, "the reference must not truncate"
+        env, switch = np.zeros((self.nnei, 4), complex), np.zeros(self.nnei, complex)
+        species = np.zeros((self.nnei, table.shape[1]))
+        for n, (_, r, d, t) in enumerate(near):
+            u = (r - rs) / width
+            u = u if 0 < u.real < 1 else min(max(0, u.real), 1)
+            switch[n] = u**3 * (-6 * u * u + 15 * u - 10) + 1
+            q = r + c.get("protection", 0.0)
+            env[n] = switch[n] * np.concatenate([[1 / q], d / q**2])
+            species[n] = table[t]
+        env = env / self.dstd[ti]
+        unit = env[: len(near), 1:]
+        unit = unit / np.sqrt((unit * unit).sum(-1, keepdims=True))
+        centre = [] if c["one_side"] else [np.repeat(table[ti : ti + 1], self.nnei, 0)]
+        g = run(self.emb, np.concatenate([env[:, :1], species] + centre, -1))
+        for layer in self.attention:
+            g = self.attend(layer, g, switch, unit)
+        a = g.T @ env / self.nnei
+        d = (a @ a[: c["axis"]].T).ravel()
+        return np.concatenate([d, table[ti]]) if c.get("concat", True) else d
+
+
 class Model:
     """A model's numbers; `tree` is what the files hold, with numpy arrays as leaves."""
 
     def __init__(self, rng, c):
         self.c, self.nt = c, len(c["type_map"])
         nt = self.nt
-        self.parts = [Descriptor(rng, {**c, **part}) for part in c.get("hybrid", [{}])]
+        every = [{**c, **part} for part in c.get("hybrid", [{}])]
+        self.parts = [(SpeciesDescriptor if part["descriptor"] == "se_atten" else Descriptor)(rng, part) for part in every]
         inputs = sum(part.size for part in self.parts) + c.get("fparam", 0) + c.get("aparam", 0)
         self.fit = [random_net(rng, [inputs] + c["fit"], c["activation"], c.get("fit_dt", True), 1)
                     for _ in range(1 if c.get("mixed_types") else nt)]
@@ -161,7 +257,7 @@ class Model:
 
 def run(net, x):
     for l in net:
-        y = ACTIVATIONS[l["act"]](x @ l["w"] + l["b"])
+        y = ACTIVATIONS[l["act"]](x @ l["w"] + (0 if l["b"] is None else l["b"]))
         if l["idt"] is not None:
             y = y * l["idt"]
         n, m = l["w"].shape
@@ -252,6 +348,7 @@ BASE = dict(descriptor="se_e2_a", type_map=["O", "H"], rcut=3.5, rcut_smth=0.5, 
             one_side=True, activation="tanh", fit=[9, 9, 9], images=1)
 TRICLINIC = [[5.2, 0.0, 0.0], [0.9, 4.8, 0.0], [-0.7, 0.5, 5.5]]
 CUBIC = [[4.9, 0, 0], [0, 4.9, 0], [0, 0, 4.9]]
+SPECIES = dict(descriptor="se_atten", one_side=False, mixed_types=True, tebd=[5], attn=7, attn_layer=0, sel=[18, 10])
 CASES = {
     "one_side": {},
     "one_side_second": {},
@@ -283,6 +380,18 @@ CASES = {
                    fparam=1),
     "angles_first": dict(hybrid=[dict(descriptor="se_e3", rcut_smth=1.0, sel=[25, 30]), dict(one_side=False, rcut=2.8, axis=3)], fit=[48, 9],
                          pair_exclude=[[0, 0]]),
+    "species": SPECIES,
+    "species_network": dict(SPECIES, type_map=["A", "B", "C"], tebd=[2, 6, 6], tebd_activation="tanh", tebd_bias=True, emb_dt=True,
+                            one_side=True, cell=TRICLINIC, protection=0.05, fparam=1),
+    "species_table_twice": dict(SPECIES, tebd=[4], concat=False, mixed_types=False, activation="gelu", pair_exclude=[[0, 1]]),
+    "species_hybrid": dict(hybrid=[dict(SPECIES, rcut=3.0), dict(rcut=2.8), dict(SPECIES, one_side=True, tebd=[3])],
+                           mixed_types=True, aparam=1),
+    "attention": dict(SPECIES, attn_layer=2),
+    "attention_loose": dict(SPECIES, attn_layer=1, smooth=False, dotr=False, normalize=False, temperature=0.2, one_side=True,
+                            type_map=["A", "B", "C"], cell=TRICLINIC, concat=False),
+    "attention_scaled": dict(SPECIES, attn_layer=1, scaling_factor=2.5, protection=0.05, activation="gelu", cell=None),
+    "attention_hybrid": dict(hybrid=[dict(SPECIES, attn_layer=1, rcut=3.0), dict(rcut=2.8)], mixed_types=True, fparam=1,
+                             pair_exclude=[[1, 1]]),
 }
 
 

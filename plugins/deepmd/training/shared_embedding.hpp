@@ -1,0 +1,46 @@
+#pragma once
+#include <vector>
+
+#include "plugins/deepmd/training/layer_weights.hpp"
+
+namespace cambium::deepmd {
+
+/// The embedding network that all pairs of species share, in training: for given species their embeddings are
+/// constants, so it is a network of one number for each pair (by_species()), of which only the bias of the first layer
+/// differs. Carries the gradients of these back to the network's weights, to the species' embeddings and to theirs.
+template <class T>
+class SharedEmbedding {
+ public:
+  /// `shape` has a type embedding and must outlive it.
+  explicit SharedEmbedding(const DeepPotentialModel& shape);
+
+  void take(const NetworkWeights<T>& types, const NetworkWeights<T>& net);
+  int width() const { return shape_.type_embedding.out(); }
+  const std::vector<double>& of(int type) const { return values_.back()[type]; }  ///< width() numbers
+  /// One a pair of species, by DeepPotentialModel::embedding_index() of the model by species.
+  const std::vector<NetworkWeights<T>>& networks() const { return networks_; }
+
+  /// The network of a pair, whose gradient goes to `net` and, where it is one of constants, into this object.
+  NetworkWeights<T> with_gradient(int pair, const NetworkWeights<T>& net);
+  /// Takes the adjoint of a species' embedding, width() numbers.
+  void add_adjoint(int type, const T* bar);
+  /// Adds what the gradients of all pairs' networks mean for the first layer of `net`.
+  void backward(const NetworkWeights<T>& net);
+  /// Adds the gradient of the embedding's own weights, after backward().
+  void backward_types(const NetworkWeights<T>& types) const;
+
+ private:
+  using Rows = std::vector<std::vector<double>>;  ///< by species
+  int pairs() const { return shape_.type_one_side ? shape_.ntypes() : shape_.ntypes() * shape_.ntypes(); }
+  /// f(first row of the species' embedding in the first matrix, species) of a pair.
+  template <class F>
+  void each_species(int pair, F&& f) const;
+
+  const DeepPotentialModel& shape_;
+  std::vector<Rows> values_;  ///< inputs of every layer of the species' embedding, and its output
+  std::vector<NetworkWeights<T>> networks_;
+  std::vector<std::vector<T>> bias_bar_;  ///< of every pair
+  Rows bar_;                              ///< adjoint of the species' embedding
+};
+
+}  // namespace cambium::deepmd
