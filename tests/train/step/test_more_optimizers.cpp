@@ -194,6 +194,64 @@ void soap_step(Tensor& t, std::size_t n, Real beta1, Real beta2, Real beta3, Rea
   t.d = orthonormal(turned, n);
 }
 
+/// A basis of the eigenvectors of `gram`, whatever it is where eigenvalues are equal (a side longer than the other has
+/// none but zeros there).
+void require_eigenbasis(const Numbers& q, const Numbers& gram, std::size_t n) {
+  const Numbers one = product(q, transposed(q, n, n), n, n, n);
+  const Numbers inside = product(product(q, gram, n, n, n), transposed(q, n, n), n, n, n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      REQUIRE(std::abs(static_cast<double>(one[i * n + j]) - (i == j)) < 1e-12);
+      if (i != j) REQUIRE(std::abs(static_cast<double>(inside[i * n + j])) < 1e-12);
+    }
+}
+
+/// One step of Algorithm 3 of Vyas et al. on n x m, betas 0.8, 0.9 and 0.7 and eps 1e-6; c and d belong to the rows.
+/// `first` gives the eigenbases of the first step, of rows or columns.
+void two_sided_step(Tensor& t, Numbers& right, Numbers& basis, std::size_t n, std::size_t m, int refresh,
+                    const std::function<Numbers(bool rows)>& first) {
+  const Numbers turned_g = transposed(t.g, n, m);
+  const auto add = [](Numbers& gram, const Numbers& gg) {
+    gram.resize(gg.size());
+    for (std::size_t i = 0; i < gg.size(); ++i) gram[i] = 0.7L * gram[i] + 0.3L * gg[i];
+  };
+  const auto add_both = [&] {
+    add(t.c, product(t.g, turned_g, n, m, n));
+    add(right, product(turned_g, t.g, m, n, m));
+  };
+  if (t.step == 1) {
+    add_both();
+    t.d = first(true), basis = first(false);
+    require_eigenbasis(t.d, t.c, n);
+    require_eigenbasis(basis, right, m);
+  }
+  const auto inwards = [&](const Numbers& x) {
+    return product(product(t.d, x, n, n, m), transposed(basis, m, m), n, m, m);
+  };
+  for (std::size_t i = 0; i < t.w.size(); ++i) t.a[i] = 0.8L * t.a[i] + 0.2L * t.g[i];
+  const Numbers g = inwards(t.g);
+  Numbers mean = inwards(t.a);
+  for (std::size_t i = 0; i < t.w.size(); ++i) {
+    t.b[i] = 0.9L * t.b[i] + 0.1L * g[i] * g[i];
+    mean[i] /= 1 - std::pow(0.8L, static_cast<Real>(t.step));
+    mean[i] /= std::sqrt(t.b[i] / (1 - std::pow(0.9L, static_cast<Real>(t.step)))) + 1e-6L;
+  }
+  const Numbers back = product(product(transposed(t.d, n, n), mean, n, n, m), basis, n, m, m);
+  for (std::size_t i = 0; i < t.w.size(); ++i) t.w[i] = t.w[i] * (1 - t.rate * t.beta) - t.rate * back[i];
+  if (t.step == 1) return;
+  add_both();
+  if (t.step % refresh != 0) return;
+  const auto turn = [](Numbers& q, const Numbers& gram, std::size_t size) {
+    Real trace = 0;
+    for (std::size_t i = 0; i < size; ++i) trace += gram[i * size + i];
+    Numbers out = product(q, gram, size, size, size);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += 1e-9L * trace / static_cast<Real>(size) * q[i];
+    q = orthonormal(out, size);
+  };
+  turn(t.d, t.c, n);
+  turn(basis, right, m);
+}
+
 /// torch.optim.LBFGS with max_iter = 1 on one vector.
 struct PlainLbfgs {
   std::size_t history;
@@ -377,7 +435,8 @@ TEST_CASE("schedule_free_adamw: gradients at y, the mean x is served") {
 
 TEST_CASE("soap: adam in the eigenbasis of the smaller side") {
   auto ctx = context();
-  Soap soap({.betas = {0.8, 0.9}, .shampoo_beta = 0.7, .eps = 1e-6, .weight_decay = 0.1, .refresh = 4}, ctx);
+  Soap soap({.betas = {0.8, 0.9}, .shampoo_beta = 0.7, .eps = 1e-6, .weight_decay = 0.1, .refresh = 4, .most_ratio = 0},
+            ctx);
   follow(soap, 0.1L, [&](Tensor& t) {
     if (t.shape.size() < 2) return adamw_step(t, 0.8L, 0.9L, 1e-6L);
     const auto rows = static_cast<std::size_t>(t.shape[0]), columns = t.w.size() / rows;
@@ -389,6 +448,47 @@ TEST_CASE("soap: adam in the eigenbasis of the smaller side") {
   });
   Soap short_sides({.betas = {0.8, 0.9}, .eps = 1e-6, .weight_decay = 0.1, .longest = 1}, ctx);
   follow(short_sides, 0.1L, [&](Tensor& t) { adamw_step(t, 0.8L, 0.9L, 1e-6L); });
+}
+
+TEST_CASE("soap: adam in the eigenbases of both sides") {
+  auto ctx = context();
+  const std::size_t ratio = 3, steps = 30;
+  Soap soap(
+      {.betas = {0.8, 0.9}, .shampoo_beta = 0.7, .eps = 1e-6, .weight_decay = 0.1, .refresh = 4, .most_ratio = 2.5},
+      ctx);
+  const FlatLayout layout({{"square", {6, 6}, true}, {"wide", {3, 2, 4}, true}, {"tall", {9, 5}, true}}, 60);
+  FlatBuffer weights(layout, DType::f64), gradients(layout, DType::f64);
+  fill(weights, 1, 0.5);
+  auto states = make_states(soap, layout, DType::f64);
+  REQUIRE(states.size() == 4 + 2 * ratio);
+  std::vector<Tensor> plain;
+  for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
+    const Numbers w = wide(weights, k), zero(w.size(), 0.0L);
+    plain.push_back({w, zero, zero, zero, {}, {}, layout.tensors()[k].info.shape, 0, 0, 0.1L});
+  }
+  std::vector<Numbers> right(plain.size()), basis(plain.size());
+  for (int step = 1; step <= static_cast<int>(steps); ++step) {
+    fill(gradients, 100 + step, 0.1);
+    const double rate = 0.01 / step;
+    soap.step({weights, gradients, states, rate, step});
+    for (std::size_t k = 0; k < plain.size(); ++k) {
+      Tensor& t = plain[k];
+      t.g = wide(gradients, k), t.step = step, t.rate = rate;
+      const auto n = static_cast<std::size_t>(t.shape[0]), m = t.w.size() / n;
+      // What a state holds of the longer side goes on in the next one.
+      const auto stored = [&](std::size_t shorter_at, std::size_t longer_at, bool rows) {
+        const std::size_t length = rows ? n : m, first = rows == (n <= m) ? shorter_at : longer_at;
+        Numbers out;
+        for (std::size_t s = first; out.size() < length * length; ++s)
+          for (const Real x : wide(states[s], k)) out.push_back(x);
+        out.resize(length * length);
+        return out;
+      };
+      two_sided_step(t, right[k], basis[k], n, m, 4, [&](bool rows) { return stored(3, 4 + ratio, rows); });
+      for (std::size_t i = 0; i < t.w.size(); ++i)
+        REQUIRE(weights.values<double>(k)[i] == Approx(static_cast<double>(t.w[i])).epsilon(1e-10).margin(1e-11));
+    }
+  }
 }
 
 TEST_CASE("soap: bases of matrices without full rank stay orthonormal") {
