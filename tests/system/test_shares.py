@@ -3,6 +3,7 @@ other divisions, written behind or not; what is said of shares that are missing 
 
 CAMBIUM_KILLS: moments at which a run is killed while it writes (12)."""
 # needs: md
+# cost: 60
 import glob
 import os
 import random
