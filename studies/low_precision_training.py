@@ -25,6 +25,7 @@ LEVELS = "levels: [{name: node, size: 2%s}, {name: world%s}]"
 PLAIN = LEVELS % ("", "")
 TWO_LEVEL = LEVELS % (", codec: int8", ", codec: int4")
 INT8 = "{activations: int8}"
+MICROSCALED = ["mxfp8_e4m3", "mxfp8_e5m2", "mxfp4"]
 # name: (ranks, further lines of the stage, products inside the blocks)
 ARMS = {
     "float32": (1, "", "{}"),
@@ -36,6 +37,10 @@ ARMS = {
     "direct_ternary": (1, "direct: {weights: ternary}", INT8),
     "nearest_int8": (1, "direct: {weights: int8, rounding: nearest}", INT8),
     "nearest_ternary": (1, "direct: {weights: ternary, rounding: nearest}", INT8),
+    # Asked for by --arms: the formats of OCP microscaling, in products and in messages.
+    **{f"products_{name}": (1, "", f"{{weights: {name}, activations: {name}}}") for name in MICROSCALED},
+    "products_mxfp4_mxfp8": (1, "", "{weights: mxfp4, activations: mxfp8_e4m3}"),
+    **{f"messages_{name}": (4, "parallel: {preset: zero1, %s}, reduce: {codec: %s}" % (PLAIN, name), "{}") for name in MICROSCALED},
 }
 DECK = """
 run: {{name: bits, directory: {folder}, seed: {seed}}}
@@ -128,7 +133,7 @@ def main():
     options = parser.parse_args()
     options.steps = options.steps or (300 if options.model == "transformer" else 3000)
     measure = MODELS[options.model][1]
-    default = list(ARMS) if options.model == "transformer" else WATER_ARMS
+    default = [arm for arm in ARMS if not arm.startswith(("products_", "messages_"))] if options.model == "transformer" else WATER_ARMS
     arms, seeds = options.arms.split(",") if options.arms else default, [int(seed) for seed in options.seeds.split(",")]
     runs, result = {arm: {} for arm in ARMS}, {}
     if options.json and os.path.exists(options.json):

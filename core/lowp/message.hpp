@@ -7,9 +7,12 @@
 
 namespace cambium::lowp {
 
-/// How numbers travel: bfloat16 (nearest), or the groups of groups.hpp. `int4` is for numbers after
-/// randomised_hadamard().
-enum class WireCodec { none, bf16, int8, int4 };
+/// How numbers travel: bfloat16 (nearest), the groups of groups.hpp, or the blocks of microscaling.hpp (nearest).
+/// `int4` is for numbers after randomised_hadamard().
+enum class WireCodec { none, bf16, int8, int4, mxfp8_e4m3, mxfp8_e5m2, mxfp4 };
+
+/// Numbers share a scale: those of a group or block should belong together.
+constexpr bool shares_scales(WireCodec codec) { return codec != WireCodec::none && codec != WireCodec::bf16; }
 
 /// Messages are made of pieces of this many numbers (and of float32 where the codec is none).
 constexpr std::int64_t wire_piece = 128;

@@ -31,7 +31,7 @@ class Codecs(unittest.TestCase):
         _, _, plain = self.trained("none")
         # 193 parameters (2 to 48 to 1) in four arrays of at most 96, padded to a multiple of 16 each (128 where groups have scales)
         # and of 128 per rank: 256 (512) numbers between two ranks, of which one rank sends half in each direction.
-        for codec, sent in {"bf16": 256, "int8": 2 * 132, "int4": 2 * 68}.items():
+        for codec, sent in {"bf16": 256, "int8": 2 * 132, "int4": 2 * 68, "mxfp8_e4m3": 2 * 132, "mxfp8_e5m2": 2 * 132, "mxfp4": 2 * 68}.items():
             _, out, error = self.trained(codec)
             for collective in ("reduce-scatter", "all-gather"):
                 row = re.search(collective + r" +world +(\d+) +([\d.]+)", out)

@@ -25,7 +25,7 @@ stages:
 GROUPS = "groups: [{match: \"*b\", rate: 0.5, weight_decay: 0.1}]"
 #: Of numbers alone, and of whole tensors, which divided states are put together for.
 OPTIMIZERS = ["{type: lion, weight_decay: 0.1}", "{type: rmsprop, momentum: 0.5, centered: true}", "nadam",
-              "{type: schedule_free_adamw, weight_decay: 0.1}", "muon", "{type: soap, precondition_frequency: 4}", "lamb", "lars"]
+              "{type: schedule_free_adamw, weight_decay: 0.1}", "muon", "{type: soap, precondition_frequency: 4, max_aspect_ratio: 2}", "lamb", "lars"]
 LBFGS = ["stages[0].train.batch=200", "stages[0].train.optimizer={type: lbfgs, history_size: 4}", "stages[0].train.learning_rate={type: constant, start: 0.5}"]
 PRESETS = ["ddp", "zero1", "zero2", "zero3"]
 

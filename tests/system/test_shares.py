@@ -3,6 +3,7 @@ other divisions, written behind or not; what is said of shares that are missing 
 
 CAMBIUM_KILLS: moments at which a run is killed while it writes (12)."""
 # needs: md
+# cost: 60
 import glob
 import os
 import random
@@ -17,6 +18,7 @@ import program
 from test_train import deck, stage, weights
 
 KILLS = int(os.environ.get("CAMBIUM_KILLS", "12"))
+RESUMED = 4 if KILLS <= 12 else 1
 
 
 def shared(folder, transfer, preset=None, **given):
@@ -199,7 +201,7 @@ class Shares(unittest.TestCase):
                 for rank, size in enumerate(sizes):
                     share = os.path.join(manifest.replace(".h5", ".shares"), f"{name}.{rank:05}")
                     self.assertEqual(os.path.getsize(share), size + 32, share)
-            if kill % 4 == 0:
+            if kill % RESUMED == 0:
                 code, out, error = program.run("restart", os.path.join(folder, "run"), ranks=(2, 4, 1)[resumed % 3])
                 self.assertEqual(code, 0, error)
                 self.assertNotIn("is damaged", out + error)

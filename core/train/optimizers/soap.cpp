@@ -78,21 +78,84 @@ static void rotate(bool wide, bool back, int n, std::span<const T> basis, std::s
     host_gemm<T>(false, !back, m, n, n, T(1), x.data(), n, basis.data(), n, T(0), out.data(), n);
 }
 
+namespace {
+
+/// Square matrix of one tensor that lies in as many states as it needs, from `first` on.
+template <class T>
+std::vector<T> loaded(std::span<FlatBuffer> states, std::size_t k, std::size_t first, std::size_t numbers) {
+  std::vector<T> out;
+  for (std::size_t s = first; out.size() < numbers; ++s) {
+    const std::span<const T> from = states[s].values<T>(k);
+    const auto part = from.first(std::min(from.size(), numbers - out.size()));
+    out.insert(out.end(), part.begin(), part.end());
+  }
+  return out;
+}
+
+template <class T>
+void store(std::span<const T> numbers, std::span<FlatBuffer> states, std::size_t k, std::size_t first) {
+  for (std::size_t s = first; !numbers.empty(); ++s) {
+    const auto to = states[s].values<T>(k);
+    const auto part = numbers.first(std::min(to.size(), numbers.size()));
+    std::copy(part.begin(), part.end(), to.begin());
+    numbers = numbers.subspan(part.size());
+  }
+}
+
+/// A side of a matrix with its preconditioner and eigenbasis: of its rows, or of its columns.
+template <class T>
+struct Side {
+  bool rows;
+  int length;
+  std::size_t gram_at, basis_at;  ///< first states
+  std::vector<T> gram, basis;
+
+  Side(bool of_rows, std::int64_t size, std::size_t first, std::size_t second, const Update& u, std::size_t k)
+      : rows(of_rows), length(static_cast<int>(size)), gram_at(first), basis_at(second),
+        gram(loaded<T>(u.states, k, first, static_cast<std::size_t>(size * size))),
+        basis(loaded<T>(u.states, k, second, static_cast<std::size_t>(size * size))) {}
+  void advance(std::span<const T> g, double beta, const Update& u, std::size_t k, std::int64_t refresh) {
+    advance_basis<T>(rows, length, g, beta, u.step, refresh, gram, basis);
+    store<T>(gram, u.states, k, gram_at);
+    store<T>(basis, u.states, k, basis_at);
+  }
+};
+
+/// Q^T x P, or Q x P^T where `back`, of the sides that there are.
+template <class T>
+std::vector<T> turned_by(const std::vector<Side<T>>& sides, bool back, std::span<const T> x) {
+  std::vector<T> out(x.size()), next;
+  rotate<T>(sides[0].rows, back, sides[0].length, sides[0].basis, x, out);
+  if (sides.size() == 1) return out;
+  next.resize(x.size());
+  rotate<T>(sides[1].rows, back, sides[1].length, sides[1].basis, out, next);
+  return next;
+}
+
+}  // namespace
+
+bool Soap::both_sides(std::int64_t rows, std::int64_t columns) const {
+  const auto [shorter, longer] = std::minmax(rows, columns);
+  return longer <= params_.longest && longer <= static_cast<std::int64_t>(ratio()) * shorter;
+}
+
 template <class T>
 void Soap::step_matrix(const Update& u, std::size_t k, TensorKeys keys, std::int64_t rows, std::int64_t columns) {
-  const auto w = u.weights.values<T>(k), m = u.states[0].values<T>(k), v = u.states[1].values<T>(k),
-             gram = u.states[2].values<T>(k), basis = u.states[3].values<T>(k);
+  const auto w = u.weights.values<T>(k), m = u.states[0].values<T>(k), v = u.states[1].values<T>(k);
   const std::span<const T> g = u.gradients.values<T>(k);
   const auto& p = params_;
   const bool wide = rows <= columns;
-  const int n = static_cast<int>(std::min(rows, columns));
   const double shampoo = p.shampoo_beta.value_or(p.betas[1]);
-  if (u.step == 1) advance_basis<T>(wide, n, g, shampoo, 1, p.refresh, gram, basis);
-  std::vector<T> turned(g.size()), mean(g.size());
+  std::vector<Side<T>> sides{{wide, std::min(rows, columns), 2, 3, u, k}};
+  if (both_sides(rows, columns)) sides.emplace_back(!wide, std::max(rows, columns), 4, 4 + ratio(), u, k);
+  const auto advance = [&] {
+    for (auto& side : sides) side.advance(g, shampoo, u, k, p.refresh);
+  };
+  if (u.step == 1) advance();
   const T beta1 = static_cast<T>(p.betas[0]), rest1 = static_cast<T>(1.0 - p.betas[0]);
   detail::for_each_number(g.size(), [&](std::size_t i) { m[i] = std::fma(beta1, m[i], rest1 * g[i]); });
-  rotate<T>(wide, false, n, basis, g, turned);
-  rotate<T>(wide, false, n, basis, m, mean);
+  auto turned = turned_by<T>(sides, false, g);
+  auto mean = turned_by<T>(sides, false, m);
   const auto t = static_cast<double>(u.step);
   const T beta2 = static_cast<T>(p.betas[1]), rest2 = static_cast<T>(1.0 - p.betas[1]), eps = static_cast<T>(p.eps);
   const T root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(p.betas[1], t)));
@@ -100,12 +163,12 @@ void Soap::step_matrix(const Update& u, std::size_t k, TensorKeys keys, std::int
     v[i] = std::fma(beta2, v[i], rest2 * turned[i] * turned[i]);
     turned[i] = mean[i] / std::fma(std::sqrt(v[i]), root, eps);
   });
-  rotate<T>(wide, true, n, basis, turned, mean);
+  mean = turned_by<T>(sides, true, turned);
   const double rate = keys.rate * u.rate;
   const T step = static_cast<T>(rate / (1.0 - std::pow(p.betas[0], t)));
   const T keep = static_cast<T>(1.0 - rate * keys.weight_decay);
   detail::for_each_number(w.size(), [&](std::size_t i) { w[i] = std::fma(-step, mean[i], keep * w[i]); });
-  if (u.step > 1) advance_basis<T>(wide, n, g, shampoo, u.step, p.refresh, gram, basis);
+  if (u.step > 1) advance();
 }
 
 template <class T>

@@ -1,17 +1,23 @@
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
+#include <cmath>
 
 #include "core/train/optimizers/optimizer.hpp"
 
 namespace cambium::train {
 
-/// SOAP (Vyas et al. 2024), one-sided: Adam in the eigenbasis of Shampoo's preconditioner of the smaller side of each
-/// matrix. With G of n x m, n <= m (else transposed): L <- b3 L + (1 - b3) G G^T; Q are its eigenvectors, at the first
-/// step exact and then every `refresh` steps those of one power iteration, the Q factor of (L + tiny) Q. With
-/// M <- b1 M + (1 - b1) G and V <- b2 V + (1 - b2) (Q^T G)^2,
-/// w <- w (1 - rate beta) - rate Q (Q^T M / (1 - b1^t) / (sqrt(V / (1 - b2^t)) + eps)).
-/// Arrays of more axes are matrices of (first axis, all others). Vectors, and matrices whose smaller side is longer
-/// than `longest`, take AdamW's step. L and Q take the place of n n of the n m numbers of a state.
+/// SOAP (Vyas et al. 2024): Adam in the eigenbases of Shampoo's preconditioners of both sides of each matrix. With G of
+/// n x m: L <- b3 L + (1 - b3) G G^T, R <- b3 R + (1 - b3) G^T G; Q and P are their eigenvectors, at the first step
+/// exact and then every `refresh` steps those of one power iteration, the Q factor of (L + tiny) Q. With
+/// M <- b1 M + (1 - b1) G and V <- b2 V + (1 - b2) (Q^T G P)^2,
+/// w <- w (1 - rate beta) - rate Q (Q^T M P / (1 - b1^t) / (sqrt(V / (1 - b2^t)) + eps)) P^T.
+/// Where one side is more than `most_ratio` times as long as the other, or longer than `longest`, the smaller side
+/// alone is turned (one-sided SOAP of the same work: P = 1). Arrays of more axes are matrices of (first axis, all
+/// others). Vectors, and matrices whose smaller side is longer than `longest`, take AdamW's step. The smaller side's L
+/// and Q take the place of n n of the n m numbers of a state each, the longer side's of as many states as `most_ratio`
+/// needs.
 class Soap : public Optimizer {
  public:
   struct Params {
@@ -19,6 +25,7 @@ class Soap : public Optimizer {
     std::optional<double> shampoo_beta;
     double eps = 1e-8, weight_decay = 0.01;
     std::int64_t refresh = 10, longest = 4096;
+    double most_ratio = 1.0;
     ParameterGroups groups = {};
     static void describe(deck::Describe<Params>& d) {
       d("betas", &Params::betas, "decay rates of the mean gradient and of the mean squared gradient, 0 to 1")
@@ -36,13 +43,22 @@ class Soap : public Optimizer {
         "longest smaller side of a matrix that is preconditioned; larger matrices take AdamW's step")
           .at_least(1)
           .def(4096);
+      d("max_aspect_ratio", &Params::most_ratio,
+        "ratio of the longer to the smaller side up to which both sides of a matrix are preconditioned, rounded up: 1 "
+        "for square matrices; 0 for the smaller side of all. Each unit takes two numbers per parameter")
+          .range(0.0, 64.0)
+          .def(1.0);
       detail::describe_groups(d);
       d.check([](const Params& p) { return detail::betas_problem(p.betas); });
     }
   };
   Soap(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override {
-    return {{"mean", weights}, {"square", weights}, {"preconditioner", weights}, {"eigenbasis", weights}};
+    std::vector<StateInfo> out{
+        {"mean", weights}, {"square", weights}, {"preconditioner", weights}, {"eigenbasis", weights}};
+    for (const char* name : {"longer_preconditioner", "longer_eigenbasis"})
+      for (std::size_t k = 0; k < ratio(); ++k) out.push_back({fmt::format("{}_{}", name, k), weights});
+    return out;
   }
   void step(const Update& update) override;
   bool elementwise() const override { return false; }
@@ -50,6 +66,8 @@ class Soap : public Optimizer {
   std::vector<Citation> citations() const override;
 
  private:
+  std::size_t ratio() const { return static_cast<std::size_t>(std::ceil(params_.most_ratio)); }
+  bool both_sides(std::int64_t rows, std::int64_t columns) const;
   template <class T>
   void step_matrix(const Update& update, std::size_t k, TensorKeys keys, std::int64_t rows, std::int64_t columns);
   template <class T>

@@ -48,8 +48,15 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   d("bucket_size", &ReduceParams::group, "size of a message").formerly("group").unit("B").positive().def(4e6);
   d("codec", &ReduceParams::codec,
     "codec of gradients sent between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits after "
-    "a randomised Hadamard transform; none sends the model's precision")
-      .options({{"none", Codec::none}, {"bf16", Codec::bf16}, {"int8", Codec::int8}, {"int4", Codec::int4}})
+    "a randomised Hadamard transform; mxfp8_e4m3, mxfp8_e5m2 and mxfp4, floating-point numbers in blocks of 32 with a "
+    "power of two each (OCP microscaling), rounded to the nearest; none sends the model's precision")
+      .options({{"none", Codec::none},
+                {"bf16", Codec::bf16},
+                {"int8", Codec::int8},
+                {"int4", Codec::int4},
+                {"mxfp8_e4m3", Codec::mxfp8_e4m3},
+                {"mxfp8_e5m2", Codec::mxfp8_e5m2},
+                {"mxfp4", Codec::mxfp4}})
       .def(Codec::none);
   d("lossy", &ReduceParams::lossy,
     "gradients travel within a bound of error instead, in messages as long as they need (fast mode)");
@@ -98,7 +105,7 @@ void require_ranks(const ReduceParams& params, int ranks) {
 
 FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype) {
   const auto group = std::max<std::int64_t>(1, static_cast<std::int64_t>(params.group) / size_of(dtype));
-  if (params.codec != Codec::int8 && params.codec != Codec::int4) return FlatLayout(std::move(tensors), group);
+  if (!lowp::shares_scales(params.codec)) return FlatLayout(std::move(tensors), group);
   return FlatLayout(std::move(tensors), group, lowp::wire_piece, lowp::wire_piece);
 }
 

@@ -19,7 +19,7 @@
 #include "core/train/run/extrapolation.hpp"
 #include "core/train/run/parity_tables.hpp"
 #include "core/train/run/validation.hpp"
-#include "core/train/weights/artifact.hpp"
+#include "core/train/weights/artifact_in_parts.hpp"
 
 namespace cambium::train {
 
@@ -33,6 +33,17 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
       .def(true);
   d("quantize", &Params::quantize,
     "quantised weights: the model is also evaluated with low-bit weights, and both are compared; default: none");
+  d("memory_limit", &Params::limit,
+    "memory of a rank for weights: they are read from the file module by module for every batch (mlp, transformer), "
+    "and "
+    "there are no tables of parity; default: whole in memory")
+      .unit("B")
+      .positive();
+  d.check([](const Params& p) -> std::string {
+    return p.limit && p.quantize ? "give one of: memory_limit (weights stay in the file), quantize (all of them are "
+                                   "coded)"
+                                 : "";
+  });
 }
 
 void Evaluate::check(Context& context) {
@@ -73,7 +84,8 @@ void Evaluate::examine(Check& check) {
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
   }
   deck::about_key("evaluate.model", "model", [&] {
-    const auto model = load_artifact(params_.model, context);
+    const auto model =
+        params_.limit ? load_without_weights(params_.model, context) : load_artifact(params_.model, context);
     require_fields(model, params_.model, *data);
   });
 }
@@ -98,16 +110,21 @@ struct Table {
   std::vector<std::string> lines(const std::string& second) const;
 };
 
-Row row_of(std::span<const TermInfo> metrics, Validation& samples, LoadedModel& model, const Comm& comm) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto sums = samples.evaluate(*model.network, model.weights.views(), comm, model.tables.get());
+Row row_of(std::span<const TermInfo> metrics, std::span<const TermSum> sums, double seconds) {
   Row out;
-  out.seconds = comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  out.seconds = seconds;
   for (std::size_t k = 0; k < metrics.size(); ++k) {
     out.errors.push_back(reported(metrics[k], sums[k]));
     out.labelled.push_back(sums[k].count > 0.0);
   }
   return out;
+}
+
+Row row_of(std::span<const TermInfo> metrics, Validation& samples, LoadedModel& model, const Comm& comm) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto sums = samples.evaluate(*model.network, model.weights.views(), comm, model.tables.get());
+  return row_of(metrics, sums,
+                comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()));
 }
 
 void Table::write(const std::string& path) const {
@@ -194,18 +211,51 @@ std::string slower_with_few_bits(double full, double few, std::int64_t batch) {
       few / full, batch);
 }
 
+/// Data that the model was trained on or chosen by.
+static void warn_of_met(const Evaluate::Params& params, const ArtifactInfo& info, Context& context) {
+  const auto* entry = context.registry->find(Dataset::kind, params.dataset.type);
+  const auto keys = deck::resolved(params.dataset.node, entry->schema, *context.registry);
+  if (const auto words = met_before(info, params.model, keys); !words.empty()) context.log.warn(words);
+}
+
+/// With memory_limit.
+void Evaluate::run_by_module(Dataset& data, Context& context) {
+  const auto model = load_without_weights(params_.model, context);
+  require_fields(model, params_.model, data);
+  warn_of_ranges(model.info, data, context.log);
+  warn_of_met(params_, model.info, context);
+  const StoredModules stored(params_.model, model, static_cast<std::int64_t>(*params_.limit));
+  Validation samples(data, params_.batch);
+  Table table{model.network->metrics(), {}};
+  stored.forward([&](const Pass& pass) {
+    table.rows.push_back(row_of(table.metrics, samples.evaluate_by_module(*model.network, pass, context.comm), 0.0));
+  });
+  context.log.info(fmt::format("{} on {} samples, module by module ({:.3f} MB at most):", params_.model, data.size(),
+                               1e-6 * static_cast<double>(stored.largest())));
+  results_ = table.results();
+  for (const auto& line : table.lines({})) context.log.info(line);
+  files_ = {"evaluation.csv"};
+  io::on_root(context.comm,
+              [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });
+  work_ = {data.size(), "sample"};
+  citations_ = model.network->citations();
+  for (const auto& citation : data.citations()) citations_.push_back(citation);
+}
+
 Task::Outcome Evaluate::run(Context& context) {
   const Region region("between kernels", WorkKind::host);
   auto data = context.registry->make<Dataset>(params_.dataset, context);
   deck::about_key("evaluate.dataset", "dataset", [&] { data->open(context); });
   if (data->size() == 0)
     throw KeyError("evaluate.dataset.empty", "dataset", "the data set is empty: there is nothing to evaluate");
+  if (params_.limit) {
+    run_by_module(*data, context);
+    return Outcome::done;
+  }
   auto model = load_artifact(params_.model, context);
   require_fields(model, params_.model, *data);
   warn_of_ranges(model.info, *data, context.log);
-  const auto keys = deck::resolved(
-      params_.dataset.node, context.registry->find(Dataset::kind, params_.dataset.type)->schema, *context.registry);
-  if (const auto words = met_before(model.info, params_.model, keys); !words.empty()) context.log.warn(words);
+  warn_of_met(params_, model.info, context);
   Validation samples(*data, params_.batch);
   Table table{model.network->metrics(), {}};
   table.rows.push_back(row_of(table.metrics, samples, model, context.comm));

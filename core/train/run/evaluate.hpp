@@ -20,6 +20,7 @@ class Evaluate : public Task, public Checked {
     std::int64_t batch = 8;
     bool parity = true;
     std::optional<QuantizeParams> quantize;
+    std::optional<double> limit;
     static void describe(deck::Describe<Params>& d);
   };
   Evaluate(const Params& params, Context&) : params_(params) {}
@@ -32,6 +33,8 @@ class Evaluate : public Task, public Checked {
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
+  void run_by_module(Dataset& data, Context& context);
+
   Params params_;
   Work work_;
   std::vector<Result> results_;

@@ -6,10 +6,11 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/running_statistics.hpp"
+#include "core/train/weights/artifact_in_parts.hpp"
 
 namespace cambium::train {
 
-void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::int64_t step, bool best) {
+ArtifactInfo ModelFiles::info_of(std::int64_t step) {
   if (ranges_.empty() && context_.comm.root()) ranges_ = field_ranges(data_.training(), 256);
   auto info = step_.model_info();
   info.fields = ranges_;
@@ -27,14 +28,35 @@ void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::
   const auto& errors = progress_.best_errors;
   for (std::size_t k = 0; k < errors.size() && k < metrics.size(); ++k)
     info.card.push_back({"validation_" + metrics[k].name, metrics[k].unit, errors[k]});
-  write_artifact((std::filesystem::path(context_.run_directory) / name).string(), info, weights, context_,
-                 step_.tables(), best);
+  return info;
+}
+
+std::string ModelFiles::path_of(const std::string& name) const {
+  return (std::filesystem::path(context_.run_directory) / name).string();
+}
+
+void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::int64_t step, bool best) {
+  write_artifact(path_of(name), info_of(step), weights, context_, step_.tables(), best);
+}
+
+/// False where the weights are whole.
+bool ModelFiles::write_in_parts(const std::string& name, std::int64_t step, bool best) {
+  ByModule* const parts = step_.weights().by_module();
+  if (!parts) return false;
+  write_artifact_in_parts(path_of(name), info_of(step), step_.weights().layout(), *parts, best, context_);
+  return true;
+}
+
+void ModelFiles::write_best(const std::string& name, std::int64_t step) {
+  if (write_in_parts(name, step, true)) return;
+  step_.weights().whole_best([&](FlatBuffer& weights) { write(name, weights, step, true); });
 }
 
 std::vector<std::string> ModelFiles::write_final(bool best, std::int64_t step) {
   std::vector<std::string> files{"model.h5"}, more;
   auto* statistics = dynamic_cast<HasRunningStatistics*>(&step_.network());
   if (best && statistics) statistics->take_best();
+  if (write_in_parts("model.h5", step, best)) return files;
   const auto write_all = [&](FlatBuffer& weights) {
     write("model.h5", weights, step, best);
     io::on_root(context_.comm,

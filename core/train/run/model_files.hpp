@@ -17,12 +17,17 @@ class ModelFiles {
              Context& context)
       : params_(params), step_(step), data_(data), progress_(progress), context_(context) {}
 
-  /// Collective. `step`: of these weights; `best`: rows of tables are those of the best step, too.
-  void write(const std::string& name, const FlatBuffer& weights, std::int64_t step, bool best);
+  /// Collective: the best weights, of this step, as `name`.
+  void write_best(const std::string& name, std::int64_t step);
   /// Collective: the best model of `step`, or the last one. Returns the files' names.
   std::vector<std::string> write_final(bool best, std::int64_t step);
 
  private:
+  ArtifactInfo info_of(std::int64_t step);
+  std::string path_of(const std::string& name) const;
+  void write(const std::string& name, const FlatBuffer& weights, std::int64_t step, bool best);
+  bool write_in_parts(const std::string& name, std::int64_t step, bool best);
+
   const Train::Params& params_;
   TrainingStep& step_;
   TrainingData& data_;

@@ -16,6 +16,7 @@
 #include "core/train/kinds/running_statistics.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/run/train_checkpoint.hpp"
+#include "core/train/weights/by_module.hpp"
 
 namespace cambium::train {
 
@@ -276,9 +277,14 @@ void Trainer::validate() {
   const nlohmann::json where = {{"step", progress_.step}, {"epoch_num", data_.epochs(progress_.step)}};
   mllog_.start("eval_start", where);
   std::vector<TermSum> sums, terms;
-  step_.weights().whole([&](FlatBuffer& weights) {
-    sums = validation_->evaluate(step_.network(), weights.views(), context_.comm, step_.tables(), &terms);
-  });
+  if (ByModule* parts = step_.weights().by_module())
+    parts->forward([&](const Pass& pass) {
+      sums = validation_->evaluate_by_module(step_.network(), pass, context_.comm, &terms);
+    });
+  else
+    step_.weights().whole([&](FlatBuffer& weights) {
+      sums = validation_->evaluate(step_.network(), weights.views(), context_.comm, step_.tables(), &terms);
+    });
   const auto metrics = step_.network().metrics();
   std::vector<double> errors;
   for (std::size_t k = 0; k < metrics.size(); ++k) errors.push_back(reported(metrics[k], sums[k]));
@@ -304,9 +310,7 @@ void Trainer::keep_best(double measure, const std::vector<double>& errors) {
   step_.weights().keep_best();
   if (step_.tables()) step_.tables()->keep_best();
   if (auto* statistics = dynamic_cast<HasRunningStatistics*>(&step_.network())) statistics->keep_best();
-  if (params_.validate.keep_best)
-    step_.weights().whole_best(
-        [&](FlatBuffer& weights) { models_.write("best.h5", weights, progress_.best_step, true); });
+  if (params_.validate.keep_best) models_.write_best("best.h5", progress_.best_step);
 }
 
 bool Trainer::out_of_patience() const {

@@ -13,6 +13,7 @@
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_keys.hpp"
+#include "core/train/weights/pieces.hpp"
 #include "core/train/weights/safetensors.hpp"
 
 namespace cambium::train {
@@ -119,6 +120,24 @@ static void warn_of_length(const Train::Params& params, std::int64_t steps, Log&
                     steps, 100.0 * left, std::pow(0.01, 1.0 / static_cast<double>(steps))));
 }
 
+/// Said at the start, not when the first checkpoint is due: files that are written of whole models.
+static void require_room_to_gather(const Train::Params& params, Weights& weights) {
+  InPieces* const pieces = weights.in_pieces();
+  MemoryLedger* const ledger = pieces ? pieces->ledger() : nullptr;
+  const bool gathers = params.checkpoint.transfer == TrainCheckpointKeys::Transfer::gather;
+  if (!ledger || (!gathers && !params.loss_spikes)) return;
+  std::int64_t bytes = 0;
+  for (const auto& array : pieces->arrays(true)) bytes += weights.layout().size() * size_of(array.dtype);
+  if (ledger->excess(bytes) == 0) return;
+  const auto mb = [](std::int64_t n) { return 1e-6 * static_cast<double>(n); };
+  throw KeyError(
+      "train.checkpoint.transfer.room", gathers ? "checkpoint.transfer" : "loss_spikes",
+      fmt::format("{} gathers the model on every rank, {:.3f} MB beside its share of {:.3f} MB, but "
+                  "parallel.memory_limit is {:.3f} MB; {}, or raise memory_limit",
+                  gathers ? "checkpoint.transfer: gather" : "loss_spikes", mb(bytes), mb(ledger->together()),
+                  mb(ledger->limit()), gathers ? "use transfer: collective or per_rank" : "remove loss_spikes"));
+}
+
 /// To the device where the weights lie, if each of them is used and the loader says in which order.
 void Trainer::bring_samples() {
   DeviceSteps& device = *step_.device();
@@ -138,6 +157,7 @@ void Trainer::prepare() {
   progress_.window.assign(step_.network().terms().size(), {});
   data_.start(seed_, step_.weights().turns());
   if (step_.network().traits().joins_ranks) require_joined(params_.network.type, data_.plan());
+  require_room_to_gather(params_, step_.weights());
   require_full_batch(step_, params_.optimizer.type, data_.batch(), data_.training().size());
   if (step_.device() && spikes_)
     context_.log.warn("loss_spikes: the losses come when the weights on the device have moved on; none is written");

@@ -22,25 +22,19 @@ std::vector<SamplePtr> Validation::block(std::int64_t k) {
   return samples;
 }
 
-std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
-                                          Tables* tables, std::vector<TermSum>* terms) {
-  const std::size_t metrics = network.metrics().size(), parts = network.terms().size();
-  std::vector<TermSum> all(metrics);
-  GivesLoss* const loss = terms ? dynamic_cast<GivesLoss*>(&network) : nullptr;
-  if (JudgesShares* judges = network.traits().shares)
-    if (judges->evaluate_all(data_, weights, all)) return all;
-  network.begin_evaluation(data_, weights);
+/// `judge` is called for each block of this rank and, where it has none left, without samples: as often on every rank.
+std::vector<TermSum> Validation::sums(const Network& network, bool loss, const Comm& comm, std::vector<TermSum>* terms,
+                                      const Judge& judge) {
+  const std::size_t metrics = network.metrics().size(), parts = loss ? network.terms().size() : 0;
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
   kept_.resize(blocks);
   std::vector<TermSum> table(static_cast<std::size_t>(blocks) * metrics);
-  std::vector<TermSum> losses(loss ? static_cast<std::size_t>(blocks) * parts : 0);
+  std::vector<TermSum> losses(static_cast<std::size_t>(blocks) * parts);
   for (std::int64_t turn = 0; turn < blocks; turn += comm.size()) {
     const std::int64_t k = turn + comm.rank();
     const auto samples = k < blocks ? block(k) : std::vector<SamplePtr>{};
-    look_up_rows(network, tables, samples, comm);
-    if (samples.empty()) continue;
-    network.evaluate(samples, weights, std::span(table).subspan(static_cast<std::size_t>(k) * metrics, metrics));
-    if (loss) loss->add_loss(samples, weights, std::span(losses).subspan(static_cast<std::size_t>(k) * parts, parts));
+    const auto row = static_cast<std::size_t>(k < blocks ? k : 0);
+    judge(samples, std::span(table).subspan(row * metrics, metrics), std::span(losses).subspan(row * parts, parts));
   }
   comm.sum(numbers_of(table));
   if (loss) {
@@ -48,6 +42,35 @@ std::vector<TermSum> Validation::evaluate(Network& network, std::span<const Tens
     *terms = add_rows(losses, parts);
   }
   return add_rows(table, metrics);
+}
+
+std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
+                                          Tables* tables, std::vector<TermSum>* terms) {
+  std::vector<TermSum> all(network.metrics().size());
+  GivesLoss* const loss = terms ? dynamic_cast<GivesLoss*>(&network) : nullptr;
+  if (JudgesShares* judges = network.traits().shares)
+    if (judges->evaluate_all(data_, weights, all)) return all;
+  network.begin_evaluation(data_, weights);
+  return sums(network, loss != nullptr, comm, terms, [&](auto samples, auto metrics, auto losses) {
+    look_up_rows(network, tables, samples, comm);
+    if (samples.empty()) return;
+    network.evaluate(samples, weights, metrics);
+    if (loss) loss->add_loss(samples, weights, losses);
+  });
+}
+
+std::vector<TermSum> Validation::evaluate_by_module(Network& network, const Pass& pass, const Comm& comm,
+                                                    std::vector<TermSum>* terms) {
+  auto& modules = dynamic_cast<WorksByModule&>(network);
+  const bool loss = terms && dynamic_cast<GivesLoss*>(&network);
+  network.begin_evaluation(data_, pass.weights);
+  return sums(network, loss, comm, terms, [&](auto samples, auto metrics, auto losses) {
+    if (!samples.empty()) return modules.evaluate_by_module(samples, pass.weights, pass.ready, metrics, losses);
+    for (int m = 0; m < std::ssize(network.modules()); ++m) {  // whose weights other ranks ask for
+      pass.ready.forward(m);
+      pass.ready.release(m);
+    }
+  });
 }
 
 }  // namespace cambium::train

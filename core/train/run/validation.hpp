@@ -4,7 +4,9 @@
 
 #include "core/train/kinds/dataset.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/works_by_module.hpp"
 #include "core/train/tables/tables.hpp"
+#include "core/train/weights/weights.hpp"
 
 namespace cambium::train {
 
@@ -18,8 +20,14 @@ class Validation {
   /// GivesLoss.
   std::vector<TermSum> evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
                                 Tables* tables = nullptr, std::vector<TermSum>* terms = nullptr);
+  /// The same bits, of a network that WorksByModule with weights that come and go (ByModule::forward()).
+  std::vector<TermSum> evaluate_by_module(Network& network, const Pass& pass, const Comm& comm,
+                                          std::vector<TermSum>* terms = nullptr);
 
  private:
+  using Judge = std::function<void(std::span<const SamplePtr>, std::span<TermSum> metrics, std::span<TermSum> loss)>;
+  std::vector<TermSum> sums(const Network& network, bool loss, const Comm& comm, std::vector<TermSum>* terms,
+                            const Judge& judge);
   std::vector<SamplePtr> block(std::int64_t k);
 
   Dataset& data_;

@@ -10,6 +10,7 @@
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/step/make_weights.hpp"
 #include "core/train/tables/fetch_rows.hpp"
+#include "core/train/weights/by_module.hpp"
 
 namespace cambium::train {
 
@@ -62,7 +63,10 @@ void TrainingStep::prepare(std::int64_t total, std::int64_t slice) {
 }
 
 void TrainingStep::start() {
-  weights_->start([&](FlatBuffer& whole) { network_->initialise(whole.views(), seed_); });
+  if (ByModule* parts = weights_->by_module())
+    parts->start([&](std::span<const TensorRef> views) { network_->initialise(views, seed_); });
+  else
+    weights_->start([&](FlatBuffer& whole) { network_->initialise(whole.views(), seed_); });
   if (tables_) tables_->start(seed_);
 }
 

@@ -5,17 +5,22 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <optional>
 #include <set>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/deck/node.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/io/model_seal.hpp"
 #include "core/io/provenance.hpp"
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/kinds/works_by_module.hpp"
+#include "core/train/weights/artifact_in_parts.hpp"
 
 namespace cambium::train {
 
@@ -53,19 +58,46 @@ static void write_on_grid(io::File& file, const std::string& name, const Paramet
   file.dataset(name).set_attribute("scale_factor", grid.step);
 }
 
-static void write_weights(io::File& file, const FlatBuffer& weights, std::span<const Grid> grids) {
-  const auto& tensors = weights.layout().tensors();
-  std::size_t matrix = 0;
-  for (std::size_t k = 0; k < tensors.size(); ++k) {
-    const auto& info = tensors[k].info;
-    const std::string name = "/weights/" + info.name;
-    if (info.linear && !grids.empty())
-      write_on_grid(file, name, info, weights.values<float>(k), grids[matrix++]);
-    else
-      with_real(weights.dtype(), [&]<class T>() {
-        file.write(name, shaped(io::tensor_of(weights.values<T>(k).data(), {}), info.shape));
-      });
+/// Numbers of one parameter; on `grid` unless that is null.
+static void write_tensor(io::File& file, const ParameterInfo& info, const TensorRef& values, const Grid* grid) {
+  const std::string name = "/weights/" + info.name;
+  if (grid) {
+    const auto* numbers = static_cast<const float*>(values.data);
+    return write_on_grid(file, name, info, {numbers, static_cast<std::size_t>(values.elements())}, *grid);
   }
+  with_real(values.dtype, [&]<class T>() {
+    file.write(name, shaped(io::tensor_of(static_cast<const T*>(values.data), {}), info.shape));
+  });
+}
+
+/// For each tensor its grid; null where it has none.
+static std::vector<const Grid*> grids_of(const FlatLayout& layout, std::span<const Grid> grids) {
+  std::vector<const Grid*> out;
+  std::size_t matrix = 0;
+  for (const auto& tensor : layout.tensors())
+    out.push_back(tensor.info.linear && !grids.empty() ? &grids[matrix++] : nullptr);
+  return out;
+}
+
+static void write_weights(io::File& file, const FlatBuffer& weights, std::span<const Grid> all) {
+  const auto& tensors = weights.layout().tensors();
+  const auto grids = grids_of(weights.layout(), all);
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    with_real(weights.dtype(), [&]<class T>() {
+      write_tensor(file, tensors[k].info, io::tensor_of(weights.values<T>(k).data(), {tensors[k].elements}), grids[k]);
+    });
+}
+
+static void write_head(io::File& file, const ArtifactInfo& info, const Context& context) {
+  io::write_provenance(file, io::provenance_of(context));
+  auto model = file.create_group("/model");
+  model.set_attribute("format", info.grids.empty() ? format_without_grids : format);
+  model.set_attribute("type", info.type);
+  model.write("config", info.config);
+  model.write("state", info.state);
+  if (!info.training.empty()) model.write("training", info.training);
+  if (!info.chosen_by.empty()) model.write("chosen_by", info.chosen_by);
+  write_fields(file, info);
 }
 
 void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
@@ -74,18 +106,41 @@ void write_artifact(const std::string& path, const ArtifactInfo& info, const Fla
   io::on_root(context.comm, [&] {
     const ServingRows::Root root(serving);
     io::write_sealed_h5(path, [&](io::File& file) {
-      io::write_provenance(file, io::provenance_of(context));
-      auto model = file.create_group("/model");
-      model.set_attribute("format", info.grids.empty() ? format_without_grids : format);
-      model.set_attribute("type", info.type);
-      model.write("config", info.config);
-      model.write("state", info.state);
-      if (!info.training.empty()) model.write("training", info.training);
-      if (!info.chosen_by.empty()) model.write("chosen_by", info.chosen_by);
-      write_fields(file, info);
+      write_head(file, info, context);
       write_weights(file, weights, info.grids);
       if (tables) tables->write(file, best ? Tables::For::best_model : Tables::For::model);
     });
+  });
+}
+
+void write_artifact_in_parts(const std::string& path, const ArtifactInfo& info, const FlatLayout& layout,
+                             ByModule& weights, bool best, const Context& context) {
+  const auto grids = grids_of(layout, info.grids);
+  std::optional<io::AtomicFile> target;
+  std::optional<io::File> file;
+  std::exception_ptr refused;
+  // What the disk refuses is said once the other ranks are through with their messages.
+  const auto keep_problem = [&](auto&& write) {
+    if (!context.comm.root() || refused) return;
+    try {
+      write();
+    } catch (const InputError&) {
+      refused = std::current_exception();
+    }
+  };
+  keep_problem([&] {
+    target.emplace(path);
+    file.emplace(io::File::create(target->part(), path));
+    write_head(*file, info, context);
+  });
+  weights.each_tensor(best, [&](std::size_t k, const TensorRef& values) {
+    keep_problem([&] { write_tensor(*file, layout.tensors()[k].info, values, grids[k]); });
+  });
+  io::on_root(context.comm, [&] {
+    if (refused) std::rethrow_exception(refused);
+    file->close();
+    io::seal(target->part(), path);
+    target->commit();
   });
 }
 
@@ -142,31 +197,52 @@ static Grid read_on_grid(const io::Dataset& array, std::span<float> values) {
   return grid;
 }
 
+/// The array of a parameter.
+static io::Dataset array_of(const io::File& file, const ParameterInfo& info) {
+  const std::string name = "/weights/" + info.name;
+  if (!file.exists(name) || shape_of(file.dataset(name)) != info.shape)
+    throw InputError(fmt::format(
+        "'{}': the model needs {} of shape [{}], but the file has {}; it was written by another version or changed "
+        "afterwards",
+        file.file(), name, fmt::join(info.shape, ", "),
+        file.exists(name) ? fmt::format("[{}]", fmt::join(shape_of(file.dataset(name)), ", ")) : "no such array"));
+  return file.dataset(name);
+}
+
+/// Returns the grid on which a matrix lies, if it does.
+static std::optional<Grid> read_tensor(const io::File& file, const ParameterInfo& info, const TensorRef& view) {
+  const auto array = array_of(file, info);
+  if (!array.has_attribute("scale_factor")) {
+    array.read_into(view);
+    return {};
+  }
+  if (view.dtype != DType::f32)
+    throw InputError(
+        fmt::format("'{}': {} is packed, as direct weights of float32 are, but the model computes in "
+                    "float64; its configuration was changed afterwards",
+                    file.file(), "/weights/" + info.name));
+  return read_on_grid(array, {static_cast<float*>(view.data), static_cast<std::size_t>(view.elements())});
+}
+
 /// Returns the grids on which matrices lie.
 static std::vector<Grid> read_weights(const io::File& file, FlatBuffer& weights) {
   const auto views = weights.views();
   const auto& tensors = weights.layout().tensors();
   std::vector<Grid> grids;
-  for (std::size_t k = 0; k < tensors.size(); ++k) {
-    const std::string name = "/weights/" + tensors[k].info.name;
-    if (!file.exists(name) || shape_of(file.dataset(name)) != tensors[k].info.shape)
-      throw InputError(fmt::format(
-          "'{}': the model needs {} of shape [{}], but the file has {}; it was written by another version or changed "
-          "afterwards",
-          file.file(), name, fmt::join(tensors[k].info.shape, ", "),
-          file.exists(name) ? fmt::format("[{}]", fmt::join(shape_of(file.dataset(name)), ", ")) : "no such array"));
-    const auto array = file.dataset(name);
-    if (!array.has_attribute("scale_factor"))
-      array.read_into(views[k]);
-    else if (weights.dtype() == DType::f32)
-      grids.push_back(read_on_grid(array, weights.values<float>(k)));
-    else
-      throw InputError(
-          fmt::format("'{}': {} is packed, as direct weights of float32 are, but the model computes in "
-                      "float64; its configuration was changed afterwards",
-                      file.file(), name));
-  }
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    if (const auto grid = read_tensor(file, tensors[k].info, views[k])) grids.push_back(*grid);
   return grids;
+}
+
+/// All but the weights and tables.
+static LoadedModel read_head(const io::File& file, const std::string& path, Context& context) {
+  LoadedModel out;
+  out.info = read_info(file);
+  out.network =
+      context.registry->make<Network>(out.info.type, deck::parse(out.info.config, path + ":/model/config"), context);
+  out.network->restore(out.info.state);
+  out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
+  return out;
 }
 
 LoadedModel load_artifact(const std::string& path, Context& context) {
@@ -174,11 +250,7 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
   const bool sealed = io::require_sound_model(path);
   io::reading(path, [&] {
     const auto file = io::File::open(path);
-    out.info = read_info(file);
-    out.network =
-        context.registry->make<Network>(out.info.type, deck::parse(out.info.config, path + ":/model/config"), context);
-    out.network->restore(out.info.state);
-    out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
+    out = read_head(file, path, context);
     out.weights = FlatBuffer(*out.layout, out.network->dtype());
     out.info.grids = read_weights(file, out.weights);
     if (const UsesTables* user = out.network->traits().tables) {
@@ -190,6 +262,78 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
   });
   if (!sealed) context.log.info(io::no_checksum_note(path));
   return out;
+}
+
+LoadedModel load_without_weights(const std::string& path, Context& context) {
+  LoadedModel out;
+  const bool sealed = io::require_sound_model(path);
+  io::reading(path, [&] {
+    const auto file = io::File::open(path);
+    out = read_head(file, path, context);
+    if (!dynamic_cast<WorksByModule*>(out.network.get()))
+      throw KeyError("train.memory_limit.network", "memory_limit",
+                     fmt::format("memory_limit takes the weights of one module at a time, but {} needs all of them; "
+                                 "remove memory_limit",
+                                 out.info.type));
+    for (const auto& tensor : out.layout->tensors()) array_of(file, tensor.info);
+  });
+  if (!sealed) context.log.info(io::no_checksum_note(path));
+  return out;
+}
+
+StoredModules::StoredModules(const std::string& path, const LoadedModel& model, std::int64_t limit)
+    : path_(path), model_(model), first_(model.network->modules()) {
+  const int modules = static_cast<int>(first_.size());
+  first_.push_back(static_cast<int>(model.layout->tensors().size()));
+  for (int m = 0; m < modules; ++m) largest_ = std::max(largest_, bytes_of(m));
+  const auto mb = [](std::int64_t n) { return 1e-6 * static_cast<double>(n); };
+  if (largest_ > limit)
+    throw KeyError("train.memory_limit.module", "memory_limit",
+                   fmt::format("memory_limit is {:.3f} MB, but the largest module of '{}' takes {:.3f} MB; raise "
+                               "memory_limit",
+                               mb(limit), path, mb(largest_)));
+}
+
+std::int64_t StoredModules::bytes_of(int module) const {
+  const auto m = static_cast<std::size_t>(module);
+  std::int64_t numbers = 0;
+  for (int k = first_[m]; k < first_[m + 1]; ++k)
+    numbers += model_.layout->tensors()[static_cast<std::size_t>(k)].elements;
+  return numbers * size_of(model_.network->dtype());
+}
+
+void StoredModules::forward(const std::function<void(const Pass&)>& use) const {
+  const auto& tensors = model_.layout->tensors();
+  const DType dtype = model_.network->dtype();
+  std::vector<TensorRef> views;
+  for (const auto& tensor : tensors)
+    with_real(dtype, [&]<class T>() {
+      views.push_back(shaped(io::tensor_of(static_cast<T*>(nullptr), {}), tensor.info.shape));
+    });
+  for (auto& view : views) view.is_const = false;
+  MemoryLedger memory;
+  Block window;
+  const auto file = io::File::open(path_);
+  const auto read = [&](int module) {
+    const auto m = static_cast<std::size_t>(module);
+    window = Block(memory, Held::windows, bytes_of(module));
+    std::byte* at = window.data();
+    io::reading(path_, [&] {
+      for (auto k = static_cast<std::size_t>(first_[m]); k < static_cast<std::size_t>(first_[m + 1]); ++k) {
+        views[k].data = at;
+        read_tensor(file, tensors[k].info, views[k]);
+        at += tensors[k].elements * size_of(dtype);
+      }
+    });
+  };
+  const auto release = [&](int module) {
+    const auto m = static_cast<std::size_t>(module);
+    for (auto k = static_cast<std::size_t>(first_[m]); k < static_cast<std::size_t>(first_[m + 1]); ++k)
+      views[k].data = nullptr;
+    window = {};
+  };
+  const auto none = [](int) {};
+  use({views, {}, ReadyCallback(none, read, none, release)});
 }
 
 /// Files and folders among the texts of a YAML value, by their full paths; what follows '#' is kept, since it names a

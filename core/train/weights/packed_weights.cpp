@@ -56,12 +56,14 @@ void PackedWeights::each_piece(std::int64_t begin, std::int64_t end, F&& f) cons
 }
 
 void PackedWeights::fix_grids(const FlatBuffer& whole, double range) {
-  for (std::size_t k = 0; k < grids_.size(); ++k) {
-    double sum = 0.0;
-    for (float w : whole.values<float>(k)) sum += std::abs(static_cast<double>(w));
-    const double mean = sum / static_cast<double>(layout_.tensors()[k].elements);
-    grids_[k].step = static_cast<float>(grids_[k].ternary() ? mean : range * mean / grids_[k].limit);
-  }
+  for (std::size_t k = 0; k < grids_.size(); ++k) fix_grid(k, whole.values<float>(k), range);
+}
+
+void PackedWeights::fix_grid(std::size_t k, std::span<const float> values, double range) {
+  double sum = 0.0;
+  for (float w : values) sum += std::abs(static_cast<double>(w));
+  const double mean = sum / static_cast<double>(values.size());
+  grids_[k].step = static_cast<float>(grids_[k].ternary() ? mean : range * mean / grids_[k].limit);
 }
 
 std::vector<double> PackedWeights::steps() const {

@@ -23,6 +23,8 @@ class PackedWeights {
   /// Steps of the grids from the mean magnitude of each matrix: that itself for ternary grids, `range` times it / 127
   /// for 8 bits.
   void fix_grids(const FlatBuffer& whole, double range);
+  /// The same of tensor k alone, which holds these values.
+  void fix_grid(std::size_t k, std::span<const float> values, double range);
   /// For the linear tensors in the network's order.
   std::vector<double> steps() const;
   void set_steps(std::span<const double> steps);

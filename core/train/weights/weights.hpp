@@ -16,6 +16,7 @@
 
 namespace cambium::train {
 
+class ByModule;
 class InPieces;
 
 /// Numbers of one step, the same on every rank.
@@ -101,6 +102,8 @@ class Weights {
 
   /// For files that no rank has to hold whole; null where save() hands out what every rank holds anyway.
   virtual InPieces* in_pieces() { return nullptr; }
+  /// For what start(), whole() and whole_best() are for, without a rank that holds all; null where they are asked.
+  virtual ByModule* by_module() { return nullptr; }
 
   /// Figures that the log shows beside the loss, each a mean over the `steps` since the last call. figures() is
   /// collective; none by default.

@@ -292,7 +292,9 @@ std::vector<train::TorchNetwork::Term> Cosmoflow::measure(const train::TorchBatc
       (answers(boxes(batch), batch, false) - batch.real(params_.target).reshape({batch.size(), targets_}))
           .to(torch::kFloat64);
   const auto n = static_cast<double>(batch.size());
-  return {{off.abs().mean(1).sum(), n}, {(off * off).mean(1).sum(), n}};
+  const Tensor squares = (off * off).mean(1).sum();
+  evaluated_ = {squares.item<double>(), n};
+  return {{off.abs().mean(1).sum(), n}, {squares, n}};
 }
 
 std::vector<Tensor> Cosmoflow::predict(const train::TorchBatch& batch) { return {answers(boxes(batch), batch, false)}; }

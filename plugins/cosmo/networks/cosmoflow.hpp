@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/reads_fields.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
@@ -15,7 +16,10 @@ namespace cambium::cosmo {
 /// spectra: their logarithms and moments of the counts, as in baselines/statistics.hpp, then go into the layers, too,
 /// and by one linear layer past them to the targets. That layer begins as the ridge fit to the training set, so that
 /// the network begins with what it knows and learns what it leaves (`fit`).
-class Cosmoflow : public train::TorchNetwork, public train::HasFactors, public train::ReadsFields {
+class Cosmoflow : public train::TorchNetwork,
+                  public train::HasFactors,
+                  public train::ReadsFields,
+                  public train::GivesLoss {
  public:
   enum class Pool : std::uint8_t { all, mean };
   struct Params {
@@ -37,6 +41,11 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors, public t
   std::vector<train::TermInfo> metrics() const override {
     return {{"absolute_error", "", train::TermInfo::Report::mean},
             {"rms_error", "", train::TermInfo::Report::root_mean}};
+  }
+  /// The mean square of boxes as they are, with nothing left out.
+  void add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
+                std::span<train::TermSum> terms) override {
+    train::add_terms({&evaluated_, 1}, terms);
   }
   /// "output": the targets.
   std::vector<std::string> fields_to_infer() const override {
@@ -76,6 +85,7 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors, public t
   std::int64_t cells_ = 0, targets_ = 0;  ///< along an edge; numbers of a box
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
+  train::TermSum evaluated_;          ///< loss of the samples that were evaluated last
   std::vector<std::int64_t> scales_;  ///< edges of the cubes whose moments are seen
   std::vector<double> statistics_mean_, statistics_deviation_;
   std::vector<double> fit_weights_, fit_offsets_;  ///< (targets, statistics), (targets); empty without a fit

@@ -391,7 +391,13 @@ std::vector<train::TermInfo> DeepPotentialNetwork::metrics() const {
 
 void DeepPotentialNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                                     std::span<train::TermSum> metrics) {
-  work_->evaluate(frames(samples), weights, metrics);
+  evaluated_.assign(terms().size(), {});
+  work_->evaluate(frames(samples), weights, metrics, evaluated_);
+}
+
+void DeepPotentialNetwork::add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
+                                    std::span<train::TermSum> terms) {
+  train::add_terms(evaluated_, terms);
 }
 
 void DeepPotentialNetwork::use_coded(const train::CodedWeights& coded) { work_->coded = &coded; }

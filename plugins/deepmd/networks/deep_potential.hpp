@@ -5,6 +5,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "plugins/deepmd/datasets/neighbour_slots.hpp"
@@ -31,7 +32,7 @@ class FrameCache {
 };
 
 /// A Deep Potential that is being trained on energies, forces and virials.
-class DeepPotentialNetwork : public train::Network, public train::GivesParity, public Checked {
+class DeepPotentialNetwork : public train::Network, public train::GivesParity, public train::GivesLoss, public Checked {
  public:
   using Descriptor = DescriptorParams::Descriptor;
   struct Params : DescriptorParams {
@@ -74,6 +75,8 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   std::vector<train::TermInfo> metrics() const override;
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
+  void add_loss(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> terms) override;
   /// Energies and virials per atom, forces; components along axes in which the cell is lower triangular, as samples
   /// hold them.
   train::NetworkTraits traits() override { return {.parity = this}; }
@@ -112,6 +115,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   std::optional<DeepPotentialModel> start_;  ///< of `init`
   FrameCache cache_;
   std::unique_ptr<LossGradient> work_;
+  std::vector<train::TermSum> evaluated_;  ///< terms of the loss of the samples that were evaluated last
 };
 
 }  // namespace cambium::deepmd

@@ -147,14 +147,18 @@ class TypedLossGradient : public LossGradient {
   }
 
   void evaluate(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights,
-                std::span<train::TermSum> metrics) override {
+                std::span<train::TermSum> metrics, std::span<train::TermSum> terms) override {
     const AllWeights<T> bound = bind_weights<T>(shape_, weights, {}, coded);
     std::size_t from = 0;
     for (const std::size_t to : portions_of(frames)) {
       from = assign(worker(0), 0, frames, from, to);
       auto& [batch, pass, adjoint] = *worker(0)[0];
       pass.evaluate(batch, bound);
-      for (int f = 0; f < batch.frames(); ++f) add_metrics(batch.frame(f), errors_of(batch, f, pass), metrics);
+      for (int f = 0; f < batch.frames(); ++f) {
+        const auto errors = errors_of(batch, f, pass);
+        add_metrics(batch.frame(f), errors, metrics);
+        add_terms(loss_terms(batch.frame(f), errors, intensive_), terms);
+      }
     }
   }
 
@@ -258,9 +262,7 @@ class TypedLossGradient : public LossGradient {
     auto& [batch, pass, adjoint] = portion;
     adjoint.reset(batch);
     for (int f = 0; f < batch.frames(); ++f) {
-      const LossTerms values = loss_terms(batch.frame(f), errors_of(batch, f, pass), intensive_);
-      for (std::size_t k = 0; k < terms.size(); ++k)
-        if (values.labelled[k]) terms[k].sum += values.value[k], terms[k].count += 1.0;
+      add_terms(loss_terms(batch.frame(f), errors_of(batch, f, pass), intensive_), terms);
       loss_adjoint(batch, f, pass, term_weights, intensive_, adjoint);
     }
     pass.changes(batch, adjoint);
@@ -286,6 +288,11 @@ class TypedLossGradient : public LossGradient {
       if (last) networks.ready(m);
       networks.release(m);
     }
+  }
+
+  static void add_terms(const LossTerms& values, std::span<train::TermSum> terms) {
+    for (std::size_t k = 0; k < terms.size(); ++k)
+      if (values.labelled[k]) terms[k].sum += values.value[k], terms[k].count += 1.0;
   }
 
   static void add_metrics(const TrainingFrame& frame, const FrameErrors& e, std::span<train::TermSum> metrics) {

@@ -61,8 +61,9 @@ class LossGradient {
   virtual void gradient(const Frames& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
                         std::span<const TensorRef> gradients, std::span<train::TermSum> terms,
                         const train::ReadyCallback& ready) = 0;
-  virtual void evaluate(const Frames& frames, std::span<const TensorRef> weights,
-                        std::span<train::TermSum> metrics) = 0;
+  /// Adds to `terms`, too, where there are any: those of the loss.
+  virtual void evaluate(const Frames& frames, std::span<const TensorRef> weights, std::span<train::TermSum> metrics,
+                        std::span<train::TermSum> terms = {}) = 0;
   virtual std::vector<Prediction> predict(const Frames& frames, std::span<const TensorRef> weights) = 0;
   const train::CodedWeights* coded = nullptr;  ///< for evaluate() and predict()
 

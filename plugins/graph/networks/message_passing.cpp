@@ -224,6 +224,18 @@ MessagePassing::Prediction MessagePassing::predicted(const MoleculeBatch& given,
   return out;
 }
 
+/// Terms of loss(), from errors in the unit of the training set; `force_error` may be undefined.
+std::vector<train::TermSum> MessagePassing::loss_of(const MoleculeBatch& m, const Tensor& energy_error,
+                                                    const Tensor& force_error) const {
+  const auto n = static_cast<double>(m.size());
+  std::vector<train::TermSum> out{{size_of(energy_error / deviation_).sum().item<double>(), n}};
+  if (params_.force_weight == 0.0) return out;
+  if (!force_error.defined()) return {out[0], {}};
+  const Tensor atoms = torch::bincount(m.molecule).to(torch::kFloat64).index_select(0, m.molecule);
+  out.push_back({((force_error / force_deviation_).square().mean(1) / atoms).sum().item<double>(), n});
+  return out;
+}
+
 std::vector<train::TorchNetwork::Term> MessagePassing::measure(const TorchBatch& batch) {
   const auto m = molecules(batch);
   const bool forces = forces_ && m.force.defined();
@@ -233,8 +245,10 @@ std::vector<train::TorchNetwork::Term> MessagePassing::measure(const TorchBatch&
   const Tensor error = found.energy - torch::tensor(truth, torch::kFloat64);
   const auto n = static_cast<double>(batch.size());
   std::vector<Term> out{{error.abs().sum(), n}, {error.square().sum(), n}};
+  Tensor off;
+  if (forces) off = found.force - m.force.to(torch::kFloat64);
+  evaluated_ = loss_of(m, error, off);
   if (forces) {
-    const Tensor off = found.force - m.force.to(torch::kFloat64);
     out.push_back({off.square().sum(), static_cast<double>(off.numel())});
   } else if (forces_) {
     out.push_back({torch::zeros({}, torch::kFloat64), 0.0});

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/graph/molecules/energy_fit.hpp"
@@ -12,7 +13,7 @@ namespace cambium::graph {
 /// and a sum over atoms that have exchanged messages along all pairs nearer than a cutoff. No translation, rotation,
 /// reflection or order of the atoms changes it. That sum has two continuous derivatives; forces are its gradient, and
 /// there are none beside a kernel, whose sorted lists have kinks.
-class MessagePassing : public train::TorchNetwork, public train::GivesParity {
+class MessagePassing : public train::TorchNetwork, public train::GivesParity, public train::GivesLoss {
  public:
   enum class Loss { l1, l2, huber };
   struct Params {
@@ -31,6 +32,10 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
   std::vector<train::TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t step, double rate) const override;
   std::vector<train::TermInfo> metrics() const override;
+  void add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
+                std::span<train::TermSum> terms) override {
+    train::add_terms(evaluated_, terms);
+  }
   /// "energy": in the unit of the training set.
   std::vector<train::FieldInfo> outputs() const override { return {{"energy", unit_, {}, DType::f64}}; }
   std::vector<Citation> citations() const override;
@@ -68,17 +73,20 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
   MoleculeBatch molecules(const train::TorchBatch& batch) const;
   torch::Tensor rest(const MoleculeBatch& molecules, bool again = false);
   torch::Tensor true_rest(const MoleculeBatch& molecules) const;
+  std::vector<train::TermSum> loss_of(const MoleculeBatch& molecules, const torch::Tensor& energy_error,
+                                      const torch::Tensor& force_error) const;
   Prediction predicted(const MoleculeBatch& molecules, bool forces);
   torch::Tensor size_of(const torch::Tensor& error) const;
 
   Params params_;
   EnergyFit reference_;
-  std::vector<std::int32_t> elements_;  ///< atomic numbers of the training set, rising
-  std::string unit_;                    ///< of its energies
-  bool forces_ = false;                 ///< it has them, and so has the reference
-  double deviation_ = 1.0;              ///< root mean square of what the reference leaves over
-  double atom_deviation_ = 1.0;         ///< the same for an atom's share
-  double force_deviation_ = 1.0;        ///< root mean square of a component
+  std::vector<std::int32_t> elements_;     ///< atomic numbers of the training set, rising
+  std::string unit_;                       ///< of its energies
+  bool forces_ = false;                    ///< it has them, and so has the reference
+  double deviation_ = 1.0;                 ///< root mean square of what the reference leaves over
+  double atom_deviation_ = 1.0;            ///< the same for an atom's share
+  double force_deviation_ = 1.0;           ///< root mean square of a component
+  std::vector<train::TermSum> evaluated_;  ///< terms of the loss of the samples that were evaluated last
 
   torch::nn::Embedding embedding_{nullptr};
   std::vector<Interaction> interactions_;

@@ -17,12 +17,21 @@ namespace cambium::train {
 
 void Transformer::Linear::describe(deck::Describe<Linear>& d) {
   d("weights", &Linear::weights,
-    "weights in products: full; or ternary, -s, 0, s in the forward pass, with full-precision weights for the updates "
-    "(BitNet b1.58)")
-      .options({{"full", LinearWeights::full}, {"ternary", LinearWeights::ternary}})
+    "weights in products, with full-precision weights for the updates: full; ternary, -s, 0, s (BitNet b1.58); "
+    "mxfp8_e4m3, mxfp8_e5m2, mxfp4, blocks of 32 with a power of two each (OCP microscaling)")
+      .options({{"full", LinearWeights::full},
+                {"ternary", LinearWeights::ternary},
+                {"mxfp8_e4m3", LinearWeights::mxfp8_e4m3},
+                {"mxfp8_e5m2", LinearWeights::mxfp8_e5m2},
+                {"mxfp4", LinearWeights::mxfp4}})
       .def(LinearWeights::full);
-  d("activations", &Linear::activations, "activations in products: full, or int8 with a scale for every position")
-      .options({{"full", Activations::full}, {"int8", Activations::int8}})
+  d("activations", &Linear::activations,
+    "activations in products: full; int8 with a scale for every position; or the microscaled formats of `weights`")
+      .options({{"full", Activations::full},
+                {"int8", Activations::int8},
+                {"mxfp8_e4m3", Activations::mxfp8_e4m3},
+                {"mxfp8_e5m2", Activations::mxfp8_e5m2},
+                {"mxfp4", Activations::mxfp4}})
       .def(Activations::full);
 }
 
@@ -173,6 +182,7 @@ void Transformer::initialise(std::span<const TensorRef> weights, std::uint64_t s
   with_real(dtype(), [&]<class T>() {
     for (std::size_t k = 0; k < infos.size(); ++k) {
       const auto& info = infos[k];
+      if (!weights[k].data) continue;
       double deviation = info.linear ? 1.0 / std::sqrt(static_cast<double>(info.shape[0])) : 0.02;
       if (info.name.find(".out") != std::string::npos || info.name.find(".down") != std::string::npos)
         deviation /= std::sqrt(2.0 * params_.layers);
@@ -311,16 +321,20 @@ static void add(TermSum& to, double sum, double count) { to.sum += sum, to.count
 
 void Transformer::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                            std::span<TermSum> metrics) {
-  if (samples.empty()) return;
+  if (!samples.empty()) evaluate_by_module(samples, weights, {}, metrics, {});
+}
+
+void Transformer::evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                                     const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum>) {
   const auto bytes = bytes_of(samples);
   const auto each = static_cast<std::size_t>(places()), next = static_cast<std::size_t>(length_) - each;
   const auto answers = judges_answers() ? answers_of(samples) : std::vector<double>{};
   const auto counted = learnt(samples, 1, 0);
   with_real(dtype(), [&]<class T>() {
     TransformerPass<T> pass(shape_of(params_, places()), params_, weights, features_, coded_);
-    const auto losses = sum_of(
-        pass.forward(bytes, static_cast<int>(samples.size()), {}, params_.causal ? std::span<const double>{} : counted),
-        counted);
+    const auto losses = sum_of(pass.forward(bytes, static_cast<int>(samples.size()), ready,
+                                            params_.causal ? std::span<const double>{} : counted),
+                               counted);
     std::size_t at = 0;
     add(metrics[at++], losses.sum, losses.count);
     if (has_floor_ && params_.causal) {

@@ -3,6 +3,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/works_by_module.hpp"
 #include "core/train/networks/attention/attention.hpp"
 
 namespace cambium::train {
@@ -17,14 +18,15 @@ namespace cambium::train {
 /// Where it is not `causal` every place sees the whole text and says its own byte (Devlin et al. 2019); the bytes whose
 /// cross entropy is the loss are hidden behind a sign of their own: the answers, or a share of each text drawn anew in
 /// every step (the same in every evaluation).
-class Transformer : public Network, public HasFactors {
+class Transformer : public Network, public HasFactors, public WorksByModule {
  public:
-  enum class LinearWeights { full, ternary };
-  enum class Activations { full, int8 };
+  enum class LinearWeights { full, ternary, mxfp8_e4m3, mxfp8_e5m2, mxfp4 };
+  enum class Activations { full, int8, mxfp8_e4m3, mxfp8_e5m2, mxfp4 };
   enum class Learn { every_byte, answers };  ///< whose cross entropy is the loss
   /// Products inside the blocks. `ternary`: BitNet b1.58, weights -s, 0, s with s their mean magnitude in the products,
   /// gradients passed straight through to the full weights that are kept. `int8`: inputs of products rounded to 8 bits
-  /// per position.
+  /// per position. The microscaled formats (core/lowp/microscaling.hpp): factors rounded to the nearest, in blocks
+  /// along what a product sums over; accumulation as in `precision`, gradients passed straight through.
   struct Linear {
     LinearWeights weights = LinearWeights::full;
     Activations activations = Activations::full;
@@ -64,6 +66,8 @@ class Transformer : public Network, public HasFactors {
   std::vector<TermInfo> metrics() const override;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) override;
+  void evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                          const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) override;
 
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};

@@ -5,6 +5,7 @@
 
 #include "core/base/counts.hpp"
 #include "core/base/recorder.hpp"
+#include "core/lowp/microscaling.hpp"
 #include "core/numerics/dense_layer.hpp"
 #include "core/train/networks/mlp/coded_weights.hpp"
 #include "plugins/sequence/networks/transformer_ops.hpp"
@@ -36,13 +37,23 @@ TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transfo
     : shape_(shape), params_(params), weights_(weights), features_(features), coded_(coded), blocks_(at(shape.layers)) {
 }
 
+/// Of the formats that weights and activations share; null for others.
+template <class Format>
+static const lowp::Microscaled* microscaled(Format format) {
+  if (format == Format::mxfp8_e4m3) return &lowp::mxfp8_e4m3;
+  if (format == Format::mxfp8_e5m2) return &lowp::mxfp8_e5m2;
+  return format == Format::mxfp4 ? &lowp::mxfp4 : nullptr;
+}
+
 template <class T>
 const T* TransformerPass<T>::weights_of(int k, bool inside) {
-  const bool ternary = inside && params_.linear.weights == Transformer::LinearWeights::ternary;
-  if (!ternary && params_.precision != Precision::bfloat16) return raw(k);
+  const auto format = inside ? params_.linear.weights : Transformer::LinearWeights::full;
+  if (format == Transformer::LinearWeights::full && params_.precision != Precision::bfloat16) return raw(k);
   rounded_.assign(raw(k), raw(k) + weights_[at(k)].elements());
-  if (ternary)
+  if (format == Transformer::LinearWeights::ternary)
     round_to_ternary<T>(rounded_);
+  else if (const auto* blocks = microscaled(format))
+    lowp::round_columns_to_blocks<T>(*blocks, rounded_, weights_[at(k)].shape[1]);
   else
     round_to_bfloat16<T>(rounded_);
   return rounded_.data();
@@ -52,6 +63,8 @@ template <class T>
 void TransformerPass<T>::enter(std::vector<T>& x, int width, bool inside) const {
   if (inside && params_.linear.activations == Transformer::Activations::int8)
     round_rows_to_int8<T>(x, width);
+  else if (const auto* blocks = inside ? microscaled(params_.linear.activations) : nullptr)
+    lowp::round_rows_to_blocks<T>(*blocks, x, width);
   else if (params_.precision == Precision::bfloat16)
     round_to_bfloat16<T>(x);
 }

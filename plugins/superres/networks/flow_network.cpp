@@ -87,6 +87,11 @@ train::TorchNetwork::Term FlowNetwork::square_term(const torch::Tensor& scaled, 
   return {(scaled - truth(batch)).square().sum(), static_cast<double>(scaled.numel())};
 }
 
+void FlowNetwork::keep_loss(const std::vector<Term>& loss) {
+  evaluated_.clear();
+  for (const auto& term : loss) evaluated_.push_back({term.sum.item<double>(), term.count});
+}
+
 void FlowNetwork::infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                         std::span<const TensorRef> outputs) {
   with_weights(weights, [&] {

@@ -1,4 +1,5 @@
 #pragma once
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/superres/decoder/latent_cells.hpp"
 #include "plugins/superres/networks/flow_scaling.hpp"
@@ -7,7 +8,7 @@ namespace cambium::superres {
 
 /// Common part of the networks of this plugin: they read windows of coarse samples (samples/window.hpp) and answer with
 /// fields at points. Fields are scaled to mean 0 and deviation 1 inside.
-class FlowNetwork : public train::TorchNetwork {
+class FlowNetwork : public train::TorchNetwork, public train::GivesLoss {
  public:
   enum class Loss { l1, l2 };
 
@@ -15,6 +16,11 @@ class FlowNetwork : public train::TorchNetwork {
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
+  /// What measure() kept.
+  void add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
+                std::span<train::TermSum> terms) override {
+    train::add_terms(evaluated_, terms);
+  }
   /// "fields" (points, 4): physical units.
   std::vector<train::FieldInfo> outputs() const override;
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
@@ -34,6 +40,8 @@ class FlowNetwork : public train::TorchNetwork {
   Term data_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
   /// The squares of `scaled` minus the truth, summed, and their number.
   Term square_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
+  /// For measure(): the terms of the loss, without noise and forecasts before.
+  void keep_loss(const std::vector<Term>& loss);
   Loss loss_of() const { return loss_; }
   torch::Tensor size_of(const torch::Tensor& x) const { return loss_ == Loss::l1 ? x.abs() : x.square(); }
 
@@ -48,6 +56,7 @@ class FlowNetwork : public train::TorchNetwork {
  private:
   torch::Tensor truth(const train::TorchBatch& batch) const;
   Loss loss_;
+  std::vector<train::TermSum> evaluated_;
 };
 
 }  // namespace cambium::superres

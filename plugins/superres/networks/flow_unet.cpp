@@ -120,7 +120,9 @@ void FlowUnet::fit_statistics(train::Dataset& training, Context& context) {
 
 std::vector<train::TorchNetwork::Term> FlowUnet::measure(const train::TorchBatch& batch) {
   const auto y = values(batch);
-  return {data_term(y, batch), square_term(y, batch)};
+  const auto error = data_term(y, batch);
+  keep_loss({error});
+  return {error, square_term(y, batch)};
 }
 
 }  // namespace cambium::superres

@@ -352,6 +352,10 @@ std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::measure(const TorchBatch
   const auto all = jets_of(asked(batch), own_);
   const auto y = scaled(all[0]);
   std::vector<Term> out{data_term(y, batch), square_term(y, batch)};
+  std::vector<Term> terms{out.front()};
+  const auto n = static_cast<double>(batch.size());
+  if (constrained()) terms.push_back({equations_loss(all, own_, loss_of()) * n, n});
+  keep_loss(terms);
   if (own_.equations.empty()) return out;
   Term squares{torch::zeros({1}, torch::kFloat64), 0.0};
   for (const auto& equation : own_.equations) {

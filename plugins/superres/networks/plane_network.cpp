@@ -200,6 +200,7 @@ void PlaneNetwork::each_answer(std::span<const train::SamplePtr> samples, std::s
 
 void PlaneNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                             std::span<train::TermSum> metrics) {
+  evaluated_ = {};
   each_answer(samples, weights, [&](std::size_t s, const std::vector<double>& found) {
     const auto right = truth(*samples[s], 0);
     double sum = 0.0, squares = 0.0;
@@ -209,11 +210,19 @@ void PlaneNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span
       squares += d * d;
     }
     const double count = static_cast<double>(found.size());
-    metrics[0].sum += sum / count;
-    metrics[0].count += 1.0;
+    evaluated_.sum += sum / count;
+    evaluated_.count += 1.0;
     metrics[1].sum += squares;
     metrics[1].count += count;
   });
+  metrics[0].sum += evaluated_.sum;
+  metrics[0].count += evaluated_.count;
+}
+
+/// Without noise and forecasts before: the metric `error`.
+void PlaneNetwork::add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
+                            std::span<train::TermSum> terms) {
+  train::add_terms({&evaluated_, 1}, terms);
 }
 
 std::vector<train::FieldInfo> PlaneNetwork::outputs() const {

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/superres/networks/flow_scaling.hpp"
 #include "plugins/superres/networks/planes/plane_layers.hpp"
@@ -49,7 +50,7 @@ struct PlaneSizes {
 /// A network whose layers map planes (x, z) to planes, with gradients written by hand. Frames of a window are channels
 /// of a plane. Windows of `crops` are first interpolated linearly to `ratio` times as many points, at whose nodes the
 /// answer is given; between nodes it is interpolated linearly. Of `snapshots` it forecasts the next frame.
-class PlaneNetwork : public train::Network {
+class PlaneNetwork : public train::Network, public train::GivesLoss {
  public:
   explicit PlaneNetwork(const PlaneKeys& keys) : keys_(keys) {}
 
@@ -67,6 +68,8 @@ class PlaneNetwork : public train::Network {
   }
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
+  void add_loss(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> terms) override;
   /// "fields" in physical units: (points, 4) of crops, (4, x, z), the next frame, of snapshots.
   std::vector<train::FieldInfo> outputs() const override;
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
@@ -116,6 +119,7 @@ class PlaneNetwork : public train::Network {
   FlowScaling scaling_;
   PlaneSizes sizes_;
   Moment moment_;
+  train::TermSum evaluated_;  ///< loss of the samples that were evaluated last
 };
 
 }  // namespace cambium::superres

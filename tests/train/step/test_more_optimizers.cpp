@@ -1,4 +1,4 @@
-// rmsprop, nadam, lion, muon, schedule_free_adamw, soap and lbfgs against their formulas in
+// rmsprop, nadam, lion, muon, schedule_free_adamw and lbfgs against their formulas in
 // long double.
 #include <algorithm>
 #include <cmath>
@@ -11,89 +11,13 @@
 #include "core/train/optimizers/nadam.hpp"
 #include "core/train/optimizers/rmsprop.hpp"
 #include "core/train/optimizers/schedule_free.hpp"
-#include "core/train/optimizers/soap.hpp"
-#include "tests/catch.hpp"
-#include "tests/train/buffers.hpp"
+#include "tests/train/step/plain_optimizers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;
 using namespace cambium::train::testing;
 
 namespace {
-
-Comm& comm() {
-  static Comm world(MPI_COMM_SELF);
-  return world;
-}
-Log silent;
-Timing timing;
-Context context() { return Context{comm(), silent, timing}; }
-
-using Real = long double;
-using Numbers = std::vector<Real>;
-/// Weights, gradient, four states, step, rate, weight decay of one tensor of a shape.
-struct Tensor {
-  Numbers w, g, a, b, c, d;
-  std::vector<std::int64_t> shape;
-  int step = 0;
-  Real rate = 0, beta = 0;
-};
-using Oracle = std::function<void(Tensor&)>;
-
-std::vector<ParameterInfo> parameters() {
-  return {{"first.weight", {7, 5}, true}, {"first.bias", {7}, false}, {"second.weight", {3, 2, 4}, true},
-          {"second.bias", {3}, false},    {"scale", {1}, true},       {"tall.weight", {40, 3}, true}};
-}
-
-Numbers wide(const FlatBuffer& buffer, std::size_t k) {
-  const auto values = buffer.values<double>(k);
-  return {values.begin(), values.end()};
-}
-
-/// 30 steps of both.
-void follow(Optimizer& optimizer, Real decay, const Oracle& oracle) {
-  const FlatLayout layout(parameters(), 60);
-  FlatBuffer weights(layout, DType::f64), gradients(layout, DType::f64);
-  fill(weights, 1, 0.5);
-  auto states = make_states(optimizer, layout, DType::f64);
-  optimizer.start(weights, states);
-  std::vector<Tensor> plain;
-  for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
-    const Numbers w = wide(weights, k), zero(w.size(), 0.0L);
-    plain.push_back({w, zero, zero, zero, zero, zero, layout.tensors()[k].info.shape});
-  }
-  for (int step = 1; step <= 30; ++step) {
-    fill(gradients, 100 + step, 0.1);
-    const double rate = 0.01 / step;
-    optimizer.step({weights, gradients, states, rate, step});
-    for (std::size_t k = 0; k < plain.size(); ++k) {
-      plain[k].g = wide(gradients, k);
-      plain[k].step = step;
-      plain[k].rate = rate;
-      plain[k].beta = layout.tensors()[k].info.decay ? decay : 0.0L;
-      oracle(plain[k]);
-      for (std::size_t i = 0; i < plain[k].w.size(); ++i)
-        REQUIRE(weights.values<double>(k)[i] ==
-                Approx(static_cast<double>(plain[k].w[i])).epsilon(1e-12).margin(1e-12));
-    }
-  }
-}
-
-/// Rows by columns, as they are written.
-Numbers product(const Numbers& x, const Numbers& y, std::size_t n, std::size_t m, std::size_t l) {
-  Numbers out(n * l, 0.0L);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < l; ++j)
-      for (std::size_t k = 0; k < m; ++k) out[i * l + j] += x[i * m + k] * y[k * l + j];
-  return out;
-}
-
-Numbers transposed(const Numbers& x, std::size_t n, std::size_t m) {
-  Numbers out(x.size());
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < m; ++j) out[j * n + i] = x[i * m + j];
-  return out;
-}
 
 Numbers newton_schulz(Numbers x, std::size_t n, std::size_t m) {
   Real square = 0;
@@ -107,91 +31,6 @@ Numbers newton_schulz(Numbers x, std::size_t n, std::size_t m) {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = 3.4445L * x[i] + bx[i];
   }
   return x;
-}
-
-/// Eigenvectors of a symmetric matrix by cyclic Jacobi rotations, rows in the order of falling eigenvalues.
-Numbers jacobi(Numbers a, std::size_t n) {
-  Numbers v(n * n, 0.0L);
-  for (std::size_t i = 0; i < n; ++i) v[i * n + i] = 1;
-  for (int sweep = 0; sweep < 40; ++sweep)
-    for (std::size_t p = 0; p < n; ++p)
-      for (std::size_t q = p + 1; q < n; ++q) {
-        const Real phi = 0.5L * std::atan2(2 * a[p * n + q], a[q * n + q] - a[p * n + p]);
-        const Real c = std::cos(phi), s = std::sin(phi);
-        const auto turn = [&](Real& x, Real& y) {
-          const Real old = x;
-          x = c * old - s * y;
-          y = s * old + c * y;
-        };
-        for (std::size_t k = 0; k < n; ++k) turn(a[k * n + p], a[k * n + q]);
-        for (std::size_t k = 0; k < n; ++k) turn(a[p * n + k], a[q * n + k]);
-        for (std::size_t k = 0; k < n; ++k) turn(v[p * n + k], v[q * n + k]);
-      }
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](auto i, auto j) { return a[i * n + i] > a[j * n + j]; });
-  Numbers out;
-  for (const auto i : order) out.insert(out.end(), v.begin() + i * n, v.begin() + (i + 1) * n);
-  return out;
-}
-
-/// Rows that are orthonormal and span what the first ones of `x` span.
-Numbers orthonormal(Numbers x, std::size_t n) {
-  for (std::size_t j = 0; j < n; ++j) {
-    for (int pass = 0; pass < 2; ++pass)
-      for (std::size_t k = 0; k < j; ++k) {
-        Real along = 0;
-        for (std::size_t i = 0; i < n; ++i) along += x[j * n + i] * x[k * n + i];
-        for (std::size_t i = 0; i < n; ++i) x[j * n + i] -= along * x[k * n + i];
-      }
-    Real square = 0;
-    for (std::size_t i = 0; i < n; ++i) square += x[j * n + i] * x[j * n + i];
-    for (std::size_t i = 0; i < n; ++i) x[j * n + i] /= std::sqrt(square);
-  }
-  return x;
-}
-
-/// One tensor's step of AdamW; a and b are its states.
-void adamw_step(Tensor& t, Real beta1, Real beta2, Real eps) {
-  for (std::size_t i = 0; i < t.w.size(); ++i) {
-    t.a[i] = beta1 * t.a[i] + (1 - beta1) * t.g[i];
-    t.b[i] = beta2 * t.b[i] + (1 - beta2) * t.g[i] * t.g[i];
-    const Real m = t.a[i] / (1 - std::pow(beta1, static_cast<Real>(t.step)));
-    const Real v = t.b[i] / (1 - std::pow(beta2, static_cast<Real>(t.step)));
-    t.w[i] = t.w[i] * (1 - t.rate * t.beta) - t.rate * m / (std::sqrt(v) + eps);
-  }
-}
-
-/// Of a matrix n x m with n <= m; c is the preconditioner, d its eigenbasis, rows as vectors.
-void soap_step(Tensor& t, std::size_t n, Real beta1, Real beta2, Real beta3, Real eps, int refresh) {
-  const std::size_t m = t.w.size() / n;
-  const auto add = [&] {
-    const Numbers gg = product(t.g, transposed(t.g, n, m), n, m, n);
-    for (std::size_t i = 0; i < n * n; ++i) t.c[i] = beta3 * t.c[i] + (1 - beta3) * gg[i];
-  };
-  if (t.step == 1) {
-    t.c.assign(n * n, 0.0L);
-    add();
-    t.d = jacobi(t.c, n);
-  }
-  for (std::size_t i = 0; i < t.w.size(); ++i) t.a[i] = beta1 * t.a[i] + (1 - beta1) * t.g[i];
-  const Numbers g = product(t.d, t.g, n, n, m);
-  Numbers mean = product(t.d, t.a, n, n, m);
-  for (std::size_t i = 0; i < t.w.size(); ++i) {
-    t.b[i] = beta2 * t.b[i] + (1 - beta2) * g[i] * g[i];
-    mean[i] /= 1 - std::pow(beta1, static_cast<Real>(t.step));
-    mean[i] /= std::sqrt(t.b[i] / (1 - std::pow(beta2, static_cast<Real>(t.step)))) + eps;
-  }
-  const Numbers back = product(transposed(t.d, n, n), mean, n, n, m);
-  for (std::size_t i = 0; i < t.w.size(); ++i) t.w[i] = t.w[i] * (1 - t.rate * t.beta) - t.rate * back[i];
-  if (t.step == 1) return;
-  add();
-  if (t.step % refresh != 0) return;
-  Real trace = 0;
-  for (std::size_t i = 0; i < n; ++i) trace += t.c[i * n + i];
-  Numbers turned = product(t.d, t.c, n, n, n);
-  for (std::size_t i = 0; i < n * n; ++i) turned[i] += 1e-9L * trace / static_cast<Real>(n) * t.d[i];
-  t.d = orthonormal(turned, n);
 }
 
 /// torch.optim.LBFGS with max_iter = 1 on one vector.
@@ -373,37 +212,6 @@ TEST_CASE("schedule_free_adamw: gradients at y, the mean x is served") {
       }
     }
   }
-}
-
-TEST_CASE("soap: adam in the eigenbasis of the smaller side") {
-  auto ctx = context();
-  Soap soap({.betas = {0.8, 0.9}, .shampoo_beta = 0.7, .eps = 1e-6, .weight_decay = 0.1, .refresh = 4}, ctx);
-  follow(soap, 0.1L, [&](Tensor& t) {
-    if (t.shape.size() < 2) return adamw_step(t, 0.8L, 0.9L, 1e-6L);
-    const auto rows = static_cast<std::size_t>(t.shape[0]), columns = t.w.size() / rows;
-    const bool wide = rows <= columns;
-    const auto turn = [&](Numbers& x, std::size_t n, std::size_t m) { x = wide ? x : transposed(x, n, m); };
-    for (Numbers* x : {&t.w, &t.g, &t.a, &t.b}) turn(*x, rows, columns);
-    soap_step(t, std::min(rows, columns), 0.8L, 0.9L, 0.7L, 1e-6L, 4);
-    for (Numbers* x : {&t.w, &t.g, &t.a, &t.b}) turn(*x, columns, rows);
-  });
-  Soap short_sides({.betas = {0.8, 0.9}, .eps = 1e-6, .weight_decay = 0.1, .longest = 1}, ctx);
-  follow(short_sides, 0.1L, [&](Tensor& t) { adamw_step(t, 0.8L, 0.9L, 1e-6L); });
-}
-
-TEST_CASE("soap: bases of matrices without full rank stay orthonormal") {
-  const std::size_t n = 6;
-  std::vector<double> matrix(n * n, 0.0), none(n * n, 0.0);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) matrix[i * n + j] = (1.0 + i) * (1.0 + j) + (i == j && i < 2 ? 1e-3 : 0.0);
-  auto basis = ordered_eigenvectors(6, matrix);
-  const auto first = basis;
-  turn_basis(6, none, basis);
-  CHECK(basis == first);
-  for (int turn = 0; turn < 5; ++turn) turn_basis(6, matrix, basis);
-  const Numbers q(basis.begin(), basis.end()), qq = product(q, transposed(q, n, n), n, n, n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(qq[i * n + j]) - (i == j)) < 1e-14);
 }
 
 TEST_CASE("lbfgs: the two-loop recursion of the last steps, over all tensors") {

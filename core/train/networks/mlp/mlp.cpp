@@ -235,18 +235,19 @@ void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef
 
 /// As the last layer gives them.
 template <class T>
-std::vector<T> Mlp::scaled_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
+std::vector<T> Mlp::scaled_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep,
+                                   const ReadyCallback& ready) {
   const auto w = shape_of(params_, scaling_);
   const int rows = static_cast<int>(samples.size());
   if (by_kernels(params_, *device_, coded_)) {
     using Weights = MlpOnDevice::Weights;
     auto& layers = device_->layers<T>(params_, w, keep ? Weights::of_evaluation : Weights::change);
     write_scaled_inputs<T>(samples, params_, scaling_, layers.block(rows, false).data());
-    layers.forward(weights);
+    layers.forward(weights, ready);
     return layers.outputs();
   }
   MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_, w.plain);
-  return layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows);
+  return layers.forward(scaled_inputs<T>(samples, params_, scaling_), rows, ready);
 }
 
 void Mlp::add_loss(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> terms) {
@@ -255,22 +256,27 @@ void Mlp::add_loss(std::span<const SamplePtr> samples, std::span<const TensorRef
   });
 }
 
+/// In the target's unit, or as probabilities.
+template <class T>
+std::vector<double> Mlp::predicted(std::size_t samples, std::span<const T> outputs) const {
+  std::vector<double> out;
+  const auto width = static_cast<std::size_t>(widths_of(params_, scaling_).back());
+  for (std::size_t s = 0; s < samples; ++s) {
+    const auto row = outputs.subspan(s * width, width);
+    if (params_.goal == Goal::classification) {
+      const auto p = softmax(row);
+      out.insert(out.end(), p.begin(), p.end());
+    } else {
+      for (std::size_t k = 0; k < width; ++k)
+        out.push_back(static_cast<double>(row[k]) * scaling_.target_scale[k] + scaling_.target_mean[k]);
+    }
+  }
+  return out;
+}
+
 std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
   std::vector<double> out;
-  with_real(dtype(), [&]<class T>() {
-    const auto y = scaled_outputs<T>(samples, weights, keep);
-    const auto width = static_cast<std::size_t>(widths_of(params_, scaling_).back());
-    for (std::size_t s = 0; s < samples.size(); ++s) {
-      const auto row = std::span<const T>(y).subspan(s * width, width);
-      if (params_.goal == Goal::classification) {
-        const auto p = softmax(row);
-        out.insert(out.end(), p.begin(), p.end());
-      } else {
-        for (std::size_t k = 0; k < width; ++k)
-          out.push_back(static_cast<double>(row[k]) * scaling_.target_scale[k] + scaling_.target_mean[k]);
-      }
-    }
-  });
+  with_real(dtype(), [&]<class T>() { out = predicted<T>(samples.size(), scaled_outputs<T>(samples, weights, keep)); });
   return out;
 }
 
@@ -323,12 +329,23 @@ void Mlp::add_classes(std::span<const SamplePtr> samples, std::span<const Tensor
 }
 
 void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) {
-  if (samples.empty()) return;
-  const auto y = predict(samples, weights, true);
+  if (!samples.empty()) add_errors(samples, predict(samples, weights, true), metrics);
+}
+
+void Mlp::evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                             const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) {
+  with_real(dtype(), [&]<class T>() {
+    const auto y = scaled_outputs<T>(samples, weights, true, ready);
+    add_errors(samples, predicted<T>(samples.size(), y), metrics);
+    if (!loss.empty()) loss_by_output<T>(samples, y, params_, scaling_, 1.0, loss[0]);
+  });
+}
+
+void Mlp::add_errors(std::span<const SamplePtr> samples, std::span<const double> y, std::span<TermSum> metrics) const {
   const std::size_t width = y.size() / samples.size();
   std::vector<double> target(width);
   for (std::size_t s = 0; s < samples.size(); ++s) {
-    const auto row = std::span(y).subspan(s * width, width);
+    const auto row = y.subspan(s * width, width);
     if (params_.goal == Goal::regression) {
       read_field<double>(*samples[s], params_.target, target);
       for (std::size_t k = 0; k < width; ++k) metrics[0].sum += (row[k] - target[k]) * (row[k] - target[k]);

@@ -9,6 +9,7 @@
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/kinds/reads_fields.hpp"
+#include "core/train/kinds/works_by_module.hpp"
 
 namespace cambium::train {
 
@@ -24,7 +25,12 @@ struct MlpShape {
 /// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
 /// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
 /// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
-class Mlp : public Network, public GivesParity, public HasFactors, public ReadsFields, public GivesLoss {
+class Mlp : public Network,
+            public GivesParity,
+            public HasFactors,
+            public ReadsFields,
+            public GivesLoss,
+            public WorksByModule {
  public:
   enum class Goal { regression, classification };
   using Activation = cambium::Activation;
@@ -60,6 +66,8 @@ class Mlp : public Network, public GivesParity, public HasFactors, public ReadsF
                 std::span<TermSum> metrics) override;
   void add_loss(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> terms) override;
+  void evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                          const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) override;
   /// "output": numbers in the target's unit, or probabilities of the classes.
   std::vector<FieldInfo> outputs() const override;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -101,7 +109,12 @@ class Mlp : public Network, public GivesParity, public HasFactors, public ReadsF
 
  private:
   template <class T>
-  std::vector<T> scaled_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep);
+  std::vector<T> scaled_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep,
+                                const ReadyCallback& ready = {});
+  template <class T>
+  std::vector<double> predicted(std::size_t samples, std::span<const T> outputs) const;
+  void add_errors(std::span<const SamplePtr> samples, std::span<const double> predicted,
+                  std::span<TermSum> metrics) const;
 
   const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };

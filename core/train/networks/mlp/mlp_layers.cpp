@@ -40,12 +40,14 @@ template <class T>
 void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed,
                     bool rectifies) {
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    if (weights[2 * l + 1].data)
+      std::fill_n(static_cast<T*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), T(0));
+    if (!weights[2 * l].data) continue;
     const double deviation = std::sqrt(2.0 / static_cast<double>(rectifies ? widths[l] : widths[l] + widths[l + 1]));
     auto* values = static_cast<T*>(weights[2 * l].data);
     for (std::int64_t k = 0; k < weights[2 * l].elements(); ++k)
       values[k] = static_cast<T>(deviation *
                                  Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0));
-    std::fill_n(static_cast<T*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), T(0));
   }
 }
 

@@ -17,7 +17,7 @@ std::vector<ParameterInfo> mlp_parameters(std::span<const std::int64_t> widths, 
 
 /// First values of those parameters, in T: weights are normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio
 /// 2010), or, if the activation `rectifies` (relu and its smooth forms), 2 / n_in (He et al. 2015), a function of
-/// (seed, layer, element); biases are zero.
+/// (seed, layer, element); biases are zero. Views without memory are passed over.
 template <class T>
 void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed,
                     bool rectifies = false);

@@ -185,20 +185,22 @@ double DividedStep::step(const StepNumbers& numbers) {
 }
 
 void DividedStep::start(const FlatBuffer& whole) {
+  for (const auto& g : parts_.groups) start(g, bytes_at(whole, g.whole.begin));
+}
+
+void DividedStep::start(const DividedGroup& g, const std::byte* whole) {
   const std::int64_t size = size_of(parts_.form.real);
-  for (const auto& g : parts_.groups) {
-    const Interval mine = parts_.stepped(g);
-    Block own(parts_.memory, Held::copies, mine.size() * size);
-    std::copy_n(bytes_at(whole, mine.begin), mine.size() * size, own.data());
-    if (parts_.codes_updates()) std::copy_n(own.data(), own.bytes(), parts_.state_of(g, parts_.states.size() - 1));
-    auto weights = FlatBuffer::on(*g.shard, parts_.form.real, own.data());
-    auto states = parts_.optimizer_states(g);
-    optimizer_.start(weights, states);
-    if (parts_.settings.average) std::copy_n(own.data(), own.bytes(), parts_.average_of(g));
-    parts_.form.to_kept(own.data(), mine, parts_.stepped_weights_of(g));
-    parts_.form.gather(parts_.weights_of(g), g.whole, parts_.partition.states, g.weights_depth, parts_.wires,
-                       "whole copies");
-  }
+  const Interval mine = parts_.stepped(g);
+  Block own(parts_.memory, Held::copies, mine.size() * size);
+  std::copy_n(whole + (mine.begin - g.whole.begin) * size, mine.size() * size, own.data());
+  if (parts_.codes_updates()) std::copy_n(own.data(), own.bytes(), parts_.state_of(g, parts_.states.size() - 1));
+  auto weights = FlatBuffer::on(*g.shard, parts_.form.real, own.data());
+  auto states = parts_.optimizer_states(g);
+  optimizer_.start(weights, states);
+  if (parts_.settings.average) std::copy_n(own.data(), own.bytes(), parts_.average_of(g));
+  parts_.form.to_kept(own.data(), mine, parts_.stepped_weights_of(g));
+  parts_.form.gather(parts_.weights_of(g), g.whole, parts_.partition.states, g.weights_depth, parts_.wires,
+                     "whole copies");
 }
 
 }  // namespace cambium::train

@@ -14,6 +14,8 @@ class DividedStep {
 
   /// Collective. The optimizer starts with these first weights: it may cut them (split weights) and fills its states.
   void start(const FlatBuffer& whole);
+  /// The same of one group, whose weights begin at `whole` in the network's precision.
+  void start(const DividedGroup& g, const std::byte* whole);
   /// Collective, as Weights::update().
   double step(const StepNumbers& numbers);
   /// Collective, as Weights::squared_gradients().

@@ -5,7 +5,7 @@ namespace cambium::train {
 DividedWeights::DividedWeights(const Partition& partition, const Comm& comm, const Network& network,
                                Optimizer& optimizer, const DivideSettings& settings)
     : parts_(partition, comm, network, optimizer, settings), windows_(parts_), gradients_(parts_),
-      step_(parts_, optimizer), copies_(parts_), pieces_(parts_, copies_) {}
+      step_(parts_, optimizer), copies_(parts_), pieces_(parts_, copies_), modules_(parts_, copies_, step_) {}
 
 /// The first weights of direct training set the grids, and nothing is left for the optimizer.
 void DividedWeights::start(const Use& fill) {

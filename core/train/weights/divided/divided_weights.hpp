@@ -1,4 +1,5 @@
 #pragma once
+#include "core/train/weights/divided/divided_modules.hpp"
 #include "core/train/weights/divided/divided_pieces.hpp"
 #include "core/train/weights/divided/divided_step.hpp"
 #include "core/train/weights/divided/gradient_sum.hpp"
@@ -39,6 +40,7 @@ class DividedWeights : public Weights {
   Snapshot save(bool with_best) override;
   void load(const std::function<void(Snapshot&)>& read) override;
   InPieces* in_pieces() override { return &pieces_; }
+  ByModule* by_module() override { return parts_.by_module ? &modules_ : nullptr; }
   std::vector<io::Column> columns() const override;
   std::vector<double> figures(std::int64_t steps) override;
   std::vector<std::string> report() override;
@@ -58,6 +60,7 @@ class DividedWeights : public Weights {
   DividedStep step_;
   WholeCopies copies_;
   DividedPieces pieces_;
+  DividedModules modules_;
   Flips flips_;
   int slice_ = -1;  ///< that is computed
 };

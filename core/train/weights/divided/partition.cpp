@@ -17,7 +17,10 @@ static const std::initializer_list<std::pair<const char*, lowp::WireCodec>> wire
     {"none", lowp::WireCodec::none},
     {"bf16", lowp::WireCodec::bf16},
     {"int8", lowp::WireCodec::int8},
-    {"int4", lowp::WireCodec::int4}};
+    {"int4", lowp::WireCodec::int4},
+    {"mxfp8_e4m3", lowp::WireCodec::mxfp8_e4m3},
+    {"mxfp8_e5m2", lowp::WireCodec::mxfp8_e5m2},
+    {"mxfp4", lowp::WireCodec::mxfp4}};
 
 void ParallelParams::Level::describe(deck::Describe<Level>& d) {
   d("name", &Level::name, "name of the level, used in reports and in the keys below");

@@ -6,6 +6,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
+#include "core/train/kinds/works_by_module.hpp"
 #include "core/train/weights/divided/grouping.hpp"
 
 namespace cambium::train {
@@ -30,9 +31,10 @@ static DivideSettings settled(DivideSettings settings, const Codecs& codecs) {
 
 DividedParts::DividedParts(const Partition& how, const Comm& comm, const Network& network, const Optimizer& optimizer,
                            const DivideSettings& more)
-    : partition(how), mesh(comm, how.levels), settings(settled(more, how.codecs)),
-      memory(how.limit), form{network.dtype(), network.dtype(), nullptr}, infos(optimizer.states(network.dtype())),
-      served_state(optimizer.served_state()) {
+    : by_module(dynamic_cast<const WorksByModule*>(&network) != nullptr), partition(how), mesh(comm, how.levels),
+      settings(settled(more, how.codecs)),
+      memory(how.limit, by_module), form{network.dtype(), network.dtype(), nullptr},
+      infos(optimizer.states(network.dtype())), served_state(optimizer.served_state()) {
   if (settings.direct) require_direct(network, optimizer);
   refuse(network, optimizer);
   if (splits(infos) && !network.modules().empty()) form.kept = DType::bf16;
@@ -176,10 +178,11 @@ std::vector<std::string> DividedParts::memory_report() const {
   out.push_back(
       fmt::format("{:<18}{:>14.3f}{:>10}{:>12.4f}{:>12.4f}", "together", formula / n, "", mb(formula), mb(held)));
   out.push_back(fmt::format(
-      "at most beside these: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in whole copies (first "
-      "weights, validation, checkpoints, export)",
+      "at most beside these: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in {}; {:.4f} MB at one time",
       mb(static_cast<double>(memory.peak(Held::windows))), mb(static_cast<double>(memory.peak(Held::messages))),
-      mb(static_cast<double>(memory.peak(Held::copies)))));
+      mb(static_cast<double>(memory.peak(Held::copies))),
+      by_module ? "copies (best model, checkpoints)" : "whole copies (first weights, validation, checkpoints, export)",
+      mb(mesh.world().max(static_cast<double>(memory.peak())))));
   if (form.packed)
     out.push_back(fmt::format("weights: {} of {} parameters in {:g} bits, the others in 32",
                               form.packed->linear_numbers(), layout->parameters(), form.packed->bits()));

@@ -89,9 +89,10 @@ struct DividedParts {
   /// Views with the tensors' shapes, whose memory comes and goes; and where it is (null: nowhere).
   std::vector<TensorRef> views() const;
   void place(std::vector<TensorRef>& views, const DividedGroup& g, std::byte* data) const;
-  /// Table of what is held, beside bytes x parameters / ranks.
+  /// Collective. Table of what is held, beside bytes x parameters / ranks; the most at one time is that of all ranks.
   std::vector<std::string> memory_report() const;
 
+  const bool by_module;  ///< the network WorksByModule: whole copies are not needed, and the limit counts them
   const Partition partition;
   const Mesh mesh;
   const DivideSettings settings;

@@ -13,7 +13,11 @@ WholeCopy WholeCopies::whole_of(DType dtype, const std::function<void(const Divi
 
 /// Puts a group together that is kept like weights and divided over `depth` levels.
 void WholeCopies::gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into) {
-  Block kept(parts_.memory, Held::copies, parts_.form.bytes(g.whole));
+  if (parts_.form.plain()) {
+    parts_.form.put(mine, parts_.share(g, depth), g.whole, into);
+    return parts_.form.gather(into, g.whole, depth, 0, parts_.wires, "whole copies");
+  }
+  Block kept(parts_.memory, Held::windows, parts_.form.bytes(g.whole));
   parts_.form.put(mine, parts_.share(g, depth), g.whole, kept.data());
   parts_.form.gather(kept.data(), g.whole, depth, 0, parts_.wires, "whole copies");
   parts_.form.to_real(kept.data(), g.whole, into);
@@ -43,19 +47,41 @@ WholeCopy WholeCopies::state(std::size_t k) { return whole_of_states(parts_.stat
 
 /// For what lies in the order of the states.
 WholeCopy WholeCopies::whole_of_states(const Block& states, DType dtype) {
-  return whole_of(dtype, [&](const DividedGroup& g, std::byte* into) {
-    const Interval mine = parts_.stepped(g);
-    std::copy_n(states.data() + g.states_at * size_of(dtype), mine.size() * size_of(dtype),
-                into + (mine.begin - g.whole.begin) * size_of(dtype));
-    gather_levels(into, g.whole, parts_.partition.states, 0, dtype, parts_.wires, "whole copies");
-  });
+  return whole_of(dtype, [&](const DividedGroup& g, std::byte* into) { gather_states(g, states, dtype, into); });
+}
+
+void WholeCopies::gather_states(const DividedGroup& g, const Block& states, DType dtype, std::byte* into) {
+  const Interval mine = parts_.stepped(g);
+  std::copy_n(states.data() + g.states_at * size_of(dtype), mine.size() * size_of(dtype),
+              into + (mine.begin - g.whole.begin) * size_of(dtype));
+  gather_levels(into, g.whole, parts_.partition.states, 0, dtype, parts_.wires, "whole copies");
+}
+
+Block WholeCopies::served(const DividedGroup& g) {
+  Block out(parts_.memory, Held::windows, g.whole.size() * size_of(parts_.form.real));
+  if (const Block* other = parts_.served())
+    gather_states(g, *other, parts_.form.real, out.data());
+  else
+    gather_kept(g, parts_.weights_of(g), g.weights_depth, out.data());
+  return out;
+}
+
+Block WholeCopies::best(const DividedGroup& g) {
+  Block out(parts_.memory, Held::windows, g.whole.size() * size_of(parts_.form.real));
+  if (parts_.served())
+    gather_states(g, best_, parts_.form.real, out.data());
+  else
+    gather_kept(g, best_.data() + g.best_at, parts_.partition.states, out.data());
+  return out;
 }
 
 void WholeCopies::take_weights(const FlatBuffer& whole) {
-  for (const auto& g : parts_.groups) {
-    const Interval mine = parts_.share(g, g.weights_depth);
-    parts_.form.to_kept(bytes_at(whole, mine.begin), mine, parts_.weights_of(g));
-  }
+  for (const auto& g : parts_.groups) take_weights(g, bytes_at(whole, g.whole.begin));
+}
+
+void WholeCopies::take_weights(const DividedGroup& g, const std::byte* whole) {
+  const Interval mine = parts_.share(g, g.weights_depth);
+  parts_.form.to_kept(whole + (mine.begin - g.whole.begin) * size_of(parts_.form.real), mine, parts_.weights_of(g));
 }
 
 void WholeCopies::take_state(std::size_t k, const FlatBuffer& whole) { take_states(parts_.states[k], whole); }

@@ -22,8 +22,13 @@ class WholeCopies {
   /// What is validated and exported.
   WholeCopy served();
   WholeCopy best();
+  /// The same of one group, counted as a window.
+  Block served(const DividedGroup& g);
+  Block best(const DividedGroup& g);
   /// This rank's parts of these numbers.
   void take_weights(const FlatBuffer& whole);
+  /// This rank's part of a group's weights, which begin at `whole` in the network's precision.
+  void take_weights(const DividedGroup& g, const std::byte* whole);
   void take_state(std::size_t k, const FlatBuffer& whole);
   void take_average(const FlatBuffer& whole);
   void take_best(const FlatBuffer& whole);
@@ -39,6 +44,7 @@ class WholeCopies {
  private:
   WholeCopy whole_of(DType dtype, const std::function<void(const DividedGroup&, std::byte* into)>& gather);
   WholeCopy whole_of_states(const Block& states, DType dtype);
+  void gather_states(const DividedGroup& g, const Block& states, DType dtype, std::byte* into);
   void take_states(Block& states, const FlatBuffer& whole);
   void gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into);
 

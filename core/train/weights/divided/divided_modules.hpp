@@ -1,0 +1,26 @@
+#pragma once
+#include "core/train/weights/by_module.hpp"
+#include "core/train/weights/divided/divided_step.hpp"
+#include "core/train/weights/divided/whole_copies.hpp"
+
+namespace cambium::train {
+
+/// A divided model module by module: one group of tensors is gathered at a time, exact, and those of small tensors stay
+/// for the time of a forward pass.
+class DividedModules : public ByModule {
+ public:
+  /// All of these outlive this.
+  DividedModules(DividedParts& parts, WholeCopies& copies, DividedStep& step)
+      : parts_(parts), copies_(copies), step_(step) {}
+
+  void start(const Fill& fill) override;
+  void forward(const std::function<void(const Pass&)>& use) override;
+  void each_tensor(bool best, const Put& put) override;
+
+ private:
+  DividedParts& parts_;
+  WholeCopies& copies_;
+  DividedStep& step_;
+};
+
+}  // namespace cambium::train
