@@ -16,11 +16,12 @@ struct PlainLayer {
 
 class RandomMace {
  public:
-  static constexpr int channels = 4, lmax = 2, species = 2, radial = 5, envelope = 5;
+  static constexpr int lmax = 2, species = 2, radial = 5, envelope = 5;
   static constexpr double cutoff = 3.6, activation = 1.6791767923989418, neighbours = 2.5, scale = 3.0, shift = -0.11;
 
   /// With `interactions` of them, the last of which gives scalars alone.
-  explicit RandomMace(int interactions, int correlation = 3, bool cut_inputs = true) : cut_inputs_(cut_inputs) {
+  explicit RandomMace(int interactions, int correlation = 3, bool cut_inputs = true, int channels = 4)
+      : cut_inputs_(cut_inputs) {
     embedding_ = PlainLinear({{species, 0}}, {{channels, 0}}, random_);
     Blocks before = {{channels, 0}}, target;
     for (int l = 0; l <= lmax; ++l) target.emplace_back(channels, l);

@@ -1,6 +1,7 @@
 #pragma once
 // A MACE model with random weights: written as PyTorch would, and evaluated a second time in e3nn's own order of
 // values, [channel][component], as plainly as possible.
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -35,7 +36,8 @@ struct PlainLinear {
   double factor = 0.0;
   Values weight;
   PlainLinear() = default;
-  PlainLinear(Blocks from, Blocks to, RandomNumbers& random) : in(std::move(from)), out(std::move(to)), factor(0.9) {
+  PlainLinear(Blocks from, Blocks to, RandomNumbers& random)
+      : in(std::move(from)), out(std::move(to)), factor(0.9 * std::min(1.0, 2.0 / std::sqrt(in[0].first))) {
     std::size_t count = 0;
     for (const auto& [a, l] : in)
       for (const auto& [b, k] : out) count += l == k ? static_cast<std::size_t>(a * b) : 0;
@@ -134,11 +136,11 @@ struct PlainProduct {
 struct PlainSkip {
   Blocks in, out;
   int species = 0;
-  double factor = 1.1;
+  double factor = 0.0;
   Values weight;
   PlainSkip() = default;
   PlainSkip(Blocks from, Blocks to, int n, RandomNumbers& random)
-      : in(std::move(from)), out(std::move(to)), species(n) {
+      : in(std::move(from)), out(std::move(to)), species(n), factor(1.1 * std::min(1.0, 2.0 / std::sqrt(in[0].first))) {
     std::size_t count = 0;
     for (const auto& [a, l] : in)
       for (const auto& [b, k] : out) count += l == k ? static_cast<std::size_t>(a * n * b) : 0;
