@@ -73,7 +73,9 @@ static std::vector<double> numbers_of(std::string_view bytes, const std::string&
     return numbers_of<std::uint16_t>(bytes, [](std::uint16_t x) {
       return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16));
     });
-  throw InputError(fmt::format("numbers of type {}; weights are F64, F32, F16 or BF16", type));
+  if (type == "I64") return numbers_of<std::int64_t>(bytes, same);
+  if (type == "I32") return numbers_of<std::int32_t>(bytes, same);
+  throw InputError(fmt::format("numbers of type {}; weights are F64, F32, F16, BF16, I64 or I32", type));
 }
 
 Safetensors read_safetensors(const std::string& path) {

@@ -25,7 +25,7 @@ struct Safetensors {
 
 /// Complete or not at all.
 void write_safetensors(const std::string& path, const Safetensors& content);
-/// Numbers of F64, F32, F16 and BF16. InputError for a file that is none, is cut short or holds other types.
+/// Numbers of F64, F32, F16, BF16, I64 and I32. InputError for a file that is none, is cut short or holds other types.
 Safetensors read_safetensors(const std::string& path);
 
 /// A network's weights as PyTorch names and lays them out. `type`: of the network. Layers of an mlp are those of a

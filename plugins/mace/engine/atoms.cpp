@@ -28,7 +28,8 @@ void Edges::find(const Particles& particles, const NeighborList& list, double cu
   }
 }
 
-void NodeRows::to_ghosts(const Particles& particles, GhostExchange& ghosts) {
+template <class T>
+void NodeRows<T>::to_ghosts(const Particles& particles, GhostExchange& ghosts) {
   if (static_cast<int>(one_.extent(0)) < particles.capacity())
     one_ = View<double*>("mace: column", particles.capacity());
   const auto host = Kokkos::create_mirror_view(one_);
@@ -37,24 +38,28 @@ void NodeRows::to_ghosts(const Particles& particles, GhostExchange& ghosts) {
     Kokkos::deep_copy(one_, host);
     ghosts.forward(one_);
     Kokkos::deep_copy(host, one_);
-    for (int i = particles.nlocal; i < particles.total(); ++i) row(i)[c] = host(i);
+    for (int i = particles.nlocal; i < particles.total(); ++i) row(i)[c] = static_cast<T>(host(i));
   }
 }
 
-void NodeRows::from_ghosts(const Particles& particles, GhostExchange& ghosts) {
+template <class T>
+void NodeRows<T>::from_ghosts(const Particles& particles, GhostExchange& ghosts) {
   if (static_cast<int>(three_.extent(0)) < particles.capacity())
     three_ = View<double* [3]>("mace: columns", particles.capacity());
   const auto host = Kokkos::create_mirror_view(three_);
   for (int c = 0; c < width_; c += 3) {
     const int columns = std::min(3, width_ - c);
     for (int i = 0; i < particles.total(); ++i)
-      for (int k = 0; k < 3; ++k) host(i, k) = k < columns ? row(i)[c + k] : 0.0;
+      for (int k = 0; k < 3; ++k) host(i, k) = k < columns ? static_cast<double>(row(i)[c + k]) : 0.0;
     Kokkos::deep_copy(three_, host);
     ghosts.reverse_add(three_);
     Kokkos::deep_copy(host, three_);
     for (int i = 0; i < particles.nlocal; ++i)
-      for (int k = 0; k < columns; ++k) row(i)[c + k] = host(i, k);
+      for (int k = 0; k < columns; ++k) row(i)[c + k] = static_cast<T>(host(i, k));
   }
 }
+
+template class NodeRows<double>;
+template class NodeRows<float>;
 
 }  // namespace cambium::mace

@@ -16,19 +16,21 @@ struct Edges {
 
   /// In the order of the neighbour list.
   void find(const Particles& particles, const NeighborList& list, double cutoff);
+  int begin(int i) const { return first[static_cast<std::size_t>(i)]; }
+  int end(int i) const { return first[static_cast<std::size_t>(i) + 1]; }
 };
 
-/// Values of atoms, one row each, which ghosts get from their owners and give back to them.
+/// Values of atoms in numbers of type T, one row each, which ghosts get from their owners and give back to them.
+template <class T>
 class NodeRows {
  public:
+  /// Zeros.
   void resize(int rows, int width) {
     width_ = width;
-    values_.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(width), 0.0);
+    values_.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(width), T(0));
   }
-  double* row(int i) { return values_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(width_); }
-  const double* row(int i) const {
-    return values_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(width_);
-  }
+  T* row(int i) { return values_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(width_); }
+  const T* row(int i) const { return values_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(width_); }
   int width() const { return width_; }
   /// Copies owners' rows to their ghosts. Collective.
   void to_ghosts(const Particles& particles, GhostExchange& ghosts);
@@ -37,9 +39,12 @@ class NodeRows {
 
  private:
   int width_ = 0;
-  std::vector<double> values_;
+  std::vector<T> values_;
   View<double*> one_;        ///< a column on its way
   View<double* [3]> three_;  ///< three columns on their way back
 };
+
+extern template class NodeRows<double>;
+extern template class NodeRows<float>;
 
 }  // namespace cambium::mace

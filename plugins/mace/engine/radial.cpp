@@ -15,18 +15,28 @@ void envelope(double r, double cutoff, int p, double& value, double& slope) {
   slope = -0.5 * p * (p + 1) * (p + 2) * power * (1.0 - x) * (1.0 - x) / cutoff;
 }
 
-void RadialWeights::inputs(const MaceModel& model, const double* r, int edges, bool slopes) {
-  const std::size_t n = model.bessel.size();
-  value_.resize(static_cast<std::size_t>(edges) * n);
-  slope_.resize(slopes ? value_.size() : 0);
+template <class T>
+RadialWeights<T>::RadialWeights(const MaceModel& model, const RadialNetwork& network)
+    : bessel_(model.bessel), bessel_factor_(model.bessel_factor), cutoff_(model.cutoff), activation_(model.activation),
+      envelope_(model.envelope), cut_inputs_(model.cut_inputs) {
+  for (const auto& layer : network.layers)
+    layers_.push_back({layer.in, layer.out, std::vector<T>(layer.weight.begin(), layer.weight.end())});
+}
+
+template <class T>
+void RadialWeights<T>::inputs(const double* r, int edges, bool slopes) {
+  const std::size_t n = bessel_.size();
+  slopes_ = static_cast<std::size_t>(edges) * n;
+  values_.resize(slopes ? 2 * slopes_ : slopes_);
   for (int e = 0; e < edges; ++e) {
     double cut = 1.0, cut_slope = 0.0;
-    if (model.cut_inputs) envelope(r[e], model.cutoff, model.envelope, cut, cut_slope);
+    if (cut_inputs_) envelope(r[e], cutoff_, envelope_, cut, cut_slope);
     for (std::size_t k = 0; k < n; ++k) {
-      const double w = model.bessel[k], sine = model.bessel_factor * std::sin(w * r[e]) / r[e];
-      value_[e * n + k] = sine * cut;
+      const double w = bessel_[k], sine = bessel_factor_ * std::sin(w * r[e]) / r[e];
+      values_[e * n + k] = static_cast<T>(sine * cut);
       if (slopes)
-        slope_[e * n + k] = (model.bessel_factor * w * std::cos(w * r[e]) - sine) / r[e] * cut + sine * cut_slope;
+        values_[slopes_ + e * n + k] =
+            static_cast<T>((bessel_factor_ * w * std::cos(w * r[e]) - sine) / r[e] * cut + sine * cut_slope);
     }
   }
 }
@@ -34,51 +44,56 @@ void RadialWeights::inputs(const MaceModel& model, const double* r, int edges, b
 namespace {
 
 /// SiLU times `factor` in place of `value`, its derivative times `slope` in place of that; null: no slopes.
-template <int Width>
-void activate(double factor, double* value, double* slope) {
-  using P = Pack<double, Width>;
-  const P z = P::load(value), gate = P(0.5) + P(0.5) * tanh(P(0.5) * z);
-  (P(factor) * z * gate).store(value);
-  if (slope) (P::load(slope) * P(factor) * gate * (P(1.0) + z * (P(1.0) - gate))).store(slope);
+template <class P>
+void activate(P factor, typename P::value_type* value, typename P::value_type* slope) {
+  using T = typename P::value_type;
+  const P z = P::load(value), gate = P(T(0.5)) + P(T(0.5)) * tanh(P(T(0.5)) * z);
+  (factor * z * gate).store(value);
+  if (slope) (P::load(slope) * factor * gate * (P(T(1)) + z * (P(T(1)) - gate))).store(slope);
 }
 
-void activate_all(double factor, std::size_t size, double* value, double* slope) {
-  constexpr std::size_t width = native_width<double>;
+template <class T>
+void activate_all(T factor, std::size_t size, T* value, T* slope) {
+  constexpr int width = native_width<T>;
   std::size_t n = 0;
-  for (; n + width <= size; n += width) activate<native_width<double>>(factor, value + n, slope ? slope + n : nullptr);
-  for (; n < size; ++n) activate<1>(factor, value + n, slope ? slope + n : nullptr);
+  for (; n + width <= size; n += width) activate<Pack<T, width>>(factor, value + n, slope ? slope + n : nullptr);
+  for (; n < size; ++n) activate<Pack<T, 1>>(factor, value + n, slope ? slope + n : nullptr);
 }
 
 }  // namespace
 
-void RadialWeights::compute(const MaceModel& model, const RadialNetwork& network, const double* r, int edges,
-                            bool slopes) {
-  inputs(model, r, edges, slopes);
-  for (std::size_t k = 0; k < network.layers.size(); ++k) {
-    const auto& layer = network.layers[k];
-    const DenseLayer<double> dense{layer.in, layer.out, layer.weight.data()};
-    const std::size_t size = static_cast<std::size_t>(edges) * layer.out;
-    next_value_.resize(size);
-    dense.forward(edges, value_.data(), next_value_.data());
-    if (slopes) {
-      next_slope_.resize(size);
-      dense.forward(edges, slope_.data(), next_slope_.data());
-    }
-    if (k + 1 < network.layers.size())
-      activate_all(model.activation, size, next_value_.data(), slopes ? next_slope_.data() : nullptr);
-    value_.swap(next_value_);
-    if (slopes) slope_.swap(next_slope_);
-  }
-  if (model.cut_inputs) return;
-  const std::size_t n = static_cast<std::size_t>(network.outputs());
+template <class T>
+void RadialWeights<T>::cut_off(const double* r, int edges, bool slopes) {
+  const std::size_t n = static_cast<std::size_t>(outputs());
   for (int e = 0; e < edges; ++e) {
-    double cut = 1.0, cut_slope = 0.0;
-    envelope(r[e], model.cutoff, model.envelope, cut, cut_slope);
+    double value = 1.0, slope = 0.0;
+    envelope(r[e], cutoff_, envelope_, value, slope);
+    const T cut = static_cast<T>(value), cut_slope = static_cast<T>(slope);
     for (std::size_t o = e * n; o < (e + 1) * n; ++o) {
-      if (slopes) slope_[o] = slope_[o] * cut + value_[o] * cut_slope;
-      value_[o] *= cut;
+      if (slopes) values_[slopes_ + o] = values_[slopes_ + o] * cut + values_[o] * cut_slope;
+      values_[o] *= cut;
     }
   }
 }
+
+template <class T>
+void RadialWeights<T>::compute(const double* r, int edges, bool slopes) {
+  inputs(r, edges, slopes);
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    const Layer& layer = layers_[k];
+    const DenseLayer<T> dense{layer.in, layer.out, layer.weight.data()};
+    const std::size_t size = static_cast<std::size_t>(edges) * layer.out;
+    next_.resize(slopes ? 2 * size : size);
+    dense.forward(slopes ? 2 * edges : edges, values_.data(), next_.data());
+    if (k + 1 < layers_.size())
+      activate_all(static_cast<T>(activation_), size, next_.data(), slopes ? next_.data() + size : nullptr);
+    values_.swap(next_);
+    slopes_ = size;
+  }
+  if (!cut_inputs_) cut_off(r, edges, slopes);
+}
+
+template class RadialWeights<double>;
+template class RadialWeights<float>;
 
 }  // namespace cambium::mace

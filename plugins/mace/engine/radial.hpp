@@ -5,20 +5,38 @@
 
 namespace cambium::mace {
 
-/// Weights of edges from their lengths, with slopes where they are wanted. Keeps its scratch from call to call.
+/// Weights of edges from their lengths, with slopes where they are wanted: the radial basis in float64, the network in
+/// numbers of type T. Keeps its scratch from call to call.
+template <class T>
 class RadialWeights {
  public:
+  RadialWeights(const MaceModel& model, const RadialNetwork& network);
   /// `r`: lengths (Å) of `edges` edges, all below the cut-off. Fills values()[edge][weight] and, with `slopes`,
   /// slopes()[edge][weight], 1/Å.
-  void compute(const MaceModel& model, const RadialNetwork& network, const double* r, int edges, bool slopes);
-  const double* values() const { return value_.data(); }
-  const double* slopes() const { return slope_.data(); }
+  void compute(const double* r, int edges, bool slopes);
+  const T* values() const { return values_.data(); }
+  const T* slopes() const { return values_.data() + slopes_; }
+  int outputs() const { return layers_.back().out; }
 
  private:
-  void inputs(const MaceModel& model, const double* r, int edges, bool slopes);
+  struct Layer {
+    int in, out;
+    std::vector<T> weight;  ///< [in][out]
+  };
+  void inputs(const double* r, int edges, bool slopes);
+  void cut_off(const double* r, int edges, bool slopes);
 
-  std::vector<double> value_, slope_, next_value_, next_slope_;
+  std::vector<double> bessel_;  ///< frequencies, 1/Å
+  double bessel_factor_, cutoff_, activation_;
+  int envelope_;
+  bool cut_inputs_;
+  std::vector<Layer> layers_;
+  std::vector<T> values_, next_;  ///< [edge][value], with the slopes of all edges behind the values
+  std::size_t slopes_ = 0;        ///< where slopes begin
 };
+
+extern template class RadialWeights<double>;
+extern template class RadialWeights<float>;
 
 /// The smooth cut-off 1 - (p+1)(p+2)/2 x^p + p(p+2) x^(p+1) - p(p+1)/2 x^(p+2) of x = r / cutoff below 1, and its
 /// slope.

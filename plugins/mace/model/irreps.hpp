@@ -1,8 +1,6 @@
 #pragma once
 #include <vector>
 
-#include "plugins/mace/archive/model_archive.hpp"
-
 namespace cambium::mace {
 
 /// `mul` copies (channels) of the irreducible representation of degree `l`. Features of a node are blocks of them, one
@@ -16,8 +14,9 @@ struct Irrep {
 using Irreps = std::vector<Irrep>;
 
 /// Number of values of a node.
-int size_of(const Irreps& irreps);
-/// For the attribute `name`: tuples (channels, (degree, parity)).
-Irreps read_irreps(const ModelArchive& archive, const std::string& name);
+inline int size_of(const Irreps& irreps) { return irreps.empty() ? 0 : irreps.back().offset + irreps.back().size(); }
+
+/// Adds a block behind the others.
+inline void append(Irreps& irreps, int mul, int l) { irreps.push_back({mul, l, size_of(irreps)}); }
 
 }  // namespace cambium::mace

@@ -9,7 +9,9 @@
 #include "core/base/error.hpp"
 #include "core/io/reading.hpp"
 #include "core/particles/elements.hpp"
+#include "plugins/mace/model/archive_parts.hpp"
 #include "plugins/mace/model/read_parts.hpp"
+#include "plugins/mace/model/state_dict.hpp"
 
 namespace cambium::mace {
 
@@ -48,7 +50,7 @@ void refuse_unknown_parts(const ModelArchive& archive, const std::string& prefix
       throw InputError(fmt::format("{}: the model has '{}', which is not supported", archive.path(), flag));
 }
 
-void read_species(const ModelArchive& archive, const std::string& prefix, MaceModel& model) {
+void read_species(const ModelParts& archive, const std::string& prefix, MaceModel& model) {
   for (const double z : archive.tensor(prefix + "atomic_numbers").values) {
     const auto symbol = element_symbol(static_cast<int>(z));
     if (symbol.empty()) throw InputError(fmt::format("{}: there is no element {}", archive.path(), z));
@@ -70,7 +72,7 @@ void read_species(const ModelArchive& archive, const std::string& prefix, MaceMo
   }
 }
 
-void read_radial(const ModelArchive& archive, const std::string& prefix, MaceModel& model) {
+void read_radial(const ModelParts& archive, const std::string& prefix, MaceModel& model) {
   const std::string radial = prefix + "radial_embedding.";
   model.cutoff = archive.real(prefix + "r_max");
   model.cut_inputs = !archive.has(prefix + "apply_cutoff") || archive.flag(prefix + "apply_cutoff");
@@ -81,11 +83,35 @@ void read_radial(const ModelArchive& archive, const std::string& prefix, MaceMod
       model.bessel.empty())
     throw InputError(fmt::format("{}: cut-off {} Å, exponent {} and {} radial functions do not make a radial basis",
                                  archive.path(), model.cutoff, model.envelope, model.bessel.size()));
-  model.activation = read_activation(archive, prefix);
-  for (const Irrep& one : read_irreps(archive, prefix + "spherical_harmonics.irreps_out"))
+  model.activation = archive.activation(prefix);
+  for (const Irrep& one : archive.irreps(prefix + "spherical_harmonics.irreps_out"))
     model.lmax = std::max(model.lmax, one.l);
+}
+
+void read_model(const ModelParts& parts, const std::string& prefix, MaceModel& model) {
+  read_species(parts, prefix, model);
+  read_radial(parts, prefix, model);
+  if (parts.has(prefix + "scale_shift.scale")) {
+    model.scale = parts.real(prefix + "scale_shift.scale");
+    model.shift = parts.real(prefix + "scale_shift.shift");
+  }
+  const int layers = static_cast<int>(parts.real(prefix + "num_interactions"));
+  for (int k = 0; k < layers; ++k) model.interactions.push_back(read_interaction(parts, prefix, k, model));
+  if (layers < 1) throw InputError(fmt::format("{}: the model has no interactions", parts.path()));
+}
+
+void read_archive(const std::string& path, MaceModel& model) {
+  const ModelArchive archive(path);
+  std::string prefix;
+  if (!archive.find_class({"ScaleShiftMACE", "MACE"}, prefix))
+    throw InputError(
+        fmt::format("{} is an archive of PyTorch, but holds no MACE model; its root is a {}; torch_script runs "
+                    "NequIP and Allegro",
+                    path, archive.class_of("")));
+  refuse_unknown_parts(archive, prefix);
   if (archive.value(prefix + "spherical_harmonics.normalization").text != "component")
-    throw InputError(fmt::format("{}: spherical harmonics must be normalised by component", archive.path()));
+    throw InputError(fmt::format("{}: spherical harmonics must be normalised by component", path));
+  read_model(ArchiveParts(archive), prefix, model);
 }
 
 }  // namespace
@@ -94,23 +120,10 @@ MaceModel MaceModel::load(const std::string& path) {
   MaceModel model;
   model.source = path;
   io::reading(path, [&] {
-    const ModelArchive archive(path);
-    std::string prefix;
-    if (!archive.find_class({"ScaleShiftMACE", "MACE"}, prefix))
-      throw InputError(
-          fmt::format("{} is an archive of PyTorch, but holds no MACE model; its root is a {}; torch_script runs "
-                      "NequIP and Allegro",
-                      path, archive.class_of("")));
-    refuse_unknown_parts(archive, prefix);
-    read_species(archive, prefix, model);
-    read_radial(archive, prefix, model);
-    if (archive.has(prefix + "scale_shift.scale")) {
-      model.scale = archive.real(prefix + "scale_shift.scale");
-      model.shift = archive.real(prefix + "scale_shift.shift");
-    }
-    const int layers = static_cast<int>(archive.real(prefix + "num_interactions"));
-    for (int k = 0; k < layers; ++k) model.interactions.push_back(read_interaction(archive, prefix, k, model));
-    if (layers < 1) throw InputError(fmt::format("{}: the model has no interactions", path));
+    if (path.ends_with(".safetensors"))
+      read_model(StateDict(path), "", model);
+    else
+      read_archive(path, model);
   });
   return model;
 }

@@ -12,19 +12,15 @@
 namespace cambium::mace {
 namespace {
 
-[[noreturn]] void misfit(const ModelArchive& archive, const std::string& name) {
-  throw InputError(fmt::format("{}: '{}' does not fit the rest of the model", archive.path(), name));
+/// The block that an instruction means.
+const Irrep& block(const Irreps& irreps, int index, const ModelParts& archive, const std::string& name) {
+  if (index >= static_cast<int>(irreps.size())) misfit(archive, name);
+  return irreps[static_cast<std::size_t>(index)];
 }
 
-int index(const PickleValue& value, std::size_t size, const ModelArchive& archive, const std::string& name) {
-  if (!value.is(PickleValue::Kind::integer) || value.integer < 0 || value.integer >= static_cast<std::int64_t>(size))
-    misfit(archive, name);
-  return static_cast<int>(value.integer);
-}
-
-RadialNetwork read_network(const ModelArchive& archive, const std::string& name, std::size_t inputs) {
+RadialNetwork read_network(const ModelParts& archive, const std::string& name, std::size_t inputs) {
   RadialNetwork out;
-  for (int k = 0; archive.has(fmt::format("{}.layer{}", name, k)); ++k) {
+  for (int k = 0; archive.has(fmt::format("{}.layer{}.weight", name, k)); ++k) {
     const std::string layer = fmt::format("{}.layer{}", name, k);
     const Tensor weight = archive.tensor(layer + ".weight");
     const std::size_t before = out.layers.empty() ? inputs : static_cast<std::size_t>(out.layers.back().out);
@@ -33,7 +29,7 @@ RadialNetwork read_network(const ModelArchive& archive, const std::string& name,
     for (double& w : one.weight) w /= std::sqrt(one.in);
     out.layers.push_back(std::move(one));
   }
-  if (out.layers.empty()) archive.value(name + ".layer0");
+  if (out.layers.empty()) archive.tensor(name + ".layer0.weight");
   return out;
 }
 
@@ -47,29 +43,27 @@ std::pair<const Irrep*, int> merged_block(const Irreps& merged, const Irrep& blo
   return {nullptr, 0};
 }
 
-std::vector<ConvolutionPath> read_paths(const ModelArchive& archive, const std::string& name, const Irreps& merged,
+std::vector<ConvolutionPath> read_paths(const ModelParts& archive, const std::string& name, const Irreps& merged,
                                         int inputs, int lmax) {
-  const Irreps in = read_irreps(archive, name + ".irreps_in1"), edge = read_irreps(archive, name + ".irreps_in2"),
-               out = read_irreps(archive, name + ".irreps_out");
+  const Irreps in = archive.irreps(name + ".irreps_in1"), edge = archive.irreps(name + ".irreps_in2"),
+               out = archive.irreps(name + ".irreps_out");
   if (size_of(in) != inputs) misfit(archive, name);
   std::vector<ConvolutionPath> paths;
   int weight = 0;
-  for (const PickleValue* item : elements(archive.value(name + ".instructions"))) {
-    const auto& fields = elements(*item);
-    if (fields.size() < 6 || fields[3]->text != "uvu") misfit(archive, name);
-    const Irrep& a = in[index(*fields[0], in.size(), archive, name)];
-    const Irrep& b = edge[index(*fields[1], edge.size(), archive, name)];
-    const Irrep& c = out[index(*fields[2], out.size(), archive, name)];
-    const auto [block, first] = merged_block(merged, c);
-    if (!block || a.mul != c.mul || b.mul != 1 || b.l > lmax || c.l < std::abs(a.l - b.l) || c.l > a.l + b.l)
+  for (const Instruction& one : archive.product(name, "uvu")) {
+    const Irrep& a = block(in, one.in, archive, name);
+    const Irrep& b = block(edge, one.other, archive, name);
+    const Irrep& c = block(out, one.out, archive, name);
+    const auto [wide, first] = merged_block(merged, c);
+    if (!wide || a.mul != c.mul || b.mul != 1 || b.l > lmax || c.l < std::abs(a.l - b.l) || c.l > a.l + b.l)
       misfit(archive, name);
-    ConvolutionPath path{a.offset, first, a.mul, block->mul, weight, a.components(), c.components(), {}};
+    ConvolutionPath path{a.offset, first, a.mul, wide->mul, weight, a.components(), c.components(), {}};
     const auto symbols = wigner_3j(a.l, b.l, c.l);
     for (int i = 0; i < a.components(); ++i)
       for (int k = 0; k < c.components(); ++k)
         for (int j = 0; j < b.components(); ++j) {
           const double value = symbols[(i * b.components() + j) * c.components() + k];
-          if (value != 0.0) path.terms.push_back({i, b.l * b.l + j, k, value * number(*fields[5])});
+          if (value != 0.0) path.terms.push_back({i, b.l * b.l + j, k, value * one.factor});
         }
     weight += a.mul;
     paths.push_back(std::move(path));
@@ -78,20 +72,18 @@ std::vector<ConvolutionPath> read_paths(const ModelArchive& archive, const std::
 }
 
 /// A fully connected product with the species: a linear map for each of them.
-std::vector<LinearMap> read_skip(const ModelArchive& archive, const std::string& name, int species) {
-  const Irreps in = read_irreps(archive, name + ".irreps_in1"), out = read_irreps(archive, name + ".irreps_out");
+std::vector<LinearMap> read_skip(const ModelParts& archive, const std::string& name, int species) {
+  const Irreps in = archive.irreps(name + ".irreps_in1"), out = archive.irreps(name + ".irreps_out");
   const Tensor weight = archive.tensor(name + ".weight");
   std::vector<LinearMap> maps(static_cast<std::size_t>(species));
   for (auto& map : maps) map.inputs = size_of(in), map.outputs = size_of(out);
   std::size_t used = 0;
-  for (const PickleValue* item : elements(archive.value(name + ".instructions"))) {
-    const auto& fields = elements(*item);
-    if (fields.size() < 6 || fields[3]->text != "uvw") misfit(archive, name);
-    const Irrep& a = in[index(*fields[0], in.size(), archive, name)];
-    const Irrep& c = out[index(*fields[2], out.size(), archive, name)];
+  for (const Instruction& one : archive.product(name, "uvw")) {
+    const Irrep& a = block(in, one.in, archive, name);
+    const Irrep& c = block(out, one.out, archive, name);
     const std::size_t count = static_cast<std::size_t>(a.mul) * species * c.mul;
     if (a.l != c.l || used + count > weight.values.size()) misfit(archive, name);
-    const double factor = number(*fields[5]) / std::sqrt(a.components());
+    const double factor = one.factor / std::sqrt(a.components());
     for (int s = 0; s < species; ++s) {
       LinearMap::Part part{a.offset, c.offset, a.mul, c.mul, a.components(), {}};
       for (int u = 0; u < a.mul; ++u)
@@ -105,7 +97,7 @@ std::vector<LinearMap> read_skip(const ModelArchive& archive, const std::string&
   return maps;
 }
 
-Readout read_readout(const ModelArchive& archive, const std::string& name) {
+Readout read_readout(const ModelParts& archive, const std::string& name) {
   Readout out;
   const std::string kind = archive.class_of(name);
   if (kind == "LinearReadoutBlock") {
@@ -114,7 +106,7 @@ Readout read_readout(const ModelArchive& archive, const std::string& name) {
     out.first = read_linear(archive, name + ".linear_1");
     out.second = read_linear(archive, name + ".linear_2");
     out.has_activation = true;
-    for (const Irrep& one : read_irreps(archive, name + ".linear_1.irreps_out"))
+    for (const Irrep& one : archive.irreps(name + ".linear_1.irreps_out"))
       if (one.l != 0) misfit(archive, name);
     if (out.second.inputs != out.first.outputs) misfit(archive, name);
   } else {
@@ -127,22 +119,20 @@ Readout read_readout(const ModelArchive& archive, const std::string& name) {
 
 }  // namespace
 
-LinearMap read_linear(const ModelArchive& archive, const std::string& name) {
-  const Irreps in = read_irreps(archive, name + ".irreps_in"), out = read_irreps(archive, name + ".irreps_out");
+LinearMap read_linear(const ModelParts& archive, const std::string& name) {
+  const Irreps in = archive.irreps(name + ".irreps_in"), out = archive.irreps(name + ".irreps_out");
   if (archive.has(name + ".bias") && !archive.tensor(name + ".bias").values.empty())
     throw InputError(fmt::format("{}: '{}' has a bias, which is not supported", archive.path(), name));
   const Tensor weight = archive.tensor(name + ".weight");
   LinearMap map{size_of(in), size_of(out), {}};
   std::size_t used = 0;
-  for (const PickleValue* item : elements(archive.value(name + ".instructions"))) {
-    const auto& fields = elements(*item);
-    if (fields.size() < 4) misfit(archive, name);
-    const Irrep& a = in[index(*fields[0], in.size(), archive, name)];
-    const Irrep& b = out[index(*fields[1], out.size(), archive, name)];
+  for (const Instruction& one : archive.linear(name)) {
+    const Irrep& a = block(in, one.in, archive, name);
+    const Irrep& b = block(out, one.out, archive, name);
     const std::size_t count = static_cast<std::size_t>(a.mul) * b.mul;
     if (a.l != b.l || used + count > weight.values.size()) misfit(archive, name);
     LinearMap::Part part{a.offset, b.offset, a.mul, b.mul, a.components(), {}};
-    for (std::size_t k = 0; k < count; ++k) part.weight.push_back(number(*fields[3]) * weight.values[used + k]);
+    for (std::size_t k = 0; k < count; ++k) part.weight.push_back(one.factor * weight.values[used + k]);
     used += count;
     map.parts.push_back(std::move(part));
   }
@@ -150,19 +140,7 @@ LinearMap read_linear(const ModelArchive& archive, const std::string& name) {
   return map;
 }
 
-double read_activation(const ModelArchive& archive, const std::string& prefix) {
-  constexpr double expected = 1.679, tolerance = 0.01;  // 1 / rms of SiLU of normal numbers; e3nn drew a million
-  const std::string beside = prefix + "interactions.0.conv_tp_weights.layer0.act.cst";
-  if (archive.has(beside)) return archive.real(beside);
-  for (const double value : archive.constants())
-    if (std::abs(value - expected) < tolerance) return value;
-  throw InputError(
-      fmt::format("{}: the normalisation of the activation SiLU (about 1.679) is not among its constants; "
-                  "other activations are not supported",
-                  archive.path()));
-}
-
-Interaction read_interaction(const ModelArchive& archive, const std::string& prefix, int k, const MaceModel& model) {
+Interaction read_interaction(const ModelParts& archive, const std::string& prefix, int k, const MaceModel& model) {
   const std::string name = fmt::format("{}interactions.{}", prefix, k),
                     product = fmt::format("{}products.{}", prefix, k);
   const std::string kind = archive.class_of(name);
@@ -177,20 +155,20 @@ Interaction read_interaction(const ModelArchive& archive, const std::string& pre
   const int before = k == 0 ? static_cast<int>(model.embedding[0].size()) : model.interactions.back().product.outputs;
   out.up = read_linear(archive, name + ".linear_up");
   out.radial = read_network(archive, name + ".conv_tp_weights", model.bessel.size());
-  out.paths = read_paths(archive, name + ".conv_tp", read_irreps(archive, name + ".linear.irreps_in"), out.up.outputs,
-                         model.lmax);
+  out.paths =
+      read_paths(archive, name + ".conv_tp", archive.irreps(name + ".linear.irreps_in"), out.up.outputs, model.lmax);
   out.linear = read_linear(archive, name + ".linear");
   for (auto& part : out.linear.parts)
     for (double& w : part.weight) w /= archive.real(name + ".avg_num_neighbors");
   out.skip = read_skip(archive, name + ".skip_tp", species);
   int weights = 0, components = 0;
   for (const auto& path : out.paths) weights += path.channels;
-  for (const Irrep& one : read_irreps(archive, name + ".linear.irreps_out")) {
+  for (const Irrep& one : archive.irreps(name + ".linear.irreps_out")) {
     if (out.channels != 0 && one.mul != out.channels) misfit(archive, name + ".linear");
     out.channels = one.mul;
     components += one.components();
   }
-  const Irreps results = read_irreps(archive, product + ".linear.irreps_in");
+  const Irreps results = archive.irreps(product + ".linear.irreps_in");
   out.contraction = read_contraction(archive, product + ".symmetric_contractions.contractions", results, out.channels,
                                      components, species);
   out.product = read_linear(archive, product + ".linear");
@@ -206,7 +184,7 @@ Interaction read_interaction(const ModelArchive& archive, const std::string& pre
 namespace {
 
 /// Adds the terms of one power: U[component of the result][i1]..[i_degree][path], weights [species][path][channel].
-void add_power(const ModelArchive& archive, const std::string& name, const Tensor& u, const Tensor& weight, int degree,
+void add_power(const ModelParts& archive, const std::string& name, const Tensor& u, const Tensor& weight, int degree,
                const Irrep& result, int components, int channels, int species,
                std::map<std::vector<int>, std::vector<double>>& sums) {
   const std::size_t leading = u.shape.size() - static_cast<std::size_t>(degree) - 1;
@@ -237,7 +215,7 @@ void add_power(const ModelArchive& archive, const std::string& name, const Tenso
 
 }  // namespace
 
-Contraction read_contraction(const ModelArchive& archive, const std::string& name, const Irreps& irreps, int channels,
+Contraction read_contraction(const ModelParts& archive, const std::string& name, const Irreps& irreps, int channels,
                              int components, int species) {
   std::map<std::vector<int>, std::vector<double>> sums;  // by degree, component of the result, components
   for (std::size_t k = 0; k < irreps.size(); ++k) {

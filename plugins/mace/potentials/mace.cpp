@@ -12,8 +12,8 @@ namespace cambium::mace {
 
 Mace::Mace(const Params& params, Context& context) : params_(params) {
   if (is_still_to_come(params.model, context)) return;
-  engine_ =
-      deck::about_key("mace.model", "model", [&] { return std::make_unique<Engine>(MaceModel::load(params.model)); });
+  engine_ = deck::about_key("mace.model", "model",
+                            [&] { return make_engine(MaceModel::load(params.model), params.precision); });
 }
 
 void Mace::examine(Check& check) {
@@ -52,9 +52,10 @@ AtomCost Mace::atom_cost(double neighbours) const {
 std::string Mace::summary() const {
   if (!engine_) return fmt::format("mace: {} (not there yet)", params_.model);
   const MaceModel& m = engine_->model();
-  return fmt::format("mace: {} ({}; cut-off {:g} Å; {} interaction{}, degree {} harmonics, {} channels; float64)",
-                     m.source, fmt::join(m.symbols, " "), m.cutoff, m.interactions.size(),
-                     m.interactions.size() == 1 ? "" : "s", m.lmax, m.interactions[0].channels);
+  return fmt::format("mace: {} ({}; cut-off {:g} Å; {} interaction{}, degree {} harmonics, {} channels; {})", m.source,
+                     fmt::join(m.symbols, " "), m.cutoff, m.interactions.size(), m.interactions.size() == 1 ? "" : "s",
+                     m.lmax, m.interactions[0].channels,
+                     params_.precision == Precision::float32 ? "float32" : "float64");
 }
 
 std::vector<Citation> Mace::citations() const {

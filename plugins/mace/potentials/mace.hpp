@@ -15,12 +15,19 @@ namespace cambium::mace {
 class Mace : public Potential, public Checked, public CostsPerAtom {
  public:
   struct Params {
-    std::string model;  ///< archive of PyTorch
+    std::string model;  ///< archive of PyTorch, or safetensors
+    Precision precision = Precision::float64;
     static void describe(deck::Describe<Params>& d) {
       d("model", &Params::model,
-        "MACE model file, a TorchScript archive (.model, .pth, .pt): its weights are read as data, PyTorch is not "
-        "needed")
+        "MACE model file, a TorchScript archive (.model, .pth, .pt) or a state dict (.safetensors): weights are read "
+        "as "
+        "data, PyTorch is not needed")
           .example("copper.model");
+      d("precision", &Params::precision,
+        "float64, or float32: features and weights in single precision; distances, energies and sums of forces remain "
+        "in double precision")
+          .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
+          .def(Precision::float64);
     }
   };
 

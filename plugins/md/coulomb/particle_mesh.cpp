@@ -15,23 +15,21 @@ namespace {
 
 using constants::pi;
 
-/// Where the splines of an atom lie on the mesh.
+/// Where the splines of an atom lie in the brick of its rank.
 template <int order>
 struct MeshPlace {
   int at[3][order];  ///< points along each axis
   double value[3][order], slope[3][order];
 
-  CAMBIUM_FN MeshPlace(const Box& box, const int* points, const double* x) {
+  CAMBIUM_FN MeshPlace(const Box& box, const int* points, const MeshBrick& brick, const double* x) {
     double s[3];
     box.to_fractional(x, s);
     for (int d = 0; d < 3; ++d) {
-      const int n = points[d];
-      const double u = n * (s[d] - std::floor(s[d]));
-      int first = static_cast<int>(u);
-      if (first > n - 1) first = n - 1;
+      double u;
+      const int first = first_point(s[d], points[d], u);
       const Splines<order> splines(u - first);
       for (int j = 0; j < order; ++j) {
-        at[d][j] = first - j < 0 ? first - j + n : first - j;
+        at[d][j] = brick.local(d, first - j, points[d]);
         value[d][j] = splines.value[j];
         slope[d][j] = splines.slope[j];
       }
@@ -62,10 +60,11 @@ View<double*> on_device(const std::vector<double>& values) {
   return out;
 }
 
-/// Numbers of the modes of the half axes, x fastest.
+/// Numbers of the own modes of the half axes, x fastest, and the first of y.
 struct Modes {
-  int x, y, z;
-  explicit Modes(const std::array<int, 3>& n) : x(n[0] / 2 + 1), y(n[1] / 2 + 1), z(n[2] / 2 + 1) {}
+  int x, y, z, first_y;
+  explicit Modes(const MeshWaves& waves)
+      : x(waves.points()[0] / 2 + 1), y(waves.modes()), z(waves.points()[2] / 2 + 1), first_y(waves.first_mode()) {}
   int count() const { return x * y * z; }
 };
 
@@ -73,7 +72,8 @@ bool same(const Box& a, const Box& b) { return std::memcmp(a.h, b.h, sizeof a.h)
 
 }  // namespace
 
-void ParticleMesh::prepare(const Box& box, double alpha, const std::array<int, 3>& points, int order) {
+void ParticleMesh::prepare(const Box& box, double alpha, const std::array<int, 3>& points, int order,
+                           const Comm& comm) {
   const bool mesh = waves_ && waves_->points() == points;
   const bool green = mesh && order == order_ && alpha == alpha_ && same(box, box_);
   box_ = box;
@@ -82,32 +82,42 @@ void ParticleMesh::prepare(const Box& box, double alpha, const std::array<int, 3
   alpha_ = alpha;
   order_ = order;
   if (!mesh) {
-    waves_.emplace(points);
-    values_ = View<double*>("coulomb: mesh", waves_->values());
+    waves_.emplace(points, comm);
+    slab_ = View<double*>("coulomb: slab", waves_->values());
+    patch_values_ = comm.size() == 1 ? slab_ : View<double*>();
     charge_waves_ = View<double*>("coulomb: waves of charges", waves_->waves());
     potential_waves_ = View<double*>("coulomb: waves of potential", waves_->waves());
-    green_ = View<double* [4]>("coulomb: green", Modes(points).count());
+    green_ = View<double* [4]>("coulomb: green", Modes(*waves_).count());
   }
   tabulate_green();
+}
+
+std::int64_t ParticleMesh::bytes() const {
+  if (!waves_) return 0;
+  const std::size_t values = slab_.extent(0) + charge_waves_.extent(0) + potential_waves_.extent(0) +
+                             4 * green_.extent(0) +
+                             (slab_.data() == patch_values_.data() ? 0 : patch_values_.extent(0));
+  return static_cast<std::int64_t>(values * sizeof(double)) + waves_->bytes();
 }
 
 void ParticleMesh::tabulate_green() {
   const auto n = waves_->points();
   const auto bx = on_device(spline_factors(n[0], order_)), by = on_device(spline_factors(n[1], order_)),
              bz = on_device(spline_factors(n[2], order_));
-  const Modes modes(n);
+  const Modes modes(*waves_);
   const auto green = green_;
   const auto reciprocal = reciprocal_;
   const double exponent = -0.25 / (alpha_ * alpha_);
-  const double front = constants::coulomb * 4.0 * pi / box_.volume() * static_cast<double>(waves_->values());
+  const double front = constants::coulomb * 4.0 * pi / box_.volume() * static_cast<double>(waves_->all_values());
   Kokkos::parallel_for(
       "coulomb: green", Range(0, modes.count()), KOKKOS_LAMBDA(int at) {
-        const int x = at % modes.x, z = at / modes.x % modes.z, y = at / modes.x / modes.z;
+        const int x = at % modes.x, z = at / modes.x % modes.z, y = modes.first_y + at / modes.x / modes.z;
+        const bool mean = x == 0 && y == 0 && z == 0;
         for (int signs = 0; signs < 4; ++signs) {
           double k[3];
           const double square = reciprocal.wave(signs & 1 ? -x : x, signs & 2 ? -y : y, z, k);
           const double shape = front * bx(x) * by(y) * bz(z);
-          green(at, signs) = at == 0 ? 0.0 : shape * std::exp(exponent * square) / square;
+          green(at, signs) = mean ? 0.0 : shape * std::exp(exponent * square) / square;
         }
       });
 }
@@ -116,18 +126,20 @@ template <int order>
 void ParticleMesh::spread(const Particles& particles, const View<const double*>& charge) {
   const auto x = particles.x;
   const auto box = particles.box;
-  const auto values = values_;
+  const auto values = patch_values_;
+  const MeshBrick brick = patch_.brick();
   const auto n = waves_->points();
   const int nx = n[0], ny = n[1], nz = n[2];
   Kokkos::deep_copy(values, 0.0);
   Kokkos::parallel_for(
       "coulomb: spread", Range(0, particles.nlocal), KOKKOS_LAMBDA(int i) {
         const int points[3] = {nx, ny, nz};
-        const MeshPlace<order> place(box, points, &x(i, 0));
+        const MeshPlace<order> place(box, points, brick, &x(i, 0));
         for (int a = 0; a < order; ++a)
           for (int b = 0; b < order; ++b) {
             const double weight = charge(i) * place.value[0][a] * place.value[1][b];
-            double* row = &values((static_cast<std::int64_t>(place.at[0][a]) * ny + place.at[1][b]) * nz);
+            double* row =
+                &values((static_cast<std::int64_t>(place.at[0][a]) * brick.count[1] + place.at[1][b]) * brick.count[2]);
             for (int c = 0; c < order; ++c) add_to(row + place.at[2][c], weight * place.value[2][c]);
           }
       });
@@ -141,7 +153,8 @@ void ParticleMesh::gather(const Particles& particles, const View<const double*>&
   const auto atom_energy = out.atom_energy;
   const auto box = particles.box;
   const auto reciprocal = reciprocal_;
-  const View<const double*> values = values_;
+  const View<const double*> values = patch_values_;
+  const MeshBrick brick = patch_.brick();
   const auto n = waves_->points();
   const int nx = n[0], ny = n[1], nz = n[2];
   double energy = 0.0;
@@ -149,11 +162,12 @@ void ParticleMesh::gather(const Particles& particles, const View<const double*>&
       "coulomb: gather", Range(0, particles.nlocal),
       KOKKOS_LAMBDA(int i, double& sum) {
         const int points[3] = {nx, ny, nz};
-        const MeshPlace<order> place(box, points, &x(i, 0));
+        const MeshPlace<order> place(box, points, brick, &x(i, 0));
         double potential = 0.0, by[3] = {0.0, 0.0, 0.0};
         for (int a = 0; a < order; ++a)
           for (int b = 0; b < order; ++b) {
-            const double* row = &values((static_cast<std::int64_t>(place.at[0][a]) * ny + place.at[1][b]) * nz);
+            const double* row =
+                &values((static_cast<std::int64_t>(place.at[0][a]) * brick.count[1] + place.at[1][b]) * brick.count[2]);
             double value = 0.0, slope = 0.0;
             for (int c = 0; c < order; ++c) {
               value += place.value[2][c] * row[place.at[2][c]];
@@ -182,17 +196,19 @@ void ParticleMesh::gather_virial(const Particles& particles, const View<const do
   const auto x = particles.x;
   const auto atom_virial = out.atom_virial;
   const auto box = particles.box;
-  const View<const double*> values = values_;
+  const View<const double*> values = patch_values_;
+  const MeshBrick brick = patch_.brick();
   const auto n = waves_->points();
   const int nx = n[0], ny = n[1], nz = n[2];
   Kokkos::parallel_for(
       "coulomb: gather virial", Range(0, particles.nlocal), KOKKOS_LAMBDA(int i) {
         const int points[3] = {nx, ny, nz};
-        const MeshPlace<order> place(box, points, &x(i, 0));
+        const MeshPlace<order> place(box, points, brick, &x(i, 0));
         double sum = 0.0;
         for (int p = 0; p < order; ++p)
           for (int q = 0; q < order; ++q) {
-            const double* row = &values((static_cast<std::int64_t>(place.at[0][p]) * ny + place.at[1][q]) * nz);
+            const double* row =
+                &values((static_cast<std::int64_t>(place.at[0][p]) * brick.count[1] + place.at[1][q]) * brick.count[2]);
             for (int r = 0; r < order; ++r)
               sum += place.value[0][p] * place.value[1][q] * place.value[2][r] * row[place.at[2][r]];
           }
@@ -208,11 +224,12 @@ struct EightWaves {
   std::int64_t at[2][2][2];  ///< by x, y, z: 0 cosine, 1 sine
   double t[2][2][2];
 
-  CAMBIUM_FN EightWaves(const double* waves, int x, int y, int z, int nx, int ny, int nz) {
+  /// `y` counts the `modes` own modes.
+  CAMBIUM_FN EightWaves(const double* waves, int x, int y, int z, int nx, int modes, int nz) {
     for (int a = 0; a < 2; ++a)
       for (int b = 0; b < 2; ++b)
         for (int c = 0; c < 2; ++c) {
-          const std::int64_t row = static_cast<std::int64_t>(y + b * (ny / 2 + 1)) * (nz + 2) + z + c * (nz / 2 + 1);
+          const std::int64_t row = static_cast<std::int64_t>(y + b * modes) * (nz + 2) + z + c * (nz / 2 + 1);
           at[a][b][c] = row * (nx + 2) + x + a * (nx / 2 + 1);
           t[a][b][c] = waves[at[a][b][c]];
         }
@@ -250,17 +267,19 @@ template <int component>
 void ParticleMesh::multiply(const View<const double*>& from, const View<double*>& to, double* virial) const {
   const auto n = waves_->points();
   const int nx = n[0], ny = n[1], nz = n[2];
-  const Modes modes(n);
+  const Modes modes(*waves_);
   const auto green = green_;
   const auto reciprocal = reciprocal_;
-  const double alpha = alpha_, per_point = 0.5 / static_cast<double>(waves_->values());
+  const double alpha = alpha_, per_point = 0.5 / static_cast<double>(waves_->all_values());
   const bool sums = virial != nullptr;
   Sums<6> all;
   Kokkos::parallel_reduce(
       "coulomb: modes", Range(0, modes.count()),
       KOKKOS_LAMBDA(int at, Sums<6>& sum) {
-        const int x = at % modes.x, z = at / modes.x % modes.z, y = at / modes.x / modes.z;
-        EightWaves eight(from.data(), x, y, z, nx, ny, nz);
+        const int x = at % modes.x, z = at / modes.x % modes.z, own_y = at / modes.x / modes.z;
+        const int y = modes.first_y + own_y;
+        const bool mean = x == 0 && y == 0 && z == 0;
+        EightWaves eight(from.data(), x, own_y, z, nx, modes.y, nz);
         EightWaves changed = eight;
         changed.clear();
         const double weight =
@@ -271,10 +290,10 @@ void ParticleMesh::multiply(const View<const double*>& from, const View<double*>
           eight.wave(sx, sy, re, im);
           double factor = green(at, signs);
           const double square = reciprocal.wave(sx * x, sy * y, z, k);
-          if (sums && at > 0)
+          if (sums && !mean)
             for (int c = 0; c < 6; ++c)
               sum.v[c] += weight * factor * (re * re + im * im) * wave_virial(c, k, square, alpha);
-          if (component >= 0 && at > 0) factor *= wave_virial(component, k, square, alpha);
+          if (component >= 0 && !mean) factor *= wave_virial(component, k, square, alpha);
           changed.add(sx, sy, factor * re, factor * im);
         }
         changed.store(to.data());
@@ -283,29 +302,34 @@ void ParticleMesh::multiply(const View<const double*>& from, const View<double*>
   for (int c = 0; sums && c < 6; ++c) virial[c] += all.v[c];
 }
 
-/// Sum over ranks of a mesh.
-static void sum_over_ranks(const View<double*>& values, const Comm& comm) {
-  if (comm.size() == 1) return;
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
-  comm.sum(std::span<double>(host.data(), host.extent(0)));
-  Kokkos::deep_copy(values, host);
+void ParticleMesh::find_patch(const Particles& particles, const Comm& comm) {
+  patch_.place(particles, waves_->points(), order_, comm);
+  if (comm.size() > 1 && static_cast<std::int64_t>(patch_values_.extent(0)) < patch_.brick().points())
+    patch_values_ = View<double*>("coulomb: patch", patch_.brick().points());
+}
+
+/// The potential at the points of the patch, from its waves.
+void ParticleMesh::to_patch(const Comm& comm) {
+  waves_->backward(potential_waves_, slab_, comm);
+  if (comm.size() > 1) patch_.fetch(slab_, *waves_, patch_values_, comm);
 }
 
 template <int order>
 void ParticleMesh::run(const Particles& particles, const View<const double*>& charge, const ForceRequest& request,
                        ForceOutput& out, const Comm& comm) {
+  find_patch(particles, comm);
   spread<order>(particles, charge);
-  sum_over_ranks(values_, comm);
-  waves_->forward(values_, charge_waves_);
+  if (comm.size() > 1) patch_.add_up(patch_values_, *waves_, slab_, comm);
+  waves_->forward(slab_, charge_waves_, comm);
   double virial[6] = {};
   multiply<-1>(charge_waves_, potential_waves_, request.totals || request.per_atom ? virial : nullptr);
-  if (comm.root()) add_symmetric(out.virial, virial);
-  waves_->backward(potential_waves_, values_);
+  add_symmetric(out.virial, virial);
+  to_patch(comm);
   gather<order>(particles, charge, request.per_atom, out);
   if (!request.per_atom) return;
   const auto component = [&]<int c>(int a, int b) {
     multiply<c>(charge_waves_, potential_waves_, nullptr);
-    waves_->backward(potential_waves_, values_);
+    to_patch(comm);
     gather_virial<order>(particles, charge, a, b, out);
   };
   component.template operator()<0>(0, 0);

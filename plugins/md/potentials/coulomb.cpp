@@ -229,7 +229,7 @@ void Coulomb::compute(const Particles& particles, const NeighborList& list, Ghos
   if (params_.method == Method::ewald) {
     add_wave_sum(particles, charge_, now_.alpha, now_.k_max, request, out, context.comm);
   } else {
-    mesh_.prepare(box, now_.alpha, now_.mesh, params_.order);
+    mesh_.prepare(box, now_.alpha, now_.mesh, params_.order, context.comm);
     mesh_.compute(particles, charge_, request, out, context.comm);
   }
 }

@@ -16,11 +16,12 @@ struct PlainLayer {
 
 class RandomMace {
  public:
-  static constexpr int channels = 4, lmax = 2, species = 2, radial = 5, envelope = 5;
+  static constexpr int lmax = 2, species = 2, radial = 5, envelope = 5;
   static constexpr double cutoff = 3.6, activation = 1.6791767923989418, neighbours = 2.5, scale = 3.0, shift = -0.11;
 
   /// With `interactions` of them, the last of which gives scalars alone.
-  explicit RandomMace(int interactions, int correlation = 3, bool cut_inputs = true) : cut_inputs_(cut_inputs) {
+  explicit RandomMace(int interactions, int correlation = 3, bool cut_inputs = true, int channels = 4)
+      : cut_inputs_(cut_inputs) {
     embedding_ = PlainLinear({{species, 0}}, {{channels, 0}}, random_);
     Blocks before = {{channels, 0}}, target;
     for (int l = 0; l <= lmax; ++l) target.emplace_back(channels, l);
@@ -46,6 +47,28 @@ class RandomMace {
       before = after;
     }
   }
+
+  /// With the normalisation of e3nn, which a state dict does not say.
+  static RandomMace standard(int interactions, int channels) {
+    RandomMace model(interactions, 3, true, channels);
+    model.embedding_.standard = true;
+    for (PlainLayer& layer : model.layers_) {
+      for (PlainLinear* map : {&layer.up, &layer.linear, &layer.product, &layer.readout, &layer.readout_behind})
+        map->standard = true;
+      layer.skip.standard = true;
+      for (auto& path : layer.convolution.paths)
+        path.factor = std::sqrt(2 * layer.convolution.out[path.out].second + 1);
+    }
+    return model;
+  }
+
+  struct Parameter {
+    std::string name;
+    std::vector<std::int64_t> shape;
+    Values values;
+  };
+  /// Parameters and buffers by the names that MACE gives them.
+  std::vector<Parameter> state_dict() const;
 
   void write(const std::string& path) const {
     PickleWriter p;
@@ -230,6 +253,53 @@ inline double RandomMace::energy(const PeriodicSystem& s) const {
     }
   }
   return total;
+}
+
+inline std::vector<RandomMace::Parameter> RandomMace::state_dict() const {
+  Values frequencies;
+  for (int n = 1; n <= radial; ++n) frequencies.push_back(n * M_PI / cutoff);
+  const auto flat = [](const std::string& name, const Values& values) {
+    return Parameter{name, {static_cast<std::int64_t>(values.size())}, values};
+  };
+  std::vector<Parameter> out = {{"atomic_numbers", {species}, {1, 8}},
+                                {"num_interactions", {}, {static_cast<double>(layers_.size())}},
+                                {"r_max", {}, {cutoff}},
+                                {"atomic_energies_fn.atomic_energies", {1, species}, energies_},
+                                {"radial_embedding.bessel_fn.prefactor", {}, {std::sqrt(2.0 / cutoff)}},
+                                {"radial_embedding.cutoff_fn.p", {}, {envelope}},
+                                {"scale_shift.scale", {}, {scale}},
+                                {"scale_shift.shift", {}, {shift}},
+                                flat("radial_embedding.bessel_fn.bessel_weights", frequencies),
+                                flat("node_embedding.linear.weight", embedding_.weight)};
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    const PlainLayer& layer = layers_[k];
+    const std::string number = std::to_string(k), name = "interactions." + number + ".";
+    out.push_back(flat(name + "linear_up.weight", layer.up.weight));
+    out.push_back(flat(name + "linear.weight", layer.linear.weight));
+    out.push_back(flat(name + "skip_tp.weight", layer.skip.weight));
+    for (std::size_t n = 0; n < layer.network.size(); ++n)
+      out.push_back({name + "conv_tp_weights.layer" + std::to_string(n) + ".weight",
+                     {layer.widths[n], layer.widths[n + 1]},
+                     layer.network[n]});
+    for (std::size_t j = 0; j < layer.contractions.size(); ++j) {
+      const auto& c = layer.contractions[j];
+      const auto one = "products." + number + ".symmetric_contractions.contractions." + std::to_string(j) + ".";
+      for (int power = 1; power <= c.correlation; ++power) {
+        const auto p = static_cast<std::size_t>(power - 1);
+        std::vector<std::int64_t> shape(static_cast<std::size_t>(power), c.components());
+        if (c.l > 0) shape.insert(shape.begin(), 2 * c.l + 1);
+        shape.push_back(c.paths[p]);
+        out.push_back({one + "U_matrix_" + std::to_string(power), shape, c.u[p]});
+        const auto at = power == c.correlation ? "weights_max" : "weights." + std::to_string(c.correlation - power - 1);
+        out.push_back({one + at, {c.species, c.paths[p], c.channels}, c.weight[p]});
+      }
+    }
+    out.push_back(flat("products." + number + ".linear.weight", layer.product.weight));
+    const bool two = !layer.readout_behind.weight.empty();
+    out.push_back(flat("readouts." + number + (two ? ".linear_1.weight" : ".linear.weight"), layer.readout.weight));
+    if (two) out.push_back(flat("readouts." + number + ".linear_2.weight", layer.readout_behind.weight));
+  }
+  return out;
 }
 
 }  // namespace cambium::test

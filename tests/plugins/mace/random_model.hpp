@@ -1,6 +1,7 @@
 #pragma once
 // A MACE model with random weights: written as PyTorch would, and evaluated a second time in e3nn's own order of
 // values, [channel][component], as plainly as possible.
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -33,14 +34,17 @@ struct RandomNumbers {
 struct PlainLinear {
   Blocks in, out;
   double factor = 0.0;
+  bool standard = false;  ///< the factors of e3nn instead
   Values weight;
   PlainLinear() = default;
-  PlainLinear(Blocks from, Blocks to, RandomNumbers& random) : in(std::move(from)), out(std::move(to)), factor(0.9) {
+  PlainLinear(Blocks from, Blocks to, RandomNumbers& random)
+      : in(std::move(from)), out(std::move(to)), factor(0.9 * std::min(1.0, 2.0 / std::sqrt(in[0].first))) {
     std::size_t count = 0;
     for (const auto& [a, l] : in)
       for (const auto& [b, k] : out) count += l == k ? static_cast<std::size_t>(a * b) : 0;
     weight = random(count);
   }
+  double factor_of(std::size_t a) const { return standard ? 1.0 / std::sqrt(in[a].first) : factor; }
   Values operator()(const Values& x) const {
     Values y(static_cast<std::size_t>(size_of(out)), 0.0);
     std::size_t used = 0;
@@ -52,7 +56,7 @@ struct PlainLinear {
           for (int w = 0; w < out[b].first; ++w, ++used)
             for (int m = 0; m < n; ++m)
               y[static_cast<std::size_t>(start_of(out, b) + w * n + m)] +=
-                  factor * weight[used] * x[static_cast<std::size_t>(start_of(in, a) + u * n + m)];
+                  factor_of(a) * weight[used] * x[static_cast<std::size_t>(start_of(in, a) + u * n + m)];
       }
     return y;
   }
@@ -61,7 +65,8 @@ struct PlainLinear {
     for (int a = 0; a < static_cast<int>(in.size()); ++a)
       for (int b = 0; b < static_cast<int>(out.size()); ++b)
         if (in[static_cast<std::size_t>(a)].second == out[static_cast<std::size_t>(b)].second)
-          instructions.push_back(p.tuple({p.integer(a), p.integer(b), p.tuple({}), p.real(factor)}));
+          instructions.push_back(
+              p.tuple({p.integer(a), p.integer(b), p.tuple({}), p.real(factor_of(static_cast<std::size_t>(a)))}));
     return p.module("Linear", {{"weight", p.tensor({static_cast<std::int64_t>(weight.size())}, weight)},
                                {"irreps_in", p.irreps(in)},
                                {"irreps_out", p.irreps(out)},
@@ -134,15 +139,19 @@ struct PlainProduct {
 struct PlainSkip {
   Blocks in, out;
   int species = 0;
-  double factor = 1.1;
+  double factor = 0.0;
+  bool standard = false;  ///< the factors of e3nn instead
   Values weight;
   PlainSkip() = default;
   PlainSkip(Blocks from, Blocks to, int n, RandomNumbers& random)
-      : in(std::move(from)), out(std::move(to)), species(n) {
+      : in(std::move(from)), out(std::move(to)), species(n), factor(1.1 * std::min(1.0, 2.0 / std::sqrt(in[0].first))) {
     std::size_t count = 0;
     for (const auto& [a, l] : in)
       for (const auto& [b, k] : out) count += l == k ? static_cast<std::size_t>(a * n * b) : 0;
     weight = random(count);
+  }
+  double factor_of(std::size_t a) const {
+    return standard ? std::sqrt((2 * in[a].second + 1) / static_cast<double>(in[a].first * species)) : factor;
   }
   Values operator()(const Values& x, int s) const {
     Values y(static_cast<std::size_t>(size_of(out)), 0.0);
@@ -156,7 +165,8 @@ struct PlainSkip {
             for (int w = 0; w < out[b].first; ++w, ++used)
               for (int m = 0; m < n && v == s; ++m)
                 y[static_cast<std::size_t>(start_of(out, b) + w * n + m)] +=
-                    factor / std::sqrt(n) * weight[used] * x[static_cast<std::size_t>(start_of(in, a) + u * n + m)];
+                    factor_of(a) / std::sqrt(n) * weight[used] *
+                    x[static_cast<std::size_t>(start_of(in, a) + u * n + m)];
       }
     return y;
   }
@@ -165,8 +175,8 @@ struct PlainSkip {
     for (int a = 0; a < static_cast<int>(in.size()); ++a)
       for (int b = 0; b < static_cast<int>(out.size()); ++b)
         if (in[static_cast<std::size_t>(a)].second == out[static_cast<std::size_t>(b)].second)
-          instructions.push_back(p.tuple(
-              {p.integer(a), p.integer(0), p.integer(b), p.text("uvw"), p.boolean(true), p.real(factor), p.tuple({})}));
+          instructions.push_back(p.tuple({p.integer(a), p.integer(0), p.integer(b), p.text("uvw"), p.boolean(true),
+                                          p.real(factor_of(static_cast<std::size_t>(a))), p.tuple({})}));
     return p.module("FullyConnectedTensorProduct",
                     {{"weight", p.tensor({static_cast<std::int64_t>(weight.size())}, weight)},
                      {"irreps_in1", p.irreps(in)},

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "core/base/error.hpp"
+#include "plugins/mace/archive/zip_file.hpp"
 #include "plugins/mace/potentials/mace.hpp"
 #include "tests/plugins/mace/random_mace.hpp"
 #include "tests/plugins/md/potential_check.hpp"

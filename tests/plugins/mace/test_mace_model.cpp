@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "plugins/mace/engine/radial.hpp"
+#include "plugins/mace/model/coupling.hpp"
 #include "plugins/mace/potentials/mace.hpp"
 #include "tests/plugins/mace/random_mace.hpp"
 #include "tests/plugins/md/potential_check.hpp"
@@ -16,7 +17,8 @@ std::string scratch(const std::string& name) {
 }
 
 /// Seven atoms in a skew cell narrower than twice the cut-off, so that an atom meets several images of another.
-PotentialCase random_case(const RandomMace& model, const std::string& name, World& world) {
+PotentialCase random_case(const RandomMace& model, const std::string& name, World& world,
+                          mace::Precision precision = mace::Precision::float64) {
   PotentialCase c;
   const double rows[3][3] = {{4.1, 0, 0}, {0.4, 4.6, 0}, {-0.3, 0.5, 5.2}};
   c.box = Box::from_vectors(rows);
@@ -27,7 +29,7 @@ PotentialCase random_case(const RandomMace& model, const std::string& name, Worl
   c.species = {{"O", 15.999}, {"H", 1.008}};
   const std::string path = scratch(name);
   model.write(path);
-  c.potential = std::make_unique<mace::Mace>(mace::Mace::Params{path}, world.context);
+  c.potential = std::make_unique<mace::Mace>(mace::Mace::Params{path, precision}, world.context);
   std::filesystem::remove(path);
   c.potential->bind(c.species);
   c.gradient_step = 2e-4;
@@ -62,6 +64,61 @@ TEST_CASE("mace with one interaction and pairs alone in its contraction") { chec
 TEST_CASE("mace with two interactions") { check_model(RandomMace(2), "two"); }
 TEST_CASE("mace with three interactions and weights that are cut off") {
   check_model(RandomMace(3, 2, false), "three");
+}
+
+TEST_CASE("mace with more channels than a register holds") { check_model(RandomMace(2, 3, true, 19), "wide"); }
+
+namespace {
+
+/// Errors of float32 beside float64: of the energy of an atom over the largest one, of forces and virial over the
+/// largest component.
+void check_single_precision(const RandomMace& model, const std::string& name, double tolerance) {
+  World world;
+  auto exact = random_case(model, name, world), rounded = random_case(model, name, world, mace::Precision::float32);
+  auto s = exact.system();
+  const Evaluation a = exact.evaluate(s, world), b = rounded.evaluate(s, world);
+  double energy = 0.0, energy_error = 0.0, force_error = 0.0, virial = 0.0, virial_error = 0.0;
+  for (std::size_t i = 0; i < a.forces.size(); ++i) {
+    energy = std::max(energy, std::abs(a.atom_energy[i]));
+    energy_error = std::max(energy_error, std::abs(b.atom_energy[i] - a.atom_energy[i]));
+    for (std::size_t k = 0; k < 3; ++k) force_error = std::max(force_error, std::abs(b.forces[i][k] - a.forces[i][k]));
+  }
+  for (std::size_t k = 0; k < 9; ++k) {
+    virial = std::max(virial, std::abs(a.virial[k]));
+    virial_error = std::max(virial_error, std::abs(b.virial[k] - a.virial[k]));
+  }
+  INFO(name << ": energy " << energy_error / energy << ", forces " << force_error / largest(a.forces) << ", virial "
+            << virial_error / virial);
+  CHECK(energy_error < tolerance * energy);
+  CHECK(force_error < tolerance * largest(a.forces));
+  CHECK(virial_error < tolerance * virial);
+  CHECK(force_error > 0.0);
+  const Evaluation again = rounded.evaluate(s, world);
+  CHECK(again.energy == b.energy);
+  CHECK(again.forces == b.forces);
+  CHECK(again.virial == b.virial);
+  check_outputs_agree(rounded, world);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "mace in single precision: energies, forces and virial beside float64, with the same bits from call to call") {
+  check_single_precision(RandomMace(1), "one", 3e-6);
+  check_single_precision(RandomMace(3, 2, false), "three", 3e-6);
+  check_single_precision(RandomMace(2, 3, true, 19), "wide", 3e-6);
+}
+
+TEST_CASE("mace in single precision: forces of an isolated pair are opposite") {
+  World world;
+  const RandomMace model(2);
+  auto c = random_case(model, "pair", world, mace::Precision::float32);
+  c.box = Box::orthogonal(20, 20, 20);
+  c.positions = {{1, 1, 1}, {2.1, 1.4, 1.7}};
+  c.types = {1, 0};
+  auto s = c.system();
+  const auto forces = c.evaluate(s, world).forces;
+  for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(forces[0][k] + forces[1][k]) < 1e-12 * largest(forces));
 }
 
 TEST_CASE("mace: the same bits from call to call, on a list with any skin") {

@@ -1,0 +1,79 @@
+#pragma once
+#include "plugins/mace/engine/atoms.hpp"
+#include "plugins/mace/engine/contraction.hpp"
+#include "plugins/mace/engine/convolution.hpp"
+#include "plugins/mace/engine/engine.hpp"
+#include "plugins/mace/engine/linear.hpp"
+#include "plugins/mace/engine/radial.hpp"
+
+namespace cambium::mace {
+
+/// Both passes of a model, with features and weights in numbers of type T (double or float). Linear maps work on blocks
+/// of atoms, everything else on one atom or edge.
+template <class T>
+class Passes final : public Engine {
+ public:
+  explicit Passes(MaceModel model);
+  const MaceModel& model() const override { return model_; }
+  void compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
+               const std::vector<int>& species, const ForceRequest& request, ForceOutput& out) override;
+  double bytes_per_atom() const override;
+
+ private:
+  struct Layer {
+    Layer(const MaceModel& model, const Interaction& interaction);
+    Linear<T> up, linear, product;
+    SpeciesLinear<T> skip;
+    Convolution<T> convolution;
+    RadialWeights<T> radial;
+    SymmetricContraction<T> contraction;
+    NodeRows<T> sent;      ///< what neighbours receive: features after `up`
+    NodeRows<T> message;   ///< of each atom
+    NodeRows<T> features;  ///< after the interaction
+    NodeRows<T> gradient;  ///< of the energy with respect to them
+  };
+  struct Block {
+    int first, count;
+  };
+  void set_species(const Particles& particles, const std::vector<int>& species);
+  void set_harmonics();
+  /// Features of the atoms before interaction `k`.
+  const T* before(std::size_t k, int i) const;
+  /// What neighbour `j` sends in interaction `k`.
+  const T* sent(std::size_t k, int j) const;
+  void forward(std::size_t k, const Particles& particles, GhostExchange& ghosts);
+  void sum_over_neighbours(std::size_t k, int i, T* sum);
+  void update(std::size_t k, Block block);
+  void read_energy(std::size_t k, int i);
+  void backward(std::size_t k, const Particles& particles, GhostExchange& ghosts, const ForceRequest& request,
+                ForceOutput& out);
+  /// Gradient with respect to the sums over neighbours from that with respect to the features after interaction `k`;
+  /// the skip connection's part is added to the features before it.
+  void back_to_sums(std::size_t k, Block block);
+  /// Forces of the edges of atom `i`, and gradients of what its neighbours sent.
+  void edge_forces(std::size_t k, int i, const T* sum_gradient, const ForceRequest& request, ForceOutput& out);
+  void add_force(int i, int j, const double gradient[3], const double vector[3], const ForceRequest& request,
+                 ForceOutput& out);
+  void add_energies(const Particles& particles, const ForceRequest& request, ForceOutput& out);
+
+  MaceModel model_;
+  Edges edges_;
+  std::vector<Layer> layers_;
+  NodeRows<T> sent_gradient_;
+  std::vector<int> species_;           ///< of owned atoms and ghosts
+  std::vector<std::vector<T>> first_;  ///< of each species: what it sends in the first interaction
+  NodeRows<T> embedding_;              ///< of each atom, before the first interaction
+  std::vector<double> energy_;         ///< eV, of owned atoms
+  std::vector<T> harmonics_;           ///< of each edge
+  std::vector<T> slopes_;              ///< of the same, of three
+  std::vector<T> harmonics_gradient_;
+  NodeRows<T> sums_, products_, other_;  ///< of the atoms of a block
+  std::vector<double> read_, read_gradient_;
+  HostView<double* [3]> f_;
+  HostView<double* [9]> atom_virial_;
+};
+
+extern template class Passes<double>;
+extern template class Passes<float>;
+
+}  // namespace cambium::mace
