@@ -57,25 +57,24 @@ CentredFields FieldsWriter::fields_of(const State& state) const {
   auto fields = centred_fields(state, context_.comm);
   const int n = params_.average;
   if (n == 1) return fields;
-  if (!fields.y.empty())
-    throw KeyError("superres.fields.average_3d", "average",
-                   "'average' is for flows in two dimensions: leave it out, and every cell is written");
+  const auto size = static_cast<std::size_t>(n);
+  for (const std::int64_t cells : fields.shape())
+    if (cells % n)
+      throw KeyError("superres.fields.average", "average",
+                     fmt::format("'average: {}' does not divide {} cells: give a number that divides {}", n,
+                                 fmt::join(fields.shape(), " x "), fields.y.empty() ? "both" : "all"));
   const auto faces = global_values(state, "z_faces");
-  if (fields.x.size() % static_cast<std::size_t>(n) || fields.z.size() % static_cast<std::size_t>(n))
-    throw KeyError("superres.fields.average", "average",
-                   fmt::format("'average: {}' does not divide {} x {} cells: give a number that divides both", n,
-                               fields.x.size(), fields.z.size()));
-  const auto x_faces = global_values(state, "x_faces");
-  const auto centres = [n](const std::vector<double>& face) {
+  const auto centres = [&](const char* axis) {
+    const auto face = global_values(state, axis);
     std::vector<double> out;
-    for (std::size_t k = 0; k + static_cast<std::size_t>(n) < face.size(); k += static_cast<std::size_t>(n))
-      out.push_back(0.5 * (face[k] + face[k + static_cast<std::size_t>(n)]));
+    for (std::size_t k = 0; k + size < face.size(); k += size) out.push_back(0.5 * (face[k] + face[k + size]));
     return out;
   };
   for (auto& values : fields.values)
-    if (!values.empty()) values = block_means(values, faces, n);
-  fields.x = centres(x_faces);
-  fields.z = centres(faces);
+    if (!values.empty()) values = block_means(values, faces, n, fields.y.size());
+  fields.x = centres("x_faces");
+  if (!fields.y.empty()) fields.y = centres("y_faces");
+  fields.z = centres("z_faces");
   return fields;
 }
 

@@ -27,7 +27,8 @@ class FieldsWriter : public Writer {
           .positive();
       d("single", &Params::single, "store single precision").def(true);
       d("average", &Params::average,
-        "cells along x and z whose mean is one point of the file; 1: every cell. The file is then that of a filtered "
+        "cells along every axis whose mean is one point of the file; 1: every cell. The file is then that of a "
+        "filtered "
         "run on a grid so many times coarser")
           .at_least(1)
           .def(1);
