@@ -7,14 +7,15 @@
 namespace cambium::superres {
 namespace {
 
-constexpr int there = 7104, back = 7105;  ///< tags
-constexpr int unit = 8;                   ///< columns that are not divided, whole packs of any width
+constexpr int share_tag = 7104, answer_tag = 7105;
+constexpr int columns_together = 8;  ///< columns that are not divided, whole packs of any width
 
-/// Of rank r, from the ranks below it: with last(r-1) = a(r-1) + b(r-1) first(r),
+/// Of rank r, from the ranks below it: with last(r-1) = a(r-1) + above(r-1) first(r),
 ///   first(r) = scale p_first + to_first a(r-1) + ahead first(r+1),
-///   last(r) = a(r) + b(r) first(r+1), a(r) = p_last + to_last a(r-1) + through (first(r) without its last term).
-enum Factor { scale, to_first, ahead, to_last, through, b, factor_count };
-enum { q_first, q_last, r_first, r_last };
+///   last(r) = a(r) + above(r) first(r+1), a(r) = p_last + to_last a(r-1) + through (first(r) without its last term).
+struct Share {
+  enum { scale, to_first, ahead, to_last, through, above, count };
+};
 
 }  // namespace
 
@@ -22,20 +23,17 @@ InterfaceShares::InterfaceShares(const Comm& comm, int columns, int block, int m
     : comm_(comm), columns_(columns), block_(block), matrices_(matrices),
       share_(begin(comm.rank() + 1) - begin(comm.rank())), packed_(2 * static_cast<std::size_t>(columns)),
       rows_("ends of a share", comm.size(), 2, share_), host_(Kokkos::create_mirror_view(rows_)),
-      factors_("factors of a share", comm.size(), factor_count, share_) {}
+      factors_("factors of a share", comm.size(), Share::count, share_) {}
 
 int InterfaceShares::begin(int rank) const {
-  return static_cast<int>(std::int64_t{columns_ / unit} * rank / comm_.size()) * unit;
+  return static_cast<int>(std::int64_t{columns_ / columns_together} * rank / comm_.size()) * columns_together;
 }
 
 /// By (rank, column of the own share, entry).
 std::vector<double> InterfaceShares::answers_of_all(const std::vector<Answer>& own) const {
   const int ranks = comm_.size(), me = comm_.rank();
   const std::size_t entries = own[0].size(), width = entries * static_cast<std::size_t>(share_);
-  std::vector<double> all(width * static_cast<std::size_t>(ranks)), out(entries * static_cast<std::size_t>(columns_));
-  for (int j = 0; j < columns_; ++j)
-    std::ranges::copy(own[static_cast<std::size_t>(j / block_ % matrices_)],
-                      out.begin() + static_cast<std::ptrdiff_t>(entries) * j);
+  std::vector<double> all(width * static_cast<std::size_t>(ranks));
   if (block_ > 1) {  // few matrices: every rank gets them whole
     std::vector<Answer> gathered(own.size() * static_cast<std::size_t>(ranks));
     const int count = static_cast<int>(entries * own.size());
@@ -45,6 +43,11 @@ std::vector<double> InterfaceShares::answers_of_all(const std::vector<Answer>& o
       for (int j = begin(me); j < begin(me + 1); ++j)
         to = std::ranges::copy(gathered[own.size() * r + static_cast<std::size_t>(j / block_ % matrices_)], to).out;
     return all;
+  }
+  std::vector<double> out;
+  for (int j = 0; j < columns_; ++j) {
+    const Answer& answer = own[static_cast<std::size_t>(j / block_ % matrices_)];
+    out.insert(out.end(), answer.begin(), answer.end());
   }
   std::vector<int> sent, from, taken, into;
   for (int r = 0; r < ranks; ++r) {
@@ -62,15 +65,16 @@ void InterfaceShares::set(const std::vector<Answer>& answers) {
   const auto all = answers_of_all(answers);
   const auto f = Kokkos::create_mirror_view(factors_);
   for (int j = 0; j < share_; ++j) {
-    double before = 0.0;  // b of the rank below
+    double before = 0.0;  // what the last unknown below depends on this rank's first one by
     for (int r = 0; r < comm_.size(); ++r) {
       const double* const answer = &all[4 * (static_cast<std::size_t>(share_) * r + static_cast<std::size_t>(j))];
-      f(r, scale, j) = 1.0 / (1.0 - answer[q_first] * before);
-      f(r, to_first, j) = f(r, scale, j) * answer[q_first];
-      f(r, ahead, j) = f(r, scale, j) * answer[r_first];
-      f(r, to_last, j) = answer[q_last];
-      f(r, through, j) = answer[q_last] * before;
-      f(r, b, j) = before = answer[r_last] + f(r, through, j) * f(r, ahead, j);
+      const double q_first = answer[0], q_last = answer[1], r_first = answer[2], r_last = answer[3];
+      f(r, Share::scale, j) = 1.0 / (1.0 - q_first * before);
+      f(r, Share::to_first, j) = f(r, Share::scale, j) * q_first;
+      f(r, Share::ahead, j) = f(r, Share::scale, j) * r_first;
+      f(r, Share::to_last, j) = q_last;
+      f(r, Share::through, j) = q_last * before;
+      f(r, Share::above, j) = before = r_last + f(r, Share::through, j) * f(r, Share::ahead, j);
     }
   }
   Kokkos::deep_copy(factors_, f);
@@ -102,7 +106,7 @@ void InterfaceShares::start(const View<double*>& ends) {
   for (int r = 0; r < comm_.size(); ++r)
     for (int row = 0; row < 2; ++row)
       to = std::copy(both.data() + row * columns_ + begin(r), both.data() + row * columns_ + begin(r + 1), to);
-  exchange(packed_.data(), true, there);
+  exchange(packed_.data(), true, share_tag);
 }
 
 void InterfaceShares::solve() const {
@@ -114,15 +118,15 @@ void InterfaceShares::solve() const {
         const auto factor = [&](int r, int k) { return Lanes::load(&f(r, k, j)); };
         Lanes a(0.0), next(0.0);
         for (int r = 0; r < ranks; ++r) {
-          const Lanes first = fma(factor(r, scale), Lanes::load(&x(r, 0, j)), factor(r, to_first) * a);
-          a = fma(factor(r, through), first, fma(factor(r, to_last), a, Lanes::load(&x(r, 1, j))));
+          const Lanes first = fma(factor(r, Share::scale), Lanes::load(&x(r, 0, j)), factor(r, Share::to_first) * a);
+          a = fma(factor(r, Share::through), first, fma(factor(r, Share::to_last), a, Lanes::load(&x(r, 1, j))));
           first.store(&x(r, 0, j));
           a.store(&x(r, 1, j));
         }
         for (int r = ranks - 1; r >= 0; --r) {
-          const Lanes first = fma(factor(r, ahead), next, Lanes::load(&x(r, 0, j)));
+          const Lanes first = fma(factor(r, Share::ahead), next, Lanes::load(&x(r, 0, j)));
           Lanes below(0.0);
-          if (r > 0) below = fma(factor(r - 1, b), first, Lanes::load(&x(r - 1, 1, j)));
+          if (r > 0) below = fma(factor(r - 1, Share::above), first, Lanes::load(&x(r - 1, 1, j)));
           below.store(&x(r, 0, j));
           next.store(&x(r, 1, j));
           next = first;
@@ -139,7 +143,7 @@ void InterfaceShares::finish(const View<double*>& below, const View<double*>& ab
   Kokkos::deep_copy(rows_, host_);
   solve();
   Kokkos::deep_copy(host_, rows_);
-  exchange(host_.data(), false, back);
+  exchange(host_.data(), false, answer_tag);
   wait();
   const auto low = Kokkos::create_mirror_view(below), high = Kokkos::create_mirror_view(above);
   for (int r = 0; r < comm_.size(); ++r) {
