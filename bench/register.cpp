@@ -88,6 +88,7 @@ void register_benches(Registry& registry) {
 #ifdef CAMBIUM_BENCH_SUPERRES
   registry.set_plugin("superres");
   registry.add_bench(superres::bench_rayleigh_benard());
+  registry.add_bench(superres::bench_rayleigh_benard_3d());
 #endif
 #ifdef CAMBIUM_BENCH_SEQUENCE
   registry.set_plugin("sequence");

@@ -53,6 +53,13 @@ CASES = {
       cells: [256, 128]
       end_time: 1000
 """),
+    "convection_3d": ("superres", 15, """
+      physics: rayleigh_benard
+      rayleigh: 1e5
+      aspect_ratio: 2
+      cells: [32, 24, 64]
+      end_time: 1000
+"""),
     "cavity": ("superres", 30, """
       physics: cavity
       rayleigh: 1e5

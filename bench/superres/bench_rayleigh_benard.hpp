@@ -7,4 +7,7 @@ namespace cambium::superres {
 /// reach t = 10 at Ra 1e6 with the error of b against 1024 x 256 cells.
 Bench bench_rayleigh_benard();
 
+/// `cambium bench rayleigh_benard_3d`: the same rate on 64 x 64 x 64 cells.
+Bench bench_rayleigh_benard_3d();
+
 }  // namespace cambium::superres

@@ -23,7 +23,7 @@
 namespace cambium::superres {
 
 void register_types(Registry& registry) {
-  registry.add<RayleighBenard>("rayleigh_benard", "2-D Boussinesq convection between a warm and a cold plate")
+  registry.add<RayleighBenard>("rayleigh_benard", "2-D or 3-D Boussinesq convection between a warm and a cold plate")
       .synonyms({"convection", "boussinesq", "rb", "rbc", "rayleigh_benard_convection"});
   registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall")
       .synonyms({"heated_cavity", "box", "square"});

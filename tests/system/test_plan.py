@@ -94,6 +94,18 @@ class Counted(unittest.TestCase):
                     self.assertLessEqual(run["messages"], 3 * (2 * 2 + 4 * levels) + 2.5 * levels)  # and a new length of the step now and then
                     self.assertLess(run["collectives"], 1 + AGREEMENTS)
 
+    def test_convection_in_three_dimensions_sends_as_much_on_any_number_of_ranks(self):
+        # Columns of a plane as stored, with ghosts, and as swept: six planes to each of two neighbours, and of four fields and of all modes four rows at
+        # most, in shares, in each of three stages.
+        stored, swept, modes = 26 * 48, 23 * 48 + 32, 2 * 17 * 2 * 16
+        bound = 1.1 * 3 * 8 * (2 * 6 * stored + 4 * (4 * swept + modes))
+        for n in RANKS:
+            with self.subTest(ranks=n):
+                run = self.runs["convection_3d"][n]
+                self.assertLess(run["sent"], bound)
+                self.assertLess(run["received"], bound)
+                self.assertLess(run["collectives"], 2 + AGREEMENTS)
+
     def test_convection_keeps_its_rows_and_a_few_more(self):
         """Columns by the thousand and few rows: what a rank holds of the others would be most of its memory."""
         columns, rows = 8192, max(64, 2 * max(RANKS))  # every rank needs two rows

@@ -20,11 +20,24 @@ constexpr int average_every = 10;  ///< steps between two instants of the averag
 
 }  // namespace
 
+std::string wrong_cells(const std::vector<int>& cells, bool three) {
+  const std::size_t count = cells.size();
+  if (count != 2 && !(three && count == 3))
+    return three ? "'cells' must be two numbers, along x and z, or three, along x, y and z"
+                 : "'cells' must be two numbers, along x and z";
+  if (*std::min_element(cells.begin(), cells.end()) < 4)
+    return count == 3 ? "'cells' must be at least [4, 4, 4]" : "'cells' must be at least [4, 4]";
+  if (cells[0] % 2) return "the first of 'cells' must be even, for the transforms along x";
+  if (count == 3 && cells[1] % 2) return "the second of three 'cells' must be even, for the transforms along y";
+  return "";
+}
+
 void require_room(const ConvectionKeys& keys, const Comm& comm) {
-  constexpr double arrays = 8.0;  // at least: four fields, three tendencies, the spectrum
-  const double cells = static_cast<double>(keys.cells[0]) * keys.cells[1];
+  const double arrays = keys.spatial() ? 10.0 : 8.0;  // at least: the fields, their tendencies, the spectrum
+  double cells = 1.0;
+  for (const int along : keys.cells) cells *= along;
   require_memory(arrays * sizeof(double) * cells / comm.size(),
-                 fmt::format("convection in {} x {} cells", keys.cells[0], keys.cells[1]),
+                 fmt::format("convection in {} cells", fmt::join(keys.cells, " x ")),
                  "give fewer 'cells', or use more nodes", comm);
 }
 
@@ -39,27 +52,30 @@ void Convection::warn_of_coarse_cells() const {
   const double nusselt = 0.138 * std::pow(keys_.rayleigh, 0.285);
   if (nusselt <= 2.0) return;  // close to onset, where nothing is small
   const double length = std::pow(keys_.prandtl * keys_.prandtl / (keys_.rayleigh * (nusselt - 1.0)), 0.25);
-  const double cell = std::max(grid().dx(), grid().lz / grid().nz);
+  const Grid& g = grid();
+  const double cell = std::max({g.dx(), g.spatial() ? g.dy() : 0.0, g.lz / g.nz});
   if (cell <= constants::pi * length) return;
+  std::vector<int> better;
+  for (const double along : {g.lx, g.ly, g.lz})
+    if (along > 0.0) better.push_back(static_cast<int>(std::ceil(along / (constants::pi * length) / 8.0)) * 8);
   context_.log.warn(fmt::format(
       "cells of {:.3g} are coarser than pi Kolmogorov lengths ({:.3g}) of Rayleigh number {:g}: expect wiggles at the "
-      "scale of the grid; take about {} x {} cells, or a smaller Rayleigh number",
-      cell, constants::pi * length, keys_.rayleigh,
-      static_cast<int>(std::ceil(grid().lx / (constants::pi * length) / 8.0)) * 8,
-      static_cast<int>(std::ceil(grid().lz / (constants::pi * length) / 8.0)) * 8));
+      "scale of the grid; take about {} cells, or a smaller Rayleigh number",
+      cell, constants::pi * length, keys_.rayleigh, fmt::join(better, " x ")));
 }
 
 void Convection::declare(State& state) {
   static constexpr struct {
     const char *name, *doc;
-  } names[4] = {{"u", "velocity along x, on left faces"},
+  } names[5] = {{"u", "velocity along x, on left faces"},
                 {"w", "velocity along z, on lower faces"},
                 {"b", "buoyancy, at centres"},
-                {"p", "pressure, at centres"}};
-  for (int k = 0; k < 4; ++k)
+                {"p", "pressure, at centres"},
+                {"v", "velocity along y, on front faces"}};
+  for (int k = 0; k < first_scalar(grid()); ++k)
     state.add({names[k].name, At::cell, "", names[k].doc, true, [this, k] { return stepper.owned().tensor(k); }});
   for (const Scalar& scalar : fluid().scalars) {
-    const int k = first_scalar + static_cast<int>(&scalar - fluid().scalars.data());
+    const int k = first_scalar(grid()) + static_cast<int>(&scalar - fluid().scalars.data());
     state.add({scalar.name, At::cell, "", scalar.meaning, true, [this, k] { return stepper.owned().tensor(k); }});
   }
   declare_grid(state);
@@ -72,6 +88,11 @@ void Convection::declare_grid(State& state) {
   periodic_ = {grid().periodic ? 1.0 : 0.0};
   state.add(
       {"x_faces", At::global, "", "faces of the cells along x", false, [this] { return io::tensor_of(x_faces_); }});
+  if (grid().spatial()) {
+    for (int j = 0; j <= grid().ny; ++j) y_faces_.push_back(grid().dy() * j);
+    state.add(
+        {"y_faces", At::global, "", "faces of the cells along y", false, [this] { return io::tensor_of(y_faces_); }});
+  }
   state.add(
       {"z_faces", At::global, "", "faces of the cells along z", false, [this] { return io::tensor_of(z_faces_); }});
   state.add({"periodic", At::global, "", "1 where x is periodic", false, [this] { return io::tensor_of(periodic_); }});
@@ -88,10 +109,10 @@ void Convection::correct(const State& state, double time) {
   if (std::fabs(intervals - std::round(intervals)) > 1e-6) return;
   const auto seen = centred_fields(state, context_.comm);
   FieldData frame;
-  frame.names = {seen.names.begin(), seen.names.end()};
+  frame.names = seen.names;
   frame.period = grid().periodic ? grid().lx : 0.0;
   frame.axis = {std::vector<double>{time}, seen.x, seen.z};
-  frame.values = {seen.values.begin(), seen.values.end()};
+  frame.values = seen.values;
   const auto cells = static_cast<std::size_t>(grid().nx) * static_cast<std::size_t>(grid().nz);
   if (context_.comm.root()) frame = correction_->increments(frame);
   for (auto& values : frame.values) {
@@ -118,14 +139,20 @@ static std::string broken_place(const Flow& flow, const Comm& comm) {
   const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), flow.fields);
   const Grid& grid = flow.slab.grid;
   std::string text;
-  const auto look = [&](int field, const char* name, int k, int i) {
-    if (!text.empty() || std::isfinite(f(field, k, margin + i))) return;
+  const auto look = [&](int field, const char* name, int k, int line, int i) {
+    const double value = f(field, k, flow.layout.begin(line) + i);
+    if (!text.empty() || std::isfinite(value)) return;
     const int row = flow.slab.first + k - 1;
-    text = fmt::format(": {} is {:g} at x = {:.4g}, z = {:.4g} on rank {}", name, std::abs(f(field, k, margin + i)),
-                       (i + 0.5) * grid.dx(), 0.5 * (grid.face[row] + grid.face[row + 1]), flow.slab.rank);
+    const std::string along_y = grid.spatial() ? fmt::format(" y = {:.4g},", (line + 0.5) * grid.dy()) : "";
+    text = fmt::format(": {} is {:g} at x = {:.4g},{} z = {:.4g} on rank {}", name, std::abs(value),
+                       (i + 0.5) * grid.dx(), along_y, 0.5 * (grid.face[row] + grid.face[row + 1]), flow.slab.rank);
   };
   for (int k = 1; k <= flow.rows(); ++k)
-    for (int i = 0; i < flow.nx(); ++i) look(field_b, "b", k, i), look(field_u, "u", k, i), look(field_w, "w", k, i);
+    for (int line = 0; line < grid.lines(); ++line)
+      for (int i = 0; i < flow.nx(); ++i) {
+        look(field_b, "b", k, line, i), look(field_u, "u", k, line, i), look(field_w, "w", k, line, i);
+        if (grid.spatial()) look(field_v, "v", k, line, i);
+      }
   const int speaker = static_cast<int>(comm.min(static_cast<double>(text.empty() ? comm.size() : comm.rank())));
   if (speaker < comm.size()) comm.broadcast(text, speaker);
   return text;
@@ -162,7 +189,12 @@ void Convection::sample(std::int64_t step, double time, double) {
 }
 
 void Convection::schedule(Schedule& schedule) {
-  std::vector<std::string> carried{"u", "w", "b"};
+  std::vector<std::string> velocity{"u", "w"};
+  if (grid().spatial()) velocity.push_back("v");
+  std::vector<std::string> averaged = velocity, projected = velocity;
+  averaged.push_back("b");
+  projected.push_back("p");
+  std::vector<std::string> carried = averaged;
   for (const Scalar& scalar : fluid().scalars) carried.push_back(scalar.name);
   std::vector<std::string> read = carried;
   read.insert(read.end(), {"p", "tendency"});
@@ -175,9 +207,7 @@ void Convection::schedule(Schedule& schedule) {
                   {"tendency"},
                   carried,
                   [this, stage](State&, const StepInfo& info) { stepper.diffusion(stage, info.dt); }});
-    schedule.add({fmt::format("pressure: stage {}", stage + 1),
-                  {"u", "w"},
-                  {"u", "w", "p"},
+    schedule.add({fmt::format("pressure: stage {}", stage + 1), velocity, projected,
                   [this, stage](State&, const StepInfo& info) { stepper.projection(stage, info.dt); }});
   }
   if (keys_.correction)
@@ -185,10 +215,10 @@ void Convection::schedule(Schedule& schedule) {
         {"correction: network", {"u", "w", "b", "p"}, {"u", "w", "b"}, [this](State& state, const StepInfo& info) {
            correct(state, info.time);
          }});
-  schedule.add({"statistics: averages", {"u", "w", "b"}, {}, [this](State&, const StepInfo& info) {
+  schedule.add({"statistics: averages", averaged, {}, [this](State&, const StepInfo& info) {
                   sample(info.step, info.time, info.dt);
                 }});
-  schedule.add({"timestep: courant", {"u", "w"}, {}, [this](State&, const StepInfo& info) {
+  schedule.add({"timestep: courant", velocity, {}, [this](State&, const StepInfo& info) {
                   time_ = info.time;
                   choose_timestep(info.step, info.time);
                 }});
@@ -213,14 +243,16 @@ void Convection::save(io::Group& group) const {
 
 double Convection::divergence() { return context_.comm.max(largest_divergence(stepper.flow())); }
 
-Physics::Work Convection::work() const { return {static_cast<std::int64_t>(grid().nx) * grid().nz, "cell"}; }
+Physics::Work Convection::work() const { return {grid().cells(), "cell"}; }
 
 std::string Convection::summary() const {
+  const Grid& g = grid();
   return fmt::format(
-      "Ra {:g}, Pr {:g}; {} x {} cells of {:.3g} x {:.3g} to {:.3g}; {} ranks of {} rows or so; 3 stages and 3 Poisson "
+      "Ra {:g}, Pr {:g}; {} cells of {:.3g} x {}{:.3g} to {:.3g}; {} ranks of {} {} or so; 3 stages and 3 Poisson "
       "solutions a step",
-      keys_.rayleigh, keys_.prandtl, grid().nx, grid().nz, grid().dx(), grid().least_height(),
-      grid().height(grid().nz / 2), stepper.owned().slab.ranks, grid().nz / stepper.owned().slab.ranks);
+      keys_.rayleigh, keys_.prandtl, fmt::join(keys_.cells, " x "), g.dx(),
+      g.spatial() ? fmt::format("{:.3g} x ", g.dy()) : "", g.least_height(), g.height(g.nz / 2),
+      stepper.owned().slab.ranks, g.nz / stepper.owned().slab.ranks, g.spatial() ? "planes" : "rows");
 }
 
 std::vector<Citation> Convection::citations() const {

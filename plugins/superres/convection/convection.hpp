@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/physics.hpp"
@@ -14,7 +15,7 @@ namespace cambium::superres {
 /// Keys that every convection physics has.
 struct ConvectionKeys {
   double rayleigh = 0.0, prandtl = 1.0;
-  std::array<int, 2> cells{};
+  std::vector<int> cells;  ///< along x and z, or x, y and z
   double stretching = 0.0;
   double end_time = 0.0;
   double courant = 1.0;
@@ -23,20 +24,31 @@ struct ConvectionKeys {
   double average_from = 0.0;
   InitialState initial;
   std::optional<std::string> correction;
+
+  bool spatial() const { return cells.size() == 3; }
+  int nx() const { return cells.front(); }
+  int ny() const { return spatial() ? cells[1] : 0; }
+  int nz() const { return cells.back(); }
 };
 
-/// Declares those keys for a Params that derives from them.
+/// "" or what is wrong with cells along x and z or, where `three` may be given, x, y and z.
+std::string wrong_cells(const std::vector<int>& cells, bool three);
+
+/// Declares those keys for a Params that derives from them. `three`: also for three dimensions.
 template <class P>
-void describe_convection(deck::Describe<P>& d) {
+void describe_convection(deck::Describe<P>& d, bool three = false) {
   d("rayleigh", &ConvectionKeys::rayleigh, "Rayleigh number g alpha dT H^3 / (nu kappa)").positive();
   d("prandtl", &ConvectionKeys::prandtl, "Prandtl number nu / kappa").positive().def(1.0);
-  d("cells", &ConvectionKeys::cells, "cells along x and z").example("[512, 128]");
+  d("cells", &ConvectionKeys::cells,
+    three ? "cells along x and z; three numbers, along x, y and z, for three dimensions" : "cells along x and z")
+      .example("[512, 128]");
   d("stretching", &ConvectionKeys::stretching,
     "s of the faces z = 1/2 (1 + tanh(s (2 k/n - 1)) / tanh s); 0: all rows of one height")
       .non_negative()
       .def(1.2);
   d("end_time", &ConvectionKeys::end_time, "free-fall times after which the run ends").positive();
-  d("cfl", &ConvectionKeys::courant, "largest (|u|/dx + |w|/dz) dt")
+  d("cfl", &ConvectionKeys::courant,
+    three ? "largest (|u|/dx + |w|/dz) dt, with |v|/dy in three dimensions" : "largest (|u|/dx + |w|/dz) dt")
       .formerly("courant")
       .positive()
       .at_most(1.7)
@@ -53,9 +65,12 @@ void describe_convection(deck::Describe<P>& d) {
   d("correction", &ConvectionKeys::correction,
     "model file of a network trained on a data set 'corrections', whose increments of b, u and w are added after each "
     "interval of its training; none by default");
-  d.check([](const P& p) { return p.cells[0] < 4 || p.cells[1] < 4 ? "'cells' must be at least [4, 4]" : ""; });
-  d.check(
-      [](const P& p) { return p.cells[0] % 2 ? "the first of 'cells' must be even, for the transforms along x" : ""; });
+  d.check([three](const P& p) { return wrong_cells(p.cells, three); });
+  d.check([](const P& p) {
+    return p.cells.size() != 3 && p.initial.wavelengths_y > 0
+               ? "'initial.wavelengths_y' is for three dimensions: give three 'cells', along x, y and z"
+               : "";
+  });
 }
 
 void require_room(const ConvectionKeys& keys, const Comm& comm);
@@ -106,7 +121,7 @@ class Convection {
   ConvectionKeys keys_;
   Context& context_;
   std::unique_ptr<NetworkCorrection> correction_;
-  std::vector<double> x_faces_, z_faces_, periodic_;  ///< what outputs need to know of the grid
+  std::vector<double> x_faces_, y_faces_, z_faces_, periodic_;  ///< what outputs need to know of the grid
   double free_dt_ = 0.0, dt_ = 0.0, time_ = 0.0, sampled_at_ = 0.0;
 };
 

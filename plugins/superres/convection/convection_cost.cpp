@@ -30,60 +30,101 @@ double joins(int ranks) { return std::bit_width(static_cast<unsigned>(ranks) - 1
 /// Numbers that a join keeps for each matrix of the interfaces.
 constexpr double factors = 7.0;
 
-}  // namespace
+/// What the messages of a rank depend on.
+struct Sizes {
+  int ranks, fields, carried, pitch;  ///< numbers in a stored row
+  bool spatial;
+  Ends ends;
+};
 
-std::string ConvectionCost::summary() const {
-  return fmt::format("{} x {} cells, {} fields", keys_.cells[0], keys_.cells[1], fields_);
+/// Two rows of each rank in equal shares to those who solve for them, and as much back. In two parts each, which wait
+/// together.
+void add_shares(StepCost& out, const Sizes& s) {
+  using Pattern = StepMessages::Pattern;
+  const double others = s.ranks - 1.0, exchanges = 2.0 * 2.0 * 2.0 * solutions;
+  const double bytes = 4.0 * solutions * s.ends.row() * word * others / s.ranks;
+  out.messages.push_back(
+      {"ends of slabs, in shares", Pattern::neighbours, exchanges, exchanges * others, bytes, bytes, 1, 0.2});
+  const double lengths = solutions * 2.0 / between_lengths, answers = lengths * 4.0 * s.carried * word;
+  out.messages.push_back({"a new length of the step", Pattern::gather, lengths, 0.0, answers, answers * others});
 }
 
-StepCost ConvectionCost::of(int ranks, double times) const {
+/// Joins of slabs. In two parts each, which wait together: two messages a round. A group sends both of its outer rows,
+/// but none at a plate, so that the busiest rank sends two on all levels but the last. It receives one less again, or
+/// lies at a plate, and has one neighbour less.
+void add_joins(StepCost& out, const Sizes& s) {
   using Pattern = StepMessages::Pattern;
-  const double grow = std::sqrt(times);
-  const int nx = 2 * static_cast<int>(std::lround(0.5 * keys_.cells[0] * grow));
-  const int nz = static_cast<int>(std::lround(keys_.cells[1] * grow));
-  require_rows(nz, ranks);
-  const int carried = fields_ - 1, pitch = pitch_of(nx), length = periodic_ ? nx : 2 * nx,
-            half = padded(length / 2 + 1);
-  const double m = std::ceil(static_cast<double>(nz) / ranks), n = nx;
-  const Ends ends{2.0 * half, static_cast<double>(carried) * padded(nx)};
-  StepCost out;
-  out.parts = fmt::format("slabs of {:.0f} rows", m);
-  out.items = m * nx;
-  // Explicit terms, two sweeps of each tridiagonal system, transforms there and back, divergence and correction; and on
-  // several ranks the joins of slabs: two rows of each group, and those of this rank.
-  const double levels = joins(ranks), joined = levels * 6.0 * ends.row(), several = ranks > 1 ? 1.0 : 0.0;
-  out.operations = solutions * (m * n * (60.0 * carried + 40.0 + 5.0 * std::log2(length) * length / n) + 2.0 * joined);
-  out.moved = word * solutions * (m * n * (8.0 * carried + 14.0) + joined);
-  out.repeated = word * solutions * joined;
-  const double rows = m + 2.0;
-  out.memory = word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + m * padded(length) +
-                       rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
-                       (periodic_ ? 0.0 : rows * padded(length)) + several * (8.0 * fields_ * pitch));
-  // Three lengths of diffusion and the Poisson equation, each with the ends of three groups and two rows, and the
-  // latter with factors of its own for every mode.
-  out.memory +=
-      word * (several * 8.0 * (solutions * ends.diffusion + ends.poisson) + levels * factors * 0.5 * ends.poisson);
-  if (ranks == 1) return out;
-  const double neighbours = ranks > 2 ? 2.0 : 1.0;
-  const auto halo = [&](const char* name, double fields, double behind) {
-    const double bytes = solutions * neighbours * fields * pitch * word;
-    out.messages.push_back({name, Pattern::neighbours, solutions, solutions * neighbours, bytes, bytes, 1, behind});
-  };
-  halo("rows of all fields", fields_, 0.3);
-  halo("rows of the pressure", 1.0, 0.1);
-  // In two parts each, which wait together: two messages a round. A group sends both of its outer rows, but none at a
-  // plate, so that the busiest rank sends two on all levels but the last. It receives one less again, or lies at a
-  // plate, and has one neighbour less.
-  const double row = solutions * ends.row() * word, beside = solutions * (fields_ + 1.0) * pitch * word;
+  const double levels = joins(s.ranks), row = solutions * s.ends.row() * word,
+               beside = solutions * (s.fields + 1.0) * s.pitch * word;
   const double given = (2.0 * levels - 1.0) * row, joins_made = 2.0 * solutions * levels;
-  const double taken = ranks > 2 ? std::max(given - row, given - beside) : given;
+  const double taken = s.ranks > 2 ? std::max(given - row, given - beside) : given;
   out.messages.push_back({"ends of slabs", Pattern::neighbours, joins_made, 2.0 * joins_made, given, taken, 1, 0.2});
-  const double lengths = solutions * 2.0 / between_lengths * levels, coefficients = lengths * 4.0 * carried * word;
+  const double lengths = solutions * 2.0 / between_lengths * levels, coefficients = lengths * 4.0 * s.carried * word;
   out.messages.push_back(
       {"a new length of the step", Pattern::neighbours, lengths, lengths, coefficients, coefficients});
+}
+
+void add_messages(StepCost& out, const Sizes& s) {
+  using Pattern = StepMessages::Pattern;
+  const double neighbours = s.ranks > 2 ? 2.0 : 1.0;
+  const auto halo = [&](const char* name, double fields, double behind) {
+    const double bytes = solutions * neighbours * fields * s.pitch * word;
+    out.messages.push_back({name, Pattern::neighbours, solutions, solutions * neighbours, bytes, bytes, 1, behind});
+  };
+  halo("rows of all fields", s.fields, 0.3);
+  halo("rows of the pressure", 1.0, 0.1);
+  if (s.spatial)
+    add_shares(out, s);
+  else
+    add_joins(out, s);
   const double sums = word * (1.0 / between_lengths + 9.0 / between_averages);
   out.messages.push_back(
       {"Courant number, averages", Pattern::reduce, 1.0 / between_lengths + 1.0 / between_averages, 0.0, sums, sums});
+}
+
+}  // namespace
+
+std::string ConvectionCost::summary() const {
+  return fmt::format("{} cells, {} fields", fmt::join(keys_.cells, " x "), fields_);
+}
+
+StepCost ConvectionCost::of(int ranks, double times) const {
+  const bool spatial = keys_.spatial();
+  const double grow = std::pow(times, spatial ? 1.0 / 3.0 : 0.5);
+  const auto even = [grow](int cells) { return 2 * static_cast<int>(std::lround(0.5 * cells * grow)); };
+  const int nx = even(keys_.nx()), ny = even(keys_.ny()), nz = static_cast<int>(std::lround(keys_.nz() * grow));
+  require_rows(nz, ranks);
+  Grid grid;
+  grid.nx = nx;
+  grid.ny = ny;
+  const RowLayout layout = RowLayout::of(grid);
+  const int carried = fields_ - 1, pitch = layout.columns(), length = periodic_ ? nx : 2 * nx,
+            half = spatial ? (nx / 2 + 1) * 2 * padded(ny / 2 + 1) : padded(length / 2 + 1);
+  const double m = std::ceil(static_cast<double>(nz) / ranks), n = static_cast<double>(nx) * layout.lines;
+  const Ends ends{2.0 * half, static_cast<double>(carried) * padded(layout.span())};
+  StepCost out;
+  out.parts = fmt::format("slabs of {:.0f} {}", m, spatial ? "planes" : "rows");
+  out.items = m * n;
+  // Explicit terms, two sweeps of each tridiagonal system, transforms there and back, divergence and correction; and on
+  // several ranks the joins of slabs (two rows of each group, and those of this rank), or the shares.
+  const double several = ranks > 1 ? 1.0 : 0.0, levels = spatial ? several : joins(ranks),
+               joined = levels * (spatial ? 12.0 : 6.0) * ends.row();
+  const double transforms = 5.0 * std::log2(length) * length / nx + (spatial ? 5.0 * std::log2(ny) : 0.0),
+               terms = spatial ? 85.0 : 60.0;
+  out.operations = solutions * (m * n * (terms * carried + 40.0 + transforms) + 2.0 * joined);
+  out.moved = word * solutions * (m * n * (8.0 * carried + 14.0) + joined);
+  out.repeated = word * solutions * joined;
+  const double rows = m + 2.0;
+  out.memory = word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + m * layout.lines * padded(length) +
+                       rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
+                       (periodic_ ? 0.0 : rows * padded(length)) + several * (8.0 * fields_ * pitch));
+  // Three lengths of diffusion and the Poisson equation, each with the ends of three groups and two rows, and the
+  // latter with factors of its own for every mode. Shares have them for every column.
+  const double divided = solutions * ends.diffusion + ends.poisson;
+  out.memory +=
+      word * (spatial ? several * 16.0 * divided : several * 8.0 * divided + levels * factors * 0.5 * ends.poisson);
+  if (ranks == 1) return out;
+  add_messages(out, {ranks, fields_, carried, pitch, spatial, ends});
   return out;
 }
 

@@ -8,16 +8,19 @@
 namespace cambium::superres {
 
 /// Cost of the steps of convection. Ranks have slabs of whole rows: two neighbours, whose rows of cells are the
-/// surface; but the ends of all slabs go to all ranks, three stages of two solutions each, and every rank keeps and
-/// multiplies the gains of all of them, which grows with the ranks.
+/// surface. The ends of slabs meet in three stages of two solutions each: in two dimensions on as many levels as the
+/// logarithm of the ranks, in three by equal shares, whose bytes do not grow with the ranks.
 class ConvectionCost : public Cost {
  public:
-  /// `scalars` besides u, w, b, p. Not periodic: rows are transformed with their mirror images.
+  /// `scalars` besides u, w, b, p, and v in three dimensions. Not periodic: rows are transformed with their mirror
+  /// images.
   ConvectionCost(const ConvectionKeys& keys, bool periodic, int scalars = 0)
-      : keys_(keys), periodic_(periodic), fields_(4 + scalars) {}
+      : keys_(keys), periodic_(periodic), fields_((keys.spatial() ? 5 : 4) + scalars) {}
   std::string summary() const override;
   std::string item() const override { return "cell"; }
-  double items() const override { return static_cast<double>(keys_.cells[0]) * keys_.cells[1]; }
+  double items() const override {
+    return static_cast<double>(keys_.nx()) * (keys_.spatial() ? keys_.ny() : 1) * keys_.nz();
+  }
   StepCost of(int ranks, double times) const override;
 
  private:

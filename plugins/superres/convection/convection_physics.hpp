@@ -16,10 +16,11 @@ class ConvectionPhysics : public Physics, public Checked {
   ConvectionPhysics(const Params& params, Context& context)
       : setup_(with_room(params, context.comm)), run_(params, setup_.grid(), setup_.fluid(), context) {}
 
-  /// Some 30 arrays of the size of a field.
+  /// Some 30 arrays of the size of a field, more in three dimensions.
   void examine(Check& check) override {
-    const double cells = static_cast<double>(run_.grid().nx) * run_.grid().nz;
-    check.memory(fmt::format("{:.0f} cells", cells), 240.0 * cells / check.context().comm.size());
+    const double cells = static_cast<double>(run_.grid().cells());
+    check.memory(fmt::format("{:.0f} cells", cells),
+                 (run_.grid().spatial() ? 300.0 : 240.0) * cells / check.context().comm.size());
     check.effort(1e-5 * cells);
     if (const auto& file = run_.keys().initial.file)
       check.require_written_by("initial.file", *file, {{Origin::output, "fields"}, {Origin::fields_of, "reconstruct"}});

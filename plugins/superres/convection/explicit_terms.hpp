@@ -12,8 +12,8 @@ constexpr Stage stages[3] = {
     {8.0 / 15.0, 0.0, 8.0 / 15.0}, {5.0 / 12.0, -17.0 / 60.0, 2.0 / 15.0}, {3.0 / 4.0, -5.0 / 12.0, 1.0 / 3.0}};
 
 /// Advection in divergence form, which conserves kinetic energy and buoyancy variance exactly on this grid, diffusion
-/// along x, buoyancy; then the right-hand side of the stage, with the pressure gradient and all of the old diffusion
-/// along z. `tendency` (slots, m+2, pitch) holds H of the stage before and receives that of this one. Rows
+/// along x and y, buoyancy; then the right-hand side of the stage, with the pressure gradient and all of the old
+/// diffusion along z. `tendency` (slots, m+2, columns) holds H of the stage before and receives that of this one. Rows
 /// first..last-1; each reads the rows on both sides.
 void explicit_terms(const Flow& flow, const Stage& stage, double dt, const Fields& tendency, const Fields& rhs,
                     int first, int last);

@@ -1,36 +1,45 @@
 #include "plugins/superres/convection/flow.hpp"
 
-#include "plugins/superres/convection/rows.hpp"
-
 namespace cambium::superres {
 
 Flow::Flow(const Slab& s, const Fluid& f)
-    : slab(s), fluid(f), fields("flow", 4 + f.scalars.size(), s.rows + 2, pitch_of(s.grid.nx)) {}
+    : slab(s), fluid(f), layout(RowLayout::of(s.grid)),
+      fields("flow", 1 + carried_by(s.grid, f), s.rows + 2, layout.columns()) {}
 
 TensorRef Flow::tensor(int index) const {
   TensorRef t;
-  t.data = fields.data() + static_cast<std::size_t>(index) * fields.stride(0) + fields.stride(1) + margin;
-  t.rank = 2;
+  t.data = fields.data() + static_cast<std::size_t>(index) * fields.stride(0) + fields.stride(1) + layout.begin(0);
+  t.rank = layout.spatial ? 3 : 2;
   t.shape[0] = rows();
-  t.shape[1] = nx();
+  t.shape[1] = layout.lines;
+  t.shape[t.rank - 1] = nx();
   t.stride[0] = static_cast<std::int64_t>(fields.stride(1));
-  t.stride[1] = 1;
+  t.stride[1] = layout.pitch;
+  t.stride[t.rank - 1] = 1;
   t.space = device_is_host ? Space::host : Space::device;
   return t;
 }
 
 void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left,
                   double right) {
-  const int nx = grid.nx, end = padded(nx) + 8 - nx;
+  const RowLayout layout = RowLayout::of(grid);
+  const int nx = grid.nx, lines = layout.lines, pitch = layout.pitch, end = padded(nx) + 8 - nx;
   const bool periodic = grid.periodic;
   Kokkos::parallel_for(
-      "fill columns", Range(first, last), KOKKOS_LAMBDA(int row) {
-        double* const x = &v(row, margin);
+      "fill columns", Range(first * lines, last * lines), KOKKOS_LAMBDA(int line) {
+        double* const x = &v(line / lines, layout.begin(line % lines));
         x[-1] = periodic ? x[nx - 1] : sign * x[0] + left;
         if (periodic)
           for (int j = 0; j < end; ++j) x[nx + j] = x[j % nx];
         else
           for (int j = 0; j < end; ++j) x[nx + j] = sign * x[nx - 1] + right;
+      });
+  if (!layout.spatial) return;
+  for_rows(
+      "fill lines", first, last, pitch, KOKKOS_LAMBDA(int row, int i) {
+        double* const x = &v(row, i);
+        Lanes::load(x + lines * pitch).store(x);
+        Lanes::load(x + pitch).store(x + (lines + 1) * pitch);
       });
 }
 
@@ -41,7 +50,8 @@ void Flow::fill_columns() const {
   superres::fill_columns(field(field_w), g, 1, m + 1, -1.0, 0.0, 0.0);
   superres::fill_columns(field(field_b), g, 1, m + 1, -1.0, 2.0 * fluid.left, 2.0 * fluid.right);
   superres::fill_columns(field(field_p), g, 1, m + 1, 1.0, 0.0, 0.0);
-  for (int f = first_scalar; f <= carried(); ++f)
+  if (layout.spatial) superres::fill_columns(field(field_v), g, 1, m + 1, 0.0, 0.0, 0.0);
+  for (int f = first_scalar(); f <= carried(); ++f)
     superres::fill_columns(field(f), g, 1, m + 1, -1.0, 2.0 * scalar(f).left, 2.0 * scalar(f).right);
 }
 
@@ -66,7 +76,7 @@ void Flow::fill_plates() const {
   const double slip = fluid.plates == Wall::no_slip ? -1.0 : 1.0, conduct = fluid.plates_conduct ? -1.0 : 1.0;
   const double bottom = fluid.plates_conduct ? 2.0 * fluid.bottom : 0.0,
                top = fluid.plates_conduct ? 2.0 * fluid.top : 0.0;
-  const bool at_bottom = slab.bottom(), at_top = slab.top();
+  const bool at_bottom = slab.bottom(), at_top = slab.top(), spatial = layout.spatial;
   Kokkos::parallel_for(
       "fill plates", Range(0, columns), KOKKOS_LAMBDA(int i) {
         if (at_bottom) {
@@ -74,15 +84,17 @@ void Flow::fill_plates() const {
           f(field_w, 0, i) = f(field_w, 1, i) = 0.0;
           f(field_b, 0, i) = conduct * f(field_b, 1, i) + bottom;
           f(field_p, 0, i) = f(field_p, 1, i);
+          if (spatial) f(field_v, 0, i) = slip * f(field_v, 1, i);
         }
         if (at_top) {
           f(field_u, m + 1, i) = slip * f(field_u, m, i);
           f(field_w, m + 1, i) = 0.0;
           f(field_b, m + 1, i) = conduct * f(field_b, m, i) + top;
           f(field_p, m + 1, i) = f(field_p, m, i);
+          if (spatial) f(field_v, m + 1, i) = slip * f(field_v, m, i);
         }
       });
-  for (int field = first_scalar; field <= carried(); ++field) fill_plates_of(*this, field);
+  for (int field = first_scalar(); field <= carried(); ++field) fill_plates_of(*this, field);
 }
 
 }  // namespace cambium::superres

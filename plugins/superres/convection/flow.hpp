@@ -4,15 +4,15 @@
 
 #include "core/base/tensor_ref.hpp"
 #include "core/parallel/kokkos.hpp"
-#include "plugins/superres/convection/grid.hpp"
+#include "plugins/superres/convection/row_layout.hpp"
 
 namespace cambium::superres {
 
-/// Rows with ghosts of one or several fields: (field, row 0..m+1, column), interior from column `margin` on.
+/// Rows with ghosts of one or several fields: (field, row 0..m+1, column), columns as RowLayout says.
 using Fields = View<double***>;
 
-/// Scalars that the flow carries besides b come last.
-enum FieldIndex { field_u = 0, field_w = 1, field_b = 2, field_p = 3, first_scalar = 4 };
+/// Scalars that the flow carries besides b come last. Flows in two dimensions have no v: their scalars begin there.
+enum FieldIndex { field_u = 0, field_w = 1, field_b = 2, field_p = 3, field_v = 4 };
 
 /// Fields that are carried and diffuse have a place among tendencies and right-hand sides; the pressure has none.
 KOKKOS_INLINE_FUNCTION constexpr int slot_of(int field) { return field < field_p ? field : field - 1; }
@@ -39,29 +39,38 @@ struct Fluid {
   std::vector<Scalar> scalars = {};  ///< besides b
 };
 
-/// Velocity (u, w), buoyancy b, pressure p and further scalars of one rank.
+/// Field of the first scalar besides b.
+inline int first_scalar(const Grid& grid) { return grid.spatial() ? field_v + 1 : field_v; }
+/// Slots: u, w, b, v in three dimensions, scalars.
+inline int carried_by(const Grid& grid, const Fluid& fluid) {
+  return first_scalar(grid) - 1 + static_cast<int>(fluid.scalars.size());
+}
+
+/// Velocity (u, w) or (u, v, w), buoyancy b, pressure p and further scalars of one rank.
 struct Flow {
   Slab slab;
   Fluid fluid;
-  Fields fields;  ///< (4 + scalars, m+2, pitch)
+  RowLayout layout;
+  Fields fields;  ///< (4, or 5 with v, + scalars, m+2, columns)
 
   Flow(const Slab& slab, const Fluid& fluid);
   View<double**> field(int index) const { return Kokkos::subview(fields, index, Kokkos::ALL, Kokkos::ALL); }
   int nx() const { return slab.grid.nx; }
   int rows() const { return slab.rows; }
-  int carried() const { return 3 + static_cast<int>(fluid.scalars.size()); }  ///< slots: u, w, b, scalars
-  const Scalar& scalar(int field) const { return fluid.scalars[field - first_scalar]; }
-  /// Owned rows, interior columns.
+  int first_scalar() const { return superres::first_scalar(slab.grid); }
+  int carried() const { return carried_by(slab.grid, fluid); }
+  const Scalar& scalar(int field) const { return fluid.scalars[field - first_scalar()]; }
+  /// Owned rows, interior columns: (m, nx), or (m, ny, nx).
   TensorRef tensor(int index) const;
 
-  /// Ghost columns of all fields from periodicity or the side walls, then ghost rows beyond the plates. Rows of
-  /// other ranks come from a Halo, between the two.
+  /// Ghost columns and lines of all fields from periodicity or the side walls, then ghost rows beyond the plates. Rows
+  /// of other ranks come from a Halo, between the two.
   void fill_columns() const;
   void fill_plates() const;
 };
 
 /// Ghost columns of rows first..last-1 of `v`: periodic, or on side walls v(-1) = sign v(0) + left, likewise on the
-/// right.
+/// right. Then ghost lines, by periodicity.
 void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left,
                   double right);
 

@@ -35,6 +35,13 @@ Grid Grid::make(int nx, int nz, double lx, double lz, double stretching, bool pe
   return grid;
 }
 
+Grid Grid::extruded(int count, double length) const {
+  Grid out = *this;
+  out.ny = count;
+  out.ly = length;
+  return out;
+}
+
 void require_rows(int nz, int ranks) {
   if (nz >= 2 * ranks) return;
   throw KeyError(

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,14 +10,21 @@ namespace cambium::superres {
 /// How a field behaves at a wall.
 enum class Wall { no_slip, free_slip };
 
-/// Cells of a box: uniform along x, stretched along z. Staggered: u on the left face of a cell, w on its lower face,
-/// b and p at its centre.
+/// Cells of a box: uniform along x and y, stretched along z. Staggered: u on the left face of a cell, v on its front
+/// face, w on its lower face, b and p at its centre.
 struct Grid {
   int nx = 0, nz = 0;
   double lx = 1.0, lz = 1.0;
   bool periodic = true;      ///< along x; false: side walls
   std::vector<double> face;  ///< z of the nz + 1 faces, face[0] = 0
+  int ny = 0;                ///< cells along y, which is periodic; 0: a flow in two dimensions
+  double ly = 0.0;
+  bool spatial() const { return ny > 0; }
+  int lines() const { return spatial() ? ny : 1; }  ///< along x, in one row of cells
   double dx() const { return lx / nx; }
+  double dy() const { return ly / ny; }  ///< of three dimensions only
+  double area() const { return spatial() ? lx * ly : lx; }
+  std::int64_t cells() const { return std::int64_t{nx} * lines() * nz; }
   double center(int k) const { return 0.5 * (face[k] + face[k + 1]); }
   double height(int k) const { return face[k + 1] - face[k]; }
   /// Distance of the centres on both sides of face k; at a wall twice the distance to the wall.
@@ -25,9 +33,12 @@ struct Grid {
 
   /// Faces z = lz/2 (1 + tanh(s (2 k/nz - 1)) / tanh s); s = 0 gives cells of one height.
   static Grid make(int nx, int nz, double lx, double lz, double stretching, bool periodic);
+  /// The same cells side by side in ny lines over the period ly along y.
+  Grid extruded(int ny, double ly) const;
 };
 
-/// The rows of cells of one rank and their metrics on the device, with one ghost row below (row 0) and above (row m+1).
+/// The rows of cells of one rank (lines of cells, or planes of them in three dimensions) and their metrics on the
+/// device, with one ghost row below (row 0) and above (row m+1).
 struct Slab {
   Grid grid;
   int rank = 0, ranks = 1;

@@ -9,10 +9,11 @@ namespace cambium::superres {
 
 Halo::Halo(const Comm& comm, const Slab& slab, int fields)
     : comm_(comm), rows_(slab.rows), below_(slab.bottom() ? MPI_PROC_NULL : slab.rank - 1),
-      above_(slab.top() ? MPI_PROC_NULL : slab.rank + 1), part_(std::int64_t{fields} * pitch_of(slab.grid.nx)),
-      sent_("halo sent", 2, fields, pitch_of(slab.grid.nx)),
-      received_("halo received", 2, fields, pitch_of(slab.grid.nx)), out_(Kokkos::create_mirror_view(sent_)),
-      in_(Kokkos::create_mirror_view(received_)) {
+      above_(slab.top() ? MPI_PROC_NULL : slab.rank + 1),
+      part_(std::int64_t{fields} * RowLayout::of(slab.grid).columns()),
+      sent_("halo sent", 2, fields, RowLayout::of(slab.grid).columns()),
+      received_("halo received", 2, fields, RowLayout::of(slab.grid).columns()),
+      out_(Kokkos::create_mirror_view(sent_)), in_(Kokkos::create_mirror_view(received_)) {
   if (slab.share_memory && slab.ranks > 1) pieces_ = SharedPieces::make(comm, 2 * part_);
 }
 
@@ -27,6 +28,7 @@ void Halo::start(const Fields& fields, int first, int count) {
   const bool below = below_ != MPI_PROC_NULL, above = above_ != MPI_PROC_NULL;
   if (!below && !above) return;
   const int m = rows_, columns = static_cast<int>(fields.extent(2)), n = count * columns;  // whole packs
+  bytes_sent_ += (std::int64_t{below} + std::int64_t{above}) * n * static_cast<std::int64_t>(sizeof(double));
   double* const piece = pieces_ ? pieces_->mine() : nullptr;
   const bool in_place = piece && device_is_host;  // kernels write where the neighbours read
   const Fields sent = in_place ? Fields(piece, 2, sent_.extent(1), columns) : sent_;

@@ -17,10 +17,13 @@ class Halo {
   /// Between the two, rows that need no ghosts may be worked on. One exchange at a time.
   void start(const Fields& fields, int first, int count);
   void finish(const Fields& fields, int first, int count);
+  /// B that neighbours were given so far.
+  std::int64_t bytes_sent() const { return bytes_sent_; }
 
  private:
   const Comm& comm_;
   int rows_, below_, above_;
+  std::int64_t bytes_sent_ = 0;
   std::int64_t part_;                ///< most numbers for one neighbour
   View<double***> sent_, received_;  ///< (below or above, field, column)
   View<double***>::HostMirror out_, in_;

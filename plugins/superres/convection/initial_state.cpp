@@ -21,11 +21,15 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
       .non_negative()
       .def(1e-3);
   d("amplitude", &InitialState::amplitude,
-    "amplitude of a regular perturbation of b, sin(pi z) cos(2 pi wavelengths x / width)")
+    "amplitude of a regular perturbation of b, sin(pi z) cos(2 pi (wavelengths x / width + wavelengths_y y / depth))")
       .def(0.0);
   d("wavelengths", &InitialState::wavelengths, "number of wavelengths of the regular perturbation in the width")
-      .at_least(1)
+      .at_least(0)
       .def(1);
+  d("wavelengths_y", &InitialState::wavelengths_y,
+    "number of its wavelengths in the depth of a three-dimensional layer; with 'wavelengths: 0' rolls lie along x")
+      .at_least(0)
+      .def(0);
   d("seed", &InitialState::seed, "seed of the noise; default: that of the run").at_least(0);
   d("file", &InitialState::file,
     "start from the last frame of these fields instead, at any resolution (output 'fields')");
@@ -59,21 +63,26 @@ void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t se
   if (initial.seed) seed = static_cast<std::uint64_t>(*initial.seed);
   const auto host = Kokkos::create_mirror_view(flow.fields);
   Kokkos::deep_copy(host, 0.0);
-  for (int row = 1; row <= flow.rows(); ++row) {
+  const int lines = g.lines();
+  for (int line = 0; line < lines * flow.rows(); ++line) {
+    const int row = 1 + line / lines, begin = flow.layout.begin(line % lines);
     const int k = flow.slab.first + row - 1;
-    const double z = g.center(k) / g.lz;
+    const double z = g.center(k) / g.lz, y = (line % lines + 0.5) / lines;
     for (int i = 0; i < g.nx; ++i) {
       const double x = (i + 0.5) / g.nx;
       double b = 0.0;
       if (initial.profile == InitialState::Profile::conductive)
         b = g.periodic ? fluid.bottom + (fluid.top - fluid.bottom) * z : fluid.left + (fluid.right - fluid.left) * x;
-      const Random4 random(seed, Stream::initial_noise, static_cast<std::uint64_t>(k) * g.nx + i, 0);
+      const Random4 random(seed, Stream::initial_noise,
+                           static_cast<std::uint64_t>(k * std::int64_t{lines} + line % lines) * g.nx + i, 0);
       b += initial.noise * random.normal(0) * z * (1.0 - z);
-      b += initial.amplitude * std::sin(constants::pi * z) * std::cos(2.0 * constants::pi * initial.wavelengths * x);
-      host(field_b, row, margin + i) = b;
-      for (int f = first_scalar; f <= flow.carried(); ++f) {
+      double phase = 2.0 * constants::pi * initial.wavelengths * x;
+      if (g.spatial()) phase += 2.0 * constants::pi * initial.wavelengths_y * y;
+      b += initial.amplitude * std::sin(constants::pi * z) * std::cos(phase);
+      host(field_b, row, begin + i) = b;
+      for (int f = flow.first_scalar(); f <= flow.carried(); ++f) {
         const Scalar& s = flow.scalar(f);
-        host(f, row, margin + i) = g.periodic ? s.bottom + (s.top - s.bottom) * z : s.left + (s.right - s.left) * x;
+        host(f, row, begin + i) = g.periodic ? s.bottom + (s.top - s.bottom) * z : s.left + (s.right - s.left) * x;
       }
     }
   }

@@ -13,7 +13,7 @@ struct InitialState {
   Profile profile = Profile::conductive;
   double noise = 1e-3;
   double amplitude = 0.0;
-  int wavelengths = 1;
+  int wavelengths = 1, wavelengths_y = 0;
   std::optional<std::int64_t> seed;
   std::optional<std::string> file;
   static void describe(deck::Describe<InitialState>& d);
@@ -21,9 +21,9 @@ struct InitialState {
 
 /// From a file: p, b, u and w of its last frame, by cubic interpolation to the places of the staggered grid; the caller
 /// makes the velocity free of divergence. Else
-/// b = profile + noise N(0,1) z (1 - z) + amplitude sin(pi z) cos(2 pi wavelengths x / lx); normal deviates belong to
-/// cells, so they do not depend on the ranks. Further scalars begin linear from wall to wall, and as zero beside fields
-/// of a file. InputError when the file does not fit.
+/// b = profile + noise N(0,1) z (1 - z) + amplitude sin(pi z) cos(2 pi (wavelengths x / lx + wavelengths_y y / ly)),
+/// the latter in three dimensions; normal deviates belong to cells, so they do not depend on the ranks. Further scalars
+/// begin linear from wall to wall, and as zero beside fields of a file. InputError when the file does not fit.
 void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t seed);
 
 }  // namespace cambium::superres

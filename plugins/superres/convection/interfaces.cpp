@@ -79,13 +79,18 @@ void join_rows(const View<double***>& factors, int level, int block, bool lower,
 
 }  // namespace
 
-Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory)
+Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory, bool shared_out)
     : ends("ends", 2 * static_cast<std::size_t>(columns)), below("below", columns), above("above", columns),
-      comm_(comm), columns_(columns), block_(block), matrices_(matrices), joins_(joins_of(comm.rank(), comm.size())),
-      group_("ends of a group", 2 * static_cast<std::size_t>(columns)),
-      other_("ends of the other group", 2 * static_cast<std::size_t>(columns)),
+      comm_(comm), columns_(columns), block_(block), matrices_(matrices),
+      joins_(shared_out ? std::vector<Join>{} : joins_of(comm.rank(), comm.size())),
+      group_("ends of a group", shared_out ? 0 : 2 * static_cast<std::size_t>(columns)),
+      other_("ends of the other group", shared_out ? 0 : 2 * static_cast<std::size_t>(columns)),
       mine_(Kokkos::create_mirror_view(group_)), theirs_(Kokkos::create_mirror_view(other_)),
       factors_("interface factors", joins_.size(), factor_count, matrices) {
+  if (shared_out) {
+    if (comm.size() > 1) shares_ = std::make_unique<InterfaceShares>(comm, columns, block, matrices);
+    return;
+  }
   if (share_memory && comm.size() > 1) pieces_ = SharedPieces::make(comm, 2 * std::int64_t{columns});
 }
 
@@ -115,6 +120,7 @@ void Interfaces::set(const Response& response) {
   std::vector<Answer> group;
   for (std::size_t m = 0; m < static_cast<std::size_t>(matrices_); ++m)
     group.push_back({response.q_first[m], response.q_last[m], response.r_first[m], response.r_last[m]});
+  if (shares_) return shares_->set(group);
   std::vector<Row> own_below(group.size(), {1.0, 0.0}), own_above(group.size(), {0.0, 1.0});
   const auto factors = Kokkos::create_mirror_view(factors_);
   for (std::size_t level = 0; level < joins_.size(); ++level) {
@@ -171,6 +177,7 @@ void Interfaces::receive(const Join& join) {
 }
 
 void Interfaces::start() {
+  if (shares_) return shares_->start(ends);
   if (joins_.empty()) return;
   Kokkos::deep_copy(group_, ends);
   begins_ = true;
@@ -188,6 +195,7 @@ void Interfaces::join(std::size_t level) {
 }
 
 void Interfaces::finish() {
+  if (shares_) return shares_->finish(below, above);
   if (!joins_.empty()) join(joins_.size() - 1);
 }
 

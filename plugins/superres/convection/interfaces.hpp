@@ -7,6 +7,7 @@
 #include "core/parallel/comm.hpp"
 #include "core/parallel/kokkos.hpp"
 #include "core/parallel/shared_pieces.hpp"
+#include "plugins/superres/convection/interface_shares.hpp"
 #include "plugins/superres/convection/rank_tree.hpp"
 #include "plugins/superres/convection/sweep.hpp"
 
@@ -17,6 +18,7 @@ namespace cambium::superres {
 /// first one of the rank above. Two groups of ranks that each know so much of their first and last row know it of the
 /// rows between them, too, and are a group; so in log2 P joins all unknowns at interfaces are found, by as many
 /// messages of two rows at most, and a rank holds nothing that grows with P but a few numbers for each join and matrix.
+/// Planes of cells have so many columns that the bytes count more: their systems are shared out (InterfaceShares).
 class Interfaces {
  public:
   /// Values of q and r in the first (lowest) and last row of this rank, one per system matrix.
@@ -27,7 +29,8 @@ class Interfaces {
   };
   /// `columns` right-hand sides, a multiple of 8; column j belongs to matrix (j / block) % matrices. `block` is 1 or a
   /// multiple of 8, `matrices` a multiple of 8 where it is 1.
-  Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory);
+  /// `shared_out`: each rank solves for a share of the columns; else for its own rows.
+  Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory, bool shared_out = false);
   /// Collective.
   void set(const Response& response);
   /// Collective: from p in the first and last row (`ends`: first of all columns, then last of all columns; nobody reads
@@ -38,6 +41,8 @@ class Interfaces {
   void join(std::size_t level);
   /// The last level.
   void finish();
+  /// B that were given to other ranks where systems are shared out; 0 else.
+  std::int64_t bytes_sent() const { return shares_ ? shares_->bytes_sent() : 0; }
 
   View<double*> ends, below, above;  ///< input; results L and R of every column
 
@@ -58,6 +63,7 @@ class Interfaces {
   std::vector<MPI_Request> requests_;
   std::unique_ptr<SharedPieces> pieces_;  ///< where ranks share a node
   View<double***> factors_;               ///< (joins, what a join needs, matrices)
+  std::unique_ptr<InterfaceShares> shares_;
 };
 
 /// Columns from..to-1 of a layer with interfaces of their own, so that the ends of one part travel while the next is
@@ -66,6 +72,12 @@ struct Part {
   int from, to;
   Interfaces interfaces;
 };
+
+inline std::int64_t bytes_sent(const std::vector<Part>& parts) {
+  std::int64_t sum = 0;
+  for (const Part& part : parts) sum += part.interfaces.bytes_sent();
+  return sum;
+}
 
 /// All levels but the last of all parts, level by level: messages of one part wait beside those of the other.
 void join_together(std::vector<Part>& parts);

@@ -14,20 +14,32 @@ int transform_length(const Grid& grid) { return grid.periodic ? grid.nx : 2 * gr
 }  // namespace
 
 Poisson::Poisson(const Comm& comm, const Slab& slab)
-    : source("poisson source", slab.rows, padded(transform_length(slab.grid))), slab_(slab),
-      fft_(transform_length(slab.grid)), sweep_(Sweep::of(slab)), half_(padded(fft_.modes())),
-      spectrum_("poisson spectrum", slab.rows + 2, 2 * half_ + 16),
+    : source("poisson source", slab.rows * slab.grid.lines(), padded(transform_length(slab.grid))), slab_(slab),
+      fft_(transform_length(slab.grid)),
+      plane_fft_(slab.grid.spatial() ? std::make_unique<PlaneFft>(slab.grid.nx, slab.grid.ny) : nullptr),
+      sweep_(Sweep::of(slab)), half_(half()), spectrum_("poisson spectrum", slab.rows + 2, 2 * half_ + 16),
       whole_("poisson rows", slab.grid.periodic ? 0 : slab.rows + 2, padded(transform_length(slab.grid))),
       inverse_("poisson pivots", slab.rows, half_), behind_("poisson behind", slab.rows),
       ahead_("poisson ahead", slab.rows) {
   for (const auto& [from, to] : parts_of(half_, comm.size()))
-    parts_.push_back({from, to, Interfaces(comm, 2 * (to - from), 1, to - from, slab.share_memory)});
+    parts_.push_back(
+        {from, to, Interfaces(comm, 2 * (to - from), 1, to - from, slab.share_memory, slab.grid.spatial())});
   factorise();
+}
+
+double Poisson::squared_wave(int j) const {
+  const Grid& g = slab_.grid;
+  const auto wave = [](double d, int mode, int length) { return 2.0 / d * std::sin(constants::pi * mode / length); };
+  const int mode = plane_fft_ ? plane_fft_->mode_x(j) : std::min(j, fft_.modes() - 1);
+  const double x = wave(g.dx(), mode, fft_.length());
+  if (!plane_fft_) return x * x;
+  const double y = wave(g.dy(), plane_fft_->mode_y(j), g.ny);
+  return x * x + y * y;
 }
 
 void Poisson::factorise() {
   const Grid& g = slab_.grid;
-  const int m = slab_.rows, n = fft_.length();
+  const int m = slab_.rows;
   const auto behind = Kokkos::create_mirror_view(behind_), ahead = Kokkos::create_mirror_view(ahead_);
   const auto coupling = [&](int face) { return face == 0 || face == g.nz ? 0.0 : 1.0 / g.between(face); };
   for (int k = 0; k < m; ++k) {
@@ -43,12 +55,12 @@ void Poisson::factorise() {
   for (Part& part : parts_) {
     Interfaces::Response response;
     for (int j = part.from; j < part.to; ++j) {
-      const double wave = 2.0 / g.dx() * std::sin(constants::pi * std::min(j, fft_.modes() - 1) / n);
+      const double square = squared_wave(j);
       double reach = 1.0, behind_first = 0.0;  // what the first row feels of row k, and of the rank behind
       for (int k = 0; k < m; ++k) {
         const int row = slab_.first + sweep_.row(k + 1) - 1;
-        double pivot = behind(k) + ahead(k) + wave * wave * g.height(row);
-        if (j == 0 && row == 0) pivot += 1.0 / g.height(0);
+        double pivot = behind(k) + ahead(k) + square * g.height(row);
+        if (square == 0.0 && row == 0) pivot += 1.0 / g.height(0);
         if (k > 0) pivot -= behind(k) * ahead(k - 1) * inverse(k - 1, j);
         inverse(k, j) = 1.0 / pivot;
         if (!sweep_.behind) continue;
@@ -183,10 +195,21 @@ void Poisson::substitute(const Part& part) {
       });
 }
 
-void Poisson::solve() {
+void Poisson::forward() {
   const int m = slab_.rows;
-  if (!slab_.grid.periodic) mirror();
-  fft_.forward(source, 0, Kokkos::subview(spectrum_, std::make_pair(1, m + 1), Kokkos::ALL), half_, m);
+  if (!plane_fft_) {
+    if (!slab_.grid.periodic) mirror();
+    fft_.forward(source, 0, Kokkos::subview(spectrum_, std::make_pair(1, m + 1), Kokkos::ALL), half_, m);
+    return;
+  }
+  const int lines = slab_.grid.ny;
+  for (int k = 0; k < m; ++k)
+    plane_fft_->forward(Kokkos::subview(source, std::make_pair(k * lines, (k + 1) * lines), Kokkos::ALL), 0,
+                        spectrum_.data() + (k + 1) * spectrum_.stride(0));
+}
+
+void Poisson::solve() {
+  forward();
   for (Part& part : parts_) {
     eliminate(part);
     part.interfaces.start();
@@ -199,6 +222,14 @@ void Poisson::solve() {
 }
 
 void Poisson::rows(const View<double**>& phi, int first, int count) {
+  if (plane_fft_) {
+    const RowLayout layout = RowLayout::of(slab_.grid);
+    for (int k = first; k < first + count; ++k)
+      plane_fft_->backward(spectrum_.data() + k * spectrum_.stride(0),
+                           View<double**>(phi.data() + k * phi.stride(0) + layout.pitch, layout.lines, layout.pitch),
+                           margin);
+    return;
+  }
   const auto wanted = std::make_pair(first, first + count);
   const auto solved = Kokkos::subview(spectrum_, wanted, Kokkos::ALL);
   const auto rows = Kokkos::subview(phi, wanted, Kokkos::ALL);

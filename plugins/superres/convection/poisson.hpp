@@ -1,22 +1,28 @@
 #pragma once
+#include <memory>
+
 #include "core/numerics/real_fft.hpp"
 #include "plugins/superres/convection/flow.hpp"
 #include "plugins/superres/convection/interfaces.hpp"
+#include "plugins/superres/convection/plane_fft.hpp"
 
 namespace cambium::superres {
 
 /// Direct solution of the discrete Poisson equation of the staggered grid with no flux through the plates: Fourier
-/// transform along x (of the mirrored row where there are side walls), tridiagonal systems along z. The constant that
-/// the equation leaves open is fixed by phi = 0 in mode 0 of the lowest row.
+/// transform along x (of the mirrored row where there are side walls) and y, tridiagonal systems along z. The constant
+/// that the equation leaves open is fixed by phi = 0 in mode 0 of the lowest row.
 class Poisson {
  public:
   Poisson(const Comm& comm, const Slab& slab);
-  /// Right-hand side of row k = 1..m in source(k-1, 0..nx-1).
+  /// Right-hand side of line n of row k = 1..m in source((k-1) lines + n, 0..nx-1).
   View<double**> source;
   /// Collective: the solution's modes; `source` is lost.
   void solve();
   /// Then: rows first..first+count-1 of 1..m of the solution to the interior of these rows of `phi`.
   void rows(const View<double**>& phi, int first, int count);
+
+  /// B that ends of slabs took so far, in three dimensions.
+  std::int64_t bytes_sent() const { return superres::bytes_sent(parts_); }
 
   // Steps of solve(), for this class: public since nvcc takes no kernel in a private member.
   void mirror() const;
@@ -25,11 +31,16 @@ class Poisson {
 
  private:
   void factorise();
+  int half() const { return plane_fft_ ? plane_fft_->half() : padded(fft_.modes()); }
+  void forward();
+  /// -(d2/dx2 + d2/dy2) of the discrete mode in column j.
+  double squared_wave(int j) const;
 
   Slab slab_;
   RealFft fft_;
+  std::unique_ptr<PlaneFft> plane_fft_;  ///< in three dimensions
   Sweep sweep_;
-  int half_;                      ///< modes, rounded up to packs: where imaginary parts begin
+  int half_;                      ///< columns of modes, in whole packs: where imaginary parts (along x) begin
   View<double**> spectrum_;       ///< (m + 2, 2 half)
   View<double**> whole_;          ///< (m + 2, 2 nx) mirrored rows of the result, in a cavity
   View<double**> inverse_;        ///< (m, half): reciprocal pivots; these and what follows in the order of the sweep

@@ -7,7 +7,8 @@
 namespace cambium::superres {
 
 Projection::Projection(const Comm& comm, const Slab& slab, int fields)
-    : halo_(comm, slab, fields), poisson_(comm, slab), phi_("phi", 1, slab.rows + 2, pitch_of(slab.grid.nx)) {}
+    : halo_(comm, slab, fields), poisson_(comm, slab),
+      phi_("phi", 1, slab.rows + 2, RowLayout::of(slab.grid).columns()) {}
 
 void Projection::start_ghosts(const Flow& flow) {
   flow.fill_columns();
@@ -19,17 +20,27 @@ void Projection::finish_ghosts(const Flow& flow) {
   flow.fill_plates();
 }
 
+/// Times `factor`; `out` has a row for every line of cells.
 static void divergence(const Flow& flow, double factor, const View<double**>& out) {
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height;
   const double dx1 = factor / flow.slab.grid.dx();
+  const RowLayout layout = flow.layout;
+  const int lines = layout.lines, line = layout.pitch;
+  const double dy1 = layout.spatial ? factor / flow.slab.grid.dy() : 0.0;
   for_rows(
-      "divergence", 1, flow.rows() + 1, flow.nx(), KOKKOS_LAMBDA(int k, int column) {
-        const double *u = &f(field_u, k, margin + column), *w = &f(field_w, k, margin + column);
-        const double* const above = &f(field_w, k + 1, margin + column);
+      "divergence", lines, lines * (flow.rows() + 1), flow.nx(), KOKKOS_LAMBDA(int row, int column) {
+        const int k = row / lines, i = layout.begin(row % lines) + column;
+        const double *u = &f(field_u, k, i), *w = &f(field_w, k, i);
+        const double* const above = &f(field_w, k + 1, i);
         const Lanes along_x = Lanes(dx1) * (Lanes::load(u + 1) - Lanes::load(u));
         const Lanes along_z = Lanes(factor * inverse_height(k)) * (Lanes::load(above) - Lanes::load(w));
-        (along_x + along_z).store(&out(k - 1, column));
+        Lanes sum = along_x + along_z;
+        if (layout.spatial) {
+          const double* const v = &f(field_v, k, i);
+          sum = sum + Lanes(dy1) * (Lanes::load(v + line) - Lanes::load(v));
+        }
+        sum.store(&out(row - lines, column));
       });
 }
 
@@ -49,9 +60,11 @@ static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool a
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height, inverse_between = flow.slab.inverse_between;
   const double over_x = alpha_dt / flow.slab.grid.dx(), nu = 0.5 * alpha_dt * flow.fluid.viscosity;
-  for_rows(
-      "correction", 1, flow.rows() + 1, flow.nx(), KOKKOS_LAMBDA(int k, int column) {
-        const int i = margin + column;
+  const bool spatial = flow.layout.spatial;
+  const double over_y = spatial ? alpha_dt / flow.slab.grid.dy() : 0.0;
+  const int line = flow.layout.pitch;
+  for_cells(
+      "correction", 1, flow.rows() + 1, flow.layout, KOKKOS_LAMBDA(int k, int i) {
         const double* const center = &phi(0, k, i);
         const Lanes c = Lanes::load(center), left = Lanes::load(center - 1);
         const Lanes below = Lanes::load(&phi(0, k - 1, i)), above = Lanes::load(&phi(0, k + 1, i));
@@ -59,13 +72,17 @@ static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool a
         const Lanes low = Lanes(inverse_between(k)) * (c - below), high = Lanes(inverse_between(k + 1)) * (above - c);
         (Lanes::load(u) - Lanes(over_x) * (c - left)).store(u);
         (Lanes::load(w) - Lanes(alpha_dt) * low).store(w);
+        if (spatial) {
+          double* const v = &f(field_v, k, i);
+          (Lanes::load(v) - Lanes(over_y) * (c - Lanes::load(center - line))).store(v);
+        }
         if (advance_pressure) (Lanes::load(p) + c - Lanes(nu * inverse_height(k)) * (high - low)).store(p);
       });
 }
 
 /// Rows that other ranks wait for come first and travel while the others are transformed.
 void Projection::transform_back(const Slab& slab) {
-  constexpr int batch = 8;  // rows that a transform works on together
+  const int batch = slab.grid.spatial() ? 1 : 8;  // rows that a transform works on together
   const auto phi = Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL);
   const int m = slab.rows, early = m >= 2 * batch ? batch : 0;
   const int low = slab.bottom() ? 0 : early, high = slab.top() ? 0 : early;
@@ -80,6 +97,7 @@ void Projection::transform_back(const Slab& slab) {
 void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure) {
   const Slab& slab = flow.slab;
   fill_columns(flow.field(field_u), slab.grid, 1, slab.rows + 1, 0.0, 0.0, 0.0);
+  if (flow.layout.spatial) fill_columns(flow.field(field_v), slab.grid, 1, slab.rows + 1, 0.0, 0.0, 0.0);
   divergence(flow, 1.0 / alpha_dt, poisson_.source);
   poisson_.solve();
   transform_back(slab);
@@ -89,12 +107,13 @@ void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure)
 }
 
 double largest_divergence(const Flow& flow) {
-  View<double**> out("divergence", flow.rows(), padded(flow.nx()));
+  const int rows = flow.rows() * flow.layout.lines;
+  View<double**> out("divergence", rows, padded(flow.nx()));
   divergence(flow, 1.0, out);
   double worst = 0.0;
   const int nx = flow.nx();
   Kokkos::parallel_reduce(
-      "largest divergence", Range(0, flow.rows()),
+      "largest divergence", Range(0, rows),
       KOKKOS_LAMBDA(int k, double& most) {
         for (int i = 0; i < nx; ++i)
           if (const double here = std::fabs(out(k, i)); here > most) most = here;

@@ -20,13 +20,15 @@ class Projection {
     start_ghosts(flow);
     finish_ghosts(flow);
   }
+  /// B that this rank gave to others so far, in three dimensions.
+  std::int64_t bytes_sent() const { return halo_.bytes_sent() + poisson_.bytes_sent(); }
 
  private:
   void start_ghosts(const Flow& flow);
   void transform_back(const Slab& slab);
   Halo halo_;
   Poisson poisson_;
-  Fields phi_;  ///< (1, m+2, pitch)
+  Fields phi_;  ///< (1, m+2, columns)
 };
 
 /// Largest |div u| of this rank.

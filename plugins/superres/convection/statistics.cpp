@@ -21,17 +21,19 @@ constexpr double Means::*members[sums] = {&Means::kinetic, &Means::flux_x,   &Me
 struct RowSums {
   Fields f;
   View<double*> height, inverse_height, inverse_between;
-  double dx, area;
+  RowLayout layout;
+  double dx, dy, area;  ///< of a section z, x of the box; dy of three dimensions only
   int nx, m;
   bool periodic, at_bottom, at_top;
 
   KOKKOS_INLINE_FUNCTION static double square(double x) { return x * x; }
 
-  /// Squares of the differences across face k of u and b, times the length that the difference stands for.
+  /// Squares of the differences across face k of u, v and b, times the length that the difference stands for.
   KOKKOS_INLINE_FUNCTION void add_face(MeanSums& s, int k, int i, double share) const {
     const double ib = inverse_between(k), weight = share / ib * dx / area;
     s.v[3] += square((f(field_u, k, i) - f(field_u, k - 1, i)) * ib) * weight;
     s.v[4] += square((f(field_b, k, i) - f(field_b, k - 1, i)) * ib) * weight;
+    if (layout.spatial) s.v[3] += square((f(field_v, k, i) - f(field_v, k - 1, i)) * ib) * weight;
   }
   KOKKOS_INLINE_FUNCTION void add_cell(MeanSums& s, int k, int i) const {
     const double h = height(k), cell = h * dx / area, face = dx / inverse_between(k) / area;
@@ -43,8 +45,9 @@ struct RowSums {
     const bool wall = at_bottom && k == 1;
     add_face(s, k, i, wall ? 0.5 : 1.0);
     if (at_top && k == m) add_face(s, k + 1, i, 0.5);
-    if (wall) s.v[5] += (f(field_b, 0, i) - f(field_b, 1, i)) * inverse_between(1) / nx;
-    if (at_top && k == m) s.v[6] += (f(field_b, m, i) - f(field_b, m + 1, i)) * inverse_between(m + 1) / nx;
+    if (wall) s.v[5] += (f(field_b, 0, i) - f(field_b, 1, i)) * inverse_between(1) / (nx * layout.lines);
+    if (at_top && k == m)
+      s.v[6] += (f(field_b, m, i) - f(field_b, m + 1, i)) * inverse_between(m + 1) / (nx * layout.lines);
   }
   /// Differences along x of w and b across the left face of column i.
   KOKKOS_INLINE_FUNCTION void add_side(MeanSums& s, int k, int i, double share) const {
@@ -52,11 +55,24 @@ struct RowSums {
     s.v[3] += share * square((f(field_w, k, i) - f(field_w, k, i - 1)) / dx) * face;
     s.v[4] += share * square((f(field_b, k, i) - f(field_b, k, i - 1)) / dx) * cell;
   }
-  KOKKOS_INLINE_FUNCTION void operator()(int k, MeanSums& s) const {
-    const int end = margin + nx;
-    for (int i = margin; i < end; ++i) {
+  /// Energy of v, its differences along x and y, and those along y of u, w and b.
+  KOKKOS_INLINE_FUNCTION void add_depth(MeanSums& s, int k, int i) const {
+    const double cell = height(k) * dx / area, face = dx / inverse_between(k) / area;
+    const int front = i - layout.pitch;
+    const double v = f(field_v, k, i);
+    s.v[0] += 0.5 * v * v * cell;
+    s.v[3] += (square((f(field_v, k, i + layout.pitch) - v) / dy) + square((v - f(field_v, k, i - 1)) / dx) +
+               square((f(field_u, k, i) - f(field_u, k, front)) / dy)) *
+              cell;
+    s.v[3] += square((f(field_w, k, i) - f(field_w, k, front)) / dy) * face;
+    s.v[4] += square((f(field_b, k, i) - f(field_b, k, front)) / dy) * cell;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(int line, MeanSums& s) const {
+    const int k = line / layout.lines, begin = layout.begin(line % layout.lines), end = begin + nx;
+    for (int i = begin; i < end; ++i) {
       add_cell(s, k, i);
       add_side(s, k, i, !periodic && i == margin ? 0.5 : 1.0);
+      if (layout.spatial) add_depth(s, k, i);
     }
     if (periodic) return;
     add_side(s, k, end, 0.5);
@@ -68,12 +84,13 @@ struct RowSums {
 
 double largest(const Flow& flow, int field) {
   const auto f = flow.fields;
-  const int nx = flow.nx();
+  const RowLayout layout = flow.layout;
   double most = 0.0;
   Kokkos::parallel_reduce(
-      "largest", Range(1, flow.rows() + 1),
-      KOKKOS_LAMBDA(int k, double& value) {
-        for (int i = margin; i < margin + nx; ++i)
+      "largest", Range(layout.lines, layout.lines * (flow.rows() + 1)),
+      KOKKOS_LAMBDA(int line, double& value) {
+        const int k = line / layout.lines, begin = layout.begin(line % layout.lines);
+        for (int i = begin; i < begin + layout.nx; ++i)
           if (std::fabs(f(field, k, i)) > value) value = std::fabs(f(field, k, i));
       },
       Kokkos::Max<double>(most));
@@ -85,10 +102,22 @@ double largest(const Flow& flow, int field) {
 Means means_of(const Flow& flow, const Comm& comm) {
   const Slab& s = flow.slab;
   const Grid& g = s.grid;
-  const RowSums rows{flow.fields, s.height, s.inverse_height, s.inverse_between, g.dx(), g.lx * g.lz,
-                     g.nx,        s.rows,   g.periodic,       s.bottom(),        s.top()};
+  const int lines = flow.layout.lines;
+  const RowSums rows{flow.fields,
+                     s.height,
+                     s.inverse_height,
+                     s.inverse_between,
+                     flow.layout,
+                     g.dx(),
+                     g.spatial() ? g.dy() : 0.0,
+                     g.lx * g.lz * lines,
+                     g.nx,
+                     s.rows,
+                     g.periodic,
+                     s.bottom(),
+                     s.top()};
   MeanSums total;
-  Kokkos::parallel_reduce("means", Range(1, s.rows + 1), rows, Kokkos::Sum<MeanSums>(total));
+  Kokkos::parallel_reduce("means", Range(lines, lines * (s.rows + 1)), rows, Kokkos::Sum<MeanSums>(total));
   comm.sum(std::span<double>(total.v, sums));
   Means means;
   for (int k = 0; k < sums; ++k) means.*members[k] = total.v[k];

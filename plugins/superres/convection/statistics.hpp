@@ -11,10 +11,10 @@ namespace cambium::superres {
 /// Means over the volume and the walls of one instant, free-fall units. Every gradient is the one that the scheme
 /// itself uses, so that its balances of energy and heat close to rounding in a steady state.
 struct Means {
-  double kinetic = 0.0;                                     ///< <u^2 + w^2>/2
+  double kinetic = 0.0;                                     ///< <u^2 + v^2 + w^2>/2
   double flux_x = 0.0;                                      ///< <u b>
   double flux_z = 0.0;                                      ///< <w b>
-  double strain = 0.0;                                      ///< <|grad u|^2 + |grad w|^2>
+  double strain = 0.0;                                      ///< <|grad u|^2 + |grad v|^2 + |grad w|^2>
   double gradient = 0.0;                                    ///< <|grad b|^2>
   double bottom = 0.0, top = 0.0, left = 0.0, right = 0.0;  ///< -db/dn of the walls: along z (plates), along x (sides)
   double largest_u = 0.0, largest_w = 0.0;                  ///< by find_largest()

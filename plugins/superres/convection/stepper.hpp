@@ -26,21 +26,27 @@ class Stepper {
   Flow& flow();
   /// For who reads no ghost rows of other ranks.
   const Flow& owned() const { return flow_; }
+  /// B that this rank gave to others so far, in three dimensions.
+  std::int64_t bytes_sent() const {
+    std::int64_t sum = projection_.bytes_sent();
+    for (const auto& stage : diffusion_) sum += stage.bytes_sent();
+    return sum;
+  }
 
  private:
   void finish_ghosts();
 
   Flow flow_;
-  Fields tendency_, rhs_;  ///< (slots, m+2, pitch)
+  Fields tendency_, rhs_;  ///< (slots, m+2, columns)
   std::array<WallNormalDiffusion, 3> diffusion_;
   Projection projection_;
   bool ghosts_travel_ = false;  ///< of other ranks, while rows that need none are worked on
 };
 
-/// Longest step that the explicit diffusion along x allows.
+/// Longest step that the explicit diffusion along x and y allows.
 double diffusive_limit(const Flow& flow);
 
-/// Collective, of owned rows: |u|/dx + |w|/dz at its largest, the Courant number of a step of length one.
+/// Collective, of owned rows: |u|/dx + |v|/dy + |w|/dz at its largest, the Courant number of a step of length one.
 double largest_courant_rate(const Flow& flow, const Comm& comm);
 
 }  // namespace cambium::superres

@@ -7,24 +7,27 @@
 namespace cambium::superres {
 
 WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid)
-    : slab_(slab), fluid_(fluid), sweep_(Sweep::of(slab)), slots_(3 + static_cast<int>(fluid.scalars.size())),
-      inverse_("diffusion pivots", slots_, slab.rows + 2), behind_("diffusion behind", slots_, slab.rows + 2),
-      ahead_("diffusion ahead", slots_, slab.rows + 2), reach_("diffusion reach", slots_, slab.rows + 2),
-      fill_("diffusion fill", slots_, slab.rows + 2) {
-  for (const auto& [from, to] : parts_of(slab.grid.nx, comm.size())) {
+    : slab_(slab), fluid_(fluid), layout_(RowLayout::of(slab.grid)), sweep_(Sweep::of(slab)),
+      slots_(carried_by(slab.grid, fluid)), inverse_("diffusion pivots", slots_, slab.rows + 2),
+      behind_("diffusion behind", slots_, slab.rows + 2), ahead_("diffusion ahead", slots_, slab.rows + 2),
+      reach_("diffusion reach", slots_, slab.rows + 2), fill_("diffusion fill", slots_, slab.rows + 2) {
+  for (const auto& [from, to] : parts_of(layout_.span(), comm.size())) {
     const int width = padded(to - from);
-    parts_.push_back({from, to, Interfaces(comm, slots_ * width, width, slots_, slab.share_memory)});
+    parts_.push_back(
+        {from, to, Interfaces(comm, slots_ * width, width, slots_, slab.share_memory, slab.grid.spatial())});
   }
 }
 
 bool WallNormalDiffusion::fixed_on_plates(int field) const {
-  if (field == field_u) return fluid_.plates == Wall::no_slip;
-  return field == field_b ? fluid_.plates_conduct : fluid_.scalars[field - first_scalar].plates_fix;
+  const int scalar = field - first_scalar(slab_.grid);
+  if (scalar >= 0) return fluid_.scalars[scalar].plates_fix;
+  return field == field_b ? fluid_.plates_conduct : fluid_.plates == Wall::no_slip;
 }
 
 double WallNormalDiffusion::diffusivity(int field) const {
-  if (field == field_b) return fluid_.diffusivity;
-  return field < field_p ? fluid_.viscosity : fluid_.scalars[field - first_scalar].diffusivity;
+  const int scalar = field - first_scalar(slab_.grid);
+  if (scalar >= 0) return fluid_.scalars[scalar].diffusivity;
+  return field == field_b ? fluid_.diffusivity : fluid_.viscosity;
 }
 
 /// Step k of -behind x(k-1) + diagonal x(k) - ahead x(k+1), k = 0..m-1.
@@ -92,7 +95,7 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
   const auto inverse = inverse_, behind = behind_, reach = reach_;
   const auto ends = part.interfaces.ends;
   const auto sweep = sweep_;
-  const int slots = slots_;
+  const int slots = slots_, origin = layout_.begin(0);
   for_layers(
       "diffusion: eliminate", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
         Lanes first[strip], last[strip];
@@ -104,13 +107,13 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
             pivot[r] = Lanes(inverse(f, k));
             a[r] = Lanes(behind(f, k));
             share[r] = Lanes(reach(f, k));
-            next[r] = fetch(&rhs(f, sweep.row(k), margin + from));
+            next[r] = fetch(&rhs(f, sweep.row(k), origin + from));
           }
           for (int r = 0; r < fetched && start + r <= m; ++r) {
             const int k = start + r, row = sweep.row(k);
             for (int i = from; i < to; i += lanes) {
               const int n = (i - from) / lanes;
-              double* const here = &rhs(f, row, margin + i);
+              double* const here = &rhs(f, row, origin + i);
               Lanes x = fetched_or(next[r], here);
               if (k > 1) x = fma(a[r], last[n], x);
               last[n] = x * pivot[r];
@@ -136,7 +139,7 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
   const auto above = part.interfaces.above, from_behind = part.interfaces.below,
              from_ahead = sweep.down ? from_behind : above;
   const bool shares_face = !slab_.top();
-  const int slots = slots_;
+  const int slots = slots_, origin = layout_.begin(0);
   for_layers(
       "diffusion: substitute", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
         Lanes last[strip];
@@ -147,13 +150,13 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
             const int k = start - r > 1 ? start - r : 1, row = sweep.row(k);
             c[r] = Lanes(ahead(f, k));
             q[r] = Lanes(fill(f, k));
-            next[r] = fetch(&rhs(f, row, margin + from));
-            added_to[r] = fetch(&fields(field_of_slot(f), row, margin + from));
+            next[r] = fetch(&rhs(f, row, origin + from));
+            added_to[r] = fetch(&fields(field_of_slot(f), row, origin + from));
           }
           for (int r = 0; r < fetched && start - r >= 1; ++r) {
             const int k = start - r, row = sweep.row(k);
             for (int i = from; i < to; i += lanes) {
-              double* const here = &rhs(f, row, margin + i);
+              double* const here = &rhs(f, row, origin + i);
               Lanes x = fetched_or(next[r], here);
               if (sweep.behind) x = fma(q[r], Lanes::load(&from_behind(f * width + i - begin)), x);
               if (k < m)
@@ -162,14 +165,14 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
                 x = fma(c[r], Lanes::load(&from_ahead(f * width + i - begin)), x);
               x.store(here);
               last[(i - from) / lanes] = x;
-              double* const to_field = &fields(field_of_slot(f), row, margin + i);
+              double* const to_field = &fields(field_of_slot(f), row, origin + i);
               (fetched_or(added_to[r], to_field) + x).store(to_field);
             }
           }
         }
         if (!shares_face || f != field_w) return;
         for (int i = from; i < to; i += lanes) {
-          double* const face = &fields(f, m + 1, margin + i);
+          double* const face = &fields(f, m + 1, origin + i);
           (Lanes::load(face) + Lanes::load(&above(f * width + i - begin))).store(face);
         }
       });

@@ -5,7 +5,7 @@
 
 namespace cambium::superres {
 
-/// Crank-Nicolson diffusion along z of u, w, b and further scalars: (1 - c d2/dz2) delta = rhs with c = alpha dt/2
+/// Crank-Nicolson diffusion along z of u, w, b, v and further scalars: (1 - c d2/dz2) delta = rhs with c = alpha dt/2
 /// times viscosity or diffusivity, and homogeneous conditions on the plates. One object per stage of the time step;
 /// tridiagonal systems whose coefficients depend on the row only.
 class WallNormalDiffusion {
@@ -14,8 +14,11 @@ class WallNormalDiffusion {
   /// Collective: coefficients of a new length alpha dt; nothing happens when it is the old one.
   void set(double alpha_dt);
   /// Collective: adds delta to what `flow` carries, and to w on the face that this rank's top row shares with the rank
-  /// above. `rhs` (slots, m+2, pitch) is lost.
+  /// above. `rhs` (slots, m+2, columns) is lost.
   void add(const Flow& flow, const Fields& rhs);
+
+  /// B that ends of slabs took so far, in three dimensions.
+  std::int64_t bytes_sent() const { return superres::bytes_sent(parts_); }
 
   // Steps of add(), for this class: public since nvcc takes no kernel in a private member.
   void eliminate(const Part& part, const Fields& rhs);
@@ -31,6 +34,7 @@ class WallNormalDiffusion {
 
   Slab slab_;
   Fluid fluid_;
+  RowLayout layout_;
   Sweep sweep_;
   int slots_;
   double alpha_dt_ = 0.0;

@@ -57,6 +57,9 @@ FieldFile::FieldFile(const std::string& path)
         fmt::format("'{}' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output "
                     "'fields' write them, or /t0_fields and /dimensions of The Well; it holds: {}",
                     path, fmt::join(file_.list(), ", ")));
+  if (!well_ && file_.exists("/scales/y") && file_.exists("/scales/z"))
+    throw InputError(
+        fmt::format("'{}' has fields in three dimensions, and these are read in two: expected (t, x, z)", path));
 }
 
 std::string FieldFile::name_of_axis(int axis) const {

@@ -20,7 +20,7 @@ struct ForecastKeys {
     P out;
     out.rayleigh = rayleigh;
     out.prandtl = prandtl;
-    out.cells = cells;
+    out.cells.assign(cells.begin(), cells.end());
     out.stretching = stretching;
     return out;
   }

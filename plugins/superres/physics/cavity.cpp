@@ -9,9 +9,7 @@ void CavitySetup::Params::describe(deck::Describe<Params>& d) { describe_convect
 
 double CavitySetup::peclet() const { return std::sqrt(params_.rayleigh * params_.prandtl); }
 
-Grid CavitySetup::grid() const {
-  return Grid::make(params_.cells[0], params_.cells[1], 1.0, 1.0, params_.stretching, false);
-}
+Grid CavitySetup::grid() const { return Grid::make(params_.nx(), params_.nz(), 1.0, 1.0, params_.stretching, false); }
 
 Fluid CavitySetup::fluid() const {
   Fluid fluid;

@@ -6,20 +6,34 @@
 namespace cambium::superres {
 
 void PlatesSetup::Params::describe(deck::Describe<Params>& d) {
-  describe_convection(d);
+  describe_convection(d, true);
   d("aspect_ratio", &Params::width, "period along x over the height of the layer")
       .formerly("width")
       .positive()
       .def(2.0);
+  d("aspect_ratio_y", &Params::depth,
+    "period along y over the height of a three-dimensional layer; default: that along x")
+      .positive();
   d("plates", &Params::plates, "velocity on the plates")
       .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
       .def(Wall::no_slip);
+  d.check([](const Params& p) {
+    return p.depth && !p.spatial() ? "'aspect_ratio_y' is for three dimensions: give three 'cells', along x, y and z"
+                                   : "";
+  });
+  d.check([](const Params& p) {
+    if (!p.spatial()) return "";
+    if (p.correction) return "'correction' is for two dimensions: give two 'cells', or leave it out";
+    if (p.initial.file) return "'initial.file' is for two dimensions: give two 'cells', or start from noise";
+    return "";
+  });
 }
 
 double PlatesSetup::peclet() const { return std::sqrt(params_.rayleigh * params_.prandtl); }
 
 Grid PlatesSetup::grid() const {
-  return Grid::make(params_.cells[0], params_.cells[1], params_.width, 1.0, params_.stretching, true);
+  const Grid section = Grid::make(params_.nx(), params_.nz(), params_.width, 1.0, params_.stretching, true);
+  return params_.spatial() ? section.extruded(params_.ny(), params_.depth.value_or(params_.width)) : section;
 }
 
 Fluid PlatesSetup::fluid() const {
@@ -35,7 +49,7 @@ std::vector<Observable> PlatesSetup::observables() const {
       {"nusselt_bottom", "", "heat through the lower plate over conduction", true},
       {"nusselt_top", "", "heat through the upper plate over conduction", true},
       {"nusselt_volume", "", "1 + sqrt(Ra Pr) <w b>", true},
-      {"kinetic_energy", "", "<u^2 + w^2>/2", true},
+      {"kinetic_energy", "", params_.spatial() ? "<u^2 + v^2 + w^2>/2" : "<u^2 + w^2>/2", true},
       {"dissipation", "", "viscous, nu <|grad u|^2>", true},
       {"thermal_dissipation", "", "kappa <|grad b|^2>", false},
   };

@@ -3,11 +3,13 @@
 
 namespace cambium::superres {
 
-/// A layer between a warm plate below (b = 1/2) and a cold one above (b = -1/2), periodic along x.
+/// A layer between a warm plate below (b = 1/2) and a cold one above (b = -1/2), periodic along x and, in three
+/// dimensions, along y.
 class PlatesSetup {
  public:
   struct Params : ConvectionKeys {
     double width = 2.0;
+    std::optional<double> depth;
     Wall plates = Wall::no_slip;
     static void describe(deck::Describe<Params>& d);
   };

@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 import cambium_io  # noqa: E402
 from cambium_style import COLOURS, STYLE, colours_of, legend  # noqa: E402
 
-MEANING = {"E_u": "velocity along x", "E_w": "velocity along z", "E_b": "buoyancy"}
+MEANING = {"E_u": "velocity along x", "E_v": "velocity along y", "E_w": "velocity along z", "E_b": "buoyancy"}
 
 
 def stage_of(run):
@@ -34,8 +34,12 @@ def draw_buoyancy(axes, path):
     with h5py.File(path) as file:
         b, t = file["tasks/b"][-1], file["scales/sim_time"][-1]
         x, z = file["scales/x"][:], file["scales/z"][:]
+        section = ""
+        if b.ndim == 3:  # in three dimensions a section through the middle
+            middle = b.shape[1] // 2
+            b, section = b[:, middle], f", y = {file['scales/y'][middle]:.4g}"
     image = axes.pcolormesh(x, z, b.T, shading="nearest", rasterized=True, **colours_of(-0.5, 0.5))
-    axes.set(title=f"Buoyancy at t = {t:.4g}", xlabel="x", ylabel="z", aspect="equal")
+    axes.set(title=f"Buoyancy at t = {t:.4g}{section}", xlabel="x", ylabel="z", aspect="equal")
     axes.grid(False)
     plt.colorbar(image, ax=axes, fraction=0.03, pad=0.02, label="buoyancy")
 

@@ -1,5 +1,6 @@
 #pragma once
-#include <array>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/parallel/comm.hpp"
@@ -8,19 +9,29 @@
 
 namespace cambium::superres {
 
-/// One instant of a convection run at the centres of all cells, each field by (x, z).
+/// One instant of a convection run at the centres of all cells, each field by (x, z) or, in three dimensions,
+/// (x, y, z).
 struct CentredFields {
-  static constexpr std::array<const char*, 4> names{"p", "b", "u", "w"};
-  std::vector<double> x, z;                   ///< centres
-  std::array<std::vector<double>, 4> values;  ///< in the order of `names`; p has no mean
+  std::vector<std::string> names;           ///< p, b, u, (v,) w
+  std::vector<double> x, y, z;              ///< centres; y is empty in two dimensions
+  std::vector<std::vector<double>> values;  ///< in the order of `names`; p has no mean
+
+  /// "x", ("y",) "z"
+  std::vector<std::string> axes() const;
+  std::vector<std::int64_t> shape() const;
 };
+
+/// The names of CentredFields.
+std::vector<std::string> centred_names(bool spatial);
+/// Whether the state is that of a flow in three dimensions.
+bool is_spatial(const State& state);
 
 /// Collective; filled on rank 0. Velocities are means of the two faces of a cell. InputError when the state is not that
 /// of a convection physics.
 CentredFields centred_fields(const State& state, const Comm& comm);
 
-/// Collective, values on rank 0: p, b, the velocity (u, w, 0) and further scalars on the cells between their faces, for
-/// the output `vtkhdf`.
+/// Collective, values on rank 0: p, b, the velocity (u, w, 0) or (u, v, w) and further scalars on the cells between
+/// their faces, for the output `vtkhdf`.
 GridFields grid_fields_of(const State& state, const Comm& comm);
 
 /// Host copy of a global field of the state, e.g. the faces of the cells.

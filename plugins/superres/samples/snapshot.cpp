@@ -39,14 +39,17 @@ train::SamplePtr snapshot(const FieldData& flow, std::size_t first, int history,
   return sample;
 }
 
-std::vector<double> block_means(const std::vector<double>& values, const std::vector<double>& z_faces, int every) {
-  const std::size_t nz = z_faces.size() - 1, nx = values.size() / nz, n = static_cast<std::size_t>(every);
-  std::vector<double> out(values.size() / (n * n), 0.0);
-  for (std::size_t x = 0; x < nx; ++x)
+std::vector<double> block_means(const std::vector<double>& values, const std::vector<double>& z_faces, int every,
+                                std::size_t ny) {
+  const std::size_t nz = z_faces.size() - 1, n = static_cast<std::size_t>(every), deep = ny > 0 ? n : 1,
+                    lines = ny > 0 ? ny : 1, columns = values.size() / nz;
+  std::vector<double> out(values.size() / (n * deep * n), 0.0);
+  for (std::size_t column = 0; column < columns; ++column)
     for (std::size_t z = 0; z < nz; ++z) {
+      const std::size_t x = column / lines / n, y = column % lines / deep;
       const double block = z_faces[(z / n + 1) * n] - z_faces[z / n * n];
-      out[x / n * (nz / n) + z / n] +=
-          values[x * nz + z] * (z_faces[z + 1] - z_faces[z]) / (block * static_cast<double>(every));
+      out[(x * (lines / deep) + y) * (nz / n) + z / n] +=
+          values[column * nz + z] * (z_faces[z + 1] - z_faces[z]) / (block * static_cast<double>(n * deep));
     }
   return out;
 }

@@ -10,27 +10,29 @@
 namespace cambium::superres {
 
 static std::string meaning_of(const std::string& field) {
-  static const std::map<std::string, std::string> known{{"p", "pressure"},
-                                                        {"b", "buoyancy"},
-                                                        {"u", "velocity along x"},
-                                                        {"w", "velocity along z"},
-                                                        {"mask", "1 where nothing is known"}};
+  static const std::map<std::string, std::string> known{
+      {"p", "pressure"},         {"b", "buoyancy"},         {"u", "velocity along x"},
+      {"v", "velocity along y"}, {"w", "velocity along z"}, {"mask", "1 where nothing is known"}};
   const auto found = known.find(field);
   return found == known.end() ? field : found->second;
 }
 
-void name_coordinates(io::File& file, const std::string& field) {
+void name_coordinates(io::File& file, const std::string& field, const std::vector<std::string>& axes) {
+  static const std::map<std::string, std::string> meanings{{"x", "x, along the plates, in heights of the layer"},
+                                                           {"y", "y, along the plates, in heights of the layer"},
+                                                           {"z", "z, from plate to plate, in heights of the layer"}};
   io::labelled(file.dataset("/tasks/" + field), "", meaning_of(field));
   if (!file.has_attribute("Conventions")) {
     io::follow_cf(file);
     io::labelled(file.dataset("/scales/sim_time"), "", "time in free-fall times");
-    io::labelled(file.dataset("/scales/x"), "", "x, along the plates, in heights of the layer");
-    io::labelled(file.dataset("/scales/z"), "", "z, from plate to plate, in heights of the layer");
+    for (const auto& axis : axes) io::labelled(file.dataset("/scales/" + axis), "", meanings.at(axis));
   }
-  file.attach_scales("/tasks/" + field, {"/scales/sim_time", "/scales/x", "/scales/z"});
+  std::vector<std::string> scales{"/scales/sim_time"};
+  for (const auto& axis : axes) scales.push_back("/scales/" + axis);
+  file.attach_scales("/tasks/" + field, scales);
   file.link("/tasks/" + field, "/" + field);
-  for (const char* axis : {"sim_time", "x", "z"})
-    if (!file.exists(axis)) file.link(std::string("/scales/") + axis, axis);
+  for (const auto& scale : scales)
+    if (const auto axis = scale.substr(8); !file.exists(axis)) file.link(scale, axis);
 }
 
 void write_fields(const std::string& path, const FieldData& data, const Context& context) {

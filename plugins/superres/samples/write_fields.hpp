@@ -6,8 +6,8 @@
 namespace cambium::superres {
 
 /// Gives the field `/tasks/<field>` its coordinates as dimension scales and makes both known at the top of the file
-/// too, where xarray looks: `xarray.open_dataset("fields.h5")` has the fields by (sim_time, x, z).
-void name_coordinates(io::File& file, const std::string& field);
+/// too, where xarray looks: `xarray.open_dataset("fields.h5")` has the fields by (sim_time, x, z), or by the `axes`.
+void name_coordinates(io::File& file, const std::string& field, const std::vector<std::string>& axes = {"x", "z"});
 
 /// Fields in the layout of the output 'fields', complete or not at all: /tasks/<name> by (t, x, z), /scales/{sim_time,
 /// x, z}; the attribute `periodic` of x is 1 or, between walls, 0. Rank 0.

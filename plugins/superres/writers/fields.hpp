@@ -9,7 +9,8 @@
 namespace cambium::superres {
 
 /// Fields at cell centres over time as plain HDF5 in the layout of Dedalus: /tasks/{p,b,u,w} by (t, x, z), /scales/x,
-/// /scales/z, /scales/sim_time, /scales/iteration, /scales/write_number.
+/// /scales/z, /scales/sim_time, /scales/iteration, /scales/write_number. In three dimensions {p,b,u,v,w} by
+/// (t, x, y, z), and /scales/y.
 class FieldsWriter : public Writer {
  public:
   struct Params {
@@ -26,12 +27,13 @@ class FieldsWriter : public Writer {
           .positive();
       d("single", &Params::single, "store single precision").def(true);
       d("average", &Params::average,
-        "cells along x and z whose mean is one point of the file; 1: every cell. The file is then that of a filtered "
+        "cells along every axis whose mean is one point of the file; 1: every cell. The file is then that of a "
+        "filtered "
         "run on a grid so many times coarser")
           .at_least(1)
           .def(1);
       d("compress", &Params::compress,
-        "store p, b, u, w smaller, without loss or within a bound of error that holds for every value");
+        "store the fields smaller, without loss or within a bound of error that holds for every value");
     }
   };
   FieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}

@@ -14,17 +14,22 @@
 namespace cambium::superres {
 namespace {
 
-constexpr const char* field_names[3] = {"u", "w", "b"};
+std::vector<std::string> fields_of(const State& state) {
+  if (is_spatial(state)) return {"u", "w", "b", "v"};
+  return {"u", "w", "b"};
+}
 
-/// Adds this rank's rows of one field, each with its share of the height, to `sums`.
-void add_rows(const State& state, const char* name, const std::vector<double>& heights, std::int64_t first,
+/// Adds this rank's lines of one field, each with its share of the height and depth, to `sums`.
+void add_rows(const State& state, const std::string& name, const std::vector<double>& heights, std::int64_t first,
               double total, std::span<double> sums) {
   const io::OnHost host(state.find(name)->tensor());
-  const auto rows = static_cast<int>(host.tensor().shape[0]), nx = static_cast<int>(host.tensor().shape[1]);
+  const TensorRef& all = host.tensor();
+  const auto nx = static_cast<int>(all.shape[all.rank - 1]), rows = static_cast<int>(all.elements() / nx),
+             lines = rows / static_cast<int>(all.shape[0]);
   const RealFft fft(nx);
   View<double**> in("spectrum rows", rows, nx), out("spectrum", rows, 2 * fft.modes());
-  io::copy_from_host(host.tensor().data, [&] {
-    TensorRef t = host.tensor();
+  io::copy_from_host(all.data, [&] {
+    TensorRef t = all;
     t.data = in.data();
     t.space = device_is_host ? Space::host : Space::device;
     t.is_const = false;
@@ -36,7 +41,7 @@ void add_rows(const State& state, const char* name, const std::vector<double>& h
     for (int k = 0; k < fft.modes(); ++k) {
       const double re = spectrum(row, k) / nx, im = spectrum(row, fft.modes() + k) / nx;
       const double both = k == 0 || k == nx / 2 ? 0.5 : 1.0;  // positive and negative wave numbers
-      sums[k] += both * (re * re + im * im) * heights[first + row] / total;
+      sums[k] += both * (re * re + im * im) * heights[first + row / lines] / (total * lines);
     }
 }
 
@@ -46,11 +51,14 @@ void SpectrumWriter::observe(const State& state, std::int64_t, double time) {
   if (time < params_.from) return;
   const auto x = global_values(state, "x_faces"), z = global_values(state, "z_faces");
   const std::size_t modes = (x.size() - 1) / 2 + 1;
-  std::vector<double> heights, now(3 * modes, 0.0);
+  std::vector<double> heights, now(fields_of(state).size() * modes, 0.0);
   for (std::size_t k = 0; k + 1 < z.size(); ++k) heights.push_back(z[k + 1] - z[k]);
   const auto first = context_.comm.exclusive_sum(state.find("u")->tensor().shape[0]);
-  for (int f = 0; f < 3; ++f)
-    add_rows(state, field_names[f], heights, first, z.back() - z.front(), std::span(now).subspan(f * modes, modes));
+  std::size_t at = 0;
+  for (const auto& name : fields_of(state)) {
+    add_rows(state, name, heights, first, z.back() - z.front(), std::span(now).subspan(at, modes));
+    at += modes;
+  }
   context_.comm.sum(std::span<double>(now));
   sums_.resize(now.size(), 0.0);
   for (std::size_t k = 0; k < now.size(); ++k) sums_[k] += now[k];
@@ -60,13 +68,15 @@ void SpectrumWriter::observe(const State& state, std::int64_t, double time) {
 void SpectrumWriter::finish(const State& state) {
   if (samples_ == 0) return;
   const double width = global_values(state, "x_faces").back();
-  const std::size_t modes = sums_.size() / 3;
+  const auto names = fields_of(state);
+  const std::size_t modes = sums_.size() / names.size();
   std::vector<io::Column> columns{{"k", "1/H", "wave number"}};
-  std::vector<std::vector<double>> values(4, std::vector<double>(modes));
-  for (int f = 0; f < 3; ++f) columns.push_back({std::string("E_") + field_names[f], "", "sum over k is <f^2>/2"});
+  std::vector<std::vector<double>> values(names.size() + 1, std::vector<double>(modes));
+  for (const auto& name : names) columns.push_back({"E_" + name, "", "sum over k is <f^2>/2"});
   for (std::size_t k = 0; k < modes; ++k) {
     values[0][k] = 2.0 * constants::pi * static_cast<double>(k) / width;
-    for (int f = 0; f < 3; ++f) values[f + 1][k] = sums_[f * modes + k] / static_cast<double>(samples_);
+    for (std::size_t f = 0; f < names.size(); ++f)
+      values[f + 1][k] = sums_[f * modes + k] / static_cast<double>(samples_);
   }
   io::on_root(context_.comm, [&] {
     io::write_csv((std::filesystem::path(context_.run_directory) / params_.file).string(), columns, values);

@@ -4,7 +4,8 @@
 
 namespace cambium::superres {
 
-/// Spectra along x of u, w and b, averaged over the height and over time: E(k) with sum_k E(k) = <f^2>/2.
+/// Spectra along x of u, w and b, and of v in three dimensions, averaged over height, depth and time: E(k) with sum_k
+/// E(k) = <f^2>/2.
 class SpectrumWriter : public Writer {
  public:
   struct Params {
@@ -28,7 +29,7 @@ class SpectrumWriter : public Writer {
  private:
   Params params_;
   Context& context_;
-  std::vector<double> sums_;  ///< of u, w, b one after the other; the same on every rank
+  std::vector<double> sums_;  ///< of all fields one after the other; the same on every rank
   std::int64_t samples_ = 0;
 };
 

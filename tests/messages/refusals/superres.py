@@ -370,6 +370,27 @@ if built_with("torch"):
          T + "validation={type: crops, data: [fine.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", T + "validate={every: 1}",
          deck="train.yaml", command="run")
 
+# Three dimensions
+table.file("cavity.yaml", """
+run: {name: cavity, directory: cavity}
+plugins: [superres]
+stages:
+  - simulate: {physics: cavity, rayleigh: 1e5, cells: [16, 8, 8], end_time: 1}
+""")
+table.file("solid.h5", {**fields(), "scales/y": [0.0, 0.5]})
+SOLID = S + "cells=[16, 12, 8]"
+says("'cells' must be two numbers, along x and z, or three, along x, y and z", S + "cells=[16]")
+says("'cells' must be two numbers, along x and z", deck="cavity.yaml")
+says("'cells' must be at least [4, 4, 4]", S + "cells=[16, 2, 8]")
+says("the second of three 'cells' must be even, for the transforms along y", S + "cells=[16, 7, 8]")
+says("'aspect_ratio_y' is for three dimensions: give three 'cells', along x, y and z", S + "aspect_ratio_y=2")
+says("'initial.wavelengths_y' is for three dimensions: give three 'cells', along x, y and z", S + "initial={wavelengths_y: 1}")
+says("'correction' is for two dimensions: give two 'cells', or leave it out", SOLID, S + "correction=model.h5")
+says("'initial.file' is for two dimensions: give two 'cells', or start from noise", SOLID, S + "initial={file: fields.h5}")
+says("'average: 3' does not divide 16 x 12 x 8 cells: give a number that divides all", SOLID, S + "output=[{type: fields, interval: 0.25, average: 3}]",
+     command="run")
+says("'solid.h5' has fields in three dimensions, and these are read in two: expected (t, x, z)", V + "data=solid.h5", deck="verify.yaml", command="run")
+
 # A calculation that breaks
 says("the flow is not finite any more after step 5 (t = 0.0367647): b is nan at x = 0.0625, z = 0.03519 on rank 0; take more cells or a "
      "smaller 'cfl' (it is 1)",
