@@ -21,6 +21,7 @@ void WallPotentialParams::describe(deck::Describe<WallPotentialParams>& d) {
 
 void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
   describe_common(d);
+  describe_fluids(d);
   d("epsilon0", &Params::epsilon0, "permittivity of free space").positive().def(1.0);
   d("background", &Params::background,
     "charge density of what does not move (formula in x, y); a periodic domain is neutral in the mean without it")
