@@ -83,12 +83,15 @@ void Plasma::start_from(const std::string& path) {
   if (fields_) fields_->start_from(file, find, sources_and_walls(0, 0.0));
 }
 
-void Plasma::load(const io::Group& group) {
+void Plasma::load(const io::Group& group, double time) {
   for (auto& s : species_) s->load(group);
   for (auto& s : fluids_) s->load(group);
   exchanges_->load(group);
   exchanges_->prepare();
-  if (fields_) fields_->load(group, sources(0));
+  if (!fields_) return;
+  Sources own = sources(0);
+  own.time = time;
+  fields_->load(group, own);
 }
 
 void Plasma::save(io::Group& group) const {
@@ -151,6 +154,7 @@ Sources Plasma::sources(int slot) const {
 
 Sources Plasma::sources_and_walls(int slot, double time) const {
   Sources out = sources(slot);
+  out.time = time;
   if (!fields_ || fields_->collecting().empty()) return out;
   for (const auto& side : fields_->collecting()) {
     out.collected.push_back(exchanges_->collected(slot, side.dimension, side.high, time));

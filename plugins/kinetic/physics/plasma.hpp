@@ -26,7 +26,7 @@ class Plasma {
   /// Slot 0 of a fresh start, from f0 or from `start_from`.
   void initialise();
   void save(io::Group& group) const;
-  void load(const io::Group& group);
+  void load(const io::Group& group, double time);
 
   const std::vector<std::unique_ptr<Species>>& species() const { return species_; }
   const std::vector<std::unique_ptr<Fluid>>& fluids() const { return fluids_; }

@@ -14,7 +14,7 @@ double Stages::start(double time) {
   const Stage none{0, 0, 2, 0.0, 1.0, 0.0};
   sweep(0, none, time);
   gather(std::array{none.out}, {&fresh_[0], 1}, {&fastest_[0], 1});
-  if (plasma_.fields()) advance_fields(none, time);
+  if (plasma_.fields()) advance_fields(none, time, time);
   return fastest_[0];
 }
 
@@ -87,6 +87,8 @@ static Stage stage_of(int k, double dt) {
 
 /// The time that f[in] of a stage belongs to, after that of the step's beginning and in units of its length.
 static constexpr double beginning_of[] = {0.0, 1.0, 0.5};
+/// The same of f[out].
+static constexpr double end_of[] = {1.0, 0.5, 1.0};
 
 std::vector<std::string> together(std::initializer_list<std::vector<std::string>> lists) {
   std::vector<std::string> out;
@@ -127,7 +129,7 @@ void Stages::add_fields(int k, Tasks& tasks) {
     reads = together({reads, of_fields({s.base, s.in})});  // they have a memory
   tasks.push_back(
       {fmt::format("fields: stage {}", k + 1), reads, of_fields({s.out}), [this, k](State& state, StepInfo& info) {
-         advance_fields(stage_of(k, info.dt), state.time + beginning_of[k] * info.dt);
+         advance_fields(stage_of(k, info.dt), state.time + beginning_of[k] * info.dt, state.time + end_of[k] * info.dt);
        }});
 }
 
@@ -193,9 +195,10 @@ void Stages::advance_fluids(int k, const Stage& stage, double time, int which) {
         std::max(fastest_[k], s->stage(stage, plasma_.force_on(*s, stage.in, time, which), plasma_.epsilon0()));
 }
 
-void Stages::advance_fields(const Stage& stage, double time) {
-  plasma_.fields()->stage(stage, plasma_.sources_and_walls(stage.in, time),
-                          plasma_.fields()->ahead() ? Sources{} : plasma_.sources(stage.out));
+void Stages::advance_fields(const Stage& stage, double time, double after) {
+  Sources then = plasma_.fields()->ahead() ? Sources{} : plasma_.sources(stage.out);
+  then.time = after;
+  plasma_.fields()->stage(stage, plasma_.sources_and_walls(stage.in, time), then);
 }
 
 static bool all_finite(const std::vector<double>& values) {

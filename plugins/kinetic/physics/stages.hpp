@@ -42,7 +42,8 @@ class Stages {
   /// The first two stages in one pass over the cells.
   void sweep_twice(double time, double dt);
   void advance_fluids(int k, const Stage& stage, double time, int which);
-  void advance_fields(const Stage& stage, double time);
+  /// `time` is that of stage.in, `after` that of stage.out.
+  void advance_fields(const Stage& stage, double time, double after);
   /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is
   /// infinite where a moment is not finite.
   void gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest);

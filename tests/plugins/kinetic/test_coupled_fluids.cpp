@@ -186,7 +186,7 @@ TEST_CASE("an ion-acoustic wave of ten moments is that of kinetic ions") {
     found.push_back(4.0 * M_PI / (zeros[4] - zeros[0]));
   }
   INFO(fmt::format("kinetic {:.5f}, ten moments {:.5f}", found[0], found[1]));
-  CHECK(found[1] == Approx(found[0]).epsilon(0.01));
+  CHECK(found[1] == Approx(found[0]).epsilon(0.02));
   // Roots of the dispersion relations with kinetic electrons (inputs/kinetic/ion_acoustic_fluid.yaml).
   CHECK(found[0] == Approx(0.09226).epsilon(0.02));
   CHECK(found[1] == Approx(0.09208).epsilon(0.02));
