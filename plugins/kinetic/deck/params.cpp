@@ -199,10 +199,12 @@ void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
       .def(false);
 }
 
-std::string problem_of_names(const std::vector<SpeciesParams>& species) {
+std::string problem_of_names(const std::vector<SpeciesParams>& species, const std::vector<FluidParams>& fluids) {
   if (species.empty()) return "'species' is empty; give at least one";
   std::set<std::string> names;
   for (const auto& s : species)
+    if (!names.insert(s.name).second) return fmt::format("two species have the name '{}'; give each its own", s.name);
+  for (const auto& s : fluids)
     if (!names.insert(s.name).second) return fmt::format("two species have the name '{}'; give each its own", s.name);
   return {};
 }

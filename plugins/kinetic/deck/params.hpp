@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "plugins/kinetic/deck/fluid_params.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
 
 namespace cambium::kinetic {
@@ -104,6 +105,7 @@ struct CommonParams {
   BasisParams basis;
   std::map<std::string, std::string> parameters;
   std::vector<SpeciesParams> species;
+  std::vector<FluidParams> fluid_species;  ///< where there are fields
   std::vector<CrossCollisionParams> collisions;
   std::vector<ReactionParams> reactions;
   std::string start_from;
@@ -120,6 +122,9 @@ struct CommonParams {
   /// Declares these keys in the description of a P that derives from CommonParams.
   template <class P>
   static void describe_common(deck::Describe<P>& d);
+  /// Declares `fluid_species`.
+  template <class P>
+  static void describe_fluids(deck::Describe<P>& d);
 };
 
 /// The grid of a species, before it is cut among ranks. InputError for what does not fit together.
@@ -129,11 +134,11 @@ PhaseGrid make_grid(const CommonParams& params, const SpeciesParams& species);
 std::string key_of(const CommonParams& params, const std::string& species);
 
 /// Error in the names of species; "" when nothing is. They name tables, observables and groups of files.
-std::string problem_of_names(const std::vector<SpeciesParams>& species);
+std::string problem_of_names(const std::vector<SpeciesParams>& species, const std::vector<FluidParams>& fluids = {});
 
 template <class P>
 void CommonParams::describe_common(deck::Describe<P>& d) {
-  d.check([](const P& p) { return problem_of_names(p.species); });
+  d.check([](const P& p) { return problem_of_names(p.species, p.fluid_species); });
   d("domain", &CommonParams::domain, "configuration space");
   d("basis", &CommonParams::basis, "polynomials of a cell");
   d("parameters", &CommonParams::parameters,
@@ -169,6 +174,13 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
   d("ranks", &CommonParams::ranks, "number of MPI ranks along each dimension of phase space; default: automatic")
       .def({});
   d("observables", &CommonParams::observables, "quantities beyond the standard ones");
+}
+
+template <class P>
+void CommonParams::describe_fluids(deck::Describe<P>& d) {
+  d("fluid_species", &CommonParams::fluid_species,
+    "species followed by their moments alone (fluids), beside at least one kinetic species")
+      .def({});
 }
 
 }  // namespace cambium::kinetic

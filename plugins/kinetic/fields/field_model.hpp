@@ -15,6 +15,7 @@ namespace cambium::kinetic {
 struct Sources {
   std::vector<double> charge, current[3];
   std::vector<double> collected;  ///< charge per time that goes into each of FieldModel::collecting()
+  double time = 0.0;              ///< of the state that they belong to
   double carried = 0.0;           ///< where there are such walls: charges of all particles, without their signs
 };
 

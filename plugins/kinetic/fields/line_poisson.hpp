@@ -20,6 +20,8 @@ class LinePoisson {
   /// As those of WallPoisson.
   const std::vector<WallSide>& floating() const { return floating_; }
   bool neutral() const { return neutral_; }
+  /// Of a wall whose potential is given.
+  void set_potential(bool high, double potential) { (high ? high_ : low_).potential = potential; }
   bool constant_is_free() const { return !periodic_ && neutral_ && floating_.empty(); }
 
   /// Collective. `values`, [own cell][node of the element], the load of each cell alone, becomes the potential. On a

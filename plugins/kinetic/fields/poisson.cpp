@@ -29,8 +29,10 @@ static const WallUnknowns* unknowns_of(const std::optional<WallPoisson>& whole,
   return whole ? &whole->unknowns() : nullptr;
 }
 
-Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls, const ConfRanks* ranks)
-    : grid_(flat(grid)), whole_(grid.whole()), ranks_(ranks), epsilon0_(epsilon0), element_(grid), phi_(grid.size()) {
+Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls, const ConfRanks* ranks,
+                 WallDrives drives)
+    : grid_(flat(grid)), whole_(grid.whole()), ranks_(ranks), epsilon0_(epsilon0), element_(grid), given_(walls),
+      voltages_(std::move(drives.voltages)), circuits_(std::move(drives.circuits)), phi_(grid.size()) {
   for (auto& slot : e_)
     for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
   if (ranks_ && grid.dimensions == 1)
@@ -47,6 +49,38 @@ Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& wa
   if (const auto* unknowns = unknowns_of(walls_, strips_)) neutral_ = unknowns->neutral;
   for (auto& slot : wall_charge_) slot.assign(floating().size(), 0.0);
   wall_potential_.assign(floating().size(), 0.0);
+  for (auto& slot : potential_of_slot_) slot = wall_potential_;
+  find_frequency();
+}
+
+std::size_t Poisson::place_of(const WallSide& side) const {
+  std::size_t w = 0;
+  while (floating()[w].dimension != side.dimension || floating()[w].high != side.high) ++w;
+  return w;
+}
+
+/// The potential that a unit of charge gives each wall of a circuit says how fast the circuit is.
+void Poisson::find_frequency() {
+  const std::vector<double> nothing(grid_.size(), 0.0);
+  for (std::size_t k = 0; k < circuits_.all().size(); ++k) {
+    const std::size_t w = place_of(circuits_.all()[k].wall);
+    solve(nothing, 0);
+    const double before = wall_potential_[w];
+    wall_charge_[0][w] = 1.0;
+    solve(nothing, 0);
+    wall_charge_[0][w] = 0.0;
+    frequency_ += circuits_.frequency(k, wall_potential_[w] - before);
+  }
+}
+
+void Poisson::set_voltages() {
+  for (const auto& [wall, voltage] : voltages_) {
+    (wall.high ? given_.upper : given_.lower)[wall.dimension].potential = voltage(time_);
+    if (line_) line_->set_potential(wall.high, voltage(time_));
+  }
+  if (voltages_.empty()) return;
+  if (walls_) walls_->set_potentials(element_, given_);
+  if (strips_) strips_->set_potentials(element_, given_);
 }
 
 std::span<const WallSide> Poisson::floating() const {
@@ -127,6 +161,7 @@ void Poisson::keep(const std::vector<double>& at_nodes, int slot) {
 
 void Poisson::solve(const std::vector<double>& charge, int slot) {
   const Region region("Poisson equation", WorkKind::elementwise);
+  set_voltages();
   const double mean = mean_charge(charge, slot);
   if (line_) {
     auto values = loads(grid_, charge, mean);
@@ -141,6 +176,7 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
   }
   const auto* unknowns = unknowns_of(walls_, strips_);
   if ((unknowns && unknowns->constant_is_free) || (line_ && line_->constant_is_free())) centre_potential();
+  potential_of_slot_[slot] = wall_potential_;
 }
 
 /// Only planes of symmetry: the mean of the potential is zero.
@@ -154,12 +190,21 @@ void Poisson::centre_potential() {
 
 void Poisson::initialise(const Sources& sources) {
   require_neutral(sources);
+  time_ = sources.time;
   solve(sources.charge, 0);
 }
 
 void Poisson::stage(const Stage& s, const Sources& before, const Sources& after) {
   for (std::size_t w = 0; w < floating().size(); ++w)
     wall_charge_[s.out][w] = s.a * wall_charge_[s.base][w] + s.b * wall_charge_[s.in][w] + s.c * before.collected[w];
+  std::vector<double> potentials;
+  for (std::size_t k = 0; k < circuits_.all().size(); ++k) {
+    const std::size_t w = place_of(circuits_.all()[k].wall);
+    potentials.push_back(potential_of_slot_[s.in][w]);
+    wall_charge_[s.out][w] += s.c * circuits_.current(k, s.in, potentials[k], before.time);
+  }
+  circuits_.stage(s, potentials, before.time);
+  time_ = after.time;
   solve(after.charge, s.out);
 }
 
@@ -185,18 +230,25 @@ std::vector<FieldModel::Reading> Poisson::readings() const {
   std::vector<Reading> out;
   for (std::size_t w = 0; w < floating().size(); ++w) {
     out.push_back({"wall_potential_" + side_name(floating()[w]), "potential of the floating wall", wall_potential_[w]});
-    out.push_back(
-        {"wall_charge_" + side_name(floating()[w]), "charge that the floating wall has absorbed", wall_charge_[0][w]});
+    out.push_back({"wall_charge_" + side_name(floating()[w]), "charge of the floating wall", wall_charge_[0][w]});
+  }
+  for (std::size_t k = 0; k < circuits_.all().size(); ++k) {
+    const WallSide& side = circuits_.all()[k].wall;
+    out.push_back({"circuit_current_" + side_name(side), "current from the circuit into the wall",
+                   circuits_.current(k, 0, potential_of_slot_[0][place_of(side)], time_)});
   }
   return out;
 }
 
 void Poisson::save(io::Group& group) const {
   if (!floating().empty()) group.write("field/wall_charge", wall_charge_[0]);
+  circuits_.save(group);
 }
 
 void Poisson::load(const io::Group& group, const Sources& sources) {
   if (!floating().empty()) wall_charge_[0] = group.read<std::vector<double>>("field/wall_charge");
+  circuits_.load(group);
+  time_ = sources.time;
   solve(sources.charge, 0);
 }
 
@@ -208,6 +260,7 @@ void Poisson::start_from(const io::Group& file, const Find&, const Sources& sour
                      fmt::format("start_from: {} walls floated there and {} do here; give the same walls",
                                  stored.size(), floating().size()));
     wall_charge_[0] = stored;
+    circuits_.load(file);
   }
   initialise(sources);
 }

@@ -8,6 +8,7 @@
 #include "plugins/kinetic/fields/periodic_poisson.hpp"
 #include "plugins/kinetic/fields/plane_poisson.hpp"
 #include "plugins/kinetic/fields/strip_poisson.hpp"
+#include "plugins/kinetic/fields/wall_circuit.hpp"
 #include "plugins/kinetic/fields/wall_poisson.hpp"
 
 namespace cambium::kinetic {
@@ -24,11 +25,14 @@ namespace cambium::kinetic {
 class Poisson : public FieldModel {
  public:
   /// InputError for three dimensions. `ranks`, where there are several, outlives it.
-  Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls = {}, const ConfRanks* ranks = nullptr);
+  /// Walls with a circuit float in `walls`, those with a voltage are fixed there.
+  Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls = {}, const ConfRanks* ranks = nullptr,
+          WallDrives drives = {});
 
   /// InputError when nothing can carry away the net charge of a plasma between floating walls: see require_neutral().
   void initialise(const Sources& sources) override;
   void refresh(const Sources& sources) override { solve(sources.charge, 0); }
+  double frequency() const override { return frequency_; }
   void stage(const Stage& stage, const Sources& before, const Sources& after) override;
   std::span<const WallSide> collecting() const override { return floating(); }
   std::vector<Reading> readings() const override;
@@ -52,6 +56,9 @@ class Poisson : public FieldModel {
 
  private:
   std::span<const WallSide> floating() const;
+  std::size_t place_of(const WallSide& side) const;
+  void find_frequency();
+  void set_voltages();
   void require_neutral(const Sources& sources) const;
   void centre_potential();
   double mean_charge(const std::vector<double>& charge, int slot) const;
@@ -72,7 +79,11 @@ class Poisson : public FieldModel {
   std::optional<WallPoisson> walls_;
   std::optional<StripPoisson> strips_;
   bool neutral_ = true;  ///< no wall has a fixed potential: charges must add up to nothing
-  std::vector<double> wall_charge_[3], wall_potential_;
+  std::vector<double> wall_charge_[3], wall_potential_, potential_of_slot_[3];
+  PotentialWalls given_;
+  std::vector<WallVoltage> voltages_;
+  WallCircuits circuits_;
+  double time_ = 0.0, frequency_ = 0.0;  ///< of the next solve(); of the circuits
   std::vector<double> phi_, e_[3][3];
 };
 

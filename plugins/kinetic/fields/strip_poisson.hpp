@@ -17,6 +17,10 @@ class StripPoisson {
   StripPoisson(const ConfGrid& grid, const Element& element, const PotentialWalls& walls, const ConfRanks& ranks);
 
   const WallUnknowns& unknowns() const { return unknowns_; }
+  /// Collective. New potentials of walls whose potential is given.
+  void set_potentials(const Element& element, const PotentialWalls& walls) {
+    if (own_) own_->set_potentials(element, walls);
+  }
   /// Collective. `loads`, [own cell][node of the element]: the load of each cell alone. Returns the potential there;
   /// the rest as WallPoisson::solve().
   std::vector<double> solve(std::span<const double> loads, const std::vector<double>& wall_charge, double epsilon0,

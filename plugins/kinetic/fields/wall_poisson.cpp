@@ -106,22 +106,34 @@ WallPoisson::WallPoisson(const ConfGrid& grid, const Element& element, const Pot
   number_nodes(element);
   find_conductors(element, walls);
   solver_ = StripSolver({element, number_, pinned_, strips, line_});
+  if (!unknowns_.floating.empty()) make_capacitance(element);
+  take_fixed(element);
+}
+
+/// What the potentials of fixed walls put on the right-hand side, and on floating walls.
+void WallPoisson::take_fixed(const Element& element) {
   std::vector<double> fixed(pinned_.size(), 0.0);
   for (const auto& c : conductors_)
     if (c.wall.kind == PotentialWall::Kind::fixed)
       for (std::size_t k = 0; k < fixed.size(); ++k) fixed[k] += c.share[k] * c.wall.potential;
   from_walls_ = lift(element, fixed);
-  if (!unknowns_.floating.empty()) make_capacitance(element);
+  if (unit_.empty()) return;
+  auto of_fixed = from_walls_;
+  solver_.solve(of_fixed);
+  fixed_.clear();
+  for (const auto& unit : unit_) fixed_.push_back(stiffness_product(element, unit, of_fixed));
+}
+
+void WallPoisson::set_potentials(const Element& element, const PotentialWalls& walls) {
+  for (auto& c : conductors_) c.wall.potential = (c.high ? walls.upper : walls.lower)[c.dimension].potential;
+  take_fixed(element);
 }
 
 void WallPoisson::make_capacitance(const Element& element) {
-  auto of_fixed = from_walls_;
-  solver_.solve(of_fixed);
   for (const auto& c : conductors_) {
     if (c.wall.kind != PotentialWall::Kind::floating) continue;
     unit_.push_back(lift(element, c.share));
     solver_.solve(unit_.back());
-    fixed_.push_back(stiffness_product(element, unit_.back(), of_fixed));
   }
   const int n = static_cast<int>(unit_.size());
   for (const auto& a : unit_)

@@ -53,6 +53,9 @@ class WallPoisson {
   int number(int cell, int i) const { return number_[static_cast<std::size_t>(cell) * local_ + i]; }
   const WallUnknowns& unknowns() const { return unknowns_; }
 
+  /// Collective. New potentials of walls whose potential is given.
+  void set_potentials(const Element& element, const PotentialWalls& walls);
+
   /// Collective. `right`, by number of node, becomes the potential; `wall_charge` over epsilon0 and the charge between
   /// them give the floating walls their potentials.
   void solve(std::vector<double>& right, const std::vector<double>& wall_charge, double epsilon0,
@@ -69,6 +72,7 @@ class WallPoisson {
 
   void number_nodes(const Element& element);
   void find_conductors(const Element& element, const PotentialWalls& walls);
+  void take_fixed(const Element& element);
   void make_capacitance(const Element& element);
   std::vector<double> lift(const Element& element, const std::vector<double>& on_walls) const;
   double stiffness_product(const Element& element, const std::vector<double>& a, const std::vector<double>& b) const;

@@ -44,11 +44,27 @@ static std::string broken_place(const Species& species, const Comm& comm) {
   return fmt::format("'{}' in cell [{}] ({}) on rank {:.0f}", species.name(), numbers, where, owner);
 }
 
+/// Collective. The same of a fluid in which density or pressure is not positive.
+static std::string broken_place(const Fluid& fluid, const Comm& comm) {
+  std::string place = fluid.broken_place();
+  const int lowest = comm.size() - comm.max(place.empty() ? 0 : comm.size() - comm.rank());
+  if (lowest == comm.size()) return {};
+  comm.broadcast(place, lowest);
+  return fmt::format("'{}' in cell {} on rank {}", fluid.name(), place, lowest);
+}
+
 void require_finite(double frequency, const Plasma& plasma, double time, const StepInfo& info, const Comm& comm) {
   if (std::isfinite(frequency)) return;
   std::string where;
   for (const auto& s : plasma.species())
     if (where.empty()) where = broken_place(*s, comm);
+  for (const auto& s : plasma.fluids())
+    if (const auto place = where.empty() ? broken_place(*s, comm) : ""; !place.empty())
+      throw NumericalError(
+          fmt::format("density or pressure of a fluid is not positive any more at step {}, time {:.6g}: that of {}; "
+                      "take more cells, "
+                      "a smaller 'cfl' or 'limiter: minmod', and look at what the deck lets grow",
+                      info.step, time, place));
   throw NumericalError(fmt::format(
       "the distribution function is not finite any more at step {}, time {:.6g}{}; take more cells or a smaller 'cfl', "
       "and look at what the deck lets grow",

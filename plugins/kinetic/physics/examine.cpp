@@ -62,6 +62,7 @@ void warn_of_unused(const std::map<std::string, std::string>& parameters, Check&
 void examine(const Vlasov& physics, const CommonParams& params, Check& check) {
   warn_of_unused(params.parameters, check);
   check.require_written_by("start_from", params.start_from, {{Origin::output, "distribution"}, {Origin::physics}});
+  for (const auto& s : physics.fluids()) check.memory("fluid species " + s->name(), s->bytes());
   for (std::size_t k = 0; k < physics.species().size(); ++k) {
     const Species& s = *physics.species()[k];
     check.memory("species " + s.name(), bytes_of(s, params.precision));

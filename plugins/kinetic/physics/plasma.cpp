@@ -12,10 +12,24 @@
 namespace cambium::kinetic {
 
 Plasma::Plasma(const CommonParams& params, Context& context) : common_(params), context_(context) {
-  if (const auto problem = problem_of_names(params.species); !problem.empty())
+  if (const auto problem = problem_of_names(params.species, params.fluid_species); !problem.empty())
     throw KeyError("kinetic.species.names", "species", problem);
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
   exchanges_ = std::make_unique<Exchanges>(params, species_, context);
+  add_fluids();
+}
+
+void Plasma::add_fluids() {
+  if (!common_.fluid_species.empty() && !common_.start_from.empty())
+    throw KeyError("kinetic.fluid.start_from", "start_from",
+                   "start_from: fluid species cannot begin from another run; remove 'fluid_species' or 'start_from'");
+  const PhaseGrid& grid = species_.front()->solver().grid();
+  for (std::size_t k = 0; k < common_.fluid_species.size(); ++k)
+    deck::about_key("", deck::child_path("fluid_species", k), [&] {
+      fluids_.push_back(
+          std::make_unique<Fluid>(common_.fluid_species[k], common_.values(), conf(), common_.basis.order, &ranks()));
+      fluids_.back()->connect(grid, context_.comm);
+    });
 }
 
 void Plasma::set_fields(std::unique_ptr<FieldModel> fields, double epsilon0) {
@@ -27,6 +41,8 @@ void Plasma::set_external(const FieldFormulas& formulas) {
   std::vector<ExternalField::Felt> felt;
   for (const auto& s : species_)
     if (s->charge() != 0.0) felt.push_back({s->name(), s->solver().grid().vdim});
+  for (const auto& s : fluids_)
+    if (s->charge() != 0.0) felt.push_back({s->name(), 3});
   external_ =
       deck::about_key("kinetic.formula", "external", [&] { return ExternalField(conf(), formulas, common_.values()); });
   external_.require_felt(felt, context_.log);
@@ -42,6 +58,8 @@ void Plasma::set_background(const std::string& text) {
 
 void Plasma::initialise() {
   exchanges_->prepare();
+  for (std::size_t k = 0; k < fluids_.size(); ++k)
+    deck::about_key("", deck::child_path("fluid_species", k), [&] { fluids_[k]->initialise(); });
   if (common_.start_from.empty()) {
     for (std::size_t k = 0; k < species_.size(); ++k)
       deck::about_key("kinetic.species", deck::child_path("species", k), [&] { species_[k]->initialise(context_); });
@@ -65,22 +83,34 @@ void Plasma::start_from(const std::string& path) {
   if (fields_) fields_->start_from(file, find, sources_and_walls(0, 0.0));
 }
 
-void Plasma::load(const io::Group& group) {
+void Plasma::load(const io::Group& group, double time) {
   for (auto& s : species_) s->load(group);
+  for (auto& s : fluids_) s->load(group);
   exchanges_->load(group);
   exchanges_->prepare();
-  if (fields_) fields_->load(group, sources(0));
+  if (!fields_) return;
+  Sources own = sources(0);
+  own.time = time;
+  fields_->load(group, own);
 }
 
 void Plasma::save(io::Group& group) const {
   for (const auto& s : species_) s->save(group);
+  for (const auto& s : fluids_) s->save(group);
   exchanges_->save(group);
   if (fields_) fields_->save(group);
 }
 
 ForceField Plasma::force_on(const Species& s, int slot, double time, int which) {
+  return force(s.charge() / s.mass(), slot, time, which);
+}
+ForceField Plasma::force_on(const Fluid& s, int slot, double time, int which) {
+  return force(s.charge() / s.mass(), slot, time, which);
+}
+
+ForceField Plasma::force(double charge_over_mass, int slot, double time, int which) {
   ForceField force;
-  force.charge_over_mass = s.charge() / s.mass();
+  force.charge_over_mass = charge_over_mass;
   force.upwind = common_.acceleration_flux == CommonParams::AccelerationFlux::upwind;
   for (int c = 0; c < 6; ++c) {
     const double* own = !fields_ ? nullptr : c < 3 ? fields_->electric(slot, c) : fields_->magnetic(slot, c - 3);
@@ -118,17 +148,22 @@ Sources Plasma::sources(int slot) const {
         for (int c = 0; c < components - 2; ++c) out.current[c][cell * n + k] += s->charge() * m[(row + 1 + c) * n + k];
       }
   }
+  for (const auto& s : fluids_) s->add_sources(slot, out.charge, out.current);
   return out;
 }
 
 Sources Plasma::sources_and_walls(int slot, double time) const {
   Sources out = sources(slot);
+  out.time = time;
   if (!fields_ || fields_->collecting().empty()) return out;
   for (const auto& side : fields_->collecting()) {
     out.collected.push_back(exchanges_->collected(slot, side.dimension, side.high, time));
+    if (ranks().column().root())
+      for (const auto& s : fluids_) out.collected.back() += s->collected(slot, side);
   }
   context_.comm.sum(out.collected);
   for (const auto& s : species_) out.carried += std::abs(s->charge()) * conf().integral(s->moment(0, slot).data());
+  for (const auto& s : fluids_) out.carried += std::abs(s->charge()) * s->totals()[0];
   out.carried = ranks().row().sum(out.carried);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "plugins/kinetic/edges/exchanges.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
+#include "plugins/kinetic/fluids/fluid.hpp"
 #include "plugins/kinetic/physics/external_field.hpp"
 #include "plugins/kinetic/species/species.hpp"
 
@@ -25,21 +26,24 @@ class Plasma {
   /// Slot 0 of a fresh start, from f0 or from `start_from`.
   void initialise();
   void save(io::Group& group) const;
-  void load(const io::Group& group);
+  void load(const io::Group& group, double time);
 
   const std::vector<std::unique_ptr<Species>>& species() const { return species_; }
+  const std::vector<std::unique_ptr<Fluid>>& fluids() const { return fluids_; }
   FieldModel* fields() const { return fields_.get(); }
   /// This rank's part of configuration space, the same of all species.
   const ConfGrid& conf() const { return species_.front()->conf(); }
   const ConfRanks& ranks() const { return species_.front()->ranks(); }
   /// The same, or null where one rank has all cells.
   const ConfRanks* several_ranks() const { return ranks().row().size() > 1 ? &ranks() : nullptr; }
+  double epsilon0() const { return epsilon0_; }
   double field_energy() const;  ///< collective
   /// True if the first two stages of a step share a pass here: see Solver::stages.
   bool fuses() const;
 
   /// Values point into fields or into the sums of `which`, of which there are two.
   ForceField force_on(const Species& species, int slot, double time, int which);
+  ForceField force_on(const Fluid& fluid, int slot, double time, int which);
   Sources sources(int slot) const;
   /// With what walls collect at a time, where the fields ask for it; collective.
   Sources sources_and_walls(int slot, double time) const;
@@ -47,12 +51,15 @@ class Plasma {
   const Exchanges& exchanges() const { return *exchanges_; }
 
  private:
+  void add_fluids();
+  ForceField force(double charge_over_mass, int slot, double time, int which);
   void start_from(const std::string& path);
   void warn_about_debye_length() const;
 
   CommonParams common_;
   Context& context_;
   std::vector<std::unique_ptr<Species>> species_;
+  std::vector<std::unique_ptr<Fluid>> fluids_;
   std::unique_ptr<Exchanges> exchanges_;
   std::unique_ptr<FieldModel> fields_;
   double epsilon0_ = 1.0;

@@ -14,7 +14,7 @@ double Stages::start(double time) {
   const Stage none{0, 0, 2, 0.0, 1.0, 0.0};
   sweep(0, none, time);
   gather(std::array{none.out}, {&fresh_[0], 1}, {&fastest_[0], 1});
-  if (plasma_.fields()) advance_fields(none, time);
+  if (plasma_.fields()) advance_fields(none, time, time);
   return fastest_[0];
 }
 
@@ -50,6 +50,12 @@ void Stages::declare(State& state) {
                    return out;
                  }});
     }
+    for (const auto& s : plasma_.fluids())
+      state.add(
+          {in_slot(s->name() + "/fluid", slot), At::cell, "",
+           "moments of a fluid: components, cells of this rank, subcells", false, [&s = *s] {
+             return shape_of({s.equations().components(), s.cells().grid().count(), s.cells().per_cell()}, DType::f64);
+           }});
     if (plasma_.fields())
       state.add(
           {in_slot("fields", slot), At::cell, "", "electric and magnetic field: components, cells of this rank, modes",
@@ -81,6 +87,8 @@ static Stage stage_of(int k, double dt) {
 
 /// The time that f[in] of a stage belongs to, after that of the step's beginning and in units of its length.
 static constexpr double beginning_of[] = {0.0, 1.0, 0.5};
+/// The same of f[out].
+static constexpr double end_of[] = {1.0, 0.5, 1.0};
 
 std::vector<std::string> together(std::initializer_list<std::vector<std::string>> lists) {
   std::vector<std::string> out;
@@ -97,6 +105,13 @@ std::vector<std::string> Stages::of_species(const std::string& what, std::initia
   return out;
 }
 
+std::vector<std::string> Stages::of_fluids(std::initializer_list<int> slots) const {
+  std::vector<std::string> out;
+  for (const auto& s : plasma_.fluids())
+    for (int slot : slots) out.push_back(in_slot(s->name() + "/fluid", slot));
+  return out;
+}
+
 std::vector<std::string> Stages::of_fields(std::initializer_list<int> slots) const {
   std::vector<std::string> out;
   for (int slot : slots)
@@ -107,13 +122,14 @@ std::vector<std::string> Stages::of_fields(std::initializer_list<int> slots) con
 void Stages::add_fields(int k, Tasks& tasks) {
   if (!plasma_.fields()) return;
   const Stage s = stage_of(k, 0.0);
-  std::vector<std::string> reads = of_species("moments", {plasma_.fields()->ahead() ? s.in : s.out});
-  if (!plasma_.fields()->collecting().empty()) reads = together({of_species("f", {s.in}), reads});
+  const int from = plasma_.fields()->ahead() ? s.in : s.out;
+  std::vector<std::string> reads = together({of_species("moments", {from}), of_fluids({from})});
+  if (!plasma_.fields()->collecting().empty()) reads = together({of_species("f", {s.in}), of_fluids({s.in}), reads});
   if (plasma_.fields()->ahead() || !plasma_.fields()->collecting().empty())
     reads = together({reads, of_fields({s.base, s.in})});  // they have a memory
   tasks.push_back(
       {fmt::format("fields: stage {}", k + 1), reads, of_fields({s.out}), [this, k](State& state, StepInfo& info) {
-         advance_fields(stage_of(k, info.dt), state.time + beginning_of[k] * info.dt);
+         advance_fields(stage_of(k, info.dt), state.time + beginning_of[k] * info.dt, state.time + end_of[k] * info.dt);
        }});
 }
 
@@ -121,8 +137,9 @@ void Stages::add_stage(int k, Tasks& tasks) {
   const Stage s = stage_of(k, 0.0);
   const auto summed = together({of_species("moments", {s.out}), {"frequencies"}});
   tasks.push_back({fmt::format("sweep: stage {}", k + 1),
-                   together({of_species("f", {s.base, s.in}), of_fields({s.in})}),
-                   together({of_species("f", {s.out}), summed}), [this, k](State& state, StepInfo& info) {
+                   together({of_species("f", {s.base, s.in}), of_fluids({s.base, s.in}), of_fields({s.in})}),
+                   together({of_species("f", {s.out}), of_fluids({s.out}), summed}),
+                   [this, k](State& state, StepInfo& info) {
                      sweep(k, stage_of(k, info.dt), state.time + beginning_of[k] * info.dt);
                    }});
   tasks.push_back({fmt::format("moments: stage {}", k + 1), summed, summed, [this, k, out = s.out](State&, StepInfo&) {
@@ -134,8 +151,8 @@ void Stages::add_stage(int k, Tasks& tasks) {
 void Stages::add_shared_pass(Tasks& tasks) {
   const auto summed = together({of_species("moments", {1, 2}), {"frequencies"}});
   add_fields(0, tasks);
-  tasks.push_back({"sweep: stages 1 and 2", together({of_species("f", {0}), of_fields({0, 1})}),
-                   together({of_species("f", {2}), summed}),
+  tasks.push_back({"sweep: stages 1 and 2", together({of_species("f", {0}), of_fluids({0}), of_fields({0, 1})}),
+                   together({of_species("f", {2}), of_fluids({1, 2}), summed}),
                    [this](State& state, StepInfo& info) { sweep_twice(state.time, info.dt); }});
   tasks.push_back({"moments: stages 1 and 2", summed, summed, [this](State&, StepInfo&) {
                      gather(std::array{1, 2}, {fresh_.data(), 2}, {fastest_.data(), 2});
@@ -151,6 +168,7 @@ void Stages::sweep(int k, const Stage& stage, double time) {
     fastest_[k] =
         std::max(fastest_[k], s->solver().stage(stage, plasma_.force_on(*s, stage.in, time, 0), fresh_[k].back()));
   }
+  advance_fluids(k, stage, time, 0);
   fastest_[k] += plasma_.exchanges().add(k, stage, time, fresh_[k]);
 }
 
@@ -167,11 +185,20 @@ void Stages::sweep_twice(double time, double dt) {
         {second, plasma_.force_on(*s, second.in, time + beginning_of[1] * dt, 1), &fresh_[1].back()});
     for (int k : {0, 1}) fastest_[k] = std::max(fastest_[k], found[k]);
   }
+  advance_fluids(0, first, time + beginning_of[0] * dt, 0);
+  advance_fluids(1, second, time + beginning_of[1] * dt, 1);
 }
 
-void Stages::advance_fields(const Stage& stage, double time) {
-  plasma_.fields()->stage(stage, plasma_.sources_and_walls(stage.in, time),
-                          plasma_.fields()->ahead() ? Sources{} : plasma_.sources(stage.out));
+void Stages::advance_fluids(int k, const Stage& stage, double time, int which) {
+  for (auto& s : plasma_.fluids())
+    fastest_[k] =
+        std::max(fastest_[k], s->stage(stage, plasma_.force_on(*s, stage.in, time, which), plasma_.epsilon0()));
+}
+
+void Stages::advance_fields(const Stage& stage, double time, double after) {
+  Sources then = plasma_.fields()->ahead() ? Sources{} : plasma_.sources(stage.out);
+  then.time = after;
+  plasma_.fields()->stage(stage, plasma_.sources_and_walls(stage.in, time), then);
 }
 
 static bool all_finite(const std::vector<double>& values) {

@@ -26,6 +26,7 @@ class Stages {
   void declare(State& state);
   /// Names of declared fields in these slots: "f" or "moments" of every species, and fields where there are some.
   std::vector<std::string> of_species(const std::string& what, std::initializer_list<int> slots) const;
+  std::vector<std::string> of_fluids(std::initializer_list<int> slots) const;
   std::vector<std::string> of_fields(std::initializer_list<int> slots) const;
 
   /// A stage of length zero tells the frequency of the fresh state, which it returns.
@@ -40,7 +41,9 @@ class Stages {
   void sweep(int k, const Stage& stage, double time);
   /// The first two stages in one pass over the cells.
   void sweep_twice(double time, double dt);
-  void advance_fields(const Stage& stage, double time);
+  void advance_fluids(int k, const Stage& stage, double time, int which);
+  /// `time` is that of stage.in, `after` that of stage.out.
+  void advance_fields(const Stage& stage, double time, double after);
   /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is
   /// infinite where a moment is not finite.
   void gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest);

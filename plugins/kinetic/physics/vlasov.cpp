@@ -18,7 +18,7 @@ void Vlasov::initialise(State& state, Context&) {
 }
 
 void Vlasov::restore(State& state, Context&, const io::Group& saved, bool) {
-  plasma_.load(saved);
+  plasma_.load(saved, state.time);
   step_size_.load(saved);
   time_ = state.time;
   if (growth_) growth_->load(saved);

@@ -46,6 +46,7 @@ class Vlasov : public Physics {
   std::string summary() const override;
 
   const std::vector<std::unique_ptr<Species>>& species() const { return plasma_.species(); }
+  const std::vector<std::unique_ptr<Fluid>>& fluids() const { return plasma_.fluids(); }
   /// The deck's parameters, for formulas of outputs.
   std::map<std::string, double> values() const { return common_.values(); }
   const FieldModel* fields() const { return plasma_.fields(); }

@@ -26,6 +26,7 @@ void VlasovMaxwell::FieldParams::describe(deck::Describe<FieldParams>& d) {
 
 void VlasovMaxwell::Params::describe(deck::Describe<Params>& d) {
   describe_common(d);
+  describe_fluids(d);
   d("fields", &Params::fields, "electromagnetic field");
   d("external", &Params::external, "external fields, added to those of the particles");
   d("background", &Params::background, "charge density of what does not move (formula in x, y, z), for cleaning")

@@ -10,6 +10,14 @@ struct WallPotentialParams {
   static void describe(deck::Describe<WallPotentialParams>& d);
 };
 
+/// A series circuit between ground and a wall.
+struct WallCircuitParams {
+  std::string wall, voltage;
+  double resistance = 0.0, inductance = 0.0;
+  std::optional<double> capacitance;
+  static void describe(deck::Describe<WallCircuitParams>& d);
+};
+
 /// Electrostatic plasma: the potential follows the charge at every stage.
 class VlasovPoisson : public Vlasov, public Checked {
  public:
@@ -17,6 +25,7 @@ class VlasovPoisson : public Vlasov, public Checked {
     double epsilon0 = 1.0;
     std::string background;
     std::optional<WallPotentialParams> wall_potential;
+    std::vector<WallCircuitParams> circuits;
     FieldFormulas external;
     static void describe(deck::Describe<Params>& d);
   };

@@ -67,6 +67,8 @@ std::vector<Expansion> own_expansions_of(const Vlasov& physics) {
       out.push_back({s->name() + "/" + name, s->moment(c)});
     }
   }
+  for (const auto& s : physics.fluids())
+    for (auto& [name, values] : s->output()) out.push_back({s->name() + "/" + name, std::move(values)});
   if (physics.fields())
     for (const auto& field : physics.fields()->output())
       out.push_back({"field/" + field.name,
@@ -100,6 +102,7 @@ std::string meaning_of(const std::string& name) {
   if (owner == "field")
     return what.size() == 2 ? std::string(what[0] == 'B' ? "magnetic" : "electric") + " field along " + what[1] : what;
   if (what == "density") return "density of " + owner;
+  if (what == "pressure") return "pressure of " + owner;
   if (what == "energy") return "integral of v^2 f of " + owner;
   const std::string axes = what.substr(what.rfind('_') + 1);
   if (what.starts_with("pressure_")) return "pressure tensor of " + owner + ", component " + axes;

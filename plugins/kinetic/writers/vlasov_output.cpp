@@ -1,6 +1,9 @@
 // Results of a kinetic run: observables, the last page, citations.
 #include <fmt/format.h>
 
+#include <array>
+#include <span>
+
 #include "plugins/kinetic/physics/vlasov.hpp"
 #include "plugins/kinetic/species/totals.hpp"
 #include "plugins/kinetic/writers/sampled.hpp"
@@ -28,6 +31,13 @@ std::vector<Observable> Vlasov::observables() const {
     out.push_back({"square_" + s->name(), "", "integral of f^2 over phase space", false});
     if (common_.observables.entropy) out.push_back({"entropy_" + s->name(), "", "minus the integral of f ln f", false});
   }
+  for (const auto& s : fluids()) {
+    out.push_back({"particles_" + s->name(), "", "number", false});
+    for (int d = 0; d < 3; ++d)
+      out.push_back({fmt::format("momentum_{}_{}", axis_name(d), s->name()), "", "of the fluid", false});
+    out.push_back({"kinetic_energy_" + s->name(), "", "of flow and heat", false});
+    out.push_back({"pressure_" + s->name(), "", "mean over the domain", false});
+  }
   for (const auto& r : plasma_.exchanges().readings()) out.push_back({r.name, "", r.meaning, false});
   return out;
 }
@@ -37,10 +47,17 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
   auto put = [&](double value) { values[n++] = value; };
   double kinetic = 0.0, particles = 0.0, field = 0.0;
   std::vector<Totals> totals;
+  std::vector<std::array<double, 6>> of_fluids;
   for (const auto& s : species()) {
     totals.emplace_back(*s);
     kinetic += totals.back().kinetic_energy();
     particles += totals.back().particles();
+  }
+  for (const auto& s : fluids()) {
+    of_fluids.push_back(s->totals());
+    plasma_.ranks().row().sum(std::span<double>(of_fluids.back()));
+    kinetic += of_fluids.back()[4];
+    particles += of_fluids.back()[0];
   }
   if (fields()) {
     const double electric = fields()->electric_energy(0), magnetic = fields()->magnetic_energy(0);
@@ -57,6 +74,7 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
     double momentum = 0.0;
     for (std::size_t s = 0; s < totals.size(); ++s)
       if (d < species()[s]->solver().grid().vdim) momentum += totals[s].momentum(d);
+    for (const auto& of : of_fluids) momentum += of[1 + d];
     put(momentum);
   }
   for (const Totals& of : totals) {
@@ -65,6 +83,11 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
     put(of.temperature());
     put(of.square_integral());
     if (common_.observables.entropy) put(of.entropy());
+  }
+  const ConfGrid& conf = plasma_.conf();
+  for (const auto& of : of_fluids) {
+    for (int c = 0; c < 5; ++c) put(of[c]);
+    put(of[5] / (conf.whole_count() * conf.cell_volume()));
   }
   for (const auto& r : plasma_.exchanges().readings()) put(r.value);
   if (!measured_) {
@@ -135,6 +158,12 @@ std::vector<Citation> Vlasov::citations() const {
         {"greene1973",
          "@article{greene1973, author = {Greene, J. M.}, title = {Improved Bhatnagar-Gross-Krook model of electron-ion "
          "collisions}, journal = {Phys. Fluids}, volume = {16}, pages = {2022--2023}, year = {1973}}"});
+  if (!fluids().empty())
+    out.push_back({"wang2015",
+                   "@article{wang2015, author = {Wang, L. and Hakim, A. H. and Bhattacharjee, A. and Germaschewski, "
+                   "K.}, title = {Comparison of multi-fluid moment models with particle-in-cell simulations of "
+                   "collisionless magnetic reconnection}, journal = {Phys. Plasmas}, volume = {22}, pages = {012108}, "
+                   "year = {2015}}"});
   return out;
 }
 
@@ -153,6 +182,7 @@ std::string Vlasov::summary() const {
                     s->name(), cells, basis.name, basis.modes, basis.multiplications + basis.additions,
                     static_cast<double>(s->solver().bytes(fuses())) / 1048576.0, ranks);
   }
+  for (const auto& s : fluids()) out += "\n  " + s->summary();
   return out;
 }
 

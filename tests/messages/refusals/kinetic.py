@@ -153,6 +153,18 @@ says(NO_FEELING.format("Ez", 3, "Ez"), *PLANE, S + "external={E: [1, 2, sin(t)]}
 says(NO_FEELING.format("By", 3, "By"), *PLANE, S + "external={B: [0, y, 1]}", S + "physics=vlasov_maxwell")
 says("wall_potential: 'lower' and 'upper' need one entry per dimension, 2, or none", *PLANE,
      S + "domain.lower_wall=[copy, copy]", S + "domain.upper_wall=[copy, copy]", S + "wall_potential={lower: [0]}")
+BIASED = [*BOX, S + "wall_potential={lower: [0], upper: [circuit]}"]
+R = "{wall: upper_x, resistance: 1}"
+says("circuits: give 'resistance' or 'inductance'; a source without them is a potential: write its formula in 'wall_potential'", *BIASED,
+     S + "circuits=[{wall: upper_x, voltage: 1}]")
+says("circuits: there is no wall 'right' that is 'circuit' in 'wall_potential'; write it there", *BIASED, S + "circuits=[{wall: right, resistance: 1}]")
+says("circuits: there is no wall 'upper_x' that is 'circuit' in 'wall_potential'; write it there", *BOX, S + f"circuits=[{R}]")
+says("circuits: the upper_x wall has two circuits; leave one", *BIASED, S + f"circuits=[{R}, {R}]")
+says("wall_potential: the upper_x wall is 'circuit', but no entry of 'circuits' has this wall; add one", *BIASED)
+says("circuits: no wall has a given potential, so there is no ground; give one in 'wall_potential'", *BOX,
+     S + "wall_potential={lower: [floating], upper: [circuit]}", S + f"circuits=[{R}]")
+says("circuits[0].resistance: must be at least 0, but is -1", *BIASED, S + "circuits=[{wall: upper_x, resistance: -1}]")
+says("there is no variable 'x'; known: t, a, k\n    x\n    ^", *BIASED, S + "circuits=[{wall: upper_x, resistance: 1, voltage: x}]")
 says("wall_potential: dimension 1 is periodic and has no wall to be 'symmetry'; give 0 there", S + "wall_potential={lower: [symmetry]}")
 for wall in ("reflect", "copy"):
     says(f"wall_potential: the upper wall of dimension 1 cannot float, since it absorbs no charge ({wall}); make it 'absorb' in "

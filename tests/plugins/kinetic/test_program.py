@@ -1,4 +1,5 @@
 """A kinetic deck through the program: output read by the Python reader, a picture."""
+import csv
 import os
 import re
 import sys
@@ -174,6 +175,34 @@ class Kinetic(unittest.TestCase):
         self.assertAlmostEqual(wall["electron/density"][-1] / ions[-1], 1.0, delta=0.06)
         self.assertGreater(wall["field/potential"][-1], 1.5)
         np.testing.assert_allclose(ions[:4], 1.0, atol=0.1)  # the front is not there yet
+
+    def test_fluids(self):
+        """Files and table show density, momentum and pressure of a fluid species; the run cites its equations."""
+        run = os.path.join(program.fresh("kinetic_fluids"), "run")
+        stage = "stages[0].simulate."
+        code, out, error = program.run(
+            "run", os.path.join(program.SOURCE, "inputs", "kinetic", "ion_acoustic_fluid.yaml"), stage + "parameters.a=0.1",
+            stage + "fluid_species[0].velocity=[0.01*sin(k*x)]", stage + "end_time=0.2", stage + "thermo={every: 5}",
+            stage + "output=[{type: moments, every: 5}]", f"run.directory={run}", ranks=2)
+        self.assertEqual(code, 0, error)
+        self.assertIn("ion: fluid of 10 moments, 3 finite volumes to a cell", out)
+        with h5py.File(os.path.join(run, "simulate", "conf.h5")) as conf:
+            first = {name: conf[name][0] for name in ("ion_density", "ion_flux_x", "ion_flux_y", "ion_pressure_xx", "ion_pressure_xy", "ion_pressure_zz")}
+            wave = 0.1 * np.cos(0.5 * conf["x"][()])
+            flow = (1 + wave) * 0.01 * np.sin(0.5 * conf["x"][()])
+        np.testing.assert_allclose(first["ion_density"], 1 + wave, atol=2e-3)
+        np.testing.assert_allclose(first["ion_flux_x"], flow, atol=2e-4)
+        np.testing.assert_allclose(first["ion_pressure_xx"], 0.02 * (1 + wave), atol=1e-4)
+        np.testing.assert_allclose(first["ion_pressure_zz"], 0.02 * (1 + wave), atol=1e-4)
+        self.assertEqual(abs(first["ion_flux_y"]).max() + abs(first["ion_pressure_xy"]).max(), 0.0)
+        with open(os.path.join(run, "simulate", "thermo.csv")) as file:
+            rows = [{name.split(" ")[0]: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+        self.assertAlmostEqual(rows[0]["particles_ion"], 4 * np.pi, places=10)
+        self.assertAlmostEqual(rows[0]["pressure_ion"], 0.02, places=4)
+        self.assertAlmostEqual(rows[0]["momentum_x_ion"], 0.0, places=10)
+        self.assertAlmostEqual(rows[-1]["particles_ion"], 4 * np.pi, places=10)
+        with open(os.path.join(run, "simulate", "cite.bib")) as file:
+            self.assertIn("wang2015", file.read())
 
     def test_points(self):
         """What points.h5 says is the expansion of conf.h5 there; an end of the domain belongs to it."""
