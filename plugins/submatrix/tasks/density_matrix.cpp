@@ -107,18 +107,18 @@ static void describe_method(deck::Describe<DensityTask::Params>& d) {
     "truncation of purification: blocks of an iterate with a smaller Frobenius norm are dropped; default: eps")
       .positive()
       .less_than(1.0);
-}
-
-void DensityTask::Params::describe(deck::Describe<Params>& d) {
-  using P = Params;
-  d("matrices", &P::matrices, "Hamiltonian and overlap");
-  describe_method(d);
   d("eps", &P::eps,
     "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error; default: "
     "1e-5")
       .unit("hartree")
       .positive()
       .less_than(1.0);
+}
+
+void DensityTask::Params::describe(deck::Describe<Params>& d) {
+  using P = Params;
+  d("matrices", &P::matrices, "Hamiltonian and overlap");
+  describe_method(d);
   d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps")
       .positive()
       .less_than(1.0);

@@ -64,11 +64,11 @@ says("purification multiplies the whole matrix; leave form, groups, prediction, 
 says("electrons is 3: purification fills states with two electrons each; give an even number, or write method: submatrix with a temperature",
      PURIFICATION, S + "electrons=3")
 says("purification is for matrices without spin; write method: submatrix, or leave out K_down and hamiltonian_down", PURIFICATION,
-     M + "file=", M + "hamiltonian=s.mtx", M + "hamiltonian_down=s.mtx", M + "molecule=[1]", S + "electrons=2")
+     M + "file=\"\"", M + "hamiltonian=s.mtx", M + "hamiltonian_down=s.mtx", M + "molecule=[1]", S + "electrons=2")
 says("ring makes its own matrices; leave the other keys of matrices out", M + "ring={atoms: 40}")
-says("ring.atoms is 42; the gap lies at the edge of the zone: give a multiple of four", M + "file=", M + "ring={atoms: 42}")
-says("ring.gap is 2 hartree, too wide for bands of hopping 0.3 hartree; give a smaller gap or a larger hopping", M + "file=", M + "ring={gap: 2}")
-says("ring.atoms is 40, but couplings of range 1 reach 27 atoms to either side; give more atoms or a smaller range", M + "file=", M + "ring={atoms: 40}")
+says("ring.atoms is 42; the gap lies at the edge of the zone: give a multiple of four", M + "file=\"\"", M + "ring={atoms: 42}")
+says("ring.gap is 2 hartree, too wide for bands of hopping 0.3 hartree; give a smaller gap or a larger hopping", M + "file=\"\"", M + "ring={gap: 2}")
+says("ring.atoms is 40, but couplings of range 1 reach 27 atoms to either side; give more atoms or a smaller range", M + "file=\"\"", M + "ring={atoms: 40}")
 says("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two",
      M + "file=neutral.h5")
 says("give either file (HDF5) or hamiltonian (and overlap), or tight_binding or ring", M + "hamiltonian=h.mtx")
