@@ -32,6 +32,7 @@
 #endif
 #ifdef CAMBIUM_BENCH_SUBMATRIX
 #include "bench/submatrix/bench_submatrix.hpp"
+#include "bench/submatrix/ring.hpp"
 #include "bench/submatrix/scaling.hpp"
 #endif
 #ifdef CAMBIUM_BENCH_SUPERRES
@@ -84,6 +85,7 @@ void register_benches(Registry& registry) {
   registry.add_bench(submatrix::bench_submatrix());
   registry.add_bench(submatrix::bench_scaling());
   registry.add_bench(submatrix::bench_precision());
+  registry.add_bench(submatrix::bench_ring());
 #endif
 #ifdef CAMBIUM_BENCH_SUPERRES
   registry.set_plugin("superres");

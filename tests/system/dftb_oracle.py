@@ -79,6 +79,26 @@ class File:
         return 0.0
 
 
+def d_functions(x):
+    """xy, yz, zx, x2-y2, 3z2-r2 at unit vectors, up to one factor."""
+    a, b, c = x.T
+    s3 = math.sqrt(3)
+    return numpy.array([s3 * a * b, s3 * b * c, s3 * c * a, s3 / 2 * (a * a - b * b), c * c - (a * a + b * b) / 2]).T
+
+
+def turned_d(n):
+    """Two d shells: functions along the bond are fitted by those of the axes at random points, so there is no table to be wrong."""
+    n = numpy.array(n, float)
+    side = numpy.cross(n, [1.0, 0, 0] if abs(n[0]) < 0.6 else [0, 1, 0])
+    side /= numpy.linalg.norm(side)
+    frame = numpy.array([numpy.cross(side, n), side, n])
+    points = numpy.random.default_rng(3).normal(size=(60, 3))
+    points /= numpy.linalg.norm(points, axis=1)[:, None]
+    turn = numpy.linalg.lstsq(d_functions(points @ frame.T), d_functions(points), rcond=None)[0].T  # functions of the axes by those of the bond
+    kinds = ((4,), (1, 2), (0, 3))
+    return [[tuple(sum(turn[i, k] * turn[j, k] for k in kind) for kind in kinds) for j in range(5)] for i in range(5)]
+
+
 def angular(la, lb, n):
     """Table of Slater and Koster: rows and columns are functions, entries coefficients of sigma, pi, delta. d: xy, yz, zx, x2-y2, 3z2-r2."""
     l, m, n = n
@@ -100,7 +120,7 @@ def angular(la, lb, n):
                  (s3 / 2 * m * d, -m * (1 + d)), (m * z, -s3 * m * n * n)],
                 [(s3 * l * m * n, -2 * l * m * n), (s3 * n * n * m, m * (1 - 2 * n * n)), (s3 * n * n * l, l * (1 - 2 * n * n)),
                  (s3 / 2 * n * d, -n * d), (n * z, s3 * n * (l * l + m * m))]]
-    raise ValueError("the oracle has no d-d table")
+    return turned_d((l, m, n))
 
 
 class Model:
@@ -148,7 +168,35 @@ def images(cell, reach):
     return list(itertools.product(*(range(-int(reach / h) - 1, int(reach / h) + 2) for h in heights)))
 
 
-def gamma_matrix(x, hubbard, cell):
+def damped(r, a, b, zeta):
+    return short(r, a, b) * math.exp(-((a + b) / 2)**zeta * r * r)
+
+
+def third_matrix(x, symbols, hubbard, derivatives, cell, zeta):
+    """Gamma_ab of the third order: slopes of gamma by differences of the Hubbard parameter of a, apart from where both are equal."""
+    n, h = len(x), 1e-3
+    out = numpy.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            own, other = hubbard[symbols[i]], hubbard[symbols[j]]
+            part = damped if zeta > 0 and "H" in (symbols[i], symbols[j]) else lambda r, a, b, _: short(r, a, b)
+            for cells in images(cell, 35):
+                d = x[j] - x[i] + (numpy.array(cells) @ cell if cell is not None else 0)
+                r = numpy.linalg.norm(d)
+                if r < 1e-9:
+                    out[i, j] += 0.5 * derivatives[symbols[i]]
+                elif r < 35:
+                    if own == other:  # both move, each by half of the slope
+                        def f(u):
+                            return part(r, own + u, own + u, zeta) / 2
+                    else:
+                        def f(u):
+                            return part(r, own + u, other, zeta)
+                    out[i, j] -= derivatives[symbols[i]] * (8 * (f(h) - f(-h)) - f(2 * h) + f(-2 * h)) / (12 * h)
+    return out
+
+
+def gamma_matrix(x, hubbard, cell, hydrogen=None, zeta=0.0):
     n = len(x)
     out = numpy.zeros((n, n))
     volume = abs(numpy.linalg.det(cell)) if cell is not None else 0
@@ -162,11 +210,12 @@ def gamma_matrix(x, hubbard, cell):
                 if r < 1e-9:
                     out[i, j] += hubbard[i]
                     continue
+                part = damped(r, hubbard[i], hubbard[j], zeta) if zeta > 0 and (hydrogen[i] or hydrogen[j]) else short(r, hubbard[i], hubbard[j])
                 if cell is None:
-                    out[i, j] += 1 / r - short(r, hubbard[i], hubbard[j])
+                    out[i, j] += 1 / r - part
                     continue
                 if r < 35:
-                    out[i, j] -= short(r, hubbard[i], hubbard[j])
+                    out[i, j] -= part
                 out[i, j] += erfc(alpha * r) / r
             if cell is not None:
                 out[i, j] -= math.pi / (volume * alpha**2) + (2 * alpha / math.sqrt(math.pi) if i == j else 0)
@@ -192,7 +241,22 @@ def fermi(levels, weights, electrons, kt):
     return f, mu, 2 * kt * (weights[:, None] * (f * numpy.log(g) + (1 - f) * numpy.log(h))).sum()
 
 
-def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=((0, 0, 0),), form="automatic", tolerance=1e-9):
+def cubic(third, q):
+    return (q**2) @ third @ q / 3
+
+
+def cubic_potential(third, q):
+    """By differences, which are exact for a cubic."""
+    out, step = [], 0.1
+    for k in range(len(q)):
+        d = numpy.zeros(len(q))
+        d[k] = step
+        near, far = (cubic(third, q + n * d) - cubic(third, q - n * d) for n in (1, 2))
+        out.append((8 * near - far) / (12 * step))
+    return numpy.array(out)
+
+
+def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=((0, 0, 0),), form="automatic", tolerance=1e-9, derivatives=None, zeta=0.0):
     """Energies and charges."""
     x = numpy.array(x, float)
     cell = None if cell is None else numpy.array(cell, float)
@@ -216,12 +280,15 @@ def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=
         h[cells], s[cells] = hh, ss
     atom = numpy.repeat(range(len(symbols)), [model.size(a) for a in symbols])
     neutral = numpy.array([sum(model.file[a, a].electrons[:model.highest[a] + 1]) for a in symbols])
-    gamma = gamma_matrix(x, [model.file[a, a].hubbard[0] for a in symbols], cell) if scc else numpy.zeros((len(x),) * 2)
+    hubbard = {a: model.file[a, a].hubbard[0] for a in symbols}
+    gamma = gamma_matrix(x, [hubbard[a] for a in symbols], cell, [a == "H" for a in symbols], zeta) if scc else numpy.zeros((len(x),) * 2)
+    third = third_matrix(x, symbols, hubbard, derivatives, cell, zeta) if derivatives else numpy.zeros_like(gamma)
+
     weights = numpy.full(len(k_points), 1 / len(k_points))
 
     def electrons(excess):
         """Charges that follow from charges, and energies."""
-        v = gamma @ excess
+        v = gamma @ excess + cubic_potential(third, excess)
         levels, vectors, matrices = [], [], []
         for k in k_points:
             phase = {c: numpy.exp(2j * math.pi * numpy.dot(k, c)) for c in shifts}
@@ -244,8 +311,8 @@ def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=
     if scc and abs(found - excess).max() > tolerance:
         raise ValueError(f"the oracle's charges still change by {abs(found - excess).max()}")
     second = found @ gamma @ found / 2
-    total = h0 + second + repulsive
-    return {"total_energy": total, "mermin_energy": total + entropy, "second_order_energy": second, "uncharged_energy": h0,
+    total = h0 + second + cubic(third, found) + repulsive
+    return {"total_energy": total, "mermin_energy": total + entropy, "second_order_energy": second, "third_order_energy": cubic(third, found), "uncharged_energy": h0,
             "repulsive_energy": repulsive, "fermi_level": mu * 27.211386245988, "charges": -found}
 
 

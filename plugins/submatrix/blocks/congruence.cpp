@@ -3,18 +3,11 @@
 #include <algorithm>
 
 #include "core/base/recorder.hpp"
+#include "plugins/submatrix/blocks/own_rows.hpp"
 #include "plugins/submatrix/columns/block_panel.hpp"
 #include "plugins/submatrix/columns/principal.hpp"
 
 namespace cambium::submatrix {
-
-namespace {
-
-/// The rows of the own columns, ascending, with the norm of their largest block.
-struct OwnRows {
-  std::vector<int> row;
-  std::vector<double> norm;
-};
 
 OwnRows own_rows(const BlockColumns& matrix) {
   std::vector<double> largest(matrix.layout().blocks(), -1.0);
@@ -30,6 +23,8 @@ OwnRows own_rows(const BlockColumns& matrix) {
     if (largest[b] >= 0.0) out.row.push_back(static_cast<int>(b)), out.norm.push_back(largest[b]);
   return out;
 }
+
+namespace {
 
 class Multiplier {
  public:

@@ -6,6 +6,7 @@
 #include "plugins/submatrix/density/error_estimate.hpp"
 #include "plugins/submatrix/density/mu_search.hpp"
 #include "plugins/submatrix/density/orthogonalised.hpp"
+#include "plugins/submatrix/density/purification.hpp"
 
 namespace cambium::submatrix {
 
@@ -134,6 +135,7 @@ void DensityStep::judge_overlap_of_columns() {
 }  // namespace
 
 DensityResult density_matrix(const MatrixSystem& system, const DensityOptions& options, Context& context) {
+  if (options.purification) return purified_density(system, options, context);
   return DensityStep(system, options, context).run();
 }
 

@@ -13,7 +13,13 @@ std::vector<Citation> dftb_citations() {
        "@article{Hourahine2020,\n  author = {Hourahine, B. and others},\n  title = {{DFTB+}, a software package for "
        "efficient approximate density functional theory based atomistic simulations},\n  journal = {The Journal of "
        "Chemical Physics},\n  volume = {152},\n  pages = {124101},\n  year = {2020},\n  doi = "
-       "{10.1063/1.5143190}\n}\n"}};
+       "{10.1063/1.5143190}\n}\n"},
+      {"Gaus2011",
+       "@article{Gaus2011,\n  author = {Gaus, M. and Cui, Q. and Elstner, M.},\n  title = {{DFTB3}: Extension of the "
+       "self-consistent-charge density-functional tight-binding method ({SCC-DFTB})},\n  journal = {Journal of "
+       "Chemical "
+       "Theory and Computation},\n  volume = {7},\n  pages = {931--948},\n  year = {2011},\n  doi = "
+       "{10.1021/ct100684s}\n}\n"}};
 }
 
 }  // namespace cambium::submatrix

@@ -18,10 +18,30 @@ std::string DftbKeys::conflict() const {
     return "solver submatrix is for the Gamma point; leave k_points out, or write solver: dense";
   if (solver == Solver::submatrix && filling.type != FillingKeys::Kind::fermi)
     return "solver submatrix has the Fermi filling only; write filling: {type: fermi}, or solver: dense";
+  if (!self_consistent && (!hubbard_derivatives.empty() || hydrogen_damping > 0.0))
+    return "hubbard_derivatives and hydrogen_damping are for self-consistent charges; leave them out, or write "
+           "self_consistent: true";
   return {};
 }
 
 namespace {
+
+AtomicCharge charge_of(const DftbParameters::Element& element, const DftbKeys& keys) {
+  AtomicCharge out{element.hubbard, 0.0, element.symbol == "H"};
+  if (keys.hubbard_derivatives.empty()) return out;
+  const auto found = keys.hubbard_derivatives.find(element.symbol);
+  if (found == keys.hubbard_derivatives.end())
+    throw KeyError("dftb.hubbard_derivatives.missing", "hubbard_derivatives",
+                   fmt::format("hubbard_derivatives has none for {}; give that of every species of the structure",
+                               element.symbol));
+  constexpr double largest = 2.0;
+  if (!(std::abs(found->second) <= largest))
+    throw KeyError("dftb.hubbard_derivatives.range", "hubbard_derivatives",
+                   fmt::format("hubbard_derivatives of {} is {}; expected hartree, at most {} in size. Is it in eV?",
+                               element.symbol, found->second, largest));
+  out.derivative = found->second;
+  return out;
+}
 
 /// Whole vectors from the parts of ranks.
 void gather(std::vector<double>& values, const ColumnRanges& ranges, int width, const Comm& comm) {
@@ -67,11 +87,11 @@ GroundState::GroundState(const DftbAtoms& atoms, const DftbParameters& parameter
                          Context& context)
     : atoms_(atoms), parameters_(parameters), keys_(keys), context_(context),
       integrals_(integrals_of(atoms, parameters, context.comm)) {
-  std::vector<double> hubbard;
+  std::vector<AtomicCharge> charges;
   for (const int type : atoms.type) {
     const auto& element = parameters.elements()[type];
     neutral_.push_back(element.valence());
-    hubbard.push_back(element.hubbard);
+    charges.push_back(charge_of(element, keys));
     electrons_ += neutral_.back();
     if (keys.self_consistent && !(element.hubbard > 0.0))
       throw KeyError(
@@ -86,7 +106,8 @@ GroundState::GroundState(const DftbAtoms& atoms, const DftbParameters& parameter
     throw KeyError(
         "dftb.charge.range", "charge",
         fmt::format("charge {} leaves {} electrons, but the functions hold 0 to {}", keys.charge, electrons_, most));
-  if (keys.self_consistent) interaction_.emplace(atoms, hubbard, integrals_.ranges, context.comm.rank());
+  if (keys.self_consistent)
+    interaction_.emplace(atoms, charges, keys.hydrogen_damping, integrals_.ranges, context.comm.rank());
   if (keys.solver == DftbKeys::Solver::submatrix)
     solver_ = make_submatrix_solver(integrals_, electrons_, keys.filling, {keys.eps, keys.error_sample}, context);
   else
@@ -163,8 +184,11 @@ void GroundState::energies() {
   for (auto e = integrals_.offset[integrals_.begin(rank)]; e < integrals_.offset[integrals_.end(rank)]; ++e)
     h0 += bands_.density[e] * integrals_.h[e];
   state_.uncharged = context_.comm.sum(h0);
-  const auto of_output = potential_of(state_.excess);
-  for (std::size_t a = 0; a < of_output.size(); ++a) state_.second_order += 0.5 * state_.excess[a] * of_output[a];
+  if (interaction_) {
+    const auto share = interaction_->energies(state_.excess);
+    state_.second_order = context_.comm.sum(share.second);
+    state_.third_order = context_.comm.sum(share.third);
+  }
   state_.band = bands_.band_energy;
   if (keys_.solver == DftbKeys::Solver::submatrix) {
     // The band energy is the one whose error is of second order: H0 follows from it.
@@ -207,7 +231,7 @@ DftbState GroundState::run() {
   forces();
   dipole();
   for (std::size_t a = 0; a < neutral_.size(); ++a) state_.populations.push_back(neutral_[a] + state_.excess[a]);
-  state_.total = state_.uncharged + state_.second_order + state_.repulsive;
+  state_.total = state_.uncharged + state_.second_order + state_.third_order + state_.repulsive;
   state_.mermin = state_.total + state_.entropy_term;
   return std::move(state_);
 }

@@ -20,6 +20,8 @@ struct DftbKeys {
   bool periodic = true;
   KPointKeys k_points;
   bool self_consistent = true;
+  std::map<std::string, double> hubbard_derivatives;  ///< hartree per electron; empty: no third order
+  double hydrogen_damping = 0.0;
   double tolerance = 1e-8;
   int cycles = 100;
   MixingKeys mixing;
@@ -38,7 +40,8 @@ struct DftbKeys {
 /// Energies, charges and forces of one geometry. Hartree, bohr, electrons.
 struct DftbState {
   double total = 0.0;  ///< of all but the entropy
-  double mermin = 0.0, band = 0.0, uncharged = 0.0, second_order = 0.0, repulsive = 0.0, entropy_term = 0.0;
+  double mermin = 0.0, band = 0.0, uncharged = 0.0, second_order = 0.0, third_order = 0.0, repulsive = 0.0,
+         entropy_term = 0.0;
   double mu = 0.0, homo = 0.0, lumo = 0.0, electrons = 0.0;
   int cycles = 0, k_points = 1, functions = 0;
   double change = 0.0;                          ///< of the charges in the last cycle
@@ -77,6 +80,14 @@ void DftbKeys::describe_in(deck::Describe<P>& d) {
   d("self_consistent", &DftbKeys::self_consistent,
     "self-consistent charges (DFTB2, also called SCC-DFTB); false: the Hamiltonian of neutral atoms")
       .def(true);
+  d("hubbard_derivatives", &DftbKeys::hubbard_derivatives,
+    "derivatives of the Hubbard parameters by electrons in hartree, of every species, such as {C: -0.1492, H: -0.1857} "
+    "of the set 3ob; with them the third order is added (DFTB3); default: second order")
+      .def({});
+  d("hydrogen_damping", &DftbKeys::hydrogen_damping,
+    "exponent of the damping of gamma between hydrogen and other atoms, 4.0 with the set 3ob; 0: no damping")
+      .range(0.0, 20.0)
+      .def(0.0);
   d("tolerance", &DftbKeys::tolerance, "largest change of the charge of an atom in the last cycle, electrons")
       .positive()
       .def(1e-8);

@@ -103,6 +103,11 @@ void SkfReader::atom(SkfFile& file) {
     file.hubbard[l] = v[shells + 1 + shells - 1 - l];
     file.electrons[l] = v[2 * shells + 1 + shells - 1 - l];
   }
+  if (extended_ && v[2 * shells + 1] > 0.0)
+    lines_.fail(
+        fmt::format("the f shell has {} electrons; dftb has s, p and d shells: name a set whose atoms have no f "
+                    "electrons",
+                    v[2 * shells + 1]));
   require_hartree(file);
 }
 

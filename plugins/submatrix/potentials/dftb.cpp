@@ -43,9 +43,11 @@ std::string Dftb::summary() const {
     for (const auto& e : parameters_->elements())
       elements += fmt::format("{}{}: {}", elements.empty() ? "" : ", ", e.symbol,
                               std::string("spd").substr(0, static_cast<std::size_t>(e.highest) + 1));
-  return fmt::format("{}, {}{}{}, {}", params_.self_consistent ? "DFTB2 with self-consistent charges" : "DFTB",
-                     params_.slater_koster.directory, elements.empty() ? "" : " (" + elements + ")",
-                     params_.periodic ? "" : ", one molecule",
+  const char* order = !params_.self_consistent              ? "DFTB"
+                      : params_.hubbard_derivatives.empty() ? "DFTB2 with self-consistent charges"
+                                                            : "DFTB3 with self-consistent charges";
+  return fmt::format("{}, {}{}{}, {}", order, params_.slater_koster.directory,
+                     elements.empty() ? "" : " (" + elements + ")", params_.periodic ? "" : ", one molecule",
                      params_.solver == DftbKeys::Solver::dense
                          ? fmt::format("{} k-points", params_.k_points.points().size())
                          : fmt::format("submatrices with eps {:g} hartree", params_.eps));

@@ -19,6 +19,17 @@ enum class Form { orthogonal, local };
 
 struct RootResult;
 
+/// Polynomial of one step of density-matrix purification: trace resetting of the fourth order (A. M. N. Niklasson, C.
+/// J. Tymczak and M. Challacombe, J. Chem. Phys. 118, 8611 (2003)) or canonical (A. H. R. Palser and D. E.
+/// Manolopoulos, Phys. Rev. B 58, 12704 (1998)).
+enum class Polynomial { trs4, canonical };
+
+struct PurificationOptions {
+  Polynomial polynomial = Polynomial::trs4;
+  double threshold = 1e-5;  ///< blocks of an iterate with a smaller Frobenius norm are dropped
+  int most = 100;           ///< iterations
+};
+
 struct DensityOptions {
   double eps = 1e-5;  ///< blocks of the orthogonalised Hamiltonian with a smaller Frobenius norm are dropped (Hartree)
   double eps_overlap = 1e-5;  ///< the same for S in S^-1/2
@@ -47,6 +58,7 @@ struct DensityOptions {
   std::shared_ptr<const RootResult> root;  ///< S^-1/2 from an earlier step with the same overlap; may be empty
   std::shared_ptr<const LevelPredictor>
       predictor;  ///< starts the search for mu; only without groups, in the orthogonal form
+  std::optional<PurificationOptions> purification;                 ///< instead of submatrices of H'
   std::function<void(double done, double seconds_left)> progress;  ///< of the block columns of rank 0; may be empty
 };
 
@@ -92,6 +104,15 @@ struct GroupReport {
   double predicted = 1.0;   ///< cost over that of single columns, by the cost model
 };
 
+/// How purification went.
+struct PurificationReport {
+  int iterations = 0, products = 0;  ///< products: of two sparse matrices
+  double idempotency = 0.0;          ///< |X X - X|_F of the result, per block column
+  bool converged = false;            ///< the error reached the one that truncation leaves
+  double mean_blocks = 0.0;          ///< of a block column of the fullest iterate
+  int largest_blocks = 0;            ///< of any block column of it
+};
+
 struct DensityResult {
   explicit DensityResult(std::shared_ptr<const BlockLayout> layout) : density(std::move(layout)) {}
 
@@ -107,6 +128,7 @@ struct DensityResult {
   std::vector<int> dimensions;  ///< of the submatrices of own columns
   GroupReport groups;
   std::optional<PredictionReport> prediction;
+  std::optional<PurificationReport> purification;
   ColumnStatistics columns;
   double root_dimension = 0.0, root_steps = 0.0, smallest_overlap = 1.0;
   double left_out = 0.0;  ///< functions by `overlap_threshold`: the trace of the projector on them

@@ -8,6 +8,7 @@
 #include "core/deck/about_key.hpp"
 #include "plugins/submatrix/density/electron_check.hpp"
 #include "plugins/submatrix/density/per_cell.hpp"
+#include "plugins/submatrix/density/purification_steps.hpp"
 #include "plugins/submatrix/networks/level_model.hpp"
 #include "plugins/submatrix/tasks/report.hpp"
 
@@ -40,6 +41,23 @@ void DensityTask::Prediction::describe(deck::Describe<Prediction>& d) {
       .def(8.0);
 }
 
+/// What purification does not have.
+static std::string purification_problem(const DensityTask::Params& p) {
+  if (p.method != DensityTask::Method::purification) {
+    if (p.polynomial || p.threshold)
+      return "polynomial and threshold go with method: purification; add it, or leave them out";
+    return {};
+  }
+  if (p.temperature > 0.0)
+    return "purification is for zero temperature; leave 'temperature' out, or write method: submatrix";
+  if (p.mu) return "purification finds mu by the number of electrons; leave 'mu' out, or write method: submatrix";
+  if (p.form == Form::local || p.groups.by != GroupBy::none || p.prediction || p.krylov_tolerance > 0.0 ||
+      p.solver == SolverKind::newton_schulz || p.solver == SolverKind::pade)
+    return "purification multiplies the whole matrix; leave form, groups, prediction, krylov_tolerance and the solvers "
+           "newton_schulz and pade out, or write method: submatrix";
+  return {};
+}
+
 static std::string tight_binding_problem(const DensityTask::Params& p) {
   if (!p.matrices.tight_binding) return {};
   if (p.eps || p.eps_overlap || p.overlap_threshold > 0.0 || p.form != Form::orthogonal ||
@@ -57,6 +75,7 @@ static std::string conflict_of(const DensityTask::Params& p) {
   for (const auto& name : p.output)
     if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")
       return fmt::format("output has '{}'; known: density, energy_density, charges, sizes", name);
+  if (const auto problem = purification_problem(p); !problem.empty()) return problem;
   if (const auto problem = tight_binding_problem(p); !problem.empty()) return problem;
   if (p.prediction && p.mu) return "mu is given, so there is nothing to predict; leave out mu or prediction";
   if (p.prediction && (p.form == Form::local || p.groups.by != GroupBy::none))
@@ -72,15 +91,34 @@ static std::string conflict_of(const DensityTask::Params& p) {
   return {};
 }
 
-void DensityTask::Params::describe(deck::Describe<Params>& d) {
-  using P = Params;
-  d("matrices", &P::matrices, "Hamiltonian and overlap");
+static void describe_method(deck::Describe<DensityTask::Params>& d) {
+  using P = DensityTask::Params;
+  using Method = DensityTask::Method;
+  d("method", &P::method,
+    "submatrix: one submatrix of H for each block column; purification: polynomials of the whole sparse matrix, as a "
+    "baseline")
+      .options({{"submatrix", Method::submatrix}, {"purification", Method::purification}})
+      .def(Method::submatrix);
+  d("polynomial", &P::polynomial,
+    "polynomial of an iteration of purification: trs4, trace resetting of the fourth order; canonical, of Palser and "
+    "Manolopoulos; default: trs4")
+      .options({{"trs4", Polynomial::trs4}, {"canonical", Polynomial::canonical}});
+  d("threshold", &P::threshold,
+    "truncation of purification: blocks of an iterate with a smaller Frobenius norm are dropped; default: eps")
+      .positive()
+      .less_than(1.0);
   d("eps", &P::eps,
     "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error; default: "
     "1e-5")
       .unit("hartree")
       .positive()
       .less_than(1.0);
+}
+
+void DensityTask::Params::describe(deck::Describe<Params>& d) {
+  using P = Params;
+  d("matrices", &P::matrices, "Hamiltonian and overlap");
+  describe_method(d);
   d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps")
       .positive()
       .less_than(1.0);
@@ -139,7 +177,7 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   DensityOptions out;
   out.eps = system.bonds ? 0.0 : params_.eps.value_or(1e-5);
   out.eps_overlap = params_.eps_overlap.value_or(out.eps);
-  out.orthogonal = system.bonds != nullptr;
+  out.orthogonal = system.bonds || params_.matrices.ring;
   out.overlap_threshold = params_.overlap_threshold;
   out.solver = params_.solver;
   out.form = params_.form;
@@ -151,6 +189,15 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   out.electrons = params_.electrons.value_or(system.electrons);
   out.sample = system.bonds ? 0 : params_.error_sample;
   out.groups = {params_.groups.by, params_.groups.size.value_or(0)};
+  if (params_.method == Method::purification) {
+    out.sample = 0;
+    out.purification = PurificationOptions{.polynomial = params_.polynomial.value_or(Polynomial::trs4),
+                                           .threshold = params_.threshold.value_or(params_.eps.value_or(1e-5))};
+    if (system.hamiltonian_down)
+      throw KeyError("density_matrix.purification.spin", "method",
+                     "purification is for matrices without spin; write method: submatrix, or leave out K_down and "
+                     "hamiltonian_down");
+  }
   for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
   if (params_.magnetisation && !system.hamiltonian_down)
     throw KeyError(
@@ -195,6 +242,7 @@ void DensityTask::examine(Check& check) {
   DensityOptions options = this->options(system);
   check_solver(options);
   check_electrons(options.electrons, functions, options);
+  if (options.purification) check_purification(options);
   if (params_.magnetisation) check_spins(options.electrons, *params_.magnetisation, functions, options);
   if (params_.prediction) {
     check.require_written_by("prediction.model", params_.prediction->model, {{Origin::network, "local_levels"}});
@@ -229,6 +277,7 @@ std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, Conte
   const auto timer = context.timing.scope("output");
   files_ = write_results(system, options, result, params_.output, context);
   results_ = results_of(system, options, result);
+  if (result.purification) return describe_purification(system, options, result, context);
   return describe_result(system, options, result, context);
 }
 
@@ -247,6 +296,8 @@ Task::Outcome DensityTask::run(Context& context) {
   return Outcome::done;
 }
 
-std::vector<Citation> DensityTask::citations() const { return submatrix::citations(); }
+std::vector<Citation> DensityTask::citations() const {
+  return params_.method == Method::purification ? purification_citations() : submatrix::citations();
+}
 
 }  // namespace cambium::submatrix

@@ -12,6 +12,7 @@ namespace cambium::submatrix {
 /// One density matrix: reads, evaluates, reports, writes. No self-consistency.
 class DensityTask : public Task, public Checked {
  public:
+  enum class Method { submatrix, purification };
   struct Groups {
     GroupBy by = GroupBy::none;
     std::optional<int> size;
@@ -24,6 +25,9 @@ class DensityTask : public Task, public Checked {
   };
   struct Params {
     MatrixInput matrices;
+    Method method = Method::submatrix;
+    std::optional<Polynomial> polynomial;
+    std::optional<double> threshold;
     std::optional<double> eps;
     std::optional<double> eps_overlap;
     double overlap_threshold = 0.0;

@@ -99,6 +99,7 @@ std::vector<Result> DftbTask::results() const {
       {.key = "band_energy", .label = "band energy", .value = s.band, .unit = "hartree", .digits = all},
       {.key = "uncharged_energy", .label = "energy H0", .value = s.uncharged, .unit = "hartree", .digits = all},
       {.key = "second_order_energy", .label = "energy SCC", .value = s.second_order, .unit = "hartree", .digits = all},
+      {.key = "third_order_energy", .label = "energy 3rd", .value = s.third_order, .unit = "hartree", .digits = all},
       {.key = "repulsive_energy", .label = "repulsive energy", .value = s.repulsive, .unit = "hartree", .digits = all},
       {.key = "fermi_level", .label = "Fermi level", .value = s.mu * ev_per_hartree, .unit = "eV"},
       {.key = "gap", .label = "gap", .value = (s.lumo - s.homo) * ev_per_hartree, .unit = "eV"},

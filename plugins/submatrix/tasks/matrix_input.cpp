@@ -15,16 +15,21 @@ namespace cambium::submatrix {
 
 /// Keys that exclude or need each other; empty where all is well.
 static std::string problem_of(const MatrixInput& input) {
+  const bool others = !input.file.empty() || !input.hamiltonian.empty() || !input.overlap.empty() ||
+                      !input.hamiltonian_down.empty() || !input.molecule.empty() || !input.atom_sizes.empty() ||
+                      input.k_points || input.supercell != std::vector<int>{1, 1, 1};
+  if (input.ring) {
+    if (others || input.tight_binding) return "ring makes its own matrices; leave the other keys of matrices out";
+    return {};
+  }
   if (input.tight_binding) {
-    if (!input.file.empty() || !input.hamiltonian.empty() || !input.overlap.empty() ||
-        !input.hamiltonian_down.empty() || !input.molecule.empty() || !input.atom_sizes.empty() || input.k_points ||
-        input.supercell != std::vector<int>{1, 1, 1})
+    if (others)
       return "tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the "
              "supercell)";
     return {};
   }
   if (input.file.empty() == input.hamiltonian.empty())
-    return "give either file (HDF5) or hamiltonian (and overlap), or tight_binding";
+    return "give either file (HDF5) or hamiltonian (and overlap), or tight_binding or ring";
   if (!input.hamiltonian_down.empty() && input.hamiltonian.empty())
     return "hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down hold spin down";
   if (!input.hamiltonian.empty() && input.molecule.empty() == input.atom_sizes.empty())
@@ -84,6 +89,8 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
       .def("hartree");
   d("tight_binding", &MatrixInput::tight_binding,
     "instead of files: the built-in Hamiltonian of a crystal of carbon or silicon, one block per atom");
+  d("ring", &MatrixInput::ring,
+    "instead of files: a ring of atoms with alternating couplings and exactly known levels, one block per atom");
   d.check(problem_of);
 }
 
@@ -103,6 +110,7 @@ MatrixSystem from_files(const MatrixInput& input, const Comm& comm) {
 MatrixSystem read_matrices(const MatrixInput& input, Context& context) {
   if (input.tight_binding)
     return crystal_matrices(*input.tight_binding, input.tight_binding->frame, context.seed, context.comm);
+  if (input.ring) return ring_matrices(*input.ring, context.seed, context.comm);
   if (!input.hamiltonian.empty()) return from_files(input, context.comm);
   const Cell n{input.supercell[0], input.supercell[1], input.supercell[2]};
   CellSystem cell;

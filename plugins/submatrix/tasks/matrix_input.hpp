@@ -6,6 +6,7 @@
 #include "plugins/submatrix/dftb/bands.hpp"
 #include "plugins/submatrix/matrices/crystal.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
+#include "plugins/submatrix/matrices/ring.hpp"
 
 namespace cambium::submatrix {
 
@@ -22,6 +23,7 @@ struct MatrixInput {
   int block_functions = 24;  ///< of a block that METIS makes
   std::string unit = "hartree";
   std::optional<CrystalInput> tight_binding;  ///< instead of files
+  std::optional<RingInput> ring;              ///< instead of files
   static void describe(deck::Describe<MatrixInput>& d);
 };
 

@@ -29,16 +29,6 @@ std::string solver_name(const DensityOptions& options) {
   }
 }
 
-void add_reference(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,
-                   std::vector<std::string>& out) {
-  if (!system.reference.band_energy || options.kt > 0.0) return;
-  const double error = result.energy - *system.reference.band_energy;
-  const double defect = options.electrons > 0.0 ? result.electrons - options.electrons : 0.0;
-  out.push_back(fmt::format(
-      "reference        {:.8f} hartree in the file; E differs by {:+.3g} meV/atom, E - mu N by {:+.3g} meV/atom",
-      *system.reference.band_energy, mev_per_atom(error, system), mev_per_atom(error - result.mu * defect, system)));
-}
-
 void warn(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, Log& log) {
   const double gap = result.gap_high - result.gap_low;
   if (options.kt <= 0.0 && gap < 0.01)
@@ -87,6 +77,16 @@ void add_prediction(const PredictionReport& p, double mu, Log& log, std::vector<
 
 }  // namespace
 
+void add_reference(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,
+                   std::vector<std::string>& out) {
+  if (!system.reference.band_energy || options.kt > 0.0) return;
+  const double error = result.energy - *system.reference.band_energy;
+  const double defect = options.electrons > 0.0 ? result.electrons - options.electrons : 0.0;
+  out.push_back(fmt::format(
+      "reference        {:.8f} hartree in the file; E differs by {:+.3g} meV/atom, E - mu N by {:+.3g} meV/atom",
+      *system.reference.band_energy, mev_per_atom(error, system), mev_per_atom(error - result.mu * defect, system)));
+}
+
 std::vector<std::string> describe_system(const MatrixSystem& system, const DensityOptions& options, const Comm& comm) {
   std::vector<std::string> out;
   out.push_back(fmt::format("matrices {}: {} atoms, {} blocks, {} functions, {} electrons", system.name, system.atoms,
@@ -106,6 +106,13 @@ std::vector<std::string> describe_system(const MatrixSystem& system, const Densi
         fmt::format("  each rank read a part of the files, and held at most {:.1f} MiB of elements while "
                     "they were sent to their owners",
                     held / 1048576.0));
+  if (options.purification) {
+    out.push_back(fmt::format("purification, {}, threshold {:g}, {} electrons",
+                              polynomial_name(options.purification->polynomial), options.purification->threshold,
+                              options.electrons));
+    out.push_back("one density matrix for the given Hamiltonian: no self-consistency");
+    return out;
+  }
   out.push_back(fmt::format(
       "submatrix method, {}, {}, {}", solver_name(options),
       system.bonds ? std::string("submatrices by reach, cut bonds saturated")
@@ -204,7 +211,14 @@ std::vector<Result> results_of(const MatrixSystem& system, const DensityOptions&
   add("electrons", "electrons", result.electrons, "");
   add("mu", "chemical potential", result.mu, "hartree");
   add("gap", "gap", result.gap_high - result.gap_low, "hartree");
-  add("mean_dimension", "mean dimension of a submatrix", result.columns.mean_dimension, "");
+  if (const auto& p = result.purification) {
+    add("iterations", "iterations", p->iterations, "");
+    add("products", "products of sparse matrices", p->products, "");
+    add("idempotency", "idempotency error |D D - D|_F per block column", p->idempotency, "");
+    add("mean_blocks", "blocks of a column of the fullest iterate", p->mean_blocks, "");
+  } else {
+    add("mean_dimension", "mean dimension of a submatrix", result.columns.mean_dimension, "");
+  }
   const double unit = 1000.0 * ev_per_hartree;
   if (result.error.submatrices > 0) {
     add("error_estimate", "error estimate of E - mu N", -unit * result.error.energy_change, "meV/atom");

@@ -19,6 +19,13 @@ void warn_of_accuracy(const DensityOptions& options, const DensityResult& result
 /// The end-of-run page: energy, electrons, mu, errors, sizes. Collective; warns through the log.
 std::vector<std::string> describe_result(const MatrixSystem& system, const DensityOptions& options,
                                          const DensityResult& result, Context& context);
+/// The same page for `options.purification`.
+std::vector<std::string> describe_purification(const MatrixSystem& system, const DensityOptions& options,
+                                               const DensityResult& result, Context& context);
+std::string polynomial_name(Polynomial polynomial);
+/// E of the result beside the reference of the matrices, if there is one.
+void add_reference(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,
+                   std::vector<std::string>& out);
 /// Two lines on result.error: what is printed is computed less exact, in meV/atom.
 std::vector<std::string> describe_error(const MatrixSystem& system, const DensityOptions& options,
                                         const DensityResult& result);
@@ -37,5 +44,6 @@ std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOp
                                      const SpinDensity& spins, const std::vector<std::string>& wanted,
                                      Context& context);
 std::vector<Citation> citations();
+std::vector<Citation> purification_citations();
 
 }  // namespace cambium::submatrix

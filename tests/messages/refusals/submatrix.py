@@ -42,6 +42,7 @@ def cell(electrons=2.0, columns=(0, 1, 0, 1)):
 table = Table("submatrix", DECK)
 says = table.says
 table.file("silicon.yaml", SILICON)
+table.file("s.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 -0.5\n2 1 0.1\n2 2 0.3\n")
 table.file("m.h5", cell())
 table.file("neutral.h5", cell(electrons=None))
 table.file("columns.h5", cell(columns=(0, 2, 0, 1)))
@@ -54,9 +55,23 @@ says("form local has no S^-1/2; leave 'eps_overlap' out", S + "form=local", S + 
 says("precision bfloat16 is for the solvers newton_schulz and pade", S + "precision=bfloat16")
 says("newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or diagonalise",
      S + "solver=pade", command="run")
+PURIFICATION = S + "method=purification"
+says("polynomial and threshold go with method: purification; add it, or leave them out", S + "polynomial=trs4")
+says("purification is for zero temperature; leave 'temperature' out, or write method: submatrix", PURIFICATION, S + "temperature=300")
+says("purification finds mu by the number of electrons; leave 'mu' out, or write method: submatrix", PURIFICATION, S + "mu=0.1")
+says("purification multiplies the whole matrix; leave form, groups, prediction, krylov_tolerance and the solvers newton_schulz and pade out, "
+     "or write method: submatrix", PURIFICATION, S + "solver=pade")
+says("electrons is 3: purification fills states with two electrons each; give an even number, or write method: submatrix with a temperature",
+     PURIFICATION, S + "electrons=3")
+says("purification is for matrices without spin; write method: submatrix, or leave out K_down and hamiltonian_down", PURIFICATION,
+     M + "file=\"\"", M + "hamiltonian=s.mtx", M + "hamiltonian_down=s.mtx", M + "molecule=[1]", S + "electrons=2")
+says("ring makes its own matrices; leave the other keys of matrices out", M + "ring={atoms: 40}")
+says("ring.atoms is 42; the gap lies at the edge of the zone: give a multiple of four", M + "file=\"\"", M + "ring={atoms: 42}")
+says("ring.gap is 2 hartree, too wide for bands of hopping 0.3 hartree; give a smaller gap or a larger hopping", M + "file=\"\"", M + "ring={gap: 2}")
+says("ring.atoms is 40, but couplings of range 1 reach 27 atoms to either side; give more atoms or a smaller range", M + "file=\"\"", M + "ring={atoms: 40}")
 says("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two",
      M + "file=neutral.h5")
-says("give either file (HDF5) or hamiltonian (and overlap), or tight_binding", M + "hamiltonian=h.mtx")
+says("give either file (HDF5) or hamiltonian (and overlap), or tight_binding or ring", M + "hamiltonian=h.mtx")
 says("hamiltonian needs molecule, the functions of each atom of one molecule, for example [4, 1, 1], or atom_sizes, a file with those of every atom",
      S + "matrices={hamiltonian: h.mtx}")
 says("atom_sizes goes with hamiltonian; a file in Cambium's HDF5 layout has block_sizes_atom", M + "atom_sizes=sizes.txt")

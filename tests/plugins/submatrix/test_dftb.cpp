@@ -130,6 +130,28 @@ TEST_CASE("forces and virial of a crystal with k-points are slopes of its Mermin
   check_virial(Case(crystal(), ion), world);
 }
 
+TEST_CASE("third order and damping of hydrogen: forces and virial are slopes of the Mermin energy") {
+  test::World world;
+  auto k = keys(false);
+  k.filling.temperature = 3000.0;
+  k.hubbard_derivatives = {{"C", -0.15}, {"H", -0.19}, {"X", -0.08}};
+  k.hydrogen_damping = 4.0;
+  k.charge = 1.0;
+  const Case ion(molecule(), k);
+  const DftbState at = ion.run(world);
+  CHECK(std::abs(at.third_order) > 1e-4);
+  CHECK(at.total == Approx(at.uncharged + at.second_order + at.third_order + at.repulsive).epsilon(1e-14));
+  check_forces(ion, world);
+  auto of_crystal = keys(true);
+  of_crystal.filling.temperature = 2000.0;
+  of_crystal.charge = 0.4;
+  of_crystal.hubbard_derivatives = k.hubbard_derivatives;
+  of_crystal.hydrogen_damping = 4.05;
+  const Case c(crystal(), of_crystal);
+  check_forces(c, world);
+  check_virial(c, world);
+}
+
 TEST_CASE("k-points of a cell are the Gamma point of its supercell, and Ewald's sum knows no cell") {
   test::World world;
   auto k = keys(true);
@@ -253,6 +275,17 @@ TEST_CASE("what cannot be computed is refused") {
   CHECK_THROWS_WITH(ground_state(pair, parameters, h, world.context),
                     "dftb: the overlap of the functions is not positive definite: atoms are too close for this "
                     "parameter set, or the cell is too small for its k-points");
+  h.hubbard_derivatives = {{"H", -0.19}};
+  CHECK(h.conflict() ==
+        "hubbard_derivatives and hydrogen_damping are for self-consistent charges; leave them out, or write "
+        "self_consistent: true");
+  k = keys(false);
+  k.hubbard_derivatives = {{"C", -0.15}};
+  CHECK_THROWS_WITH(Case(molecule(), k).run(world),
+                    "hubbard_derivatives has none for H; give that of every species of the structure");
+  k.hubbard_derivatives = {{"C", -4.1}, {"H", -0.19}, {"X", 0.0}};
+  CHECK_THROWS_WITH(Case(molecule(), k).run(world),
+                    "hubbard_derivatives of C is -4.1; expected hartree, at most 2 in size. Is it in eV?");
   Dftb::Params p;
   p.k_points.grid = {2, 1, 1};
   p.periodic = false;

@@ -237,6 +237,18 @@ TEST_CASE("gamma at short range: onsite limit, equal and unequal Hubbard paramet
       CHECK(short_gamma(r, a, b).value == Approx(short_gamma(r, b, a).value).epsilon(1e-12));
     }
   }
+  for (const double damping : {0.0, 4.0})
+    for (const auto& [a, b] : {std::pair{0.42, 0.36}, {0.36, 0.42}, {0.4, 0.4}})
+      for (const double r : {0.9, 2.5, 6.0}) {
+        const double h = 1e-3;
+        const auto up = short_gamma(r, a + h, b, damping), down = short_gamma(r, a - h, b, damping),
+                   by = short_gamma_by_hubbard(r, a, b, damping);
+        CHECK(by.value == Approx((up.value - down.value) / (2.0 * h)).epsilon(1e-4).margin(1e-7));
+        CHECK(by.slope == Approx((up.slope - down.slope) / (2.0 * h)).epsilon(1e-4).margin(1e-7));
+        const double slope =
+            (short_gamma(r + 1e-4, a, b, damping).value - short_gamma(r - 1e-4, a, b, damping).value) / 2e-4;
+        CHECK(short_gamma(r, a, b, damping).slope == Approx(slope).epsilon(1e-6));
+      }
   CHECK(short_gamma(2.0, 0.42, 0.4206).value == Approx(short_gamma(2.0, 0.4203, 0.4203).value).epsilon(1e-5));
 }
 
@@ -257,6 +269,8 @@ TEST_CASE("files that cannot be used are refused with place and remedy") {
        "the Hubbard parameter of the s shell is 9.9; expected hartree, at most 2. Is it in eV?");
   says(replaced(good, "0 2 2", "0 2 3"),
        "the s shell has 3 electrons; expected 0 to 2. Is this a file of two elements?");
+  says("@\n0.1 12\n0 -0.1 -0.2 -0.3 0 0.5 0.1 0.2 0.3 7 0 2 2\n",
+       "the f shell has 7 electrons; dftb has s, p and d shells: name a set whose atoms have no f electrons");
   says(replaced(good, "0.02, 21", "2.0, 21"), "the spacing of the distances is 2; expected 0 to 1 bohr");
   says(replaced(good, "0.02, 21", "0.02, 4.5"),
        "the number of distances is 4.5; expected a whole number of 10 to 1000000");
