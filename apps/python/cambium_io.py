@@ -88,21 +88,30 @@ def movie(path, output=None, names=None, fps=10.0, every=1):
     return target
 
 
-class Table:
-    """A CSV file with units in its header: table["temperature"] is an array, table.units["temperature"] is "K"."""
+NO_VALUE = {"", "na", "n/a", "nan", "null", "none"}  # cells of a table, in small letters
 
-    def __init__(self, path):
+
+class Table:
+    """A CSV file with units in its header: table["temperature"] is an array, table.units["temperature"] is "K". Cells without a value
+    are NaN. ValueError where a cell is a text; with `without_texts` its column is left out."""
+
+    def __init__(self, path, without_texts=False):
         self.path = Path(path)
         with open(self.path, newline="") as file:
             rows = list(csv.reader(file))
         self.units, names = {}, []
         for heading in rows[0]:
-            name, _, unit = heading.partition(" [")
+            name, _, unit = heading.strip().partition(" [")
             names.append(name)
             self.units[name] = unit.rstrip("]")
         whole = [row for row in rows[1:] if len(row) == len(names)]
-        values = np.array(whole, dtype=float).reshape(len(whole), len(names))
-        self._columns = {name: values[:, k] for k, name in enumerate(names)}
+        self._columns = {}
+        for k, name in enumerate(names):
+            try:
+                self._columns[name] = np.array([np.nan if row[k].strip().lower() in NO_VALUE else float(row[k]) for row in whole])
+            except ValueError:
+                if not without_texts:
+                    raise
 
     def __getitem__(self, name):
         return self._columns[name]
