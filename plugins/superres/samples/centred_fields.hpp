@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <span>
 #include <vector>
 
 #include "core/parallel/comm.hpp"
@@ -22,6 +23,10 @@ CentredFields centred_fields(const State& state, const Comm& comm);
 /// Collective, values on rank 0: p, b, the velocity (u, w, 0) and further scalars on the cells between their faces, for
 /// the output `vtkhdf`.
 GridFields grid_fields_of(const State& state, const Comm& comm);
+
+/// Takes the volume mean from a pressure by (x, z) on cells of equal width between the faces along z: a constant that
+/// no equation determines.
+void remove_mean(std::span<double> p, std::span<const double> faces, std::size_t nx);
 
 /// Host copy of a global field of the state, e.g. the faces of the cells.
 std::vector<double> global_values(const State& state, const char* name);
