@@ -2,7 +2,6 @@
 picture of the whole file). open_view(path) finds the view of any file that a stage writes; plugins know their own (plugin_pictures).
 """
 
-import csv
 import textwrap
 from pathlib import Path
 
@@ -321,11 +320,10 @@ def cf_view(path, names):
 
 def named_rows_view(path, names):
     """A CSV file whose first column names its rows, such as methods or systems: bars, a panel for each column of numbers."""
-    with open(path, newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+    rows = [row for row in cambium_io.table_rows(path) if row]
     try:
-        columns = {heading.strip(): [float(row[k]) for row in rows[1:]] for k, heading in enumerate(rows[0]) if k > 0 and cambium_plots.is_number(rows[1][k])}
-        of_rows = [row[0].strip() for row in rows[1:]]
+        columns = {heading: [float(row[k]) for row in rows[1:]] for k, heading in enumerate(rows[0]) if k > 0 and cambium_plots.is_number(rows[1][k])}
+        of_rows = [row[0] for row in rows[1:]]
     except (ValueError, IndexError):
         columns, of_rows = {}, []
     if not columns:
@@ -333,7 +331,7 @@ def named_rows_view(path, names):
     wanted = [n for n in names_among(list(columns), names) if names or len(set(columns[n])) > 1][:MOST]
     if not wanted:
         raise NothingToDraw("holds no column that changes")
-    what = rows[0][0].strip()
+    what = rows[0][0]
     of_rows = [f"{what} {name}" if cambium_plots.is_number(name) else name for name in of_rows]
     return Whole(lambda: cambium_plots.bars_by_row(of_rows, {name: columns[name] for name in wanted}))
 
@@ -355,6 +353,9 @@ def many_rows(path):
 
 def table_view(path, names):
     """A CSV file of numbers: curves, points where its first column does not increase, or bars where it has few rows."""
+    heading = next(iter(cambium_io.table_rows(path)), [])
+    if heading and all(cambium_plots.is_number(name) for name in heading):
+        raise NothingToDraw("has numbers in its first line, where names of its columns were expected; write them there: x,y,value")
     try:
         table = cambium_io.Table(path)
     except (ValueError, IndexError):

@@ -212,6 +212,23 @@ class OfOthers(unittest.TestCase):
         self.assertEqual((line.get_linestyle(), len(line.get_xdata())), ("-", 100))
         plt.close(figure)
 
+    def test_spellings_of_tables(self):
+        """Semicolons with decimal commas, tabs, comments in front, a mark of the byte order; and numbers without names."""
+        path = os.path.join(FOLDER, "spelt.csv")
+        for text in ("a;b [m]\n1;2,5\n2,5e1;-,5\n", "a\tb [m]\n1\t2.5\n25\t-.5\n", "# taken in May\n# twice\na, b [m]\n1, 2.5\n25, -.5\n",
+                     "\ufeffa,b [m]\r\n1,2.5\r\n25,-.5\r\n"):
+            with open(path, "w", newline="", encoding="utf-8") as file:
+                file.write(text)
+            table = cambium_io.Table(path)
+            self.assertEqual((table.names, table.units), (["a", "b"], {"a": "", "b": "m"}))
+            np.testing.assert_array_equal(table["a"], [1.0, 25.0])
+            np.testing.assert_array_equal(table["b"], [2.5, -0.5])
+        with open(path, "w") as file:
+            file.write("1,2\n3,4\n5,6\n")
+        code, _, error = program.run("plot", path)
+        self.assertEqual((code, error), (2, f"cambium: '{path}' has numbers in its first line, where names of its columns were expected; "
+                                            "write them there: x,y,value\n"))
+
     def test_what_is_not_drawn_says_why(self):
         classic = os.path.join(FOLDER, "classic.nc")
         with open(classic, "wb") as file:
