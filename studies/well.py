@@ -2,9 +2,10 @@
 """Forecasts of inputs/superres/well.yaml for pairs of Rayleigh and Prandtl number and for seeds of the networks:
 
     studies/well.py build/bin/cambium --json docs/measured/well.json [--pairs 1e6:1,1e6:10] [--seeds 1,2,3] [--cells 128x32]
-        [--without-networks | --rollouts] [--folder FOLDER] [KEY=VALUE ...]
+        [--without-networks [--test-run] | --rollouts] [--folder FOLDER] [KEY=VALUE ...]
 
-The runs that are forecast are the same for all seeds. --without-networks leaves out what is trained, and forecasts all five runs.
+The runs that are forecast are the same for all seeds. --without-networks leaves out what is trained, and forecasts all five runs, or with --test-run
+that of test/ alone.
 --rollouts trains variants of the Fourier operator instead of the four networks: frames that it sees, noise, push-forward; each is scored on
 the run of valid/, by which a variant is chosen, and on that of test/.
 Errors depend on neither ranks nor the machine's load. KEY=VALUE changes the deck. The file is written after each case, and cases that it
@@ -33,16 +34,16 @@ def stages_of(text, name):
     return re.findall(rf"^  - {name}:.*\n(?:(?!  - )(?:    .*)?\n)*", text, re.M)
 
 
-def without_networks(text):
-    """No training; five runs are forecast, each seen by a filter of its own."""
+def without_networks(text, runs):
+    """No training; these runs are forecast, each seen by a filter of its own."""
     for stage in stages_of(text, "train"):
         text = text.replace(stage, "")
     text = re.sub(r" +models:.*\n", "", text)
     filtered, = stages_of(text, "assimilate")
-    text = text.replace(filtered, "".join(re.sub(r"data: .*", f'data: "{run}"', filtered) for run in RUNS))
+    text = text.replace(filtered, "".join(re.sub(r"data: .*", f'data: "{run}"', filtered) for run in runs))
     before, last = text.split("  - score_forecasts:")
-    last = re.sub(r"data: .*", "data: " + json.dumps(RUNS), last)
-    folders = ["assimilate"] + [f"assimilate_{n}" for n in range(2, len(RUNS) + 1)]
+    last = re.sub(r"data: .*", "data: " + json.dumps(runs), last)
+    folders = ["assimilate"] + [f"assimilate_{n}" for n in range(2, len(runs) + 1)]
     files = {kind: [f"{{run}}/{folder}/letkf.{kind}.h5" for folder in folders] for kind in ("one_step", "rollout")}
     return before + "  - score_forecasts:" + re.sub(r"letkf: .*", "letkf: " + json.dumps(files), last)
 
@@ -69,7 +70,7 @@ def deck_of(given, rayleigh, prandtl):
     with open(DECK) as file:
         text = file.read().split("x-test:")[0]
     if given.without_networks:
-        text = without_networks(text)
+        text = without_networks(text, RUNS[-1:] if given.test_run else RUNS)
     if given.rollouts:
         text = with_variants(text)
     text = text.replace("{{run}}", "{run}").replace("rayleigh: 1e6", f"rayleigh: {rayleigh}").replace("prandtl: 1", f"prandtl: {prandtl}")
@@ -78,7 +79,7 @@ def deck_of(given, rayleigh, prandtl):
 
 
 def scores(given, folder, rayleigh, prandtl, seed):
-    """The results of the stages that score: of the last, or of both."""
+    """The errors of the stages that score: of the last, or of both. Times are left out, which the machine's load changes."""
     run = os.path.join(folder, f"well_{rayleigh}_{prandtl}_{seed}")
     if os.path.exists(os.path.join(run, "stages_done.txt")):
         command = [given.program, "restart", run]
@@ -92,7 +93,7 @@ def scores(given, folder, rayleigh, prandtl, seed):
         sys.exit(f"Ra {rayleigh}, Pr {prandtl}, seed {seed}: {done.stderr}")
     print(done.stdout, flush=True)
     found = {stage: measured.results(run, stage) for stage in ("score_forecasts", "score_forecasts_2")[:2 if given.rollouts else 1]}
-    values = {stage: {key: each[key].value for key in each} for stage, each in found.items()}
+    values = {stage: {key: each[key].value for key in each if not key.startswith("seconds_")} for stage, each in found.items()}
     return {"valid": values["score_forecasts"], "test": values["score_forecasts_2"]} if given.rollouts else values["score_forecasts"]
 
 
@@ -104,6 +105,7 @@ def main():
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--cells", default="128x32")
     parser.add_argument("--folder")
+    parser.add_argument("--test-run", action="store_true")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--without-networks", action="store_true")
     which.add_argument("--rollouts", action="store_true")
@@ -122,7 +124,8 @@ def main():
                     continue
                 found = scores(given, folder, rayleigh, prandtl, seed)
                 out = {"deck": "inputs/superres/well.yaml", "cells": given.cells, "changes": given.changes,
-                       "networks": "variants" if given.rollouts else not given.without_networks, "cases": {case: found}}
+                       "networks": "variants" if given.rollouts else not given.without_networks,
+                       "runs": 1 if given.test_run or not given.without_networks else len(RUNS), "cases": {case: found}}
                 measured.write(given, out, "cases")
 
 

@@ -55,6 +55,29 @@ double mean_of_fields(const std::array<double, 4>& errors) {
   return sum / static_cast<double>(errors.size());
 }
 
+/// Names and files of the rows fit each other.
+void check_rows(deck::Describe<ScoreForecasts::Params>& d) {
+  using Params = ScoreForecasts::Params;
+  d.check([](const Params& p) -> std::string {
+    for (const auto& [name, files] : p.forecasts)
+      for (const auto* list : {&files.one_step, &files.rollout})
+        if (!list->empty() && list->size() != p.data.size())
+          return fmt::format("forecast '{}' names {} file(s), and 'data' {}: give one for each", name, list->size(),
+                             p.data.size());
+    return {};
+  });
+  d.check([](const Params& p) -> std::string {
+    std::set<std::string> seen;
+    for (const auto& name : rows_of(p))
+      if (!seen.insert(name).second)
+        return fmt::format(
+            "two rows of the table are named '{}': give each of 'methods', 'models', 'corrections' and "
+            "'forecasts' a name of its own",
+            name);
+    return {};
+  });
+}
+
 }  // namespace
 
 void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
@@ -109,24 +132,7 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
     });
     return solves && p.rayleigh == 0.0 ? "the solver needs 'rayleigh', that of the data" : "";
   });
-  d.check([](const Params& p) -> std::string {
-    for (const auto& [name, files] : p.forecasts)
-      for (const auto* list : {&files.one_step, &files.rollout})
-        if (!list->empty() && list->size() != p.data.size())
-          return fmt::format("forecast '{}' names {} file(s), and 'data' {}: give one for each", name, list->size(),
-                             p.data.size());
-    return {};
-  });
-  d.check([](const Params& p) -> std::string {
-    std::set<std::string> seen;
-    for (const auto& name : rows_of(p))
-      if (!seen.insert(name).second)
-        return fmt::format(
-            "two rows of the table are named '{}': give each of 'methods', 'models', 'corrections' and "
-            "'forecasts' a name of its own",
-            name);
-    return {};
-  });
+  check_rows(d);
 }
 
 std::vector<std::string> ScoreForecasts::rows() const { return rows_of(params_); }
