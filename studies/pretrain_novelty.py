@@ -46,7 +46,7 @@ stages:
         type: field_encoder
         channels: [16, 32]
         width: 32
-        partner: parameters
+        positive: parameters
         augment: {{shift: [0], reflect: [{{axis: 0, odd: [1]}}], noise: 0.05}}
         loss: {{scheme: v3, inner_rate: {{min: 0.8, epochs: 10}}, temperature: {{start: 0.1}}}}
       dataset: &known {known}

@@ -39,7 +39,7 @@ def arms():
 
 
 def data(file, samples, halves):
-    text = "{type: images, file: %s, halves: %s, range: [%d, %d]}"
+    text = "{type: images, file: %s, split_halves: %s, range: [%d, %d]}"
     known, asked = text % (file, halves, 0, samples), text % (file, halves, 8000, 10000)
     return [f"stages[0].train.dataset={known}", f"stages[1].neighbours.archive={known}", f"stages[1].neighbours.queries={asked}"]
 

@@ -1,10 +1,10 @@
-"""Arrays with names, units and coordinates (CF conventions), as Cambium's HDF5 files hold them, with h5py alone.
+"""Arrays with names, units and coordinates (CF conventions), as Cambium's HDF5 files and netCDF files hold them, with h5py alone.
 
     file = cambium_cf.open("runs/rb/simulate/fields.h5")
     b = file["b"]                    # b.dims, b.shape, b.units, b.text ("buoyancy"), b[-1] reads the last frame
     x = file.coordinate("x")         # numbers, texts or dates; None for a dimension without coordinates
 
-Only arrays at the top of a file whose dimensions are named count. xarray.open_dataset(path) shows the same ones. Numbers come as the
+Files of netCDF of the time before HDF5 (classic) open as well. Only arrays at the top of a file whose dimensions are named count. xarray.open_dataset(path) shows the same ones. Numbers come as the
 conventions say: unpacked, and NaN where there is no value.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+import cambium_classic
 from cambium_curves import unit_of
 
 UNIT_OF_TIME = {"second": "s", "minute": "m", "hour": "h", "day": "D", "week": "W"}
@@ -63,7 +64,7 @@ class Variable:
         self.units = "" if units == "1" else units
 
     def __getitem__(self, index):
-        with h5py.File(self.file.path, "r") as file:
+        with self.file.opened() as file:
             return unpacked(file[self.name], index)
 
     @property
@@ -87,6 +88,8 @@ def attribute(item, name, otherwise=""):
 def dimensions(item):
     """Names of an array's dimensions; None where one has no name."""
     names = []
+    if isinstance(item, cambium_classic.Array):
+        return item.dimensions
     for dim in item.dims:
         if len(dim) == 0:
             return None
@@ -108,13 +111,13 @@ class File:
     def __init__(self, path):
         self.path = Path(path)
         self.variables, self.axes = {}, {}
-        with h5py.File(self.path, "r") as file:
+        with self.opened() as file:
             self.title = attribute(file, "description")
             self.groups = [name for name, item in file.items() if isinstance(item, h5py.Group) and name != "cambium"]
             for name, item in file.items():
-                if not isinstance(item, h5py.Dataset):
+                if not isinstance(item, (h5py.Dataset, cambium_classic.Array)):
                     continue
-                scale = item.attrs.get("CLASS", b"") == b"DIMENSION_SCALE"
+                scale = item.attrs.get("CLASS", b"") == b"DIMENSION_SCALE" or getattr(item, "dimensions", None) == (name,)
                 if scale:
                     if b"not a netCDF variable" not in item.attrs.get("NAME", b""):
                         self.axes[name] = (attribute(item, "units"), attribute(item, "long_name", name))
@@ -123,9 +126,12 @@ class File:
                 if dims is None or item.ndim == 0 or item.dtype.kind not in "fiu":
                     continue
                 self.variables[name] = Variable(self, name, dims, item.shape, attribute(item, "units"), attribute(item, "long_name", name))
-            self.beside = {word for item in file.values() if isinstance(item, h5py.Dataset)
+            self.beside = {word for item in file.values() if isinstance(item, (h5py.Dataset, cambium_classic.Array))
                            for name in ("coordinates", "bounds", "climatology") for word in attribute(item, name).split()}
             self.moment = float(file["time"][()]) if "time" in file and file["time"].shape == () else None
+
+    def opened(self):
+        return cambium_classic.File(self.path) if is_classic(self.path) else h5py.File(self.path, "r")
 
     def __getitem__(self, name):
         return self.variables[name]
@@ -148,7 +154,7 @@ class File:
         each other."""
         if name not in self.axes:
             return None
-        with h5py.File(self.path, "r") as file:
+        with self.opened() as file:
             item = file[name]
             values = item.asstr()[:] if item.dtype.kind == "O" else unpacked(item, slice(None))
             calendar = attribute(item, "calendar", "standard").lower()

@@ -18,6 +18,7 @@ last stage that wrote such a file. Needs numpy and h5py, for pictures matplotlib
 import contextlib
 import csv
 import os
+import re
 from pathlib import Path
 
 import h5py
@@ -88,21 +89,41 @@ def movie(path, output=None, names=None, fps=10.0, every=1):
     return target
 
 
-class Table:
-    """A CSV file with units in its header: table["temperature"] is an array, table.units["temperature"] is "K"."""
+def table_rows(path):
+    """Cells of a CSV file, its first row the heading: divided by commas, or where the heading has none by semicolons (then 2,5 is a number)
+    or tabs. Lines in front that begin with # are left out."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = file.read().splitlines(keepends=True)
+    while lines and lines[0].startswith("#"):
+        lines.pop(0)
+    divider = next((mark for mark in ",;\t" if lines and mark in lines[0]), ",")
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=divider)]
+    return [[re.sub(r"^([-+]?\d*),(\d+(?:[eE][-+]?\d+)?)$", r"\1.\2", cell) for cell in row] for row in rows] if divider == ";" else rows
 
-    def __init__(self, path):
+
+NO_VALUE = {"", "na", "n/a", "nan", "null", "none"}  # cells of a table, in small letters
+
+
+class Table:
+    """A CSV file with units in its header: table["temperature"] is an array, table.units["temperature"] is "K". Cells without a value
+    are NaN. ValueError where a cell is a text; with `without_texts` its column is left out."""
+
+    def __init__(self, path, without_texts=False):
         self.path = Path(path)
-        with open(self.path, newline="") as file:
-            rows = list(csv.reader(file))
+        rows = table_rows(self.path)
         self.units, names = {}, []
         for heading in rows[0]:
             name, _, unit = heading.partition(" [")
             names.append(name)
             self.units[name] = unit.rstrip("]")
         whole = [row for row in rows[1:] if len(row) == len(names)]
-        values = np.array(whole, dtype=float).reshape(len(whole), len(names))
-        self._columns = {name: values[:, k] for k, name in enumerate(names)}
+        self._columns = {}
+        for k, name in enumerate(names):
+            try:
+                self._columns[name] = np.array([np.nan if row[k].lower() in NO_VALUE else float(row[k]) for row in whole])
+            except ValueError:
+                if not without_texts:
+                    raise
 
     def __getitem__(self, name):
         return self._columns[name]

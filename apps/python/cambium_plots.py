@@ -39,12 +39,27 @@ def table(data, names=None):
             for k, name in enumerate(group):
                 axes.plot(data[across], data[name], color=COLOURS[k % len(COLOURS)], label=label(name), linestyle=("-", "--", ":")[k // len(COLOURS) % 3])
             axes.set(xlabel=label(across, data.units[across]), ylabel=shared_label(group, unit))
-            ends = [f(data[name]) for name in group for f in (np.min, np.max)]
+            ends = [f(data[name][np.isfinite(data[name])], initial=sign * np.inf) for name in group for f, sign in ((np.min, 1), (np.max, -1))]
             if training and min(ends) > 0 and max(ends) > 3 * min(ends):
                 axes.set_yscale("log")
             if len(group) > 1:
                 legend(axes)
         for axes in panels.flat[len(groups):]:
+            axes.set_axis_off()
+    return figure
+
+
+def points(data, names):
+    """Columns over the first one, a panel and a dot for each number."""
+    first = data.names[0]
+    with plt.rc_context(STYLE):
+        columns = min(len(names), 3)
+        figure, panels = plt.subplots(-(-len(names) // columns), columns, squeeze=False, layout="constrained",
+                                      figsize=(4.2 * columns, 3.2 * -(-len(names) // columns)))
+        for axes, name in zip(panels.flat, names):
+            axes.plot(data[first], data[name], ".", color=COLOURS[0], markersize=4)
+            axes.set(xlabel=label(first, data.units[first]), ylabel=label(name, data.units[name]))
+        for axes in panels.flat[len(names):]:
             axes.set_axis_off()
     return figure
 

@@ -2,7 +2,6 @@
 picture of the whole file). open_view(path) finds the view of any file that a stage writes; plugins know their own (plugin_pictures).
 """
 
-import csv
 import textwrap
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from cambium_curves import unit_of
 from cambium_style import COLOURS, HOLE, MUTED, SEQUENCE, STYLE, colours_of, dates, grid_of, legend
 
 TIMES = ("time", "sim_time")
+MANY_ROWS = 60  # of a table whose rows are not told apart by bars
 ALONG = ("step", "time", "r", "k", "block", "atom", "epoch")  # first columns over which the others are curves
 MOST = 6  # panels of a picture
 
@@ -289,9 +289,10 @@ def curves_view(file, variables):
 
 def cf_view(path, names):
     """Of a file whose arrays have names and coordinates: planes before lines before curves."""
-    if cambium_cf.is_classic(path):
-        raise NothingToDraw(f"is a classic netCDF file, which is not drawn; make it a netCDF-4 one: nccopy -k nc4 {path.name} NEW.nc")
-    file = cambium_cf.open(path)
+    try:
+        file = cambium_cf.open(path)
+    except ValueError as error:
+        raise NothingToDraw(str(error)) from error
     if not file.names:
         raise NothingToDraw(file.why_nothing())
     chosen = [file[n] for n in names_among(file.names, names)]
@@ -319,11 +320,10 @@ def cf_view(path, names):
 
 def named_rows_view(path, names):
     """A CSV file whose first column names its rows, such as methods or systems: bars, a panel for each column of numbers."""
-    with open(path, newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+    rows = [row for row in cambium_io.table_rows(path) if row]
     try:
-        columns = {heading.strip(): [float(row[k]) for row in rows[1:]] for k, heading in enumerate(rows[0]) if k > 0 and cambium_plots.is_number(rows[1][k])}
-        of_rows = [row[0].strip() for row in rows[1:]]
+        columns = {heading: [float(row[k]) for row in rows[1:]] for k, heading in enumerate(rows[0]) if k > 0 and cambium_plots.is_number(rows[1][k])}
+        of_rows = [row[0] for row in rows[1:]]
     except (ValueError, IndexError):
         columns, of_rows = {}, []
     if not columns:
@@ -331,27 +331,53 @@ def named_rows_view(path, names):
     wanted = [n for n in names_among(list(columns), names) if names or len(set(columns[n])) > 1][:MOST]
     if not wanted:
         raise NothingToDraw("holds no column that changes")
-    what = rows[0][0].strip()
+    what = rows[0][0]
     of_rows = [f"{what} {name}" if cambium_plots.is_number(name) else name for name in of_rows]
     return Whole(lambda: cambium_plots.bars_by_row(of_rows, {name: columns[name] for name in wanted}))
 
 
+def varies(values):
+    """False for a column of one number, whatever is missing of it."""
+    known = values[np.isfinite(values)]
+    return len(known) > 0 and np.ptp(known) > 0
+
+
+def many_rows(path):
+    """A table with more rows than bars can be told apart, its columns of texts left out; None for another one."""
+    try:
+        table = cambium_io.Table(path, without_texts=True)
+    except IndexError:
+        return None
+    return table if table.names and len(table) > MANY_ROWS else None
+
+
 def table_view(path, names):
-    """A CSV file of numbers: curves, or bars where it has one row."""
+    """A CSV file of numbers: curves, points where its first column does not increase, or bars where it has few rows."""
+    heading = next(iter(cambium_io.table_rows(path)), [])
+    if heading and all(cambium_plots.is_number(name) for name in heading):
+        raise NothingToDraw("has numbers in its first line, where names of its columns were expected; write them there: x,y,value")
     try:
         table = cambium_io.Table(path)
     except (ValueError, IndexError):
-        return named_rows_view(path, names)
+        table = many_rows(path)
+        if not table:
+            return named_rows_view(path, names)
     wanted = names_among(table.names, names)
-    if len(table) > 1 and table.names[0] not in ALONG:
-        columns = {with_unit(n, table.units[n]): table[n] for n in wanted if names or np.ptp(table[n]) > 0}
+    first = table[table.names[0]] if table.names else np.zeros(0)
+    if len(table) > MANY_ROWS and table.names[0] not in ALONG and not np.all(np.diff(first) > 0):
+        others = [n for n in wanted if n != table.names[0] and (names or varies(table[n]))][:MOST]
+        if not others:
+            raise NothingToDraw("holds no column that changes")
+        return Whole(lambda: cambium_plots.points(table, others))
+    if 1 < len(table) <= MANY_ROWS and table.names[0] not in ALONG:
+        columns = {with_unit(n, table.units[n]): table[n] for n in wanted if names or varies(table[n])}
         return Whole(lambda: cambium_plots.bars_by_row([f"row {k + 1}" for k in range(len(table))], dict(list(columns.items())[:MOST])))
     if len(table) == 0:
         raise NothingToDraw("holds no row yet")
     if len(table) == 1:
         return Whole(lambda: cambium_plots.bars({n: table[n][0] for n in wanted if n not in ("step", "time")}, table.units))
     if not names:
-        wanted = [n for n in wanted if n not in ("step", "time", "epoch", table.names[0]) and np.ptp(table[n]) > 0]
+        wanted = [n for n in wanted if n not in ("step", "time", "epoch", table.names[0]) and varies(table[n])]
     if not wanted:
         raise NothingToDraw("holds no column that changes")
     return Whole(lambda: cambium_plots.table(table, wanted))

@@ -22,7 +22,7 @@ constexpr int checked_steps = 5;
 constexpr double rate = 1e-3, decay = 0.01;
 const char* const data_keys = "{synthetic: {simulations: 32, snapshots: 8, cells: [64, 32], noise: 0.1}, apart: 1}";
 const char* const network_keys =
-    "{channels: [16, 32, 64], width: 64, partner: field, loss: {scheme: infonce, temperature: {start: 0.1}}}";
+    "{channels: [16, 32, 64], width: 64, positive: field, loss: {scheme: infonce, temperature: {start: 0.1}}}";
 
 /// Steps over one batch, shared by the ranks of a communicator.
 class Steps {

@@ -46,7 +46,7 @@ void require_ranks(const LayoutKeys& keys, int ranks) {
   while (!fits(keys, above)) ++above;
   std::string needs;
   if (keys.scheme == Scheme::rows_1_5d)
-    needs = fmt::format("with copies: {} needs a multiple of {} ranks, at least {}", keys.copies, keys.copies,
+    needs = fmt::format("with replication: {} needs a multiple of {} ranks, at least {}", keys.copies, keys.copies,
                         keys.copies * keys.copies);
   else
     needs = fmt::format("needs a {} as number of ranks", keys.scheme == Scheme::grid_2d ? "square" : "cube");
@@ -88,9 +88,10 @@ void RowLayoutParams::describe(deck::Describe<RowLayoutParams>& d) {
 }
 
 void CopiedRowsLayout::Params::describe(deck::Describe<Params>& d) {
-  d("copies", &Params::copies,
+  d("replication", &Params::copies,
     "replication factor: ranks that hold the same rows and divide the work of a product; the number of ranks must be a "
     "multiple of it, and at least its square")
+      .formerly("copies")
       .at_least(1)
       .def(2);
   describe_codec(d);

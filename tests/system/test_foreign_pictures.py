@@ -43,6 +43,53 @@ def netcdf(name, axes, arrays):
     return path
 
 
+def write_classic(path, version, dimensions, records, variables, stream=False):
+    """netCDF as Unidata's specification of the classic formats lays it out; a dimension of None has `records` records."""
+    wide, kinds = version == 5, {"S": 2, ">i2": 3, ">i4": 4, ">f4": 5, ">f8": 6}
+
+    def number(value, size=None):
+        return int(value).to_bytes(size or (8 if wide else 4), "big")
+
+    def words(data):
+        return number(len(data)) + data + bytes(-len(data) % 4)
+
+    def listed(tag, items):
+        return (number(tag, 4) + number(len(items)) if items else bytes(4) + number(0)) + b"".join(items)
+
+    def attribute(name, value):
+        if isinstance(value, str):
+            return words(name.encode()) + number(2, 4) + words(value.encode())
+        value = np.asarray(value)
+        value = value.astype(value.dtype.newbyteorder(">"))
+        data = value.tobytes()
+        return words(name.encode()) + number(kinds[value.dtype.str], 4) + number(value.size) + data + bytes(-len(data) % 4)
+
+    names = list(dimensions)
+    moving = [name for name, (dims, *_) in variables.items() if dimensions[dims[0]] is None]
+    arrays = {name: np.asarray(values).astype(np.asarray(values).dtype.newbyteorder(">")) for name, (_, values, _) in variables.items()}
+    each = {name: arrays[name][0].nbytes if name in moving else arrays[name].nbytes for name in variables}
+    room = {name: size if len(moving) == 1 and name in moving else size + -size % 4 for name, size in each.items()}
+
+    def header(begins):
+        return (b"CDF" + bytes([version]) + (b"\xff" * (8 if wide else 4) if stream else number(records))
+                + listed(10, [words(name.encode()) + number(length or 0) for name, length in dimensions.items()]) + listed(12, [])
+                + listed(11, [words(name.encode()) + number(len(dims)) + b"".join(number(names.index(d)) for d in dims)
+                              + listed(12, [attribute(*one) for one in attrs.items()]) + number(kinds[arrays[name].dtype.str], 4)
+                              + number(room[name]) + number(begins[name], 4 if version == 1 else 8) for name, (dims, _, attrs) in variables.items()]))
+
+    place, begins = len(header(dict.fromkeys(variables, 0))), {}
+    for name in [n for n in variables if n not in moving] + moving:
+        begins[name] = place
+        place += room[name]
+    with open(path, "wb") as file:
+        file.write(header(begins))
+        for name in (n for n in variables if n not in moving):
+            file.write(arrays[name].tobytes() + bytes(room[name] - each[name]))
+        for record in range(records):
+            for name in moving:
+                file.write(arrays[name][record:record + 1].tobytes() + bytes(room[name] - each[name]))
+
+
 NORTH, EAST = {"units": "degrees_north"}, {"units": "degrees_east"}
 LAT, LON = np.arange(80.0, -81.0, -20.0), np.arange(0.0, 360.0, 30.0)
 
@@ -108,13 +155,86 @@ class OfOthers(unittest.TestCase):
         self.assertEqual(cambium_cf.open(path).label("time"), "time (days since 2001-01-01)")
         self.assertEqual(drawn(path)[3], "time = 60 days since 2001-01-01")
 
+    def test_classic_netcdf_is_read_as_the_same_file_in_netcdf_4(self):
+        """By hand, from the specification of the format: one record variable (not padded), several of them, none, and an array of shorts."""
+        times, axes = np.array([0.0, 31.0, 59.0]), {"lat": (LAT, NORTH), "lon": (LON, EAST)}
+        sst = np.round(100 * np.cos(np.radians(LAT))[None, :, None] + 10 * np.arange(3)[:, None, None] + LON).astype(">i2")
+        sst[:, :2, 3:5] = -32768
+        marks = {"scale_factor": np.array([0.5]), "add_offset": np.array([10.0]), "_FillValue": np.array([-32768], ">i2"), "units": "degC"}
+        for version in (1, 2, 5):
+            for kind, of_records in (("fixed", False), ("records", True)):
+                path = os.path.join(FOLDER, f"{kind}_{version}.nc")
+                write_classic(path, version, {"time": None if of_records else 3, "lat": len(LAT), "lon": len(LON)}, 3,
+                              {"time": (("time",), times, {"units": "days since 2001-01-01 12:00:00"}), **{k: ((k,), *v) for k, v in axes.items()},
+                               "sst": (("time", "lat", "lon"), sst, marks)})
+                x, y, shown, title = drawn(path)
+                np.testing.assert_allclose(shown, np.where(sst[2] == -32768, np.nan, 0.5 * sst[2].astype(float) + 10.0))
+                self.assertEqual((title, x[0], y[0]), ("2001-03-01", -15.0, 90.0))
+        path = os.path.join(FOLDER, "alone.nc")  # a single record variable: records of 6 bytes, without padding
+        write_classic(path, 1, {"n": None, "x": 3}, 4, {"a": (("n", "x"), np.arange(12).reshape(4, 3).astype(">i2"), {})}, stream=True)
+        np.testing.assert_array_equal(cambium_cf.open(path)["a"][:], np.arange(12).reshape(4, 3))
+
+    def test_classic_netcdf_of_another_library(self):
+        try:
+            from scipy.io import netcdf_file
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        path = os.path.join(FOLDER, "scipy.nc")
+        values = np.add.outer(np.arange(5.0), np.add.outer(LAT, LON))
+        with netcdf_file(path, "w", version=2) as file:
+            for name, axis, unit in (("time", None, "days since 2001-01-01"), ("lat", LAT, "degrees_north"), ("lon", LON, "degrees_east")):
+                file.createDimension(name, None if axis is None else len(axis))
+                one = file.createVariable(name, "f8", (name,))
+                one[:] = np.arange(5.0) if axis is None else axis
+                one.units = unit
+            file.createVariable("t", "f4", ("time", "lat", "lon"))[:] = values
+            file.createVariable("n", "i2", ("time",))[:] = np.arange(5)
+        found = cambium_cf.open(path)
+        np.testing.assert_allclose(found["t"][:], values)
+        np.testing.assert_array_equal(found["n"][:], np.arange(5))
+        self.assertEqual(str(found.coordinate("time")[4])[:10], "2001-01-05")
+
+    def test_tables_of_others(self):
+        """Blanks in the header, a column of texts, cells without a value; more rows than bars can be told apart."""
+        path = os.path.join(FOLDER, "table.csv")
+        with open(path, "w") as file:
+            file.write("x, y [mm], site\n" + "".join(f"{(7 * k) % 100}, {'' if k == 5 else k / 2}, {'ab'[k % 2]}\n" for k in range(100)))
+        figure = cambium_io.plot(path)
+        line, = figure.axes[0].lines
+        np.testing.assert_array_equal(line.get_xdata(), [(7 * k) % 100 for k in range(100)])
+        np.testing.assert_array_equal(line.get_ydata(), [np.nan if k == 5 else k / 2 for k in range(100)])
+        self.assertEqual((line.get_linestyle(), figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()), ("None", "x", "y (mm)"))
+        plt.close(figure)
+        with open(path, "w") as file:
+            file.write("depth,salt\n" + "".join(f"{k},{'NA' if k == 5 else k / 2}\n" for k in range(100)))
+        figure = cambium_io.plot(path)
+        line, = figure.axes[0].lines  # the first column increases: a curve
+        self.assertEqual((line.get_linestyle(), len(line.get_xdata())), ("-", 100))
+        plt.close(figure)
+
+    def test_spellings_of_tables(self):
+        """Semicolons with decimal commas, tabs, comments in front, a mark of the byte order; and numbers without names."""
+        path = os.path.join(FOLDER, "spelt.csv")
+        for text in ("a;b [m]\n1;2,5\n2,5e1;-,5\n", "a\tb [m]\n1\t2.5\n25\t-.5\n", "# taken in May\n# twice\na, b [m]\n1, 2.5\n25, -.5\n",
+                     "\ufeffa,b [m]\r\n1,2.5\r\n25,-.5\r\n"):
+            with open(path, "w", newline="", encoding="utf-8") as file:
+                file.write(text)
+            table = cambium_io.Table(path)
+            self.assertEqual((table.names, table.units), (["a", "b"], {"a": "", "b": "m"}))
+            np.testing.assert_array_equal(table["a"], [1.0, 25.0])
+            np.testing.assert_array_equal(table["b"], [2.5, -0.5])
+        with open(path, "w") as file:
+            file.write("1,2\n3,4\n5,6\n")
+        code, _, error = program.run("plot", path)
+        self.assertEqual((code, error), (2, f"cambium: '{path}' has numbers in its first line, where names of its columns were expected; "
+                                            "write them there: x,y,value\n"))
+
     def test_what_is_not_drawn_says_why(self):
         classic = os.path.join(FOLDER, "classic.nc")
         with open(classic, "wb") as file:
-            file.write(b"CDF\x01" + bytes(60))
+            file.write(b"CDF\x01" + bytes(8))
         code, _, error = program.run("plot", classic)
-        self.assertEqual((code, error), (2, f"cambium: '{classic}' is a classic netCDF file, which is not drawn; make it a netCDF-4 one: "
-                                            "nccopy -k nc4 classic.nc NEW.nc\n"))
+        self.assertEqual((code, error), (2, f"cambium: '{classic}' ends within its header\n"))
         grouped = os.path.join(FOLDER, "grouped.h5")
         with h5py.File(grouped, "w") as file:
             file["model/weights"] = np.ones(3)

@@ -182,8 +182,8 @@ TRAINED = {
       log_every: 1
 """),
     "images": (["pretrain"], """  - train:
-      network: {type: field_encoder, channels: [4], width: 4, pool: cells, partner: field, shared: false, loss: {scheme: infonce}}
-      dataset: &pairs {type: images, synthetic: {samples: 12, classes: 2}, halves: top_bottom, range: [0, 8]}
+      network: {type: field_encoder, channels: [4], width: 4, pool: cells, positive: field, shared: false, loss: {scheme: infonce}}
+      dataset: &pairs {type: images, synthetic: {samples: 12, classes: 2}, split_halves: top_bottom, range: [0, 8]}
       batch: 8
       epochs: 1
       optimizer: {type: adamw}
@@ -191,7 +191,7 @@ TRAINED = {
   - neighbours:
       model: "{run}/train/model.h5"
       archive: *pairs
-      queries: {type: images, synthetic: {samples: 12, classes: 2}, halves: top_bottom, range: [8, 11]}
+      queries: {type: images, synthetic: {samples: 12, classes: 2}, split_halves: top_bottom, range: [8, 11]}
       by: partner
 """),
     "deep potential": (["md", "deepmd"], """  - label:

@@ -1,8 +1,9 @@
 """Forecasts of convection as The Well compares them, through the program: the layout of its files key by key, ranks that change nothing, and
 the table of errors beside a plain calculation from the files."""
-# needs: superres
+# needs: superres assimilate
 import csv
 import os
+import shutil
 import unittest
 
 import h5py
@@ -125,6 +126,65 @@ class Well(unittest.TestCase):
         self.assertLess(solver, 0.5 * persistence)  # the rest is interpolation of velocities to faces, of second order in a coarse grid
         self.assertLess(solver, coarse)
         self.assertAlmostEqual(mean, 1.0, delta=0.01)
+
+    def scored(self, name, rows):
+        """scores.csv and leads.csv of score_forecasts with these rows only."""
+        folder = program.fresh("well_" + name)
+        path = program.write(os.path.join(folder, "score.yaml"), f"""
+run: {{name: score, directory: {folder}/run}}
+plugins: [superres]
+stages:
+  - score_forecasts: {{data: ["{self.folder}/{WELL.format('test')}"], methods: [persistence], rayleigh: 1e6, history: {HISTORY},
+                      every: {EVERY}, horizon: 8, windows: [[2, 5]], forecasts: {rows}}}
+""")
+        code, _, error = program.run("run", path)
+        self.assertEqual(code, 0, error)
+        return [self.table(os.path.join(folder, "run", "score_forecasts", table)) for table in ("scores.csv", "leads.csv")]
+
+    def test_forecasts_in_files_are_scored_as_the_stage_scores_its_own(self):
+        """Persistence written as files of The Well by other hands, and the truth itself, which is exact."""
+        folder, frames = program.fresh("well_rows"), self.truth()
+        truth, late, stopped = (os.path.join(folder, name) for name in ("truth.hdf5", "late.hdf5", "stopped.hdf5"))
+        for path, shown in ((truth, frames), (late, np.concatenate([frames[:1], frames[:-1]])),
+                            (stopped, np.repeat(frames[HISTORY - 1:HISTORY], len(frames), 0))):
+            shutil.copy(os.path.join(self.folder, WELL.format("test")), path)
+            with h5py.File(path, "r+") as file:
+                file["t0_fields/pressure"][0], file["t0_fields/buoyancy"][0] = shown[:, 0], shown[:, 1]
+                file["t1_fields/velocity"][0] = np.moveaxis(shown[:, 2:], 1, -1)
+        rows = f'{{kept: {{one_step: ["{late}"], rollout: ["{stopped}"]}}, exact: {{one_step: ["{truth}"]}}, roll: {{rollout: ["{truth}#0"]}}}}'
+        scores, leads = self.scored("files", rows)
+        for column, (own, exact, kept, roll) in scores.items():  # rows from files in the order of their names
+            if column.startswith("one_step"):
+                self.assertAlmostEqual(kept, own, delta=1e-9)
+                self.assertEqual((exact, np.isnan(roll)), (0.0, True))
+            else:
+                self.assertAlmostEqual(kept, own, delta=1e-9)
+                self.assertTrue(np.isnan(exact))
+        np.testing.assert_allclose(leads["kept"], leads["persistence"], rtol=1e-9)
+        self.assertEqual(leads["roll"], [0.0] * 8)
+        self.assertTrue(np.isnan(leads["exact"]).all())
+
+    def test_a_filter_is_a_row_of_the_table(self):
+        """LETKF's files hold b from -1/2 to 1/2 and The Well's from 0 to 1; beside a plain calculation from both."""
+        frames = self.truth()
+        own, found = {}, {}
+        for what in ("one_step", "rollout"):
+            with h5py.File(os.path.join(self.folder, "assimilate", f"letkf.{what}.h5")) as file:
+                times, height = file["scales/sim_time"][:], file["scales/z"][:] - 0.5
+                fields = [file["tasks/" + name][:].astype(float) for name in "pbuw"]
+                fields[0] += 0.5 * height
+                fields[1] += 0.5
+                own[what], found[what] = times, np.stack(fields, 1)
+        with h5py.File(os.path.join(self.folder, WELL.format("test"))) as file:
+            times = file["dimensions/time"][:].astype(float)
+        np.testing.assert_allclose(own["one_step"], times[1:], atol=1e-5)
+        np.testing.assert_allclose(own["rollout"], times[HISTORY:HISTORY + 8], atol=1e-5)
+        one = np.mean([vrmse(found["one_step"][t - 1], frames[t]) for t in range(HISTORY, len(frames), EVERY)], 0)
+        roll = [vrmse(found["rollout"][lead], frames[HISTORY + lead]).mean() for lead in range(8)]
+        scores, leads = self.table("scores.csv"), self.table("leads.csv")
+        np.testing.assert_allclose([scores["one_step_" + field][-1] for field in "pbuw"], one, rtol=1e-5)
+        np.testing.assert_allclose(leads["letkf"], roll, rtol=1e-5)
+        self.assertLess(scores["one_step_b"][-1], 0.6)
 
     def test_ranks_change_nothing(self):
         for name, network in (("operator", "{type: fourier_operator, width: 4, layers: 2, modes: [4, 4], kernel: 3, push_forward: 1, noise: 0.01}"),

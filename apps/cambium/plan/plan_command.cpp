@@ -214,7 +214,8 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
   Options options;
   app.add_option("deck", options.deck, "deck with a stage train or simulate")->required();
   app.add_option("overrides", options.deck_options.overrides, "key.path=value");
-  app.add_option("--machine", options.machine, "machine file, or the name of one that came with the program: frontier")
+  app.add_option("--machine", options.machine,
+                 "machine file, or the name of one of `cambium list machines`, such as frontier")
       ->required();
   auto* size = app.add_option_group("size", "of the computer: one of both");
   size->require_option(1);

@@ -10,7 +10,10 @@
 namespace cambium::train {
 
 void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
-  d("memory", &Params::memory, "size of the sample buffer of one rank, in MiB").non_negative().def(1024.0);
+  d("buffer_size", &Params::memory, "size of the sample buffer of one rank, in MiB")
+      .formerly("memory")
+      .non_negative()
+      .def(1024.0);
   d("prefetch", &Params::ahead, "number of batches to prefetch during computation; 0 reads on demand")
       .formerly("ahead")
       .range(0, 64)

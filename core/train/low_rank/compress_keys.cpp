@@ -44,7 +44,10 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
       .at_least(1)
       .def(256);
   d("batch", &CompressKeys::batch, "samples of a pass whose time is measured").at_least(1).def(32);
-  d("multiple", &CompressKeys::multiple, "ranks above this are multiples of it").at_least(1).def(8);
+  d("rank_multiple", &CompressKeys::multiple, "factor ranks above this are multiples of it")
+      .formerly("multiple")
+      .at_least(1)
+      .def(8);
   d("choose", &CompressKeys::choose,
     "strategy that selects the factor ranks to train: the table of single layers, the joint search over all layers, or "
     "the better of the two before training")

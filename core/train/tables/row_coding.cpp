@@ -45,10 +45,10 @@ RowCoding<T>::RowCoding(std::span<const TableInfo> tables, const RowCodeKeys& ke
     if (at == tables_.end()) {
       std::string names;
       for (const auto& info : tables_) names += (names.empty() ? "" : ", ") + info.name;
-      throw InputError(fmt::format("tables: code: bounds: no table is named '{}'; the network has {}", name, names));
+      throw InputError(fmt::format("tables: codec: bounds: no table is named '{}'; the network has {}", name, names));
     }
     if (!(bound > 0.0))
-      throw InputError(fmt::format("tables: code: bounds: {} has the bound {}; give a positive number", name, bound));
+      throw InputError(fmt::format("tables: codec: bounds: {} has the bound {}; give a positive number", name, bound));
     own_[at - tables_.begin()] = bound;
   }
 }

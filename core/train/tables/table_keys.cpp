@@ -39,7 +39,8 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
   d("deduplicate", &TableKeys::deduplicate,
     "deduplication: a row that a rank needs several times in a step is sent once, and its gradients are summed before "
     "they are sent; lossless; default: true with sharding: rows, but false in ordered reduction");
-  d("code", &TableKeys::code, "codec of rows that a step fetches, within error bounds, and of their gradients")
+  d("codec", &TableKeys::code, "codec of rows that a step fetches, within error bounds, and of their gradients")
+      .formerly("code")
       .example("{bound: 0.01}");
   d("optimizer", &TableKeys::optimizer,
     "optimizer of the rows used in a step: sgd; adagrad; adam with one second moment per row; or split_sgd, in which "

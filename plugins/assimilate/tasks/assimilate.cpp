@@ -7,10 +7,12 @@
 #include <filesystem>
 
 #include "core/base/key_error.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
+#include "plugins/assimilate/twin/forecast_file.hpp"
 #include "plugins/assimilate/twin/report.hpp"
 
 namespace cambium::assimilate {
@@ -68,6 +70,14 @@ void Assimilate::Sampling::describe(deck::Describe<Sampling>& d) {
   });
 }
 
+void Assimilate::Forecasts::describe(deck::Describe<Forecasts>& d) {
+  d("after", &Forecasts::after, "analyses before the long forecast, which then sees no further observation")
+      .at_least(1);
+  d("steps", &Forecasts::steps, "length of the long forecast, in intervals of 'observations.every'")
+      .at_least(1)
+      .def(30);
+}
+
 void Assimilate::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model of forecasts and of the truth");
   d("data", &Params::data,
@@ -86,6 +96,21 @@ void Assimilate::Params::describe(deck::Describe<Params>& d) {
       .def(Start::observations);
   d("filters", &Params::filters, "filters to compare: a name for the table, and keys")
       .example("{letkf: {type: letkf, members: 24, localisation: 4}}");
+  d("forecasts", &Params::forecasts,
+    "forecasts of each filter as fields by (t, x, z), means over its members: FILTER.one_step.h5 has at each analysis "
+    "time the forecast from the analysis before, FILTER.rollout.h5 one long forecast; default: no such files");
+  d.check([](const Params& p) -> std::string {
+    if (!p.forecasts || p.forecasts->after <= p.cycles) return {};
+    return fmt::format("'forecasts.after' ({}) must be at most 'cycles' ({})", p.forecasts->after, p.cycles);
+  });
+  d.check([](const Params& p) -> std::string {
+    std::map<std::string, std::string> files;
+    for (const auto& [name, keys] : p.filters)
+      if (const auto [at, fresh] = files.emplace(io::plain_name(name), name); p.forecasts && !fresh)
+        return fmt::format("files of the filters '{}' and '{}' have the same name, '{}': rename one of the filters",
+                           at->second, name, at->first);
+    return {};
+  });
   d.check([](const Params& p) {
     return p.filters.empty() ? "'filters' names no filter: give one, such as {etkf: {type: etkf, inflation: 1.02}}"
                              : "";
@@ -108,9 +133,11 @@ void Assimilate::check(Context& context) {
 }
 
 void Assimilate::examine(Check& check) {
-  check.will_write({"assimilation.h5", {Origin::stage, "assimilate"}});
+  for (const auto& file : files()) check.will_write({file, {Origin::stage, "assimilate"}});
   if (params_.data)
-    check.require_written_by("data", *params_.data, {{Origin::output, "fields"}, {Origin::fields_of, "reconstruct"}});
+    check.require_written_by(
+        "data", *params_.data,
+        {{Origin::output, "fields"}, {Origin::fields_of, "reconstruct"}, {Origin::stage, "write_well"}});
   const auto model = make_model(check.context());
   const auto& space = model->space();
   auto keys = static_cast<const NetworkKeys&>(params_.observations);
@@ -124,7 +151,12 @@ void Assimilate::examine(Check& check) {
   }
   check.memory(fmt::format("{:.0f} states of {} numbers", states, space.elements()),
                states * sizeof(double) * static_cast<double>(space.elements()));
-  const double time = static_cast<double>(params_.cycles) * params_.observations.every;
+  if (params_.forecasts)
+    check.memory("forecasts of every cycle", static_cast<double>(params_.cycles) *
+                                                 static_cast<double>(params_.filters.size()) * sizeof(float) *
+                                                 static_cast<double>(space.elements()));
+  const double time = static_cast<double>(params_.cycles + (params_.forecasts ? params_.forecasts->steps : 0)) *
+                      params_.observations.every;
   check.duration(
       model->seconds_per_time() * (runs * time + 2.0 * params_.spin_up +
                                    static_cast<double>(params_.climatology.samples) * params_.climatology.interval),
@@ -188,7 +220,7 @@ Task::Outcome Assimilate::run(Context& context) {
   climate_rmse_ = spread(space, variance);
   const auto truth = make_truth(context);
   setting_.emplace(Setting{*model_, *climatology_, *network_, centred(space), truth->begin() + params_.burn_in,
-                           params_.start, context});
+                           params_.start, context, params_.forecasts.has_value()});
   for (const auto& [name, keys] : params_.filters)
     filters_.push_back(std::make_unique<FilterRun>(name, keys, *setting_));
   context.log.info(
@@ -209,14 +241,46 @@ Task::Outcome Assimilate::loop(Truth& truth, Context& context) {
     if (!in_gap(now.to)) now.observed = observe(of_truth_, now.truth, cycle, context.seed);
     for (auto& filter : filters_) filter->step(now);
     done_ = cycle;
+    if (params_.forecasts && cycle == params_.forecasts->after) roll_out(now.to, context);
     if (cycle % (1 + params_.cycles / 200) == 0)
       context.log.progress(fmt::format("analysis {} of {}", cycle, params_.cycles));
     if (context.stop && cycle < params_.cycles && context.stop->agreed(cycle)) outcome = Outcome::stopped_early;
   }
   io::on_root(context.comm, [&] {
-    write((std::filesystem::path(context.run_directory) / "assimilation.h5").string(), now, context);
+    const std::filesystem::path folder(context.run_directory);
+    write((folder / "assimilation.h5").string(), now, context);
+    if (!params_.forecasts) return;
+    for (const auto& filter : filters_)
+      write_frames((folder / forecast_file(filter->name(), "one_step")).string(), setting_->centred,
+                   filter->series().time, filter->forecasts(), context);
   });
   return outcome;
+}
+
+void Assimilate::roll_out(double time, Context& context) const {
+  const double every = params_.observations.every;
+  std::vector<double> times;
+  for (std::int64_t step = 1; step <= params_.forecasts->steps; ++step)
+    times.push_back(time + static_cast<double>(step) * every);
+  for (const auto& filter : filters_) {
+    const auto frames = filter->forecast(time, every, params_.forecasts->steps);
+    io::on_root(context.comm, [&] {
+      write_frames((std::filesystem::path(context.run_directory) / forecast_file(filter->name(), "rollout")).string(),
+                   setting_->centred, times, frames, context);
+    });
+  }
+}
+
+std::string Assimilate::forecast_file(const std::string& filter, const char* what) const {
+  return fmt::format("{}.{}.h5", io::plain_name(filter), what);
+}
+
+std::vector<std::string> Assimilate::files() const {
+  std::vector<std::string> out{"assimilation.h5"};
+  if (params_.forecasts)
+    for (const auto& [name, keys] : params_.filters)
+      for (const char* what : {"one_step", "rollout"}) out.push_back(forecast_file(name, what));
+  return out;
 }
 
 void Assimilate::write(const std::string& path, const Instant& last, Context& context) const {

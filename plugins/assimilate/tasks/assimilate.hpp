@@ -26,6 +26,10 @@ class Assimilate : public Task, public Checked {
     double interval = 0.0;
     static void describe(deck::Describe<Sampling>& d);
   };
+  struct Forecasts {
+    std::int64_t after = 0, steps = 0;
+    static void describe(deck::Describe<Forecasts>& d);
+  };
   struct Params {
     deck::Choice<ForecastModel> model;
     std::optional<std::string> data;
@@ -35,6 +39,7 @@ class Assimilate : public Task, public Checked {
     Sampling climatology;
     Start start = Start::observations;
     std::map<std::string, FilterKeys> filters;
+    std::optional<Forecasts> forecasts;
     static void describe(deck::Describe<Params>& d);
   };
   Assimilate(const Params& params, Context&) : params_(params) {}
@@ -44,7 +49,7 @@ class Assimilate : public Task, public Checked {
   Work work() const override;
   std::vector<Result> results() const override;
   std::vector<std::string> lines() const override;
-  std::vector<std::string> files() const override { return {"assimilation.h5"}; }
+  std::vector<std::string> files() const override;
   std::vector<Citation> citations() const override;
 
  private:
@@ -55,6 +60,9 @@ class Assimilate : public Task, public Checked {
   std::vector<double> observe(const Network& network, std::span<const double> truth, std::int64_t cycle,
                               std::uint64_t seed) const;
   Outcome loop(Truth& truth, Context& context);
+  /// Collective: the long forecast of every filter from the analyses at `time`.
+  void roll_out(double time, Context& context) const;
+  std::string forecast_file(const std::string& filter, const char* what) const;
   void write(const std::string& path, const Instant& last, Context& context) const;
 
   Params params_;

@@ -64,6 +64,7 @@ void FilterRun::step(const Instant& instant) {
   auto slice = members_.to_places();
   const auto before = members_.moments(slice);
   const auto forecast = at_centres(before.mean);
+  if (setting_.keep_forecasts) forecasts_.emplace_back(forecast.begin(), forecast.end());
   series_.time.push_back(instant.to);
   series_.rmse_f.push_back(rmse(setting_.centred, forecast, instant.truth));
   series_.spread_f.push_back(keys_.ensemble() ? spread(setting_.centred, before.variance) : unknown);
@@ -84,6 +85,20 @@ void FilterRun::step(const Instant& instant) {
   series_.spread_a.push_back(keys_.ensemble() ? spread(setting_.centred, after.variance) : unknown);
   series_.inflation.push_back(keys_.ensemble() ? std::sqrt(inflation_.value()) : unknown);
   if (instant.to > setting_.burn_in) errors_.add(setting_.centred, forecast, mean_, instant.truth);
+}
+
+std::vector<std::vector<float>> FilterRun::forecast(double time, double interval, std::int64_t steps) const {
+  const auto timer = setting_.context.timing.scope("forecast");
+  Members members = members_;
+  std::vector<std::vector<float>> out;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const double from = time + static_cast<double>(step) * interval;
+    for (std::size_t m = members.own().first; m < members.own().last; ++m)
+      setting_.model.advance(members.member(m), from, from + interval);
+    const auto mean = at_centres(members.moments(members.to_places()).mean);
+    out.emplace_back(mean.begin(), mean.end());
+  }
+  return out;
 }
 
 void FilterRun::begin(const Instant& instant) {

@@ -24,6 +24,7 @@ struct Setting {
   double burn_in = 0.0;
   Start start = Start::observations;
   Context& context;
+  bool keep_forecasts = false;  ///< FilterRun::forecasts() of every cycle
 };
 
 /// One instant: forecasts go from `from` to `to`, where `observed` (empty in a gap) and `truth` (at centres) hold.
@@ -42,6 +43,9 @@ class FilterRun {
 
   /// Collective: forecast and analysis. NumericalError when the spread of the ensemble is lost.
   void step(const Instant& instant);
+  /// Collective: mean of the members at centres after each of `steps` intervals, without observations, from the last
+  /// analysis at `time` on. The members of the filter stay as they are.
+  std::vector<std::vector<float>> forecast(double time, double interval, std::int64_t steps) const;
 
   const std::string& name() const { return name_; }
   const FilterKeys& keys() const { return keys_; }
@@ -50,6 +54,8 @@ class FilterRun {
   const std::vector<std::int64_t>& ranks() const { return ranks_; }
   /// Mean of the last analysis, at centres.
   const std::vector<double>& mean() const { return mean_; }
+  /// Means of the forecasts that the analyses correct, at centres, one for each cycle, where the setting keeps them.
+  const std::vector<std::vector<float>>& forecasts() const { return forecasts_; }
 
  private:
   /// At the first observations: each member is corrected with the climatological covariance by observations with noise
@@ -73,6 +79,7 @@ class FilterRun {
   FieldErrors errors_;
   std::vector<std::int64_t> ranks_;
   std::vector<double> mean_;
+  std::vector<std::vector<float>> forecasts_;
   bool begun_ = false;
 };
 

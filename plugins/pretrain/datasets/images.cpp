@@ -26,9 +26,10 @@ void Images::Params::describe(deck::Describe<Params>& d) {
   d("images", &Params::images, "array of the file, (samples, rows, columns)").def("images");
   d("labels", &Params::labels, "array of the file, (samples); none: \"\"").def("labels");
   d("synthetic", &Params::made_up, "patterns of spots, instead of a file").formerly("made_up");
-  d("halves", &Params::halves,
+  d("split_halves", &Params::halves,
     "halves of each image as a positive pair: one half is the sample, the other its positive")
       .options({{"none", Halves::none}, {"top_bottom", Halves::top_bottom}, {"left_right", Halves::left_right}})
+      .formerly("halves")
       .def(Halves::none);
   d("range", &Params::range, "index range of the samples: first, one past the last").example("[0, 7000]");
   d.check([](const Params& p) { return p.file.empty() == !p.made_up ? "give one of: file, synthetic" : ""; });

@@ -73,7 +73,7 @@ Matrix LoadedEncoder::vectors_of(const std::map<std::string, std::vector<double>
         "encoder.model.untrained", "model",
         fmt::format("model: '{}' was not trained with parameters, so that runs that are not there yet have no vector; "
                     "train it with "
-                    "partner: parameters",
+                    "positive: parameters",
                     path_));
   require_parameters(names);
   const Matrix parameters = combinations(of);

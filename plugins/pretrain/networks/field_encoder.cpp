@@ -31,12 +31,13 @@ void FieldEncoder::Params::describe(deck::Describe<Params>& d) {
   d("pool", &Params::pool, "mean over all cells at the end, or every cell with weights of its own")
       .options({{"mean", Pool::mean}, {"cells", Pool::cells}})
       .def(Pool::mean);
-  d("partner", &Params::partner,
+  d("positive", &Params::partner,
     "positive pair of a field: another view of itself (augment), the sample's partner, or the parameters of its run")
       .options({{"view", Partner::view}, {"field", Partner::field}, {"parameters", Partner::parameters}})
+      .formerly("partner")
       .def(Partner::view);
   d("shared", &Params::shared, "shared encoder for a field and its positive; false: one encoder each").def(true);
-  d("parameter_encoder", &Params::parameter_encoder, "encoder layers of the parameters, with partner: parameters");
+  d("parameter_encoder", &Params::parameter_encoder, "encoder layers of the parameters, with positive: parameters");
   d("augment", &Params::augment, "data augmentation: random transformations, drawn at every step");
   d("loss", &Params::loss, "contrastive loss");
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
@@ -45,7 +46,7 @@ void FieldEncoder::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "'channels' names no stage";
     if (p.partner == Partner::view && p.augment.nothing())
-      return "a field and an unchanged copy of it teach nothing; give 'augment', or another 'partner'";
+      return "a field and an unchanged copy of it teach nothing; give 'augment', or another 'positive'";
     if (p.pool == Pool::cells && !p.augment.crop.empty())
       return "pool: cells reads whole fields, but 'augment.crop' cuts them; take pool: mean, or remove the crop";
     return "";
@@ -71,12 +72,12 @@ void FieldEncoder::fit_statistics(train::Dataset& training, Context&) {
     return std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.name == name; });
   };
   if (params_.partner == Partner::field && !has("partner"))
-    throw KeyError("field_encoder.partner.field", "partner",
-                   "partner is field, but the samples have none; give the data set 'pair_offset' (field_archive) or "
-                   "'halves' (images)");
+    throw KeyError("field_encoder.partner.field", "positive",
+                   "positive is field, but the samples have none; give the data set 'pair_offset' (field_archive) or "
+                   "'split_halves' (images)");
   if (params_.partner == Partner::parameters && !has("parameters"))
-    throw KeyError("field_encoder.partner.parameters", "partner",
-                   "partner is parameters, but the data set has none; give it 'parameters', one value for each run");
+    throw KeyError("field_encoder.partner.parameters", "positive",
+                   "positive is parameters, but the data set has none; give it 'parameters', one value for each run");
   make_loss();
 }
 

@@ -63,7 +63,7 @@ std::span<const float> numbers_of(const train::Sample& sample, const std::string
   if (found == sample.fields.end())
     throw InputError(
         fmt::format("sample {} has no '{}': an encoder of pairs needs it; give the data set 'pair_offset' "
-                    "(field_archive) or 'halves' "
+                    "(field_archive) or 'split_halves' "
                     "(images)",
                     sample.id, field));
   const auto& values = found->second;

@@ -86,7 +86,7 @@ std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset&
         throw KeyError(
             "neighbours.by.partner", "by",
             fmt::format(
-                "by is partner, but '{}' was trained with views of the same field; train it with partner: field "
+                "by is partner, but '{}' was trained with views of the same field; train it with positive: field "
                 "or parameters, or judge it by something else",
                 *params_.model));
       known = std::move(of_queries.partner);

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 void Novelty::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model,
-    "model file of a field_encoder trained with partner: parameters; default: only parameters are compared")
+    "model file of a field_encoder trained with positive: parameters; default: only parameters are compared")
       .example("\"{run}/train/model.h5\"");
   d("archive", &Params::archive, "archive of existing runs with their parameters");
   d("candidates", &Params::candidates, "values of each parameter, all combinations of which could be run")

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 void Retrieve::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model,
-    "model file of a field_encoder; for a search by parameters, one trained with partner: parameters")
+    "model file of a field_encoder; for a search by parameters, one trained with positive: parameters")
       .example("\"{run}/train/model.h5\"");
   d("archive", &Params::archive, "archive to search");
   d("index_file", &Params::from, "index file written by this stage before, in place of an archive")

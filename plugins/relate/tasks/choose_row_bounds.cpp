@@ -84,7 +84,7 @@ Task::Outcome ChooseRowBounds::run(Context& context) {
     key += fmt::format("{}{}: {:g}", key.empty() ? "" : ", ", name, bound);
   }
   lines_.push_back(fmt::format("AUC {:.5f} with exact rows, {:.5f} with all bounds", found.exact, found.together));
-  lines_.push_back(fmt::format("tables: code: bounds: {{{}}}", key));
+  lines_.push_back(fmt::format("tables: codec: bounds: {{{}}}", key));
   const auto [low, high] = std::minmax_element(found.bound.begin(), found.bound.end());
   results_.push_back({"auc_exact", "AUC with exact rows", found.exact, ""});
   results_.push_back({"auc_bounded", "AUC with all bounds", found.together, ""});

@@ -34,9 +34,10 @@ void DensityTask::Groups::describe(deck::Describe<Groups>& d) {
 void DensityTask::Prediction::describe(deck::Describe<Prediction>& d) {
   d("model", &Prediction::model, "model file that a train stage wrote with the network local_levels")
       .example("\"{run}/train/model.h5\"");
-  d("suspect", &Prediction::suspect,
+  d("outlier_factor", &Prediction::suspect,
     "a block column is named in the summary when its band energy is further from its prediction than this times the "
     "model's error on held-out samples")
+      .formerly("suspect")
       .positive()
       .def(8.0);
 }

@@ -64,6 +64,14 @@ bool require_layer(const std::string& path) {
   return true;
 }
 
+void shift_buoyancy(FieldData& data, double shift) {
+  const std::size_t nz = data.nz();
+  for (std::size_t k = 0; k < data.values[1].size(); ++k) {
+    data.values[1][k] += shift;
+    data.values[0][k] += shift * (data.axis[2][k % nz] - 0.5);
+  }
+}
+
 Citation well_citation() {
   return {"ohana2024", R"(@inproceedings{ohana2024,
   author = {Ohana, Ruben and McCabe, Michael and Meyer, Lucas and Morel, Rudy and Agocs, Fruzsina J. and others},

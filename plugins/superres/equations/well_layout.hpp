@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/base/citation.hpp"
+#include "plugins/superres/equations/field_data.hpp"
 
 namespace cambium::superres {
 
@@ -9,6 +10,12 @@ namespace cambium::superres {
 /// holds a layer in two dimensions on a cartesian grid, its boundary conditions, where they are given, being periodic
 /// along x and walls along y.
 bool require_layer(const std::string& path);
+
+/// b of The Well (1 below, 0 above) over that of rayleigh_benard (1/2 below, -1/2 above).
+inline constexpr double well_b_shift = 0.5;
+
+/// Adds `shift` to b, and to p the linear pressure that balances it, 0 at half height. `data` holds p, b first.
+void shift_buoyancy(FieldData& data, double shift);
 
 /// Ohana et al. 2024, NeurIPS.
 Citation well_citation();

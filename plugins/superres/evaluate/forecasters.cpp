@@ -7,6 +7,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "plugins/superres/equations/well_layout.hpp"
 #include "plugins/superres/evaluate/vrmse.hpp"
 #include "plugins/superres/samples/resampling.hpp"
 #include "plugins/superres/samples/snapshot.hpp"
@@ -70,7 +71,7 @@ class Solver : public Forecaster {
                       ratio, ratio, seen.file, seen.nx(), seen.nz()));
     places_ = seen.axis;
     auto frame = frame_of(seen, seen.axis[0].size() - 1);
-    shift(frame, -1.0);
+    shift_buoyancy(frame, -layer_.b_shift);
     Grid grid = grid_of(frame, places_);
     const double left = grid.periodic ? places_[1].front() - 0.5 * grid.dx() : 0.0;
     if (ratio > 1) {
@@ -97,7 +98,7 @@ class Solver : public Forecaster {
     } else {
       out = resampled(resampled(out, 1, places_[1], 4), 2, places_[2], 4);
     }
-    shift(out, 1.0);
+    shift_buoyancy(out, layer_.b_shift);
     return out;
   }
 
@@ -105,15 +106,6 @@ class Solver : public Forecaster {
   virtual void correct(FrameSolver&) {}
 
  private:
-  /// A constant more in b is a pressure that grows linearly with z.
-  void shift(FieldData& frame, double sign) const {
-    const std::size_t nz = frame.nz();
-    for (std::size_t k = 0; k < frame.values[1].size(); ++k) {
-      frame.values[1][k] += sign * layer_.b_shift;
-      frame.values[0][k] += sign * layer_.b_shift * (frame.axis[2][k % nz] - 0.5);
-    }
-  }
-
   SolvedLayer layer_;
   std::string name_;
   std::array<std::vector<double>, 3> places_;

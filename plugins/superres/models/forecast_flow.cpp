@@ -9,6 +9,8 @@
 #include "core/base/key_error.hpp"
 #include "plugins/superres/convection/rows.hpp"
 #include "plugins/superres/equations/field_data.hpp"
+#include "plugins/superres/equations/well_layout.hpp"
+#include "plugins/superres/samples/centred_fields.hpp"
 #include "plugins/superres/samples/resampling.hpp"
 
 namespace cambium::superres {
@@ -62,6 +64,7 @@ void ForecastFlow::store(std::span<double> state) {
   for (const int f : order)
     for (std::size_t i = 0; i < space_.nx(); ++i)
       for (std::size_t k = 0; k < space_.nz(); ++k) *to++ = host(f, k + 1, margin + i);
+  remove_mean(state.subspan(3 * space_.places()), stepper_.owned().slab.grid.face, space_.nx());  // p is the last
 }
 
 std::vector<double> ForecastFlow::first_state(std::uint64_t seed) {
@@ -112,6 +115,7 @@ FieldRecord ForecastFlow::read(const std::string& path) const {
     throw KeyError(
         "superres.forecast.width", "data",
         fmt::format("'{}' is {:g} wide and the model {:g}: give fields of the same domain", path, found, width));
+  if (require_layer(path)) shift_buoyancy(data, -well_b_shift);
   data = resampled(resampled(data, 1, space_.x, 4), 2, space_.z, 4);
   return {data.names, data.axis[0], data.axis[1], data.axis[2], std::move(data.values)};
 }

@@ -34,16 +34,6 @@ std::vector<double> centres(const std::vector<double>& faces) {
   return out;
 }
 
-/// `columns` of cells, each from plate to plate.
-void remove_mean(std::vector<double>& p, const std::vector<double>& faces, std::size_t columns) {
-  double mean = 0.0;
-  const std::size_t nz = faces.size() - 1;
-  for (std::size_t i = 0; i < columns; ++i)
-    for (std::size_t k = 0; k < nz; ++k) mean += p[i * nz + k] * (faces[k + 1] - faces[k]);
-  mean /= static_cast<double>(columns) * (faces.back() - faces.front());
-  for (double& value : p) value -= mean;
-}
-
 /// One that the flow carries besides b: at centres, in checkpoints, and none of the velocity, b and p.
 bool is_scalar(const FieldSpec& field) {
   const auto names = centred_names(true);
@@ -51,6 +41,15 @@ bool is_scalar(const FieldSpec& field) {
 }
 
 }  // namespace
+
+void remove_mean(std::span<double> p, std::span<const double> faces, std::size_t columns) {
+  double mean = 0.0;
+  const std::size_t nz = faces.size() - 1;
+  for (std::size_t i = 0; i < columns; ++i)
+    for (std::size_t k = 0; k < nz; ++k) mean += p[i * nz + k] * (faces[k + 1] - faces[k]);
+  mean /= static_cast<double>(columns) * (faces.back() - faces.front());
+  for (double& value : p) value -= mean;
+}
 
 std::vector<double> global_values(const State& state, const char* name) {
   const io::OnHost host(field_of(state, name).tensor());

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,10 @@ CentredFields centred_fields(const State& state, const Comm& comm);
 /// Collective, values on rank 0: p, b, the velocity (u, w, 0) or (u, v, w) and further scalars on the cells between
 /// their faces, for the output `vtkhdf`.
 GridFields grid_fields_of(const State& state, const Comm& comm);
+
+/// Takes the volume mean from a pressure in columns of cells of equal base, each from plate to plate with cells between
+/// `faces`: a constant that no equation determines.
+void remove_mean(std::span<double> p, std::span<const double> faces, std::size_t columns);
 
 /// Host copy of a global field of the state, e.g. the faces of the cells.
 std::vector<double> global_values(const State& state, const char* name);

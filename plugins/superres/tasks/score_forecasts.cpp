@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <limits>
+#include <set>
 
 #include "core/base/key_error.hpp"
 #include "core/io/csv.hpp"
@@ -19,6 +21,12 @@ namespace cambium::superres {
 namespace {
 
 const std::string coarse_row = "coarse_solver", finer_row = "finer_solver";
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+/// A number of the table, or a dash.
+std::string cell(bool known, int width, const std::string& number) {
+  return fmt::format("{:>{}}", known ? number : "-", width);
+}
 
 /// The frames first..first+count-1.
 FieldData frames_of(const FieldData& data, std::size_t first, std::size_t count) {
@@ -33,10 +41,41 @@ FieldData frames_of(const FieldData& data, std::size_t first, std::size_t count)
   return out;
 }
 
+std::vector<std::string> rows_of(const ScoreForecasts::Params& keys) {
+  auto out = keys.methods;
+  for (const auto& [name, file] : keys.models) out.push_back(name);
+  for (const auto& [name, file] : keys.corrections) out.push_back(name);
+  for (const auto& [name, files] : keys.forecasts) out.push_back(name);
+  return out;
+}
+
 double mean_of_fields(const std::array<double, 4>& errors) {
   double sum = 0.0;
   for (double e : errors) sum += e;
   return sum / static_cast<double>(errors.size());
+}
+
+/// Names and files of the rows fit each other.
+void check_rows(deck::Describe<ScoreForecasts::Params>& d) {
+  using Params = ScoreForecasts::Params;
+  d.check([](const Params& p) -> std::string {
+    for (const auto& [name, files] : p.forecasts)
+      for (const auto* list : {&files.one_step, &files.rollout})
+        if (!list->empty() && list->size() != p.data.size())
+          return fmt::format("forecast '{}' names {} file(s), and 'data' {}: give one for each", name, list->size(),
+                             p.data.size());
+    return {};
+  });
+  d.check([](const Params& p) -> std::string {
+    std::set<std::string> seen;
+    for (const auto& name : rows_of(p))
+      if (!seen.insert(name).second)
+        return fmt::format(
+            "two rows of the table are named '{}': give each of 'methods', 'models', 'corrections' and "
+            "'forecasts' a name of its own",
+            name);
+    return {};
+  });
 }
 
 }  // namespace
@@ -56,6 +95,10 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
     "networks trained on a data set 'corrections': a name for the table, and the model's file; the row is the solver "
     "on "
     "the grid of the data with the network's increments after each frame")
+      .def({});
+  d("forecasts", &Params::forecasts,
+    "forecasts in files, by 'assimilate' or by another program: a name for the table, and files of the layouts of "
+    "'data', on its grid or another one of its domain")
       .def({});
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the data; the solver needs it").non_negative().def(0.0);
   d("prandtl", &Params::prandtl, "Prandtl number of the data").positive().def(1.0);
@@ -89,14 +132,10 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
     });
     return solves && p.rayleigh == 0.0 ? "the solver needs 'rayleigh', that of the data" : "";
   });
+  check_rows(d);
 }
 
-std::vector<std::string> ScoreForecasts::rows() const {
-  auto out = params_.methods;
-  for (const auto& [name, file] : params_.models) out.push_back(name);
-  for (const auto& [name, file] : params_.corrections) out.push_back(name);
-  return out;
-}
+std::vector<std::string> ScoreForecasts::rows() const { return rows_of(params_); }
 
 void ScoreForecasts::check(Context& context) {
   context.log.info(fmt::format("score_forecasts: {} over {} file(s), one step and {} frames ahead from {} seen",
@@ -121,35 +160,55 @@ std::unique_ptr<Forecaster> ScoreForecasts::forecaster(const std::string& method
       {flow, b_shift, method == coarse_row ? params_.coarse : 1, method == finer_row ? params_.finer : 1}, method);
 }
 
-ForecastScores ScoreForecasts::scores_of(const std::string& method, const std::vector<FieldData>& flows,
-                                         const std::vector<double>& shifts, Models& models) const {
+void ScoreForecasts::score_steps(Forecaster& forecaster, const FieldData& truth, ForecastScores& out) const {
+  const auto history = static_cast<std::size_t>(params_.history);
+  for (std::size_t t = history; t < truth.axis[0].size(); t += static_cast<std::size_t>(params_.every)) {
+    forecaster.start(frames_of(truth, t - history, history));
+    const auto errors = vrmse_of(forecaster.next(truth.axis[0][t]), truth, t);
+    for (std::size_t f = 0; f < errors.size(); ++f) out.one_step[f] += errors[f];
+  }
+  out.steps = true;
+}
+
+void ScoreForecasts::score_leads(Forecaster& forecaster, const FieldData& truth, double share,
+                                 ForecastScores& out) const {
+  const auto history = static_cast<std::size_t>(params_.history);
+  forecaster.start(frames_of(truth, 0, history));
+  bool below = true;
+  const std::clock_t began = std::clock();
+  for (std::size_t lead = 0; lead < out.by_lead.size(); ++lead) {
+    const std::size_t t = history + lead;
+    const double error = mean_of_fields(vrmse_of(forecaster.next(truth.axis[0][t]), truth, t));
+    out.by_lead[lead] += share * error;
+    below = below && error <= 1.0;
+    if (below) out.steps_below_one += share;
+  }
+  out.seconds += share / params_.horizon * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  out.leads = true;
+}
+
+ForecastScores ScoreForecasts::scores_of(const std::string& method, const Runs& runs, Models& models) const {
   ForecastScores out;
   out.by_lead.assign(static_cast<std::size_t>(params_.horizon), 0.0);
-  const auto history = static_cast<std::size_t>(params_.history);
+  const double share = 1.0 / static_cast<double>(runs.flows.size());
+  const auto files = params_.forecasts.find(method);
   double steps = 0.0;
-  for (std::size_t r = 0; r < flows.size(); ++r) {
-    const FieldData& truth = flows[r];
-    const auto teller = forecaster(method, truth, shifts[r], models);
-    for (std::size_t t = history; t < truth.axis[0].size(); t += static_cast<std::size_t>(params_.every)) {
-      teller->start(frames_of(truth, t - history, history));
-      const auto errors = vrmse_of(teller->next(truth.axis[0][t]), truth, t);
-      for (std::size_t f = 0; f < errors.size(); ++f) out.one_step[f] += errors[f];
-      steps += 1.0;
+  for (std::size_t r = 0; r < runs.flows.size(); ++r) {
+    const FieldData& truth = runs.flows[r];
+    steps += std::ceil((static_cast<double>(truth.axis[0].size()) - params_.history) / params_.every);
+    if (files == params_.forecasts.end()) {
+      const auto forecaster = this->forecaster(method, truth, runs.shifts[r], models);
+      score_steps(*forecaster, truth, out);
+      score_leads(*forecaster, truth, share, out);
+      continue;
     }
-    teller->start(frames_of(truth, 0, history));
-    bool below = true;
-    const std::clock_t began = std::clock();
-    for (std::size_t lead = 0; lead < out.by_lead.size(); ++lead) {
-      const std::size_t t = history + lead;
-      const double error = mean_of_fields(vrmse_of(teller->next(truth.axis[0][t]), truth, t));
-      out.by_lead[lead] += error / static_cast<double>(flows.size());
-      below = below && error <= 1.0;
-      if (below) out.steps_below_one += 1.0 / static_cast<double>(flows.size());
-    }
-    out.seconds += static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+    const auto& [one_step, rollout] = files->second;
+    if (!one_step.empty()) score_steps(*file_forecaster(one_step[r], truth, runs.shifts[r]), truth, out);
+    if (!rollout.empty()) score_leads(*file_forecaster(rollout[r], truth, runs.shifts[r]), truth, share, out);
   }
-  out.seconds /= static_cast<double>(flows.size()) * params_.horizon;
-  for (double& e : out.one_step) e /= steps;
+  for (double& e : out.one_step) e = out.steps ? e / steps : absent;
+  if (files != params_.forecasts.end()) out.seconds = absent;
+  if (!out.leads) out.by_lead.assign(out.by_lead.size(), absent);
   return out;
 }
 
@@ -164,26 +223,37 @@ void ScoreForecasts::report(const std::map<std::string, ForecastScores>& scores,
   context.log.info(head + fmt::format("{:>12}{:>12}", "frames < 1", "ms/frame"));
   for (const auto& row : rows()) {
     const auto& s = scores.at(row);
-    std::string line = fmt::format("{:<20}{:>10.4f}", row, mean_of_fields(s.one_step));
-    for (double e : s.one_step) line += fmt::format("{:>10.4f}", e);
-    results_.push_back({.key = fmt::format("one_step_{}", row),
-                        .label = fmt::format("VRMSE of one step: {}", row),
-                        .value = mean_of_fields(s.one_step)});
-    for (const auto& w : params_.windows) {
-      line += fmt::format("{:>10.4f}", window_mean(s, w));
-      results_.push_back({.key = fmt::format("window_{}_{}_{}", w[0], w[1], row),
-                          .label = fmt::format("VRMSE of leads {}:{}: {}", w[0], w[1], row),
-                          .value = window_mean(s, w)});
-    }
-    results_.push_back({.key = fmt::format("frames_below_one_{}", row),
-                        .label = fmt::format("frames until VRMSE exceeds 1: {}", row),
-                        .value = s.steps_below_one});
-    results_.push_back({.key = fmt::format("seconds_per_frame_{}", row),
-                        .label = fmt::format("time of one core for a frame: {}", row),
-                        .value = s.seconds,
-                        .unit = "s"});
-    context.log.info(line + fmt::format("{:>12.1f}{:>12.2g}", s.steps_below_one, 1e3 * s.seconds));
+    std::string line =
+        fmt::format("{:<20}", row) + cell(s.steps, 10, fmt::format("{:.4f}", mean_of_fields(s.one_step)));
+    for (double e : s.one_step) line += cell(s.steps, 10, fmt::format("{:.4f}", e));
+    for (const auto& w : params_.windows) line += cell(s.leads, 10, fmt::format("{:.4f}", window_mean(s, w)));
+    context.log.info(line + cell(s.leads, 12, fmt::format("{:.1f}", s.steps_below_one)) +
+                     cell(!std::isnan(s.seconds), 12, fmt::format("{:.2g}", 1e3 * s.seconds)));
+    append(results_, results_of(row, s));
   }
+}
+
+std::vector<Result> ScoreForecasts::results_of(const std::string& row, const ForecastScores& s) const {
+  std::vector<Result> out;
+  if (s.steps)
+    out.push_back({.key = fmt::format("one_step_{}", row),
+                   .label = fmt::format("VRMSE of one step: {}", row),
+                   .value = mean_of_fields(s.one_step)});
+  if (s.leads) {
+    for (const auto& w : params_.windows)
+      out.push_back({.key = fmt::format("window_{}_{}_{}", w[0], w[1], row),
+                     .label = fmt::format("VRMSE of leads {}:{}: {}", w[0], w[1], row),
+                     .value = window_mean(s, w)});
+    out.push_back({.key = fmt::format("frames_below_one_{}", row),
+                   .label = fmt::format("frames until VRMSE exceeds 1: {}", row),
+                   .value = s.steps_below_one});
+  }
+  if (!std::isnan(s.seconds))
+    out.push_back({.key = fmt::format("seconds_per_frame_{}", row),
+                   .label = fmt::format("time of one core for a frame: {}", row),
+                   .value = s.seconds,
+                   .unit = "s"});
+  return out;
 }
 
 void ScoreForecasts::write(const std::map<std::string, ForecastScores>& scores, const Context& context) const {
@@ -209,7 +279,8 @@ void ScoreForecasts::write(const std::map<std::string, ForecastScores>& scores, 
   for (const auto& w : params_.windows)
     column(fmt::format("window_{}_{}", w[0], w[1]), "VRMSE over these leads",
            [&](const auto& s) { return window_mean(s, w); });
-  column("frames_below_one", "until VRMSE exceeds 1", [](const auto& s) { return s.steps_below_one; });
+  column("frames_below_one", "until VRMSE exceeds 1",
+         [](const auto& s) { return s.leads ? s.steps_below_one : absent; });
   io::write_csv((folder / "scores.csv").string(), names, one);
 }
 
@@ -228,30 +299,33 @@ ScoreForecasts::Models ScoreForecasts::loaded(Context& context) {
   return out;
 }
 
+ScoreForecasts::Runs ScoreForecasts::read() {
+  Runs out;
+  const int needed = params_.history + params_.horizon;
+  for (const auto& path : params_.data) {
+    const bool of_the_well = require_layer(path);
+    out.shifts.push_back(of_the_well ? well_b_shift : 0.0);
+    if (of_the_well && citations_.empty()) citations_.push_back(well_citation());
+    out.flows.push_back(read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic));
+    require_no_bodies(out.flows.back());
+    if (std::ssize(out.flows.back().axis[0]) < needed)
+      throw KeyError("score_forecasts.horizon", "horizon",
+                     fmt::format("'{}' gives {} frames, fewer than 'history' {} and 'horizon' {} together: give longer "
+                                 "runs, or a shorter horizon",
+                                 path, out.flows.back().axis[0].size(), params_.history, params_.horizon));
+  }
+  return out;
+}
+
 Task::Outcome ScoreForecasts::run(Context& context) {
   io::on_root(context.comm, [&] {
-    std::vector<FieldData> flows;
-    std::vector<double> shifts;
-    const int needed = params_.history + params_.horizon;
-    for (const auto& path : params_.data) {
-      const bool of_the_well = require_layer(path);
-      shifts.push_back(of_the_well ? 0.5 : 0.0);
-      if (of_the_well && citations_.empty()) citations_.push_back(well_citation());
-      flows.push_back(read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic));
-      require_no_bodies(flows.back());
-      if (std::ssize(flows.back().axis[0]) < needed)
-        throw KeyError(
-            "score_forecasts.horizon", "horizon",
-            fmt::format("'{}' gives {} frames, fewer than 'history' {} and 'horizon' {} together: give longer "
-                        "runs, or a shorter horizon",
-                        path, flows.back().axis[0].size(), params_.history, params_.horizon));
-    }
+    const Runs runs = read();
     Models models = loaded(context);
     std::map<std::string, ForecastScores> scores;
-    for (const auto& row : rows()) scores[row] = scores_of(row, flows, shifts, models);
+    for (const auto& row : rows()) scores[row] = scores_of(row, runs, models);
     report(scores, context);
     write(scores, context);
-    work_ = {std::ssize(flows) * std::ssize(scores), "forecast"};
+    work_ = {std::ssize(runs.flows) * std::ssize(scores), "forecast"};
   });
   return Outcome::done;
 }

@@ -7,16 +7,19 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/weights/artifact.hpp"
+#include "plugins/superres/evaluate/forecast_files.hpp"
 #include "plugins/superres/evaluate/forecasters.hpp"
 
 namespace cambium::superres {
 
-/// Errors of one method: of single steps for each field, and of forecasts by their lead, means over all starts.
+/// Errors of one method: of single steps for each field, and of forecasts by their lead, means over all starts. A row
+/// from files may have one of the two only.
 struct ForecastScores {
+  bool steps = false, leads = false;  ///< which of them are known
   std::array<double, 4> one_step{};
   std::vector<double> by_lead;   ///< mean over fields and runs; lead 0 is the first forecast frame
   double steps_below_one = 0.0;  ///< frames until the error of a forecast exceeds that of its mean, mean over runs
-  double seconds = 0.0;          ///< of one core for one frame of the long forecasts
+  double seconds = 0.0;          ///< of one core for one frame of the long forecasts; not a number: not known
 };
 
 /// Stage `score_forecasts`: VRMSE of forecasts by persistence, by the solver and by networks, of one step and by
@@ -30,6 +33,7 @@ class ScoreForecasts : public Task, public Checked {
     int history = 4, frames = 0, every = 1, horizon = 30, coarse = 4, finer = 2;
     std::vector<std::array<int, 2>> windows;
     std::map<std::string, std::string> models, corrections;
+    std::map<std::string, ForecastFiles> forecasts;
     std::optional<bool> periodic;
     static void describe(deck::Describe<Params>& d);
   };
@@ -47,13 +51,22 @@ class ScoreForecasts : public Task, public Checked {
     std::map<std::string, train::LoadedModel> forecasts;
     std::map<std::string, NetworkCorrection> corrections;
   };
+  /// The runs that are forecast, and by how much their b exceeds that of rayleigh_benard.
+  struct Runs {
+    std::vector<FieldData> flows;
+    std::vector<double> shifts;
+  };
+  Runs read();
   Models loaded(Context& context);
   std::unique_ptr<Forecaster> forecaster(const std::string& method, const FieldData& truth, double b_shift,
                                          Models& models) const;
-  ForecastScores scores_of(const std::string& method, const std::vector<FieldData>& flows,
-                           const std::vector<double>& shifts, Models& models) const;
+  ForecastScores scores_of(const std::string& method, const Runs& runs, Models& models) const;
+  void score_steps(Forecaster& forecaster, const FieldData& truth, ForecastScores& out) const;
+  /// Adds `share` of the errors of this run.
+  void score_leads(Forecaster& forecaster, const FieldData& truth, double share, ForecastScores& out) const;
   double window_mean(const ForecastScores& scores, const std::array<int, 2>& window) const;
   std::vector<std::string> rows() const;
+  std::vector<Result> results_of(const std::string& row, const ForecastScores& scores) const;
   void report(const std::map<std::string, ForecastScores>& scores, Context& context);
   void write(const std::map<std::string, ForecastScores>& scores, const Context& context) const;
 

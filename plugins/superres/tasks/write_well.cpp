@@ -18,8 +18,6 @@
 namespace cambium::superres {
 namespace {
 
-constexpr double b_shift = 0.5;  ///< b below is 1/2 in rayleigh_benard and 1 in The Well
-
 std::vector<float> single(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 /// As The Well's files are named: 1e6, 0.5, 10.
@@ -148,11 +146,7 @@ FieldData WriteWell::placed(FieldData data) const {
     for (int k = 0; k < nz; ++k) z.push_back((k + 0.5) / nz);
     data = resampled(resampled(data, 1, x, 4), 2, z, 4);
   }
-  const std::size_t nz = data.nz();
-  for (std::size_t k = 0; k < data.values[1].size(); ++k) {
-    data.values[1][k] += b_shift;
-    data.values[0][k] += b_shift * (data.axis[2][k % nz] - 0.5);
-  }
+  shift_buoyancy(data, well_b_shift);
   return data;
 }
 
@@ -213,7 +207,7 @@ Task::Outcome WriteWell::run(Context& context) {
       context.log.info(fmt::format("{}: {} trajectories of {} frames, {} x {} points", file_of(split.name), runs.size(),
                                    runs.front().axis[0].size(), runs.front().nx(), runs.front().nz()));
     }
-    work_ = {written, "trajectory"};
+    work_ = {written, "run"};
   });
   return Outcome::done;
 }

@@ -154,6 +154,28 @@ TEST_CASE("a file that cannot be opened is explained") {
         "cannot open '" + name +
             "': it is not an HDF5 file or is truncated (its 35 bytes do not begin as an HDF5 file but with 'version "
             "https://example.org'); copy it again from its source or name another file");
+  const auto of_another_format = [&](const std::string& begin) {
+    std::ofstream(name, std::ios::binary) << begin << std::string(100, ' ');
+    return message([&] { io::File::open(name); });
+  };
+  CHECK(of_another_format("PK\x03\x04") ==
+        "cannot open '" + name +
+            "': it is a zip archive such as NumPy's .npz, expected HDF5; in Python: file = h5py.File(\"data.h5\", "
+            "\"w\"); "
+            "[file.create_dataset(name, data=values) for name, values in numpy.load(\"" +
+            name + "\").items()]");
+  CHECK(of_another_format("\x93NUMPY") ==
+        "cannot open '" + name +
+            "': it is NumPy's .npy, expected HDF5; in Python: h5py.File(\"data.h5\", \"w\")[\"x\"] = numpy.load(\"" +
+            name + "\")");
+  for (const char version : {1, 2, 5})
+    CHECK(of_another_format(std::string("CDF") + version) ==
+          "cannot open '" + name + "': it is netCDF of a classic format, expected HDF5 or netCDF-4: nccopy -k nc4 " +
+              name + " NEW.nc");
+  CHECK(of_another_format("MATLAB 5.0 MAT-file") ==
+        "cannot open '" + name + "': it is a file of MATLAB before version 7.3, expected HDF5; save it with -v7.3");
+  CHECK(of_another_format("\x1f\x8b") ==
+        "cannot open '" + name + "': it is compressed by gzip, expected HDF5: gunzip " + name);
   io::File::create(name).write("numbers", std::vector<double>(1000, 1.0));
   fs::resize_file(name, 3000);
   CHECK(

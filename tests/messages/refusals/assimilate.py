@@ -51,6 +51,9 @@ says("found 1, expected a whole number >= 2", A + "filters.a.members=1")
 says("letkf and nudging need 'localisation', the half-width of an observation's influence; etkf has none", A + "filters.a.type=letkf")
 says("etkf has no 'localisation': take letkf", A + "filters.a.localisation=2")
 says("6 members begin as samples of the climatology, which has 5: raise 'climatology.samples'", A + "climatology.samples=5", command="run")
+says("'forecasts.after' (5) must be at most 'cycles' (4)", A + "forecasts.after=5")
+says("files of the filters 'a b' and 'a_b' have the same name, 'a_b': rename one of the filters", A + "forecasts.after=2",
+     A + "filters={a b: {type: etkf, members: 6}, a_b: {type: etkf, members: 6}}")
 says("'runs' (13) must be at most 'samples' (12)", A + "climatology.runs=13")
 
 # Observations

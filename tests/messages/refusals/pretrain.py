@@ -9,7 +9,7 @@ run: {name: pretrain, directory: out}
 plugins: [pretrain]
 stages:
   - train:
-      network: {type: field_encoder, channels: [2], width: 2, partner: field}
+      network: {type: field_encoder, channels: [2], width: 2, positive: field}
       dataset: {type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, pair_offset: 1}
       batch: 4
       steps: 1
@@ -105,13 +105,13 @@ says("a step of 1 samples leaves some of 2 ranks without one, but field_encoder 
 
 # The encoder
 says("'channels' names no stage", N + "channels=[]", command="check")
-says("a field and an unchanged copy of it teach nothing; give 'augment', or another 'partner'", N + "partner=view", command="check")
+says("a field and an unchanged copy of it teach nothing; give 'augment', or another 'positive'", N + "positive=view", command="check")
 says("pool: cells reads whole fields, but 'augment.crop' cuts them; take pool: mean, or remove the crop", N + "pool=cells", N + "augment={crop: [6, 2]}",
      command="check")
-says("partner is field, but the samples have none; give the data set 'pair_offset' (field_archive) or 'halves' (images)", D + "apart=0")
-says("partner is parameters, but the data set has none; give it 'parameters', one value for each run", N + "partner=parameters", D + "parameters={}")
+says("positive is field, but the samples have none; give the data set 'pair_offset' (field_archive) or 'split_halves' (images)", D + "apart=0")
+says("positive is parameters, but the data set has none; give it 'parameters', one value for each run", N + "positive=parameters", D + "parameters={}")
 says("field_encoder reads fields over two or three axes: give a dataset of type field_archive or images", T + "dataset=" + PLAIN)
-says("sample 0 has no 'partner': an encoder of pairs needs it; give the data set 'pair_offset' (field_archive) or 'halves' (images)",
+says("sample 0 has no 'partner': an encoder of pairs needs it; give the data set 'pair_offset' (field_archive) or 'split_halves' (images)",
      T + "validation={type: field_archive, files: [a.h5], fields: [b, w]}", T + "validate={every: 1}")
 says("augment.crop is 6 x 9, but fields have 6 x 4 cells; take at most those", N + "augment={crop: [6, 9]}")
 says("augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and reflect what these fields allow",
@@ -212,7 +212,7 @@ says("range is [2, 9], but there are 4 images", T + "dataset=" + I % "range: [2,
 says("an index searches all entries; remove 'compare', or 'index'", J + "index={recall: 0.9}", J + "compare=other_moments", deck="judge.yaml", command="check")
 says("by: partner compares with all partners; remove 'compare'", J + "by=partner", J + "compare=other_moments", deck="judge.yaml", command="check")
 says("by is label, but the samples of archive or queries have none; judge by something that both have", J + "by=label", deck="judge.yaml")
-says("by is partner, but the samples have none; give the data sets 'pair_offset', 'halves' or 'parameters', or another 'by'", J + "by=partner",
+says("by is partner, but the samples have none; give the data sets 'pair_offset', 'split_halves' or 'parameters', or another 'by'", J + "by=partner",
      J + "archive={type: images, synthetic: {samples: 40, size: 8}}", J + "queries={type: images, synthetic: {samples: 20, size: 8}}", deck="judge.yaml")
 says("archive and queries hold fields of other shapes; give both the same channels and cells", J + "queries.synthetic.cells=[8, 10]", deck="judge.yaml")
 FILES = "={type: field_archive, files: [a.h5, b.h5], fields: %s, periodic: %s}"
@@ -224,11 +224,11 @@ says("the samples hold no fields; give a dataset of type field_archive or images
 
 # Models
 table.begins(deck="formula.yaml")
-table.begins(N + "augment={noise: 0.1}", N + "partner=view", "run.directory=views")
+table.begins(N + "augment={noise: 0.1}", N + "positive=view", "run.directory=views")
 says("model: 'formula/train/model.h5' holds a mlp, which gives no vectors; train a field_encoder", E + "model=formula/train/model.h5", deck="embed.yaml")
 says("the encoder reads fields of 2 x 6 x 4 numbers, sample 0 has 3 x 8 x 8 of field", deck="embed.yaml")
 ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, pair_offset: 1}"
-says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with partner: field or parameters, or judge it by "
+says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with positive: field or parameters, or judge it by "
      "something else", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
 
 # Retrieve
@@ -237,10 +237,10 @@ says("give one of: queries, parameters", R + "parameters={rayleigh: [1e4]}", dec
 FROM = R + "archive=null", R + "from="
 says("'formula/train/model.h5' holds no index; name the index.h5 that a stage retrieve wrote", FROM[0], FROM[1] + "formula/train/model.h5", deck="retrieve.yaml")
 table.begins(deck="retrieve.yaml")
-table.begins(N + "augment={noise: 0.1}", N + "partner=view", N + "width=3", "run.directory=wider")
+table.begins(N + "augment={noise: 0.1}", N + "positive=view", N + "width=3", "run.directory=wider")
 says("index_file: 'retrieve/retrieve/index.h5' holds vectors of 2 numbers, the model gives 3; take the model that it was made with, or make it again",
      FROM[0], FROM[1] + "retrieve/retrieve/index.h5", R + "model=wider/train/model.h5", "run.directory=other", deck="retrieve.yaml")
-table.begins(N + "augment={noise: 0.2}", N + "partner=view", "run.directory=louder")
+table.begins(N + "augment={noise: 0.2}", N + "positive=view", "run.directory=louder")
 says("index_file: 'retrieve/retrieve/index.h5' holds vectors of another model than 'louder/train/model.h5', which mean nothing to it; take the model that it was "
      "made with, or make it again", FROM[0], FROM[1] + "retrieve/retrieve/index.h5", R + "model=louder/train/model.h5", "run.directory=other",
      deck="retrieve.yaml")
@@ -254,7 +254,7 @@ for message in ("'torn_index.h5': the arrays of this index do not belong togethe
                 "'timed_index.h5': time has 5 values for 2 rows; make the index again"):
     says(message, FROM[0], FROM[1] + message.split("'")[1], deck="retrieve.yaml")
 
-table.begins(N + "partner=parameters", "run.directory=known")
+table.begins(N + "positive=parameters", "run.directory=known")
 KNOWN = R + "queries=null", R + "model=known/train/model.h5"
 says("parameters names rayleigh, but the parameters of the archive's runs are prandtl; give both the same names", *KNOWN, R + "parameters={rayleigh: [1]}",
      R + "archive.parameters={prandtl: [1, 2]}", deck="retrieve.yaml")
@@ -284,7 +284,7 @@ says("choose is 9, but there are 4 candidates; give more values, or choose fewer
 says("candidates.slope has a value twice; the same run would be chosen twice: give each once", X + "candidates={drift: [0, 1], slope: [1, 2, 1]}",
      deck="next.yaml", command="check")
 says("candidates name 1 parameters, but the archive's runs have 2; give both the same 'parameters'", X + "candidates={drift: [0, 1, 2]}", deck="next.yaml")
-says("model: 'views/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with partner: parameters",
+says("model: 'views/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with positive: parameters",
      X + "model=views/train/model.h5", deck="next.yaml")
 says("candidates names dirft, slope, but the parameters of the archive's runs are drift, slope; give both the same names",
      X + "candidates={dirft: [0, 1], slope: [1, 2]}", deck="next.yaml")
@@ -293,7 +293,7 @@ says("by is encoder, but there is no 'model'; give one, or by: gaps", X + "run={
 says("run 1 wrote no fields.h5; give 'run' an output of type fields", X + "run={type: neighbours, archive: %s, queries: %s}" % (MADE_UP, MADE_UP),
      X + "candidates={batch: [8, 9], neighbours: [2, 3]}", X + "by=gaps",
      X + "archive={type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {batch: [1, 2], neighbours: [1, 4]}}", deck="next.yaml")
-table.begins(N + "partner=parameters", "run.directory=one")
+table.begins(N + "positive=parameters", "run.directory=one")
 says("model: 'one/train/model.h5' knows 1 parameters, but 2 are given", X + "model=one/train/model.h5", deck="next.yaml")
 
 # Surrogate

@@ -190,8 +190,8 @@ says("synthetic clicks, column C1: its table has 7 rows, but that of training 5;
      command="run")
 says("largest (0.001) must be at least smallest (0.01)", "stages[0].choose_row_bounds.smallest=0.01", "stages[0].choose_row_bounds.largest=1e-3",
      deck="bounds.yaml")
-says("tables: code: bounds: no table is named 'C9'; the network has C1, C2, C3", T + "tables={code: {bounds: {C9: 0.1}}}", command="run")
-says("tables: code: bounds: C1 has the bound 0; give a positive number", T + "tables={code: {bounds: {C1: 0}}}", command="run")
+says("tables: codec: bounds: no table is named 'C9'; the network has C1, C2, C3", T + "tables={codec: {bounds: {C9: 0.1}}}", command="run")
+says("tables: codec: bounds: C1 has the bound 0; give a positive number", T + "tables={codec: {bounds: {C1: 0}}}", command="run")
 says("evaluate_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
 says("predict_affinities evaluates pairs of entities; give a dataset of type pairs",
      P + "dataset={type: clicks, synthetic: {records: 40}}", deck="predict.yaml", command="run")

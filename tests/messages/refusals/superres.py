@@ -285,6 +285,16 @@ says("model 'correct/train/model.h5' corrects a solver on 16 x 8 cells, and this
 table.file("slow.h5", fields(times=[1.0 * k for k in range(8)]))
 says("'net' corrects every 0.5 free-fall times, and frames of 'slow.h5' are 1 apart: give data of that interval",
      F + "corrections={net: correct/train/model.h5}", F + "methods=[]", F + "data=[slow.h5]", deck="score.yaml", command="run")
+says("names no file: give 'one_step', 'rollout' or both", F + "forecasts={own: {}}", deck="score.yaml")
+says("forecast 'own' names 2 file(s), and 'data' 1: give one for each", F + "forecasts={own: {rollout: [fields.h5, fine.h5]}}", deck="score.yaml")
+says("two rows of the table are named 'solver': give each of 'methods', 'models', 'corrections' and 'forecasts' a name of its own",
+     F + "forecasts={solver: {rollout: [fields.h5]}}", deck="score.yaml")
+says("'slow.h5' has 8 frames from t = 0 to 7 and none at t = 1.5, which is forecast: give a frame for each of the data that 'history', 'every' and "
+     "'horizon' ask for, with the times of the data",
+     F + "forecasts={own: {rollout: [slow.h5]}}", F + "methods=[]", deck="score.yaml", command="run")
+table.file("wide.h5", {**fields(), "scales/x": [float(k) for k in range(16)]})
+says("'wide.h5' has x from 0 to 15, and 'fields.h5' from 0 to 1.875: give forecasts of the same domain, in the same unit of length",
+     F + "forecasts={own: {rollout: [wide.h5]}}", F + "methods=[]", deck="score.yaml", command="run")
 of_the_well("wall_well.h5")
 says("'wall_well.h5' is in the layout of The Well, whose frames are those of its own grid: give fields.h5 of a run, written with 'average'",
      T + "dataset.data=[wall_well.h5]", deck="correct.yaml", command="run")

@@ -1,5 +1,6 @@
 // Convection found again from coarse, noisy observations: a twin experiment, an earlier run as the truth, u and w from
 // b.
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/writers/fields.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/assimilate/stage_case.hpp"
@@ -62,4 +63,65 @@ TEST_CASE("an earlier run of a cavity as the truth, while it fills") {
   CHECK(v["letkf_error_b"] < 0.1);
   CHECK(v["letkf_error_b"] < 0.5 * v["free_error_b"]);
   CHECK(v["letkf_error_w"] < v["free_error_w"]);
+}
+
+namespace {
+
+const std::string observed =
+                      R"(observations: {fields: [b], every: 0.5, stride: [6, 4], relative_error: 0.1}, cycles: 5, )",
+                  forecasts = "forecasts: {after: 2, steps: 4}, ";
+
+/// Distance of a frame of a file from a frame of another one, over the deviation of the latter, mean over fields.
+double distance(const io::File& file, std::size_t frame, const io::File& other, std::size_t other_frame) {
+  double out = 0.0;
+  for (const char* field : {"b", "u", "w"}) {
+    const auto a = file.read<std::vector<double>>(std::string("/tasks/") + field),
+               b = other.read<std::vector<double>>(std::string("/tasks/") + field);
+    const std::size_t n = 48 * 24;
+    double difference = 0.0, size = 0.0;
+    for (std::size_t k = 0; k < n; ++k) {
+      difference += std::pow(a[frame * n + k] - b[other_frame * n + k], 2);
+      size += std::pow(b[other_frame * n + k], 2);
+    }
+    out += std::sqrt(difference / size) / 3.0;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("forecasts as files: of one step, and a long one whose first frame is that of a step") {
+  Flows stage(MPI_COMM_SELF);
+  stage.run("{" + layer + observed + forecasts + "filters: {my filter: {type: letkf, members: 5, localisation: 0.3}}}");
+  const auto one = io::File::open(stage.scratch.file("my_filter.one_step.h5")),
+             roll = io::File::open(stage.scratch.file("my_filter.rollout.h5"));
+  CHECK(one.read<std::vector<double>>("/scales/sim_time") == std::vector<double>{0.5, 1.0, 1.5, 2.0, 2.5});
+  CHECK(roll.read<std::vector<double>>("/scales/sim_time") == std::vector<double>{1.5, 2.0, 2.5, 3.0});
+  CHECK(one.dataset("/tasks/b").shape() == std::vector<std::int64_t>{5, 48, 24});
+  CHECK(one.dataset("/scales/x").attribute<int>("periodic") == 1);
+  CHECK(one.read<std::vector<double>>("/b") == one.read<std::vector<double>>("/tasks/b"));
+  CHECK(distance(roll, 0, one, 2) < 1e-6);  // neither has seen the third observation
+  CHECK(distance(roll, 1, one, 3) > 1e-4);  // one of them has
+}
+
+TEST_CASE("writing forecasts changes nothing that a filter finds") {
+  const std::string rest = "filters: {letkf: {type: letkf, members: 5, localisation: 0.3}, free: {type: free_run}}}";
+  const auto without = Flows(MPI_COMM_SELF).run("{" + layer + observed + rest),
+             with = Flows(MPI_COMM_SELF).run("{" + layer + observed + forecasts + rest);
+  for (const auto& [key, value] : without) CHECK(with.at(key) == value);
+}
+
+TEST_CASE("a filter without analyses forecasts the same by steps and at length, on any number of ranks") {
+  const std::string deck = "{" + layer + observed + forecasts + "filters: {letkf: {type: free_run}}}";
+  Flows stage(MPI_COMM_SELF);
+  stage.run(deck);
+  const auto path = stage.scratch.file("letkf.rollout.h5");
+  const auto alone = io::File::open(path).read<std::vector<double>>("/tasks/w");
+  {
+    const auto one = io::File::open(stage.scratch.file("letkf.one_step.h5")), roll = io::File::open(path);
+    for (std::size_t k = 0; k < 3; ++k) CHECK(distance(roll, k, one, 2 + k) < 1e-6);
+  }
+  Flows shared;
+  shared.run(deck);
+  if (shared.comm.rank() == 0) CHECK(io::File::open(path).read<std::vector<double>>("/tasks/w") == alone);
 }

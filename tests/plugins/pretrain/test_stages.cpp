@@ -51,7 +51,7 @@ std::string network(const std::string& scheme, const std::string& partner) {
     return "network: {type: mugs_encoder, " + body +
            ", width: 6, queue: 20, prototypes: 8, precision: float64, "
            "augment: {shift: [0], noise: 0.05}, small: {views: 1, crop: [8, 6]}}\n";
-  return "network: {type: field_encoder, " + body + ", width: 6, precision: float64, partner: " + partner +
+  return "network: {type: field_encoder, " + body + ", width: 6, precision: float64, positive: " + partner +
          ", augment: {shift: [0], noise: 0.05}, loss: {scheme: " + (patches ? "v3" : scheme) +
          ", inner_rate: {min: 0.5, epochs: 2}, temperature: {start: 0.2}}}\n";
 }

@@ -123,5 +123,5 @@ TEST_CASE(
   const auto key = lines.back().substr(lines.back().find("bounds: "));
   CHECK(key.starts_with("bounds: {C1: "));
   CHECK(std::filesystem::exists(std::filesystem::path(place.context.run_directory) / "row_bounds.csv"));
-  place.run("train", training + ", code: {" + key + ", gradients: 0.01}}}");
+  place.run("train", training + ", codec: {" + key + ", gradients: 0.01}}}");
 }

@@ -106,3 +106,21 @@ TEST_CASE("a member that breaks down is named") {
                     "a member of the ensemble is not finite any more at t = 3; take more cells, a smaller 'cfl' "
                     "(it is 1), or a filter whose analyses stay near the flow");
 }
+
+TEST_CASE("the pressure of a forecast has no mean over the volume, as that of files has none") {
+  Workshop shop;
+  const auto plates = model<RayleighBenardForecast>(layer, shop);
+  auto state = plates->first_state(1, 0);
+  plates->advance(state, 0.0, 2.0);
+  const auto& space = plates->space();
+  const auto& low = space.fields[1].z;  // faces below
+  double mean = 0.0, largest_p = 0.0;
+  for (std::size_t i = 0; i < space.nx(); ++i)
+    for (std::size_t k = 0; k < space.nz(); ++k) {
+      const double p = state[(3 * space.nx() + i) * space.nz() + k];
+      mean += p * ((k + 1 == space.nz() ? 1.0 : low[k + 1]) - low[k]) / static_cast<double>(space.nx());
+      largest_p = std::max(largest_p, std::fabs(p));
+    }
+  CHECK(largest_p > 1e-3);
+  CHECK(std::fabs(mean) < 1e-12);
+}

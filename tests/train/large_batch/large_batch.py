@@ -38,7 +38,7 @@ stages:
       network: {{type: mlp, layers: [128], activation: relu, input: image, target: label, objective: classification, normalise: false}}
       dataset: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [0, 8000]}}
       validation: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [8000, 10000]}}
-      loader: {{type: buffered, memory: 64}}
+      loader: {{type: buffered, buffer_size: 64}}
       batch: {batch}
       epochs: {epochs}
       optimizer: {optimizer}

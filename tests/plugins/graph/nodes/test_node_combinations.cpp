@@ -43,7 +43,7 @@ struct Combination {
     constexpr std::pair<sparse::Scheme, const char*> layouts[] = {{sparse::Scheme::rows, "rows"},
                                                                   {sparse::Scheme::needed_rows, "needed_rows"},
                                                                   {sparse::Scheme::needed_rows, "needed_rows"},
-                                                                  {sparse::Scheme::rows_1_5d, "rows_1_5d, copies: 2"},
+                                                                  {sparse::Scheme::rows_1_5d, "rows_1_5d, replication: 2"},
                                                                   {sparse::Scheme::grid_2d, "grid_2d"},
                                                                   {sparse::Scheme::grid_3d, "grid_3d"}};
     std::tie(scheme, layout) = layouts[one_of(6)];

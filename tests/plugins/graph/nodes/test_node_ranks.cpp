@@ -92,7 +92,7 @@ TEST_CASE("in ordered mode they are the same bit for bit", "[ranks]") {
 
 TEST_CASE("every layout that these ranks allow gives the weights of one rank", "[ranks]") {
   Ranks ranks;
-  for (const char* layout : {"rows", "needed_rows", "{type: rows_1_5d, copies: 2}", "grid_2d", "grid_3d"}) {
+  for (const char* layout : {"rows", "needed_rows", "{type: rows_1_5d, replication: 2}", "grid_2d", "grid_3d"}) {
     INFO(layout);
     const auto keys = sparse_keys(ranks, layout);
     if (!sparse::fits(keys, ranks.world.size())) continue;

@@ -41,7 +41,7 @@ std::string keys_of(const std::string& data, const std::string& reduce, const st
   return "{network: {type: conv_net, channels: [4], hidden: 8, precision: " + precision +
          "}, dataset: {type: hdf5, files: [" + data +
          "], fields: [{name: image}, {name: label}], range: [0, 200]}, validation: {type: hdf5, files: [" + data +
-         "], fields: [{name: image}, {name: label}], range: [200, 240]}, loader: {type: buffered, memory: 0.01}, "
+         "], fields: [{name: image}, {name: label}], range: [200, 240]}, loader: {type: buffered, buffer_size: 0.01}, "
          "batch: 24, steps: 60, optimizer: adam, learning_rate: {type: constant, start: 0.01}, reduce: {" +
          reduce + "}, validate: {every: 60}, log: 60}";
 }
