@@ -46,7 +46,8 @@ std::span<const T> numbers(const train::Sample& sample, const char* name, bool n
 
 MoleculeView molecule_of(const train::Sample& sample) {
   MoleculeView out;
-  out.species = numbers<std::int32_t>(sample, "species", true);
+  const auto species = numbers<std::int32_t>(sample, "species", true);
+  out.species.assign(species.begin(), species.end());
   out.position = numbers<double>(sample, "position", true);
   out.energy = numbers<double>(sample, "energy", true)[0];
   out.force = numbers<double>(sample, "force", false);

@@ -1,5 +1,6 @@
 #pragma once
 #include <span>
+#include <vector>
 
 #include "core/train/kinds/dataset.hpp"
 #include "plugins/graph/molecules/molecule.hpp"
@@ -15,7 +16,7 @@ train::SamplePtr molecule_sample(Molecule molecule, const MoleculeTable& table, 
 
 /// Content of such a sample. Lives as long as the sample.
 struct MoleculeView {
-  std::span<const std::int32_t> species;
+  std::vector<std::int32_t> species;
   std::span<const double> position, force;  ///< force is empty where unknown
   std::span<const std::int32_t> bond;       ///< empty where unknown
   double energy = 0.0;

@@ -1,8 +1,7 @@
 #pragma once
-#include "core/deck/describe.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/graph/molecules/energy_fit.hpp"
+#include "plugins/graph/messages/message_keys.hpp"
 #include "plugins/graph/networks/molecule_batch.hpp"
 #include "plugins/graph/networks/pair_messages.hpp"
 
@@ -14,17 +13,8 @@ namespace cambium::graph {
 /// there are none beside a kernel, whose sorted lists have kinks.
 class MessagePassing : public train::TorchNetwork, public train::GivesParity {
  public:
-  enum class Loss { l1, l2, huber };
-  struct Params {
-    std::int64_t layers = 3, width = 64, radial = 20;
-    double cutoff = 5.0;
-    bool directions = true;
-    EnergyFit::Kind reference = EnergyFit::Kind::atoms;
-    Loss loss = Loss::l1;
-    double force_weight = 0.0;
-    Precision precision = Precision::float32;
-    static void describe(deck::Describe<Params>& d);
-  };
+  using Params = MessageKeys;
+  using Loss = MessageKeys::Loss;
   MessagePassing(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
 
   void fit_statistics(train::Dataset& training, Context& context) override;
