@@ -124,7 +124,7 @@ static AtomState state_of(const Tensor& all) {
 /// Correction of the network to the reference, (molecules), in units of deviation_. `again`: interactions keep only
 /// what they read, for the backward pass to compute them again.
 Tensor MessagePassing::rest(const MoleculeBatch& m, bool again) {
-  const auto pairs = pair_geometry(m.position, m.first, m.second, params_.cutoff, params_.radial);
+  const auto pairs = pair_geometry(m.position, m.first, m.second, m.shift, params_.cutoff, params_.radial);
   enter(0);
   AtomState atoms{embedding_(m.species), {}};
   for (std::size_t k = 0; k < interactions_.size(); ++k) {

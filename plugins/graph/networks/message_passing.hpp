@@ -28,10 +28,10 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
   void restore(const std::string& state) override;
 
   train::NetworkTraits traits() override {
-    const bool reads_bonds = params_.reference == EnergyFit::Kind::bonds;
-    return {
-        .spared_labels = reads_bonds ? std::vector<std::string>{"force"} : std::vector<std::string>{"force", "bond"},
-        .parity = this};
+    // Molecules and atomic configurations name the same things differently; both are read.
+    std::vector<std::string> spared{"force", "cell", "position", "coord", "type", "box", "virial", "fparam", "aparam"};
+    if (params_.reference != EnergyFit::Kind::bonds) spared.emplace_back("bond");
+    return {.spared_labels = spared, .parity = this};
   }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,

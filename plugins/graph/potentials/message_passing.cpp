@@ -17,7 +17,7 @@ MessagePotential::MessagePotential(const Params& params, Context& context) : par
 }
 
 void MessagePotential::examine(Check& check) {
-  check.require_written_by("model", params_.model, {{Origin::model_of, "message_passing"}});
+  check.require_written_by("model", params_.model, {{Origin::network, "message_passing"}});
   constexpr double seconds_per_atom = 1e-3;
   check.effort(seconds_per_atom);
   if (engine_) check.memory("message_passing: features of an atom", engine_->bytes_per_atom());

@@ -19,6 +19,7 @@ class RandomMessages {
   static constexpr double cutoff = 3.4, deviation = 0.7;
   int stated_layers;  ///< in the file's keys
   bool stated_vectors;
+  std::string precision = "float32";  ///< of the network that was trained
 
   explicit RandomMessages(int layers, bool vectors = true)
       : stated_layers(layers), stated_vectors(vectors), layers_(layers), vectors_(vectors) {
@@ -46,7 +47,8 @@ class RandomMessages {
     model.set_attribute("type", type);
     model.write("config", "layers: " + std::to_string(stated_layers) + "\nwidth: " + std::to_string(width) +
                               "\nnum_radial: " + std::to_string(radial) + "\ncutoff: " + std::to_string(cutoff) +
-                              " angstrom\nvector_messages: " + (stated_vectors ? "true" : "false") + "\n");
+                              " angstrom\nprecision: " + precision +
+                              "\nvector_messages: " + (stated_vectors ? "true" : "false") + "\n");
     const std::string counts = std::string(R"({\\\"bonds\\\":)") + (bonds ? "true" : "false") +
                                R"(,\\\"kinds\\\":[[1,0,0,-0.25],[8,0,0,-1.5]]})";
     model.write("state", std::string(R"({"elements":[1,8],"unit":")") + unit + R"(","forces":true,"deviation":1.5,)" +
