@@ -3,7 +3,7 @@
 [--strategies NAME ...] [--add RESULT.json].
 
 Searches the SC20 space with the paper's training (20 epochs, batch 64, scaled coefficients, recurrent head) on the authors'
-coefficients (ANCHOR, podlstm_anchor.h5), at random and by aging evolution, TPE, and evolution with successive halving, once per seed,
+coefficients (ANCHOR, podlstm_anchor.h5), at random and by aging evolution, TPE, PPO, and evolution with successive halving, once per seed,
 and prints one JSON object: rewards at equal evaluations and whether they are higher than at random (one-sided Mann-Whitney test,
 exact). Trials that halving ends count with the reward that they had; their epochs are given, too. Searches that FOLDER holds
 already are not run again; one that was killed goes on. --add takes searches over from an earlier result of the same deck."""
@@ -33,7 +33,7 @@ stages:
 """
 
 
-STRATEGIES = ("evolution", "random", "tpe", "evolution_halving")
+STRATEGIES = ("evolution", "random", "tpe", "ppo", "evolution_halving")
 
 
 def deck_of(wanted, strategy, **names):

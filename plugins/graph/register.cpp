@@ -11,6 +11,7 @@
 #include "plugins/graph/networks/light_gcn.hpp"
 #include "plugins/graph/physics/graph_diffusion.hpp"
 #include "plugins/graph/physics/mesh_transport.hpp"
+#include "plugins/graph/potentials/message_passing.hpp"
 #include "plugins/graph/register_layouts.hpp"
 #include "plugins/graph/tasks/classify_nodes.hpp"
 #include "plugins/graph/tasks/molecule_energies.hpp"
@@ -63,6 +64,8 @@ void register_molecules(Registry& registry) {
       .add<MoleculeEnergies>("molecule_energies",
                              "evaluation of energy models, compared with linear fits and a Coulomb kernel")
       .synonyms({"energies", "energies_of_molecules"});
+  registry.add<MessagePotential>("message_passing", "a trained network message_passing as a potential, without Torch")
+      .synonyms({"mpnn", "schnet", "painn", "graph_network", "gnn"});
 }
 
 void register_steps(Registry& registry) {

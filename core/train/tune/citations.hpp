@@ -2,10 +2,11 @@
 #include <vector>
 
 #include "core/base/citation.hpp"
+#include "core/train/tune/trial.hpp"
 
 namespace cambium::tune {
 
-/// Works that a search by aging evolution or by the tree-structured Parzen estimator rests on.
-std::vector<Citation> search_citations(bool evolution, bool tpe);
+/// Works that a search by a strategy rests on.
+std::vector<Citation> search_citations(Strategy strategy);
 
 }  // namespace cambium::tune

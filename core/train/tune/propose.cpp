@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/parallel/random.hpp"
-#include "core/train/tune/trial.hpp"
+#include "core/train/tune/policy.hpp"
 
 namespace cambium::tune {
 
@@ -48,6 +48,14 @@ Genome evolve(const SearchSpace& space, const StrategyOptions& o, const std::vec
   return child;
 }
 
+/// A choice by its probability.
+std::size_t drawn(const std::vector<double>& probability, Draws& draws) {
+  double u = draws.uniform();
+  std::size_t choice = 0;
+  while (choice + 1 < probability.size() && u >= probability[choice]) u -= probability[choice++];
+  return choice;
+}
+
 using Trials = std::vector<const Trial*>;
 
 /// Smoothed frequencies of every choice of every decision.
@@ -76,9 +84,7 @@ Genome parzen(const SearchSpace& space, const StrategyOptions& o, const std::vec
     Genome g;
     double ratio = 0.0;
     for (std::size_t d = 0; d < good.size(); ++d) {
-      double u = draws.uniform();
-      std::size_t choice = 0;
-      while (choice + 1 < good[d].size() && u >= good[d][choice]) u -= good[d][choice++];
+      const std::size_t choice = drawn(good[d], draws);
       g.push_back(static_cast<int>(choice));
       ratio += std::log(good[d][choice] / other[d][choice]);
     }
@@ -90,6 +96,12 @@ Genome parzen(const SearchSpace& space, const StrategyOptions& o, const std::vec
   return best;
 }
 
+Genome by_policy(const SearchSpace& space, const StrategyOptions& o, const std::vector<Trial>& finished, Draws& draws) {
+  Genome out;
+  for (const auto& p : taught_policy(space, o.policy, finished)) out.push_back(static_cast<int>(drawn(p, draws)));
+  return out;
+}
+
 }  // namespace
 
 Genome propose(const SearchSpace& space, const StrategyOptions& o, std::int64_t number,
@@ -99,6 +111,7 @@ Genome propose(const SearchSpace& space, const StrategyOptions& o, std::int64_t 
   if (o.strategy == Strategy::evolution && n >= o.population) return evolve(space, o, finished, draws);
   if (o.strategy == Strategy::tpe && n >= std::max<std::ptrdiff_t>(20, std::ssize(space.choices)))
     return parzen(space, o, finished, draws);
+  if (o.strategy == Strategy::ppo) return by_policy(space, o, finished, draws);
   return random_genome(space, draws);
 }
 

@@ -24,6 +24,7 @@ SearchOptions SearchKeys::options(std::uint64_t seed) const {
   o.strategy.strategy = strategy;
   o.strategy.population = population;
   o.strategy.sample = sample;
+  if (policy) o.strategy.policy = *policy;
   o.strategy.seed = seed;
   o.trials = trials;
   o.retries = retries;
@@ -35,6 +36,12 @@ SearchOptions SearchKeys::options(std::uint64_t seed) const {
     o.keep = halving->keep;
   }
   return o;
+}
+
+std::string SearchKeys::policy_text() const {
+  if (!policy) return {};
+  return fmt::format(" policy {} {} {} {} {}", policy->batch, policy->epochs, policy->rate, policy->clip,
+                     policy->entropy);
 }
 
 /// Proposes every trial of a journal again from what was known then and evaluates it again; how many differ in genome,

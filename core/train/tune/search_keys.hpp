@@ -20,18 +20,25 @@ struct SearchKeys {
   Strategy strategy = Strategy::evolution;
   std::int64_t trials = 100, population = 100, sample = 10, log = 10;
   std::optional<Halving> halving;
+  std::optional<PolicyOptions> policy;
   double time_limit = 0.0, hang_limit = 0.0;
   int retries = 1, ranks_per_trial = 1;
   bool root_evaluates = true;
   std::string replay;
   SearchOptions options(std::uint64_t seed) const;
+  /// What a journal holds of the policy's keys; empty without them.
+  std::string policy_text() const;
 };
 
 /// Describes them for a stage's parameters, with the defaults of that stage.
 template <std::derived_from<SearchKeys> P>
 void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
-  d("strategy", &SearchKeys::strategy, "aging evolution, random search, or the tree-structured Parzen estimator")
-      .options({{"evolution", Strategy::evolution}, {"random", Strategy::random}, {"tpe", Strategy::tpe}})
+  d("strategy", &SearchKeys::strategy,
+    "aging evolution, random search, the tree-structured Parzen estimator, or proximal policy optimisation (ppo)")
+      .options({{"evolution", Strategy::evolution},
+                {"random", Strategy::random},
+                {"tpe", Strategy::tpe},
+                {"ppo", Strategy::ppo}})
       .def(defaults.strategy);
   d("trials", &SearchKeys::trials, "trials to finish").at_least(1).def(defaults.trials);
   d("population", &SearchKeys::population, "population size of aging evolution").at_least(2).def(defaults.population);
@@ -40,6 +47,7 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
       .def(defaults.sample);
   d("halving", &SearchKeys::halving,
     "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the way");
+  d("policy", &SearchKeys::policy, "keys of proximal policy optimisation (strategy: ppo); default: their defaults");
   d("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
       .non_negative()
       .def(0.0);

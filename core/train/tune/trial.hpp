@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/deck/describe.hpp"
+
 namespace cambium::tune {
 
 /// A point of a search space: the choice of each of its decisions.
@@ -37,13 +39,21 @@ struct SearchSpace {
   std::function<std::string(const Genome&)> canonical;  ///< equal for equal networks
 };
 
-enum class Strategy { evolution, random, tpe };
+enum class Strategy { evolution, random, tpe, ppo };
+
+/// Of proximal policy optimisation (policy.hpp).
+struct PolicyOptions {
+  std::int64_t batch = 10, epochs = 10;
+  double rate = 5.0, clip = 0.2, entropy = 0.01;
+  static void describe(deck::Describe<PolicyOptions>& d);
+};
 
 struct StrategyOptions {
   Strategy strategy = Strategy::evolution;
   std::int64_t population = 100, sample = 10;  ///< of aging evolution
   double good = 0.2;                           ///< share of the trials that TPE imitates
   std::int64_t candidates = 24;                ///< that TPE draws
+  PolicyOptions policy;
   std::uint64_t seed = 1;
 };
 
@@ -55,6 +65,7 @@ struct StrategyOptions {
 ///   tpe: tree-structured Parzen estimator on independent choices (Bergstra et al. 2011): of `candidates` drawn from
 ///   the
 ///     smoothed frequencies among the good trials, the one with the largest ratio of good to other frequencies.
+///   ppo: drawn from a policy that the finished trials taught (policy.hpp).
 Genome propose(const SearchSpace& space, const StrategyOptions& options, std::int64_t number,
                const std::vector<Trial>& finished);
 

@@ -60,10 +60,11 @@ SearchSpace TuneTask::Params::space() const {
 
 std::string TuneTask::key(const Context& context) const {
   const auto keys = deck::resolve(params_.train.node, deck::schema_of<train::Train::Params>(), *context.registry);
-  return deck::to_line(keys) + fmt::format(" strategy {} population {} sample {} rungs {} ranks {} seed {}",
-                                           static_cast<int>(params_.strategy), params_.population, params_.sample,
-                                           params_.halving ? params_.halving->rungs : 0, params_.ranks_per_trial,
-                                           context.seed);
+  return deck::to_line(keys) +
+         fmt::format(" strategy {} population {} sample {} rungs {} ranks {} seed {}",
+                     static_cast<int>(params_.strategy), params_.population, params_.sample,
+                     params_.halving ? params_.halving->rungs : 0, params_.ranks_per_trial, context.seed) +
+         params_.policy_text();
 }
 
 void TuneTask::check(Context& context) {
@@ -108,8 +109,6 @@ Task::Outcome TuneTask::run(Context& context) {
 }
 
 /// How was searched; what the best rests on stands in best/cite.bib.
-std::vector<Citation> TuneTask::citations() const {
-  return search_citations(params_.strategy == Strategy::evolution, params_.strategy == Strategy::tpe);
-}
+std::vector<Citation> TuneTask::citations() const { return search_citations(params_.strategy); }
 
 }  // namespace cambium::tune

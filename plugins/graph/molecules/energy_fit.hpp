@@ -19,6 +19,7 @@ class EnergyFit {
   /// For a molecule that a kernel was fitted to what it says without it: a kernel that has seen an energy leaves
   /// nothing over that could be learned.
   double without(const MoleculeView& molecule) const;
+  Kind kind() const { return kind_; }
   /// Energies change smoothly with positions, at least by not changing at all.
   bool smooth() const { return std::holds_alternative<CountFit>(fit_); }
   /// How it was fitted, in a line.

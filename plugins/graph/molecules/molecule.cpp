@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/particles/elements.hpp"
+#include "plugins/graph/molecules/pairs.hpp"
 
 namespace cambium::graph {
 
@@ -28,17 +29,28 @@ void require_atoms(const Molecule& m, const std::string& place) {
   }
 }
 
+void require_cell(const Molecule& m, const std::string& place) {
+  const double height = smallest_height(m.cell);
+  if (!(height >= least_distance))  // NaN, too
+    throw InputError(fmt::format("{}: its periodic cell is {:.3g} Å high, smaller than any atom; correct the lattice",
+                                 place, height));
+}
+
 void require_distances(const Molecule& m, const std::string& place) {
-  for (std::int64_t a = 0; a < m.atoms(); ++a)
-    for (std::int64_t b = a + 1; b < m.atoms(); ++b) {
-      double square = 0.0;
-      for (int k = 0; k < 3; ++k) square += std::pow(m.position[3 * a + k] - m.position[3 * b + k], 2);
-      if (square < least_distance * least_distance)
-        throw InputError(
-            fmt::format("{}: atoms {} and {} lie {:.3g} Å apart, nearer than any two nuclei; positions are "
-                        "in Å: convert them, or leave the molecule out",
-                        place, a, b, std::sqrt(square)));
-    }
+  MoleculeView view;
+  view.species = m.species;
+  view.position = m.position;
+  view.cell = m.cell;
+  AtomPairs near;
+  add_pairs(view, least_distance, 0, near);
+  if (near.first.empty()) return;
+  const auto a = near.first[0], b = near.second[0];
+  double square = 0.0;
+  for (int k = 0; k < 3; ++k) square += std::pow(m.position[3 * a + k] - m.position[3 * b + k] - near.shift[k], 2);
+  throw InputError(
+      fmt::format("{}: atoms {} and {} lie {:.3g} Å apart, nearer than any two nuclei; positions are "
+                  "in Å: convert them, or leave the molecule out",
+                  place, a, b, std::sqrt(square)));
 }
 
 }  // namespace
@@ -48,6 +60,7 @@ void require_sound(const Molecule& m, const std::string& place) {
   if (!std::isfinite(m.energy))
     throw InputError(fmt::format("{}: its energy is not finite; leave the molecule out", place));
   require_atoms(m, place);
+  require_cell(m, place);
   require_distances(m, place);
   for (std::size_t b = 0; b + 2 < m.bond.size(); b += 3) {
     const auto [low, high] = std::minmax(m.bond[b], m.bond[b + 1]);

@@ -1,31 +1,35 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace cambium::graph {
 
-/// A molecule or a cluster in vacuum.
+/// A molecule or a cluster in vacuum, or atoms of a periodic cell.
 struct Molecule {
   std::vector<std::int32_t> species;  ///< atomic numbers
   std::vector<double> position;       ///< (atoms, 3), Å
   double energy = 0.0;                ///< in the table's unit
   std::vector<double> force;          ///< (atoms, 3), the table's unit per Å; empty where unknown
   std::vector<std::int32_t> bond;     ///< (bonds, 3): two atoms of this molecule, order; empty where unknown
+  std::array<double, 9> cell{};       ///< rows a, b, c in Å; zeros along directions that are not periodic
+  bool periodic() const { return cell != std::array<double, 9>{}; }
   std::int64_t atoms() const { return std::ssize(species); }
 };
 
 /// Content of a file, or of a recipe.
 struct MoleculeTable {
   std::vector<Molecule> molecules;
-  std::vector<int> fold;  ///< of each molecule, from 0; empty where the source names none
-  bool forces = false, bonds = false;
-  std::string energy_unit;           ///< empty where the source does not say
-  std::vector<std::string> remarks;  ///< what the reader of a file has to say, for the log
+  std::vector<int> fold;                              ///< of each molecule, from 0; empty where the source names none
+  bool forces = false, bonds = false, cells = false;  ///< cells: at least one is periodic
+  std::string energy_unit;                            ///< empty where the source does not say
+  std::vector<std::string> remarks;                   ///< what the reader of a file has to say, for the log
 };
 
 /// InputError that begins with `place` ("'file.h5', molecule 3"): an atomic number that no element has, a number that
-/// is not finite, two atoms nearer than 0.3 Å (lengths in nm look like that), a bond between atoms that are not there.
+/// is not finite, two atoms or images nearer than 0.3 Å (lengths in nm look like that), a flat cell, a bond between
+/// atoms that are not there.
 void require_sound(const Molecule& molecule, const std::string& place);
 
 /// One group of an HDF5 file: offset (molecules + 1: molecule m has the atoms offset[m] to offset[m + 1] - 1), species
@@ -34,8 +38,8 @@ void require_sound(const Molecule& molecule, const std::string& place);
 MoleculeTable read_molecule_h5(const std::string& path, const std::string& group);
 
 /// Every frame of an extended XYZ file: species and pos of Properties, the energy from the comment's key `energy`, the
-/// column `force` where it is there; where these names are the defaults, those of MACE and others, too. Frames with a
-/// periodic cell are refused: InputError with file:line.
+/// column `force` where it is there; where these names are the defaults, those of MACE and others, too. A cell is
+/// periodic along the directions that pbc names.
 MoleculeTable read_molecule_xyz(const std::string& path, const std::string& energy, const std::string& force);
 
 }  // namespace cambium::graph

@@ -54,6 +54,10 @@ void MoleculeKernel::fit(std::span<const MoleculeView> molecules) {
                    fmt::format("a kernel of {} molecules takes longer than it is worth (at most {}); leave coulomb and "
                                "bag_of_bonds out of 'baselines', and take another 'reference'",
                                molecules.size(), most));
+  if (std::any_of(molecules.begin(), molecules.end(), [](const MoleculeView& m) { return m.periodic(); }))
+    throw KeyError("molecules.kernel.cell", "",
+                   "a kernel compares molecules in vacuum, but some of these have a periodic cell; leave coulomb and "
+                   "bag_of_bonds out of 'baselines', and take another 'reference'");
   atoms_.fit(molecules, CountFit::Counted::atoms);
   std::vector<Descriptor> known;
   std::vector<double> rest, distances;

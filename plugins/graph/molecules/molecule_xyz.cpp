@@ -30,14 +30,14 @@ void add_unread(const io::ExtxyzFrame& frame, std::set<std::string>& names) {
 Molecule molecule_of_frame(const io::ExtxyzReader& reader, const io::ExtxyzFrame& frame, const std::string& energy) {
   const auto& file = reader.file();
   const auto fail = [&](const std::string& text) { file.fail_at(frame.line + 1, text); };
-  if (std::any_of(frame.periodic.begin(), frame.periodic.end(), [](bool periodic) { return periodic; }))
-    fail("molecules are in vacuum, this frame has a periodic cell; write pbc=\"F F F\", or train a deep_potential");
   const auto* label = io::first_of(file, frame.comment, names_of_label(energy, io::extxyz_energy_names()));
   if (!label) fail(fmt::format("the comment has no {}=...; say by energy: NAME what the energy is called", energy));
   const auto values = io::ExtxyzComment::numbers(file, *label);
   if (values.size() != 1) fail(fmt::format("{} holds {} numbers, not 1", label->key, values.size()));
   Molecule out;
   out.energy = values[0];
+  for (std::size_t k = 0; frame.lattice && k < 9; ++k)
+    if (frame.periodic[k / 3]) out.cell[k] = (*frame.lattice)[k];
   std::vector<int> number;
   for (const std::string& symbol : frame.species) {
     number.push_back(atomic_number(symbol));
@@ -68,6 +68,7 @@ MoleculeTable read_molecule_xyz(const std::string& path, const std::string& ener
       reader.file().fail(fmt::format("this frame has {} column '{}', those before it have {}", forces ? "a" : "no",
                                      force, forces ? "none" : "it"));
     out.forces = forces;
+    out.cells = out.cells || out.molecules.back().periodic();
     add_unread(frame, unread);
   }
   if (!unread.empty()) out.remarks.push_back(fmt::format("{}: columns not read: {}", path, fmt::join(unread, ", ")));

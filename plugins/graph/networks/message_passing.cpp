@@ -17,38 +17,6 @@ using torch::Tensor;
 using train::TermInfo;
 using train::TorchBatch;
 
-void MessagePassing::Params::describe(deck::Describe<Params>& d) {
-  d("layers", &Params::layers, "times that messages are passed").range(1, 32).def(3);
-  d("width", &Params::width, "hidden size: number of scalar features, and of vector features, per atom")
-      .at_least(1)
-      .def(64);
-  d("num_radial", &Params::radial, "functions of the distance").formerly("radial").at_least(1).def(20);
-  d("cutoff", &Params::cutoff, "cut-off distance of the messages between atoms")
-      .unit("angstrom")
-      .greater_than(0.5)
-      .def(5.0);
-  d("vector_messages", &Params::directions, "messages carry vectors, so that angles count; else distances alone")
-      .formerly("directions")
-      .def(true);
-  d("reference", &Params::reference,
-    "the fit whose rest the network learns: linear in counts of atoms, of atoms and bonds, or a kernel of Coulomb "
-    "matrices or of bags of bonds (no forces), whose rest is that of each molecule left out in turn")
-      .options({{"atoms", EnergyFit::Kind::atoms},
-                {"bonds", EnergyFit::Kind::bonds},
-                {"coulomb", EnergyFit::Kind::coulomb},
-                {"bag_of_bonds", EnergyFit::Kind::bag_of_bonds}})
-      .def(EnergyFit::Kind::atoms);
-  d("loss", &Params::loss, "loss of standardised errors; huber is l1 beyond 0.3 standard deviations")
-      .options({{"l1", Loss::l1}, {"l2", Loss::l2}, {"huber", Loss::huber}})
-      .def(Loss::l1);
-  d("force_weight", &Params::force_weight, "weight of the mean square error of forces, in units of their mean square")
-      .non_negative()
-      .def(0.0);
-  d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
-      .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
-      .def(Precision::float32);
-}
-
 void MessagePassing::fit_statistics(train::Dataset& training, Context&) {
   for (const auto& field : training.fields())
     if (field.name == "energy") unit_ = field.unit;
@@ -156,7 +124,7 @@ static AtomState state_of(const Tensor& all) {
 /// Correction of the network to the reference, (molecules), in units of deviation_. `again`: interactions keep only
 /// what they read, for the backward pass to compute them again.
 Tensor MessagePassing::rest(const MoleculeBatch& m, bool again) {
-  const auto pairs = pair_geometry(m.position, m.first, m.second, params_.cutoff, params_.radial);
+  const auto pairs = pair_geometry(m.position, m.first, m.second, m.shift, params_.cutoff, params_.radial);
   enter(0);
   AtomState atoms{embedding_(m.species), {}};
   for (std::size_t k = 0; k < interactions_.size(); ++k) {

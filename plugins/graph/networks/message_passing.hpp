@@ -1,9 +1,8 @@
 #pragma once
-#include "core/deck/describe.hpp"
 #include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/graph/molecules/energy_fit.hpp"
+#include "plugins/graph/messages/message_keys.hpp"
 #include "plugins/graph/networks/molecule_batch.hpp"
 #include "plugins/graph/networks/pair_messages.hpp"
 
@@ -15,17 +14,8 @@ namespace cambium::graph {
 /// there are none beside a kernel, whose sorted lists have kinks.
 class MessagePassing : public train::TorchNetwork, public train::GivesParity, public train::GivesLoss {
  public:
-  enum class Loss { l1, l2, huber };
-  struct Params {
-    std::int64_t layers = 3, width = 64, radial = 20;
-    double cutoff = 5.0;
-    bool directions = true;
-    EnergyFit::Kind reference = EnergyFit::Kind::atoms;
-    Loss loss = Loss::l1;
-    double force_weight = 0.0;
-    Precision precision = Precision::float32;
-    static void describe(deck::Describe<Params>& d);
-  };
+  using Params = MessageKeys;
+  using Loss = MessageKeys::Loss;
   MessagePassing(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
 
   void fit_statistics(train::Dataset& training, Context& context) override;
@@ -43,10 +33,10 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
   void restore(const std::string& state) override;
 
   train::NetworkTraits traits() override {
-    const bool reads_bonds = params_.reference == EnergyFit::Kind::bonds;
-    return {
-        .spared_labels = reads_bonds ? std::vector<std::string>{"force"} : std::vector<std::string>{"force", "bond"},
-        .parity = this};
+    // Molecules and atomic configurations name the same things differently; both are read.
+    std::vector<std::string> spared{"force", "cell", "position", "coord", "type", "box", "virial", "fparam", "aparam"};
+    if (params_.reference != EnergyFit::Kind::bonds) spared.emplace_back("bond");
+    return {.spared_labels = spared, .parity = this};
   }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,

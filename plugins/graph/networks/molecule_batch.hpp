@@ -14,7 +14,8 @@ struct MoleculeBatch {
   torch::Tensor species;            ///< (atoms) int64: place in the network's list of elements
   torch::Tensor position;           ///< (atoms, 3), Å
   torch::Tensor molecule;           ///< (atoms) int64: number of the molecule in the batch
-  torch::Tensor first, second;      ///< (pairs) int64: atoms nearer than the cutoff, each pair once
+  torch::Tensor first, second;      ///< (pairs) int64: atoms nearer than the cutoff, each pair and image once
+  torch::Tensor shift;              ///< (pairs, 3), Å: of the image of the second atom
   torch::Tensor force;              ///< (atoms, 3); undefined where a molecule has none
   std::int64_t size() const { return std::ssize(views); }
 };

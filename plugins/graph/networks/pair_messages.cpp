@@ -6,10 +6,10 @@ namespace cambium::graph {
 
 using torch::Tensor;
 
-PairGeometry pair_geometry(const Tensor& position, const Tensor& first, const Tensor& second, double cutoff,
-                           std::int64_t radial) {
+PairGeometry pair_geometry(const Tensor& position, const Tensor& first, const Tensor& second, const Tensor& shift,
+                           double cutoff, std::int64_t radial) {
   PairGeometry out;
-  const Tensor apart = position.index_select(0, second) - position.index_select(0, first);
+  const Tensor apart = position.index_select(0, second) + shift - position.index_select(0, first);
   const Tensor r = apart.square().sum(1, true).sqrt();
   const Tensor x = r / cutoff;
   out.cut = 1.0 + x * x * x * (-10.0 + x * (15.0 - 6.0 * x));

@@ -11,9 +11,9 @@ struct PairGeometry {
   torch::Tensor direction;  ///< (2 pairs, 3): unit vectors towards `to`
 };
 
-/// Pairs (first, second) at positions (atoms, 3).
+/// Pairs (first, second) at positions (atoms, 3), the second one moved by `shift` (pairs, 3).
 PairGeometry pair_geometry(const torch::Tensor& position, const torch::Tensor& first, const torch::Tensor& second,
-                           double cutoff, std::int64_t radial);
+                           const torch::Tensor& shift, double cutoff, std::int64_t radial);
 
 /// Features of atoms: numbers that no rotation changes, and vectors that turn with the molecule.
 struct AtomState {

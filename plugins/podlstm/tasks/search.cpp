@@ -140,7 +140,8 @@ Task::Outcome SearchTask::run(Context& context) {
   const std::string key =
       deck::to_yaml(deck::map_of(params_.data)) + deck::to_yaml(deck::map_of(params_.network)) +
       fmt::format("strategy {} population {} sample {} rungs {} seeds {} seed {}", static_cast<int>(params_.strategy),
-                  params_.population, params_.sample, params_.options(0).rungs, params_.seeds_per_trial, context.seed);
+                  params_.population, params_.sample, params_.options(0).rungs, params_.seeds_per_trial, context.seed) +
+      params_.policy_text();
   std::optional<Journal> journal;
   SearchReport numbers;
   const auto end = run_search(
@@ -160,9 +161,7 @@ Task::Outcome SearchTask::run(Context& context) {
 
 std::vector<Citation> SearchTask::citations() const {
   std::vector<Citation> out = network_citations(params_.network.cell == Cell::gru);
-  for (const auto& citation :
-       tune::search_citations(params_.strategy == Strategy::evolution, params_.strategy == Strategy::tpe))
-    out.push_back(citation);
+  for (const auto& citation : tune::search_citations(params_.strategy)) out.push_back(citation);
   return out;
 }
 

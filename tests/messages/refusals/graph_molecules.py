@@ -102,8 +102,13 @@ frames("empty.xyz", "", "'empty.xyz' holds no frame")
 frames("count.xyz", "H 0 0 0\n", "count.xyz:1: expected the number of atoms, found 'H 0 0 0'")
 frames("short.xyz", "2\nenergy=1\nH 0 0 0\n", "short.xyz:3: the file ends after 1 of the frame's 2 atoms")
 frames("cut.xyz", "2\n", "cut.xyz:1: the file ends where a frame's comment line should be")
-frames("cell.xyz", '1\nLattice="9 0 0 0 9 0 0 0 9" energy=1\nH 0 0 0\n',
-       'cell.xyz:2: molecules are in vacuum, this frame has a periodic cell; write pbc="F F F", or train a deep_potential')
+frames("cell.xyz", '1\nLattice="9 0 0 9 0 0 0 0 9" energy=1\nH 0 0 0\n',
+       "'cell.xyz', frame 0 (line 1): its periodic cell is 0 Å high, smaller than any atom; correct the lattice")
+frames("image.xyz", '1\nLattice="9 0 0 0 9 0 0 0 0.2" energy=1\nH 0 0 0\n',
+       "'image.xyz', frame 0 (line 1): its periodic cell is 0.2 Å high, smaller than any atom; correct the lattice")
+frames("crystal.xyz", '1\nLattice="9 0 0 0 9 0 0 0 9" energy=1\nH 0 0 0\n',
+       "a kernel compares molecules in vacuum, but some of these have a periodic cell; leave coulomb and bag_of_bonds out of 'baselines', and take "
+       "another 'reference'", T + "model.reference=coulomb", T + "batch=1")
 frames("label.xyz", "1\nE=1\nH 0 0 0\n", "label.xyz:2: the comment has no energy=...; say by energy: NAME what the energy is called")
 frames("energies.xyz", '1\nenergy="1 2"\nH 0 0 0\n', "energies.xyz:2: energy holds 2 numbers, not 1")
 frames("quote.xyz", '1\nenergy="1\nH 0 0 0\n', 'quote.xyz:2: the value of energy has no closing "')
@@ -122,7 +127,7 @@ says("the molecules have no bonds to count; take atoms, or give a file with the 
 table.file("forces.h5", {"small": None, **{"small/" + key: value for key, value in WATER.items()}, "small/force": [[0.0, 0, 0]] * 5})
 says("'force_weight' is not 0, but energies by 'reference: coulomb' have no forces; take atoms or bonds, or remove it", D + "file=forces.h5",
      T + "model.force_weight=1", T + "model.reference=coulomb")
-says("this network reads molecules: give a data set of the type 'molecules'", T + "dataset={type: expression, samples: 4, box: {x: [0, 1]}, target: {energy: x}}")
+says("this network reads molecules: give a data set of the type molecules, deepmd_npy or extxyz, with energies", T + "dataset={type: expression, samples: 4, box: {x: [0, 1]}, target: {energy: x}}")
 table.begins(deck="formula.yaml")
 says("'formula/train/model.h5' is a 'mlp', which gives no energies of molecules; name a model of the type message_passing",
      J + "models=[formula/train/model.h5]", deck="judge.yaml")

@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "core/train/tune/policy.hpp"
 #include "core/train/tune/search.hpp"
 #include "plugins/podlstm/tasks/search.hpp"
 #include "tests/catch.hpp"
@@ -81,7 +82,7 @@ double mean_reward(const std::vector<Trial>& trials) {
 }  // namespace
 
 TEST_CASE("every trial is finished once, equal networks are evaluated once, and a record can be repeated", "[search]") {
-  for (Strategy strategy : {Strategy::evolution, Strategy::random, Strategy::tpe}) {
+  for (Strategy strategy : {Strategy::evolution, Strategy::random, Strategy::tpe, Strategy::ppo}) {
     Run run;
     const auto o = options(150, strategy);
     const auto report = run.search(o, [](const Job& job, const auto& breathe) {
@@ -104,9 +105,9 @@ TEST_CASE("every trial is finished once, equal networks are evaluated once, and 
   }
 }
 
-TEST_CASE("evolution and TPE find more than chance", "[search]") {
-  double mean[3];
-  for (Strategy strategy : {Strategy::evolution, Strategy::random, Strategy::tpe}) {
+TEST_CASE("evolution, TPE and PPO find more than chance", "[search]") {
+  double mean[4];
+  for (Strategy strategy : {Strategy::evolution, Strategy::random, Strategy::tpe, Strategy::ppo}) {
     Run run;
     run.search(options(300, strategy), [](const Job& job, const auto&) { return count_twos(job); });
     mean[static_cast<int>(strategy)] = run.comm.root() ? mean_reward(run.journal->trials()) : std::nan("");
@@ -115,6 +116,44 @@ TEST_CASE("evolution and TPE find more than chance", "[search]") {
   CHECK(mean[1] == Approx(9.0 / 4.0).margin(0.35));
   CHECK(mean[0] > mean[1] + 1.0);
   CHECK(mean[2] > mean[1] + 1.0);
+  CHECK(mean[3] > mean[1] + 1.0);
+}
+
+TEST_CASE("a policy moves to the better choice by no more than its clip, and forgets nothing", "[search]") {
+  const SearchSpace space{{2, 3}, [](const Genome& g) { return genome_text(g); }};
+  PolicyOptions o;
+  o.batch = 4;
+  o.epochs = 400;
+  o.rate = 0.05;
+  o.entropy = 0.0;
+  std::vector<Trial> finished;
+  for (std::int64_t k = 0; k < 4; ++k) {
+    Trial t;
+    t.number = k;
+    t.genome = {static_cast<int>(k % 2), static_cast<int>(k % 3)};
+    t.reward = k % 2 == 0 ? 1.0 : -1.0;
+    finished.push_back(t);
+  }
+  const std::vector<Trial> three(finished.begin(), finished.begin() + 3);
+  for (const auto& p : taught_policy(space, o, three))
+    for (const double x : p) CHECK(x == 1.0 / static_cast<double>(p.size()));
+  const auto once = taught_policy(space, o, finished);
+  CHECK(once[0][0] > 0.59);  // of 1/2 by a fifth, and by the step that goes beyond
+  CHECK(once[0][0] < 0.63);
+  CHECK(once[0][0] + once[0][1] == Approx(1.0));
+  for (std::int64_t k = 0; k < 4; ++k) {  // proposed by the policy as it became
+    finished.push_back(finished[k]);
+    finished.back().known = 4;
+  }
+  const auto twice = taught_policy(space, o, finished);
+  CHECK(twice[0][0] > 1.19 * once[0][0]);
+  CHECK(twice[0][0] < 1.26 * once[0][0]);
+  finished[5].failed = true;
+  finished[5].reward = failed_reward;
+  CHECK(taught_policy(space, o, finished)[0][0] == Approx(twice[0][0]).margin(1e-12));
+  for (auto& t : finished) t.reward = 0.3;
+  finished[5].failed = false;
+  CHECK(taught_policy(space, o, finished)[0][0] == Approx(0.5));
 }
 
 TEST_CASE("a failure is tried again, then scored", "[search]") {

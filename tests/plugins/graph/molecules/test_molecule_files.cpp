@@ -1,10 +1,12 @@
 // Molecules from files and from a recipe.
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/graph/datasets/molecules.hpp"
+#include "plugins/graph/molecules/pairs.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/molecules/molecule_case.hpp"
 #include "tests/scratch.hpp"
@@ -171,6 +173,75 @@ TEST_CASE("parts of a data set: folds hold every molecule once") {
     all += test.size();
   }
   CHECK(all == 20);
+}
+
+TEST_CASE("atomic configurations of other data sets are molecules, with their cells", "[messages]") {
+  std::string symbols = "Si O";
+  const std::vector<std::int32_t> type{1, 0, 1};
+  const std::vector<double> coord{0, 0, 0, 1.6, 0, 0, 0, 1.6, 0}, box{5, 0, 0, 1, 6, 0, 0, 2, 7}, energy{-3.5},
+      force{1, 2, 3, 4, 5, 6, -5, -7, -9};
+  const auto with = [&](bool cell) {
+    train::Sample sample;
+    sample.id = 4;
+    sample.fields["species"] =
+        io::tensor_of(reinterpret_cast<const std::uint8_t*>(symbols.data()), {std::ssize(symbols)});
+    sample.fields["type"] = io::tensor_of(type);
+    sample.fields["coord"] = io::tensor_of(coord.data(), {3, 3});
+    if (cell) sample.fields["box"] = io::tensor_of(box.data(), {3, 3});
+    sample.fields["energy"] = io::tensor_of(energy);
+    sample.fields["force"] = io::tensor_of(force.data(), {3, 3});
+    return sample;
+  };
+  const auto sample = with(true), open = with(false);
+  const auto m = molecule_of(sample);
+  CHECK(m.species == std::vector<std::int32_t>{8, 14, 8});
+  CHECK(std::vector<double>(m.position.begin(), m.position.end()) == coord);
+  CHECK(std::vector<double>(m.cell.begin(), m.cell.end()) == box);
+  CHECK(std::vector<double>(m.force.begin(), m.force.end()) == force);
+  CHECK(m.energy == -3.5);
+  CHECK(m.periodic());
+  CHECK_FALSE(molecule_of(open).periodic());
+  symbols = "Si Xx";
+  CHECK(message([&] { molecule_of(with(true)); }) == "'Xx' in sample 4 is no element");
+}
+
+TEST_CASE("pairs of a periodic cell are those of its images, each once") {
+  Molecule m;
+  m.species = {14, 14, 8};
+  m.position = {0.1, 0.2, 0.3, 9.4, -7.0, 1.2, 1.1, 2.3, 30.0};  // in any image
+  m.cell = {3.1, 0, 0, 0.7, 4.2, 0, -0.4, 0.9, 5.3};
+  MoleculeView view;
+  view.species = m.species;
+  view.position = m.position;
+  view.cell = m.cell;
+  const double cutoff = 6.1;
+  AtomPairs found;
+  add_pairs(view, cutoff, 10, found);
+  std::multiset<std::int64_t> lengths, expected;  // in 1e-9 Å
+  for (std::size_t k = 0; k < found.first.size(); ++k) {
+    const auto a = found.first[k] - 10, b = found.second[k] - 10;
+    double square = 0.0;
+    for (int x = 0; x < 3; ++x)
+      square += std::pow(m.position[3 * b + x] + found.shift[3 * k + x] - m.position[3 * a + x], 2);
+    lengths.insert(std::llround(1e9 * std::sqrt(square)) * 100 + 10 * a + b);
+  }
+  constexpr int far = 20;
+  for (int a = 0; a < 3; ++a)
+    for (int b = a; b < 3; ++b)
+      for (int i = -far; i <= far; ++i)
+        for (int j = -far; j <= far; ++j)
+          for (int k = -far; k <= far; ++k) {
+            double square = 0.0;
+            for (int x = 0; x < 3; ++x)
+              square += std::pow(
+                  m.position[3 * b + x] - m.position[3 * a + x] + i * m.cell[x] + j * m.cell[3 + x] + k * m.cell[6 + x],
+                  2);
+            const bool once = a != b || std::array{i, j, k} > std::array{0, 0, 0};
+            if (once && square < cutoff * cutoff)
+              expected.insert(std::llround(1e9 * std::sqrt(square)) * 100 + 10 * a + b);
+          }
+  CHECK(lengths.size() > 50);
+  CHECK(lengths == expected);
 }
 
 TEST_CASE("gdb1k", "[data]") {

@@ -1,0 +1,25 @@
+#pragma once
+#include <vector>
+
+#include "plugins/graph/messages/message_model.hpp"
+
+namespace cambium::graph {
+
+/// Filters of edges: a linear layer of sin(n pi r / cutoff) / r, n = 1, 2, ..., times a polynomial that falls from 1 at
+/// r = 0 to 0 at the cut-off with two derivatives that vanish there; times that polynomial again.
+class EdgeFilters {
+ public:
+  /// Of `edges` lengths r (Å), smaller than the cut-off; with their derivatives by r where `slopes`.
+  void compute(const MessageModel& model, const MessageLinear& filter, const double* r, int edges, bool slopes);
+  const double* values() const { return value_.data(); }  ///< [edge][filter.out]
+  const double* slopes() const { return slope_.data(); }
+
+ private:
+  void functions(const MessageModel& model, const double* r, int edges, bool slopes);
+
+  std::vector<double> cut_, cut_slope_;            ///< of each edge
+  std::vector<double> function_, function_slope_;  ///< [edge][radial]
+  std::vector<double> value_, slope_;
+};
+
+}  // namespace cambium::graph
