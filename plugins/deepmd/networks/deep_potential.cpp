@@ -165,7 +165,7 @@ void DeepPotentialNetwork::build_shape() {
 }
 
 void DeepPotentialNetwork::make_work() {
-  work_ = LossGradient::make(params_.precision, shape_, params_.loss.intensive, params_.interpolation_tolerance());
+  work_ = LossGradient::make(params_.precision, shape_, params_.loss.form(), params_.interpolation_tolerance());
 }
 
 /// Species in the order in which the data set names them, where the deck names none.
@@ -364,6 +364,11 @@ void DeepPotentialNetwork::initialise(std::span<const TensorRef> weights, std::u
 
 std::vector<train::TermInfo> DeepPotentialNetwork::terms() const {
   using Report = train::TermInfo::Report;
+  if (params_.loss.use_huber) {
+    std::vector<train::TermInfo> out = {{"energy", "(eV/atom)²", Report::mean}, {"force", "(eV/Å)²", Report::mean}};
+    if (params_.loss.uses_virial()) out.push_back({"virial", "(eV/atom)²", Report::mean});
+    return out;
+  }
   const char* per = params_.loss.intensive ? "eV/atom" : "eV/√atom";
   std::vector<train::TermInfo> out = {{"energy", per, Report::root_mean}, {"force", "eV/Å", Report::root_mean}};
   if (params_.loss.uses_virial()) out.push_back({"virial", per, Report::root_mean});

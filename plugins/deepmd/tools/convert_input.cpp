@@ -208,6 +208,10 @@ std::string loss_of(Section& loss) {
                                                      {"start_pref_f", 1000}, {"limit_pref_f", 1.0},
                                                      {"start_pref_v", 0.0},  {"limit_pref_v", 0.0}};
   for (const auto& [key, value] : defaults) keys.push_back(fmt::format("{}: {}", key, loss.get(key, value)));
+  if (loss.get("use_huber", false))
+    for (const std::string& key :
+         {std::string("use_huber: true"), fmt::format("huber_delta: {}", loss.get("huber_delta", 0.01))})
+      keys.push_back(key);
   return fmt::format("        loss: {{{}}}\n", fmt::join(keys, ", "));
 }
 

@@ -1,7 +1,7 @@
 #include "plugins/deepmd/training/loss.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace cambium::deepmd {
 
@@ -31,6 +31,20 @@ void LossParams::describe(deck::Describe<LossParams>& d) {
       .non_negative()
       .def(0.0);
   d("intensive", &LossParams::intensive, "errors of energy and virial per atom: squares over N^2, not N").def(false);
+  d("use_huber", &LossParams::use_huber,
+    "Huber's loss in place of squares: errors above huber_delta count linearly, which lowers the mean absolute error")
+      .def(false);
+  d("huber_delta", &LossParams::huber_delta,
+    "error at which the Huber loss turns from quadratic to linear, eV/angstrom of a force component, eV of energy and "
+    "virial per atom")
+      .positive()
+      .def(0.01);
+}
+
+LossForm LossParams::form() const {
+  LossForm out{intensive, {}};
+  out.huber = use_huber ? huber_delta : std::numeric_limits<double>::infinity();
+  return out;
 }
 
 std::array<double, 3> LossParams::weights(double rate) const {
@@ -40,10 +54,16 @@ std::array<double, 3> LossParams::weights(double rate) const {
 
 namespace {
 double norm(int atoms, bool intensive) { return intensive ? 1.0 / (static_cast<double>(atoms) * atoms) : 1.0 / atoms; }
+double limited(double error, double delta) { return std::clamp(error, -delta, delta); }  // the slope of huber()
 }  // namespace
 
+double huber(double error, double delta) {
+  const double size = std::abs(error);
+  return size <= delta ? 0.5 * error * error : delta * (size - 0.5 * delta);
+}
+
 template <class T>
-FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass) {
+FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass, const LossForm& form) {
   const TrainingFrame& frame = batch.frame(f);
   FrameErrors out;
   if (frame.has_energy) out.energy = pass.energy(f) - frame.energy;
@@ -54,6 +74,7 @@ FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass) {
     for (std::size_t k = 0; k < 3; ++k) {
       e[k] = found[k] - frame.force[3 * i + k];
       out.force_squares += e[k] * e[k];
+      if (form.is_huber()) out.force_huber += huber(e[k], form.huber);
     }
     if (turned) e = frame.axes.vector(e.data());
     for (const double component : e) out.force_absolute += std::abs(component);
@@ -61,14 +82,21 @@ FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass) {
   for (std::size_t k = 0; k < frame.virial.size(); ++k) {
     const double e = pass.virial(f)[k] - frame.virial[k];
     out.virial_squares += e * e;
+    if (form.is_huber()) out.virial_huber += huber(e / frame.atoms(), form.huber);
   }
   return out;
 }
 
-LossTerms loss_terms(const TrainingFrame& frame, const FrameErrors& errors, bool intensive) {
-  const double n = norm(frame.atoms(), intensive);
+LossTerms loss_terms(const TrainingFrame& frame, const FrameErrors& errors, const LossForm& form) {
   LossTerms out;
   out.labelled = {frame.has_energy, !frame.force.empty(), !frame.virial.empty()};
+  if (form.is_huber()) {
+    out.value[0] = huber(errors.energy / frame.atoms(), form.huber);
+    if (out.labelled[1]) out.value[1] = errors.force_huber / static_cast<double>(frame.force.size());
+    out.value[2] = errors.virial_huber / 9.0;
+    return out;
+  }
+  const double n = norm(frame.atoms(), form.intensive);
   out.value[0] = errors.energy * errors.energy * n;
   if (out.labelled[1]) out.value[1] = errors.force_squares / static_cast<double>(frame.force.size());
   out.value[2] = errors.virial_squares / 9.0 * n;
@@ -76,24 +104,30 @@ LossTerms loss_terms(const TrainingFrame& frame, const FrameErrors& errors, bool
 }
 
 template <class T>
-void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span<const double> weights, bool intensive,
-                  typename ModelPass<T>::Adjoint& adjoint) {
+void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span<const double> weights,
+                  const LossForm& form, typename ModelPass<T>::Adjoint& adjoint) {
   const TrainingFrame& frame = batch.frame(f);
-  const double n = norm(frame.atoms(), intensive);
-  if (frame.has_energy) adjoint.energy[f] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
-  const double per_component = 2.0 * weights[1] / static_cast<double>(std::max<std::size_t>(1, frame.force.size()));
+  // Of squares the slope is twice the error; of huber() it is the error itself, limited, and that of an atom's part
+  // where there are N.
+  const bool is_huber = form.is_huber();
+  const double twice = is_huber ? 1.0 : 2.0, part = is_huber ? 1.0 / frame.atoms() : 1.0;
+  const double n = is_huber ? part : norm(frame.atoms(), form.intensive);
+  if (frame.has_energy)
+    adjoint.energy[f] = twice * weights[0] * n * limited(part * (pass.energy(f) - frame.energy), form.huber);
+  const double per_component = twice * weights[1] / static_cast<double>(std::max<std::size_t>(1, frame.force.size()));
   for (std::size_t k = 0; k < frame.force.size(); ++k) {
     const int place = batch.place(f, static_cast<int>(k / 3));
     adjoint.force[3 * static_cast<std::size_t>(place) + k % 3] =
-        per_component * (pass.force(place)[k % 3] - frame.force[k]);
+        per_component * limited(pass.force(place)[k % 3] - frame.force[k], form.huber);
   }
   for (std::size_t k = 0; k < frame.virial.size() && weights.size() > 2; ++k)
-    adjoint.virial[f][k] = 2.0 / 9.0 * weights[2] * n * (pass.virial(f)[k] - frame.virial[k]);
+    adjoint.virial[f][k] =
+        twice / 9.0 * weights[2] * n * limited(part * (pass.virial(f)[k] - frame.virial[k]), form.huber);
 }
 
-#define CAMBIUM_LOSS(T)                                                                             \
-  template FrameErrors errors_of(const Batch&, int, const ModelPass<T>&);                           \
-  template void loss_adjoint(const Batch&, int, const ModelPass<T>&, std::span<const double>, bool, \
+#define CAMBIUM_LOSS(T)                                                                                        \
+  template FrameErrors errors_of(const Batch&, int, const ModelPass<T>&, const LossForm&);                     \
+  template void loss_adjoint(const Batch&, int, const ModelPass<T>&, std::span<const double>, const LossForm&, \
                              ModelPass<T>::Adjoint&);
 CAMBIUM_LOSS(double)
 CAMBIUM_LOSS(float)

@@ -117,8 +117,8 @@ const train::ReadyCallback nobody;
 template <class T>
 class TypedLossGradient : public LossGradient {
  public:
-  TypedLossGradient(const DeepPotentialModel& shape, bool intensive, double interpolation)
-      : shape_(shape), intensive_(intensive), interpolation_(interpolation), first_(first_parameters(shape)) {}
+  TypedLossGradient(const DeepPotentialModel& shape, const LossForm& form, double interpolation)
+      : shape_(shape), form_(form), interpolation_(interpolation), first_(first_parameters(shape)) {}
 
   void gradient(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
@@ -155,9 +155,9 @@ class TypedLossGradient : public LossGradient {
       auto& [batch, pass, adjoint] = *worker(0)[0];
       pass.evaluate(batch, bound);
       for (int f = 0; f < batch.frames(); ++f) {
-        const auto errors = errors_of(batch, f, pass);
+        const auto errors = errors_of(batch, f, pass, form_);
         add_metrics(batch.frame(f), errors, metrics);
-        add_terms(loss_terms(batch.frame(f), errors, intensive_), terms);
+        add_terms(loss_terms(batch.frame(f), errors, form_), terms);
       }
     }
   }
@@ -262,8 +262,8 @@ class TypedLossGradient : public LossGradient {
     auto& [batch, pass, adjoint] = portion;
     adjoint.reset(batch);
     for (int f = 0; f < batch.frames(); ++f) {
-      add_terms(loss_terms(batch.frame(f), errors_of(batch, f, pass), intensive_), terms);
-      loss_adjoint(batch, f, pass, term_weights, intensive_, adjoint);
+      add_terms(loss_terms(batch.frame(f), errors_of(batch, f, pass, form_), form_), terms);
+      loss_adjoint(batch, f, pass, term_weights, form_, adjoint);
     }
     pass.changes(batch, adjoint);
   }
@@ -316,7 +316,7 @@ class TypedLossGradient : public LossGradient {
   }
 
   const DeepPotentialModel& shape_;
-  bool intensive_;
+  LossForm form_;
   double interpolation_;
   std::vector<int> first_;
   std::vector<std::unique_ptr<Worker>> workers_;  ///< one a thread
@@ -324,10 +324,10 @@ class TypedLossGradient : public LossGradient {
 
 }  // namespace
 
-std::unique_ptr<LossGradient> LossGradient::make(DType precision, const DeepPotentialModel& shape, bool intensive,
+std::unique_ptr<LossGradient> LossGradient::make(DType precision, const DeepPotentialModel& shape, const LossForm& form,
                                                  double interpolation) {
-  if (precision == DType::f64) return std::make_unique<TypedLossGradient<double>>(shape, intensive, interpolation);
-  return std::make_unique<TypedLossGradient<float>>(shape, intensive, interpolation);
+  if (precision == DType::f64) return std::make_unique<TypedLossGradient<double>>(shape, form, interpolation);
+  return std::make_unique<TypedLossGradient<float>>(shape, form, interpolation);
 }
 
 }  // namespace cambium::deepmd

@@ -68,7 +68,7 @@ class LossGradient {
   const train::CodedWeights* coded = nullptr;  ///< for evaluate() and predict()
 
   /// `shape` must outlive it; see ModelPass for `interpolation`.
-  static std::unique_ptr<LossGradient> make(DType precision, const DeepPotentialModel& shape, bool intensive,
+  static std::unique_ptr<LossGradient> make(DType precision, const DeepPotentialModel& shape, const LossForm& form,
                                             double interpolation);
 };
 

@@ -49,6 +49,10 @@ TEST_CASE("input.json becomes a deck with the same numbers") {
   CHECK(params.one_side());
   CHECK(params.fitting == std::vector<int>{240, 240, 240});
   CHECK(deck::to_line(network["loss"]).find("start_pref_f: 1000") != std::string::npos);
+  CHECK(deck::to_line(network["loss"]).find("huber") == std::string::npos);
+  const std::string robust =
+      deck_of_input(written(stages, input, R"("limit_pref_f": 1})", R"("limit_pref_f": 1, "use_huber": true})"));
+  CHECK(robust.find("limit_pref_v: 0, use_huber: true, huber_delta: 0.01}") != std::string::npos);
   CHECK(deck::to_line(train["dataset"]) == "{type: deepmd_npy, systems: [\"data/a\", \"data/b\"]}");
   CHECK(deck::to_line(train["validation"]) == "{type: deepmd_npy, systems: [\"data/c\"]}");
   CHECK(train["batch"].text() == "1");

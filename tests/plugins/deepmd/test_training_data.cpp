@@ -108,12 +108,17 @@ TEST_CASE("the water example's statistics are the documented ones", "[data]") {
 }
 
 TEST_CASE("the loss's gradient through the network agrees with differences, and a step along it helps") {
+  // Huber's loss has kinks in its slope, so that steps across them must be short.
+  const double delta = GENERATE(0.0, 0.3);
   World world;
   const Scratch scratch("deepmd_training");
   DeepmdNpy data({{write_water(scratch)}}, world.context);
   data.open(world.context);
   REQUIRE(data.size() == 3);
-  DeepPotentialNetwork network(small_network(), world.context);
+  auto params = small_network();
+  params.loss.use_huber = delta > 0.0;
+  if (delta > 0.0) params.loss.huber_delta = delta;
+  DeepPotentialNetwork network(params, world.context);
   network.fit_statistics(data, world.context);
   FlatWeights<double> weights(network.shape()), gradients(network.shape());
   network.initialise(weights.refs, 5);
@@ -138,7 +143,7 @@ TEST_CASE("the loss's gradient through the network agrees with differences, and 
   REQUIRE(told == all);  // every parameter once
   for (std::size_t p = 0; p < weights.values.size(); ++p) {
     double& w = weights.values[p][weights.values[p].size() / 2];
-    const double x = w, h = 1e-3;
+    const double x = w, h = delta > 0.0 ? 1e-5 : 1e-3;
     double d[2];
     for (int k = 0; k < 2; ++k) {
       w = x + (k + 1) * h;
@@ -148,8 +153,38 @@ TEST_CASE("the loss's gradient through the network agrees with differences, and 
     }
     w = x;
     REQUIRE(gradients.values[p][weights.values[p].size() / 2] ==
-            Approx((4 * d[0] - d[1]) / 3).epsilon(1e-5).margin(1e-5));
+            Approx((4 * d[0] - d[1]) / 3).epsilon(delta > 0.0 ? 1e-4 : 1e-5).margin(1e-5));
   }
+}
+
+TEST_CASE("Huber's loss is half the square of small errors, and grows by the error beyond its threshold") {
+  CHECK(huber(0.02, 0.05) == Approx(0.0002));
+  CHECK(huber(-0.05, 0.05) == Approx(0.00125));
+  CHECK(huber(-0.15, 0.05) == Approx(0.00125 + 0.05 * 0.1));
+  World world;
+  const Scratch scratch("deepmd_huber");
+  DeepmdNpy data({{write_water(scratch)}}, world.context);
+  data.open(world.context);
+  const std::vector<std::int64_t> ids = {0};
+  const auto found = [&](double delta) {
+    auto params = small_network();
+    params.loss.use_huber = delta > 0.0;
+    if (delta > 0.0) params.loss.huber_delta = delta;
+    DeepPotentialNetwork network(params, world.context);
+    network.fit_statistics(data, world.context);
+    FlatWeights<double> weights(network.shape()), gradients(network.shape());
+    network.initialise(weights.refs, 5);
+    std::vector<train::TermSum> terms(3);
+    const std::vector<double> ones(3, 1.0);
+    network.gradient(data.read(ids), weights.refs, ones, gradients.refs, terms, {});
+    return std::array<double, 3>{terms[0].sum, terms[1].sum, terms[2].sum};
+  };
+  const auto squares = found(0.0), half = found(1e6), linear = found(1e-6);
+  const double atoms = static_cast<double>(water(2, 5).x.size());
+  CHECK(half[0] == Approx(0.5 * squares[0] / atoms));
+  CHECK(half[1] == Approx(0.5 * squares[1]));
+  CHECK(half[2] == Approx(0.5 * squares[2] / atoms));
+  CHECK(linear[0] == Approx(1e-6 * std::sqrt(squares[0] / atoms)).epsilon(1e-4));
 }
 
 TEST_CASE("an exported model gives what the training graph gives, and training goes on from it") {
