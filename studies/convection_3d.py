@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Nusselt number of three-dimensional convection at Ra 1e5, Pr 0.7 in a periodic box two heights wide and deep, by inputs/superres/convection_3d.yaml on
+"""Nusselt number of three-dimensional convection at Ra 1e5, Pr 0.7 in periodic boxes, by inputs/superres/convection_3d.yaml on
 several grids, beside a correlation of measurements in layers of air:
 
-    studies/convection_3d.py build/bin/cambium --json docs/measured/convection_3d.json [--cells 32x32x24,48x48x32] [KEY=VALUE ...]
+    studies/convection_3d.py build/bin/cambium --json docs/measured/convection_3d.json [--cases 2:32x32x24,4:64x64x24] [KEY=VALUE ...]
 
-Figures depend on neither the machine's load nor the number of ranks, but for the chaos of the flow. KEY=VALUE changes the deck.
+A case is the period along x and y, in heights, and the cells. Figures do not depend on the machine's load. KEY=VALUE changes the deck.
 """
 
 import argparse
@@ -26,32 +26,34 @@ def air(rayleigh):
     return 1 + 1.44 * max(0, 1 - 1708 / rayleigh) + max(0, (rayleigh / 5830) ** (1 / 3) - 1)
 
 
-def found(program, folder, cells, changes):
+def found(program, folder, case, changes):
+    period, cells = case.split(":")
     run = os.path.join(folder, cells)
-    keys = [f"{STAGE}{key}={value}" for key, value in TIMES.items()] + [f"{STAGE}cells=[{cells.replace('x', ', ')}]", STAGE + "output=[]"]
+    keys = [f"{STAGE}{key}={value}" for key, value in TIMES.items()] + [f"{STAGE}cells=[{cells.replace('x', ', ')}]", f"{STAGE}aspect_ratio={period}",
+                                                                     STAGE + "output=[]"]
     done = subprocess.run([program, "run", DECK, f"run.directory={run}", *keys, *changes], capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{cells}: {done.stderr}")
+        sys.exit(f"{case}: {done.stderr}")
     print(done.stdout, flush=True)
     of_run = measured.results(run)
     names = {"nusselt": "nusselt_number_volume", "nusselt_bottom": "nusselt_number_bottom", "nusselt_top": "nusselt_number_top",
              "nusselt_by_dissipation": "nusselt_viscous", "nusselt_by_thermal_dissipation": "grad_b_2",
              "kinetic_energy": "averages_kinetic_energy"}
-    return {**{name: of_run[key].value for name, key in names.items()}, **TIMES, "changes": changes}
+    return {**{name: of_run[key].value for name, key in names.items()}, **TIMES, "period": float(period), "changes": changes}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--json", required=True)
-    parser.add_argument("--cells", default="32x32x24,48x48x32")
+    parser.add_argument("--cases", default="2:32x32x24,4:64x64x24")
     parser.add_argument("changes", nargs="*", metavar="KEY=VALUE")
     given = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder:
-        grids = {cells: found(given.program, folder, cells, given.changes) for cells in given.cells.split(",")}
-    for row in grids.values():
+        cases = {case: found(given.program, folder, case, given.changes) for case in given.cases.split(",")}
+    for row in cases.values():
         row["nusselt_over_air"] = row["nusselt"] / air(1e5)
-    measured.write(given, {"rayleigh": 1e5, "prandtl": 0.7, "periods": [2, 2], "nusselt_of_air": air(1e5), "grids": grids}, rows="grids")
+    measured.write(given, {"rayleigh": 1e5, "prandtl": 0.7, "nusselt_of_air": air(1e5), "cases": cases}, rows="cases")
 
 
 if __name__ == "__main__":
