@@ -225,9 +225,9 @@ CAMBIUM_FN void shift_and_widen(const DoughertyOperator& op, int d, const Lines<
   const double scale = 2.0 / op.width[d];
   D now[M], above[M], from_below[M];
   for (int m = 0; m < M; ++m) now[m] = D::load(line.first[0][m]), from_below[m] = D(0.0);
+  const FaceBlocks<D, M> face(op, d, -a, b);  // of every face
   for (int i = 0; i < op.count[d]; ++i) {
     const bool ends = i + 1 == op.count[d];
-    const FaceBlocks<D, M> face(op, d, -a, b);
     D next[M], change[M];
     for (int m = 0; m < M; ++m) next[m] = ends ? D(0.0) : D::load(line.first[0][m] + (i + 1) * line.step);
     for (int k = 0; k < M; ++k) {

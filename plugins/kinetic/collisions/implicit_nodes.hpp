@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "plugins/kinetic/collisions/dougherty_nodes.hpp"
 #include "plugins/kinetic/collisions/implicit_lines.hpp"
@@ -15,15 +16,16 @@ struct ImplicitNodes {
   static constexpr int lanes = W < native_width<double> ? W : native_width<double>;
   static constexpr int pieces = W / lanes;                 ///< of a pack
   static constexpr int together = device_is_host ? 4 : 1;  ///< lines whose factors are read once
-  static constexpr int most_groups = 27, most_modes = 729;
+  static constexpr int most_groups = 27;
   using D = Pack<double, lanes>;
 
   Packs<T> cells;
   DoughertyOperator op;
-  View<double*> basis, weight;  ///< [node][conf mode], [node]
+  View<double*> basis;          ///< [node][conf mode]
   View<int*> group, conf_mode;  ///< of each mode
   View<double*> work;
   int nodes = 1, conf = 1, first = 0;  ///< first of the units
+  View<double*> projection;            ///< [mode][node]: of values at nodes onto modes
 
   /// Velocity moments of the lanes, in the unit of DoughertyOperator::Moments.
   struct Moments {
@@ -50,6 +52,7 @@ struct ImplicitNodes {
     return left < 0 ? 0 : left < lanes ? left : lanes;
   }
   CAMBIUM_FN static D widened(const T* from) {
+    if constexpr (std::is_same_v<T, double>) return D::load(from);
     double values[lanes];
     for (int l = 0; l < lanes; ++l) values[l] = static_cast<double>(from[l]);
     return D::load(values);
@@ -67,21 +70,18 @@ struct ImplicitNodes {
     double* to = at(unit, node) + std::int64_t{iv} * op.groups * lanes;
     for (int g = 0; g < op.groups; ++g) f[g].store(to + g * lanes);
   }
-  /// Changes at all nodes go to the coefficients of a velocity cell.
+  /// The coefficients of a velocity cell from its values at all nodes: read() and this are inverse, because Gauss's
+  /// rule integrates products of modes exactly.
   CAMBIUM_FN void write(int unit, int iv) const {
     T* f = pack(unit, iv);
-    D change[most_modes], before[most_groups];
-    for (int k = 0; k < cells.layout.modes; ++k) change[k] = D(0.0);
-    for (int q = 0; q < nodes; ++q) {
-      values(f, q, before);
-      const double* now = at(unit, q) + std::int64_t{iv} * op.groups * lanes;
-      for (int g = 0; g < op.groups; ++g) before[g] = (D::load(now + g * lanes) - before[g]) * D(weight(q));
-      for (int k = 0; k < cells.layout.modes; ++k)
-        change[k] = fma(before[group(k)], D(basis(q * conf + conf_mode(k))), change[k]);
-    }
+    const double* now = at(unit, 0) + std::int64_t{iv} * op.groups * lanes;
     const int kept = held(unit);
-    for (int k = 0; k < cells.layout.modes; ++k)
-      for (int l = 0; l < kept; ++l) f[k * W + l] = static_cast<T>(static_cast<double>(f[k * W + l]) + change[k][l]);
+    for (int k = 0; k < cells.layout.modes; ++k) {
+      D sum(0.0);
+      for (int q = 0; q < nodes; ++q)
+        sum = fma(D::load(now + std::int64_t{q} * size() + group(k) * lanes), D(projection(k * nodes + q)), sum);
+      for (int l = 0; l < kept; ++l) f[k * W + l] = static_cast<T>(sum[l]);
+    }
   }
 
   CAMBIUM_FN static void add_up(const NodeTeam& team, D& x) {
@@ -94,7 +94,19 @@ struct ImplicitNodes {
   /// As DoughertyOperator::add_moments, for all cells.
   CAMBIUM_FN Moments moments(const NodeTeam& team, const double* f) const {
     Moments m;
-    each(team, op.cells, [&](int iv) { add_moments(f, iv, m); });
+    if constexpr (device_is_host) {  // places are counted: divisions are slow
+      int place[3] = {};
+      for (int iv = 0; iv < op.cells; ++iv) {
+        add_moments(f, iv, place, m);
+        for (int d = op.vdim - 1; d >= 0 && ++place[d] == op.count[d]; --d) place[d] = 0;
+      }
+    } else {
+      each(team, op.cells, [&](int iv) {
+        int place[3] = {};
+        for (int d = 0; d < op.vdim; ++d) place[d] = op.place(iv, d);
+        add_moments(f, iv, place, m);
+      });
+    }
     add_up(team, m.m0);
     add_up(team, m.m2);
     add_up(team, m.ends);
@@ -104,12 +116,12 @@ struct ImplicitNodes {
     }
     return m;
   }
-  CAMBIUM_FN void add_moments(const double* f, int iv, Moments& m) const {
+  CAMBIUM_FN void add_moments(const double* f, int iv, const int (&at)[3], Moments& m) const {
     for (int d = 0; d < op.vdim; ++d)
       for (int k = 0; k < op.lines[d]; ++k) {
         const auto& l = op.line[d][k];
         if (!l.counts) continue;
-        const int place = op.place(iv, d);
+        const int place = at[d];
         const double h = 0.5 * op.width[d], c = op.centre(d, place);
         D n[3];
         for (int i = 0; i < 3; ++i)
@@ -220,10 +232,11 @@ struct ImplicitNodes {
     for (int d = 0; d < op.vdim; ++d) stiff += op.largest / (op.width[d] * op.width[d]);
     return std::abs(widening) * stiff < 0.2;
   }
-  /// Shifts and widens f by what is missing to the target, which is little: exactly its moments then. In lines of no
-  /// other exponent, which alone have moments. False, and nothing done, where it is not little in one of `kept` lanes.
-  CAMBIUM_FN bool correct(const NodeTeam& team, double* f, const Target& target, int kept, State& s) const {
-    const Moments m = moments(team, f);
+  /// Shifts and widens f, whose moments are m, by what is missing to the target, which is little: exactly its moments
+  /// then. In lines of no other exponent, which alone have moments. False, and nothing done, where it is not little in
+  /// one of `kept` lanes.
+  CAMBIUM_FN bool correct(const NodeTeam& team, double* f, const Moments& m, const Target& target, int kept,
+                          State& s) const {
     D missing[3], push(0.0), cross(0.0);
     for (int d = 0; d < op.vdim; ++d) {
       missing[d] = target.m1[d] - m.m1[d];
@@ -251,14 +264,23 @@ struct ImplicitNodes {
     return true;
   }
 
-  /// Scales f to the density of m, which long steps miss by rounding.
-  CAMBIUM_FN void keep_density(const NodeTeam& team, double* f, const Moments& m, int kept) const {
-    const D scale = m.m0 / moments(team, f).m0;
+  /// Scales f to the density of m, which long steps miss by rounding; returns its moments then.
+  CAMBIUM_FN Moments keep_density(const NodeTeam& team, double* f, const Moments& m, int kept) const {
+    Moments now = moments(team, f);
+    const D scale = m.m0 / now.m0;
     bool differs = false;
     for (int l = 0; l < kept; ++l) differs = differs || std::abs(scale[l] - 1.0) > 1e-15;
-    if (differs)
-      each(team, op.cells * op.groups,
-           [&](int i) { (D::load(f + std::int64_t{i} * lanes) * scale).store(f + std::int64_t{i} * lanes); });
+    if (!differs) return now;
+    each(team, op.cells * op.groups,
+         [&](int i) { (D::load(f + std::int64_t{i} * lanes) * scale).store(f + std::int64_t{i} * lanes); });
+    now.m0 = m.m0;
+    now.m2 *= scale;
+    now.ends *= scale;
+    for (int d = 0; d < op.vdim; ++d) {
+      now.m1[d] *= scale;
+      now.jump[d] *= scale;
+    }
+    return now;
   }
 
   /// A step at a node whose moments are m, which are the target's then. False where a lane has no state that leads
@@ -274,10 +296,9 @@ struct ImplicitNodes {
       for (int l = 0; l < kept; ++l)
         if (!(m.m0[l] > 0.0) || !(s.vt2[l] > 0.0)) return false;
       step(team, f, s, z, scratch);
-      keep_density(team, f, m, kept);
-      if (correct(team, f, target, kept, s)) return true;
+      const Moments now = keep_density(team, f, m, kept);
+      if (correct(team, f, now, target, kept, s)) return true;
       // The ends of velocity space count: aim as far beside the target as the step has missed it.
-      const Moments now = moments(team, f);
       aim.m2 += target.m2 - now.m2;
       for (int d = 0; d < op.vdim; ++d) aim.m1[d] += target.m1[d] - now.m1[d];
       each(team, op.cells, [&](int iv) { read(unit, node, iv); });
@@ -357,8 +378,12 @@ class ImplicitRun {
 template <class T>
 ImplicitNodes<T> implicit_nodes_of(const Solver& solver, const Dougherty& d, int units) {
   const DoughertyNodes<T> plain = nodes_of<T>(solver, d, 0);
-  ImplicitNodes<T> out{plain.cells,     plain.op, plain.basis, plain.weight, plain.group,
-                       plain.conf_mode, {},       plain.nodes, plain.conf,   0};
+  ImplicitNodes<T> out{plain.cells, plain.op,    plain.basis, plain.group, plain.conf_mode,
+                       {},          plain.nodes, plain.conf,  0,           {}};
+  std::vector<double> projection;
+  for (const auto& [g, a] : d.modes())
+    for (int q = 0; q < out.nodes; ++q) projection.push_back(d.conf_rule().weight(q) * d.conf_rule().basis(q, a));
+  out.projection = on_device("kinetic: projection onto modes", projection);
   out.work = View<double*>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "kinetic: f at nodes"),
                            static_cast<std::size_t>(units) * out.nodes * static_cast<std::size_t>(out.size()));
   return out;

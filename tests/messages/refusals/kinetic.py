@@ -163,7 +163,7 @@ says("circuits: the upper_x wall has two circuits; leave one", *BIASED, S + f"ci
 says("wall_potential: the upper_x wall is 'circuit', but no entry of 'circuits' has this wall; add one", *BIASED)
 says("circuits: no wall has a given potential, so there is no ground; give one in 'wall_potential'", *BOX,
      S + "wall_potential={lower: [floating], upper: [circuit]}", S + f"circuits=[{R}]")
-says("circuits[0].resistance: must be at least 0, but is -1", *BIASED, S + "circuits=[{wall: upper_x, resistance: -1}]")
+says("stages[0].simulate.circuits[0].resistance: found -1, expected a number >= 0", *BIASED, S + "circuits=[{wall: upper_x, resistance: -1}]")
 says("there is no variable 'x'; known: t, a, k\n    x\n    ^", *BIASED, S + "circuits=[{wall: upper_x, resistance: 1, voltage: x}]")
 says("wall_potential: dimension 1 is periodic and has no wall to be 'symmetry'; give 0 there", S + "wall_potential={lower: [symmetry]}")
 for wall in ("reflect", "copy"):

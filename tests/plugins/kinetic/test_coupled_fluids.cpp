@@ -236,7 +236,7 @@ TEST_CASE("a floating wall keeps the charge of the fluid that it absorbs") {
   p.species = {species("electron", "-1", "1", {"-6"}, {"6"}, {16}, "maxwellian(v)")};
   p.fluid_species = {fluid("ion", "1", "25", Equation::ten_moment, "1", "-0.2", "1")};
   p.observables.balance = true;
-  KineticRun<VlasovPoisson> run(p);
+  KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
   run.start();
   const double ions = run("particles_ion"), electrons = run("particles_electron");
   run.until(1.0);
