@@ -69,8 +69,8 @@ class Purification(unittest.TestCase):
     def test_study(self):
         folder = program.fresh("purification_study")
         path = os.path.join(folder, "purification.json")
-        done = subprocess.run([sys.executable, os.path.join(program.SOURCE, "studies", "purification.py"), program.PROGRAM, "--json", path, "--atoms", "200",
-                               "--repeat", "1"], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, os.path.join(program.SOURCE, "studies", "purification.py"), program.PROGRAM, "--json", path, "--atoms", "60",
+                               "--repeat", "1", "--eps", "1e-2,1e-4"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         with open(path) as file:
             found = json.load(file)
