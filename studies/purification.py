@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Submatrices beside purification at equal true error: purification.py PROGRAM --json FILE [--atoms 10000] [--ranks 1] [--repeat 3].
+"""Submatrices beside purification at equal true error: purification.py PROGRAM --json FILE [--atoms 10000] [--ranks 1] [--repeat 3]
+[--eps 1e-2,1e-3,...].
 
 Runs `bench submatrix_ring` (a ring whose levels are known exactly) for gaps of 0.2 and 0.02 hartree by every method and a row of truncation thresholds.
 For each target of the true error of the band energy per atom it takes the cheapest run of a method whose error is no larger, also at all smaller
@@ -58,12 +59,13 @@ def main():
     parser.add_argument("--atoms", type=int, default=10000)
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--eps", type=lambda text: [float(word) for word in text.split(",")], default=EPS, help="descending")
     given = parser.parse_args()
     out = {"what": f"ring of {given.atoms} atoms with four functions each; true error of the band energy; seconds of one density matrix, S = 1",
-           "atoms": given.atoms, "gaps": {}}
+           "atoms": given.atoms, "ranks": given.ranks, "gaps": {}}
     falls = True
     for gap in GAPS:
-        tables = {name: [run(given, gap, options, eps) for eps in EPS] for name, options in METHODS.items()}
+        tables = {name: [run(given, gap, options, eps) for eps in given.eps] for name, options in METHODS.items()}
         falls &= all(abs(rows[-1]["error_mev_per_atom"]) < 0.05 * abs(rows[0]["error_mev_per_atom"]) for rows in tables.values())
         out["gaps"][f"{gap:g}"] = {"equal_error": compared(tables), "runs": tables}
     out["check"] = "ok: the true error of every method falls with its threshold" if falls else "failed: the true error does not fall with the threshold"

@@ -44,7 +44,7 @@ class Purification(unittest.TestCase):
             exact, pairs = 2 * e[:360].sum(), 360
             for polynomial in ("trs4", "canonical"):
                 for threshold in (1e-3, 1e-5, 1e-8):
-                    found, said = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, threshold=threshold)
+                    found, said = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, eps=threshold)
                     error = MEV * (found["band_energy"] - exact) / 240
                     self.assertAlmostEqual(found["error"], error, delta=1e-6)
                     self.assertLess(abs(error), 1e5 * threshold)
@@ -55,8 +55,8 @@ class Purification(unittest.TestCase):
                 self.assertLess(found["mu"], e[pairs])
                 self.assertLessEqual(found["gap"], e[pairs] - e[pairs - 1] + 1e-9)
                 for ranks in (2, 4):
-                    shared, _ = self.run_ring(polynomial, 240, gap, ranks=ranks, method="purification", polynomial=polynomial, threshold=1e-5)
-                    alone, _ = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, threshold=1e-5)
+                    shared, _ = self.run_ring(polynomial, 240, gap, ranks=ranks, method="purification", polynomial=polynomial, eps=1e-6, threshold=1e-5)
+                    alone, _ = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, eps=1e-6, threshold=1e-5)
                     self.assertAlmostEqual(shared["band_energy"], alone["band_energy"], delta=1e-10)
                     self.assertEqual(shared["products"], alone["products"])
             found, _ = self.run_ring("submatrix", 240, gap, eps=1e-6)
@@ -69,8 +69,8 @@ class Purification(unittest.TestCase):
     def test_study(self):
         folder = program.fresh("purification_study")
         path = os.path.join(folder, "purification.json")
-        done = subprocess.run([sys.executable, os.path.join(program.SOURCE, "studies", "purification.py"), program.PROGRAM, "--json", path, "--atoms", "200",
-                               "--repeat", "1"], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, os.path.join(program.SOURCE, "studies", "purification.py"), program.PROGRAM, "--json", path, "--atoms", "60",
+                               "--repeat", "1", "--eps", "1e-2,1e-4"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         with open(path) as file:
             found = json.load(file)
