@@ -228,12 +228,14 @@ TEST_CASE("coded rows: the error of the code, the bytes of the code, the same ag
 TEST_CASE("numbers of ranks that a layout cannot use are refused, naming the nearest") {
   const LayoutKeys copies2{Scheme::rows_1_5d, 2}, copies3{Scheme::rows_1_5d, 3}, plane{Scheme::grid_2d},
       cube{Scheme::grid_3d};
-  CHECK_THROWS_WITH(require_ranks(copies2, 3),
-                    "layout rows_1_5d with replication: 2 needs a multiple of 2 ranks, at least 4, and 3 run; start 4, or "
-                    "choose layout: needed_rows, which takes any number");
-  CHECK_THROWS_WITH(require_ranks(copies3, 11),
-                    "layout rows_1_5d with replication: 3 needs a multiple of 3 ranks, at least 9, and 11 run; start 9 or "
-                    "12, or choose layout: needed_rows, which takes any number");
+  CHECK_THROWS_WITH(
+      require_ranks(copies2, 3),
+      "layout rows_1_5d with replication: 2 needs a multiple of 2 ranks, at least 4, and 3 run; start 4, or "
+      "choose layout: needed_rows, which takes any number");
+  CHECK_THROWS_WITH(
+      require_ranks(copies3, 11),
+      "layout rows_1_5d with replication: 3 needs a multiple of 3 ranks, at least 9, and 11 run; start 9 or "
+      "12, or choose layout: needed_rows, which takes any number");
   CHECK_THROWS_WITH(require_ranks(plane, 6),
                     "layout grid_2d needs a square as number of ranks, and 6 run; start 4 or 9, or choose layout: "
                     "needed_rows, which takes any number");

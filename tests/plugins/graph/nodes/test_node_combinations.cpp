@@ -40,12 +40,13 @@ struct Combination {
     network = networks[kind];
     network += std::vector<std::string>{"", ", residual: true", ", residual: true, normalization: layer"}[number % 3];
     attention = kind == 3;
-    constexpr std::pair<sparse::Scheme, const char*> layouts[] = {{sparse::Scheme::rows, "rows"},
-                                                                  {sparse::Scheme::needed_rows, "needed_rows"},
-                                                                  {sparse::Scheme::needed_rows, "needed_rows"},
-                                                                  {sparse::Scheme::rows_1_5d, "rows_1_5d, replication: 2"},
-                                                                  {sparse::Scheme::grid_2d, "grid_2d"},
-                                                                  {sparse::Scheme::grid_3d, "grid_3d"}};
+    constexpr std::pair<sparse::Scheme, const char*> layouts[] = {
+        {sparse::Scheme::rows, "rows"},
+        {sparse::Scheme::needed_rows, "needed_rows"},
+        {sparse::Scheme::needed_rows, "needed_rows"},
+        {sparse::Scheme::rows_1_5d, "rows_1_5d, replication: 2"},
+        {sparse::Scheme::grid_2d, "grid_2d"},
+        {sparse::Scheme::grid_3d, "grid_3d"}};
     std::tie(scheme, layout) = layouts[one_of(6)];
     codec = std::vector<std::string>{"none", "none", "bf16", "int8"}[one_of(4)];
     sums_in_order = by_rows() && one_of(2) == 0 && (codec == "none" || one_of(4) == 0);  // else refused
