@@ -170,10 +170,10 @@ TEST_CASE("tables have bounds of their own by name, and those that are no table'
   CHECK(coding.bound(2) == 1e-3);
   keys.bounds = {{"z", 0.25}};
   CHECK(message([&] { RowCoding<float>(infos, keys); }) ==
-        "tables: code: bounds: no table is named 'z'; the network has a, b, c");
+        "tables: codec: bounds: no table is named 'z'; the network has a, b, c");
   keys.bounds = {{"a", 0.0}};
   CHECK(message([&] { RowCoding<float>(infos, keys); }) ==
-        "tables: code: bounds: a has the bound 0; give a positive number");
+        "tables: codec: bounds: a has the bound 0; give a positive number");
 }
 
 TEST_CASE("a first step's sums differ by no more than the bound of each row", "[ranks]") {
