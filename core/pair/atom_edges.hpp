@@ -16,6 +16,8 @@ struct AtomEdges {
 
   /// In the order of the neighbour list.
   void find(const Particles& particles, const NeighborList& list, double cutoff);
+  int begin(int i) const { return first[static_cast<std::size_t>(i)]; }
+  int end(int i) const { return first[static_cast<std::size_t>(i) + 1]; }
 };
 
 }  // namespace cambium

@@ -4,6 +4,8 @@
 CAMBIUM_UNITY joins the files of a library in groups, and which ones meet depends on the packages that were found: two files of core, or of
 one plugin, that have the same function, type or number in an unnamed namespace compile here and fail on somebody's machine. Functions
 that differ in the types of their parameters are two names. Tests are programs of their own and are not looked at.
+
+Nor do two files define a type of one full name: libraries end up in one process, where the linker keeps one of two destructors.
 """
 
 import collections
@@ -82,6 +84,38 @@ def unnamed_names(text):
     return found
 
 
+def named_types(text):
+    """(full name, line) of every class, struct or union that a file defines in a named namespace, outside of other types."""
+    text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", "", sizes.without_comments_and_strings(text), flags=re.M)
+    found, scopes, start, round_brackets = [], [], 0, 0
+    for k, character in enumerate(text):
+        round_brackets += (character == "(") - (character == ")")
+        if character not in "{};" or round_brackets:
+            continue
+        head = text[start:k].strip()
+        kind = TYPE.match(head)
+        if character == "{" and kind and not head.startswith("enum") and "<" not in head and scopes and all(scopes):
+            found.append(("::".join(scopes + [kind.group(1)]), text.count("\n", 0, k) + 1))
+        if character == "{":
+            space = NAMESPACE.match(head)
+            scopes.append(space.group(1) if space else None)
+        elif character == "}" and scopes:
+            scopes.pop()
+        start = k + 1
+    return found
+
+
+def defined_twice(root):
+    places = collections.defaultdict(dict)
+    for path in source_tree.files(root, ".hpp", ".cpp"):
+        parts = path.split("/")
+        if parts[0] in ("core", "plugins", "apps", "bench") and "tests" not in parts and "template" not in parts:
+            for name, line in named_types(source_tree.read(root, path)):
+                places[name].setdefault(path, line)
+    return [f"{path}:{files[path]}: {name} is defined in {min(files)}, too: rename one" for name, files in sorted(places.items())
+            for path in sorted(files)[1:]]
+
+
 def library_of(path):
     """core, or plugins/NAME; None for what is not joined."""
     parts = path.split("/")
@@ -106,6 +140,6 @@ def said_twice(root):
 
 
 if __name__ == "__main__":
-    problems = said_twice(sys.argv[1])
+    problems = said_twice(sys.argv[1]) + defined_twice(sys.argv[1])
     print("\n".join(problems))
     sys.exit(1 if problems else 0)

@@ -170,6 +170,14 @@ class Checks(unittest.TestCase):
         self.assertEqual([text.split(" of ")[0] for text in said],
                          ["core/io/d.cpp:4: Row", "core/io/d.cpp:3: half(int)", "core/io/d.cpp:7: twice(double)"])
 
+    def test_types_defined_twice(self):
+        self.write("core/base/a.hpp", "namespace cambium {\nclass Row;\nstruct Table {\n  struct Row {\n    int n;\n  };\n};\nnamespace io {\nstruct Row {};\n}\n}\n")
+        self.write("core/base/a.cpp", "namespace cambium {\nstruct Table::Part {};\nnamespace {\nstruct Row {};\n}\nvoid f() {\n  struct Row {};\n}\n}\n")
+        self.write("core/io/b.hpp", "namespace cambium {\nclass Row final : public Base {\n};\n}\n")
+        self.assertEqual(joined.defined_twice(self.root), [])
+        self.write("plugins/one/c.hpp", "namespace cambium {\nstruct Row {};\n}\n")
+        self.assertEqual(joined.defined_twice(self.root), ["plugins/one/c.hpp:2: cambium::Row is defined in core/io/b.hpp, too: rename one"])
+
     def test_format(self):
         if not format.program():
             self.skipTest(f"no clang-format {format.RELEASE}")

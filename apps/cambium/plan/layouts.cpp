@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-PlannedLayout planned(std::string name, StepSettings settings, const Comparison& by) {
+PlannedLayout planned(std::string name, StepSettings settings, const LayoutInputs& by) {
   PlannedLayout out{std::move(name), std::move(settings), {}, {}, true};
   out.plan = plan_step(by.model, out.settings);
   out.time = time_of(out.plan, by.operations, by.machine);
@@ -40,7 +40,7 @@ static Codecs codecs_of(const StepSettings& as, const Partition& partition) {
   return out;
 }
 
-std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& by) {
+std::vector<PlannedLayout> layouts_of(const StepSettings& as, const LayoutInputs& by) {
   std::vector<Mesh::Level> levels;
   for (const auto& level : by.machine.filled_by(as.ranks)) levels.push_back({level.name, level.ranks});
   std::erase_if(levels, [](const auto& level) { return level.ranks == 1; });

@@ -109,7 +109,7 @@ nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedM
         "the deck leaves batch out, which takes all samples, and plan opens no data; give --samples-per-rank");
   const double samples = options.samples > 0.0 ? options.samples * ranks : static_cast<double>(*params.batch);
   const double each = options.operations > 0.0 ? options.operations : 6.0 * static_cast<double>(model.count());
-  const Comparison by{model, machine, each * std::max(1.0, samples / ranks)};
+  const LayoutInputs by{model, machine, each * std::max(1.0, samples / ranks)};
   const auto chosen = planned(deck_name(params), settings, by);
   const auto all = layouts_of(settings, by);
   for (const auto& line : plan_page(chosen, all, samples, by)) context.log.info(line);

@@ -26,7 +26,7 @@ static std::string layout_line(const PlannedLayout& l, double samples) {
                      samples / step, l.fits ? "" : "   too large");
 }
 
-static void add_detail(const PlannedLayout& l, const Comparison& by, std::vector<std::string>& out) {
+static void add_detail(const PlannedLayout& l, const LayoutInputs& by, std::vector<std::string>& out) {
   const auto line = [&](const char* name, double bytes) {
     out.push_back(fmt::format("{:<20}{:>14.6f}", name, gb(bytes)));
   };
@@ -62,7 +62,7 @@ static void add_detail(const PlannedLayout& l, const Comparison& by, std::vector
 }
 
 std::vector<std::string> plan_page(const PlannedLayout& chosen, const std::vector<PlannedLayout>& all, double samples,
-                                   const Comparison& by) {
+                                   const LayoutInputs& by) {
   std::vector<std::string> out;
   std::string mesh;
   for (const auto& level : by.machine.filled_by(chosen.settings.ranks))

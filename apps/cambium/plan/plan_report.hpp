@@ -9,7 +9,7 @@ namespace cambium::train {
 
 /// The page of one number of ranks: layouts compared, then `chosen` (the deck's own, or the best) in detail.
 std::vector<std::string> plan_page(const PlannedLayout& chosen, const std::vector<PlannedLayout>& all, double samples,
-                                   const Comparison& by);
+                                   const LayoutInputs& by);
 
 /// The same as figures: bytes and seconds.
 nlohmann::json plan_figures(const PlannedLayout& layout);

@@ -6,23 +6,23 @@
 
 namespace cambium {
 
-std::optional<StepMessages> step_messages(const MessageTotals& totals, double steps, const Comm& comm) {
+std::optional<MessagesPerStep> step_messages(const MessageTotals& totals, double steps, const Comm& comm) {
   if (!(steps > 0.0)) return {};
   std::array<double, 4> most{static_cast<double>(totals.messages), static_cast<double>(totals.collectives), totals.sent,
                              totals.received};
   comm.max(most);
   for (double& figure : most) figure /= steps;
-  return StepMessages{most[0], most[1], 1e-3 * most[2], 1e-3 * most[3]};
+  return MessagesPerStep{most[0], most[1], 1e-3 * most[2], 1e-3 * most[3]};
 }
 
-std::string StepMessages::line() const {
+std::string MessagesPerStep::line() const {
   return fmt::format(
       "messages: a rank sends at most {:.4g} messages and {:.5g} kB a step, receives {:.5g} kB and takes part in "
       "{:.4g} collectives",
       messages, sent, received, collectives);
 }
 
-std::vector<Result> StepMessages::results() const {
+std::vector<Result> MessagesPerStep::results() const {
   return {
       {.key = "messages", .label = "messages: sent in a step", .value = messages, .digits = 0},
       {.key = "collectives", .label = "messages: collectives in a step", .value = collectives, .digits = 0},

@@ -10,7 +10,7 @@
 namespace cambium {
 
 /// Totals that the ranks of a loop exchanged through MPI, a step, each figure that of the rank where it is largest.
-struct StepMessages {
+struct MessagesPerStep {
   double messages = 0.0, collectives = 0.0;
   double sent = 0.0, received = 0.0;  ///< kB
 
@@ -20,6 +20,6 @@ struct StepMessages {
 };
 
 /// Collective. Of a loop of `steps`; none without steps.
-std::optional<StepMessages> step_messages(const MessageTotals& totals, double steps, const Comm& comm);
+std::optional<MessagesPerStep> step_messages(const MessageTotals& totals, double steps, const Comm& comm);
 
 }  // namespace cambium

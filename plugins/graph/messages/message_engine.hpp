@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "core/pair/atom_edges.hpp"
-#include "core/pair/atom_rows.hpp"
 #include "core/pair/forces.hpp"
+#include "core/pair/node_features.hpp"
 #include "plugins/graph/messages/edge_filters.hpp"
 #include "plugins/graph/messages/message_model.hpp"
 #include "plugins/graph/messages/mixing.hpp"
@@ -28,7 +28,7 @@ class MessageEngine {
  private:
   struct Layer {
     std::vector<double> hidden;          ///< [owned][width]: of the sender, before its activation
-    AtomRows sent;                       ///< owned and ghosts: what the sender says, then its vectors
+    NodeFeatures<double> sent;           ///< owned and ghosts: what the sender says, then its vectors
     std::vector<double> scalar, vector;  ///< [owned][width], [owned][3][width]: with the messages, before mixing
   };
   bool sends_vectors(std::size_t k) const { return model_.vectors && k > 0; }
@@ -51,7 +51,7 @@ class MessageEngine {
   std::vector<int> species_;                               ///< of owned atoms and ghosts
   std::vector<double> scalar_, vector_;                    ///< features of owned atoms
   std::vector<double> scalar_gradient_, vector_gradient_;  ///< of the energy by them, in units of the model's scale
-  AtomRows sent_gradient_;
+  NodeFeatures<double> sent_gradient_;
   std::vector<double> said_, active_, work_;
   HostView<double* [3]> f_;
   HostView<double* [9]> atom_virial_;

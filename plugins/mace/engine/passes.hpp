@@ -1,5 +1,6 @@
 #pragma once
-#include "plugins/mace/engine/atoms.hpp"
+#include "core/pair/atom_edges.hpp"
+#include "core/pair/node_features.hpp"
 #include "plugins/mace/engine/contraction.hpp"
 #include "plugins/mace/engine/convolution.hpp"
 #include "plugins/mace/engine/engine.hpp"
@@ -27,10 +28,10 @@ class Passes final : public Engine {
     Convolution<T> convolution;
     RadialWeights<T> radial;
     SymmetricContraction<T> contraction;
-    NodeRows<T> sent;      ///< what neighbours receive: features after `up`
-    NodeRows<T> message;   ///< of each atom
-    NodeRows<T> features;  ///< after the interaction
-    NodeRows<T> gradient;  ///< of the energy with respect to them
+    NodeFeatures<T> sent;      ///< what neighbours receive: features after `up`
+    NodeFeatures<T> message;   ///< of each atom
+    NodeFeatures<T> features;  ///< after the interaction
+    NodeFeatures<T> gradient;  ///< of the energy with respect to them
   };
   struct Block {
     int first, count;
@@ -57,17 +58,17 @@ class Passes final : public Engine {
   void add_energies(const Particles& particles, const ForceRequest& request, ForceOutput& out);
 
   MaceModel model_;
-  Edges edges_;
+  AtomEdges edges_;
   std::vector<Layer> layers_;
-  NodeRows<T> sent_gradient_;
+  NodeFeatures<T> sent_gradient_;
   std::vector<int> species_;           ///< of owned atoms and ghosts
   std::vector<std::vector<T>> first_;  ///< of each species: what it sends in the first interaction
-  NodeRows<T> embedding_;              ///< of each atom, before the first interaction
+  NodeFeatures<T> embedding_;          ///< of each atom, before the first interaction
   std::vector<double> energy_;         ///< eV, of owned atoms
   std::vector<T> harmonics_;           ///< of each edge
   std::vector<T> slopes_;              ///< of the same, of three
   std::vector<T> harmonics_gradient_;
-  NodeRows<T> sums_, products_, other_;  ///< of the atoms of a block
+  NodeFeatures<T> sums_, products_, other_;  ///< of the atoms of a block
   std::vector<double> read_, read_gradient_;
   HostView<double* [3]> f_;
   HostView<double* [9]> atom_virial_;

@@ -2,29 +2,16 @@
 #include <vector>
 
 #include "core/parallel/ghost_exchange.hpp"
-#include "core/particles/neighbors.hpp"
 #include "core/particles/particles.hpp"
 
-namespace cambium::mace {
+namespace cambium {
 
-/// Edges within the cut-off of the owned atoms: from neighbour to atom. Å.
-struct Edges {
-  std::vector<int> first;      ///< of each owned atom; one more than atoms
-  std::vector<int> neighbour;  ///< rows, owned or ghosts
-  std::vector<double> length;
-  std::vector<double> direction;  ///< of three; from the neighbour to the atom, length 1
-
-  /// In the order of the neighbour list.
-  void find(const Particles& particles, const NeighborList& list, double cutoff);
-  int begin(int i) const { return first[static_cast<std::size_t>(i)]; }
-  int end(int i) const { return first[static_cast<std::size_t>(i) + 1]; }
-};
-
-/// Values of atoms in numbers of type T, one row each, which ghosts get from their owners and give back to them.
+/// Features of the nodes of a graph of atoms, in host memory and numbers of type T: one row an atom, owned atoms first,
+/// which ghosts get from their owners and give back to them. Messages between ranks are in double precision.
 template <class T>
-class NodeRows {
+class NodeFeatures {
  public:
-  /// Zeros.
+  /// All values become 0.
   void resize(int rows, int width) {
     width_ = width;
     values_.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(width), T(0));
@@ -44,7 +31,7 @@ class NodeRows {
   View<double* [3]> three_;  ///< three columns on their way back
 };
 
-extern template class NodeRows<double>;
-extern template class NodeRows<float>;
+extern template class NodeFeatures<double>;
+extern template class NodeFeatures<float>;
 
-}  // namespace cambium::mace
+}  // namespace cambium
