@@ -70,6 +70,11 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
   d("replay", &SearchKeys::replay,
     "journal of a previous search to repeat trial by trial; results must be bitwise identical")
       .def("");
+  d.check([](const P& p) {
+    return p.policy && p.strategy != Strategy::ppo
+               ? "'policy' is for strategy: ppo, and another one is chosen: write strategy: ppo, or leave it out"
+               : "";
+  });
 }
 
 enum class SearchEnd { complete, stopped, replayed };

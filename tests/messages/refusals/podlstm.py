@@ -208,6 +208,7 @@ says(f"a stored network has {len(whole) - 1} weights, its genome asks for {len(w
 os.remove(table.path("search/stages_done.txt"))
 says("'search/search/journal.h5' records another search (space, strategy, training or data differ): give this run another directory "
      "(run.directory=PATH), or remove the file to start afresh", command=["restart", "search", N + "network.epochs=2"])
+says("'policy' is for strategy: ppo, and another one is chosen: write strategy: ppo, or leave it out", N + "policy={batch: 4}", "run.directory=policy", deck="search.yaml")
 # A network whose layers cannot become products
 table.file("product.yaml", TRAIN.replace("directory: train", "directory: product") + """  - compress:
       model: "{run}/train/model.h5"
