@@ -18,6 +18,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/parallel/gather.hpp"
 
 namespace cambium::io {
 
@@ -62,18 +63,6 @@ std::array<std::int64_t, 2> seal_in(const std::string& path) {
   const bool there = end >= seal_bytes && ::pread(file, last.data(), last.size(), end - seal_bytes) == seal_bytes;
   if (file >= 0) ::close(file);
   return there ? said_by(last.data()) : std::array<std::int64_t, 2>{-1, 0};
-}
-
-/// The rows of all ranks, one rank after the other, on rank 0.
-std::vector<std::int64_t> gathered_numbers(const std::vector<std::int64_t>& mine, const Comm& comm) {
-  const auto counts = comm.all_gather(std::ssize(mine));
-  std::vector<int> lengths(counts.begin(), counts.end()), begins(counts.size(), 0);
-  std::partial_sum(lengths.begin(), lengths.end() - 1, begins.begin() + 1);
-  std::vector<std::int64_t> all;
-  if (comm.root()) all.resize(static_cast<std::size_t>(begins.back() + lengths.back()));
-  MPI_Gatherv(mine.data(), lengths[static_cast<std::size_t>(comm.rank())], MPI_INT64_T, all.data(), lengths.data(),
-              begins.data(), MPI_INT64_T, 0, comm.handle());
-  return all;
 }
 
 std::string random_name() {
@@ -171,7 +160,7 @@ void ShareWriter::gather_index(std::int64_t bytes, std::int64_t checksum) {
   sizes_ = comm_.all_gather(bytes);
   checksums_ = comm_.all_gather(checksum);
   lengths_ = comm_.all_gather(std::ssize(extents_));
-  all_extents_ = gathered_numbers(mine, comm_);
+  all_extents_ = gather(mine, comm_);
 }
 
 void ShareWriter::describe(Group& manifest) const {

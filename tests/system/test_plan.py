@@ -81,6 +81,17 @@ class Counted(unittest.TestCase):
                     self.assertLess(run["messages"], 26 * 4, "26 neighbours, four kinds of message")
                     self.assertLess(run["collectives"], 2 + AGREEMENTS)
 
+    def test_integrators_sum_as_often_as_planned(self):
+        """Twelve neighbours of a small crystal; a list is made anew now and then, and ranks agree whether to go on."""
+        path, machine = cases.write_deck("lennard_jones", self.folder, steps=200), cases.write_machine(self.folder)
+        for name, keys in (("csvr", "temperature: 240 K"), ("nose_hoover", "temperature: 240 K"), ("langevin", "temperature: 240 K"),
+                           ("npt", "temperature: 240 K, pressure: 0 bar, interval: 4"), ("fire", "force_tolerance: 1.0e-9 eV/angstrom, max_timestep: 5 fs")):
+            with self.subTest(integrator=name):
+                small = ["stages[0].simulate.structure.lattice.cells=[6, 6, 6]", f"stages[0].simulate.integrator={{type: {name}, {keys}}}"]
+                run = cases.counted(cases.run(program.PROGRAM, path, 2, overrides=small))
+                plan = cases.planned(program.PROGRAM, path, machine, [2], *small)[0]
+                self.assertAlmostEqual(run["collectives"], plan["collectives"], delta=0.5)
+
     def test_convection_sends_a_few_rows(self):
         for case, row in (("convection", 256), ("cavity", 2 * 128)):
             for n in RANKS:

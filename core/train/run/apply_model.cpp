@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "core/parallel/agree.hpp"
+#include "core/parallel/gather.hpp"
 #include "core/train/data/numbers.hpp"
 #include "core/train/kinds/term_sums.hpp"
-#include "core/train/run/collect.hpp"
 #include "core/train/run/prediction_files.hpp"
 #include "core/train/run/validation.hpp"
 
@@ -95,7 +95,7 @@ class DataPass {
     const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
     for (std::int64_t turn = 0; turn < blocks; turn += comm.size()) {
       auto rows = block(turn + comm.rank());
-      collect(rows, comm);
+      rows = gather(rows, comm);
       io::on_root(comm, [&] {
         look(rows, summary);
         files->add(turn * batch_, rows);

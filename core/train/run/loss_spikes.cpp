@@ -5,8 +5,8 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/parallel/gather.hpp"
 #include "core/train/data/numbers.hpp"
-#include "core/train/run/collect.hpp"
 
 namespace cambium::train {
 
@@ -61,7 +61,7 @@ static std::optional<std::vector<double>> gathered(const FieldInfo& field, const
   for (std::size_t k = 0; k < samples.size(); ++k)
     copy_numbers<double>(samples[k]->fields.find(field.name)->second,
                          std::span(out).subspan(k * static_cast<std::size_t>(each), static_cast<std::size_t>(each)));
-  collect(out, comm);
+  out = gather(out, comm);
   return out;
 }
 
@@ -83,8 +83,8 @@ void write_spike_batch(const std::string& path, const LossSpike& spike, const Sh
   for (const auto& slice : share.slices) samples.insert(samples.end(), slice.begin(), slice.end());
   std::vector<std::int64_t> ids, ranks(samples.size(), comm.rank());
   for (const auto& sample : samples) ids.push_back(sample->id);
-  collect(ids, comm);
-  collect(ranks, comm);
+  ids = gather(ids, comm);
+  ranks = gather(ranks, comm);
   std::vector<std::pair<const FieldInfo*, std::vector<double>>> found;
   for (const auto& field : fields)
     if (auto numbers = gathered(field, samples, comm)) found.emplace_back(&field, std::move(*numbers));

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "core/parallel/agree.hpp"
+#include "core/parallel/gather.hpp"
 #include "core/train/kinds/parity.hpp"
-#include "core/train/run/collect.hpp"
 
 namespace cambium::train {
 
@@ -79,9 +79,9 @@ void write_numbers(GivesParity& gives, std::span<const TensorRef> weights, Datas
   if (quantities.empty()) return;
   for_own_blocks(data, batch, comm, [&](const auto& samples) { gives.add_parity(samples, weights, quantities); });
   for (auto& q : quantities) {
-    collect(q.place, comm);
-    collect(q.reference, comm);
-    collect(q.predicted, comm);
+    q.place = gather(q.place, comm);
+    q.reference = gather(q.reference, comm);
+    q.predicted = gather(q.predicted, comm);
   }
   io::on_root(comm, [&] {
     for (auto& q : quantities) sort_rows(q);
@@ -101,9 +101,9 @@ void write_classes(GivesParity& gives, std::span<const TensorRef> weights, Datas
     return;
   }
   for_own_blocks(data, batch, comm, [&](const auto& samples) { gives.add_classes(samples, weights, all); });
-  collect(all.sample, comm);
-  collect(all.label, comm);
-  collect(all.probability, comm);
+  all.sample = gather(all.sample, comm);
+  all.label = gather(all.label, comm);
+  all.probability = gather(all.probability, comm);
   io::on_root(comm, [&] {
     sort_rows(all);
     out = write_class_tables(all, folder);

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/codec/packed.hpp"
 #include "core/codec/rows/rows.hpp"
+#include "core/parallel/gather.hpp"
 
 namespace cambium::train {
 
@@ -22,13 +23,7 @@ std::uint64_t hash_of(std::span<const std::byte> row, std::uint64_t table) {
 
 /// How many different ones the ranks have together.
 std::vector<std::uint64_t> all_different(std::vector<std::uint64_t> own, const Comm& comm) {
-  int count = static_cast<int>(own.size());
-  std::vector<int> counts(comm.size()), starts(counts.size(), 0);
-  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.handle());
-  for (std::size_t k = 1; k < counts.size(); ++k) starts[k] = starts[k - 1] + counts[k - 1];
-  std::vector<std::uint64_t> all(starts.back() + counts.back());
-  MPI_Allgatherv(own.data(), count, MPI_UINT64_T, all.data(), counts.data(), starts.data(), MPI_UINT64_T,
-                 comm.handle());
+  auto all = all_gather(own, comm);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

@@ -1,4 +1,5 @@
 #include "plugins/assimilate/twin/members.hpp"
+#include "core/parallel/gather.hpp"
 
 #include <algorithm>
 
@@ -8,15 +9,6 @@ namespace {
 std::vector<int> starts(const std::vector<int>& counts) {
   std::vector<int> out(counts.size(), 0);
   for (std::size_t r = 1; r < counts.size(); ++r) out[r] = out[r - 1] + counts[r - 1];
-  return out;
-}
-
-/// Every rank's values behind each other, on every rank.
-std::vector<double> gathered(const Comm& comm, const std::vector<double>& mine, const std::vector<int>& counts) {
-  const auto at = starts(counts);
-  std::vector<double> out(static_cast<std::size_t>(at.back() + counts.back()));
-  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, out.data(), counts.data(), at.data(),
-                 MPI_DOUBLE, comm.handle());
   return out;
 }
 
@@ -34,9 +26,7 @@ std::vector<double> Members::seen_through(const Network& network) {
   std::vector<double> mine(own_.size() * network.size());
   for (auto m = own_.first; m < own_.last; ++m)
     network.apply(member(m), std::span(mine).subspan((m - own_.first) * network.size(), network.size()));
-  std::vector<int> counts;
-  for (int r = 0; r < comm_.size(); ++r) counts.push_back(static_cast<int>(members_of(r).size() * network.size()));
-  return gathered(comm_, mine, counts);
+  return all_gather(mine, comm_);
 }
 
 Members::Counts Members::counts() const {
@@ -97,9 +87,7 @@ Members::Moments Members::moments(const EnsembleSlice& slice) const {
       mine.push_back(mean);
       mine.push_back(members_ > 1 ? squares / static_cast<double>(members_ - 1) : 0.0);
     }
-  std::vector<int> counts;
-  for (int r = 0; r < comm_.size(); ++r) counts.push_back(static_cast<int>(2 * fields_ * places_of(r).size()));
-  const auto all = gathered(comm_, mine, counts);
+  const auto all = all_gather(mine, comm_);
   Moments out{std::vector<double>(space_.elements()), std::vector<double>(space_.elements())};
   auto from = all.begin();
   for (std::size_t place = 0; place < space_.places(); ++place)

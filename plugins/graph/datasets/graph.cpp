@@ -6,6 +6,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/parallel/gather.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
 #include "plugins/graph/graphs/divided_graph.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
@@ -120,7 +121,7 @@ void GraphSet::open(Context& context) {
     if (!by_parts) samples.graph = read_whole();
     samples.nodes = chosen_nodes(*samples.graph, params_.nodes);
   });
-  if (samples.graph->held) samples.nodes = of_all_ranks(samples.nodes, context.comm);
+  if (samples.graph->held) samples.nodes = all_gather(samples.nodes, context.comm);
   if (samples.nodes.empty())
     throw KeyError("graph.nodes.role", "nodes",
                    fmt::format("{}: no node is marked for {}; give the graph roles (split), or take nodes: labelled",

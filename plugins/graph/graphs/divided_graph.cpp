@@ -169,20 +169,6 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm, std::int6
   return out;
 }
 
-std::vector<std::int32_t> of_all_ranks(const std::vector<std::int32_t>& own, const Comm& comm) {
-  std::vector<int> counts, places;
-  int all = 0;
-  for (const auto count : comm.all_gather(std::ssize(own))) {
-    counts.push_back(static_cast<int>(count));
-    places.push_back(all);
-    all += counts.back();
-  }
-  std::vector<std::int32_t> out(at(all));
-  MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_INT32_T, out.data(), counts.data(), places.data(),
-                 MPI_INT32_T, comm.handle());
-  return out;
-}
-
 GraphPtr held_part(const Graph& whole, const Comm& comm) {
   const auto first = sparse::equal_ranges(whole.nodes(), comm.size());
   auto out = std::make_shared<Graph>(whole);

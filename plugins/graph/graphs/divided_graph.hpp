@@ -15,7 +15,4 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm, std::int6
 /// This rank's part of a graph that is whole on every rank.
 GraphPtr held_part(const Graph& whole, const Comm& comm);
 
-/// Collective. Nodes of all ranks, one rank's after the other's.
-std::vector<std::int32_t> of_all_ranks(const std::vector<std::int32_t>& own, const Comm& comm);
-
 }  // namespace cambium::graph

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/parallel/gather.hpp"
 
 namespace cambium::graph {
 namespace {
@@ -63,17 +64,7 @@ sparse::Csr<double> NodeRange::own_rows(const sparse::Csr<double>& whole) const 
   return out;
 }
 
-std::vector<std::int32_t> NodeRange::order() const {
-  std::vector<std::int32_t> out(static_cast<std::size_t>(nodes_));
-  std::vector<int> count, first{0};
-  for (const auto owned : comm_.all_gather(owned())) {
-    count.push_back(static_cast<int>(owned));
-    first.push_back(first.back() + count.back());
-  }
-  MPI_Allgatherv(own_.data(), count[static_cast<std::size_t>(comm_.rank())], MPI_INT32_T, out.data(), count.data(),
-                 first.data(), MPI_INT32_T, comm_.handle());
-  return out;
-}
+std::vector<std::int32_t> NodeRange::order() const { return all_gather(own_, comm_); }
 
 RangeRows NodeRange::range_rows() const {
   sparse::Parts parts;

@@ -55,15 +55,18 @@ double number(const PickleValue& value) {
   throw InputError("a MACE model has a value of another type where a number is expected");
 }
 
-ModelArchive::ModelArchive(const std::string& path) : zip_(path) {
-  if (!zip_.has("data.pkl"))
+ModelArchive::ModelArchive(const std::string& path) : zip_(path, {"MACE model", "PyTorch"}) {
+  for (const auto& name : zip_.names())
+    if (name.ends_with("/data.pkl") && (folder_.empty() || name.size() < folder_.size() + 8))
+      folder_ = name.substr(0, name.size() - 8);
+  if (!has_member("data.pkl"))
     throw InputError(
         fmt::format("{} is a zip archive, but none of PyTorch: it has no data.pkl; a MACE model is the file that "
                     "torch.jit.save or torch.save writes",
                     path));
-  if (zip_.has("byteorder") && zip_.read("byteorder") != "little")
+  if (has_member("byteorder") && member("byteorder") != "little")
     throw InputError(fmt::format("{} was written on a big-endian machine, which is not supported", path));
-  pickle_ = std::make_unique<Pickle>(zip_.read("data.pkl"), path);
+  pickle_ = std::make_unique<Pickle>(member("data.pkl"), path);
   flatten(pickle_->root(), "", 0);
 }
 
@@ -115,7 +118,7 @@ Tensor ModelArchive::read_tensor(const PickleValue& stored, const std::string& f
   if (!type)
     throw InputError(fmt::format(
         "{}: tensor '{}' has the type {}; supported are float64, float32, int64, int32 and bool", path(), name, kind));
-  const std::string_view bytes = zip_.read(folder + stored.items[0]->items[2]->text);
+  const std::string_view bytes = member(folder + stored.items[0]->items[2]->text);
   Tensor out;
   const auto available = static_cast<std::int64_t>(bytes.size()) / type->size;
   std::vector<std::int64_t> strides;
@@ -173,8 +176,8 @@ bool ModelArchive::find_class(const std::vector<std::string>& classes, std::stri
 }
 
 std::vector<double> ModelArchive::constants() const {
-  if (!zip_.has("constants.pkl")) return {};
-  const Pickle pickle(zip_.read("constants.pkl"), path());
+  if (!has_member("constants.pkl")) return {};
+  const Pickle pickle(member("constants.pkl"), path());
   std::vector<double> out;
   for (const PickleValue* item : elements(pickle.root())) {
     if (!is_tensor(*item)) continue;

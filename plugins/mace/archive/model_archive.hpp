@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/io/zip_file.hpp"
 #include "plugins/mace/archive/pickle.hpp"
-#include "plugins/mace/archive/zip_file.hpp"
 
 namespace cambium::mace {
 
@@ -44,7 +44,11 @@ class ModelArchive {
   void flatten(const PickleValue& value, const std::string& name, int depth);
   Tensor read_tensor(const PickleValue& value, const std::string& folder, const std::string& name) const;
 
-  ZipFile zip_;
+  bool has_member(const std::string& name) const { return zip_.has(folder_ + name); }
+  std::string_view member(const std::string& name) const { return zip_.read(folder_ + name); }
+
+  io::ZipFile zip_;
+  std::string folder_;  ///< the archive's first folder, which PyTorch names after the file
   std::unique_ptr<Pickle> pickle_;
   std::map<std::string, const PickleValue*> entries_;
 };

@@ -39,6 +39,8 @@ class Integrator {
   virtual bool conserves_energy() const { return true; }
   /// A minimiser has converged.
   virtual bool finished() const { return false; }
+  /// Sums over all ranks in each step, beside those of the neighbour list, for `cambium plan`.
+  virtual double sums_per_step() const { return 0.0; }
   virtual std::string summary() const { return {}; }
   virtual std::vector<Result> results() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }

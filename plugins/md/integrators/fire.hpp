@@ -50,6 +50,7 @@ class Fire : public Integrator {
   void after_forces(Dynamics&, const StepInfo&) override;
   bool conserves_energy() const override { return false; }
   bool finished() const override;
+  double sums_per_step() const override { return params_.pressure ? 5.0 : 3.0; }
   std::string summary() const override;
   std::vector<Result> results() const override;
   std::vector<Citation> citations() const override;

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <optional>
+
 #include "core/deck/describe.hpp"
 #include "core/deck/expression.hpp"
 #include "plugins/md/dynamics/integrator.hpp"
@@ -49,6 +52,10 @@ class Npt : public Integrator {
   void before_forces(Dynamics&, const StepInfo&) override;
   void after_forces(Dynamics&, const StepInfo&) override;
   bool needs_totals(std::int64_t step) const override { return step % params_.interval <= 1; }
+  /// The thermostat's, and each interval those of one or two steps with totals and of the piston.
+  double sums_per_step() const override {
+    return (params_.temperature ? 1.0 : 0.0) + (2.0 * std::min(2, params_.interval) + 1.0) / params_.interval;
+  }
   double reservoir_energy(const Comm&) override { return reservoir_; }
   std::string summary() const override;
   std::vector<Citation> citations() const override;

@@ -74,6 +74,7 @@ MdCost::MdCost(const Params& params, Context& context)
                                "it, or name a model file",
                                params.potential.type));
   range_ = potential_->cutoff() + params.skin;
+  sums_per_step_ = context.registry->make<Integrator>(params.integrator, context)->sums_per_step();
   speed_ = std::sqrt(constants::boltzmann * temperature / (constants::mvv2e * lightest));
 }
 
@@ -86,12 +87,6 @@ std::string MdCost::summary() const {
 double MdCost::steps_of_a_list(double atoms) const {
   const double fastest = speed_ * std::sqrt(2.0 * std::log(std::max(atoms, 2.0)) + 2.0);
   return std::max(1.0, 0.5 * params_.skin / (fastest * params_.timestep));
-}
-
-/// Sums over all ranks that an integrator needs in each step.
-double MdCost::reductions() const {
-  const auto& type = params_.integrator.type;
-  return type == "csvr" ? 1.0 : type == "npt" ? 2.0 : type == "fire" ? 3.0 : 0.0;
 }
 
 MdCost::Surroundings MdCost::around(int ranks, const Box& box, double atoms) const {
@@ -158,7 +153,7 @@ void MdCost::add_messages(const Surroundings& s, double between, StepCost& out) 
   lists.messages *= 4.0;
   lists.sent += often * (8.0 * s.peers + leaving);
   lists.received = lists.sent;
-  const double sums = 1.0 + reductions();
+  const double sums = 1.0 + sums_per_step_;
   out.messages.push_back({"how far atoms have come, sums", Pattern::reduce, sums + often, 0.0,
                           word * (sums + 3.0 * often), word * (sums + 3.0 * often)});
 }

@@ -30,13 +30,12 @@ class MdCost : public Cost {
   };
   Surroundings around(int ranks, const Box& box, double atoms) const;
   double steps_of_a_list(double atoms) const;
-  double reductions() const;
   void add_messages(const Surroundings& s, double between, StepCost& out) const;
 
   Params params_;
   std::unique_ptr<Potential> potential_;
   Box box_;
-  double atoms_ = 0.0, range_ = 0.0;
+  double atoms_ = 0.0, range_ = 0.0, sums_per_step_ = 0.0;
   double speed_ = 0.0;  ///< Å/ps, root of k T / m of the lightest species
 };
 

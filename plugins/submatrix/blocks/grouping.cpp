@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/key_error.hpp"
+#include "core/parallel/gather.hpp"
 
 namespace cambium::submatrix {
 
@@ -21,12 +22,7 @@ BlockPattern gathered_pattern(const BlockColumns& matrix, double eps, const Comm
     for (std::size_t e = 0; e < c.rows.size(); ++e)
       if (c.norms[e] >= eps || c.rows[e] == column) mine.push_back(c.rows[e]), ++mine[count];
   }
-  const auto sizes = comm.all_gather(static_cast<std::int64_t>(mine.size()));
-  std::vector<int> counts(sizes.begin(), sizes.end()), first(sizes.size(), 0);
-  std::partial_sum(counts.begin(), counts.end() - 1, first.begin() + 1);
-  std::vector<int> all(first.back() + counts.back());
-  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_INT, all.data(), counts.data(), first.data(), MPI_INT,
-                 comm.handle());
+  const auto all = all_gather(mine, comm);
   BlockPattern out(static_cast<std::size_t>(matrix.layout().blocks()));
   for (std::size_t at = 0; at < all.size();) {
     auto& rows = out[all[at]];

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/parallel/gather.hpp"
 #include "plugins/submatrix/columns/chemical_potential.hpp"
 #include "plugins/submatrix/submatrices/ends.hpp"
 
@@ -73,7 +74,7 @@ void ErrorEstimator::draw() {
   const std::vector<double> outside = couplings_.outside();
   const double reached =
       patterns_.widened() ? share_of_estimate * couplings_.largest() : 0.0;  // the share of a row to which D reaches
-  std::vector<double> mine, all;
+  std::vector<double> mine;
   for (std::size_t g = 0; g < patterns_.groups().size(); ++g) {
     double score = outside[g];
     for (int column : patterns_.groups()[g]) {
@@ -83,14 +84,7 @@ void ErrorEstimator::draw() {
     }
     mine.insert(mine.end(), {static_cast<double>(patterns_.groups()[g].front()), score});
   }
-  std::vector<int> count, first{0};
-  for (auto n : job_.context.comm.all_gather(std::ssize(mine))) {
-    count.push_back(static_cast<int>(n));
-    first.push_back(first.back() + count.back());
-  }
-  all.resize(first.back());
-  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
-                 MPI_DOUBLE, job_.context.comm.handle());
+  const auto all = all_gather(mine, job_.context.comm);
   std::vector<StratifiedSample::Unit> units;
   for (std::size_t k = 0; k < all.size(); k += 2) units.push_back({static_cast<int>(all[k]), all[k + 1]});
   // Errors of widened columns are of either sign and cancel in their sum, but not in that of a few: of n in N it is

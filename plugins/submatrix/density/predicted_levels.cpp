@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/parallel/gather.hpp"
 #include "plugins/submatrix/columns/edges.hpp"
 #include "plugins/submatrix/density/mu_search.hpp"
 
@@ -38,7 +39,7 @@ void MuSearch::judge(const std::vector<Spectrum>& spectra) {
   auto& report = *job_.result.prediction;
   const double mu = job_.result.mu;
   double sums[2] = {0.0, static_cast<double>(spectra.size())};
-  std::vector<double> own, all;  // column, energy, prediction
+  std::vector<double> own;  // column, energy, prediction
   for (std::size_t k = 0; k < spectra.size(); ++k) {
     const double energy = 2.0 * spectra[k].trace([mu](double x) { return x * occupation(x, mu, 0.0); }),
                  difference = energy - prediction_.energy[k];
@@ -48,14 +49,7 @@ void MuSearch::judge(const std::vector<Spectrum>& spectra) {
   }
   comm.sum(sums);
   report.energy_difference = std::sqrt(sums[0] / sums[1]);
-  std::vector<int> count, first{0};
-  for (auto n : comm.all_gather(std::ssize(own))) {
-    count.push_back(static_cast<int>(n));
-    first.push_back(first.back() + count.back());
-  }
-  all.resize(first.back());
-  MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
-                 MPI_DOUBLE, comm.handle());
+  const auto all = all_gather(own, comm);
   for (std::size_t k = 0; k < all.size(); k += 3)
     report.suspects.push_back({static_cast<int>(all[k]), all[k + 1], all[k + 2]});
 }

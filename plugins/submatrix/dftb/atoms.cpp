@@ -8,27 +8,13 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/parallel/gather.hpp"
 
 namespace cambium::submatrix {
 
 namespace {
 
 using constants::angstrom_per_bohr;
-
-/// What every rank has of `mine`, in the order of ranks.
-std::vector<double> all_of(const std::vector<double>& mine, const Comm& comm) {
-  std::vector<int> count, first;
-  int end = 0;
-  for (const auto n : comm.all_gather(std::ssize(mine))) {
-    count.push_back(static_cast<int>(n));
-    first.push_back(end);
-    end += static_cast<int>(n);
-  }
-  std::vector<double> out(static_cast<std::size_t>(end));
-  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, out.data(), count.data(), first.data(),
-                 MPI_DOUBLE, comm.handle());
-  return out;
-}
 
 /// Fraction of the cell at which the longest empty stretch ends, and its length.
 struct Stretch {
@@ -85,7 +71,7 @@ DftbAtoms gather_atoms(const Particles& particles, bool periodic, const Comm& co
   std::vector<double> mine;
   for (int i = 0; i < particles.nlocal; ++i)
     mine.insert(mine.end(), {static_cast<double>(tag(i)), x(i, 3), x(i, 0), x(i, 1), x(i, 2)});
-  const auto all = all_of(mine, comm);
+  const auto all = all_gather(mine, comm);
   std::vector<std::size_t> order(all.size() / 5);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return all[5 * a] < all[5 * b]; });

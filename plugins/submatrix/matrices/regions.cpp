@@ -1,4 +1,5 @@
 #include "plugins/submatrix/matrices/regions.hpp"
+#include "core/parallel/gather.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,24 +10,12 @@ AllAtoms::AllAtoms(const Particles& particles, const Comm& comm) : box(particles
   const auto own_tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.tag);
   const auto own_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.x);
   ranges.first.assign(1, 0);
-  std::vector<int> count, first, count3, first3;
-  for (auto n : comm.all_gather(particles.nlocal)) {
-    first.push_back(ranges.first.back());
-    count.push_back(static_cast<int>(n));
-    ranges.first.push_back(ranges.first.back() + static_cast<int>(n));
-    first3.push_back(3 * first.back());
-    count3.push_back(3 * count.back());
-  }
+  for (auto n : comm.all_gather(particles.nlocal)) ranges.first.push_back(ranges.first.back() + static_cast<int>(n));
   std::vector<double> own;
   for (int i = 0; i < particles.nlocal; ++i)
     for (int k = 0; k < 3; ++k) own.push_back(own_x(i, k));
-  const auto all = static_cast<std::size_t>(ranges.first.back());
-  tag.resize(all);
-  x.resize(3 * all);
-  MPI_Allgatherv(own_tag.data(), particles.nlocal, MPI_INT64_T, tag.data(), count.data(), first.data(), MPI_INT64_T,
-                 comm.handle());
-  MPI_Allgatherv(own.data(), 3 * particles.nlocal, MPI_DOUBLE, x.data(), count3.data(), first3.data(), MPI_DOUBLE,
-                 comm.handle());
+  tag = all_gather(std::vector<std::int64_t>(own_tag.data(), own_tag.data() + particles.nlocal), comm);
+  x = all_gather(own, comm);
 }
 
 AllAtoms::AllAtoms(const Box& in, const std::vector<std::array<double, 3>>& positions, const Comm& comm) : box(in) {

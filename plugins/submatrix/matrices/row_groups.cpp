@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/parallel/gather.hpp"
 
 #ifdef CAMBIUM_HAVE_METIS
 #include <metis.h>
@@ -58,13 +59,7 @@ std::vector<AtomPair> own_pairs(const StoredElements& matrix, const std::vector<
 /// Collective: all pairs on rank 0.
 std::vector<AtomPair> all_pairs(std::vector<AtomPair> own, const FileRanks& ranks) {
   if (ranks.size() == 1) return own;
-  const Comm& comm = *ranks.comm();
-  const int bytes = static_cast<int>(own.size() * sizeof(AtomPair));
-  std::vector<int> count(static_cast<std::size_t>(comm.size())), first(count.size(), 0);
-  MPI_Gather(&bytes, 1, MPI_INT, count.data(), 1, MPI_INT, 0, comm.handle());
-  for (std::size_t r = 1; r < count.size(); ++r) first[r] = first[r - 1] + count[r - 1];
-  std::vector<AtomPair> out(comm.root() ? static_cast<std::size_t>(first.back() + count.back()) / sizeof(AtomPair) : 0);
-  MPI_Gatherv(own.data(), bytes, MPI_BYTE, out.data(), count.data(), first.data(), MPI_BYTE, 0, comm.handle());
+  auto out = gather(own, *ranks.comm());
   merge(out);
   return out;
 }

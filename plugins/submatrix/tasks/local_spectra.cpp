@@ -9,6 +9,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/parallel/gather.hpp"
 
 namespace cambium::submatrix {
 
@@ -99,7 +100,7 @@ Window LocalSpectra::find_window(const Job& first, Context& context) const {
 std::vector<LevelSample> LocalSpectra::compute(const std::vector<Job>& jobs, const Window& window,
                                                Context& context) const {
   // For each of this rank's jobs: columns, functions, levels, moments, band energies, one after the other.
-  std::vector<double> mine, all;
+  std::vector<double> mine;
   const auto ranks = static_cast<std::size_t>(context.comm.size()),
              rank = static_cast<std::size_t>(context.comm.rank());
   io::on_every_rank(context.comm, [&] {
@@ -115,19 +116,12 @@ std::vector<LevelSample> LocalSpectra::compute(const std::vector<Job>& jobs, con
       context.log.progress(fmt::format("Hamiltonian {} of {}", j + 1, jobs.size()));
     }
   });
-  std::vector<int> count(ranks), first(ranks, 0);
-  const auto lengths = context.comm.all_gather(std::ssize(mine));
-  for (std::size_t r = 0; r < ranks; ++r) {
-    count[r] = static_cast<int>(lengths[r]);
-    first[r] = r == 0 ? 0 : first[r - 1] + count[r - 1];
-  }
-  all.resize(first.back() + count.back());
-  MPI_Gatherv(mine.data(), count[rank], MPI_DOUBLE, all.data(), count.data(), first.data(), MPI_DOUBLE, 0,
-              context.comm.handle());
+  const GatherPlaces places(std::ssize(mine), context.comm);
+  const auto all = gather(mine, context.comm);
   std::vector<LevelSample> out;
   if (!context.comm.root()) return out;
   std::vector<const double*> at;
-  for (int f : first) at.push_back(all.data() + f);
+  for (int f : places.first) at.push_back(all.data() + f);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const double*& p = at[j % ranks];
     const auto columns = static_cast<std::ptrdiff_t>(p[0]), k = columns * moments();

@@ -7,25 +7,12 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
+#include "core/parallel/gather.hpp"
 #include "plugins/submatrix/tasks/report.hpp"
 
 namespace cambium::submatrix {
 
 namespace {
-
-/// All ranks' values in rank order, on rank 0.
-template <class T>
-std::vector<T> gathered(const std::vector<T>& mine, const Comm& comm) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  std::vector<int> count(comm.size()), first(count.size(), 0);
-  const int own = static_cast<int>(mine.size());
-  MPI_Gather(&own, 1, MPI_INT, count.data(), 1, MPI_INT, 0, comm.handle());
-  for (std::size_t r = 1; r < count.size(); ++r) first[r] = first[r - 1] + count[r - 1];
-  std::vector<T> all(comm.root() ? static_cast<std::size_t>(first.back() + count.back()) : 0);
-  const MPI_Datatype type = std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT;
-  MPI_Gatherv(mine.data(), own, type, all.data(), count.data(), first.data(), type, 0, comm.handle());
-  return all;
-}
 
 /// Electrons on each function of own columns, 2 (D S)_ii: D and S have the block column, both symmetric.
 std::vector<double> populations(const MatrixSystem& system, const DensityOptions& options,
@@ -131,8 +118,8 @@ struct WrittenBlocks {
     }
   }
   void gather(const Comm& comm) {
-    for (auto* list : {&point, &column, &row}) *list = gathered(*list, comm);
-    for (auto* list : {&value, &imaginary}) *list = gathered(*list, comm);
+    for (auto* list : {&point, &column, &row}) *list = gather(*list, comm);
+    for (auto* list : {&value, &imaginary}) *list = gather(*list, comm);
   }
 };
 
@@ -196,11 +183,11 @@ std::vector<std::string> write_results(const MatrixSystem& system, const Density
   std::vector<std::string> files;
   for (const auto& name : wanted) {
     if (name == "charges") {
-      const auto all = gathered(populations(system, options, result), context.comm);
+      const auto all = gather(populations(system, options, result), context.comm);
       if (context.comm.root()) write_charges(path("charges.csv"), system, all);
       files.push_back("charges.csv");
     } else if (name == "sizes") {
-      const auto all = gathered(result.dimensions, context.comm);
+      const auto all = gather(result.dimensions, context.comm);
       if (context.comm.root()) write_sizes(path("submatrices.csv"), all);
       files.push_back("submatrices.csv");
     } else if (name == "density") {
@@ -225,8 +212,8 @@ std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOp
   std::vector<std::string> files;
   for (const auto& name : wanted) {
     if (name == "charges") {
-      auto sum = gathered(populations(system, options, spins.channel[0]), context.comm), difference = sum;
-      const auto down = gathered(populations(system, options, spins.channel[1]), context.comm);
+      auto sum = gather(populations(system, options, spins.channel[0]), context.comm), difference = sum;
+      const auto down = gather(populations(system, options, spins.channel[1]), context.comm);
       // Populations count two electrons for each state.
       for (std::size_t k = 0; k < down.size(); ++k) {
         sum[k] = 0.5 * (sum[k] + down[k]);
@@ -240,7 +227,7 @@ std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOp
       const std::string spin = s == 0 ? "up" : "down";
       const DensityResult& result = spins.channel[s];
       if (name == "sizes") {
-        const auto all = gathered(result.dimensions, context.comm);
+        const auto all = gather(result.dimensions, context.comm);
         files.push_back(fmt::format("submatrices_{}.csv", spin));
         if (context.comm.root()) write_sizes(path(files.back()), all);
       } else {

@@ -98,5 +98,10 @@ for k in range(at, at + 40):
     spoiled[k] ^= 0x5A
 with open(os.path.join(FOLDER, "spoiled.npz"), "wb") as file:
     file.write(bytes(spoiled))
+with open(os.path.join(FOLDER, "heterophilous_stored.npz"), "rb") as file:
+    flipped = bytearray(file.read())
+flipped[flipped.index(b"node_features.npy") + 300] ^= 1
+with open(os.path.join(FOLDER, "flipped.npz"), "wb") as file:
+    file.write(bytes(flipped))
 for number in range(SPLITS):
     print("roles", number, *split[number])

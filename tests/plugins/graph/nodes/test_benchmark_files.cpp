@@ -212,9 +212,15 @@ TEST_CASE("splits and archives that cannot be", "[messages]") {
   CHECK(of("halves.npz", 0) == "halves.npz: node_labels holds 1.5, and integers of 32 bits were expected");
   CHECK(of("rows.npz", 0) == "'rows.npz': /node_features must have a row for each of the 60 nodes");
   CHECK(of("threes.npz", 0) == "'threes.npz': /edge_index must have two rows, the nodes of each edge");
-  CHECK(of("short.npz", 0) == "short.npz: no complete .npz archive; is the file cut short? numpy.load says so, too");
-  CHECK(of("spoiled.npz", 0) == "spoiled.npz: node_features: the compressed array is damaged");
+  CHECK(of("short.npz", 0) ==
+        "short.npz is no zip archive, or was cut short; a graph is the file that numpy.savez writes");
+  CHECK(of("spoiled.npz", 0) == "spoiled.npz: the compressed member 'node_features.npy' is damaged");
+  CHECK(of("flipped.npz", 0) ==
+        "flipped.npz: member 'node_features.npy' does not have its checksum: the file is damaged");
   CHECK(of("other.npz", 0) ==
-        "other.npz: node_labels: an array that numpy.savez or numpy.savez_compressed has written was expected");
-  CHECK(of("none.npz", 0) == "none.npz: cannot be opened for reading");
+        "other.npz: member 'node_labels.npy' is compressed by method 12 of zip, of which only 'stored' and 'deflated' "
+        "are read; write the file again with numpy.savez");
+  CHECK(of("none.npz", 0) ==
+        "cannot read the graph none.npz: No such file or directory; check the path (relative paths start at the folder "
+        "where the program was started)");
 }
