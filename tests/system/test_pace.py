@@ -164,7 +164,7 @@ class Uses(unittest.TestCase):
         path = program.write(os.path.join(folder, "deck.yaml"), json.dumps(deck))
         code, out, error = program.run("check", path)
         self.assertEqual(code, 0, out + error)
-        code, out, error = program.run("plan", path)
+        code, out, error = program.run("plan", path, "--machine", os.path.join(program.SOURCE, "machines", "frontier.yaml"), "--ranks", "4")
         self.assertEqual(code, 0, out + error)
         code, out, error = program.run("doc", "potential", "pace")
         self.assertEqual(code, 0, error)
