@@ -347,7 +347,7 @@ TEST_CASE("pace refuses damaged files by line and reason") {
   CHECK(refuses("") == "a.yace: the file is no map of YAML; expected a potential of pacemaker (.yace)");
   CHECK(refuses(whole.substr(0, whole.size() - 10)).find("the file is no YAML, or was cut short") != std::string::npos);
   CHECK(refuses(whole.substr(0, whole.find("  1:\n"))) ==
-        "a.yace:12: `functions` has no entry 1 for C: the file was cut short");
+        "a.yace:13: `functions` has no entry 1 for C: the file was cut short");
   CHECK(refuses(whole.substr(0, whole.find("functions:"))) == "a.yace:1: the file has no `functions`");
   CHECK(refuses("# comment\n\nnelements=1\nelements: Cu\n") ==
         "a.yace:3: this is the older text format .ace; convert it with pyace: "
