@@ -13,6 +13,7 @@
 #include "plugins/md/potentials/eam.hpp"
 #include "plugins/md/potentials/lennard_jones.hpp"
 #include "plugins/md/potentials/nep.hpp"
+#include "plugins/md/potentials/pace.hpp"
 #include "plugins/md/potentials/stillinger_weber.hpp"
 #include "plugins/md/potentials/sum.hpp"
 #include "plugins/md/potentials/sutton_chen.hpp"
@@ -57,6 +58,8 @@ void register_types(Registry& registry) {
       .synonyms({"eam_alloy", "eam_fs", "finnis_sinclair", "embedded_atom", "embedded_atom_method", "setfl", "funcfl"});
   registry.add<Nep>("nep", "neuroevolution potential of GPUMD")
       .synonyms({"nep3", "nep4", "nep5", "neuroevolution", "neuroevolution_potential", "gpumd"});
+  registry.add<Pace>("pace", "atomic cluster expansion of pacemaker, of a .yace file")
+      .synonyms({"ace", "yace", "ml_pace", "pacemaker", "atomic_cluster_expansion"});
   registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals").synonyms({"gupta", "sc"});
   registry.add<StillingerWeber>("stillinger_weber", "two- and three-body potential of silicon")
       .synonyms({"sw", "stillingerweber"});

@@ -16,6 +16,15 @@ TEST_CASE("an embedded-atom table gives the same on any number of ranks") {
       10, 1e-10);
 }
 
+TEST_CASE("an atomic cluster expansion gives the same on any number of ranks") {
+  check_ranks(
+      "structure: {lattice: {type: fcc, a: 3.615, cells: [6, 4, 4], species: [Cu], displacement: 0.2}}\n"
+      "potential: {type: pace, file: " CAMBIUM_SOURCE_DIR
+      "/inputs/md/copper.yace}\n"
+      "initial_temperature: 900\n",
+      10, 1e-10);
+}
+
 TEST_CASE("a neuroevolution potential gives the same on any number of ranks", "[data]") {
   const char* data = std::getenv("CAMBIUM_DATA");
   if (!data) {

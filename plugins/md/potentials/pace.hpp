@@ -1,0 +1,46 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/pair/outside_forces.hpp"
+#include "core/plugin/cost.hpp"
+#include "core/plugin/potential.hpp"
+#include "plugins/md/pace/pace_model.hpp"
+
+namespace cambium::md {
+
+/// Atomic cluster expansion of a file of pacemaker (PaceFile), as LAMMPS' pair style `pace` reads it: energies of atoms
+/// from products of sums over neighbours, of any rank. On devices it runs on the host.
+class Pace : public Potential, public CostsPerAtom {
+ public:
+  struct Params {
+    std::string file;
+    static void describe(deck::Describe<Params>& d) {
+      d("file", &Params::file, "potential file of pacemaker, .yace, as LAMMPS' pair style pace reads it")
+          .example("Cu.yace");
+    }
+  };
+
+  /// Reads the file, but in a dry run not one that an earlier stage writes. InputError names it and what is wrong.
+  Pace(const Params& params, Context& context);
+
+  void bind(std::span<const Species> species) override;
+  double cutoff() const override { return cutoff_; }
+  bool writes_ghost_forces() const override { return true; }
+  /// Of a per-atom virial, atom and neighbour have a half each, as in LAMMPS.
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+  AtomCost atom_cost(double neighbours) const override;
+
+ private:
+  Params params_;
+  PaceModel model_;
+  std::vector<int> model_type_;  ///< by type of the deck
+  double cutoff_ = 0.0;
+  OutsideForces outside_;
+};
+
+}  // namespace cambium::md
