@@ -204,7 +204,7 @@ DUMPS = {  # style and columns, dump_modify, more of the structure's keys
     "flat": ("atom", "scale no sort id", "species: [Ar, Ne]"),
     "custom": ("custom id type x y z ix iy iz vx vy vz mass", "format float %.15g", "species: [Ar, Ne]"),
     "elements": ("custom element vz vy vx zs ys xs id", "element Ar Ne format float %.15g", ""),
-    "unwrapped": ("custom id element xu yu zu vx vy vz", "element Ar Ne sort -id format float %.15g units yes", ""),
+    "unwrapped": ("custom id element xu yu zu vx vy vz", "element Ar Ne sort -1 format float %.15g units yes", ""),
     "scaled": ("custom type xsu ysu zsu vx vy vz id", "units yes time yes format float %.15g", "species: [Ar, Ne]"),
 }
 LAMMPS_DUMPS = """units real
@@ -257,6 +257,36 @@ class Dumps(unittest.TestCase):
                 np.testing.assert_allclose(away - np.round(away), 0.0, atol=digits)
                 if "vx" in DUMPS[name][0]:
                     np.testing.assert_allclose(atoms.arrays["velo"], data.arrays["velo"], rtol=1e-9, atol=1e-9)
+
+
+class AtRest(unittest.TestCase):
+    """Heat baths that multiply velocities do not heat atoms at rest, and a single atom has no temperature."""
+    ONE = """run: {{name: rest, directory: {folder}/run}}
+plugins: [md]
+stages:
+  - simulate:
+      physics: md
+      structure: {{file: {folder}/one.xyz}}
+      potential: {{type: lennard_jones, cutoff: 4.0, epsilon: 0.001, sigma: 2.0}}
+      integrator: {integrator}
+      {more}
+      steps: 1
+"""
+
+    def test_atoms_that_stay_cold_are_warned_of(self):
+        folder = program.fresh("structures_at_rest")
+        program.write(os.path.join(folder, "one.xyz"), '1\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3\nAr 1 1 1\n')
+        bath = "the heat bath multiplies velocities"
+        for integrator, more, words in (("{type: csvr, temperature: 100}", "", bath), ("{type: nose_hoover, temperature: 100}", "", bath),
+                                        ("{type: npt, temperature: 100, pressure: 0}", "", bath), ("{type: npt, pressure: 0}", "", ""),
+                                        ("{type: langevin, temperature: 100}", "", ""), ("nve", "", ""), ("nve", "initial_temperature: 100 K", "initial_temperature is 100 K, but all atoms are at rest")):
+            with self.subTest(integrator + more):
+                deck = program.write(os.path.join(folder, "deck.yaml"), self.ONE.format(folder=folder, integrator=integrator, more=more))
+                code, out, error = program.run("run", deck, "--overwrite")
+                self.assertEqual(code, 0, out + error)
+                said = " ".join((out + error).split())
+                self.assertEqual(" at rest" in said, bool(words), said)
+                self.assertIn(words, said)
 
 
 if __name__ == "__main__":

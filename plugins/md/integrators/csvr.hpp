@@ -32,6 +32,7 @@ class Csvr : public Integrator {
   void before_forces(Dynamics& d, const StepInfo& step) override { d.kick_and_drift(0.5 * step.dt, step.dt); }
   void after_forces(Dynamics&, const StepInfo&) override;
   double reservoir_energy(const Comm&) override { return reservoir_; }
+  bool multiplies_velocities() const override { return true; }
   std::string summary() const override;
   std::vector<Citation> citations() const override;
   void save(io::Group&) const override;

@@ -51,6 +51,7 @@ class NoseHoover : public Integrator {
   void before_forces(Dynamics&, const StepInfo&) override;
   void after_forces(Dynamics&, const StepInfo&) override;
   double reservoir_energy(const Comm&) override { return chain_.energy(); }
+  bool multiplies_velocities() const override { return true; }
   std::string summary() const override;
   std::vector<Citation> citations() const override;
   void save(io::Group&) const override;

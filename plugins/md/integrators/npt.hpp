@@ -50,6 +50,7 @@ class Npt : public Integrator {
   void after_forces(Dynamics&, const StepInfo&) override;
   bool needs_totals(std::int64_t step) const override { return step % params_.interval <= 1; }
   double reservoir_energy(const Comm&) override { return reservoir_; }
+  bool multiplies_velocities() const override { return params_.temperature.has_value(); }
   std::string summary() const override;
   std::vector<Citation> citations() const override;
   void save(io::Group&) const override;
