@@ -255,6 +255,7 @@ extern "C" {
 
 int cambium_potential_open(const char* what, cambium_potential** potential) {
   return c::guarded([&] {
+    if (!potential) throw InputError("the place for the potential is a null pointer; give the address of one");
     *potential = nullptr;
     c::start();
     *potential = new cambium_potential(what ? what : "");
@@ -280,6 +281,11 @@ int cambium_potential_is_committee(cambium_potential* potential) {
 int cambium_potential_evaluate(cambium_potential* potential, const cambium_structure* structures,
                                const cambium_results* results, int64_t count) {
   return c::guarded([&] {
+    if (count < 0 || (count > 0 && (!structures || !results)))
+      throw InputError(
+          fmt::format("{} structures, or their places are null pointers; give arrays of `count` structures "
+                      "and results",
+                      count));
     for (int64_t k = 0; k < count; ++k) opened(potential).evaluate(structures[k], results[k]);
   });
 }

@@ -1,5 +1,11 @@
 """cambium.Potential and the ASE calculator: the same numbers as `cambium run`, differences of energies, phonons by phonopy, a socket."""
+import concurrent.futures
+import copy
+import gc
+import json
 import os
+import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -107,6 +113,52 @@ class Evaluations(unittest.TestCase):
         self.assertAlmostEqual(opened.energy, closed.energy, delta=1e-10)
         np.testing.assert_allclose(opened.forces, closed.forces, atol=1e-10)
 
+    def test_a_potential_has_no_memory(self):
+        lj = {"type": "lennard_jones", "cutoff": 8.0, "tail": True, "pairs": [{"species": [s, s], "epsilon": e, "sigma": d} for s, e, d in (("Ar", .0103, 3.4), ("Kr", .014, 3.65))]}
+        ions = {"type": "sum", "terms": [{"type": "coulomb", "charges": {"Ar": 1, "Kr": -1}, "method": method, "cutoff": 7.0} for method in ("mesh", "ewald")]}
+        _, x, cell = copper((2, 2, 2), 0.2)
+        x, cell = 1.5 * x, 1.5 * cell
+        halves, few = ["Ar", "Kr"] * 16, (["Ar"] * 15 + ["Kr"]) * 2
+        structures = [(halves, x, cell, True), (few, x, cell, True), (halves[::-1], 1.1 * x, 1.1 * cell, True), (halves[:4], x[:4], cell, True), (halves, x, cell, True)]
+        for keys, given in ((lj, structures), (ions, structures[:1] + structures[2:])):
+            potential = cambium.Potential(keys)
+            for structure in given:
+                found, alone = potential.evaluate(*structure), cambium.Potential(keys).evaluate(*structure)
+                self.assertAlmostEqual(found.energy, alone.energy, delta=1e-11)
+                np.testing.assert_allclose(found.forces, alone.forces, atol=1e-11)
+                np.testing.assert_allclose(found.virial, alone.virial, atol=1e-10)
+
+    def test_copies_are_potentials_of_their_own(self):
+        symbols, x, cell = copper((2, 2, 2))
+        with tempfile.TemporaryDirectory() as folder:
+            deck = program.write(os.path.join(folder, "potential.yaml"), json.dumps(KEYS))
+            keys = dict(KEYS, cutoff=np.float64(7.0))
+            for what in (keys, deck, pathlib.Path(deck)):
+                potential = cambium.Potential(what)
+                energy = potential.evaluate(symbols, x, cell).energy
+                for copied in (copy.copy(potential), copy.deepcopy(potential), pickle.loads(pickle.dumps(potential))):
+                    self.assertEqual(copied.evaluate(symbols, x, cell).energy, energy)
+                    copied.close()
+                    self.assertEqual(potential.evaluate(symbols, x, cell).energy, energy)
+        with self.assertRaisesRegex(cambium.CambiumError, "the potential is closed"):
+            copied.evaluate(symbols, x, cell)
+
+    def test_potentials_are_freed_with_their_last_reference(self):
+        potential = cambium.Potential(KEYS)
+        collected = potential._collected
+        self.assertTrue(collected.alive)
+        del potential
+        gc.collect()
+        self.assertFalse(collected.alive)
+
+    def test_threads_wait_for_each_other(self):
+        symbols, x, cell = copper((2, 2, 2))
+        potentials = [cambium.Potential(KEYS) for _ in range(4)]
+        energy = potentials[0].evaluate(symbols, x, cell).energy
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda k: potentials[k % 4].evaluate(symbols, x, cell).energy, range(40)))
+        self.assertEqual(set(found), {energy})
+
     def test_decks_models_and_what_is_refused(self):
         symbols, x, cell = copper((2, 2, 2))
         deck = cambium.Potential(os.path.join(program.SOURCE, "inputs", "md", "copper_eam.yaml"))
@@ -187,7 +239,9 @@ class Calculator(unittest.TestCase):
         atoms.positions[0, 0] += 0.01
         atoms.get_forces()
         self.assertGreater(atoms.calc.evaluations, 2)
-        atoms.pbc = (True, True, False)
+        atoms.pbc = (True, True, False)  # its strained cells are those of ASE's filters
+        np.testing.assert_allclose(atoms.get_stress(), atoms.calc.calculate_numerical_stress(atoms, d=1e-5), atol=1e-7)
+        atoms.cell[2] = 0.0
         atoms.get_forces()
         with self.assertRaises(ase.calculators.calculator.PropertyNotImplementedError):
             atoms.get_stress()

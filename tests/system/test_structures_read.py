@@ -198,5 +198,96 @@ class Units(unittest.TestCase):
                 self.assertAlmostEqual(ours / temperature_in_lammps(lammps, folder, style), 1.0, delta=1e-4)
 
 
+DUMPS = {  # style and columns, dump_modify, more of the structure's keys
+    "atom": ("atom", "", "species: [Ar, Ne]"),
+    "images": ("atom", "image yes", "species: [Ar, Ne]"),
+    "flat": ("atom", "scale no sort id", "species: [Ar, Ne]"),
+    "custom": ("custom id type x y z ix iy iz vx vy vz mass", "format float %.15g", "species: [Ar, Ne]"),
+    "elements": ("custom element vz vy vx zs ys xs id", "element Ar Ne format float %.15g", ""),
+    "unwrapped": ("custom id element xu yu zu vx vy vz", "element Ar Ne sort -1 format float %.15g units yes", ""),
+    "scaled": ("custom type xsu ysu zsu vx vy vz id", "units yes time yes format float %.15g", "species: [Ar, Ne]"),
+}
+LAMMPS_DUMPS = """units real
+atom_style atomic
+region r prism 1 12 -2 11 0.5 15 3 -2 4
+create_box 2 r
+create_atoms 1 random 14 11 NULL
+create_atoms 2 random 12 12 NULL
+mass 1 39.95
+mass 2 20.1797
+velocity all create 300 5
+pair_style zero 2
+pair_coeff * *
+neighbor 0 bin
+fix 1 all nve
+timestep 20
+run 100
+DUMPS
+run 20
+write_data last.data
+"""
+
+
+class Dumps(unittest.TestCase):
+    def test_every_form_of_a_dump_is_the_state_that_write_data_writes(self):
+        lammps = shutil.which("lmp")
+        if not lammps:
+            print("SKIPPED: dumps written by LAMMPS: there is no lmp (Debian: lammps)")
+            self.skipTest("no lmp")
+        ase, folder = modules(), program.fresh("structures_dumps")
+        dumps = "\n".join(f"dump {name} all {style.split()[0]} 20 {name}.lammpstrj {' '.join(style.split()[1:])}\n" + (f"dump_modify {name} {modify}" if modify else "")
+                          for name, (style, modify, _) in DUMPS.items())
+        script = program.write(os.path.join(folder, "in.dumps"), LAMMPS_DUMPS.replace("DUMPS", dumps))
+        done = subprocess.run([lammps, "-in", script, "-log", "none"], cwd=folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout[-800:] + done.stderr)
+        structures = [f"{{file: {folder}/last.data, units: real, species: [Ar, Ne]}}"]
+        structures += [f"{{file: {folder}/{name}.lammpstrj, {'units: real, ' if 'units yes' not in modify else ''}{keys}}}" for name, (_, modify, keys) in DUMPS.items()]
+        deck = program.write(os.path.join(folder, "deck.yaml"), f"run: {{name: dumps, directory: {folder}/run}}\nplugins: [md]\nstages:\n" +
+                             "".join(STAGE.format(structure=structure, strength=PAIRS) for structure in structures))
+        code, out, error = program.run("run", deck)
+        self.assertEqual(code, 0, out + error)
+        read = [ase.io.read(os.path.join(folder, "run", f"simulate_{k + 1}" if k else "simulate", "trajectory.extxyz"), index=0) for k in range(len(structures))]
+        data = read[0]
+        for name, atoms in zip(DUMPS, read[1:]):
+            with self.subTest(name):
+                digits = 1e-9 if "%.15g" in DUMPS[name][1] else 2e-4  # LAMMPS writes six by itself
+                self.assertEqual(atoms.get_chemical_symbols(), data.get_chemical_symbols())
+                np.testing.assert_allclose(atoms.cell[:], data.cell[:], atol=1e-9)
+                away = np.linalg.solve(data.cell[:].T, (atoms.get_positions() - data.get_positions()).T)
+                np.testing.assert_allclose(away - np.round(away), 0.0, atol=digits)
+                if "vx" in DUMPS[name][0]:
+                    np.testing.assert_allclose(atoms.arrays["velo"], data.arrays["velo"], rtol=1e-9, atol=1e-9)
+
+
+class AtRest(unittest.TestCase):
+    """Heat baths that multiply velocities do not heat atoms at rest, and a single atom has no temperature."""
+    ONE = """run: {{name: rest, directory: {folder}/run}}
+plugins: [md]
+stages:
+  - simulate:
+      physics: md
+      structure: {{file: {folder}/one.xyz}}
+      potential: {{type: lennard_jones, cutoff: 4.0, epsilon: 0.001, sigma: 2.0}}
+      integrator: {integrator}
+      {more}
+      steps: 1
+"""
+
+    def test_atoms_that_stay_cold_are_warned_of(self):
+        folder = program.fresh("structures_at_rest")
+        program.write(os.path.join(folder, "one.xyz"), '1\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3\nAr 1 1 1\n')
+        bath = "the heat bath multiplies velocities"
+        for integrator, more, words in (("{type: csvr, temperature: 100}", "", bath), ("{type: nose_hoover, temperature: 100}", "", bath),
+                                        ("{type: npt, temperature: 100, pressure: 0}", "", bath), ("{type: npt, pressure: 0}", "", ""),
+                                        ("{type: langevin, temperature: 100}", "", ""), ("nve", "", ""), ("nve", "initial_temperature: 100 K", "initial_temperature is 100 K, but all atoms are at rest")):
+            with self.subTest(integrator + more):
+                deck = program.write(os.path.join(folder, "deck.yaml"), self.ONE.format(folder=folder, integrator=integrator, more=more))
+                code, out, error = program.run("run", deck, "--overwrite")
+                self.assertEqual(code, 0, out + error)
+                said = " ".join((out + error).split())
+                self.assertEqual(" at rest" in said, bool(words), said)
+                self.assertIn(words, said)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -2,6 +2,8 @@
 import ctypes
 import glob
 import os
+import threading
+import weakref
 
 #: Codes of numpy's types in cambium_array.h.
 TYPES = {"float64": 0, "float32": 1, "int64": 3, "int32": 4, "int8": 6, "uint8": 7}
@@ -86,10 +88,52 @@ def _load():
     raise CambiumError("libcambium_train was not found; add its folder to LD_LIBRARY_PATH\n" + "\n".join(said))
 
 
+_one_at_a_time = threading.RLock()  # the library's rule; a collector may close something within a call of its own thread
+
+
 def call(function, *arguments):
-    """CambiumError with the library's words when a function fails."""
-    if function(*arguments) != 0:
-        raise CambiumError(library().cambium_model_message().decode())
+    """CambiumError with the library's words when a function fails. Threads wait for each other."""
+    with _one_at_a_time:
+        if function(*arguments) != 0:
+            raise CambiumError(library().cambium_model_message().decode())
+
+
+def _free(function, handle):
+    with _one_at_a_time:
+        function(handle)
+
+
+class Opened:
+    """What the library opened: freed by close(), at the end of a `with`, or with the last reference to it. `collective`: not then, as all
+    processes free it together, and their collectors do not."""
+
+    def _open(self, function, text, free, collective=False):
+        self._handle = ctypes.c_void_p()
+        call(function, text.encode(), ctypes.byref(self._handle))
+        self._free = free
+        self._collected = None if collective else weakref.finalize(self, _free, free, self._handle)
+        if self._collected:
+            self._collected.atexit = False  # the library ends by itself, perhaps before
+
+    def _opened(self):
+        if not self._handle:
+            raise CambiumError(f"the {type(self).__name__.lower()} is closed")
+        return self._handle
+
+    def close(self):
+        """Frees it; calls after that fail."""
+        if not self._handle:
+            return
+        if self._collected:
+            self._collected.detach()
+        handle, self._handle = self._handle, ctypes.c_void_p()
+        _free(self._free, handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 def array_of(name, unit, values):

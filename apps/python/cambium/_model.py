@@ -1,9 +1,10 @@
 """Trained models in Python."""
 import ctypes
+import os
 
 import numpy as np
 
-from ._library import Array, CambiumError, Field, array_of, call, library
+from ._library import Array, CambiumError, Field, Opened, array_of, call, library
 
 
 class FieldInfo:
@@ -17,7 +18,7 @@ class FieldInfo:
         return f"{self.name} ({shape})" + (f" in {self.unit}" if self.unit else "")
 
 
-class Model:
+class Model(Opened):
     """A trained network, from a model.h5 of a stage `train`.
 
     >>> model = cambium.Model("runs/x/train/model.h5")
@@ -28,9 +29,8 @@ class Model:
     The answer is a float64 array (samples, ...), or a dict of arrays by name where there are several outputs."""
 
     def __init__(self, path):
-        self._handle = ctypes.c_void_p()
         self.path = str(path)
-        call(library().cambium_model_open, self.path.encode(), ctypes.byref(self._handle))
+        self._open(library().cambium_model_open, self.path, library().cambium_model_close)
         self.inputs = self._fields(library().cambium_model_inputs)
         self.outputs = self._fields(library().cambium_model_outputs)
 
@@ -40,6 +40,9 @@ class Model:
         fields = (Field * max(1, count.value))()
         call(ask, self._handle, fields, count.value, ctypes.byref(count))
         return [FieldInfo(f.name.decode(), f.unit.decode(), tuple(f.shape[:f.rank])) for f in fields[:count.value]]
+
+    def __reduce__(self):
+        return Model, (os.path.abspath(self.path),)
 
     def __repr__(self):
         inputs, outputs = ("; ".join(map(repr, side)) for side in (self.inputs, self.outputs))
@@ -61,8 +64,7 @@ class Model:
 
     def __call__(self, values=None, *, units=None, **named):
         """The answers to all samples. `units`: of the inputs by name, checked against the model's; left out, they are taken for them."""
-        if not self._handle:
-            raise CambiumError("the model is closed")
+        handle = self._opened()
         given = self._given(values, named)
         known = [field.name for field in self.inputs]
         for name in given:
@@ -71,17 +73,5 @@ class Model:
         room = self._room(given)
         inputs = (Array * max(1, len(given)))(*(array_of(name, (units or {}).get(name), value) for name, value in given.items()))
         outputs = (Array * len(room))(*(array_of(name, None, value) for name, value in room.items()))
-        call(library().cambium_model_infer, self._handle, inputs, len(given), outputs, len(room))
+        call(library().cambium_model_infer, handle, inputs, len(given), outputs, len(room))
         return room if len(room) > 1 else next(iter(room.values()))
-
-    def close(self):
-        """Frees the model; calls after it fail."""
-        if self._handle:
-            library().cambium_model_close(self._handle)
-            self._handle = ctypes.c_void_p()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

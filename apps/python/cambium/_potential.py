@@ -5,7 +5,12 @@ import os
 
 import numpy as np
 
-from ._library import CambiumError, Results, Structure, call, library
+from ._library import CambiumError, Opened, Results, Structure, call, library
+
+
+def _plain(value):
+    """What JSON does not write of itself: paths, numbers and arrays of numpy."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value.tolist()
 
 
 class Evaluation:
@@ -41,7 +46,7 @@ class Evaluation:
         return f"<cambium.Evaluation of {len(self.forces)} atoms: energy {self.energy:.10g} eV>"
 
 
-class Potential:
+class Potential(Opened):
     """An interatomic potential of a deck, of a model file or of keys.
 
     >>> potential = cambium.Potential("inputs/md/copper_eam.yaml")   # the first `potential` of a deck
@@ -49,15 +54,17 @@ class Potential:
     >>> potential = cambium.Potential({"type": "sutton_chen", "epsilon": 0.012382, "a": 3.61, "c": 39.432, "n": 9, "m": 6, "cutoff": 7})
     >>> potential.evaluate(["Cu"] * 4, positions, cell).forces
 
-    Lengths are in Å, energies in eV, forces in eV/Å, virials in eV. `cutoff` is the largest distance of interacting atoms. One call at a
-    time: the library is not to be entered by two threads."""
+    Lengths are in Å, energies in eV, forces in eV/Å, virials in eV. `cutoff` is the largest distance of interacting atoms. Calls of
+    several threads wait for each other. A copy, also in another process, opens the potential anew."""
 
     def __init__(self, what):
-        self._handle = ctypes.c_void_p()
-        text = json.dumps(what) if isinstance(what, dict) else os.fspath(what)
-        call(library().cambium_potential_open, text.encode(), ctypes.byref(self._handle))
+        self._what = json.dumps(what, default=_plain) if isinstance(what, dict) else os.fspath(what)
+        self._open(library().cambium_potential_open, self._what, library().cambium_potential_close)
         self.cutoff = library().cambium_potential_cutoff(self._handle)
         self.committee = bool(library().cambium_potential_is_committee(self._handle))
+
+    def __reduce__(self):
+        return Potential, (os.path.abspath(self._what) if os.path.exists(self._what) else self._what,)
 
     def __repr__(self):
         return f"<cambium.Potential {library().cambium_potential_summary(self._handle).decode()}>"
@@ -69,8 +76,7 @@ class Potential:
 
     def evaluate_many(self, structures, per_atom=False):
         """Evaluations of a list of (species, positions, cell, periodic), in one call."""
-        if not self._handle:
-            raise CambiumError("the potential is closed")
+        handle = self._opened()
         kept, given, out = [], [], []
         for species, positions, cell, periodic in structures:
             x = np.ascontiguousarray(positions, dtype=float)
@@ -85,17 +91,5 @@ class Potential:
             given.append(Structure(len(x), symbols, x.ctypes.data, None if rows is None else rows.ctypes.data, flags))
             out.append(Evaluation(len(x), per_atom, self.committee))
         results = (Results * len(out))(*(one._pointers() for one in out))
-        call(library().cambium_potential_evaluate, self._handle, (Structure * len(given))(*given), results, len(given))
+        call(library().cambium_potential_evaluate, handle, (Structure * len(given))(*given), results, len(given))
         return [one._finish() for one in out]
-
-    def close(self):
-        """Frees the potential; calls after it fail."""
-        if self._handle:
-            library().cambium_potential_close(self._handle)
-            self._handle = ctypes.c_void_p()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

@@ -6,13 +6,13 @@ import tempfile
 
 import numpy as np
 
-from ._library import Array, CambiumError, array_of, call, library
+from ._library import Array, Opened, array_of, call, library
 from ._model import Model
 
 METRICS = 32  # room for the numbers of an evaluation; networks have a few
 
 
-class Training:
+class Training(Opened):
     """A network that is trained step by step on the caller's arrays, with everything that the stage `train` has.
 
     >>> training = cambium.Training({"network": {"type": "mlp", "layers": [32, 32], "input": "x", "target": "y"},
@@ -23,18 +23,14 @@ class Training:
 
     deck: keys of a session, as a dict, as YAML or as the name of a file; `cambium doc` lists networks, optimizers and schedules. Arrays
     (samples, ...) have the names of the fields that the network reads; the first call of `step` fits statistics to its samples. Under
-    mpirun all processes train one network, each with samples of its own. One call at a time: the library is not to be entered by two
-    threads."""
+    mpirun all processes train one network, each with samples of its own. Calls of several threads wait for each other."""
 
     def __init__(self, deck):
-        self._handle = ctypes.c_void_p()
         text = json.dumps(deck) if isinstance(deck, dict) else os.fspath(deck)
-        call(library().cambium_train_open, text.encode(), ctypes.byref(self._handle))
+        self._open(library().cambium_train_open, text, library().cambium_train_destroy, collective=True)
 
-    def _open(self):
-        if not self._handle:
-            raise CambiumError("the training is closed")
-        return self._handle
+    def __reduce__(self):
+        raise TypeError("a cambium.Training cannot be copied; save() it, and load() the file in another one")
 
     @staticmethod
     def _arrays(named, units):
@@ -46,33 +42,33 @@ class Training:
         """One step of the optimizer on these samples; the weighted loss before it. `units`: of the arrays by name."""
         arrays, given = self._arrays(named, units)
         loss = ctypes.c_double()
-        call(library().cambium_train_step, self._open(), arrays, len(given), ctypes.byref(loss))
+        call(library().cambium_train_step, self._opened(), arrays, len(given), ctypes.byref(loss))
         return loss.value
 
     def evaluate(self, *, units=None, **named):
         """The network's metrics on these samples, in the order in which the stage `train` prints them, as an array."""
         arrays, given = self._arrays(named, units)
         values = (ctypes.c_double * METRICS)(*[np.nan] * METRICS)
-        call(library().cambium_train_evaluate, self._open(), arrays, len(given), values, METRICS)
+        call(library().cambium_train_evaluate, self._opened(), arrays, len(given), values, METRICS)
         values = np.array(values)
         return values[:1 + np.flatnonzero(~np.isnan(values)).max(initial=-1)]
 
     @property
     def steps(self):
         """Steps that were taken, those before a loaded checkpoint included."""
-        return library().cambium_train_steps(self._open())
+        return library().cambium_train_steps(self._opened())
 
     def save(self, path):
         """A checkpoint, from which `load` continues bit for bit."""
-        call(library().cambium_train_save, self._open(), os.fspath(path).encode())
+        call(library().cambium_train_save, self._opened(), os.fspath(path).encode())
 
     def load(self, path):
         """Continues from a checkpoint of `save` or of a stage `train`."""
-        call(library().cambium_train_load, self._open(), os.fspath(path).encode())
+        call(library().cambium_train_load, self._opened(), os.fspath(path).encode())
 
     def write_model(self, path):
         """The model file that stages, `cambium predict` and cambium.Model read."""
-        call(library().cambium_train_write_model, self._open(), os.fspath(path).encode())
+        call(library().cambium_train_write_model, self._opened(), os.fspath(path).encode())
 
     def model(self):
         """The network as it is now, as a cambium.Model."""
@@ -83,15 +79,3 @@ class Training:
 
     def __repr__(self):
         return f"<cambium.Training after {self.steps} steps>" if self._handle else "<cambium.Training, closed>"
-
-    def close(self):
-        """Frees the training; calls after it fail."""
-        if self._handle:
-            library().cambium_train_destroy(self._handle)
-            self._handle = ctypes.c_void_p()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

@@ -17,8 +17,8 @@ class Cambium(Calculator):
     potential: a cambium.Potential, or what one is made of: a deck, a model file or a dict of keys.
 
     Properties and units: energy and free_energy (eV, the same), forces (eV/Å), stress (eV/Å^3, xx, yy, zz, yz, xz, xy, positive under
-    tension), energies of atoms (eV) and stresses of atoms (eV/Å^3, divided by the volume of the cell). Stress needs a cell that is
-    periodic in all directions. After a calculation with a committee of models, `deviation` holds {"max", "min", "mean"} of the standard
+    tension), energies of atoms (eV) and stresses of atoms (eV/Å^3, divided by the volume of the cell). Stress needs a cell of three
+    vectors; as ASE's own calculators, it divides by its volume also where a direction is not periodic. After a calculation with a committee of models, `deviation` holds {"max", "min", "mean"} of the standard
     deviation of forces (eV/Å). Nothing is calculated twice for the same positions, cell, species and periodicity."""
 
     implemented_properties = ["energy", "free_energy", "forces", "stress", "energies", "stresses"]
@@ -39,7 +39,7 @@ class Cambium(Calculator):
         self.evaluations += 1
         self.deviation = found.deviation
         self.results = {"energy": found.energy, "free_energy": found.energy, "forces": found.forces}
-        if pbc.all():
+        if self.atoms.cell.rank == 3:
             volume = self.atoms.get_volume()
             self.results["stress"] = voigt(-found.virial / volume)
             if per_atom:

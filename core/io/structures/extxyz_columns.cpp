@@ -46,7 +46,11 @@ constexpr KnownColumn known_columns[] = {{"species", Role::species, 1},
                                          {"charge", Role::charge, 1},
                                          {"charges", Role::charge, 1},
                                          {"initial_charges", Role::charge, 1},
-                                         {"q", Role::charge, 1}};
+                                         {"q", Role::charge, 1},
+                                         {"move_mask", Role::moves, 1},
+                                         {"move_mask", Role::moves, 3},
+                                         {"REF_forces", Role::reference, 3},
+                                         {"REF_force", Role::reference, 3}};
 
 constexpr std::int64_t most_columns = 100000;
 
@@ -131,7 +135,7 @@ void ExtxyzColumns::choose(const TextLines& file, const std::vector<Column>& col
         if (used.first >= 0 || !(exact ? c.name == name : same_letters(c.name, name))) continue;
         if (role == Role::number && c.type != 'I') continue;  // a coordinate z
         if (c.width == width) {
-          used = {c.first, c.name};
+          used = {c.first, c.width, c.name};
         } else if (role == Role::position || (role == Role::force && !force.empty())) {
           file.fail(fmt::format("Properties={}: {} has {} columns, expected {}", text_, c.name, c.width, width));
         }

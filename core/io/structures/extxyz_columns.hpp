@@ -20,6 +20,8 @@ enum class ExtxyzRole {
   unwrapped,
   travel,
   charge,
+  moves,
+  reference,
   count
 };
 
@@ -30,6 +32,7 @@ class ExtxyzColumns {
  public:
   struct Used {
     int first = -1;    ///< place among the words of a line; -1 where absent
+    int width = 0;     ///< words
     std::string name;  ///< as the file spells it
   };
 

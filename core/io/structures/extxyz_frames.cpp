@@ -16,6 +16,8 @@ using Role = ExtxyzRole;
 /// Of a file's own number of atoms, which may be wrong, no more room is made ready than this.
 constexpr std::int64_t most_atoms_reserved = 1 << 22, most_atoms_of_frame = 1'000'000'000'000;
 
+bool says_no(std::string_view word) { return same_letters(word, "F") || same_letters(word, "false") || word == "0"; }
+
 int type_of_symbol(std::vector<std::string>& species, int last, std::string_view symbol) {
   if (last >= 0 && species[last] == symbol) return last;
   const auto found = std::find(species.begin(), species.end(), symbol);
@@ -146,6 +148,8 @@ void ExtxyzReader::read_atom(ExtxyzFrame& frame, std::vector<std::string_view>& 
       type_of_symbol(frame.species, frame.type.empty() ? -1 : frame.type.back(), species_here(frame, words)));
   vector(Role::position, "a position", frame.position);
   if (wanted_.forces) vector(Role::force, "a force", frame.force);
+  if (wanted_.forces && wanted_.force.empty() && columns[Role::reference].first != columns[Role::force].first)
+    vector(Role::reference, "a force", frame.reference);
   if (!wanted_.motion) return;
   if (columns.has(Role::mass)) frame.mass.push_back(file_.real(words[columns[Role::mass].first], "a mass"));
   if (columns.has(Role::charge)) frame.charge.push_back(file_.real(words[columns[Role::charge].first], "a charge"));
@@ -153,6 +157,8 @@ void ExtxyzReader::read_atom(ExtxyzFrame& frame, std::vector<std::string_view>& 
   vector(Role::momentum, "a momentum", frame.momentum);
   vector(Role::unwrapped, "an unwrapped position", frame.unwrapped);
   vector(Role::travel, "a cell crossing", frame.travel);
+  if (const auto& moves = columns[Role::moves]; moves.first >= 0)
+    frame.held += std::any_of(words.begin() + moves.first, words.begin() + moves.first + moves.width, says_no);
   if (columns.has(Role::id)) frame.id.push_back(file_.integer(words[columns[Role::id].first], "an id"));
 }
 

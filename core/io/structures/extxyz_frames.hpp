@@ -20,11 +20,13 @@ struct ExtxyzFrame {
   std::vector<std::string> species;                    ///< in the order of their first atom
   std::vector<int> type;                               ///< of each atom, an index of `species`
   std::vector<std::array<double, 3>> position, force;  ///< force: empty where it is not there or not wanted
+  std::vector<std::array<double, 3>> reference;        ///< forces of REF_forces, where `force` are of another column
   // For a state of motion, where it is wanted and there:
   std::vector<std::array<double, 3>> velocity, momentum, unwrapped, travel;
   std::vector<double> mass;
   std::vector<double> charge;  ///< e
   std::vector<std::int64_t> id;
+  std::int64_t held = 0;      ///< atoms that may not move freely, by ASE's column move_mask
   bool more_columns = false;  ///< lines of a frame without Properties have words behind the fourth
   std::int64_t atoms() const { return static_cast<std::int64_t>(type.size()); }
 };

@@ -45,6 +45,10 @@ class FrameToStructure {
       if (s_.axes.turned())
         for (auto& row : *rows) row = s_.axes.inside(row.data());
     name_unread();
+    if (frame_.held > 0)
+      s_.warnings.push_back(
+          fmt::format("move_mask of {} atom{} is not read: all atoms move; hold a group of atoms in the deck",
+                      frame_.held, frame_.held == 1 ? "" : "s"));
     return std::move(s_);
   }
 

@@ -212,11 +212,9 @@ class DataFile {
     const bool chosen = !style_.empty();
     file_.next();
     if (file_.line().starts_with("ITEM:"))
-      file_.fail(fmt::format(
-          "a dump of LAMMPS was found, expected a data file (write_data); ASE makes extended XYZ of a dump, given the "
-          "species of its types: ase.io.write(\"atoms.xyz\", ase.io.read(\"{}\", format=\"lammps-dump-text\", "
-          "specorder=[\"Cu\"]))",
-          file_.path()));
+      file_.fail(
+          "a dump of LAMMPS was found, expected a data file (write_data); a structure reads it with format: "
+          "lammps_dump");
     const std::string title = lammps_style_of_title(file_.line());
     if (chosen && !title.empty() && title != style_)
       s_.warnings.push_back(
@@ -399,14 +397,11 @@ class DataFile {
     if (s_.x.empty()) throw InputError(fmt::format("{} has no section Atoms", file_.path()));
     merge_types(labels_.empty() ? names_ : labels_);
     if (!unread_.empty()) s_.remarks.push_back(fmt::format("sections not read: {}", join(unread_)));
-    const double t = temperature_of(s_);
     if (style_.empty() && !s_.v.empty())
       s_.remarks.push_back("the title names no units: velocities were read in those of metal, Å/ps");
-    if (style_.empty() && t > 1e-6 && t < 0.02)
-      s_.warnings.push_back(
-          fmt::format("the velocities make {:.3g} K in Å/ps, and {:.3g} K in Å/fs: where the file is in LAMMPS' units "
-                      "real, say units: real",
-                      t, 1e6 * t));
+    if (style_.empty())
+      if (auto doubt = doubt_of_lammps_units(temperature_of(s_)); !doubt.empty())
+        s_.warnings.push_back(std::move(doubt));
     for (auto* sentences : {&s_.remarks, &s_.warnings})
       for (auto& sentence : *sentences) sentence = fmt::format("{}: {}", file_.path(), sentence);
   }

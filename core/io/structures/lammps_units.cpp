@@ -1,5 +1,7 @@
 #include "core/io/structures/lammps_units.hpp"
 
+#include <fmt/format.h>
+
 #include <cctype>
 
 #include "core/base/constants.hpp"
@@ -51,6 +53,14 @@ std::string lammps_style_of_title(std::string_view title) {
     if (word == "lj" || lammps_units(word)) return word;
   }
   return {};
+}
+
+std::string doubt_of_lammps_units(double kelvin) {
+  if (!(kelvin > 1e-6 && kelvin < 0.02)) return {};
+  return fmt::format(
+      "the velocities make {:.3g} K in Å/ps, and {:.3g} K in Å/fs: where the file is in LAMMPS' units real, say units: "
+      "real",
+      kelvin, 1e6 * kelvin);
 }
 
 }  // namespace cambium::io

@@ -18,4 +18,8 @@ std::optional<LammpsUnits> lammps_units(std::string_view style);
 /// none of LAMMPS' styles; "lj" is one.
 std::string lammps_style_of_title(std::string_view title);
 
+/// A sentence where velocities of a file without units, read in Å/ps, make a temperature (K) that those of style real,
+/// Å/fs, would make sensible; else empty.
+std::string doubt_of_lammps_units(double kelvin);
+
 }  // namespace cambium::io

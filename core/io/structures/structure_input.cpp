@@ -12,6 +12,7 @@
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
+#include "core/io/structures/lammps_dump_reader.hpp"
 #include "core/io/structures/lammps_units.hpp"
 #include "core/io/structures/poscar_reader.hpp"
 #include "core/particles/repeat.hpp"
@@ -21,26 +22,27 @@ namespace cambium {
 void StructureInput::describe(deck::Describe<StructureInput>& d) {
   using F = Format;
   d("lattice", &StructureInput::lattice, "a crystal");
-  d("file", &StructureInput::file, "extended XYZ, LAMMPS data file, POSCAR of VASP, or a checkpoint of an earlier run")
+  d("file", &StructureInput::file,
+    "extended XYZ, data file or dump of LAMMPS, POSCAR of VASP, or a checkpoint of an earlier run")
       .def("");
   d("format", &StructureInput::format,
     "file format; by_name selects *xyz as extended XYZ, *.h5 as a checkpoint, *POSCAR*, *CONTCAR* and *.vasp as "
-    "VASP's, "
-    "others as LAMMPS data")
+    "VASP's, others as a dump of LAMMPS where they begin with ITEM:, else as LAMMPS data")
       .options({{"by_name", F::by_name},
                 {"extxyz", F::extxyz},
                 {"lammps_data", F::lammps_data},
+                {"lammps_dump", F::lammps_dump},
                 {"poscar", F::poscar},
                 {"checkpoint", F::checkpoint}})
       .def(F::by_name);
-  d("frame", &StructureInput::frame, "frame index of an extended XYZ file, from 0; -1 is the last").def(-1);
+  d("frame", &StructureInput::frame, "frame index of an extended XYZ file or a dump, from 0; -1 is the last").def(-1);
   d("species", &StructureInput::species,
-    "names of the types 1, 2, ... of a LAMMPS data file, or of the counts of a POSCAR without names; order of the "
-    "types "
-    "for other files")
+    "names of the types 1, 2, ... of a LAMMPS data file or dump, or of the counts of a POSCAR without names; order of "
+    "the types for other files")
       .def({});
   d("units", &StructureInput::units,
-    "LAMMPS' style of units of a data file, such as real; when empty that of its title (units = ...), else metal")
+    "LAMMPS' style of units of a data file or dump, such as real; when empty that of its title (units = ...) or of its "
+    "item UNITS, else metal")
       .def("");
   d("velocity_unit", &StructureInput::velocity_unit,
     "unit of the velocities of an extended XYZ file; when empty by the column: velo angstrom/ps, vel angstrom/fs")
@@ -83,8 +85,11 @@ static Structure read_structure(const StructureInput& input, Context& context) {
     return io::read_poscar(input.file, input.species, context.comm, input.velocities);
   const bool xyz =
       input.format == F::extxyz || (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
-  return xyz ? io::read_extxyz(input.file, input.frame, context.comm, input.velocity_unit, input.velocities)
-             : io::read_lammps_data(input.file, input.species, context.comm, input.units);
+  if (xyz) return io::read_extxyz(input.file, input.frame, context.comm, input.velocity_unit, input.velocities);
+  const bool looks = input.format == F::by_name && context.comm.root() && io::is_lammps_dump(input.file);
+  if (input.format == F::lammps_dump || context.comm.max(looks ? 1 : 0) > 0)
+    return io::read_lammps_dump(input.file, input.species, input.frame, context.comm, input.units);
+  return io::read_lammps_data(input.file, input.species, context.comm, input.units);
 }
 
 static std::vector<std::string> symbols_of(const std::vector<Species>& species) {

@@ -55,6 +55,9 @@ class LabelledFrameOf {
     out_.frame.force = read_.force;
     for (auto& f : out_.frame.force)
       for (double& c : f) c *= labels_.energy_factor / labels_.length_factor;
+    if (!read_.reference.empty() && read_.reference != read_.force)
+      out_.rivals.push_back(
+          {"force", read_.columns[ExtxyzRole::force].name, read_.columns[ExtxyzRole::reference].name});
     read_cell();
     read_labels();
     turn();
@@ -125,7 +128,14 @@ class LabelledFrameOf {
     if (!pair) return {};
     used_.push_back(pair->key);
     if (pair->key != given) out_.read_from.push_back(fmt::format("{} is read from {}", common.front(), pair->key));
-    return ExtxyzComment::numbers(file_, *pair);
+    auto numbers = ExtxyzComment::numbers(file_, *pair);
+    std::vector<std::string> references;
+    for (const auto& name : names_of(given, common))
+      if (name.starts_with("REF_")) references.push_back(name);
+    const auto* other = io::first_of(file_, read_.comment, references);
+    if (other && other != pair && ExtxyzComment::numbers(file_, *other) != numbers)
+      out_.rivals.push_back({common.front(), pair->key, other->key});
+    return numbers;
   }
 
   void read_labels() {
@@ -215,6 +225,18 @@ std::vector<std::string> label_remarks(const std::string& path, const std::vecto
   for (const auto& [label, n] : count)
     out.push_back(fmt::format("{}: {}{}", path, label,
                               n == frames.size() ? "" : fmt::format(" in {} of {} frames", n, frames.size())));
+  return out;
+}
+
+std::vector<std::string> label_doubts(const std::string& path, const std::vector<ExtxyzFrame>& frames) {
+  std::map<ExtxyzFrame::Rivals, std::size_t> count;
+  for (const ExtxyzFrame& frame : frames)
+    for (const auto& rivals : frame.rivals) ++count[rivals];
+  std::vector<std::string> out;
+  for (const auto& [rivals, n] : count)
+    out.push_back(
+        fmt::format("{0}: {1} and {2} differ in {3} of {4} frames, and {1} is read; where {2} is meant, say {5}: {2}",
+                    path, rivals.taken, rivals.other, n, frames.size(), rivals.label));
   return out;
 }
 

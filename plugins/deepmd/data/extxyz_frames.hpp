@@ -1,4 +1,5 @@
 #pragma once
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct ExtxyzFrame {
   LabelledFrame frame;
   std::vector<std::string> unread;     ///< keys and columns that hold something else
   std::vector<std::string> read_from;  ///< keys and columns of labels that are not called as `labels` says
+  struct Rivals {
+    std::string label, taken, other;  ///< key of the deck; keys or columns of the file with different numbers
+    auto operator<=>(const Rivals&) const = default;
+  };
+  std::vector<Rivals> rivals;  ///< labels that the frame has plainly and as REF_, with other numbers
 };
 
 /// Every frame of a file. Without Lattice, or with pbc="F F F", nothing is periodic. Where pbc is F in one or two
@@ -30,5 +36,9 @@ std::vector<ExtxyzFrame> read_extxyz_frames(const std::string& path, const Extxy
 /// Which columns nobody reads, and a sentence for each label that is not called as the deck says, with the number of
 /// frames where not all have it so.
 std::vector<std::string> label_remarks(const std::string& path, const std::vector<ExtxyzFrame>& frames);
+
+/// A sentence for each label that frames have plainly and as REF_ with other numbers: programs differ in which is
+/// meant.
+std::vector<std::string> label_doubts(const std::string& path, const std::vector<ExtxyzFrame>& frames);
 
 }  // namespace cambium::deepmd

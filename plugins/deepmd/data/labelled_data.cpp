@@ -26,6 +26,7 @@ LabelledData LabelledData::read(const std::string& path, const ExtxyzLabels& lab
   }
   out.frames_ = read_extxyz_frames(path, labels);
   out.remarks_ = label_remarks(path, out.frames_);
+  for (auto& doubt : label_doubts(path, out.frames_)) out.remarks_.push_back(std::move(doubt));
   if (out.frames_.empty()) throw InputError(fmt::format("{}: the file holds no frame", path));
   return out;
 }

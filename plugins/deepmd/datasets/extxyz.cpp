@@ -40,6 +40,7 @@ void ExtxyzSet::open(Context& context) {
                                           [&] { return read_extxyz_frames(file, labels); });
       warn_of_names(file, frames, labels, context.log);
       for (const auto& remark : label_remarks(file, frames)) context.log.info(remark);
+      for (const auto& doubt : label_doubts(file, frames)) context.log.warn(doubt);
       for (const ExtxyzFrame& frame : frames)
         samples_.add(make_sample(size(), frame.species, frame.types, frame.frame));
     }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,17 @@ class Section {
     return has(key) ? values_.at(key) : Json();
   }
   Section part(const char* key) { return {raw(key), path_.empty() ? key : path_ + "." + key}; }
+  /// The key under which a value stands that has two names.
+  const char* named(const char* key, const char* former) const { return !has(key) && has(former) ? former : key; }
+  /// Refuses a key that makes another model: anything but nothing, false, zero or an empty list.
+  void require_nothing(const char* key) {
+    const Json value = raw(key);
+    if (value.empty() || (value.is_boolean() && !value.get<bool>()) ||
+        (value.is_number() && value.get<double>() == 0.0))
+      return;
+    throw InputError(fmt::format("{}.{}: {} makes a model that is not known here; leave the key out", path_, key,
+                                 value.dump().substr(0, 60)));
+  }
   /// Refuses what would train another model: `value` is not one of these.
   void require(const char* key, const std::string& value, std::initializer_list<std::string> allowed) const {
     if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
@@ -69,10 +81,21 @@ std::string list_of(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
+/// All systems below a folder, which DeePMD-kit takes where it is named alone; itself where it is one.
+std::vector<std::string> systems_in(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> out;
+  std::error_code none;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, none))
+    if (entry.path().filename() == "type.raw") out.push_back(entry.path().parent_path().string());
+  std::sort(out.begin(), out.end());
+  return out.empty() ? std::vector{folder} : out;
+}
+
 /// A single system may stand without a list.
 std::vector<std::string> systems_of(Section& data) {
   const Json value = data.raw("systems");
-  if (value.is_string()) return {value.get<std::string>()};
+  if (value.is_string()) return systems_in(value.get<std::string>());
   std::vector<std::string> out;
   for (const auto& one : value)
     if (one.is_string()) out.push_back(one.get<std::string>());
@@ -122,7 +145,9 @@ std::vector<std::string> species_keys(Section& descriptor, Section& types) {
 std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std::vector<std::string>& notes,
                                        std::string& precision) {
   const std::string type = descriptor.get<std::string>("type", "");
-  descriptor.require("type", type, {"se_e2_a", "se_a", "se_e2_r", "se_r", "se_e3", "se_at", "se_atten", "dpa1"});
+  descriptor.require("type", type,
+                     {"se_e2_a", "se_a", "se_e2_r", "se_r", "se_e3", "se_at", "se_a_3be", "se_t", "se_atten", "dpa1"});
+  for (const char* key : {"exclude_types", "env_protection"}) descriptor.require_nothing(key);
   const bool radial = type == "se_e2_r" || type == "se_r", species = type == "se_atten" || type == "dpa1";
   const bool full = type == "se_e2_a" || type == "se_a" || species;
   if (types.given() && !species)
@@ -149,7 +174,7 @@ std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std:
   keys.push_back(
       fmt::format("neuron: [{}]", fmt::join(descriptor.get<std::vector<int>>("neuron", {10, 20, 40}), ", ")));
   if (full)
-    keys.push_back(fmt::format("axis_neuron: {}", descriptor.get("axis_neuron", descriptor.get("n_axis_neuron", 4))));
+    keys.push_back(fmt::format("axis_neuron: {}", descriptor.get(descriptor.named("axis_neuron", "n_axis_neuron"), 4)));
   if (full || radial) keys.push_back(fmt::format("type_one_side: {}", descriptor.get("type_one_side", false)));
   if (species)
     for (const std::string& key : species_keys(descriptor, types)) keys.push_back(key);
@@ -186,12 +211,16 @@ std::string network_of(Section& model, std::vector<std::string>& notes, std::vec
   fitting.require("type", fitting.get<std::string>("type", "ener"), {"ener"});
   fitting.get<std::string>("precision", "");
   fitting.raw("seed");
+  fitting.require_nothing("atom_ener");
+  for (const char* key : {"use_srtab", "pair_exclude_types", "atom_exclude_types", "spin", "modifier"})
+    model.require_nothing(key);
   std::string text = "        type: deep_potential\n", precision;
   const auto types = model.get<std::vector<std::string>>("type_map", {});
   if (!types.empty()) text += fmt::format("        type_map: [{}]\n", fmt::join(types, ", "));
   text += descriptors_of(descriptor, embedding, notes, rest, precision);
   text +=
-      fmt::format("        fitting: [{}]\n", fmt::join(fitting.get<std::vector<int>>("neuron", {120, 120, 120}), ", "));
+      fmt::format("        fitting: [{}]\n",
+                  fmt::join(fitting.get<std::vector<int>>(fitting.named("neuron", "n_neuron"), {120, 120, 120}), ", "));
   text += fmt::format("        resnet_dt: {}\n", fitting.get("resnet_dt", true));
   for (const char* key : {"numb_fparam", "numb_aparam"})
     if (const int n = fitting.get(key, 0); n > 0) text += fmt::format("        {}: {}\n", key, n);
@@ -215,15 +244,69 @@ std::string loss_of(Section& loss) {
   return fmt::format("        loss: {{{}}}\n", fmt::join(keys, ", "));
 }
 
-/// `auto` and `auto:N`: the least batch with N atoms or more, which depends on the data.
+/// `auto` and `auto:N`: the least batch with N atoms or more, which depends on the data. A list has one for each
+/// system.
 std::string batch_of(Section& data, std::vector<std::string>& notes) {
-  const Json size = data.raw("batch_size");
+  Json size = data.raw("batch_size");
+  if (size.is_array() && !size.empty() &&
+      std::all_of(size.begin(), size.end(), [&](const Json& s) { return s == size[0]; }))
+    size = Json(size[0]);
   if (size.is_number_integer()) return fmt::format("{}", size.get<int>());
   notes.push_back(
       fmt::format("training.training_data.batch_size: {} is one frame here; give as many as hold the atoms that "
                   "are meant",
                   size.is_null() ? "auto" : size.dump()));
   return "1";
+}
+
+/// An input of version 0, whose keys stand side by side, in the sections of version 1.
+Json in_sections(const Json& flat, const std::string& path) {
+  if (!flat.value("use_smooth", false))
+    throw InputError(fmt::format("{}: use_smooth is not true: the descriptor loc_frame is not known here", path));
+  Json out = {{"model", {{"descriptor", {{"type", "se_a"}}}, {"fitting_net", Json::object()}}},
+              {"learning_rate", Json::object()},
+              {"loss", Json::object()},
+              {"training", Json::object()}};
+  Json &descriptor = out["model"]["descriptor"], &fitting = out["model"]["fitting_net"];
+  for (const auto& [key, value] : flat.items()) {
+    if (key == "use_smooth" || key.starts_with("_")) continue;
+    if (key == "sel_a" || key == "filter_neuron" || key == "filter_resnet_dt")
+      descriptor[key == "sel_a" ? "sel" : key.substr(7)] = value;
+    else if (key == "rcut" || key == "rcut_smth" || key == "axis_neuron" || key == "n_axis_neuron")
+      descriptor[key] = value;
+    else if (key == "fitting_neuron" || key == "fitting_resnet_dt")
+      fitting[key.substr(8)] = value;
+    else if (key == "n_neuron" || (key == "resnet_dt" && !flat.contains("fitting_resnet_dt")))
+      fitting[key] = value;
+    else
+      out[key.ends_with("_lr") || key.starts_with("decay_") ? "learning_rate"
+          : key.find("_pref_") != std::string::npos         ? "loss"
+                                                            : "training"][key] = value;
+  }
+  if (!descriptor.contains("rcut_smth") && flat.contains("rcut")) descriptor["rcut_smth"] = flat["rcut"];
+  return out;
+}
+
+/// The data of version 1 stand in `training` itself.
+Section training_data_of(Section& training) {
+  if (training.has("training_data") || !training.has("systems")) return training.part("training_data");
+  Json data = Json::object();
+  for (const char* key : {"systems", "batch_size"})
+    if (const Json value = training.raw(key); !value.is_null()) data[key] = value;
+  return {std::move(data), "training"};
+}
+
+/// By its end or, in version 1, by the factor of one decay; DeePMD-kit decays more often where the training is shorter
+/// than the steps between two decays.
+std::string rate_of(Section& rate, std::int64_t steps) {
+  rate.require("type", rate.get<std::string>("type", "exp"), {"exp"});
+  const double start = rate.get("start_lr", 1e-3);
+  double stop = rate.get("stop_lr", rate.has("stop_lr_ratio") ? start * rate.get("stop_lr_ratio", 1.0) : 1e-8);
+  auto every = rate.get<std::int64_t>("decay_steps", 5000);
+  if (rate.has("decay_rate") && steps > 0)
+    stop = start * std::pow(rate.get("decay_rate", 0.95), static_cast<double>(steps) / static_cast<double>(every));
+  if (steps > 0 && every >= steps) every = steps / 10 > 100 ? 100 : steps / 100 + 1;
+  return fmt::format("{{type: exponential, start: {}, stop: {}, every: {}}}", start, stop, every);
 }
 
 }  // namespace
@@ -236,17 +319,17 @@ std::string deck_of_input(const std::string& path) {
     throw InputError(fmt::format("{}: is no JSON: {}", path, error.what()));
   }
   std::vector<std::string> notes, rest;
+  if (json.is_object() && !json.contains("model") && json.contains("use_smooth")) json = in_sections(json, path);
   Section root(json, "");
   Section model = root.part("model"), rate = root.part("learning_rate"), loss = root.part("loss"),
           training = root.part("training");
-  Section data = training.part("training_data"), validation = training.part("validation_data");
+  Section data = training_data_of(training), validation = training.part("validation_data");
   const auto systems = systems_of(data), held_out = systems_of(validation);
   if (systems.empty())
     throw InputError(fmt::format("{}: training.training_data.systems names no folder of data", path));
   const std::string network = network_of(model, notes, rest), weights = loss_of(loss);
-  rate.require("type", rate.get<std::string>("type", "exp"), {"exp"});
-  const auto steps = training.get<std::int64_t>("numb_steps", training.get<std::int64_t>("stop_batch", 0));
-  const auto epochs = training.get("numb_epoch", training.get("num_epoch", 0.0));
+  const auto steps = training.get<std::int64_t>(training.named("numb_steps", "stop_batch"), 0);
+  const auto epochs = training.get(training.named("numb_epoch", "num_epoch"), 0.0);
   if (steps < 1 && epochs <= 0.0)
     throw InputError(fmt::format("{}: training.numb_steps is missing; give the number of steps", path));
   const auto shown = training.get<std::int64_t>("disp_freq", 1000),
@@ -254,7 +337,7 @@ std::string deck_of_input(const std::string& path) {
   const auto seed = training.raw("seed");
   training.raw("disp_file");
   validation.raw("batch_size");
-  validation.raw("numb_btch");
+  for (const char* key : {"numb_btch", "numb_batch"}) validation.raw(key);
   std::string deck = fmt::format(
       "run: {{name: {}, seed: {}}}\n\nplugins: [deepmd]\n\nstages:\n  - train:\n      network:\n{}{}",
       std::filesystem::path(path).stem().string(), seed.is_number() ? seed.get<int>() : 1, network, weights);
@@ -263,8 +346,7 @@ std::string deck_of_input(const std::string& path) {
     deck += fmt::format("      validation: {{type: deepmd_npy, systems: {}}}\n", list_of(held_out));
   deck += fmt::format("      batch: {}\n      {}\n", batch_of(data, notes),
                       steps > 0 ? fmt::format("steps: {}", steps) : fmt::format("epochs: {}", epochs));
-  deck += fmt::format("      learning_rate: {{type: exponential, start: {}, stop: {}, every: {}}}\n",
-                      rate.get("start_lr", 1e-3), rate.get("stop_lr", 1e-8), rate.get("decay_steps", 5000));
+  deck += fmt::format("      learning_rate: {}\n", rate_of(rate, steps));
   if (!held_out.empty()) deck += fmt::format("      validate: {{every: {}, keep_best: false}}\n", shown);
   deck += fmt::format("      log: {}\n      checkpoint: {{every: {}}}\n", shown, saved);
   for (const Section* section : {&root, &model, &rate, &loss, &training, &data, &validation}) section->rest(rest);

@@ -37,6 +37,8 @@ class Integrator {
   virtual double reservoir_energy(const Comm&) { return 0.0; }
   /// True if that energy is constant but for the error of the steps; not so for a minimiser.
   virtual bool conserves_energy() const { return true; }
+  /// True for a heat bath that multiplies velocities, which atoms at rest do not feel.
+  virtual bool multiplies_velocities() const { return false; }
   /// A minimiser has converged.
   virtual bool finished() const { return false; }
   /// Sums over all ranks in each step, beside those of the neighbour list, for `cambium plan`.

@@ -27,17 +27,29 @@ class EamReader {
   std::vector<double> values(int count, const std::string& what);
   void end(bool finnis_sinclair);
   void line(const char* what);
+  /// The words of the next line that has some, without a remark.
+  std::vector<std::string_view> words(const char* what);
 
   TextLines lines_;
 };
+
+std::string_view without_remark(std::string_view line) { return line.substr(0, line.find('#')); }
 
 void EamReader::line(const char* what) {
   if (!lines_.next()) lines_.fail(fmt::format("the file ends where {} should stand: it was cut short", what));
 }
 
+std::vector<std::string_view> EamReader::words(const char* what) {
+  std::vector<std::string_view> found;
+  do {
+    line(what);
+    found = io::split(without_remark(lines_.line()));
+  } while (found.empty());
+  return found;
+}
+
 void EamReader::header(EamFile& file) {
-  line("the numbers of points, their spacings and the cut-off");
-  const auto words = io::split(lines_.line());
+  const auto words = this->words("the numbers of points, their spacings and the cut-off");
   if (words.size() < 5)
     lines_.fail(fmt::format("found {} words, expected five numbers: nrho, drho, nr, dr, cut-off", words.size()));
   constexpr int fewest = 6, most = 10'000'000;
@@ -64,8 +76,7 @@ void EamReader::header(EamFile& file) {
 }
 
 EamFile::Element EamReader::element() {
-  line("atomic number and mass of an element");
-  const auto words = io::split(lines_.line());
+  const auto words = this->words("atomic number and mass of an element");
   if (words.size() < 2) lines_.fail("expected atomic number, mass, lattice constant and lattice of an element");
   EamFile::Element element;
   element.symbol =
@@ -85,7 +96,7 @@ std::vector<double> EamReader::values(int count, const std::string& what) {
           fmt::format("the file ends after {} of {} values of {}: it was cut short, or the numbers of points "
                       "in its header are wrong",
                       out.size(), count, what));
-    io::split(lines_.line(), words);
+    io::split(without_remark(lines_.line()), words);
     if (out.size() + words.size() > static_cast<std::size_t>(count))
       lines_.fail(fmt::format("{} has more than {} values; the numbers of points in the header do not fit the tables",
                               what, count));
@@ -96,7 +107,7 @@ std::vector<double> EamReader::values(int count, const std::string& what) {
 
 void EamReader::end(bool finnis_sinclair) {
   while (lines_.next())
-    if (!io::split(lines_.line()).empty())
+    if (!io::split(without_remark(lines_.line())).empty())
       lines_.fail(fmt::format("values follow the last table; the numbers of points in the header are wrong{}",
                               finnis_sinclair ? "" : ", or write `format: finnis_sinclair` for such a file"));
 }
@@ -127,9 +138,8 @@ EamFile EamReader::setfl(bool finnis_sinclair) {
   EamFile file;
   file.format = finnis_sinclair ? EamFormat::finnis_sinclair : EamFormat::setfl;
   for (int k = 0; k < 3; ++k) line("a title");
-  line("the number of elements and their names");
   std::vector<std::string> names;
-  for (const auto word : io::split(lines_.line())) names.emplace_back(word);
+  for (const auto word : words("the number of elements and their names")) names.emplace_back(word);
   const auto count = names.empty() ? 0 : lines_.integer(names[0], "number of elements");
   if (count < 1 || static_cast<std::size_t>(count) + 1 != names.size())
     lines_.fail(fmt::format("found {} names, expected the number of elements and as many names",
@@ -157,7 +167,7 @@ EamFormat format_of(const std::string& path) {
   if (path.ends_with(".fs")) return EamFormat::finnis_sinclair;
   TextLines lines(path);
   if (!lines.skip(3) || !lines.next()) return EamFormat::funcfl;
-  const auto words = io::split(lines.line());
+  const auto words = io::split(without_remark(lines.line()));
   return words.size() > 1 && io::number_of(words[0]) && !io::number_of(words[1]) ? EamFormat::setfl : EamFormat::funcfl;
 }
 

@@ -33,6 +33,7 @@ class Csvr : public Integrator {
   void after_forces(Dynamics&, const StepInfo&) override;
   double reservoir_energy(const Comm&) override { return reservoir_; }
   double sums_per_step() const override { return 1.0; }
+  bool multiplies_velocities() const override { return true; }
   std::string summary() const override;
   std::vector<Citation> citations() const override;
   void save(io::Group&) const override;

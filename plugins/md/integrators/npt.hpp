@@ -57,6 +57,7 @@ class Npt : public Integrator {
     return (params_.temperature ? 1.0 : 0.0) + (2.0 * std::min(2, params_.interval) + 1.0) / params_.interval;
   }
   double reservoir_energy(const Comm&) override { return reservoir_; }
+  bool multiplies_velocities() const override { return params_.temperature.has_value(); }
   std::string summary() const override;
   std::vector<Citation> citations() const override;
   void save(io::Group&) const override;

@@ -1,5 +1,6 @@
 #include "plugins/md/ipi/driven_forces.hpp"
 
+#include "core/particles/right_handed.hpp"
 #include "core/particles/structure.hpp"
 #include "plugins/md/domain/domain.hpp"
 
@@ -47,6 +48,7 @@ void DrivenForces::place(const std::vector<double>& positions, const GivenAxes& 
 DrivenForces::Answer DrivenForces::evaluate(const std::array<double, 9>& cell, const std::vector<double>& positions) {
   double rows[3][3], rotation[3][3];
   for (std::size_t k = 0; k < 9; ++k) rows[k / 3][k % 3] = cell[k];
+  make_right_handed(rows);  // the same lattice, and positions stay
   particles_.box = Box::from_vectors(rows, rotation);
   const GivenAxes axes(rotation);
   place(positions, axes);

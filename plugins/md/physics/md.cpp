@@ -197,6 +197,20 @@ void Md::warn_of_units(const State& state, Context& context) const {
         potential_->cutoff()));
 }
 
+/// A temperature that atoms at rest will not get. Collective.
+void Md::warn_of_rest(Context& context) const {
+  if (dynamics_->kinetic_energy() > 0.0) return;
+  if (params_.initial_temperature.value_or(0.0) > 0.0)
+    context.log.warn(
+        fmt::format("initial_temperature is {:g} K, but all atoms are at rest: none has a degree of freedom left, as a "
+                    "single atom, whose drift is removed",
+                    *params_.initial_temperature));
+  else if (integrator_->multiplies_velocities())
+    context.log.warn(
+        "the atoms are at rest, and the heat bath multiplies velocities: it does not heat them until forces move them; "
+        "give initial_temperature, or take langevin");
+}
+
 void Md::initialise(State& state, Context& context) {
   state.particles = build_structure(params_.structure, params_.masses, context, &axes_);
   make_dynamics(state, context);
@@ -212,6 +226,7 @@ void Md::initialise(State& state, Context& context) {
   if (const auto text = close_pair(state.particles, dynamics_->neighbors().list(), context.comm); !text.empty())
     context.log.warn(text);
   warn_of_units(state, context);
+  warn_of_rest(context);
   deck::about_key("", "potential", [&] { dynamics_->compute_forces(true, 0); });
   deck::about_key("", "integrator", [&] { integrator_->start(*dynamics_); });
   atoms_ = state.particles.nglobal;

@@ -58,6 +58,7 @@ class Md : public Physics, public Checked {
   void heed_force_error(const State&, Context&);
   void add_energies(std::vector<Result>& out) const;
   void warn_of_units(const State&, Context&) const;
+  void warn_of_rest(Context&) const;
   void rebalance(std::int64_t step, bool begins);
 
   Params params_;

@@ -143,16 +143,14 @@ void LennardJonesForm::add_rest(const Particles& particles, const ForceRequest& 
                                 Context& context) {
   if (!params_.tail || !(request.totals || request.per_atom)) return;
   const int types = static_cast<int>(particles.species.size());
-  if (counted_ != particles.nglobal) {
-    type_counts_ = count_types(particles, types);
-    context.comm.sum(type_counts_);
-    counted_ = particles.nglobal;
-  }
+  // Anew each time: atoms change their type in a host program, and other structures have as many atoms.
+  std::vector<double> type_counts = count_types(particles, types);
+  context.comm.sum(type_counts);
   View<double* [2]> shares("tail_shares", types);
   auto host = Kokkos::create_mirror_view(shares);
   for (int a = 0; a < types; ++a)
     for (int b = 0; b < types; ++b) {
-      const double density = type_counts_[b] / particles.box.volume();
+      const double density = type_counts[b] / particles.box.volume();
       const auto [epsilon, sigma, rc] = coefficients(particles.species, a, b);
       const auto [a12, a6] = powers(epsilon, sigma);
       const double rc3 = rc * rc * rc, rc9 = rc3 * rc3 * rc3;  // 2 pi times the integrals beyond the cut-off:

@@ -91,8 +91,6 @@ class LennardJonesForm {
 
   Params params_;
   double cutoff_ = 0.0;
-  std::vector<double> type_counts_;  ///< of the whole system
-  std::int64_t counted_ = -1;        ///< atoms when types were counted
 };
 
 using LennardJones = PairPotential<LennardJonesForm>;

@@ -216,11 +216,9 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
       "vectors in right-handed order");
   CHECK(data_message("title\n1 atoms\n3 0 0 avec\n0 5 xlo xhi\n") ==
         "FILE gives the cell twice, by xlo xhi and by avec, bvec, cvec: leave one of them out");
-  CHECK(
-      data_message("ITEM: TIMESTEP\n0\n") ==
-      "FILE:1: a dump of LAMMPS was found, expected a data file (write_data); ASE makes extended XYZ of a dump, given "
-      "the species of its types: ase.io.write(\"atoms.xyz\", ase.io.read(\"FILE\", format=\"lammps-dump-text\", "
-      "specorder=[\"Cu\"]))");
+  CHECK(data_message("ITEM: TIMESTEP\n0\n") ==
+        "FILE:1: a dump of LAMMPS was found, expected a data file (write_data); a structure reads it with format: "
+        "lammps_dump");
   CHECK(
       data_message("made with units = LJ\n1 atoms\n") ==
       "FILE:1: units = lj: numbers without units are no Å and no g/mol; convert the file, and say to what: structure: "

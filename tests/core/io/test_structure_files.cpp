@@ -250,6 +250,20 @@ TEST_CASE("what a structure says beside its atoms is named once: columns not rea
   CHECK(travelled.image[0] == std::array<int, 3>{0, 1, -1});
 }
 
+TEST_CASE("atoms that ASE holds are warned of") {
+  const Comm self(MPI_COMM_SELF);
+  const std::string start = "2\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3:move_mask:L:";
+  const Structure one = read_xyz(start + "1\nO 1 1 1 T\nO 2 2 2 F\n", -1, self);
+  REQUIRE(one.warnings.size() == 1);
+  CHECK(one.remarks.empty());
+  CHECK(one.warnings[0].ends_with(
+      ": move_mask of 1 atom is not read: all atoms move; hold a group of atoms in the deck"));
+  const Structure directions = read_xyz(start + "3\nO 1 1 1 T T F\nO 2 2 2 F F F\n", -1, self);
+  REQUIRE(directions.warnings.size() == 1);
+  CHECK(directions.warnings[0].find("move_mask of 2 atoms") != std::string::npos);
+  CHECK(read_xyz(start + "1\nO 1 1 1 T\nO 2 2 2 T\n", -1, self).warnings.empty());
+}
+
 TEST_CASE("masses that contradict their species are doubted") {
   const auto first = [](const std::vector<Species>& species) {
     const auto doubts = doubtful_masses(species);

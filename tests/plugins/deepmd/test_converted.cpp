@@ -87,6 +87,67 @@ TEST_CASE("what an input leaves out has DeePMD-kit's defaults") {
   CHECK(text.find("# model.descriptor.resnet_dt: true is not known here, taken as false.") != std::string::npos);
 }
 
+TEST_CASE("inputs of other versions of DeePMD-kit become the same deck") {
+  Stages stages;
+  const auto train = [&](const std::string& text) {
+    return deck::parse(deck_of_input(written(stages, text)), "deck")["stages"][0]["train"];
+  };
+  // Version 1: data and steps stand in `training`, the rate falls by a factor, and keys have former names.
+  const std::string first = R"({"model": {"type_map": ["O", "H"],
+      "descriptor": {"type": "se_a", "sel": [46, 92], "rcut": 6.0, "n_axis_neuron": 12},
+      "fitting_net": {"n_neuron": [240, 240, 240]}},
+    "learning_rate": {"type": "exp", "start_lr": 0.001, "decay_steps": 5000, "decay_rate": 0.95},
+    "loss": {"start_pref_f": 1000}, "training": {"systems": ["a", "b"], "set_prefix": "set", "stop_batch": 400000,
+    "batch_size": 2, "numb_test": 10}})";
+  const deck::Node one = train(first);
+  const auto params =
+      deck::read<DeepPotentialNetwork::Params>(one["network"].without([](auto key) { return key == "type"; }));
+  CHECK(params.axis_neuron == 12);
+  CHECK(params.fitting == std::vector<int>{240, 240, 240});
+  CHECK(deck::to_line(one["dataset"]) == "{type: deepmd_npy, systems: [\"a\", \"b\"]}");
+  CHECK(one["batch"].text() == "2");
+  CHECK(one["steps"].text() == "400000");
+  CHECK(std::stod(one["learning_rate"]["stop"].text()) == Approx(1e-3 * std::pow(0.95, 80)));
+  CHECK(deck_of_input(written(stages, first)).find("training.systems") == std::string::npos);
+  // Version 0: all keys side by side.
+  const std::string flat = R"({"use_smooth": true, "sel_a": [46, 92], "rcut_smth": 5.8, "rcut": 6.0,
+    "filter_neuron": [25, 50, 100], "filter_resnet_dt": false, "n_axis_neuron": 12, "n_neuron": [240, 240, 240],
+    "resnet_dt": false, "systems": ["a", "b"], "stop_batch": 400000, "batch_size": [2, 2], "start_lr": 0.001,
+    "decay_steps": 5000, "decay_rate": 0.95, "start_pref_f": 500, "limit_pref_e": 1, "disp_freq": 100, "seed": 7})";
+  const deck::Node zero = train(flat);
+  const auto old =
+      deck::read<DeepPotentialNetwork::Params>(zero["network"].without([](auto key) { return key == "type"; }));
+  CHECK(old.rcut_smth == 5.8);
+  CHECK(old.sel == std::vector<int>{46, 92});
+  CHECK(old.neuron == std::vector<int>{25, 50, 100});
+  CHECK(old.axis_neuron == 12);
+  CHECK(old.fitting == std::vector<int>{240, 240, 240});
+  CHECK(zero["network"]["resnet_dt"].text() == "false");
+  CHECK(deck::to_line(zero["network"]["loss"]).find("start_pref_f: 500") != std::string::npos);
+  for (const char* key : {"dataset", "steps", "batch", "learning_rate"})
+    CHECK(deck::to_line(zero[key]) == deck::to_line(one[key]));
+  CHECK_THROWS_WITH(deck_of_input(written(stages, flat, "\"use_smooth\": true", "\"use_smooth\": false")),
+                    Catch::Contains("use_smooth is not true: the descriptor loc_frame is not known here"));
+  // Version 3.1: the end of the rate as a share of its start; a training that is shorter than a decay has more of them.
+  const deck::Node ratio = train(R"({"model": {"descriptor": {"type": "se_e2_a"}, "fitting_net": {}},
+      "learning_rate": {"start_lr": 0.002, "stop_lr_ratio": 1e-3},
+      "training": {"training_data": {"systems": ["a"], "batch_size": 1}, "numb_steps": 900}})");
+  CHECK(std::stod(ratio["learning_rate"]["stop"].text()) == Approx(2e-6));
+  CHECK(ratio["learning_rate"]["every"].text() == "10");
+}
+
+TEST_CASE("a folder that is named alone stands for the systems in it") {
+  Stages stages;
+  const std::string data = stages.scratch.file("data");
+  for (const std::string part : {"/b/x", "/a"}) {
+    std::filesystem::create_directories(data + part);
+    std::ofstream(data + part + "/type.raw") << "0\n";
+  }
+  const std::string text = deck_of_input(written(stages, input, "\"data/c\"", '"' + data + '"'));
+  CHECK(deck::to_line(deck::parse(text, "deck")["stages"][0]["train"]["validation"]) ==
+        "{type: deepmd_npy, systems: [\"" + data + "/a\", \"" + data + "/b/x\"]}");
+}
+
 TEST_CASE("a hybrid's list becomes the deck's") {
   Stages stages;
   const std::string text =
@@ -166,7 +227,11 @@ TEST_CASE("an input that means another model is refused") {
   };
   says("\"se_e2_a\"", "\"se_atten_v2\"",
        "model.descriptor.type: 'se_atten_v2' is not known here; these are: se_e2_a, se_a, se_e2_r, se_r, se_e3, se_at, "
-       "se_atten, dpa1");
+       "se_a_3be, se_t, se_atten, dpa1");
+  says("\"seed\": 1}", "\"exclude_types\": [[0, 1]]}",
+       "model.descriptor.exclude_types: [[0,1]] makes a model that is not known here; leave the key out");
+  says("\"data_stat_nbatch\": 20", "\"use_srtab\": \"zbl.txt\"",
+       "model.use_srtab: \"zbl.txt\" makes a model that is not known here; leave the key out");
   says("\"se_e2_a\"", "\"se_atten\", \"set_davg_zero\": false",
        "model.descriptor.set_davg_zero: 'false' is not known here; these are: true");
   says("\"se_e2_a\"", "\"se_atten\", \"attn_mask\": true",

@@ -243,7 +243,9 @@ TEST_CASE("eam refuses damaged tables by file, line and reason") {
         "finnis_sinclair` for such a file");
   CHECK(refuses("m.alloy", "a\nb\nc\n2 Cu\n6 0.1 6 0.5 2.5\n") ==
         "m.alloy:4: found 1 names, expected the number of elements and as many names");
-  std::ofstream(scratch.file("n.alloy")) << alloy;
+  // As in LAMMPS, empty lines and what is behind # mean nothing below the titles.
+  std::ofstream(scratch.file("n.alloy")) << "a\nb\n\n1 Cu # one\n\n6 0.1 6 0.5 2.5 # points\n\n29 63.5 3.6 fcc\n" +
+                                                six + "# density\n1 2 3 # and\n4 5 6\n\n" + six + "# end\n";
   CHECK_NOTHROW(Eam({scratch.file("n.alloy"), EamFormat::automatic, {}}, world.context));
   std::ofstream(scratch.file("good.eam")) << good;
   Eam copper({scratch.file("good.eam"), EamFormat::automatic, {}}, world.context);
