@@ -147,7 +147,11 @@ bool read_integer(const Node& node, const KeySpec& spec, Reader& reader, long lo
 }
 
 bool read_boolean(const Node& node, const KeySpec& spec, Reader& reader, bool& out) {
-  const std::string& text = node.text();
+  std::string text = node.text();
+  if (text.size() > 1 && std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));  // TRUE
+  else if (!text.empty())
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));  // True, as in Python
   if (node.is_scalar() && (text == "true" || text == "yes" || text == "on")) return out = true, true;
   if (node.is_scalar() && (text == "false" || text == "no" || text == "off")) return out = false, true;
   return refuse(node, spec, reader);

@@ -42,6 +42,7 @@ class Builder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     refuse_choice(tag, mark);
+    refuse_unknown(tag, mark);
     take(Node::scalar(text, tag == "!", place(mark)), {1, text.size()}, anchor);  // the tag of quoted text
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -52,12 +53,14 @@ class Builder : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    if (tag != choice_tag) refuse_unknown(tag, mark);
     open(false, mark, anchor);
     open_.back().alternatives = tag == choice_tag;
   }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
     refuse_choice(tag, mark);
+    refuse_unknown(tag, mark);
     open(true, mark, anchor);
   }
   void OnSequenceEnd() override {
@@ -106,6 +109,19 @@ class Builder : public YAML::EventHandler {
     if (tag == choice_tag)
       throw InputError(fmt::format("{}: !choice stands before a list of alternatives, such as !choice [16, 32]",
                                    (known ? *known : place(mark)).text()));
+  }
+
+  /// Tags of YAML itself change nothing here, where the key says what a value is. Those of other programs ask for
+  /// something that would not be done: !include, !env.
+  void refuse_unknown(const std::string& tag, const YAML::Mark& mark) const {
+    constexpr std::string_view of_yaml = "tag:yaml.org,2002:";
+    static const std::set<std::string_view> known{"str", "int", "float", "bool", "null", "map", "seq"};
+    const bool standard = tag.starts_with(of_yaml);
+    const auto name = std::string_view(tag).substr(standard ? of_yaml.size() : 0);
+    if (tag.empty() || tag == "?" || tag == "!" || (standard && known.contains(name))) return;
+    throw InputError(
+        fmt::format("{}: found the tag '{}{}', expected a value without one; the only tag of decks is !choice",
+                    place(mark).text(), standard ? "!!" : "", name));
   }
 
   Mark place(const YAML::Mark& mark) const { return mark_of(mark, source_); }
@@ -247,8 +263,12 @@ std::string to_line(const Node& node) { return one_line(node); }
 
 namespace {
 
-/// Characters that people do not see: a tab before a key. Nothing when no line has one.
+/// Characters that people do not see: blanks of web pages, and a tab before a key. Nothing when no line has one.
 std::string about_tabs(std::string_view text) {
+  for (const std::string_view blank : {"\u00a0", "\u200b", "\u2003"})
+    if (const auto at = text.find(blank); at != std::string_view::npos)
+      return fmt::format("; line {} holds a no-break or other special blank, as web pages have; type a plain one",
+                         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   int line = 1;
   bool indent = true;
   for (const char c : text) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "core/base/error.hpp"
@@ -53,15 +54,34 @@ std::optional<int> first_stage_of(const std::vector<std::string>& assignments) {
   return first;
 }
 
+/// Refuses texts that a shell would fill in, as "$SCRATCH/x", "${HOME}" and "~/x": they would name a folder '$SCRATCH'.
+void refuse_shell_words(const deck::Node& node, deck::Problems& problems) {
+  if (node.is_scalar()) {
+    static const std::regex form(R"((~|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})(/.*)?)");
+    const std::string& text = node.text();
+    if (text.size() > 1 && std::regex_match(text, form))
+      problems.add(node,
+                   fmt::format("found '{}', which a shell would fill in and a deck does not; write the path itself, "
+                               "or give the key on the command line, outside of single quotes",
+                               text));
+  }
+  for (const auto& item : node.items()) refuse_shell_words(item, problems);
+  for (const auto& entry : node.entries())
+    if (!entry.key.starts_with("x-")) refuse_shell_words(entry.value, problems);
+}
+
+std::string with_replaced(std::string text, const std::string& word, const std::string& by) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
+}
+
 /// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote,
-/// and
-/// "{deck}", so that a deck can name a file that lies beside it.
+/// and "{deck}", so that a deck can name a file that lies beside it.
 deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
   if (node.is_scalar()) {
-    std::string text = node.text();
-    const auto at = text.find(word);
-    if (at == std::string::npos) return node;
-    return deck::Node::scalar(text.replace(at, word.size(), directory), true, node.mark()).at_path(node.path());
+    if (node.text().find(word) == std::string::npos) return node;
+    return deck::Node::scalar(with_replaced(node.text(), word, directory), true, node.mark()).at_path(node.path());
   }
   if (node.is_list()) {
     std::vector<deck::Node> items;
@@ -90,10 +110,15 @@ void set_directory(deck::Node& root, const std::string& directory) {
                           root["run"].mark());
 }
 
-/// run.directory, or runs/<name>, or runs/<name of the deck's file>.
+/// The folder of a deck's file.
+std::string folder_of_deck(const std::string& path) {
+  return std::filesystem::absolute(path).parent_path().lexically_normal().string();
+}
+
+/// run.directory, in which {deck} is the deck's folder, or runs/<name>, or runs/<name of the deck's file>.
 std::string directory_of(const deck::Node& root, const std::string& path) {
   const auto run = root["run"];
-  if (!run["directory"].text().empty()) return run["directory"].text();
+  if (!run["directory"].text().empty()) return with_replaced(run["directory"].text(), "{deck}", folder_of_deck(path));
   const auto name = run["name"].text();
   return "runs/" + (name.empty() ? std::filesystem::path(path).stem().string() : name);
 }
@@ -136,7 +161,7 @@ std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, 
 
 /// "{run}" and "{deck}" in file names, only where they occur: the deck as it is read, and as it is stored.
 std::pair<deck::Node, deck::Node> with_places(deck::Node root, const std::string& path, const std::string& directory) {
-  const std::string folder = std::filesystem::absolute(path).parent_path().lexically_normal().string();
+  const std::string folder = folder_of_deck(path);
   deck::Node stored = root;
   for (const auto& [word, place] : {std::pair<std::string, std::string>{"{deck}", folder}, {"{run}", directory}})
     if (root["stages"].is_list() && deck::to_yaml(root["stages"]).find(word) != std::string::npos) {
@@ -202,6 +227,7 @@ LoadedDeck load_deck(const WrittenDeck& written, const DeckOptions& options, Reg
   deck::Node root = deck::present_names(written.root, schema, &registry, problems);
   if (options.test_size) deck::apply_test_overrides(root, schema, registry, problems);
   for (const auto& assignment : options.overrides) deck::override(root, assignment, schema, registry, problems);
+  refuse_shell_words(root, problems);
   out.root = with_run_directory(root, written.path, options);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include "core/plugin/registry.hpp"
 #include "core/train/data/buffered_loader.hpp"
+#include "core/train/data/csv_dataset.hpp"
 #include "core/train/data/expression_set.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/data/mixture_set.hpp"
@@ -28,8 +29,24 @@
 
 namespace cambium::train {
 
+static void register_data(Registry& registry) {
+  registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples")
+      .synonyms({"h5", "hdf", "arrays"});
+  registry.add<CsvDataset>("csv", "columns of tables in text, whose lines are samples")
+      .synonyms({"tsv", "table", "text", "pandas", "dataframe", "spreadsheet"});
+  registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
+      .synonyms({"formula", "function", "synthetic", "analytic"});
+  registry.add<MixtureSet>("mixture", "samples of several data sets in given shares")
+      .synonyms({"mix", "weighted", "concatenate", "blend"});
+  registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")
+      .synonyms({"solar", "cached", "prefetch"});
+  registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing")
+      .synonyms({"random", "shuffled", "plain"});
+}
+
 void register_training(Registry& registry) {
   registry.set_plugin("core");
+  register_data(registry);
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
@@ -41,19 +58,9 @@ void register_training(Registry& registry) {
       .synonyms({"low_rank", "factorise", "tucker", "svd", "prune"});
   registry.add<tune::TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]")
       .synonyms({"hyperparameters", "hpo", "optuna", "tpe", "grid_search"});
-  registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples")
-      .synonyms({"h5", "hdf", "arrays"});
   registry.add<TrainedMlp>("mlp", "fully connected network for numbers or classes")
       .synonyms(
           {"dense", "fully_connected", "feed_forward", "feedforward", "ffn", "perceptron", "multilayer_perceptron"});
-  registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
-      .synonyms({"formula", "function", "synthetic", "analytic"});
-  registry.add<MixtureSet>("mixture", "samples of several data sets in given shares")
-      .synonyms({"mix", "weighted", "concatenate", "blend"});
-  registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")
-      .synonyms({"solar", "cached", "prefetch"});
-  registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing")
-      .synonyms({"random", "shuffled", "plain"});
   registry.add<Sgd>("sgd", "stochastic gradient descent with momentum")
       .synonyms({"gradient_descent", "momentum", "nesterov", "msgd"});
   registry.add<Adam>("adam", "mean and mean square of the gradient").synonyms({"amsgrad", "adagrad"});

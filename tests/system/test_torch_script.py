@@ -170,6 +170,41 @@ class Scripted(unittest.TestCase):
             for key, values in self.stored("one").items():
                 np.testing.assert_array_equal(values, self.stored("short")[key])
 
+    def test_outputs_are_compared_by_name(self):
+        torch.manual_seed(3)
+        module = modules.TwoAnswers().double()
+        torch.jit.script(module).save(self.path("two.pt"))
+        near, far = modules.X[:, :1] + 5.0, modules.X[:, 1:2] - 3.0
+        with h5py.File(self.path("two.h5"), "w") as file:
+            file["x"], file["near"], file["far"] = modules.X, near, far
+            file["far"].attrs["units"] = "K"
+        with torch.no_grad():
+            answer = module(torch.as_tensor(modules.X))
+        expected = [float(((answer[name].numpy() - right) ** 2).mean()) for name, right in (("near", near), ("far", far))]
+        deck = program.write(self.path("two.yaml"), f"""
+run: {{name: two, directory: {self.path("two")}}}
+stages:
+  - train:
+      network: {{type: torch_script, file: {self.path("two.pt")}, trust: true, precision: float64, inputs: [x], targets: [near, far]}}
+      dataset: &data {{type: hdf5, files: [{self.path("two.h5")}], fields: [{{name: x}}, {{name: near}}, {{name: far}}]}}
+      steps: 1
+      log_every: 1
+      optimizer: sgd
+      learning_rate: {{type: constant, start: 1e-12}}
+  - evaluate: {{model: "{{run}}/train/model.h5", dataset: *data}}
+  - predict: {{model: "{{run}}/train/model.h5", dataset: *data}}
+""")
+        code, out, error = program.run("run", deck)
+        self.assertEqual(code, 0, out + error)
+        with open(self.path("two/train/training.csv")) as file:
+            head, row = (line.strip().split(",") for line in file.read().splitlines()[:2])
+        found = dict(zip(head, map(float, row)))
+        np.testing.assert_allclose([found["mse_near"], found["mse_far"]], expected, rtol=1e-9)
+        with h5py.File(self.path("two/predict/predicted.h5")) as file:
+            for name in ("near", "far"):
+                np.testing.assert_allclose(np.ravel(file[name]), np.ravel(answer[name].numpy()), atol=1e-9)
+            self.assertEqual(file["far"].attrs["units"], "K")
+
     def test_options_of_the_layer(self):
         for extra in ("accumulate: 2", "average: {decay: 0.9}", "activations: {keep: compressed}", "clip: {norm: 0.5}",
                       "hold_out: 0.25\n      validate: {every: 5}"):

@@ -54,6 +54,16 @@ class Training(unittest.TestCase):
         with cambium.Training(DECK) as single:
             self.assertAlmostEqual(single.step(x=self.x.astype(np.float32), y=self.y.astype(np.float32)), first[0], 5)
 
+    def test_arrays_of_the_other_order_of_bytes(self):
+        with cambium.Training(DECK) as one, cambium.Training(DECK) as other:
+            first = [one.step(x=self.x, y=self.y) for _ in range(3)]
+            self.assertEqual([other.step(x=self.x.astype(">f8"), y=self.y.astype(">f8")) for _ in range(3)], first)
+            self.assertEqual(list(one.evaluate(x=self.x.astype(">f8"), y=self.y)), list(other.evaluate(x=self.x, y=self.y)))
+            model = one.model()
+            for other_order in (">f8", ">f4", ">i4", ">i8"):
+                whole = np.round(4 * self.x)
+                np.testing.assert_array_equal(model(whole.astype(other_order)), model(whole))
+
     def test_bad_input(self):
         with self.assertRaisesRegex(cambium.CambiumError, "did you mean 'mlp'"):
             cambium.Training({"network": {"type": "mpl"}})
@@ -62,8 +72,22 @@ class Training(unittest.TestCase):
             training.step(x=self.x)
         with self.assertRaisesRegex(cambium.CambiumError, "array 'x' is of type complex128"):
             training.step(x=self.x + 0j, y=self.y)
+        hidden = np.ma.masked_less(self.x, -0.5)
+        said = f"array 'x' has {hidden.mask.sum()} masked values; leave their samples out, or give a number for them: x.filled(number)"
+        for call in (training.step, training.evaluate):
+            with self.assertRaises(cambium.CambiumError) as raised:
+                call(x=hidden, y=self.y)
+            self.assertEqual(str(raised.exception), said)
+        with self.assertRaises(cambium.CambiumError) as raised:
+            training.step(x=self.x, y=self.y, units={"z": "K"})
+        self.assertEqual(str(raised.exception), "units names 'z', which is not given; the arrays are: x, y")
+        with self.assertRaisesRegex(cambium.CambiumError, "array 'y' is one number; give an array whose first axis counts samples"):
+            training.step(x=self.x, y=1.0)
         self.assertEqual(training.steps, 0)
-        training.step(x=self.x, y=self.y)
+        training.step(x=np.ma.masked_less(self.x, -2), y=self.y)
+        with self.assertRaises(cambium.CambiumError) as raised:
+            training.model()(hidden)
+        self.assertEqual(str(raised.exception), said)
         with self.assertRaisesRegex(cambium.CambiumError, "no such file|cannot"):
             training.load(os.path.join(self.folder, "nowhere.h5"))
         self.assertEqual(training.steps, 1)

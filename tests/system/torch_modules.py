@@ -1,6 +1,6 @@
 """Modules of PyTorch, their archives and data, and their training by PyTorch itself: what test_torch_script.py compares with."""
 import os
-from typing import NamedTuple
+from typing import Dict, NamedTuple
 
 import numpy as np
 import torch
@@ -62,6 +62,17 @@ class Messages(torch.nn.Module):
         h = torch.tanh(self.update(torch.cat([nodes, got], 2))).sum(1)
         y = self.out(h)
         return Answer(y[:, 0:1], torch.nn.functional.softplus(y[:, 1:2]) + 0.1)
+
+
+class TwoAnswers(torch.nn.Module):
+    """A dictionary whose order is not that of the targets."""
+
+    def __init__(self):
+        super().__init__()
+        self.far, self.near = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+
+    def forward(module, x) -> Dict[str, torch.Tensor]:  # the module need not be called self
+        return {"far": module.far(x), "rest": x, "near": module.near(x)}
 
 
 SAMPLES = 48

@@ -5,6 +5,8 @@ import os
 import threading
 import weakref
 
+import numpy as np
+
 #: Codes of numpy's types in cambium_array.h.
 TYPES = {"float64": 0, "float32": 1, "int64": 3, "int32": 4, "int8": 6, "uint8": 7}
 
@@ -134,6 +136,27 @@ class Opened:
 
     def __exit__(self, *_):
         self.close()
+
+
+def numbers_of(name, values):
+    """What a caller gives as an array whose numbers have this machine's order of bytes; no copy where they have it already."""
+    values = np.asanyarray(values)  # a variable of netCDF4 becomes a masked array
+    masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    if masked:
+        raise CambiumError(f"array '{name}' has {masked} masked values; leave their samples out, or give a number for them: x.filled(number)")
+    values = np.asarray(values)
+    if values.ndim == 0:
+        raise CambiumError(f"array '{name}' is one number; give an array whose first axis counts samples")
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def arrays_of(named, units):
+    """({name: array}, the same for the library) of what a caller gives, with `units` by name. The library's views live as long as the arrays."""
+    given = {name: numbers_of(name, values) for name, values in named.items()}
+    for name in units or {}:
+        if name not in given:
+            raise CambiumError(f"units names '{name}', which is not given; the arrays are: {', '.join(given)}")
+    return given, (Array * max(1, len(given)))(*(array_of(name, (units or {}).get(name), values) for name, values in given.items()))
 
 
 def array_of(name, unit, values):

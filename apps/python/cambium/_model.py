@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from ._library import Array, CambiumError, Field, Opened, array_of, call, library
+from ._library import Array, CambiumError, Field, Opened, array_of, arrays_of, call, library
 
 
 class FieldInfo:
@@ -25,7 +25,8 @@ class Model(Opened):
     >>> y = model(x)                     # one input: an array (samples, ...)
     >>> y = model(radius=r, energy=e)    # several: by their names
 
-    `inputs` and `outputs` list names, units and shapes. Arrays of float64, float32 and integers are taken as they lie in memory.
+    `inputs` and `outputs` list names, units and shapes. Arrays of float64, float32 and integers are taken as they lie in memory; those
+    of the other order of bytes are copied. Masked values are refused.
     The answer is a float64 array (samples, ...), or a dict of arrays by name where there are several outputs."""
 
     def __init__(self, path):
@@ -54,7 +55,11 @@ class Model(Opened):
                 names = ", ".join(field.name for field in self.inputs)
                 raise CambiumError(f"the model reads {len(self.inputs)} fields; give each by its name: {names}")
             named = {self.inputs[0].name: values}
-        return {name: np.asarray(value) for name, value in named.items()}
+        known = [field.name for field in self.inputs]
+        for name in named:
+            if name not in known:
+                raise CambiumError(f"the model has no input '{name}'; it reads: {', '.join(known)}")
+        return named
 
     def _room(self, given):
         """Empty arrays for the answers. An extent that samples give is the length of the first axis of theirs that may differ."""
@@ -65,13 +70,8 @@ class Model(Opened):
     def __call__(self, values=None, *, units=None, **named):
         """The answers to all samples. `units`: of the inputs by name, checked against the model's; left out, they are taken for them."""
         handle = self._opened()
-        given = self._given(values, named)
-        known = [field.name for field in self.inputs]
-        for name in given:
-            if name not in known:
-                raise CambiumError(f"the model has no input '{name}'; it reads: {', '.join(known)}")
+        given, inputs = arrays_of(self._given(values, named), units)
         room = self._room(given)
-        inputs = (Array * max(1, len(given)))(*(array_of(name, (units or {}).get(name), value) for name, value in given.items()))
         outputs = (Array * len(room))(*(array_of(name, None, value) for name, value in room.items()))
         call(library().cambium_model_infer, handle, inputs, len(given), outputs, len(room))
         return room if len(room) > 1 else next(iter(room.values()))

@@ -6,7 +6,7 @@ import tempfile
 
 import numpy as np
 
-from ._library import Array, Opened, array_of, call, library
+from ._library import Opened, arrays_of, call, library
 from ._model import Model
 
 METRICS = 32  # room for the numbers of an evaluation; networks have a few
@@ -32,22 +32,16 @@ class Training(Opened):
     def __reduce__(self):
         raise TypeError("a cambium.Training cannot be copied; save() it, and load() the file in another one")
 
-    @staticmethod
-    def _arrays(named, units):
-        given = {name: np.asarray(value) for name, value in named.items()}
-        arrays = (Array * max(1, len(given)))(*(array_of(name, (units or {}).get(name), value) for name, value in given.items()))
-        return arrays, given  # the views live as long as the numbers
-
     def step(self, *, units=None, **named):
         """One step of the optimizer on these samples; the weighted loss before it. `units`: of the arrays by name."""
-        arrays, given = self._arrays(named, units)
+        given, arrays = arrays_of(named, units)
         loss = ctypes.c_double()
         call(library().cambium_train_step, self._opened(), arrays, len(given), ctypes.byref(loss))
         return loss.value
 
     def evaluate(self, *, units=None, **named):
         """The network's metrics on these samples, in the order in which the stage `train` prints them, as an array."""
-        arrays, given = self._arrays(named, units)
+        given, arrays = arrays_of(named, units)
         values = (ctypes.c_double * METRICS)(*[np.nan] * METRICS)
         call(library().cambium_train_evaluate, self._opened(), arrays, len(given), values, METRICS)
         values = np.array(values)

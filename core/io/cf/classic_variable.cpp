@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/io/cf/classic_ends.hpp"
 #include "core/io/cf/variable.hpp"
+#include "core/io/utf8.hpp"
 
 #ifdef CAMBIUM_HAVE_NETCDF
 #include <netcdf.h>
@@ -97,6 +98,7 @@ class ClassicVariable : public Variable {
       out.text.resize(length);
       require(nc_get_att_text(file_->id, id_, name.c_str(), out.text.data()));
       if (const auto end = out.text.find('\0'); end != std::string::npos) out.text.resize(end);
+      out.text = utf8(std::move(out.text));
       return out;
     }
     out.type = stored_as_netcdf(type);

@@ -65,6 +65,11 @@ Decoding::Decoding(const Variable& variable, const std::string& file, const Deco
   if (sign == "true" || sign == "false")
     if (const auto other = other_sign(type_, sign == "true")) type_ = *other;
   scale_ = number_of("scale_factor", 1.0);
+  if (scale_ == 0.0)
+    throw InputError(
+        fmt::format("the attribute scale_factor of {} is 0, which makes all of its numbers equal; correct "
+                    "it (ncatted)",
+                    where_));
   offset_ = number_of("add_offset", 0.0);
   read_fills(options);
   read_range(options);

@@ -9,6 +9,7 @@
 #include "core/base/recorder.hpp"
 #include "core/io/cf/variable.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
+#include "core/io/utf8.hpp"
 
 namespace cambium::io::cf {
 namespace {
@@ -152,6 +153,7 @@ class Hdf5Variable : public Variable {
     if (H5Tget_class(type.id()) == H5T_STRING) {
       const auto words = set_.attribute<std::vector<std::string>>(name);
       for (const auto& word : words) out.text += (out.text.empty() ? "" : " ") + word;
+      out.text = utf8(std::move(out.text));
       return out;
     }
     out.type = stored_as(type.id());

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/foreign.hpp"
 
 namespace cambium::io::cf {
 
@@ -60,7 +61,7 @@ std::unique_ptr<Container> open_container(const std::string& path) {
   if (!in) throw InputError(fmt::format("cannot open '{}': {}; correct the path", path, std::strerror(errno)));
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    throw InputError(fmt::format("cannot open '{}': it is a folder; name the files in it", path));
+    throw InputError(fmt::format("cannot open '{}': it is {}", path, foreign_folder(path, "the files")));
   in.read(magic, 4);
   if (std::memcmp(magic, "CDF", 3) == 0) return open_classic_container(path);
   return open_hdf5_container(path);

@@ -30,4 +30,15 @@ ChunkCount count_chunks([[maybe_unused]] const Dataset& array) {
   return out;
 }
 
+bool has_own_fill(const Dataset& array) {
+  const detail::Entered entered;
+  const Handle properties(H5Dget_create_plist(ChunkedArray::id(array)));
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  double fill = 0.0;
+  const bool own = H5Pfill_value_defined(properties.id(), &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
+                   H5Pget_fill_value(properties.id(), H5T_NATIVE_DOUBLE, &fill) >= 0 && fill != 0.0;
+  H5Eclear2(H5E_DEFAULT);  // of types that are no numbers
+  return own;
+}
+
 }  // namespace cambium::io

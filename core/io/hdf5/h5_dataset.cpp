@@ -273,7 +273,8 @@ void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& o
   const Entered entered;
   if (!out.contiguous() || out.space != Space::host) throw InternalError("HDF5 reads go to contiguous host memory");
   const Handle type(H5Dget_type(handle_.id()));
-  require_numbers(type, out.dtype, file_, path_);
+  const bool numbered = H5Tget_class(type.id()) == H5T_ENUM && out.dtype == DType::i32;  // as dtype() says
+  if (!numbered) require_numbers(type, out.dtype, file_, path_);
   if (H5Tget_class(type.id()) == H5T_INTEGER && static_cast<std::int64_t>(H5Tget_size(type.id())) > size_of(out.dtype))
     throw InputError(fmt::format("'{}' in '{}' is {}, expected at most {} bits", path_, file_, describe_type(type.id()),
                                  8 * size_of(out.dtype)));

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/foreign.hpp"
 #include "core/io/hdf5/h5_disk.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
 #include "core/io/hdf5/probe.hpp"
@@ -35,23 +36,6 @@ Handle access_properties(H5F_close_degree_t degree = H5F_CLOSE_STRONG, bool lock
   return access;
 }
 
-/// What a file of another format is, by its first bytes, and what makes HDF5 of it; empty for one that is not known.
-/// {0} stands for its path.
-std::string known_format(const std::string& begin) {
-  const auto begins = [&](std::string_view magic) { return begin.starts_with(magic); };
-  if (begins("PK\x03\x04"))
-    return "a zip archive such as NumPy's .npz, expected HDF5; in Python: file = h5py.File(\"data.h5\", \"w\"); "
-           "[file.create_dataset"
-           "(name, data=values) for name, values in numpy.load(\"{0}\").items()]";
-  if (begins("\x93NUMPY"))
-    return "NumPy's .npy, expected HDF5; in Python: h5py.File(\"data.h5\", \"w\")[\"x\"] = numpy.load(\"{0}\")";
-  if (begins("CDF\x01") || begins("CDF\x02") || begins("CDF\x05"))
-    return "netCDF of a classic format, expected HDF5 or netCDF-4: nccopy -k nc4 {0} NEW.nc";
-  if (begins("MATLAB 5.0")) return "a file of MATLAB before version 7.3, expected HDF5; save it with -v7.3";
-  if (begins("\x1f\x8b")) return "compressed by gzip, expected HDF5: gunzip {0}";
-  return {};
-}
-
 /// Facts about a file before HDF5 tries:
 void require_hdf5(const std::string& path) {
   const Entered entered;
@@ -62,7 +46,7 @@ void require_hdf5(const std::string& path) {
         "cannot open '{}': {}; check the path (relative paths start at the folder where the program was started)", path,
         errno == ENOENT ? "there is no such file" : std::strerror(errno)));
   if (S_ISDIR(status.st_mode))
-    throw InputError(fmt::format("cannot open '{}': it is a folder; name an HDF5 file in it", path));
+    throw InputError(fmt::format("cannot open '{}': it is {}", path, foreign_folder(path, "an HDF5 file")));
   std::ifstream in(path, std::ios::binary);
   if (!in) throw InputError(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
   if (H5Fis_hdf5(path.c_str()) > 0) return;
@@ -70,8 +54,8 @@ void require_hdf5(const std::string& path) {
   std::string begin(40, '\0');
   in.read(begin.data(), 40);
   begin.resize(in.gcount());
-  if (const auto other = known_format(begin); !other.empty())
-    throw InputError(fmt::format("cannot open '{}': it is {}", path, fmt::format(fmt::runtime(other), path)));
+  if (const auto other = foreign_format(path, begin); !other.empty())
+    throw InputError(fmt::format("cannot open '{}': it is {}", path, other));
   begin = begin.substr(0, begin.find_first_of("\r\n"));
   std::string seen =
       status.st_size == 0 ? "it is empty" : fmt::format("its {} bytes do not begin as an HDF5 file", status.st_size);

@@ -11,6 +11,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/h5_chunks.hpp"
+#include "core/io/utf8.hpp"
 #include "core/train/data/marked_array.hpp"
 
 namespace cambium::train {
@@ -22,7 +23,7 @@ std::string unit_of_array(const io::Dataset& array) {
   for (const char* name : {"unit", "units"})
     if (array.has_attribute(name)) {
       const auto texts = array.attribute<std::vector<std::string>>(name);
-      const std::string unit(texts.empty() ? "" : trim(texts.front()));
+      const std::string unit = io::utf8(std::string(texts.empty() ? "" : trim(texts.front())));
       return unit == "1" ? "" : unit;
     }
   return "";
@@ -52,12 +53,19 @@ const char* type_name(DType type) {
 
 std::string named(const std::string& unit) { return unit.empty() ? "no unit" : "the unit '" + unit + "'"; }
 
+constexpr std::size_t most_axes = 6;  ///< of a TensorRef
+
 FieldInfo field_of(const std::string& name, const io::Dataset& array) {
   const auto shape = array.shape();
   if (shape.empty())
     throw InputError(
         fmt::format("array '{}' in '{}' is one number; a field needs an array whose first axis counts samples",
                     array.path(), array.file()));
+  if (shape.size() > most_axes)
+    throw InputError(
+        fmt::format("array '{}' in '{}' has {} axes, at most {} are read; join some of them: "
+                    "values.reshape({}, -1)",
+                    array.path(), array.file(), shape.size(), most_axes, shape[0]));
   return {name, unit_of_array(array), {shape.begin() + 1, shape.end()}, array.dtype()};
 }
 

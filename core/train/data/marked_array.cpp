@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/io/hdf5/h5_chunks.hpp"
+
 namespace cambium::train {
 
 namespace {
@@ -74,7 +76,7 @@ std::optional<MarkedArray> MarkedArray::of(const io::File& file, const io::Datas
                                            const io::cf::DecodingOptions& options) {
   // netCDF marks what was never written by a number that no attribute names
   const bool netcdf = file.has_attribute("_NCProperties");
-  if (!netcdf && options.fills.empty() && !io::cf::has_marks(array)) return {};
+  if (!netcdf && options.fills.empty() && !io::cf::has_marks(array) && !io::has_own_fill(array)) return {};
   auto variable = io::cf::variable_of(array);
   if (!variable->type()) return {};  // refused by its type
   io::cf::Decoding decoding(*variable, array.file(), options);

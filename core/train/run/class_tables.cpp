@@ -91,12 +91,9 @@ std::string classes_text(const ClassScores& scores) {
 }
 
 std::string confusion_text(const ClassScores& scores) {
-  const std::size_t classes = scores.classes.size();
   std::string text = "reference,predicted,samples\n";
-  for (std::size_t a = 0; a < classes; ++a)
-    for (std::size_t b = 0; b < classes; ++b)
-      if (scores.confusion[a * classes + b] > 0)
-        text += fmt::format("{},{},{}\n", a, b, scores.confusion[a * classes + b]);
+  for (const auto& [pair, samples] : scores.confusion)
+    text += fmt::format("{},{},{}\n", pair.first, pair.second, samples);
   return text;
 }
 
@@ -126,11 +123,10 @@ ClassScores class_scores(const ClassPredictions& p) {
   ClassScores out;
   const auto classes = static_cast<std::size_t>(p.classes);
   out.classes.resize(classes);
-  out.confusion.assign(classes * classes, 0);
   std::int64_t right = 0, most = 0;
   for (std::size_t k = 0; k < p.label.size(); ++k) {
     const auto label = static_cast<std::size_t>(p.label[k]), chosen = static_cast<std::size_t>(chosen_of(p, k));
-    ++out.confusion[label * classes + chosen];
+    ++out.confusion[{p.label[k], chosen_of(p, k)}];
     ++out.classes[label].samples;
     ++out.classes[chosen].chosen;
     if (label != chosen) continue;

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ struct ClassScores {
     double auc = 0.0;  ///< area under the receiver operating characteristic; ties count half
   };
   std::vector<OfClass> classes;
-  std::vector<std::int64_t> confusion;  ///< (reference, predicted)
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> confusion;  ///< samples by (reference, predicted)
   double accuracy = 0.0;
   double balanced_accuracy = 0.0, macro_f1 = 0.0, macro_auc = 0.0;  ///< means over the classes that have a value
   double most_frequent = 0.0;  ///< accuracy of choosing the most frequent class always

@@ -14,10 +14,23 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+/// Behind a cell in quotation marks that begins at `at`, as spreadsheets write texts with separators; `at` where it is
+/// none.
+std::size_t behind_cell(std::string_view line, std::size_t at) {
+  if (at >= line.size() || line[at] != '"' ||
+      (at > 0 && std::string_view(",;:\t ").find(line[at - 1]) == std::string_view::npos))
+    return at;
+  const auto end = line.find('"', at + 1);
+  return end == std::string_view::npos ? at : end + 1;
+}
+
 /// Where a remark begins: at #, % or //.
 std::size_t remark_in(std::string_view line) {
   for (std::size_t k = 0; k < line.size(); ++k)
-    if (line[k] == '#' || line[k] == '%' || (line[k] == '/' && k + 1 < line.size() && line[k + 1] == '/')) return k;
+    if (const auto end = behind_cell(line, k); end > k)
+      k = end - 1;
+    else if (line[k] == '#' || line[k] == '%' || (line[k] == '/' && k + 1 < line.size() && line[k + 1] == '/'))
+      return k;
   return std::string_view::npos;
 }
 
@@ -31,7 +44,15 @@ std::optional<double> number_in(std::string_view word) {
 
 /// Separator between the cells of a line; empty: blanks.
 std::string_view mark_in(std::string_view line) {
-  const auto has = [&](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
+  std::string outside;  // of quotation marks, where there are some
+  const bool quoted = line.find('"') != std::string_view::npos;
+  for (std::size_t k = 0; quoted && k < line.size(); ++k)
+    if (const auto end = behind_cell(line, k); end > k)
+      k = end - 1;
+    else
+      outside += line[k];
+  const std::string_view looked = quoted ? outside : line;
+  const auto has = [&](std::string_view mark) { return looked.find(mark) != std::string_view::npos; };
   if (has(";")) return ";";
   if (has(",")) return has("\t") ? "\t" : ",";
   return has("::") ? "::" : "";
@@ -56,7 +77,10 @@ void cut_at(std::string_view line, std::string_view mark, std::vector<std::strin
     }
     return;
   }
-  for (auto end = line.find(mark); end != std::string_view::npos; end = line.find(mark, at)) {
+  const auto next = [&] {
+    return line.find(mark, behind_cell(line, std::min(line.find_first_not_of(" \t", at), line.size())));
+  };
+  for (auto end = next(); end != std::string_view::npos; end = next()) {
     out.push_back(bare_cell(line.substr(at, end - at)));
     at = end + mark.size();
   }

@@ -10,9 +10,9 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/commas.hpp"
+#include "core/io/table_lines.hpp"
 #include "plugins/relate/datasets/pair_columns.hpp"
 #include "plugins/relate/datasets/pair_table.hpp"
-#include "plugins/relate/datasets/table_lines.hpp"
 
 namespace cambium::relate {
 
@@ -161,7 +161,7 @@ class PairReader {
     if (!columns_.fold || entry.fold >= 0) out_.entries.push_back(entry);
   }
 
-  TableLines lines_;
+  io::TableLines lines_;
   const PairTextKeys& keys_;
   PairTable out_;
   Things compounds_, targets_;

@@ -176,6 +176,29 @@ TEST_CASE("a file that cannot be opened is explained") {
         "cannot open '" + name + "': it is a file of MATLAB before version 7.3, expected HDF5; save it with -v7.3");
   CHECK(of_another_format("\x1f\x8b") ==
         "cannot open '" + name + "': it is compressed by gzip, expected HDF5: gunzip " + name);
+  CHECK(of_another_format("x,y,z\n1,2,3\n") ==
+        "cannot open '" + name + "': it is a table in text, expected HDF5; in Python: table = pandas.read_csv(\"" +
+            name +
+            "\"); file = h5py.File(\"data.h5\", \"w\"); file[\"x\"] = table[[\"FIRST\", \"SECOND\"]].to_numpy()");
+  CHECK(of_another_format("größe;\"a;b\"\r\n1,5;2\r\n").find("pandas.read_csv(\"" + name + "\", sep=\";\")") !=
+        std::string::npos);
+  CHECK(of_another_format("x\ty\n").find("pandas.read_csv(\"" + name + "\", sep=\"\\t\")") != std::string::npos);
+  CHECK(of_another_format("version https://git-lfs.github.com/spec/v1\n") ==
+        "cannot open '" + name + "': it is a pointer of Git LFS, expected HDF5; fetch the file itself: git lfs pull");
+  CHECK(of_another_format("<!DOCTYPE html>") ==
+        "cannot open '" + name +
+            "': it is a web page, expected HDF5: its server sent a message in place of the file; download it again");
+  CHECK(of_another_format("GRIB") == "cannot open '" + name +
+                                         "': it is a GRIB file, expected HDF5 or netCDF-4: cdo -f nc4 copy " + name +
+                                         " NEW.nc");
+  for (const char* sign : {".zgroup", "zarr.json"}) {
+    const std::string store = scratch.file(std::string("store") + sign);
+    fs::create_directory(store);
+    std::ofstream(store + "/" + sign) << "{}";
+    CHECK(message([&] { io::File::open(store); }) ==
+          "cannot open '" + store + "': it is a Zarr store, expected HDF5 or netCDF-4; in Python: xarray.open_zarr(\"" +
+              store + "\").to_netcdf(\"data.nc\")");
+  }
   io::File::create(name).write("numbers", std::vector<double>(1000, 1.0));
   fs::resize_file(name, 3000);
   CHECK(

@@ -40,6 +40,17 @@ says("steps: unknown key; did you mean 'stages[0].simulate.steps'?", "steps=5")
 says("cutoff: unknown key; did you mean 'stages[0].simulate.potential.cutoff'?", "cutoff=5")
 table.file("tab.yaml", "run:\n\tname: copper\n")
 says("tab.yaml:2:6: not valid YAML: illegal map value; line 2 is indented with a tab, and YAML wants blanks", deck="tab.yaml")
+table.file("blank.yaml", "run:\n  name:\u00a0copper\n  seed: 3\n")
+says("blank.yaml:3:7: not valid YAML: illegal map value; line 2 holds a no-break or other special blank, as web pages have; type a plain one",
+     deck="blank.yaml")
+for tag, where in {"!env": "run: {name: !env USER}\n", "!include": "run: {name: copper}\nstages: !include stages.yaml\n",
+                   "!!python/tuple": "run: {name: copper}\nstages: !!python/tuple []\n", "!!binary": "run: {name: !!binary Y3U=}\n"}.items():
+    table.file("tag.yaml", where)
+    says(f"found the tag '{tag}', expected a value without one; the only tag of decks is !choice", deck="tag.yaml")
+for words in ("$SCRATCH/copper", "${SCRATCH}/copper", "~/copper", "$SCRATCH"):
+    for key in ("run.directory", "run.name"):
+        says(f"found '{words}', which a shell would fill in and a deck does not; write the path itself, or give the key on the command line, "
+             "outside of single quotes", f"{key}={words}")
 says("there is no completion for the shell 'tcsh': bash, zsh and fish have one, for example `cambium completion bash > "
      "~/.local/share/bash-completion/completions/cambium`", command=["completion", "tcsh"])
 says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])

@@ -54,9 +54,51 @@ says("factor_ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and mor
 says("factor_ranks: 1 numbers for 2 layers; give one for each, 0 for a whole one", T + "network.factor_ranks=[1]")
 says("factor_ranks: 2 numbers for 9 layers; give one for each, 0 for a whole one", T + "network={type: transformer, width: 4, heads: 1, factor_ranks: [1, 0]}")
 
+# Tables in text
+says("files: name at least one table or pattern", T + "dataset={type: csv, files: [], fields: [{name: x}]}")
+says("fields: name at least one column", T + "dataset={type: csv, files: [t.csv], fields: []}")
+says("fields: 'x' stands twice", T + "dataset={type: csv, files: [t.csv], fields: [{name: x}, {name: x}]}")
+for message, content, more in (
+        ("'t.csv' has no column 'x'; it has: 'a', 'y [K]'", "a,y [K]\n1,2\n", ""),
+        ("'t.csv' has no column 'x'; it has: 'x y z'; cells are separated by commas, semicolons or tabs, not by blanks", "x y z\n1 2 3\n", ""),
+        ("'t.csv': 2 columns are called 'x'; rename them", "x,x,y\n1,2,3\n", ""),
+        ("t.csv:1: the first line holds numbers, expected names of the columns; write such a line before it", "1,2\n3,4\n", ""),
+        ("'t.csv' holds no table: it has no line of names", "\n# x,y\n", ""),
+        ("'t.csv' holds no samples: no line follows the line of names", "x,y\n\n", ""),
+        ("t.csv:3: column 'y' has no number ('NaN'); give one, remove the line, or say missing: leave_out", "x,y\n1,2\n1,NaN\n", ""),
+        ("t.csv:3: '2020-01-31' in column 'x' is no number; number names and dates first, as pandas.factorize and pandas.to_datetime do",
+         "x,y\n1,2\n2020-01-31,2\n", ""),
+        ("t.csv:2: 'inf' in column 'y' is no number; number names and dates first, as pandas.factorize and pandas.to_datetime do", "x,y\n1,inf\n", ""),
+        ("t.csv:3: 'x' in column 'x' is no number; the line of names stands twice: remove it", "x,y\n1,2\nx,y\n3,4\n", ""),
+        ("t.csv:3: 2 cells were expected, but the line has 3; is the file cut short?", "x,y\n1,2\n1,2,3\n", ""),
+        ("t.csv:2: '99999999999999999999' in column 'x' needs more than 64 bits", "x,y\n99999999999999999999,2\n", ""),
+        ("'t.csv': some numbers of 'y' have a comma before three digits, as 12,000, others have none: it may be a decimal point or stand between "
+         "thousands; write decimal points as points, and nothing between thousands", "x;y\n1;12,000\n2;950\n", ""),
+        ("the line of names gives 'y' in K, the deck expects m; correct the deck's key 'unit' or convert the column", "x,y [K]\n1,2\n", "unit: m"),
+        ("'y' has cells that are no whole numbers, expected int64; say numbers: float64", "x,y\n1,2\n1,2.5\n", "numbers: int64"),
+        ("t.csv: the text is in UTF-16; save it as UTF-8 or ASCII", "x,y\n1,2\n".encode("utf-16"), "")):
+    name = f"t{len(table.cases)}.csv"
+    table.file(name, content)
+    fails(message.replace("t.csv", name), T + f"dataset={{type: csv, files: [{name}], fields: [{{name: x}}, {{name: y, {more}}}]}}")
+table.file("two.csv", "x,y\n1,2\n3,4\n")
+fails("range [0, 9]: the files hold 2 samples; give 0 <= first < last <= 2",
+      T + "dataset={type: csv, files: [two.csv], fields: [{name: x}, {name: y}], range: [0, 9]}")
+table.file("kelvin.csv", "x,y [K]\n1,2\n3,4\n")
+fails("'kelvin.csv' has 'y' in K, but 'two.csv' has it in no unit; convert one of them",
+      T + "dataset={type: csv, files: [two.csv, kelvin.csv], fields: [{name: x}, {name: y}]}")
+
 # Data
 table.file("float.h5", {"x": X, "y": ([[1] for _ in Y])})
 fails("array '/y' is float64 in 'd.h5' but int64 in 'float.h5'; all shards of a data set need the same type", T + "dataset.files=[d.h5, float.h5]")
+table.file("nine.h5", {"x": np.zeros((N, 1, 1, 2, 1, 1, 1, 1, 2)), "y": Y})
+fails("array '/x' in 'nine.h5' has 9 axes, at most 6 are read; join some of them: values.reshape(16, -1)", T + "dataset.files=[nine.h5]")
+table.file("packed.h5", {"x": X, "y": (np.ones((N, 1), "i2"), {"scale_factor": 0.0})})
+fails("the attribute scale_factor of 'y' of 'packed.h5' is 0, which makes all of its numbers equal; correct it (ncatted)", T + "dataset.files=[packed.h5]")
+with h5py.File(table.path("begun.h5"), "w") as file:  # of a program that ended early
+    file["x"] = X
+    file.create_dataset("y", (N, 1), fillvalue=-999.0)[:N - 2] = Y[:N - 2]
+fails(f"'begun.h5' holds -999 in array 'y', sample {N - 2} (row {N - 2} of the file), which is missing there by _FillValue, missing_value, a valid range "
+      "or the fill of its type; leave the sample out, or correct the attributes (ncatted)", T + "dataset.files=[begun.h5]")
 table.file("class.h5", {"x": X, "y": [[0.0]] * N})
 fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "network.objective=classification")
 fails("parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",

@@ -96,6 +96,15 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
   each([&](std::size_t k) { squares[k] += (row[k] - mean[k]) * (row[k] - mean[k]) / n; });
   scale.clear();
   for (std::size_t k = 0; k < width; ++k) scale.push_back(changes[k] && squares[k] > 0.0 ? std::sqrt(squares[k]) : 1.0);
+  const auto lost = [&](std::size_t k) { return changes[k] && !std::isnormal(squares[k]); };
+  std::vector<double> largest(width, 0.0), shares(width, 0.0);
+  for (std::size_t k = 0; k < width; ++k) {
+    if (!lost(k)) continue;  // squares of 1e200 or of 1e-200 are no doubles
+    each([&](std::size_t j) { largest[j] = std::max(largest[j], std::abs(row[j] - mean[j])); });
+    each([&](std::size_t j) { shares[j] += std::pow((row[j] - mean[j]) / largest[j], 2) / n; });
+    for (; k < width; ++k)
+      if (lost(k) && largest[k] > 0.0) scale[k] = largest[k] * std::sqrt(shares[k]);
+  }
 }
 
 /// Inputs, hidden layers, outputs.

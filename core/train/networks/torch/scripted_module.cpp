@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "core/base/error.hpp"
@@ -94,8 +95,8 @@ ScriptedModule::ScriptedModule(std::string name, const std::string& bytes) : nam
   if (!method)
     throw InputError(fmt::format(
         "{}: has no method forward; export a module with torch.jit.script(module).save(\"net.pt\")", name_));
-  for (const auto& argument : method->function().getSchema().arguments()) {
-    if (argument.name() == "self") continue;
+  const auto& arguments = method->function().getSchema().arguments();
+  for (const auto& argument : std::span(arguments).subspan(1)) {  // the first one is the module, whatever its name
     ++most_;
     if (!argument.default_value()) required_.push_back(argument.name());
   }

@@ -168,6 +168,17 @@ void TorchScript::choose_fields(const std::vector<FieldInfo>& fields) {
                    fmt::format("the module reads all fields of the data set ({}), so that none is left to compare its "
                                "outputs with; add labels to the data set",
                                fmt::join(names, ", ")));
+  units_.clear();
+  for (const auto& target : targets_)
+    units_.push_back(std::find_if(fields.begin(), fields.end(), [&](auto& f) { return f.name == target; })->unit);
+}
+
+/// That of the target which an output of numbers is compared with; of a variance and of classes none is stated.
+std::string TorchScript::unit_of_output(std::size_t number) const {
+  using Kind = ScriptedLoss::Kind;
+  if (!params_.loss_file.empty() || params_.loss == Kind::cross_entropy) return "";
+  const std::size_t each = params_.loss == Kind::gaussian_nll ? 2 : 1;
+  return number % each == 0 && number / each < units_.size() ? units_[number / each] : "";
 }
 
 void TorchScript::fit_statistics(Dataset& training, Context& context) {
@@ -230,8 +241,20 @@ void TorchScript::note_outputs(const TorchBatch& batch) {
   outputs_.clear();
   for (std::size_t k = 0; k < given.size() && (loss_module_ || k < compared()); ++k) {
     const auto sizes = given[k].second.sizes();
-    outputs_.push_back({given[k].first, "", {sizes.begin() + 1, sizes.end()}, DType::f64});
+    outputs_.push_back({given[k].first, unit_of_output(k), {sizes.begin() + 1, sizes.end()}, DType::f64});
   }
+}
+
+/// Outputs that a module names as the targets come first, in the order of these: they are compared with each other.
+static void put_by_names(std::vector<NamedTensor>& given, const std::vector<std::string>& targets) {
+  std::vector<NamedTensor> out;
+  for (const auto& target : targets)
+    for (const auto& output : given)
+      if (output.first == target) out.push_back(output);
+  if (out.size() != targets.size()) return;
+  for (const auto& output : given)
+    if (std::find(targets.begin(), targets.end(), output.first) == targets.end()) out.push_back(output);
+  given = std::move(out);
 }
 
 /// What the module gives for a batch, floating-point numbers in the network's precision.
@@ -242,6 +265,7 @@ std::vector<NamedTensor> TorchScript::answers(const TorchBatch& batch) const {
   if (!loss_module_ && given.size() < compared())
     throw InputError(fmt::format("{}: gives {} outputs, but {} targets ({}) need {}", params_.file, given.size(),
                                  targets_.size(), fmt::join(targets_, ", "), compared()));
+  if (!loss_module_ && compared() == targets_.size()) put_by_names(given, targets_);
   for (std::size_t k = 0; k < given.size(); ++k) {
     auto& [name, value] = given[k];
     if (value.is_floating_point()) value = value.to(real());
@@ -364,7 +388,8 @@ std::string TorchScript::state() const {
   out["archive"] = to_base64(archive_);
   if (!loss_archive_.empty()) out["loss_archive"] = to_base64(loss_archive_);
   out["buffers"] = module_ ? running_.numbers() : restored_;
-  for (const auto& output : outputs_) out["outputs"].push_back({{"name", output.name}, {"shape", output.shape}});
+  for (const auto& output : outputs_)
+    out["outputs"].push_back({{"name", output.name}, {"shape", output.shape}, {"unit", output.unit}});
   return out.dump();
 }
 
@@ -379,7 +404,7 @@ void TorchScript::restore(const std::string& state) {
   if (in.contains("loss_archive")) loss_archive_ = from_base64(in.at("loss_archive").get_ref<const std::string&>());
   outputs_.clear();
   for (const auto& output : in.at("outputs"))
-    outputs_.push_back({output.at("name"), "", output.at("shape"), DType::f64});
+    outputs_.push_back({output.at("name"), output.value("unit", std::string()), output.at("shape"), DType::f64});
 }
 
 }  // namespace cambium::train

@@ -88,6 +88,7 @@ class TorchScript : public TorchNetwork,
   std::vector<NamedTensor> answers(const TorchBatch& batch) const;
   std::vector<NamedTensor> labels(const TorchBatch& batch) const;
   std::vector<Term> terms_of(const std::vector<NamedTensor>& given, const TorchBatch& batch) const;
+  std::string unit_of_output(std::size_t number) const;
   std::vector<std::size_t> compared_outputs() const;
   std::size_t compared() const { return loss_->outputs_for(targets_.size()); }
 
@@ -98,6 +99,7 @@ class TorchScript : public TorchNetwork,
   std::shared_ptr<const ScriptedModule> loss_module_;
   std::optional<ScriptedLoss> loss_;
   std::vector<std::string> inputs_, targets_;  ///< fields
+  std::vector<std::string> units_;             ///< of the targets
   std::vector<FieldInfo> outputs_;
   std::vector<std::string> changing_;  ///< buffers
   KeptNumbers restored_, best_;        ///< of buffers

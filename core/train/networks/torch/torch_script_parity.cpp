@@ -41,7 +41,7 @@ std::vector<io::ParityQuantity> TorchScript::parity_quantities() const {
     std::vector<std::string> components;
     const auto numbers = numbers_of(outputs_[k]);
     for (std::int64_t c = 0; numbers > 1 && c < numbers; ++c) components.push_back(std::to_string(c));
-    out.push_back({targets_[k / step], "", "target of the module", {"sample"}, components, {}, {}, {}});
+    out.push_back({targets_[k / step], outputs_[k].unit, "target of the module", {"sample"}, components, {}, {}, {}});
   }
   return out;
 }

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace cambium::relate {
+namespace cambium::io {
 
 /// The records of a table in text (RFC 4180, and what spreadsheets write beside it): cells between commas, semicolons
-/// or tabs, whichever the line of names has most of; quotation marks around a cell, within which separators and ends of
-/// lines belong to it; a byte-order mark. Empty lines are passed over.
+/// or tabs, by the line of names: tabs where it has some, else semicolons, else commas; quotation marks around a cell,
+/// within which separators and ends of lines belong to it; a byte-order mark. Empty lines are passed over.
 class TableLines {
  public:
   /// InputError when the file cannot be opened.
@@ -22,6 +22,8 @@ class TableLines {
   std::string where() const;
   /// Between cells: a comma is the decimal point of numbers where it is another mark.
   char separator() const { return separator_; }
+  /// The next record is a line of names: of a table whose first lines are remarks.
+  void begin_again() { separator_ = '\0'; }
 
  private:
   bool next_line();
@@ -36,4 +38,4 @@ class TableLines {
   std::int64_t line_number_ = 0, first_line_ = 0;
 };
 
-}  // namespace cambium::relate
+}  // namespace cambium::io

@@ -1,4 +1,4 @@
-#include "plugins/relate/datasets/table_lines.hpp"
+#include "core/io/table_lines.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include "core/base/text.hpp"
 #include "core/io/text_lines.hpp"
 
-namespace cambium::relate {
+namespace cambium::io {
 
 TableLines::TableLines(const std::string& path) : path_(path), in_(path, std::ios::binary) {
   if (!in_) throw InputError(fmt::format("'{}' cannot be read", path));
-  io::TextLines{path};  // refuses what is no text
+  TextLines{path};  // refuses what is no text
 }
 
 std::string TableLines::where() const { return fmt::format("{}:{}", path_, first_line_); }
@@ -71,4 +71,4 @@ bool TableLines::next() {
   return true;
 }
 
-}  // namespace cambium::relate
+}  // namespace cambium::io

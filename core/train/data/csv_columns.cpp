@@ -1,0 +1,191 @@
+#include "core/train/data/csv_columns.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/commas.hpp"
+#include "core/io/table_lines.hpp"
+#include "core/io/utf8.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+/// "flux [W/m^2]" as "flux" and "W/m^2".
+struct ColumnHeading {
+  std::string whole, name, unit;
+  explicit ColumnHeading(const std::string& text) : whole(text), name(text) {
+    const auto open = text.rfind(" [");
+    if (open == std::string::npos || text.back() != ']') return;
+    name = std::string(trim(std::string_view(text).substr(0, open)));
+    unit = std::string(trim(std::string_view(text).substr(open + 2, text.size() - open - 3)));
+  }
+};
+
+/// Substitute of a number that was not measured.
+bool is_missing_cell(std::string_view cell) {
+  static constexpr std::array<std::string_view, 9> words{"", "nan", "na", "n/a", "none", "null", "-", "?", "<na>"};
+  std::string small(cell);
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::find(words.begin(), words.end(), small) != words.end();
+}
+
+std::optional<std::int64_t> whole_number(std::string_view cell) {
+  if (cell.size() > 1 && cell.front() == '+' && cell[1] != '-') cell.remove_prefix(1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size()) return {};
+  return value;
+}
+
+bool is_digits(std::string_view cell) {
+  if (!cell.empty() && (cell.front() == '-' || cell.front() == '+')) cell.remove_prefix(1);
+  return !cell.empty() && std::all_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+class CsvReader {
+ public:
+  CsvReader(const std::string& path, std::span<const WantedColumns> fields, bool leave_out)
+      : lines_(path), path_(path), fields_(fields), leave_out_(leave_out) {}
+
+  CsvNumbers read() {
+    bool first_is_row = false;
+    take_names(first_is_row);
+    find_columns();
+    if (first_is_row) add();
+    while (lines_.next()) add();
+    for (std::size_t k = 0; k < commas_.size(); ++k)
+      if (commas_[k].may_be_thousands())
+        throw InputError(fmt::format(
+            "'{}': some numbers of '{}' have a comma before three digits, as 12,000, others have none: it may be a "
+            "decimal point or stand between thousands; write decimal points as points, and nothing between thousands",
+            path_, headings_[places_[k]].whole));
+    return std::move(out_);
+  }
+
+ private:
+  void take_names(bool& first_is_row) {
+    std::optional<std::vector<std::string>> remark;
+    for (;;) {
+      if (!lines_.next()) throw InputError(fmt::format("'{}' holds no table: it has no line of names", path_));
+      if (!lines_.cells().front().starts_with('#')) break;
+      remark = lines_.cells();
+      auto& first = remark->front();
+      first = std::string(trim(std::string_view(first).substr(std::min(first.find_first_not_of('#'), first.size()))));
+      lines_.begin_again();
+    }
+    const auto& cells = lines_.cells();
+    const bool names = std::any_of(cells.begin(), cells.end(), [&](const std::string& c) { return !number(c); });
+    if (!names && (!remark || remark->size() != cells.size()))
+      throw InputError(
+          fmt::format("{}: the first line holds numbers, expected names of the columns; write such a line before it",
+                      lines_.where()));
+    first_is_row = !names;
+    for (const auto& name : names ? cells : *remark) headings_.emplace_back(io::utf8(name));
+  }
+
+  /// By the whole heading, else by its name without the unit.
+  std::size_t place_of(const std::string& column) const {
+    for (const auto part : {&ColumnHeading::whole, &ColumnHeading::name}) {
+      const auto count =
+          std::count_if(headings_.begin(), headings_.end(), [&](const auto& h) { return h.*part == column; });
+      if (count > 1)
+        throw InputError(fmt::format("'{}': {} columns are called '{}'; rename them", path_, count, column));
+      for (std::size_t k = 0; k < headings_.size(); ++k)
+        if (headings_[k].*part == column) return k;
+    }
+    std::vector<std::string> names;
+    for (const auto& heading : headings_) names.push_back(heading.whole);
+    const bool blanks = names.size() == 1 && names.front().find(' ') != std::string::npos;
+    throw InputError(fmt::format("'{}' has no column '{}'; it has: '{}'{}", path_, column, fmt::join(names, "', '"),
+                                 blanks ? "; cells are separated by commas, semicolons or tabs, not by blanks" : ""));
+  }
+
+  void find_columns() {
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      std::vector<std::string> units;
+      for (const auto& column : fields_[f].columns) {
+        places_.push_back(place_of(column));
+        field_of_.push_back(f);
+        const auto& unit = headings_[places_.back()].unit;
+        units.push_back(unit == "1" ? "" : unit);
+      }
+      const bool one = std::count(units.begin(), units.end(), units.front()) == std::ssize(units);
+      out_.units.push_back(one ? units.front() : "");
+    }
+    out_.is_whole.assign(fields_.size(), true);
+    commas_.resize(places_.size());
+  }
+
+  std::optional<double> number(std::string cell) const {
+    if (lines_.separator() != ',') std::replace(cell.begin(), cell.end(), ',', '.');
+    return parse_number(cell);
+  }
+
+  /// One line; false in `row` where a number is missing and the line is left out.
+  void add() {
+    const auto& cells = lines_.cells();
+    if (cells.size() != headings_.size())
+      throw InputError(fmt::format("{}: {} cells were expected, but the line has {}; is the file cut short?",
+                                   lines_.where(), headings_.size(), cells.size()));
+    for (const auto place : places_)
+      if (is_missing_cell(cells[place])) return miss(place);
+    for (std::size_t k = 0; k < places_.size(); ++k) {
+      const auto& cell = cells[places_[k]];
+      const auto value = number(cell);
+      if (!value) refuse(cell, places_[k]);
+      const auto whole = whole_number(cell);
+      if (!whole && is_digits(cell))
+        throw InputError(fmt::format("{}: '{}' in column '{}' needs more than 64 bits", lines_.where(), cell,
+                                     headings_[places_[k]].whole));
+      if (lines_.separator() != ',') commas_[k].add(cell);
+      out_.real.push_back(*value);
+      out_.whole.push_back(whole.value_or(0));
+      if (!whole) out_.is_whole[field_of_[k]] = false;
+    }
+    ++out_.lines;
+  }
+
+  void miss(std::size_t place) {
+    if (!leave_out_)
+      throw InputError(
+          fmt::format("{}: column '{}' has no number ('{}'); give one, remove the line, or say missing: "
+                      "leave_out",
+                      lines_.where(), headings_[place].whole, lines_.cells()[place]));
+    if (out_.left_out++ == 0) out_.first_left_out = lines_.where();
+  }
+
+  [[noreturn]] void refuse(const std::string& cell, std::size_t place) const {
+    const bool again = cell == headings_[place].whole;
+    throw InputError(
+        fmt::format("{}: '{}' in column '{}' is no number; {}", lines_.where(), cell, headings_[place].whole,
+                    again ? "the line of names stands twice: remove it"
+                          : "number names and dates first, as pandas.factorize and pandas.to_datetime do"));
+  }
+
+  io::TableLines lines_;
+  std::string path_;
+  std::span<const WantedColumns> fields_;
+  bool leave_out_;
+  std::vector<ColumnHeading> headings_;
+  std::vector<std::size_t> places_, field_of_;  ///< of each number of a line: its column and its field
+  std::vector<io::Commas> commas_;
+  CsvNumbers out_;
+};
+
+}  // namespace
+
+CsvNumbers read_csv_columns(const std::string& path, std::span<const WantedColumns> fields, bool leave_out) {
+  return CsvReader(path, fields, leave_out).read();
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,48 @@
+#pragma once
+#include <array>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// Tables in text (CSV, TSV): each line is a sample, each field one column or several. Rank 0 reads the files; every
+/// rank holds all numbers, as float64, or as int64 where all cells of a field are whole numbers.
+class CsvDataset : public Dataset {
+ public:
+  enum class Missing { refuse, leave_out };
+  enum class Numbers { by_cells, real, whole };
+  struct Field {
+    std::string name;
+    std::vector<std::string> columns;  ///< empty: the one of the field's name
+    std::optional<std::string> unit;   ///< of the numbers
+    Numbers numbers = Numbers::by_cells;
+    static void describe(deck::Describe<Field>& d);
+  };
+  struct Params {
+    std::vector<std::string> files;
+    std::vector<Field> fields;
+    std::optional<std::array<std::int64_t, 2>> range;
+    Missing missing = Missing::refuse;
+    static void describe(deck::Describe<Params>& d);
+  };
+  CsvDataset(const Params& params, Context&) : params_(params) {}
+
+  /// InputError, on every rank: as read_csv_columns; a unit that is another one in the line of names; no lines.
+  void open(Context&) override;
+  std::int64_t size() const override { return size_; }
+  std::vector<FieldInfo> fields() const override { return fields_; }
+  std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+
+ private:
+  std::string bytes_of_files(Log& log);
+  bool is_whole(std::size_t field, bool by_cells) const;
+
+  Params params_;
+  std::vector<FieldInfo> fields_;
+  std::int64_t size_ = 0, width_ = 0;                 ///< lines, numbers of a line
+  std::shared_ptr<const std::vector<double>> table_;  ///< by line; whole numbers by their bits
+};
+
+}  // namespace cambium::train
