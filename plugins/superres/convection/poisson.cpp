@@ -13,12 +13,12 @@ int transform_length(const Grid& grid) { return grid.periodic ? grid.nx : 2 * gr
 
 }  // namespace
 
-Poisson::Poisson(const Comm& comm, const Slab& slab)
-    : source("poisson source", slab.rows * slab.grid.lines(), padded(transform_length(slab.grid))), slab_(slab),
+Poisson::Poisson(const Comm& comm, const Slab& slab, int batch)
+    : source("poisson source", batch * slab.grid.lines(), padded(transform_length(slab.grid))), slab_(slab),
       fft_(transform_length(slab.grid)),
       plane_fft_(slab.grid.spatial() ? std::make_unique<PlaneFft>(slab.grid.nx, slab.grid.ny) : nullptr),
       sweep_(Sweep::of(slab)), half_(half()), spectrum_("poisson spectrum", slab.rows + 2, 2 * half_ + 16),
-      whole_("poisson rows", slab.grid.periodic ? 0 : slab.rows + 2, padded(transform_length(slab.grid))),
+      whole_("poisson rows", slab.grid.periodic ? 0 : batch, padded(transform_length(slab.grid))),
       inverse_("poisson pivots", slab.rows, half_), behind_("poisson behind", slab.rows),
       ahead_("poisson ahead", slab.rows) {
   for (const auto& [from, to] : parts_of(half_, comm.size()))
@@ -77,11 +77,11 @@ void Poisson::factorise() {
   fill_ = fill;
 }
 
-void Poisson::mirror() const {
+void Poisson::mirror(int rows) const {
   const auto s = source;
   const int nx = slab_.grid.nx;
   Kokkos::parallel_for(
-      "poisson: mirror", Range(0, slab_.rows), KOKKOS_LAMBDA(int k) {
+      "poisson: mirror", Range(0, rows), KOKKOS_LAMBDA(int k) {
         for (int i = 0; i < nx; ++i) s(k, 2 * nx - 1 - i) = s(k, i);
       });
 }
@@ -195,21 +195,19 @@ void Poisson::substitute(const Part& part) {
       });
 }
 
-void Poisson::forward() {
-  const int m = slab_.rows;
+void Poisson::forward(int first, int count) {
   if (!plane_fft_) {
-    if (!slab_.grid.periodic) mirror();
-    fft_.forward(source, 0, Kokkos::subview(spectrum_, std::make_pair(1, m + 1), Kokkos::ALL), half_, m);
-    return;
+    if (!slab_.grid.periodic) mirror(count);
+    const auto modes = Kokkos::subview(spectrum_, std::make_pair(first, first + count), Kokkos::ALL);
+    return fft_.forward(source, 0, modes, half_, count);
   }
   const int lines = slab_.grid.ny;
-  for (int k = 0; k < m; ++k)
+  for (int k = 0; k < count; ++k)
     plane_fft_->forward(Kokkos::subview(source, std::make_pair(k * lines, (k + 1) * lines), Kokkos::ALL), 0,
-                        spectrum_.data() + (k + 1) * spectrum_.stride(0));
+                        spectrum_.data() + (first + k) * spectrum_.stride(0));
 }
 
 void Poisson::solve() {
-  forward();
   for (Part& part : parts_) {
     eliminate(part);
     part.interfaces.start();
