@@ -1,6 +1,7 @@
 // A series that is larger than the buffer: how often its chunks are read, counted by a filter below the program.
 #include <hdf5.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "plugins/podlstm/pod/basis.hpp"
@@ -31,7 +32,8 @@ double value(int t, int c) {
 }
 
 /// (time, lat, lon) from snapshot `from` on; in one piece without a chunk.
-void write(const std::string& path, const std::vector<hsize_t>& chunk, int from, int to) {
+void write(const std::string& path, std::vector<hsize_t> chunk, int from, int to) {
+  const auto n = static_cast<hsize_t>(to - from);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const auto put = [&](const char* name, const std::vector<hsize_t>& shape, const std::vector<double>& values,
                        hid_t properties) {
@@ -43,6 +45,7 @@ void write(const std::string& path, const std::vector<hsize_t>& chunk, int from,
   };
   const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
   if (!chunk.empty()) {
+    chunk[0] = std::min(chunk[0], n);
     H5Pset_chunk(properties, 3, chunk.data());
     H5Pset_filter(properties, counter, H5Z_FLAG_MANDATORY, 0, nullptr);
   }
@@ -51,7 +54,6 @@ void write(const std::string& path, const std::vector<hsize_t>& chunk, int from,
     time.push_back(7.0 * t);
     for (int c = 0; c < cells; ++c) q.push_back(value(t, c));
   }
-  const auto n = static_cast<hsize_t>(to - from);
   put("sst", {n, n_lat, n_lon}, q, properties);
   put("time", {n}, time, H5P_DEFAULT);
   H5Pclose(properties);
