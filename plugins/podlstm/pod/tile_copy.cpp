@@ -83,9 +83,10 @@ TileCopy::TileCopy(const std::string& folder, std::vector<std::int64_t> first, s
   std::string name = folder + "/cambium.tiles.XXXXXX";
   file_ = mkstemp(name.data());
   if (file_ < 0)
-    throw InputError(fmt::format("no file can be made in '{}' for the blocks of a field that is larger than 'buffer': "
-                                 "{}; give a larger 'buffer', or another folder of the run",
-                                 folder, std::strerror(errno)));
+    throw InputError(
+        fmt::format("no file can be made in '{}' for the blocks of a field that is larger than 'buffer': "
+                    "{}; give a larger 'buffer', or another folder of the run",
+                    folder, std::strerror(errno)));
   unlink(name.c_str());
 }
 
@@ -104,10 +105,11 @@ void TileCopy::write_at(std::int64_t place, const double* values, std::int64_t c
     const ssize_t done = pwrite(file_, from, left, at);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0)
-      throw InputError(fmt::format("the blocks of a field that is larger than 'buffer' take {:.3g} GB of '{}', which "
-                                   "failed: {}; make room there, or give a larger 'buffer'",
-                                   1e-9 * 8.0 * static_cast<double>((first_.back() - first_.front()) * snapshots_),
-                                   folder_, std::strerror(errno)));
+      throw InputError(
+          fmt::format("the blocks of a field that is larger than 'buffer' take {:.3g} GB of '{}', which "
+                      "failed: {}; make room there, or give a larger 'buffer'",
+                      1e-9 * 8.0 * static_cast<double>((first_.back() - first_.front()) * snapshots_), folder_,
+                      std::strerror(errno)));
     from += done;
     left -= static_cast<std::size_t>(done);
     at += done;

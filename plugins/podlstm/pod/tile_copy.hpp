@@ -32,8 +32,8 @@ class TileCopy {
   TileCopy(const TileCopy&) = delete;
   TileCopy& operator=(const TileCopy&) = delete;
 
-  /// Values (time, axes...) of a piece of an array of this shape, whose first snapshot counts as `from`. InputError when
-  /// the disk is full.
+  /// Values (time, axes...) of a piece of an array of this shape, whose first snapshot counts as `from`. InputError
+  /// when the disk is full.
   void write(const Piece& piece, const std::vector<std::int64_t>& shape, std::int64_t from, const double* values);
   void read(std::size_t tile, double* out) const;
 

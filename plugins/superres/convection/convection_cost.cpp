@@ -116,10 +116,10 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   out.moved = word * solutions * (m * n * (8.0 * carried + 14.0) + joined);
   out.repeated = word * solutions * joined;
   const double rows = m + 2.0, batch = !device_is_host ? m : spatial ? 1.0 : std::min(m, 16.0);
-  out.memory = word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + batch * layout.lines * padded(length) +
-                       rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
-                       (periodic_ ? 0.0 : batch * padded(length)) + 3.0 * carried * pitch +
-                       several * (8.0 * fields_ * pitch));
+  out.memory =
+      word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + batch * layout.lines * padded(length) +
+              rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
+              (periodic_ ? 0.0 : batch * padded(length)) + 3.0 * carried * pitch + several * (8.0 * fields_ * pitch));
   // Three lengths of diffusion and the Poisson equation, each with the ends of three groups and two rows, and the
   // latter with factors of its own for every mode. Shares have them for every column.
   const double divided = solutions * ends.diffusion + ends.poisson;

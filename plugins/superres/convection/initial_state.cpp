@@ -32,7 +32,8 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
       .def(0);
   d("seed", &InitialState::seed, "seed of the noise; default: that of the run").at_least(0);
   d("file", &InitialState::file,
-    "start from the last frame of these fields instead, at any resolution (output 'fields'); in three dimensions fields "
+    "start from the last frame of these fields instead, at any resolution (output 'fields'); in three dimensions "
+    "fields "
     "in two are taken for all y, with the noise");
 }
 

@@ -101,7 +101,8 @@ void add_volumes(const Volumes& data, Flow& flow) {
       for (int line = 0; line < ny; ++line)
         for (int i = 0; i < g.nx; ++i)
           if (!on_wall(f, flow.slab.first + row - 1, i, g))
-            host(f, row, flow.layout.begin(line) + i) += values[(static_cast<std::size_t>(i) * ny + line) * m + row - 1];
+            host(f, row, flow.layout.begin(line) + i) +=
+                values[(static_cast<std::size_t>(i) * ny + line) * m + row - 1];
   }
   Kokkos::deep_copy(flow.fields, host);
 }

@@ -18,7 +18,8 @@ int batch_of(const Slab& slab, Sweeps sweeps) {
 }  // namespace
 
 Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid, Sweeps sweeps)
-    : sweeps_(sweeps), flow_(slab, fluid), tendency_("tendency", flow_.carried(), slab.rows + 2, flow_.layout.columns()),
+    : sweeps_(sweeps), flow_(slab, fluid),
+      tendency_("tendency", flow_.carried(), slab.rows + 2, flow_.layout.columns()),
       rhs_("rhs", flow_.carried(), slab.rows + 2, flow_.layout.columns()),
       diffusion_{WallNormalDiffusion(comm, slab, fluid), WallNormalDiffusion(comm, slab, fluid),
                  WallNormalDiffusion(comm, slab, fluid)},

@@ -10,8 +10,8 @@ namespace cambium::superres {
 /// times viscosity or diffusivity, and homogeneous conditions on the plates. One object per stage of the time step;
 /// tridiagonal systems whose coefficients depend on the row only.
 ///
-/// By columns, for devices: a thread sweeps a few columns through all rows. By rows, for the host: right-hand sides were
-/// eliminated as they were made (Elimination), and rows come back one after the other, so that other work on a row
+/// By columns, for devices: a thread sweeps a few columns through all rows. By rows, for the host: right-hand sides
+/// were eliminated as they were made (Elimination), and rows come back one after the other, so that other work on a row
 /// follows while it is in the cache.
 class WallNormalDiffusion {
  public:
@@ -23,8 +23,8 @@ class WallNormalDiffusion {
   void add(const Flow& flow, const Fields& rhs);
 
   Elimination elimination() const { return {inverse_, behind_, sweep_}; }
-  /// Collective, of an eliminated `rhs`: what the ranks on both sides add, also to w on that shared face. Then add_rows()
-  /// of all steps, the last first.
+  /// Collective, of an eliminated `rhs`: what the ranks on both sides add, also to w on that shared face. Then
+  /// add_rows() of all steps, the last first.
   void join(const Flow& flow, const Fields& rhs);
   /// Adds delta in the rows of steps first..last-1; (slots, columns) of the step before is kept.
   void add_rows(const Flow& flow, const Fields& rhs, int first, int last);

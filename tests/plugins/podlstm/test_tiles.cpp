@@ -81,11 +81,8 @@ TEST_CASE("each chunk of a series larger than the buffer is read once, in any nu
   Stage stage;
   constexpr double all = 8.0 * n_time * cells;
   // A snapshot; a few; parts of some; all times of a few cells; more than the buffer.
-  for (const std::vector<hsize_t>& chunk : {std::vector<hsize_t>{1, n_lat, n_lon},
-                                            {7, n_lat, n_lon},
-                                            {11, 5, 9},
-                                            {n_time, 3, 4},
-                                            {60, n_lat, n_lon}}) {
+  for (const std::vector<hsize_t>& chunk :
+       {std::vector<hsize_t>{1, n_lat, n_lon}, {7, n_lat, n_lon}, {11, 5, 9}, {n_time, 3, 4}, {60, n_lat, n_lon}}) {
     INFO("chunks of " << chunk[0] << " x " << chunk[1] << " x " << chunk[2]);
     const std::vector<std::string> files{stage.file("a.h5"), stage.file("b.h5")};
     constexpr int first = 83;
@@ -130,8 +127,8 @@ TEST_CASE("a series in one piece is read where it is wanted and not copied") {
 }
 
 TEST_CASE("a folder that takes no file is named") {
-  CHECK_THROWS_WITH(
-      TileCopy("/no/such/folder", {0, 4, 8}, 3),
-      "no file can be made in '/no/such/folder' for the blocks of a field that is larger than 'buffer': No such file or "
-      "directory; give a larger 'buffer', or another folder of the run");
+  CHECK_THROWS_WITH(TileCopy("/no/such/folder", {0, 4, 8}, 3),
+                    "no file can be made in '/no/such/folder' for the blocks of a field that is larger than 'buffer': "
+                    "No such file or "
+                    "directory; give a larger 'buffer', or another folder of the run");
 }

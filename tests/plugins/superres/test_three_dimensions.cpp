@@ -324,7 +324,8 @@ TEST_CASE("bytes of a rank do not grow with the number of ranks in three dimensi
     bytes[ranks] = world.max(sent);
   }
   const RowLayout layout = RowLayout::of(grid);
-  const double halos = 2.0 * (5 + 1) * layout.columns(), ends = 2.0 * PlaneFft::half_of(32, 16) + 4.0 * padded(layout.span());
+  const double halos = 2.0 * (5 + 1) * layout.columns(),
+               ends = 2.0 * PlaneFft::half_of(32, 16) + 4.0 * padded(layout.span());
   CHECK(bytes[1] == 0.0);
   for (const auto& [ranks, sent] : bytes) {
     INFO(ranks << " ranks send " << sent << " B a step");
