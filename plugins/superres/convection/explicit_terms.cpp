@@ -30,10 +30,10 @@ struct Change {
 struct Target {
   double *old, *rhs;  ///< slot 0
   std::ptrdiff_t slot_old, slot_rhs;
-  std::ptrdiff_t before;           ///< from a row to the one that the sweep eliminated before it
-  const double *inverse, *behind;  ///< of slot 0, where rows are eliminated
-  std::ptrdiff_t slot_factor;
-  bool begins;  ///< no row was eliminated before
+  std::ptrdiff_t before = 0;                           ///< from a row to the one that the sweep eliminated before it
+  const double *inverse = nullptr, *behind = nullptr;  ///< of slot 0, where rows are eliminated
+  std::ptrdiff_t slot_factor = 0;
+  bool begins = false;  ///< no row was eliminated before
 };
 
 /// `spatial`: with the third velocity component and the terms along y, which two dimensions know nothing of.
