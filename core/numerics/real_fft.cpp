@@ -113,33 +113,70 @@ CAMBIUM_FN void general_butterfly(const Complex* a, Complex* y, int radix, const
   }
 }
 
+/// A factor exp(sign 2 pi i k / n) that many numbers are multiplied by; none where it is one.
+template <int Sign>
+struct Twiddle {
+  P c, s;
+  CAMBIUM_FN Twiddle(const double* table, int k) : c(table[2 * k]), s(-Sign * table[2 * k + 1]) {}
+  CAMBIUM_FN Complex operator()(Complex a) const { return {fma(a.re, c, -(a.im * s)), fma(a.re, s, a.im * c)}; }
+};
+struct NoTwiddle {
+  CAMBIUM_FN Complex operator()(Complex a) const { return a; }
+};
+
+template <int Sign, class One, class Two, class Three>
+CAMBIUM_FN void run_fours(int s, std::ptrdiff_t jump, const Complex* from, Complex* to, One one, Two two, Three three) {
+  for (int q = 0; q < s; ++q, ++from, ++to) {
+    const Complex a = from[0], b = from[jump], c = from[2 * jump], d = from[3 * jump];
+    const Complex sum = a + c, odd = b + d, difference = a - c, turned = times_i<Sign>(b - d);
+    to[0] = sum + odd;
+    to[s] = one(difference + turned);
+    to[2 * s] = two(sum - odd);
+    to[3 * s] = three(difference - turned);
+  }
+}
+
+template <class One>
+CAMBIUM_FN void run_twos(int s, std::ptrdiff_t jump, const Complex* from, Complex* to, One one) {
+  for (int q = 0; q < s; ++q, ++from, ++to) {
+    const Complex a = from[0], b = from[jump];
+    to[0] = a + b;
+    to[s] = one(a - b);
+  }
+}
+
+template <int Sign>
+CAMBIUM_FN void run_others(int r, int s, std::ptrdiff_t jump, const Complex* from, Complex* to, int turn,
+                           const double* table, int n) {
+  for (int q = 0; q < s; ++q, ++from, ++to) {
+    Complex a[RealFft::largest_radix], b[RealFft::largest_radix];
+    for (int j = 0; j < r; ++j) a[j] = from[j * jump];
+    general_butterfly<Sign>(a, b, r, table, n);
+    for (int j = 0; j < r; ++j) to[j * s] = twiddled<Sign>(b[j], table, j * turn);
+  }
+}
+
 /// A pass of the Stockham transform of `half` complex numbers: x to y.
 template <int Sign>
 CAMBIUM_FN void run_pass(RealFft::Pass pass, const Complex* x, Complex* y, const double* table, int n) {
-  const int r = pass.radix, m = pass.remaining, s = pass.stride, jump = s * m;
+  const int r = pass.radix, m = pass.remaining, s = pass.stride;
+  const std::ptrdiff_t jump = static_cast<std::ptrdiff_t>(s) * m;
   for (int p = 0; p < m; ++p) {
     const int turn = 2 * p * s;  // in the table of n = 2 half entries
-    const Complex* from = x + s * p;
-    Complex* to = y + static_cast<std::ptrdiff_t>(s) * r * p;
-    for (int q = 0; q < s; ++q, ++from, ++to) {
-      if (r == 4) {
-        const Complex a = from[0], b = from[jump], c = from[2 * jump], d = from[3 * jump];
-        const Complex sum = a + c, odd = b + d, difference = a - c, turned = times_i<Sign>(b - d);
-        to[0] = sum + odd;
-        to[s] = twiddled<Sign>(difference + turned, table, turn);
-        to[2 * s] = twiddled<Sign>(sum - odd, table, 2 * turn);
-        to[3 * s] = twiddled<Sign>(difference - turned, table, 3 * turn);
-      } else if (r == 2) {
-        const Complex a = from[0], b = from[jump];
-        to[0] = a + b;
-        to[s] = twiddled<Sign>(a - b, table, turn);
-      } else {
-        Complex a[RealFft::largest_radix], b[RealFft::largest_radix];
-        for (int j = 0; j < r; ++j) a[j] = from[j * jump];
-        general_butterfly<Sign>(a, b, r, table, n);
-        for (int j = 0; j < r; ++j) to[j * s] = twiddled<Sign>(b[j], table, j * turn);
-      }
-    }
+    const Complex* const from = x + s * p;
+    Complex* const to = y + static_cast<std::ptrdiff_t>(s) * r * p;
+    const NoTwiddle none;
+    if (r == 4 && p == 0)
+      run_fours<Sign>(s, jump, from, to, none, none, none);
+    else if (r == 4)
+      run_fours<Sign>(s, jump, from, to, Twiddle<Sign>(table, turn), Twiddle<Sign>(table, 2 * turn),
+                      Twiddle<Sign>(table, 3 * turn));
+    else if (r == 2 && p == 0)
+      run_twos(s, jump, from, to, none);
+    else if (r == 2)
+      run_twos(s, jump, from, to, Twiddle<Sign>(table, turn));
+    else
+      run_others<Sign>(r, s, jump, from, to, turn, table, n);
   }
 }
 
