@@ -39,11 +39,13 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
 
 namespace {
 
-void require_length(const std::string& path, const char* key, double length, const char* word, double own) {
-  if (std::fabs(length / own - 1.0) <= 1e-6) return;
-  throw KeyError(
-      key, "initial.file",
-      fmt::format("'{}' is {:g} {} and this run {:g}: start from fields of the same domain", path, length, word, own));
+bool other_length(double length, double own) { return std::fabs(length / own - 1.0) > 1e-6; }
+
+void require_width(const std::string& path, double width, const Grid& g) {
+  if (other_length(width, g.lx))
+    throw KeyError(
+        "convection.initial.width", "initial.file",
+        fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
 }
 
 /// Deviation of b in a cell of row k, line `line` and column i.
@@ -68,8 +70,11 @@ void add_noise(const InitialState& initial, Flow& flow, std::uint64_t seed) {
 void set_from_volumes(const std::string& path, Flow& flow) {
   const Volumes data(path);
   const Grid& g = flow.slab.grid;
-  require_length(path, "convection.initial.width", data.period(0), "wide", g.lx);
-  require_length(path, "convection.initial.depth", data.period(1), "deep", g.ly);
+  require_width(path, data.period(0), g);
+  if (other_length(data.period(1), g.ly))
+    throw KeyError("convection.initial.depth", "initial.file",
+                   fmt::format("'{}' is {:g} deep and this run {:g}: start from fields of the same domain", path,
+                               data.period(1), g.ly));
   add_volumes(data, flow);
 }
 
@@ -85,7 +90,7 @@ void set_from_file(const InitialState& initial, Flow& flow, std::uint64_t seed) 
         fmt::format("'{}' hides points under a mask, and this flow has no bodies: start from fields without a mask",
                     path));
   const double width = g.periodic ? data.period : data.axis[1].back() + data.axis[1].front();
-  require_length(path, "convection.initial.width", width, "wide", g.lx);
+  require_width(path, width, g);
   add_fields(data, flow);
   if (g.spatial()) add_noise(initial, flow, seed);
 }
