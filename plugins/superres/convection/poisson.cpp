@@ -11,6 +11,129 @@ namespace {
 
 int transform_length(const Grid& grid) { return grid.periodic ? grid.nx : 2 * grid.nx; }
 
+/// The systems of a part of the modes, for kernels that take strips of columns from..to-1.
+struct Systems {
+  int m, half, begin, width;
+  View<double**> x, inverse, fill;
+  View<double*> behind, ahead, height, ends, from_behind, from_ahead;
+  Sweep sweep;
+
+  /// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k)/pivot x(k+1) + fill(k) x(0); the ends of this rank's
+  /// own solution go to the others.
+  KOKKOS_INLINE_FUNCTION void eliminate(int from, int to) const {
+    Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
+    for (int n = 0; n < strip; ++n) {
+      reach[n] = Lanes(1.0);
+      first_re[n] = first_im[n] = Lanes(0.0);
+      last_re[n] = last_im[n] = Lanes(0.0);
+    }
+    for (int start = 0; start < m; start += fetched) {
+      Lanes next_re[fetched], next_im[fetched], next_pivot[fetched], h[fetched], a[fetched], c[fetched];
+      for (int r = 0; r < fetched; ++r) {
+        const int k = start + r < m ? start + r : m - 1, row = sweep.row(k + 1);
+        h[r] = Lanes(-height(row));
+        a[r] = Lanes(behind(k));
+        c[r] = Lanes(ahead(k));
+        next_pivot[r] = fetch(&inverse(k, from));
+        next_re[r] = fetch(&x(row, from));
+        next_im[r] = fetch(&x(row, half + from));
+      }
+      for (int r = 0; r < fetched && start + r < m; ++r) {
+        const int k = start + r, row = sweep.row(k + 1), imaginary = half;
+        const double* const pivots = &inverse(k, 0);
+        double* const values = &x(row, 0);
+        const bool begins = k == 0, sums = sweep.behind;
+        for (int j = from; j < to; j += lanes) {
+          const int n = (j - from) / lanes;
+          const Lanes pivot = fetched_or(next_pivot[r], pivots + j);
+          double *const re = values + j, *const im = re + imaginary;
+          Lanes new_re = h[r] * fetched_or(next_re[r], re), new_im = h[r] * fetched_or(next_im[r], im);
+          if (!begins) {
+            new_re = fma(a[r], last_re[n], new_re);
+            new_im = fma(a[r], last_im[n], new_im);
+          }
+          new_re = new_re * pivot;
+          new_im = new_im * pivot;
+          new_re.store(re);
+          new_im.store(im);
+          last_re[n] = new_re;
+          last_im[n] = new_im;
+          if (!sums) continue;
+          first_re[n] = fma(reach[n], new_re, first_re[n]);
+          first_im[n] = fma(reach[n], new_im, first_im[n]);
+          reach[n] = reach[n] * (c[r] * pivot);
+        }
+      }
+    }
+    for (int j = from; sweep.ahead && j < to; j += lanes) {
+      first_re[(j - from) / lanes].store(&ends(j - begin));
+      first_im[(j - from) / lanes].store(&ends(width + j - begin));
+      const int last = sweep.down ? 0 : 2 * width, row = sweep.row(m);  // the lowest row of a rank is its first end
+      Lanes::load(&x(row, j)).store(&ends(last + j - begin));
+      Lanes::load(&x(row, half + j)).store(&ends(last + width + j - begin));
+    }
+  }
+
+  /// Back along the sweep from the first row ahead, with the last one behind; both stay in the ghost rows.
+  KOKKOS_INLINE_FUNCTION void substitute(int from, int to) const {
+    for (int j = from; sweep.ahead && j < to; j += lanes)
+      for (int c = 0; c < 2; ++c) {
+        if (sweep.behind) Lanes::load(&from_behind(c * width + j - begin)).store(&x(0, c * half + j));
+        Lanes::load(&from_ahead(c * width + j - begin)).store(&x(sweep.row(m + 1), c * half + j));
+      }
+    const int start = sweep.ahead ? m : m - 1;
+    Lanes last[2][strip];
+    for (int j = from; j < to; j += lanes)
+      for (int c = 0; c < 2; ++c) last[c][(j - from) / lanes] = Lanes::load(&x(sweep.row(start + 1), c * half + j));
+    for (int top = start; top >= 1; top -= fetched) {
+      Lanes next[2][fetched], pivot[fetched], filled[fetched], coupling[fetched];
+      for (int r = 0; r < fetched; ++r) {
+        const int k = top - r > 1 ? top - r : 1, row = sweep.row(k);
+        coupling[r] = Lanes(ahead(k - 1));
+        pivot[r] = fetch(&inverse(k - 1, from));
+        filled[r] = sweep.behind ? fetch(&fill(k - 1, from)) : Lanes(0.0);
+        for (int c = 0; c < 2; ++c) next[c][r] = fetch(&x(row, c * half + from));
+      }
+      for (int r = 0; r < fetched && top - r >= 1; ++r) {
+        const int k = top - r, row = sweep.row(k), imaginary = half;
+        const double *const pivots = &inverse(k - 1, 0), *const fills = sweep.behind ? &fill(k - 1, 0) : nullptr,
+                            *const ghosts = &x(0, 0);
+        double* const values = &x(row, 0);
+        for (int j = from; j < to; j += lanes) {
+          const Lanes factor = coupling[r] * fetched_or(pivot[r], pivots + j);
+          const Lanes q = fills ? fetched_or(filled[r], fills + j) : Lanes(0.0);
+          for (int c = 0; c < 2; ++c) {
+            double* const here = values + c * imaginary + j;
+            Lanes& value = last[c][(j - from) / lanes];
+            value = fma(factor, value, fetched_or(next[c][r], here));
+            if (fills) value = fma(q, Lanes::load(ghosts + c * imaginary + j), value);
+            value.store(here);
+          }
+        }
+      }
+    }
+  }
+};
+
+Systems systems_of(const Part& part, const View<double**>& x, const View<double**>& inverse, const View<double**>& fill,
+                   const View<double*>& behind, const View<double*>& ahead, const Slab& slab, const Sweep& sweep) {
+  const auto& ends = part.interfaces;
+  return {slab.rows,
+          static_cast<int>(inverse.extent(1)),
+          part.from,
+          part.to - part.from,
+          x,
+          inverse,
+          fill,
+          behind,
+          ahead,
+          slab.height,
+          ends.ends,
+          ends.below,
+          sweep.down ? ends.below : ends.above,
+          sweep};
+}
+
 }  // namespace
 
 Poisson::Poisson(const Comm& comm, const Slab& slab, int batch)
@@ -86,112 +209,25 @@ void Poisson::mirror(int rows) const {
       });
 }
 
-/// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k)/pivot x(k+1) + fill(k) x(0); the ends of this rank's
-/// own solution go to the others.
 void Poisson::eliminate(const Part& part) {
-  const int m = slab_.rows, half = half_, begin = part.from, width = part.to - part.from;
-  const auto x = spectrum_;
-  const auto inverse = inverse_;
-  const auto behind = behind_, ahead = ahead_, height = slab_.height;
-  const auto sweep = sweep_;
-  const auto ends = part.interfaces.ends;
+  const auto systems = systems_of(part, spectrum_, inverse_, fill_, behind_, ahead_, slab_, sweep_);
   for_strips(
-      "poisson: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
-        for (int n = 0; n < strip; ++n) {
-          reach[n] = Lanes(1.0);
-          first_re[n] = first_im[n] = Lanes(0.0);
-          last_re[n] = last_im[n] = Lanes(0.0);
-        }
-        for (int start = 0; start < m; start += fetched) {
-          Lanes next_re[fetched], next_im[fetched], next_pivot[fetched], h[fetched], a[fetched], c[fetched];
-          for (int r = 0; r < fetched; ++r) {
-            const int k = start + r < m ? start + r : m - 1, row = sweep.row(k + 1);
-            h[r] = Lanes(-height(row));
-            a[r] = Lanes(behind(k));
-            c[r] = Lanes(ahead(k));
-            next_pivot[r] = fetch(&inverse(k, from));
-            next_re[r] = fetch(&x(row, from));
-            next_im[r] = fetch(&x(row, half + from));
-          }
-          for (int r = 0; r < fetched && start + r < m; ++r) {
-            const int k = start + r, row = sweep.row(k + 1);
-            for (int j = from; j < to; j += lanes) {
-              const int n = (j - from) / lanes;
-              const Lanes pivot = fetched_or(next_pivot[r], &inverse(k, j));
-              double* const re = &x(row, j);
-              double* const im = &x(row, half + j);
-              Lanes new_re = h[r] * fetched_or(next_re[r], re), new_im = h[r] * fetched_or(next_im[r], im);
-              if (k > 0) {
-                new_re = fma(a[r], last_re[n], new_re);
-                new_im = fma(a[r], last_im[n], new_im);
-              }
-              new_re = new_re * pivot;
-              new_im = new_im * pivot;
-              new_re.store(re);
-              new_im.store(im);
-              last_re[n] = new_re;
-              last_im[n] = new_im;
-              if (!sweep.behind) continue;
-              first_re[n] = fma(reach[n], new_re, first_re[n]);
-              first_im[n] = fma(reach[n], new_im, first_im[n]);
-              reach[n] = reach[n] * (c[r] * pivot);
-            }
-          }
-        }
-        for (int j = from; sweep.ahead && j < to; j += lanes) {
-          first_re[(j - from) / lanes].store(&ends(j - begin));
-          first_im[(j - from) / lanes].store(&ends(width + j - begin));
-          const int last = sweep.down ? 0 : 2 * width, row = sweep.row(m);  // the lowest row of a rank is its first end
-          Lanes::load(&x(row, j)).store(&ends(last + j - begin));
-          Lanes::load(&x(row, half + j)).store(&ends(last + width + j - begin));
-        }
-      });
+      "poisson: eliminate", part.from, part.to, KOKKOS_LAMBDA(int from, int to) { systems.eliminate(from, to); });
 }
 
-/// Back along the sweep from the first row ahead, with the last one behind; both stay in the ghost rows.
 void Poisson::substitute(const Part& part) {
-  const int m = slab_.rows, half = half_, begin = part.from, width = part.to - part.from;
-  const auto x = spectrum_;
-  const auto inverse = inverse_, fill = fill_;
-  const auto ahead = ahead_;
-  const auto sweep = sweep_;
-  const auto from_behind = part.interfaces.below, from_ahead = sweep.down ? from_behind : part.interfaces.above;
+  const auto systems = systems_of(part, spectrum_, inverse_, fill_, behind_, ahead_, slab_, sweep_);
   for_strips(
-      "poisson: substitute", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        for (int j = from; sweep.ahead && j < to; j += lanes)
-          for (int c = 0; c < 2; ++c) {
-            if (sweep.behind) Lanes::load(&from_behind(c * width + j - begin)).store(&x(0, c * half + j));
-            Lanes::load(&from_ahead(c * width + j - begin)).store(&x(sweep.row(m + 1), c * half + j));
-          }
-        const int start = sweep.ahead ? m : m - 1;
-        Lanes last[2][strip];
-        for (int j = from; j < to; j += lanes)
-          for (int c = 0; c < 2; ++c) last[c][(j - from) / lanes] = Lanes::load(&x(sweep.row(start + 1), c * half + j));
-        for (int top = start; top >= 1; top -= fetched) {
-          Lanes next[2][fetched], pivot[fetched], filled[fetched], coupling[fetched];
-          for (int r = 0; r < fetched; ++r) {
-            const int k = top - r > 1 ? top - r : 1, row = sweep.row(k);
-            coupling[r] = Lanes(ahead(k - 1));
-            pivot[r] = fetch(&inverse(k - 1, from));
-            filled[r] = sweep.behind ? fetch(&fill(k - 1, from)) : Lanes(0.0);
-            for (int c = 0; c < 2; ++c) next[c][r] = fetch(&x(row, c * half + from));
-          }
-          for (int r = 0; r < fetched && top - r >= 1; ++r) {
-            const int k = top - r, row = sweep.row(k);
-            for (int j = from; j < to; j += lanes) {
-              const Lanes factor = coupling[r] * fetched_or(pivot[r], &inverse(k - 1, j));
-              const Lanes q = sweep.behind ? fetched_or(filled[r], &fill(k - 1, j)) : Lanes(0.0);
-              for (int c = 0; c < 2; ++c) {
-                double* const here = &x(row, c * half + j);
-                Lanes& value = last[c][(j - from) / lanes];
-                value = fma(factor, value, fetched_or(next[c][r], here));
-                if (sweep.behind) value = fma(q, Lanes::load(&x(0, c * half + j)), value);
-                value.store(here);
-              }
-            }
-          }
-        }
+      "poisson: substitute", part.from, part.to, KOKKOS_LAMBDA(int from, int to) { systems.substitute(from, to); });
+}
+
+/// Nobody waits for the ends: there and back, while a strip is in the cache.
+void Poisson::solve_alone(const Part& part) {
+  const auto systems = systems_of(part, spectrum_, inverse_, fill_, behind_, ahead_, slab_, sweep_);
+  for_strips(
+      "poisson: sweeps", part.from, part.to, KOKKOS_LAMBDA(int from, int to) {
+        systems.eliminate(from, to);
+        systems.substitute(from, to);
       });
 }
 
@@ -208,6 +244,7 @@ void Poisson::forward(int first, int count) {
 }
 
 void Poisson::solve() {
+  if (!sweep_.ahead) return solve_alone(parts_.front());
   for (Part& part : parts_) {
     eliminate(part);
     part.interfaces.start();

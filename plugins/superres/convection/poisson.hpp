@@ -31,6 +31,7 @@ class Poisson {
   void mirror(int rows) const;
   void eliminate(const Part& part);
   void substitute(const Part& part);
+  void solve_alone(const Part& part);
 
  private:
   void factorise();
