@@ -165,7 +165,7 @@ CAMBIUM_FN void run_pass(RealFft::Pass pass, const Complex* x, Complex* y, const
     const int turn = 2 * p * s;  // in the table of n = 2 half entries
     const Complex* const from = x + s * p;
     Complex* const to = y + static_cast<std::ptrdiff_t>(s) * r * p;
-    const NoTwiddle none;
+    const NoTwiddle none{};
     if (r == 4 && p == 0)
       run_fours<Sign>(s, jump, from, to, none, none, none);
     else if (r == 4)
