@@ -72,20 +72,6 @@ void for_blocks(const std::string& name, int first, int last, bool down, const R
       });
 }
 
-/// Calls body(row, column) for the packs of all cells of rows first..last-1, block by block, and in a block row by row,
-/// upwards or down: a row finds what the one before it in its block left. For kernels on the host.
-template <class Body>
-void for_blocks(const std::string& name, int first, int last, bool down, const RowLayout& layout, const Body& body) {
-  const Blocks blocks = Blocks::of(layout, host_threads());
-  Kokkos::parallel_for(
-      name, Range(0, blocks.count), KOKKOS_LAMBDA(int n) {
-        for (int step = 0; step < last - first; ++step) {
-          const int row = down ? last - 1 - step : first + step;
-          blocks.each(n, [&](int column) { body(row, column); });
-        }
-      });
-}
-
 /// Calls body(row, column) for the packs of all cells of rows first..last-1, `column` being that of the stored row.
 template <class Body>
 void for_cells(const std::string& name, int first, int last, const RowLayout& layout, const Body& body) {
