@@ -296,7 +296,7 @@ std::optional<std::int64_t> Field::empty_snapshot(const double* block, std::int6
 }
 
 bool Field::cuts_chunks_of_files() const {
-  std::vector<Piece> boxes;
+  std::vector<ArrayPiece> boxes;
   for (const auto& tile : tiles_) boxes.push_back({tile.start, tile.count});
   for (const auto& file : files_)
     if (const auto chunk = file.chunk(); !chunk.empty() && cuts_chunks(file.shape(), chunk, boxes)) return true;
@@ -319,7 +319,7 @@ void Field::copy_tiles() {
   for (const auto& file : files_) {
     auto chunk = file.chunk();
     if (chunk.empty()) chunk.assign(file.shape().size(), 1);
-    for (const Piece& piece : pieces_of(file.shape(), chunk, first.front(), first.back(), most)) {
+    for (const ArrayPiece& piece : pieces_of(file.shape(), chunk, first.front(), first.back(), most)) {
       values.resize(static_cast<std::size_t>(piece.values()));
       file.read(piece.start, piece.count, values.data());
       copy_->write(piece, file.shape(), from + piece.start[0], values.data());

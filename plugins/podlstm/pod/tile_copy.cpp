@@ -22,14 +22,14 @@ std::int64_t product_of(std::span<const std::int64_t> numbers) {
 
 /// Calls action(start, count) for the boxes of `extent` (whole multiples of a chunk, but the last along an axis) that
 /// make up start..start+count-1; the last axis changes fastest.
-void for_each_box(const Piece& whole, const std::vector<std::int64_t>& extent,
-                  const std::function<void(const Piece&)>& action) {
-  Piece box = whole;
+void for_each_box(const ArrayPiece& whole, const std::vector<std::int64_t>& extent,
+                  const std::function<void(const ArrayPiece&)>& action) {
+  ArrayPiece box = whole;
   const std::size_t rank = extent.size();
   for (std::size_t k = 0; k < rank; ++k) box.start[k] = whole.start[k] / extent[k] * extent[k];
   const auto origin = box.start;
   for (;;) {
-    Piece cut = box;
+    ArrayPiece cut = box;
     for (std::size_t k = 0; k < rank; ++k) {
       cut.start[k] = std::max(box.start[k], whole.start[k]);
       cut.count[k] = std::min(box.start[k] + extent[k], whole.start[k] + whole.count[k]) - cut.start[k];
@@ -46,12 +46,12 @@ void for_each_box(const Piece& whole, const std::vector<std::int64_t>& extent,
 
 }  // namespace
 
-std::int64_t Piece::values() const { return product_of(count); }
+std::int64_t ArrayPiece::values() const { return product_of(count); }
 
-std::vector<Piece> pieces_of(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& chunk,
-                             std::int64_t first, std::int64_t last, std::int64_t most) {
+std::vector<ArrayPiece> pieces_of(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& chunk,
+                                  std::int64_t first, std::int64_t last, std::int64_t most) {
   const std::int64_t row = product_of(std::span(shape).subspan(2));  // cells of one place along the first axis of space
-  Piece whole{std::vector<std::int64_t>(shape.size(), 0), shape};
+  ArrayPiece whole{std::vector<std::int64_t>(shape.size(), 0), shape};
   whole.start[1] = first / row;
   whole.count[1] = (last + row - 1) / row - whole.start[1];
   // As large as they may be, first along the last axes: so come the longest rows. Whole chunks, where one fits.
@@ -63,14 +63,14 @@ std::vector<Piece> pieces_of(const std::vector<std::int64_t>& shape, const std::
     const std::int64_t fit = most / std::max<std::int64_t>(1, product_of(extent));
     if (fit > 1) extent[k] = std::min(shape[k], extent[k] * fit);
   }
-  std::vector<Piece> out;
-  for_each_box(whole, extent, [&](const Piece& box) { out.push_back(box); });
+  std::vector<ArrayPiece> out;
+  for_each_box(whole, extent, [&](const ArrayPiece& box) { out.push_back(box); });
   return out;
 }
 
 bool cuts_chunks(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& chunk,
-                 const std::vector<Piece>& boxes) {
-  for (const Piece& box : boxes)
+                 const std::vector<ArrayPiece>& boxes) {
+  for (const ArrayPiece& box : boxes)
     for (std::size_t k = 1; k < shape.size(); ++k) {
       const std::int64_t from = box.start[k - 1], to = from + box.count[k - 1];
       if (from % chunk[k] != 0 || (to % chunk[k] != 0 && to != shape[k])) return true;
@@ -116,7 +116,7 @@ void TileCopy::write_at(std::int64_t place, const double* values, std::int64_t c
   }
 }
 
-void TileCopy::write(const Piece& piece, const std::vector<std::int64_t>& shape, std::int64_t from,
+void TileCopy::write(const ArrayPiece& piece, const std::vector<std::int64_t>& shape, std::int64_t from,
                      const double* values) {
   // Cells that follow one another in the array: along the last axis, and along those before it where it is whole.
   const std::size_t rank = shape.size();

@@ -7,7 +7,7 @@
 namespace cambium::podlstm {
 
 /// A box of cells and the snapshots of a pass over a file in pieces.
-struct Piece {
+struct ArrayPiece {
   std::vector<std::int64_t> start, count;  ///< time first
   std::int64_t values() const;
 };
@@ -15,12 +15,12 @@ struct Piece {
 /// Pieces of an array (time, axes...) of this shape that hold the cells first..last-1 (flattened without time) and at
 /// most `most` values each, so that no chunk lies in two of them. Where a chunk is larger than that, pieces are parts
 /// of one.
-std::vector<Piece> pieces_of(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& chunk,
-                             std::int64_t first, std::int64_t last, std::int64_t most);
+std::vector<ArrayPiece> pieces_of(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& chunk,
+                                  std::int64_t first, std::int64_t last, std::int64_t most);
 
 /// Whether chunks are cut by the borders of these boxes of cells (without time), that is, read for more than one.
 bool cuts_chunks(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& chunk,
-                 const std::vector<Piece>& boxes);
+                 const std::vector<ArrayPiece>& boxes);
 
 /// Tiles of cells on disk in the order in which they are used: each (snapshots, cells) in double precision, one after
 /// the other, in a file without a name that ends with this object.
@@ -34,7 +34,7 @@ class TileCopy {
 
   /// Values (time, axes...) of a piece of an array of this shape, whose first snapshot counts as `from`. InputError
   /// when the disk is full.
-  void write(const Piece& piece, const std::vector<std::int64_t>& shape, std::int64_t from, const double* values);
+  void write(const ArrayPiece& piece, const std::vector<std::int64_t>& shape, std::int64_t from, const double* values);
   void read(std::size_t tile, double* out) const;
 
  private:
