@@ -113,33 +113,70 @@ CAMBIUM_FN void general_butterfly(const Complex* a, Complex* y, int radix, const
   }
 }
 
+/// A factor exp(sign 2 pi i k / n) that many numbers are multiplied by; none where it is one.
+template <int Sign>
+struct Twiddle {
+  P c, s;
+  CAMBIUM_FN Twiddle(const double* table, int k) : c(table[2 * k]), s(-Sign * table[2 * k + 1]) {}
+  CAMBIUM_FN Complex operator()(Complex a) const { return {fma(a.re, c, -(a.im * s)), fma(a.re, s, a.im * c)}; }
+};
+struct NoTwiddle {
+  CAMBIUM_FN Complex operator()(Complex a) const { return a; }
+};
+
+template <int Sign, class One, class Two, class Three>
+CAMBIUM_FN void run_fours(int s, std::ptrdiff_t jump, const Complex* from, Complex* to, One one, Two two, Three three) {
+  for (int q = 0; q < s; ++q, ++from, ++to) {
+    const Complex a = from[0], b = from[jump], c = from[2 * jump], d = from[3 * jump];
+    const Complex sum = a + c, odd = b + d, difference = a - c, turned = times_i<Sign>(b - d);
+    to[0] = sum + odd;
+    to[s] = one(difference + turned);
+    to[2 * s] = two(sum - odd);
+    to[3 * s] = three(difference - turned);
+  }
+}
+
+template <class One>
+CAMBIUM_FN void run_twos(int s, std::ptrdiff_t jump, const Complex* from, Complex* to, One one) {
+  for (int q = 0; q < s; ++q, ++from, ++to) {
+    const Complex a = from[0], b = from[jump];
+    to[0] = a + b;
+    to[s] = one(a - b);
+  }
+}
+
+template <int Sign>
+CAMBIUM_FN void run_others(int r, int s, std::ptrdiff_t jump, const Complex* from, Complex* to, int turn,
+                           const double* table, int n) {
+  for (int q = 0; q < s; ++q, ++from, ++to) {
+    Complex a[RealFft::largest_radix], b[RealFft::largest_radix];
+    for (int j = 0; j < r; ++j) a[j] = from[j * jump];
+    general_butterfly<Sign>(a, b, r, table, n);
+    for (int j = 0; j < r; ++j) to[j * s] = twiddled<Sign>(b[j], table, j * turn);
+  }
+}
+
 /// A pass of the Stockham transform of `half` complex numbers: x to y.
 template <int Sign>
 CAMBIUM_FN void run_pass(RealFft::Pass pass, const Complex* x, Complex* y, const double* table, int n) {
-  const int r = pass.radix, m = pass.remaining, s = pass.stride, jump = s * m;
+  const int r = pass.radix, m = pass.remaining, s = pass.stride;
+  const std::ptrdiff_t jump = static_cast<std::ptrdiff_t>(s) * m;
   for (int p = 0; p < m; ++p) {
     const int turn = 2 * p * s;  // in the table of n = 2 half entries
-    const Complex* from = x + s * p;
-    Complex* to = y + static_cast<std::ptrdiff_t>(s) * r * p;
-    for (int q = 0; q < s; ++q, ++from, ++to) {
-      if (r == 4) {
-        const Complex a = from[0], b = from[jump], c = from[2 * jump], d = from[3 * jump];
-        const Complex sum = a + c, odd = b + d, difference = a - c, turned = times_i<Sign>(b - d);
-        to[0] = sum + odd;
-        to[s] = twiddled<Sign>(difference + turned, table, turn);
-        to[2 * s] = twiddled<Sign>(sum - odd, table, 2 * turn);
-        to[3 * s] = twiddled<Sign>(difference - turned, table, 3 * turn);
-      } else if (r == 2) {
-        const Complex a = from[0], b = from[jump];
-        to[0] = a + b;
-        to[s] = twiddled<Sign>(a - b, table, turn);
-      } else {
-        Complex a[RealFft::largest_radix], b[RealFft::largest_radix];
-        for (int j = 0; j < r; ++j) a[j] = from[j * jump];
-        general_butterfly<Sign>(a, b, r, table, n);
-        for (int j = 0; j < r; ++j) to[j * s] = twiddled<Sign>(b[j], table, j * turn);
-      }
-    }
+    const Complex* const from = x + s * p;
+    Complex* const to = y + static_cast<std::ptrdiff_t>(s) * r * p;
+    const NoTwiddle none{};
+    if (r == 4 && p == 0)
+      run_fours<Sign>(s, jump, from, to, none, none, none);
+    else if (r == 4)
+      run_fours<Sign>(s, jump, from, to, Twiddle<Sign>(table, turn), Twiddle<Sign>(table, 2 * turn),
+                      Twiddle<Sign>(table, 3 * turn));
+    else if (r == 2 && p == 0)
+      run_twos(s, jump, from, to, none);
+    else if (r == 2)
+      run_twos(s, jump, from, to, Twiddle<Sign>(table, turn));
+    else
+      run_others<Sign>(r, s, jump, from, to, turn, table, n);
   }
 }
 
@@ -173,6 +210,32 @@ struct Work {
     b = a + n / 2 + 1;
   }
 };
+
+/// Modes 0..half of a real row from the transform of its `half` complex pairs.
+CAMBIUM_FN void separate(const Complex* z, int half, const double* table, P* re, P* im) {
+  const P zero(0.0), part(0.5);
+  re[0] = z[0].re + z[0].im;
+  im[0] = zero;
+  re[half] = z[0].re - z[0].im;
+  im[half] = zero;
+  for (int k = 1; k < half; ++k) {
+    const Complex a = z[k], b{z[half - k].re, -z[half - k].im};
+    const Complex even = a + b, odd = twiddled<-1>(times_i<-1>(a - b), table, k);
+    re[k] = part * (even.re + odd.re);
+    im[k] = part * (even.im + odd.im);
+  }
+}
+
+/// The inverse of separate(), divided by the length of the row.
+CAMBIUM_FN void combine(const P* re, const P* im, int half, const double* table, Complex* z) {
+  const P scale(0.5 / half);
+  z[0] = {scale * (re[0] + re[half]), scale * (re[0] - re[half])};
+  for (int k = 1; k < half; ++k) {
+    const Complex a{re[k], im[k]}, b{re[half - k], -im[half - k]};
+    const Complex even = a + b, odd = times_i<1>(twiddled<1>(a - b, table, k));
+    z[k] = {scale * (even.re + odd.re), scale * (even.im + odd.im)};
+  }
+}
 
 }  // namespace
 
@@ -226,19 +289,8 @@ void RealFft::forward(const View<const double**>& in, int first, const View<doub
         load_columns(&in(row, first), in.stride(0), lanes, n, reinterpret_cast<P*>(work.a));
         const Complex* z = run_passes<-1>(passes, work.a, work.b, table, n);
         P* const re = work.real;
-        Complex* const other = z == work.a ? work.b : work.a;
-        P* const im = reinterpret_cast<P*>(other);
-        const P zero(0.0), part(0.5);
-        re[0] = z[0].re + z[0].im;
-        im[0] = zero;
-        re[half] = z[0].re - z[0].im;
-        im[half] = zero;
-        for (int k = 1; k < half; ++k) {
-          const Complex a = z[k], b{z[half - k].re, -z[half - k].im};
-          const Complex even = a + b, odd = twiddled<-1>(times_i<-1>(a - b), table, k);
-          re[k] = part * (even.re + odd.re);
-          im[k] = part * (even.im + odd.im);
-        }
+        P* const im = reinterpret_cast<P*>(z == work.a ? work.b : work.a);
+        separate(z, half, table, re, im);
         store_columns(re, &out(row, 0), out.stride(0), lanes, half + 1);
         store_columns(im, &out(row, imaginary), out.stride(0), lanes, half + 1);
       });
@@ -260,15 +312,57 @@ void RealFft::backward(const View<const double**>& in, int imaginary, const View
         P* const im = reinterpret_cast<P*>(work.b);
         load_columns(&in(row, 0), in.stride(0), lanes, half + 1, re);
         load_columns(&in(row, imaginary), in.stride(0), lanes, half + 1, im);
-        const P scale(1.0 / n);
-        work.a[0] = {scale * (re[0] + re[half]), scale * (re[0] - re[half])};
-        for (int k = 1; k < half; ++k) {
-          const Complex a{re[k], im[k]}, b{re[half - k], -im[half - k]};
-          const Complex even = a + b, odd = times_i<1>(twiddled<1>(a - b, table, k));
-          work.a[k] = {scale * (even.re + odd.re), scale * (even.im + odd.im)};
-        }
+        combine(re, im, half, table, work.a);
         const Complex* z = run_passes<1>(passes, work.a, work.b, table, n);
         store_columns(reinterpret_cast<const P*>(z), &out(row, first), out.stride(0), lanes, n);
+      });
+}
+
+void RealFft::forward_columns(const double* in, int in_pitch, double* out, int out_pitch, int columns) const {
+  const KernelRegion region("real FFT: forward", WorkKind::elementwise, transform_amount(n_, columns));
+  const int n = n_, half = n / 2;
+  const auto passes = device_passes_;
+  const auto twiddle = twiddle_;
+  Kokkos::parallel_for(
+      "fft: forward, columns", policy(columns, n), KOKKOS_LAMBDA(const Teams::member_type& team) {
+        const int column = team.league_rank() * W;
+        const Work work(team, n);
+        P* const x = reinterpret_cast<P*>(work.a);
+        for (int i = 0; i < n; ++i) x[i] = P::load(in + static_cast<std::ptrdiff_t>(i) * in_pitch + column);
+        const Complex* z = run_passes<-1>(passes, work.a, work.b, twiddle.data(), n);
+        P* const re = work.real;
+        P* const im = reinterpret_cast<P*>(z == work.a ? work.b : work.a);
+        separate(z, half, twiddle.data(), re, im);
+        double* const real = out + column;
+        double* const imaginary = real + static_cast<std::ptrdiff_t>(half + 1) * out_pitch;
+        for (int k = 0; k <= half; ++k) {
+          re[k].store(real + static_cast<std::ptrdiff_t>(k) * out_pitch);
+          im[k].store(imaginary + static_cast<std::ptrdiff_t>(k) * out_pitch);
+        }
+      });
+}
+
+void RealFft::backward_columns(const double* in, int in_pitch, double* out, int out_pitch, int columns) const {
+  const KernelRegion region("real FFT: backward", WorkKind::elementwise, transform_amount(n_, columns));
+  const int n = n_, half = n / 2;
+  const auto passes = device_passes_;
+  const auto twiddle = twiddle_;
+  Kokkos::parallel_for(
+      "fft: backward, columns", policy(columns, n), KOKKOS_LAMBDA(const Teams::member_type& team) {
+        const int column = team.league_rank() * W;
+        const Work work(team, n);
+        P* const re = work.real;
+        P* const im = reinterpret_cast<P*>(work.b);
+        const double* const real = in + column;
+        const double* const imaginary = real + static_cast<std::ptrdiff_t>(half + 1) * in_pitch;
+        for (int k = 0; k <= half; ++k) {
+          re[k] = P::load(real + static_cast<std::ptrdiff_t>(k) * in_pitch);
+          im[k] = P::load(imaginary + static_cast<std::ptrdiff_t>(k) * in_pitch);
+        }
+        combine(re, im, half, twiddle.data(), work.a);
+        const Complex* z = run_passes<1>(passes, work.a, work.b, twiddle.data(), n);
+        const P* const x = reinterpret_cast<const P*>(z);
+        for (int i = 0; i < n; ++i) x[i].store(out + static_cast<std::ptrdiff_t>(i) * out_pitch + column);
       });
 }
 

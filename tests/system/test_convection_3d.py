@@ -1,6 +1,6 @@
 """Convection in three dimensions through the program: what its files hold, the same on two ranks, a restart on fewer, means over blocks, pictures."""
 # needs: superres
-# cost: 10
+# cost: 15
 import os
 import subprocess
 import sys
@@ -20,6 +20,18 @@ S = "stages[0].simulate."
 CELLS, DEPTH = (16, 12, 10), 1.5
 
 
+def cubic(values, axis, old, new, period=0.0):
+    """Values at other places of an axis, by the polynomial through the four nearest: two on each side, or those at the end of an axis without a period."""
+    out = []
+    for place in new:
+        first = int(np.searchsorted(old, place, side="right")) - 2
+        if not period:
+            first = min(max(first, 0), len(old) - 4)
+        nodes = [(old[j % len(old)] + period * (j // len(old)), j % len(old)) for j in range(first, first + 4)]
+        out.append(sum(np.take(values, n, axis) * np.prod([(place - b) / (a - b) for b, _ in nodes if b != a]) for a, n in nodes))
+    return np.stack(out, axis)
+
+
 class Convection3D(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -28,12 +40,17 @@ class Convection3D(unittest.TestCase):
         cls.run_deck("alone")
 
     @classmethod
-    def run_deck(cls, name, *more, ranks=1):
+    def run_deck(cls, name, *more, ranks=1, depth=(f"{S}aspect_ratio_y={DEPTH}",)):
         outputs = "{type: fields, interval: 1, single: false}, {type: vtkhdf, interval: 1, precision: double}, {type: spectrum, every: 1, start_time: 1.999}"
         code, out, error = program.run("run", DECK, "--test-size", f"run.directory={cls.folder}/{name}", f"{S}cells={list(CELLS)}",
-                                       f"{S}aspect_ratio_y={DEPTH}", S + "initial={noise: 1, seed: 3}", f"{S}output=[{outputs}]", *more, ranks=ranks)
+                                       *depth, S + "initial={noise: 1, seed: 3}", f"{S}output=[{outputs}]", *more, ranks=ranks)
         assert code == 0, error
         return out
+
+    @classmethod
+    def run_flat(cls, name, *more):
+        """In two dimensions."""
+        cls.run_deck(name, f"{S}cells=[{CELLS[0]}, {CELLS[2]}]", S + "output=[{type: fields, interval: 1, single: false}]", *more, depth=())
 
     def fields(self, name):
         with h5py.File(os.path.join(self.folder, name, "simulate", "fields.h5")) as file:
@@ -91,6 +108,50 @@ class Convection3D(unittest.TestCase):
             blocks = (fine[name] * height).reshape(-1, 8, 2, 6, 2, 5, 2).sum((2, 4, 6)) / height.reshape(5, 2).sum(1) / 4
             np.testing.assert_allclose(means[name], blocks, atol=1e-12)
         np.testing.assert_allclose(means["y"], fine["y"].reshape(6, 2).mean(1), atol=1e-12)
+
+    def test_a_start_from_fields_of_another_grid(self):
+        before, (nx, ny, nz) = self.fields("alone"), (24, 20, 14)
+        keys = (S + f"initial={{file: {self.folder}/alone/simulate/fields.h5}}", f"{S}cells=[{nx}, {ny}, {nz}]", S + "end_time=0.01")
+        self.run_deck("finer", *keys)
+        self.run_deck("finer_two", *keys, ranks=2)
+        fine, two = self.fields("finer"), self.fields("finer_two")
+        b = cubic(before["b"][-1], 0, before["x"], fine["x"], 2)
+        b = cubic(cubic(b, 1, before["y"], fine["y"], DEPTH), 2, before["z"], fine["z"])
+        np.testing.assert_allclose(fine["b"][0], b, atol=1e-12)
+        # Velocities go from centres to faces and back: near what the coarse fields say, components not exchanged.
+        for name in "uvw":
+            expected = cubic(before[name][-1], 0, before["x"], fine["x"], 2)
+            expected = cubic(cubic(expected, 1, before["y"], fine["y"], DEPTH), 2, before["z"], fine["z"])
+            self.assertLess(np.linalg.norm(fine[name][0] - expected), 0.15 * np.linalg.norm(expected), name)
+        for name in "pbuvw":
+            np.testing.assert_allclose(two[name], fine[name], atol=1e-11)
+
+    def test_the_same_grid_goes_on(self):
+        self.run_deck("again", S + f"initial={{file: {self.folder}/alone/simulate/fields.h5}}", S + "end_time=0.01")
+        before, again = self.fields("alone"), self.fields("again")
+        np.testing.assert_allclose(again["b"][0], before["b"][-1], atol=1e-13)
+
+    def test_fields_in_two_dimensions_are_taken_for_all_y(self):
+        self.run_flat("flat")
+        start = f"file: {self.folder}/flat/simulate/fields.h5"
+        self.run_flat("flat_on", S + f"initial={{{start}}}")
+        self.run_deck("same", S + f"initial={{{start}, noise: 0}}")
+        self.run_deck("noisy", S + f"initial={{{start}, noise: 0.01}}", S + "end_time=0.01")
+        with h5py.File(os.path.join(self.folder, "flat_on", "simulate", "fields.h5")) as file:
+            expected = {k: file["tasks/" + k][:] for k in "pbuw"}
+        same, noisy = self.fields("same"), self.fields("noisy")
+        for name in "pbuw":
+            np.testing.assert_allclose(same[name], np.broadcast_to(expected[name][:, :, None], same[name].shape), atol=1e-11)
+        self.assertLess(np.abs(same["v"]).max(), 1e-11)
+        difference = noisy["b"][0] - expected["b"][0][:, None]
+        width = 0.01 * noisy["z"] * (1 - noisy["z"])
+        self.assertAlmostEqual((difference / width).std(), 1, delta=0.1)
+        self.assertGreater(np.abs(difference - difference.mean(1, keepdims=True)).max(), 1e-3)
+
+    def test_a_section_is_read_as_fields_in_two_dimensions(self):
+        self.run_flat("section", S + "end_time=0.01", S + f"initial={{file: '{self.folder}/alone/simulate/fields.h5#7'}}")
+        with h5py.File(os.path.join(self.folder, "section", "simulate", "fields.h5")) as file:
+            np.testing.assert_allclose(file["tasks/b"][0], self.fields("alone")["b"][-1][:, 7], atol=1e-13)
 
     def test_the_picture_of_a_run(self):
         try:

@@ -269,6 +269,15 @@ std::vector<std::int64_t> Field::shape() const {
   return out;
 }
 
+std::vector<std::int64_t> Field::chunk() const {
+  const auto stored = variable_->chunk();
+  std::vector<std::int64_t> out;
+  if (stored.empty()) return out;
+  if (!still_) out.push_back(time_dimension_ ? stored[*time_dimension_] : 1);
+  for (const std::size_t dimension : axis_dimensions_) out.push_back(stored[dimension]);
+  return out;
+}
+
 std::optional<std::size_t> Field::axis(Role role) const {
   for (std::size_t k = 0; k < axes_.size(); ++k)
     if (axes_[k].role == role) return k;

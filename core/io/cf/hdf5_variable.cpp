@@ -126,6 +126,7 @@ class Hdf5Variable : public Variable {
   const std::string& path() const override { return path_; }
   std::vector<std::int64_t> shape() const override { return set_.shape(); }
   std::optional<Stored> type() const override { return type_; }
+  std::vector<std::int64_t> chunk() const override { return set_.chunk(); }
 
   std::vector<std::string> dimensions() const override {
     const Entered entered;

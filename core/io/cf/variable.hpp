@@ -32,6 +32,8 @@ class Variable {
   /// Name of each dimension, the same one for the same dimension of two variables; empty where the file names none.
   virtual std::vector<std::string> dimensions() const = 0;
   virtual std::optional<Stored> type() const = 0;  ///< none for text and compound types
+  /// Extents of the pieces in which it lies and each of which is read as a whole; empty where any part can be read.
+  virtual std::vector<std::int64_t> chunk() const { return {}; }
   virtual std::optional<Attribute> attribute(const std::string& name) const = 0;
   /// Fill value of the library where nothing was written and no attribute says so; none where that says nothing.
   virtual std::optional<long double> default_fill() const = 0;

@@ -78,6 +78,7 @@ Field::Field(const FieldParams& params, AreaWeights weights, std::optional<std::
   const std::int64_t share = (cells_ + context.comm.size() - 1) / context.comm.size();
   keep_ = share <= most;
   make_tiles(std::min(most, share));
+  copies_ = !keep_ && !tiles_.empty() && cuts_chunks_of_files();
 }
 
 std::vector<std::int64_t> Field::spatial_shape() const {
@@ -294,19 +295,61 @@ std::optional<std::int64_t> Field::empty_snapshot(const double* block, std::int6
   return {};
 }
 
-CellBlock Field::read(const Tile& tile) {
-  CellBlock block;
-  block.values.resize(snapshots() * tile.cells);
+bool Field::cuts_chunks_of_files() const {
+  std::vector<ArrayPiece> boxes;
+  for (const auto& tile : tiles_) boxes.push_back({tile.start, tile.count});
+  for (const auto& file : files_)
+    if (const auto chunk = file.chunk(); !chunk.empty() && cuts_chunks(file.shape(), chunk, boxes)) return true;
+  return false;
+}
+
+/// Once through the files, in pieces of whole chunks; half of the buffer for a piece, half for its rows in order.
+void Field::copy_tiles() {
+  std::vector<std::int64_t> first;
+  std::int64_t largest = 0;
+  for (const auto& tile : tiles_) {
+    first.push_back(tile.first);
+    largest = std::max(largest, tile.cells);
+  }
+  first.push_back(tiles_.back().first + tiles_.back().cells);
+  copy_ = std::make_unique<TileCopy>(context_.run_directory, first, snapshots());
+  const std::int64_t most = std::max<std::int64_t>(1, largest * snapshots() / 2);
+  std::vector<double> values;
+  std::int64_t from = 0;
+  for (const auto& file : files_) {
+    auto chunk = file.chunk();
+    if (chunk.empty()) chunk.assign(file.shape().size(), 1);
+    for (const ArrayPiece& piece : pieces_of(file.shape(), chunk, first.front(), first.back(), most)) {
+      values.resize(static_cast<std::size_t>(piece.values()));
+      file.read(piece.start, piece.count, values.data());
+      copy_->write(piece, file.shape(), from + piece.start[0], values.data());
+      bytes_read_ += piece.values() * 8;
+    }
+    from += file.shape()[0];
+  }
+}
+
+void Field::read_values(std::size_t number, double* out) {
+  const Tile& tile = tiles_[number];
+  if (copy_) return copy_->read(number, out);
   std::int64_t from = 0;
   for (const auto& file : files_) {
     auto start = tile.start, count = tile.count;
     const std::int64_t n = file.shape()[0];
     start.insert(start.begin(), 0);
     count.insert(count.begin(), n);
-    file.read(start, count, block.values.data() + from * tile.cells);
+    file.read(start, count, out + from * tile.cells);
     from += n;
   }
   bytes_read_ += snapshots() * tile.cells * 8;
+}
+
+CellBlock Field::read(std::size_t number) {
+  const Tile& tile = tiles_[number];
+  if (copies_ && !copy_) copy_tiles();
+  CellBlock block;
+  block.values.resize(snapshots() * tile.cells);
+  read_values(number, block.values.data());
   largest_block_ = std::max(largest_block_, snapshots() * tile.cells * 8);
   std::vector<std::int64_t> columns;
   for (std::int64_t i = 0; i < tile.cells; ++i) {
@@ -353,7 +396,7 @@ void Field::for_each_block(const std::function<void(const CellBlock&)>& action) 
       for (const auto& block : kept_) action(block);
       return;
     }
-    for (const auto& tile : tiles_) {
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
       CellBlock block = read(tile);
       action(block);
       if (keep_) kept_.push_back(std::move(block));
@@ -368,6 +411,7 @@ bool Field::look_through(double most_bytes) {
     return false;
   }
   std::int64_t left = 0;
+  copies_ = false;  // a check writes nothing
   for_each_block([&](const CellBlock& block) { left += block.size(); });
   require_cells(context_.comm.sum(left));
   return true;

@@ -9,6 +9,7 @@
 #include "core/io/cf/field.hpp"
 #include "core/parallel/context.hpp"
 #include "plugins/podlstm/pod/dense.hpp"
+#include "plugins/podlstm/pod/tile_copy.hpp"
 
 namespace cambium::podlstm {
 
@@ -76,6 +77,8 @@ class Field {
   const std::string& array() const { return params_.array; }
 
   /// Collective: calls `action` for this rank's blocks in order. What fits the buffer as a whole is read once and kept.
+  /// Else, where blocks would cut chunks of the files, this rank's cells are copied to the run's folder in the order of
+  /// the blocks, each chunk being read once.
   /// InputError, on every rank, for a number that is missing where none may be.
   void for_each_block(const std::function<void(const CellBlock&)>& action);
 
@@ -103,7 +106,10 @@ class Field {
   void require_latitudes() const;
   void look_at_first_snapshot();
   void make_tiles(std::int64_t most_cells);
-  CellBlock read(const Tile& tile);
+  bool cuts_chunks_of_files() const;
+  void copy_tiles();
+  void read_values(std::size_t tile, double* out);
+  CellBlock read(std::size_t tile);
   /// False when the cell is left out; fills holes where the deck says so, by what the training snapshots say alone.
   bool accept(double* column, std::int64_t stride, std::int64_t cell) const;
   void normalise(CellBlock& block) const;
@@ -125,7 +131,8 @@ class Field {
   double trend_from_ = 0.0;
   std::vector<Tile> tiles_;
   std::vector<CellBlock> kept_;
-  bool keep_ = false;
+  std::unique_ptr<TileCopy> copy_;  ///< where blocks cut chunks
+  bool keep_ = false, copies_ = false;
   std::int64_t cells_ = 0, training_ = 0, bytes_read_ = 0, largest_block_ = 0;
   int passes_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/parallel/memory.hpp"
 #include "plugins/superres/convection/place_fields.hpp"
 #include "plugins/superres/convection/rows.hpp"
@@ -126,7 +127,7 @@ void Convection::correct(const State& state, double time) {
 
 void Convection::initialise(State& state, Context& context) {
   load_correction();
-  set_initial_state(keys_.initial, stepper.flow(), context.seed);
+  io::on_every_rank(context.comm, [&] { set_initial_state(keys_.initial, stepper.flow(), context.seed); });
   stepper.fill_ghosts();
   stepper.start();
   time_ = sampled_at_ = state.time;

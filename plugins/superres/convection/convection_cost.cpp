@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "plugins/superres/convection/plane_fft.hpp"
 #include "plugins/superres/convection/row_share.hpp"
 #include "plugins/superres/convection/rows.hpp"
 
@@ -99,7 +100,7 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   grid.ny = ny;
   const RowLayout layout = RowLayout::of(grid);
   const int carried = fields_ - 1, pitch = layout.columns(), length = periodic_ ? nx : 2 * nx,
-            half = spatial ? (nx / 2 + 1) * 2 * padded(ny / 2 + 1) : padded(length / 2 + 1);
+            half = spatial ? PlaneFft::half_of(nx, ny) : padded(length / 2 + 1);
   const double m = std::ceil(static_cast<double>(nz) / ranks), n = static_cast<double>(nx) * layout.lines;
   const Ends ends{2.0 * half, static_cast<double>(carried) * padded(layout.span())};
   StepCost out;
@@ -114,10 +115,11 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   out.operations = solutions * (m * n * (terms * carried + 40.0 + transforms) + 2.0 * joined);
   out.moved = word * solutions * (m * n * (8.0 * carried + 14.0) + joined);
   out.repeated = word * solutions * joined;
-  const double rows = m + 2.0;
-  out.memory = word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + m * layout.lines * padded(length) +
-                       rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
-                       (periodic_ ? 0.0 : rows * padded(length)) + several * (8.0 * fields_ * pitch));
+  const double rows = m + 2.0, batch = !device_is_host ? m : spatial ? 1.0 : std::min(m, 16.0);
+  out.memory =
+      word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + batch * layout.lines * padded(length) +
+              rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
+              (periodic_ ? 0.0 : batch * padded(length)) + 3.0 * carried * pitch + several * (8.0 * fields_ * pitch));
   // Three lengths of diffusion and the Poisson equation, each with the ends of three groups and two rows, and the
   // latter with factors of its own for every mode. Shares have them for every column.
   const double divided = solutions * ends.diffusion + ends.poisson;

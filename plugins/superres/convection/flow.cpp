@@ -20,39 +20,48 @@ TensorRef Flow::tensor(int index) const {
   return t;
 }
 
+/// Ghost lines of a row by periodicity. The row goes on behind its last line as it began at the first, but for the two
+/// ghost columns between them: those that belong to cells are the right ones.
+static void fill_lines(const View<double**>& v, const RowLayout& layout, int first, int last) {
+  const int pitch = layout.pitch, period = layout.lines * pitch;
+  constexpr int inside = margin - 1;  // from here on the first line has its own
+  for_rows(
+      "fill lines", first, last, pitch, KOKKOS_LAMBDA(int row, int i) {
+        double* const x = &v(row, i);
+        Lanes::load(x + period).store(x);
+        Lanes::load(x + pitch + inside).store(x + period + pitch + inside);
+        if (i > 0) return;
+        for (int j = pitch; j < pitch + inside; ++j) x[j] = x[j + period];
+      });
+}
+
 void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left,
                   double right) {
   const RowLayout layout = RowLayout::of(grid);
-  const int nx = grid.nx, lines = layout.lines, pitch = layout.pitch, end = padded(nx) + 8 - nx;
+  const int nx = grid.nx, lines = layout.lines, end = padded(nx) + 1 - nx;
   const bool periodic = grid.periodic;
   Kokkos::parallel_for(
       "fill columns", Range(first * lines, last * lines), KOKKOS_LAMBDA(int line) {
         double* const x = &v(line / lines, layout.begin(line % lines));
         x[-1] = periodic ? x[nx - 1] : sign * x[0] + left;
         if (periodic)
-          for (int j = 0; j < end; ++j) x[nx + j] = x[j % nx];
+          for (int j = 0; j < end; ++j) x[nx + j] = x[j < nx ? j : j - nx];
         else
           for (int j = 0; j < end; ++j) x[nx + j] = sign * x[nx - 1] + right;
       });
-  if (!layout.spatial) return;
-  for_rows(
-      "fill lines", first, last, pitch, KOKKOS_LAMBDA(int row, int i) {
-        double* const x = &v(row, i);
-        Lanes::load(x + lines * pitch).store(x);
-        Lanes::load(x + pitch).store(x + (lines + 1) * pitch);
-      });
+  if (layout.spatial) fill_lines(v, layout, first, last);
 }
 
-void Flow::fill_columns() const {
-  const Grid& g = slab.grid;
-  const int m = rows();
-  superres::fill_columns(field(field_u), g, 1, m + 1, 0.0, 0.0, 0.0);
-  superres::fill_columns(field(field_w), g, 1, m + 1, -1.0, 0.0, 0.0);
-  superres::fill_columns(field(field_b), g, 1, m + 1, -1.0, 2.0 * fluid.left, 2.0 * fluid.right);
-  superres::fill_columns(field(field_p), g, 1, m + 1, 1.0, 0.0, 0.0);
-  if (layout.spatial) superres::fill_columns(field(field_v), g, 1, m + 1, 0.0, 0.0, 0.0);
-  for (int f = first_scalar(); f <= carried(); ++f)
-    superres::fill_columns(field(f), g, 1, m + 1, -1.0, 2.0 * scalar(f).left, 2.0 * scalar(f).right);
+void Flow::fill_columns(int index, int first, int last) const {
+  double sign = 0.0, left = 0.0, right = 0.0;
+  if (index == field_p) sign = 1.0;
+  if (index == field_w) sign = -1.0;
+  if (index == field_b || index >= first_scalar()) {
+    sign = -1.0;
+    left = 2.0 * (index == field_b ? fluid.left : scalar(index).left);
+    right = 2.0 * (index == field_b ? fluid.right : scalar(index).right);
+  }
+  superres::fill_columns(field(index), slab.grid, first, last, sign, left, right);
 }
 
 /// Ghost rows beyond the plates of one scalar: twice the value on the plate less that of the next cell, or that value.

@@ -63,9 +63,9 @@ struct Flow {
   /// Owned rows, interior columns: (m, nx), or (m, ny, nx).
   TensorRef tensor(int index) const;
 
-  /// Ghost columns and lines of all fields from periodicity or the side walls, then ghost rows beyond the plates. Rows
-  /// of other ranks come from a Halo, between the two.
-  void fill_columns() const;
+  /// Ghost columns and lines of a field in rows first..last-1, from periodicity or the side walls.
+  void fill_columns(int field, int first, int last) const;
+  /// Then ghost rows beyond the plates, of all fields. Rows of other ranks come from a Halo.
   void fill_plates() const;
 };
 

@@ -32,13 +32,57 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
       .def(0);
   d("seed", &InitialState::seed, "seed of the noise; default: that of the run").at_least(0);
   d("file", &InitialState::file,
-    "start from the last frame of these fields instead, at any resolution (output 'fields')");
+    "start from the last frame of these fields instead, at any resolution (output 'fields'); in three dimensions "
+    "fields "
+    "in two are taken for all y, with the noise");
 }
 
 namespace {
 
-void set_from_file(const std::string& path, Flow& flow) {
+bool other_length(double length, double own) { return std::fabs(length / own - 1.0) > 1e-6; }
+
+void require_width(const std::string& path, double width, const Grid& g) {
+  if (other_length(width, g.lx))
+    throw KeyError(
+        "convection.initial.width", "initial.file",
+        fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
+}
+
+/// Deviation of b in a cell of row k, line `line` and column i.
+double noise_of(const InitialState& initial, const Grid& g, int k, int line, int i, std::uint64_t seed) {
+  const double z = g.center(k) / g.lz;
+  const auto cell = static_cast<std::uint64_t>(k * std::int64_t{g.lines()} + line) * g.nx + i;
+  return initial.noise * Random4(seed, Stream::initial_noise, cell, 0).normal(0) * z * (1.0 - z);
+}
+
+/// Fields that are the same at all y stay so without a disturbance.
+void add_noise(const InitialState& initial, Flow& flow, std::uint64_t seed) {
+  const auto host = Kokkos::create_mirror_view(flow.fields);
+  Kokkos::deep_copy(host, flow.fields);
+  for (int row = 1; row <= flow.rows(); ++row)
+    for (int line = 0; line < flow.layout.lines; ++line)
+      for (int i = 0; i < flow.nx(); ++i)
+        host(field_b, row, flow.layout.begin(line) + i) +=
+            noise_of(initial, flow.slab.grid, flow.slab.first + row - 1, line, i, seed);
+  Kokkos::deep_copy(flow.fields, host);
+}
+
+void set_from_volumes(const std::string& path, Flow& flow) {
+  const Volumes data(path);
   const Grid& g = flow.slab.grid;
+  require_width(path, data.period(0), g);
+  if (other_length(data.period(1), g.ly))
+    throw KeyError("convection.initial.depth", "initial.file",
+                   fmt::format("'{}' is {:g} deep and this run {:g}: start from fields of the same domain", path,
+                               data.period(1), g.ly));
+  add_volumes(data, flow);
+}
+
+void set_from_file(const InitialState& initial, Flow& flow, std::uint64_t seed) {
+  const Grid& g = flow.slab.grid;
+  const std::string& path = *initial.file;
+  Kokkos::deep_copy(flow.fields, 0.0);
+  if (g.spatial() && Volumes::at(path)) return set_from_volumes(path, flow);
   const auto data = read_fields(path, {"p", "b", "u", "w"}, 1, g.periodic);
   if (!data.hidden.empty())
     throw KeyError(
@@ -46,21 +90,18 @@ void set_from_file(const std::string& path, Flow& flow) {
         fmt::format("'{}' hides points under a mask, and this flow has no bodies: start from fields without a mask",
                     path));
   const double width = g.periodic ? data.period : data.axis[1].back() + data.axis[1].front();
-  if (std::fabs(width / g.lx - 1.0) > 1e-6)
-    throw KeyError(
-        "convection.initial.width", "initial.file",
-        fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
-  Kokkos::deep_copy(flow.fields, 0.0);
+  require_width(path, width, g);
   add_fields(data, flow);
+  if (g.spatial()) add_noise(initial, flow, seed);
 }
 
 }  // namespace
 
 void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t seed) {
-  if (initial.file) return set_from_file(*initial.file, flow);
+  if (initial.seed) seed = static_cast<std::uint64_t>(*initial.seed);
+  if (initial.file) return set_from_file(initial, flow, seed);
   const Grid& g = flow.slab.grid;
   const Fluid& fluid = flow.fluid;
-  if (initial.seed) seed = static_cast<std::uint64_t>(*initial.seed);
   const auto host = Kokkos::create_mirror_view(flow.fields);
   Kokkos::deep_copy(host, 0.0);
   const int lines = g.lines();
@@ -73,9 +114,7 @@ void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t se
       double b = 0.0;
       if (initial.profile == InitialState::Profile::conductive)
         b = g.periodic ? fluid.bottom + (fluid.top - fluid.bottom) * z : fluid.left + (fluid.right - fluid.left) * x;
-      const Random4 random(seed, Stream::initial_noise,
-                           static_cast<std::uint64_t>(k * std::int64_t{lines} + line % lines) * g.nx + i, 0);
-      b += initial.noise * random.normal(0) * z * (1.0 - z);
+      b += noise_of(initial, g, k, line % lines, i, seed);
       double phase = 2.0 * constants::pi * initial.wavelengths * x;
       if (g.spatial()) phase += 2.0 * constants::pi * initial.wavelengths_y * y;
       b += initial.amplitude * std::sin(constants::pi * z) * std::cos(phase);

@@ -20,7 +20,8 @@ struct InitialState {
 };
 
 /// From a file: p, b, u and w of its last frame, by cubic interpolation to the places of the staggered grid; the caller
-/// makes the velocity free of divergence. Else
+/// makes the velocity free of divergence. In three dimensions also v; a file in two dimensions is taken for all y, with
+/// the noise below. Else
 /// b = profile + noise N(0,1) z (1 - z) + amplitude sin(pi z) cos(2 pi (wavelengths x / lx + wavelengths_y y / ly)),
 /// the latter in three dimensions; normal deviates belong to cells, so they do not depend on the ranks. Further scalars
 /// begin linear from wall to wall, and as zero beside fields of a file. InputError when the file does not fit.

@@ -1,5 +1,7 @@
 #include "plugins/superres/convection/place_fields.hpp"
 
+#include <algorithm>
+
 #include "plugins/superres/convection/rows.hpp"
 #include "plugins/superres/samples/resampling.hpp"
 
@@ -19,6 +21,38 @@ FieldData placed(const FieldData& data, int field, const Grid& g) {
   return resampled(resampled(one, 1, x, 4), 2, z, 4);
 }
 
+/// Velocities on walls stay: w on the lower plate, u on a left wall.
+bool on_wall(int field, int row, int i, const Grid& g) {
+  return (field == field_w && row == 0) || (field == field_u && i == 0 && !g.periodic);
+}
+
+/// Values by (before, along, after) at other places of the axis `along`, which has a period or none (0).
+std::vector<double> moved(const std::vector<double>& values, std::size_t before, const std::vector<double>& along,
+                          std::size_t after, double period, const std::vector<double>& places) {
+  FieldData data;
+  data.axis = {std::vector<double>(before), along, std::vector<double>(after)};
+  data.period = period;
+  data.values = {values};
+  return resampled(data, 1, places, 4).values[0];
+}
+
+/// Of centres or left faces of equal cells.
+std::vector<double> even_places(int count, double step, bool on_faces) {
+  std::vector<double> out;
+  for (int i = 0; i < count; ++i) out.push_back(step * (on_faces ? i : i + 0.5));
+  return out;
+}
+
+/// Entries of `z` that cubic interpolation to places from `low` to `high` needs: the first one and their number.
+std::pair<std::size_t, std::size_t> around(const std::vector<double>& z, double low, double high) {
+  constexpr std::size_t reach = 4;  // at an end of the axis all four lie on one side
+  const auto at = [&](double place) {
+    return static_cast<std::size_t>(std::upper_bound(z.begin(), z.end(), place) - z.begin());
+  };
+  const std::size_t first = at(low) > reach ? at(low) - reach : 0, last = std::min(z.size(), at(high) + reach);
+  return {first, last - first};
+}
+
 void remove_mean(std::vector<double>& p, const Grid& g) {
   double mean = 0.0;
   const auto nz = static_cast<std::size_t>(g.nz);
@@ -36,11 +70,39 @@ void add_fields(const FieldData& data, Flow& flow) {
   for (int f = 0; f < 4; ++f) {
     const auto values = placed(data, source[f], g);
     for (int row = 1; row <= flow.rows(); ++row)
-      for (int i = 0; i < g.nx; ++i) {
-        const int k = flow.slab.first + row - 1;
-        const bool wall = (f == field_w && k == 0) || (f == field_u && i == 0 && !g.periodic);
-        if (!wall) host(f, row, margin + i) += values.at(0, last, i, k);
-      }
+      for (int line = 0; line < flow.layout.lines; ++line)
+        for (int i = 0; i < g.nx; ++i)
+          if (const int k = flow.slab.first + row - 1; !on_wall(f, k, i, g))
+            host(f, row, flow.layout.begin(line) + i) += values.at(0, last, i, k);
+  }
+  Kokkos::deep_copy(flow.fields, host);
+}
+
+void add_volumes(const Volumes& data, Flow& flow) {
+  static constexpr std::pair<const char*, int> fields[] = {
+      {"p", field_p}, {"b", field_b}, {"u", field_u}, {"v", field_v}, {"w", field_w}};
+  const Grid& g = flow.slab.grid;
+  const auto host = Kokkos::create_mirror_view(flow.fields);
+  Kokkos::deep_copy(host, flow.fields);
+  const int m = flow.rows(), ny = g.ny;
+  const auto &x = data.places(0), &y = data.places(1), &z = data.places(2);
+  for (const auto& [name, f] : fields) {
+    std::vector<double> heights;
+    for (int k = flow.slab.first; k < flow.slab.first + m; ++k)
+      heights.push_back(f == field_w ? g.face[k] : g.center(k));
+    const auto [low, count] = around(z, heights.front(), heights.back());
+    const std::vector<double> part(z.begin() + static_cast<std::ptrdiff_t>(low),
+                                   z.begin() + static_cast<std::ptrdiff_t>(low + count));
+    auto values = data.planes(name, static_cast<std::int64_t>(low), static_cast<std::int64_t>(count));
+    values = moved(values, 1, x, y.size() * count, data.period(0), even_places(g.nx, g.dx(), f == field_u));
+    values = moved(values, g.nx, y, count, data.period(1), even_places(ny, g.dy(), f == field_v));
+    values = moved(values, static_cast<std::size_t>(g.nx) * ny, part, 1, 0.0, heights);
+    for (int row = 1; row <= m; ++row)
+      for (int line = 0; line < ny; ++line)
+        for (int i = 0; i < g.nx; ++i)
+          if (!on_wall(f, flow.slab.first + row - 1, i, g))
+            host(f, row, flow.layout.begin(line) + i) +=
+                values[(static_cast<std::size_t>(i) * ny + line) * m + row - 1];
   }
   Kokkos::deep_copy(flow.fields, host);
 }

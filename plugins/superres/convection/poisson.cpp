@@ -11,14 +11,137 @@ namespace {
 
 int transform_length(const Grid& grid) { return grid.periodic ? grid.nx : 2 * grid.nx; }
 
+/// The systems of a part of the modes, for kernels that take strips of columns from..to-1.
+struct Systems {
+  int m, half, begin, width;
+  View<double**> x, inverse, fill;
+  View<double*> behind, ahead, height, ends, from_behind, from_ahead;
+  Sweep sweep;
+
+  /// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k)/pivot x(k+1) + fill(k) x(0); the ends of this rank's
+  /// own solution go to the others.
+  KOKKOS_INLINE_FUNCTION void eliminate(int from, int to) const {
+    Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
+    for (int n = 0; n < strip; ++n) {
+      reach[n] = Lanes(1.0);
+      first_re[n] = first_im[n] = Lanes(0.0);
+      last_re[n] = last_im[n] = Lanes(0.0);
+    }
+    for (int start = 0; start < m; start += fetched) {
+      Lanes next_re[fetched], next_im[fetched], next_pivot[fetched], h[fetched], a[fetched], c[fetched];
+      for (int r = 0; r < fetched; ++r) {
+        const int k = start + r < m ? start + r : m - 1, row = sweep.row(k + 1);
+        h[r] = Lanes(-height(row));
+        a[r] = Lanes(behind(k));
+        c[r] = Lanes(ahead(k));
+        next_pivot[r] = fetch(&inverse(k, from));
+        next_re[r] = fetch(&x(row, from));
+        next_im[r] = fetch(&x(row, half + from));
+      }
+      for (int r = 0; r < fetched && start + r < m; ++r) {
+        const int k = start + r, row = sweep.row(k + 1), imaginary = half;
+        const double* const pivots = &inverse(k, 0);
+        double* const values = &x(row, 0);
+        const bool begins = k == 0, sums = sweep.behind;
+        for (int j = from; j < to; j += lanes) {
+          const int n = (j - from) / lanes;
+          const Lanes pivot = fetched_or(next_pivot[r], pivots + j);
+          double *const re = values + j, *const im = re + imaginary;
+          Lanes new_re = h[r] * fetched_or(next_re[r], re), new_im = h[r] * fetched_or(next_im[r], im);
+          if (!begins) {
+            new_re = fma(a[r], last_re[n], new_re);
+            new_im = fma(a[r], last_im[n], new_im);
+          }
+          new_re = new_re * pivot;
+          new_im = new_im * pivot;
+          new_re.store(re);
+          new_im.store(im);
+          last_re[n] = new_re;
+          last_im[n] = new_im;
+          if (!sums) continue;
+          first_re[n] = fma(reach[n], new_re, first_re[n]);
+          first_im[n] = fma(reach[n], new_im, first_im[n]);
+          reach[n] = reach[n] * (c[r] * pivot);
+        }
+      }
+    }
+    for (int j = from; sweep.ahead && j < to; j += lanes) {
+      first_re[(j - from) / lanes].store(&ends(j - begin));
+      first_im[(j - from) / lanes].store(&ends(width + j - begin));
+      const int last = sweep.down ? 0 : 2 * width, row = sweep.row(m);  // the lowest row of a rank is its first end
+      Lanes::load(&x(row, j)).store(&ends(last + j - begin));
+      Lanes::load(&x(row, half + j)).store(&ends(last + width + j - begin));
+    }
+  }
+
+  /// Back along the sweep from the first row ahead, with the last one behind; both stay in the ghost rows.
+  KOKKOS_INLINE_FUNCTION void substitute(int from, int to) const {
+    for (int j = from; sweep.ahead && j < to; j += lanes)
+      for (int c = 0; c < 2; ++c) {
+        if (sweep.behind) Lanes::load(&from_behind(c * width + j - begin)).store(&x(0, c * half + j));
+        Lanes::load(&from_ahead(c * width + j - begin)).store(&x(sweep.row(m + 1), c * half + j));
+      }
+    const int start = sweep.ahead ? m : m - 1;
+    Lanes last[2][strip];
+    for (int j = from; j < to; j += lanes)
+      for (int c = 0; c < 2; ++c) last[c][(j - from) / lanes] = Lanes::load(&x(sweep.row(start + 1), c * half + j));
+    for (int top = start; top >= 1; top -= fetched) {
+      Lanes next[2][fetched], pivot[fetched], filled[fetched], coupling[fetched];
+      for (int r = 0; r < fetched; ++r) {
+        const int k = top - r > 1 ? top - r : 1, row = sweep.row(k);
+        coupling[r] = Lanes(ahead(k - 1));
+        pivot[r] = fetch(&inverse(k - 1, from));
+        filled[r] = sweep.behind ? fetch(&fill(k - 1, from)) : Lanes(0.0);
+        for (int c = 0; c < 2; ++c) next[c][r] = fetch(&x(row, c * half + from));
+      }
+      for (int r = 0; r < fetched && top - r >= 1; ++r) {
+        const int k = top - r, row = sweep.row(k), imaginary = half;
+        const double *const pivots = &inverse(k - 1, 0), *const fills = sweep.behind ? &fill(k - 1, 0) : nullptr,
+                            *const ghosts = &x(0, 0);
+        double* const values = &x(row, 0);
+        for (int j = from; j < to; j += lanes) {
+          const Lanes factor = coupling[r] * fetched_or(pivot[r], pivots + j);
+          const Lanes q = fills ? fetched_or(filled[r], fills + j) : Lanes(0.0);
+          for (int c = 0; c < 2; ++c) {
+            double* const here = values + c * imaginary + j;
+            Lanes& value = last[c][(j - from) / lanes];
+            value = fma(factor, value, fetched_or(next[c][r], here));
+            if (fills) value = fma(q, Lanes::load(ghosts + c * imaginary + j), value);
+            value.store(here);
+          }
+        }
+      }
+    }
+  }
+};
+
+Systems systems_of(const Part& part, const View<double**>& x, const View<double**>& inverse, const View<double**>& fill,
+                   const View<double*>& behind, const View<double*>& ahead, const Slab& slab, const Sweep& sweep) {
+  const auto& ends = part.interfaces;
+  return {slab.rows,
+          static_cast<int>(inverse.extent(1)),
+          part.from,
+          part.to - part.from,
+          x,
+          inverse,
+          fill,
+          behind,
+          ahead,
+          slab.height,
+          ends.ends,
+          ends.below,
+          sweep.down ? ends.below : ends.above,
+          sweep};
+}
+
 }  // namespace
 
-Poisson::Poisson(const Comm& comm, const Slab& slab)
-    : source("poisson source", slab.rows * slab.grid.lines(), padded(transform_length(slab.grid))), slab_(slab),
+Poisson::Poisson(const Comm& comm, const Slab& slab, int batch)
+    : source("poisson source", batch * slab.grid.lines(), padded(transform_length(slab.grid))), slab_(slab),
       fft_(transform_length(slab.grid)),
       plane_fft_(slab.grid.spatial() ? std::make_unique<PlaneFft>(slab.grid.nx, slab.grid.ny) : nullptr),
       sweep_(Sweep::of(slab)), half_(half()), spectrum_("poisson spectrum", slab.rows + 2, 2 * half_ + 16),
-      whole_("poisson rows", slab.grid.periodic ? 0 : slab.rows + 2, padded(transform_length(slab.grid))),
+      whole_("poisson rows", slab.grid.periodic ? 0 : batch, padded(transform_length(slab.grid))),
       inverse_("poisson pivots", slab.rows, half_), behind_("poisson behind", slab.rows),
       ahead_("poisson ahead", slab.rows) {
   for (const auto& [from, to] : parts_of(half_, comm.size()))
@@ -77,139 +200,51 @@ void Poisson::factorise() {
   fill_ = fill;
 }
 
-void Poisson::mirror() const {
+void Poisson::mirror(int rows) const {
   const auto s = source;
   const int nx = slab_.grid.nx;
   Kokkos::parallel_for(
-      "poisson: mirror", Range(0, slab_.rows), KOKKOS_LAMBDA(int k) {
+      "poisson: mirror", Range(0, rows), KOKKOS_LAMBDA(int k) {
         for (int i = 0; i < nx; ++i) s(k, 2 * nx - 1 - i) = s(k, i);
       });
 }
 
-/// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k)/pivot x(k+1) + fill(k) x(0); the ends of this rank's
-/// own solution go to the others.
 void Poisson::eliminate(const Part& part) {
-  const int m = slab_.rows, half = half_, begin = part.from, width = part.to - part.from;
-  const auto x = spectrum_;
-  const auto inverse = inverse_;
-  const auto behind = behind_, ahead = ahead_, height = slab_.height;
-  const auto sweep = sweep_;
-  const auto ends = part.interfaces.ends;
+  const auto systems = systems_of(part, spectrum_, inverse_, fill_, behind_, ahead_, slab_, sweep_);
   for_strips(
-      "poisson: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
-        for (int n = 0; n < strip; ++n) {
-          reach[n] = Lanes(1.0);
-          first_re[n] = first_im[n] = Lanes(0.0);
-          last_re[n] = last_im[n] = Lanes(0.0);
-        }
-        for (int start = 0; start < m; start += fetched) {
-          Lanes next_re[fetched], next_im[fetched], next_pivot[fetched], h[fetched], a[fetched], c[fetched];
-          for (int r = 0; r < fetched; ++r) {
-            const int k = start + r < m ? start + r : m - 1, row = sweep.row(k + 1);
-            h[r] = Lanes(-height(row));
-            a[r] = Lanes(behind(k));
-            c[r] = Lanes(ahead(k));
-            next_pivot[r] = fetch(&inverse(k, from));
-            next_re[r] = fetch(&x(row, from));
-            next_im[r] = fetch(&x(row, half + from));
-          }
-          for (int r = 0; r < fetched && start + r < m; ++r) {
-            const int k = start + r, row = sweep.row(k + 1);
-            for (int j = from; j < to; j += lanes) {
-              const int n = (j - from) / lanes;
-              const Lanes pivot = fetched_or(next_pivot[r], &inverse(k, j));
-              double* const re = &x(row, j);
-              double* const im = &x(row, half + j);
-              Lanes new_re = h[r] * fetched_or(next_re[r], re), new_im = h[r] * fetched_or(next_im[r], im);
-              if (k > 0) {
-                new_re = fma(a[r], last_re[n], new_re);
-                new_im = fma(a[r], last_im[n], new_im);
-              }
-              new_re = new_re * pivot;
-              new_im = new_im * pivot;
-              new_re.store(re);
-              new_im.store(im);
-              last_re[n] = new_re;
-              last_im[n] = new_im;
-              if (!sweep.behind) continue;
-              first_re[n] = fma(reach[n], new_re, first_re[n]);
-              first_im[n] = fma(reach[n], new_im, first_im[n]);
-              reach[n] = reach[n] * (c[r] * pivot);
-            }
-          }
-        }
-        for (int j = from; sweep.ahead && j < to; j += lanes) {
-          first_re[(j - from) / lanes].store(&ends(j - begin));
-          first_im[(j - from) / lanes].store(&ends(width + j - begin));
-          const int last = sweep.down ? 0 : 2 * width, row = sweep.row(m);  // the lowest row of a rank is its first end
-          Lanes::load(&x(row, j)).store(&ends(last + j - begin));
-          Lanes::load(&x(row, half + j)).store(&ends(last + width + j - begin));
-        }
-      });
+      "poisson: eliminate", part.from, part.to, KOKKOS_LAMBDA(int from, int to) { systems.eliminate(from, to); });
 }
 
-/// Back along the sweep from the first row ahead, with the last one behind; both stay in the ghost rows.
 void Poisson::substitute(const Part& part) {
-  const int m = slab_.rows, half = half_, begin = part.from, width = part.to - part.from;
-  const auto x = spectrum_;
-  const auto inverse = inverse_, fill = fill_;
-  const auto ahead = ahead_;
-  const auto sweep = sweep_;
-  const auto from_behind = part.interfaces.below, from_ahead = sweep.down ? from_behind : part.interfaces.above;
+  const auto systems = systems_of(part, spectrum_, inverse_, fill_, behind_, ahead_, slab_, sweep_);
   for_strips(
-      "poisson: substitute", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        for (int j = from; sweep.ahead && j < to; j += lanes)
-          for (int c = 0; c < 2; ++c) {
-            if (sweep.behind) Lanes::load(&from_behind(c * width + j - begin)).store(&x(0, c * half + j));
-            Lanes::load(&from_ahead(c * width + j - begin)).store(&x(sweep.row(m + 1), c * half + j));
-          }
-        const int start = sweep.ahead ? m : m - 1;
-        Lanes last[2][strip];
-        for (int j = from; j < to; j += lanes)
-          for (int c = 0; c < 2; ++c) last[c][(j - from) / lanes] = Lanes::load(&x(sweep.row(start + 1), c * half + j));
-        for (int top = start; top >= 1; top -= fetched) {
-          Lanes next[2][fetched], pivot[fetched], filled[fetched], coupling[fetched];
-          for (int r = 0; r < fetched; ++r) {
-            const int k = top - r > 1 ? top - r : 1, row = sweep.row(k);
-            coupling[r] = Lanes(ahead(k - 1));
-            pivot[r] = fetch(&inverse(k - 1, from));
-            filled[r] = sweep.behind ? fetch(&fill(k - 1, from)) : Lanes(0.0);
-            for (int c = 0; c < 2; ++c) next[c][r] = fetch(&x(row, c * half + from));
-          }
-          for (int r = 0; r < fetched && top - r >= 1; ++r) {
-            const int k = top - r, row = sweep.row(k);
-            for (int j = from; j < to; j += lanes) {
-              const Lanes factor = coupling[r] * fetched_or(pivot[r], &inverse(k - 1, j));
-              const Lanes q = sweep.behind ? fetched_or(filled[r], &fill(k - 1, j)) : Lanes(0.0);
-              for (int c = 0; c < 2; ++c) {
-                double* const here = &x(row, c * half + j);
-                Lanes& value = last[c][(j - from) / lanes];
-                value = fma(factor, value, fetched_or(next[c][r], here));
-                if (sweep.behind) value = fma(q, Lanes::load(&x(0, c * half + j)), value);
-                value.store(here);
-              }
-            }
-          }
-        }
+      "poisson: substitute", part.from, part.to, KOKKOS_LAMBDA(int from, int to) { systems.substitute(from, to); });
+}
+
+/// Nobody waits for the ends: there and back, while a strip is in the cache.
+void Poisson::solve_alone(const Part& part) {
+  const auto systems = systems_of(part, spectrum_, inverse_, fill_, behind_, ahead_, slab_, sweep_);
+  for_strips(
+      "poisson: sweeps", part.from, part.to, KOKKOS_LAMBDA(int from, int to) {
+        systems.eliminate(from, to);
+        systems.substitute(from, to);
       });
 }
 
-void Poisson::forward() {
-  const int m = slab_.rows;
+void Poisson::forward(int first, int count) {
   if (!plane_fft_) {
-    if (!slab_.grid.periodic) mirror();
-    fft_.forward(source, 0, Kokkos::subview(spectrum_, std::make_pair(1, m + 1), Kokkos::ALL), half_, m);
-    return;
+    if (!slab_.grid.periodic) mirror(count);
+    const auto modes = Kokkos::subview(spectrum_, std::make_pair(first, first + count), Kokkos::ALL);
+    return fft_.forward(source, 0, modes, half_, count);
   }
   const int lines = slab_.grid.ny;
-  for (int k = 0; k < m; ++k)
+  for (int k = 0; k < count; ++k)
     plane_fft_->forward(Kokkos::subview(source, std::make_pair(k * lines, (k + 1) * lines), Kokkos::ALL), 0,
-                        spectrum_.data() + (k + 1) * spectrum_.stride(0));
+                        spectrum_.data() + (first + k) * spectrum_.stride(0));
 }
 
 void Poisson::solve() {
-  forward();
+  if (!sweep_.ahead) return solve_alone(parts_.front());
   for (Part& part : parts_) {
     eliminate(part);
     part.interfaces.start();

@@ -13,10 +13,13 @@ namespace cambium::superres {
 /// that the equation leaves open is fixed by phi = 0 in mode 0 of the lowest row.
 class Poisson {
  public:
-  Poisson(const Comm& comm, const Slab& slab);
-  /// Right-hand side of line n of row k = 1..m in source((k-1) lines + n, 0..nx-1).
+  /// `batch`: rows that forward() and rows() take at most.
+  Poisson(const Comm& comm, const Slab& slab, int batch);
+  /// Right-hand side of line n of the k-th row of a batch in source(k lines + n, 0..nx-1).
   View<double**> source;
-  /// Collective: the solution's modes; `source` is lost.
+  /// Transforms a batch: rows first..first+count-1 of 1..m; `source` is lost.
+  void forward(int first, int count);
+  /// Collective, when all rows were transformed: the solution's modes.
   void solve();
   /// Then: rows first..first+count-1 of 1..m of the solution to the interior of these rows of `phi`.
   void rows(const View<double**>& phi, int first, int count);
@@ -25,14 +28,14 @@ class Poisson {
   std::int64_t bytes_sent() const { return superres::bytes_sent(parts_); }
 
   // Steps of solve(), for this class: public since nvcc takes no kernel in a private member.
-  void mirror() const;
+  void mirror(int rows) const;
   void eliminate(const Part& part);
   void substitute(const Part& part);
+  void solve_alone(const Part& part);
 
  private:
   void factorise();
   int half() const { return plane_fft_ ? plane_fft_->half() : padded(fft_.modes()); }
-  void forward();
   /// -(d2/dx2 + d2/dy2) of the discrete mode in column j.
   double squared_wave(int j) const;
 
@@ -42,7 +45,7 @@ class Poisson {
   Sweep sweep_;
   int half_;                      ///< columns of modes, in whole packs: where imaginary parts (along x) begin
   View<double**> spectrum_;       ///< (m + 2, 2 half)
-  View<double**> whole_;          ///< (m + 2, 2 nx) mirrored rows of the result, in a cavity
+  View<double**> whole_;          ///< mirrored rows of a batch of the result, in a cavity
   View<double**> inverse_;        ///< (m, half): reciprocal pivots; these and what follows in the order of the sweep
   View<double*> behind_, ahead_;  ///< couplings of a row to the one before it and to the next
   View<double**> fill_;           ///< (m, half): what a row, once eliminated, feels of the rank behind

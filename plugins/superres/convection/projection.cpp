@@ -1,27 +1,34 @@
 #include "plugins/superres/convection/projection.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
 
-Projection::Projection(const Comm& comm, const Slab& slab, int fields)
-    : halo_(comm, slab, fields), poisson_(comm, slab),
+Projection::Projection(const Comm& comm, const Slab& slab, int fields, int batch)
+    : slab_(slab), batch_(batch), halo_(comm, slab, fields), poisson_(comm, slab, batch),
       phi_("phi", 1, slab.rows + 2, RowLayout::of(slab.grid).columns()) {}
 
+/// Ghost columns are there.
 void Projection::start_ghosts(const Flow& flow) {
-  flow.fill_columns();
+  flow.fill_plates();
   halo_.start(flow.fields, 0, static_cast<int>(flow.fields.extent(0)));
 }
 
 void Projection::finish_ghosts(const Flow& flow) {
   halo_.finish(flow.fields, 0, static_cast<int>(flow.fields.extent(0)));
-  flow.fill_plates();
 }
 
-/// Times `factor`; `out` has a row for every line of cells.
-static void divergence(const Flow& flow, double factor, const View<double**>& out) {
+void Projection::fill_ghosts(const Flow& flow) {
+  for (int field = 0; field <= flow.carried(); ++field) flow.fill_columns(field, 1, flow.rows() + 1);
+  start_ghosts(flow);
+  finish_ghosts(flow);
+}
+
+/// Of rows first..last-1, times `factor`; `out` has a row for every line of their cells.
+static void divergence(const Flow& flow, double factor, int first, int last, const View<double**>& out) {
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height;
   const double dx1 = factor / flow.slab.grid.dx();
@@ -29,7 +36,7 @@ static void divergence(const Flow& flow, double factor, const View<double**>& ou
   const int lines = layout.lines, line = layout.pitch;
   const double dy1 = layout.spatial ? factor / flow.slab.grid.dy() : 0.0;
   for_rows(
-      "divergence", lines, lines * (flow.rows() + 1), flow.nx(), KOKKOS_LAMBDA(int row, int column) {
+      "divergence", lines * first, lines * last, flow.nx(), KOKKOS_LAMBDA(int row, int column) {
         const int k = row / lines, i = layout.begin(row % lines) + column;
         const double *u = &f(field_u, k, i), *w = &f(field_w, k, i);
         const double* const above = &f(field_w, k + 1, i);
@@ -40,23 +47,19 @@ static void divergence(const Flow& flow, double factor, const View<double**>& ou
           const double* const v = &f(field_v, k, i);
           sum = sum + Lanes(dy1) * (Lanes::load(v + line) - Lanes::load(v));
         }
-        sum.store(&out(row - lines, column));
+        sum.store(&out(row - lines * first, column));
       });
 }
 
-/// Ghost columns, and ghost rows on plates; rows of other ranks are there.
-static void fill_phi(const Slab& slab, const Fields& phi) {
-  fill_columns(Kokkos::subview(phi, 0, Kokkos::ALL, Kokkos::ALL), slab.grid, 1, slab.rows + 1, 1.0, 0.0, 0.0);
-  const int m = slab.rows, columns = static_cast<int>(phi.extent(2));
-  const bool at_bottom = slab.bottom(), at_top = slab.top();
+/// phi in a ghost row beyond a plate is that of the row beside it.
+static void mirror_phi(const Fields& phi, int ghost, int row) {
+  const int columns = static_cast<int>(phi.extent(2));
   Kokkos::parallel_for(
-      "phi on plates", Range(0, columns), KOKKOS_LAMBDA(int i) {
-        if (at_bottom) phi(0, 0, i) = phi(0, 1, i);
-        if (at_top) phi(0, m + 1, i) = phi(0, m, i);
-      });
+      "phi on plates", Range(0, columns), KOKKOS_LAMBDA(int i) { phi(0, ghost, i) = phi(0, row, i); });
 }
 
-static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool advance_pressure) {
+/// Rows first..last-1.
+static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool advance_pressure, int first, int last) {
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height, inverse_between = flow.slab.inverse_between;
   const double over_x = alpha_dt / flow.slab.grid.dx(), nu = 0.5 * alpha_dt * flow.fluid.viscosity;
@@ -64,7 +67,7 @@ static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool a
   const double over_y = spatial ? alpha_dt / flow.slab.grid.dy() : 0.0;
   const int line = flow.layout.pitch;
   for_cells(
-      "correction", 1, flow.rows() + 1, flow.layout, KOKKOS_LAMBDA(int k, int i) {
+      "correction", first, last, flow.layout, KOKKOS_LAMBDA(int k, int i) {
         const double* const center = &phi(0, k, i);
         const Lanes c = Lanes::load(center), left = Lanes::load(center - 1);
         const Lanes below = Lanes::load(&phi(0, k - 1, i)), above = Lanes::load(&phi(0, k + 1, i));
@@ -80,36 +83,66 @@ static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool a
       });
 }
 
-/// Rows that other ranks wait for come first and travel while the others are transformed.
-void Projection::transform_back(const Slab& slab) {
-  const int batch = slab.grid.spatial() ? 1 : 8;  // rows that a transform works on together
-  const auto phi = Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL);
-  const int m = slab.rows, early = m >= 2 * batch ? batch : 0;
-  const int low = slab.bottom() ? 0 : early, high = slab.top() ? 0 : early;
-  if (early == 0) poisson_.rows(phi, 1, m);
-  if (low > 0) poisson_.rows(phi, 1, low);
-  if (high > 0) poisson_.rows(phi, m + 1 - high, high);
-  halo_.start(phi_, 0, 1);
-  if (early > 0 && m > low + high) poisson_.rows(phi, 1 + low, m - low - high);
-  halo_.finish(phi_, 0, 1);
+void Projection::take(const Flow& flow, double alpha_dt, int first, int last) {
+  for (int field = 0; field <= flow.carried(); ++field)
+    if (field != field_p) flow.fill_columns(field, first, last);
+  divergence(flow, 1.0 / alpha_dt, first, last, poisson_.source);
+  poisson_.forward(first, last - first);
 }
 
+/// phi in rows first..last-1 with its ghost columns, and beyond a plate beside them.
+void Projection::transform_back(int first, int last) {
+  const auto phi = Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL);
+  for (int row = first; row < last; row += batch_) {
+    const int count = std::min(batch_, last - row);
+    poisson_.rows(phi, row, count);
+    fill_columns(phi, slab_.grid, row, row + count, 1.0, 0.0, 0.0);
+  }
+  if (first >= last) return;
+  if (first == 1 && slab_.bottom()) mirror_phi(phi_, 0, 1);
+  if (last == slab_.rows + 1 && slab_.top()) mirror_phi(phi_, slab_.rows + 1, slab_.rows);
+}
+
+void Projection::correct_rows(const Flow& flow, double alpha_dt, bool advance_pressure, int first, int last) const {
+  if (first >= last) return;
+  correct(flow, phi_, alpha_dt, advance_pressure, first, last);
+  for (const int field : {field_u, field_w, field_p}) flow.fill_columns(field, first, last);
+  if (flow.layout.spatial) flow.fill_columns(field_v, first, last);
+}
+
+/// Rows that other ranks wait for come first and travel while the others are transformed. Each batch is corrected with
+/// what comes from the next, while it is in the cache.
 void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure) {
-  const Slab& slab = flow.slab;
-  fill_columns(flow.field(field_u), slab.grid, 1, slab.rows + 1, 0.0, 0.0, 0.0);
-  if (flow.layout.spatial) fill_columns(flow.field(field_v), slab.grid, 1, slab.rows + 1, 0.0, 0.0, 0.0);
-  divergence(flow, 1.0 / alpha_dt, poisson_.source);
   poisson_.solve();
-  transform_back(slab);
-  fill_phi(slab, phi_);
-  correct(flow, phi_, alpha_dt, advance_pressure);
+  const int m = slab_.rows, early = slab_.ranks > 1 && m >= 2 * batch_ ? batch_ : 0;
+  const int low = slab_.bottom() ? 0 : early, high = slab_.top() ? 0 : early;
+  transform_back(1, 1 + low);
+  transform_back(m + 1 - high, m + 1);
+  const bool together = slab_.ranks > 1 && early == 0;  // a slab of few rows
+  if (together) transform_back(1, m + 1);
+  halo_.start(phi_, 0, 1);
+  const int begin = slab_.bottom() ? 1 : 2, end = slab_.top() ? m + 1 : m;  // rows whose neighbours are this rank's
+  int corrected = begin;
+  const auto correct_to = [&](int last) {
+    correct_rows(flow, alpha_dt, advance_pressure, corrected, last);
+    corrected = std::max(corrected, last);
+  };
+  for (int row = 1 + low; !together && row < m + 1 - high; row += batch_) {
+    const int last = std::min(row + batch_, m + 1 - high);
+    transform_back(row, last);
+    correct_to(std::min(last - 1, end));
+  }
+  correct_to(end);
+  halo_.finish(phi_, 0, 1);
+  if (begin > 1) correct_rows(flow, alpha_dt, advance_pressure, 1, 2);
+  if (end <= m && m > 1) correct_rows(flow, alpha_dt, advance_pressure, m, m + 1);
   start_ghosts(flow);
 }
 
 double largest_divergence(const Flow& flow) {
   const int rows = flow.rows() * flow.layout.lines;
   View<double**> out("divergence", rows, padded(flow.nx()));
-  divergence(flow, 1.0, out);
+  divergence(flow, 1.0, 1, flow.rows() + 1, out);
   double worst = 0.0;
   const int nx = flow.nx();
   Kokkos::parallel_reduce(

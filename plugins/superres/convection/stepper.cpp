@@ -7,14 +7,26 @@
 
 namespace cambium::superres {
 
-Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid)
-    : flow_(slab, fluid), tendency_("tendency", flow_.carried(), slab.rows + 2, flow_.layout.columns()),
+namespace {
+
+/// Rows that are worked on together: whole packs of them for transforms of lines.
+int batch_of(const Slab& slab, Sweeps sweeps) {
+  if (sweeps == Sweeps::by_columns) return slab.rows;
+  return std::min(slab.rows, slab.grid.spatial() ? 1 : 16 * host_threads());
+}
+
+}  // namespace
+
+Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid, Sweeps sweeps)
+    : sweeps_(sweeps), flow_(slab, fluid),
+      tendency_("tendency", flow_.carried(), slab.rows + 2, flow_.layout.columns()),
       rhs_("rhs", flow_.carried(), slab.rows + 2, flow_.layout.columns()),
       diffusion_{WallNormalDiffusion(comm, slab, fluid), WallNormalDiffusion(comm, slab, fluid),
                  WallNormalDiffusion(comm, slab, fluid)},
-      projection_(comm, slab, static_cast<int>(flow_.fields.extent(0))) {}
+      projection_(comm, slab, static_cast<int>(flow_.fields.extent(0)), batch_of(slab, sweeps)) {}
 
 void Stepper::explicit_part(int stage, double dt) {
+  if (sweeps_ == Sweeps::by_rows) return explicit_by_rows(stage, dt);
   const int m = flow_.rows();
   const auto rows = [&](int first, int last) {
     explicit_terms(flow_, stages[stage], dt, tendency_, rhs_, first, last);
@@ -26,9 +38,58 @@ void Stepper::explicit_part(int stage, double dt) {
   rows(m, m + 1);
 }
 
+/// A sweep from a plate meets the ghosts of another rank at its end only.
+void Stepper::explicit_by_rows(int stage, double dt) {
+  WallNormalDiffusion& systems = diffusion_[stage];
+  systems.set(stages[stage].alpha * dt);
+  const auto elimination = systems.elimination();
+  const int m = flow_.rows();
+  const auto rows = [&](int first, int last) {
+    eliminated_terms(flow_, stages[stage], dt, tendency_, rhs_, first, last, elimination);
+  };
+  if (!ghosts_travel_) return rows(1, m + 1);
+  const Sweep& sweep = elimination.sweep;
+  if (sweep.behind) {
+    finish_ghosts();
+    return rows(1, m + 1);
+  }
+  const int end = sweep.row(m);
+  rows(sweep.down ? 2 : 1, sweep.down ? m + 1 : m);
+  finish_ghosts();
+  rows(end, end + 1);
+}
+
 void Stepper::diffusion(int stage, double dt) {
-  diffusion_[stage].set(stages[stage].alpha * dt);
+  const double alpha_dt = stages[stage].alpha * dt;
+  if (sweeps_ == Sweeps::by_rows) return add_by_rows(stage, alpha_dt);
+  diffusion_[stage].set(alpha_dt);
   diffusion_[stage].add(flow_, rhs_);
+  take_divergence(alpha_dt);
+}
+
+/// The divergence of a row wants w in the row above: upwards it comes one row later.
+void Stepper::add_by_rows(int stage, double alpha_dt) {
+  WallNormalDiffusion& systems = diffusion_[stage];
+  systems.join(flow_, rhs_);
+  const Sweep sweep = systems.elimination().sweep;
+  const int m = flow_.rows(), batch = projection_.batch();
+  for (int end = m + 1; end > 1; end -= batch) {
+    const int begin = std::max(1, end - batch);
+    systems.add_rows(flow_, rhs_, begin, end);
+    if (!sweep.down) {
+      projection_.take(flow_, alpha_dt, begin, end);
+      continue;
+    }
+    const int first = std::max(1, m + 1 - end), last = m + 1 - begin;  // one row below those of these steps
+    if (first < last) projection_.take(flow_, alpha_dt, first, last);
+    if (begin == 1) projection_.take(flow_, alpha_dt, m, m + 1);
+  }
+}
+
+void Stepper::take_divergence(double alpha_dt) {
+  const int m = flow_.rows(), batch = projection_.batch();
+  for (int first = 1; first <= m; first += batch)
+    projection_.take(flow_, alpha_dt, first, std::min(first + batch, m + 1));
 }
 
 void Stepper::projection(int stage, double dt) {
@@ -56,6 +117,7 @@ void Stepper::step(double dt) {
 }
 
 void Stepper::start() {
+  take_divergence(1.0);
   projection_.apply(flow_, 1.0, false);
   finish_ghosts();
 }

@@ -7,12 +7,19 @@
 
 namespace cambium::superres {
 
+/// How a stage goes through the cells: a thread along z through all rows of a few columns, or row after row (planes in
+/// three dimensions), where what follows finds a row in the cache.
+enum class Sweeps { by_columns, by_rows };
+
 /// One time step of the Boussinesq equations as three stages, each: explicit terms, diffusion along z, projection.
 class Stepper {
  public:
   static constexpr int stage_count = 3;  ///< and Poisson solutions of a step
-  Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid);
+  Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid,
+          Sweeps sweeps = device_is_host ? Sweeps::by_rows : Sweeps::by_columns);
+  /// By rows with the elimination of the diffusion's systems.
   void explicit_part(int stage, double dt);
+  /// With the divergence and its transforms.
   void diffusion(int stage, double dt);
   void projection(int stage, double dt);
   /// All three stages.
@@ -35,7 +42,11 @@ class Stepper {
 
  private:
   void finish_ghosts();
+  void explicit_by_rows(int stage, double dt);
+  void add_by_rows(int stage, double dt);
+  void take_divergence(double alpha_dt);
 
+  Sweeps sweeps_;
   Flow flow_;
   Fields tendency_, rhs_;  ///< (slots, m+2, columns)
   std::array<WallNormalDiffusion, 3> diffusion_;

@@ -10,7 +10,9 @@ WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, con
     : slab_(slab), fluid_(fluid), layout_(RowLayout::of(slab.grid)), sweep_(Sweep::of(slab)),
       slots_(carried_by(slab.grid, fluid)), inverse_("diffusion pivots", slots_, slab.rows + 2),
       behind_("diffusion behind", slots_, slab.rows + 2), ahead_("diffusion ahead", slots_, slab.rows + 2),
-      reach_("diffusion reach", slots_, slab.rows + 2), fill_("diffusion fill", slots_, slab.rows + 2) {
+      reach_("diffusion reach", slots_, slab.rows + 2), fill_("diffusion fill", slots_, slab.rows + 2),
+      last_("diffusion last", slots_, layout_.columns()),
+      from_behind_("diffusion from behind", sweep_.behind ? slots_ : 0, layout_.columns()) {
   for (const auto& [from, to] : parts_of(layout_.span(), comm.size())) {
     const int width = padded(to - from);
     parts_.push_back(
@@ -163,7 +165,6 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
                 x = fma(c[r], last[(i - from) / lanes], x);
               else if (sweep.ahead)
                 x = fma(c[r], Lanes::load(&from_ahead(f * width + i - begin)), x);
-              x.store(here);
               last[(i - from) / lanes] = x;
               double* const to_field = &fields(field_of_slot(f), row, origin + i);
               (fetched_or(added_to[r], to_field) + x).store(to_field);
@@ -174,6 +175,87 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
         for (int i = from; i < to; i += lanes) {
           double* const face = &fields(f, m + 1, origin + i);
           (Lanes::load(face) + Lanes::load(&above(f * width + i - begin))).store(face);
+        }
+      });
+}
+
+/// Ends of this rank's own solution: its last step, and the sum of what the first row will feel where ranks are behind.
+void WallNormalDiffusion::take_ends(const Part& part, const Fields& rhs) {
+  const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
+  const auto reach = reach_;
+  const auto ends = part.interfaces.ends;
+  const auto sweep = sweep_;
+  const int slots = slots_, origin = layout_.begin(0), last = sweep.row(m);
+  for_layers(
+      "diffusion: ends", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
+        const int at_end = (sweep.down ? f : slots + f) * width;
+        for (int i = from; i < to; i += lanes) {
+          Lanes first(0.0);
+          for (int k = 1; sweep.behind && k <= m; ++k)
+            first = fma(Lanes(reach(f, k)), Lanes::load(&rhs(f, sweep.row(k), origin + i)), first);
+          first.store(&ends(f * width + i - begin));
+          Lanes::load(&rhs(f, last, origin + i)).store(&ends(at_end + i - begin));
+        }
+      });
+}
+
+void WallNormalDiffusion::take_answers(const Part& part, const Flow& flow) {
+  const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
+  const auto fields = flow.fields;
+  const auto last = last_, kept = from_behind_;
+  const auto sweep = sweep_;
+  const auto above = part.interfaces.above, below = part.interfaces.below, from_ahead = sweep.down ? below : above;
+  const bool shares_face = !slab_.top();
+  const int slots = slots_, origin = layout_.begin(0);
+  for_layers(
+      "diffusion: answers", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
+        for (int i = from; i < to; i += lanes) {
+          const int at = f * width + i - begin;
+          Lanes::load(&from_ahead(at)).store(&last(f, origin + i));
+          if (sweep.behind) Lanes::load(&below(at)).store(&kept(f, origin + i));
+          if (!shares_face || f != field_w) continue;
+          double* const face = &fields(f, m + 1, origin + i);
+          (Lanes::load(face) + Lanes::load(&above(at))).store(face);
+        }
+      });
+}
+
+void WallNormalDiffusion::join(const Flow& flow, const Fields& rhs) {
+  if (!sweep_.ahead) {
+    Kokkos::deep_copy(last_, 0.0);
+    return;
+  }
+  for (Part& part : parts_) {
+    take_ends(part, rhs);
+    part.interfaces.start();
+  }
+  join_together(parts_);
+  for (Part& part : parts_) {
+    part.interfaces.finish();
+    take_answers(part, flow);
+  }
+}
+
+void WallNormalDiffusion::add_rows(const Flow& flow, const Fields& rhs, int first, int last) {
+  const auto ahead = ahead_, fill = fill_;
+  const auto fields = flow.fields;
+  const auto next = last_, behind = from_behind_;
+  const auto sweep = sweep_;
+  const int slots = slots_;
+  for_blocks(
+      "diffusion: add", first, last, true, layout_, KOKKOS_LAMBDA(int k, const Block& block) {
+        const int row = sweep.row(k);
+        for (int f = 0; f < slots; ++f) {
+          const Lanes c(ahead(f, k)), q(fill(f, k));
+          const double *const right = &rhs(f, row, 0), *const kept = sweep.behind ? &behind(f, 0) : nullptr;
+          double *const step_ahead = &next(f, 0), *const field = &fields(field_of_slot(f), row, 0);
+          block.each([&](int i) {
+            Lanes x = Lanes::load(right + i);
+            if (kept) x = fma(q, Lanes::load(kept + i), x);
+            x = fma(c, Lanes::load(step_ahead + i), x);
+            x.store(step_ahead + i);
+            (Lanes::load(field + i) + x).store(field + i);
+          });
         }
       });
 }

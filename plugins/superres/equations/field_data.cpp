@@ -110,6 +110,37 @@ FieldData read_fields(const std::string& path, const std::vector<std::string>& n
   return data;
 }
 
+bool Volumes::at(const std::string& path) { return FieldFile(path, true).whole(); }
+
+Volumes::Volumes(const std::string& path) : file_(path, true), path_(path) {
+  frames_ = std::ssize(file_.coordinate(0));
+  if (frames_ == 0) throw InputError(fmt::format("'{}' holds no frame: give fields that a run has written", path));
+  axis_ = {file_.coordinate(1), file_.coordinate_y(), file_.coordinate(2)};
+  for (int a = 0; a < 3; ++a) {
+    const std::string name(1, "xyz"[a]);
+    require_increasing(axis_[a], name, path);
+    if (a == 2) break;
+    const auto& x = axis_[a];
+    if (x.size() < 2 || !equally_spaced(x))
+      throw InputError(
+          fmt::format("{} of '{}' is periodic, but its points are not equally spaced, so that its period is unknown; "
+                      "write the fields at equally spaced points",
+                      name, path));
+    period_[a] = (x.back() - x.front()) * static_cast<double>(x.size()) / static_cast<double>(x.size() - 1);
+  }
+}
+
+std::vector<double> Volumes::planes(const std::string& name, std::int64_t first, std::int64_t count) const {
+  const std::int64_t nx = std::ssize(axis_[0]), ny = std::ssize(axis_[1]), nz = std::ssize(axis_[2]);
+  auto out = file_.planes(name, {frames_, nx, ny, nz}, frames_ - 1, first, count);
+  for (std::int64_t n = 0; n < std::ssize(out); ++n)
+    if (!std::isfinite(out[n]))
+      throw InputError(fmt::format("field '{}' of '{}' is not finite at x = {:g}, y = {:g}, z = {:g} in its last frame",
+                                   name, path_, axis_[0][n / (ny * count)], axis_[1][n / count % ny],
+                                   axis_[2][first + n % count]));
+  return out;
+}
+
 std::string ends_of_x(const FieldData& data) {
   return fmt::format("x {}, {}", data.period > 0.0 ? "periodic" : "ends at walls", data.ends);
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "plugins/superres/equations/field_file.hpp"
+
 namespace cambium::superres {
 
 /// Fields over time on a tensor-product grid, read from HDF5 in any layout that FieldFile knows.
@@ -33,6 +35,27 @@ struct FieldData {
 /// the file, or where points of a periodic x are not equally spaced, since its period is unknown then.
 FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames,
                       std::optional<bool> periodic);
+
+/// The last frame of fields in three dimensions, whose values are read a few planes at a time. x and y are periodic.
+class Volumes {
+ public:
+  /// InputError for a coordinate that does not increase, and for points along x or y that are not equally spaced.
+  explicit Volumes(const std::string& path);
+  /// Whether the file has fields in three dimensions, of which `path` names no section.
+  static bool at(const std::string& path);
+
+  const std::vector<double>& places(int axis) const { return axis_[axis]; }  ///< x, y, z
+  double period(int axis) const { return period_[axis]; }                    ///< x, y
+  /// Places first..first+count-1 along z of a field, by (x, y, z). InputError as that of read_fields().
+  std::vector<double> planes(const std::string& name, std::int64_t first, std::int64_t count) const;
+
+ private:
+  FieldFile file_;
+  std::string path_;
+  std::int64_t frames_;
+  std::array<std::vector<double>, 3> axis_;
+  std::array<double, 2> period_{};
+};
 
 /// "x periodic, as the file says", for the log.
 std::string ends_of_x(const FieldData& data);

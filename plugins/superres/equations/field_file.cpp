@@ -12,13 +12,13 @@
 namespace cambium::superres {
 namespace {
 
-/// "FILE#3": the file, and the number of a trajectory in it.
+/// "FILE#3": the file, and the number of a trajectory or section in it; -1 where there is none.
 std::pair<std::string, std::int64_t> divided(const std::string& path) {
   const auto mark = path.rfind('#');
-  if (mark == std::string::npos || mark + 1 == path.size()) return {path, 0};
+  if (mark == std::string::npos || mark + 1 == path.size()) return {path, -1};
   const auto digits = path.substr(mark + 1);
   if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }) || digits.size() > 9)
-    return {path, 0};
+    return {path, -1};
   return {path.substr(0, mark), std::stoll(digits)};
 }
 
@@ -49,17 +49,28 @@ std::vector<double> block_of(const io::Dataset& set, const std::vector<std::int6
 
 }  // namespace
 
-FieldFile::FieldFile(const std::string& path)
-    : file_(io::File::open(divided(path).first)), path_(path), trajectory_(divided(path).second) {
+FieldFile::FieldFile(const std::string& path, bool whole)
+    : file_(io::File::open(divided(path).first)), path_(path),
+      trajectory_(std::max<std::int64_t>(0, divided(path).second)) {
   well_ = file_.is_group("/t0_fields") && file_.is_group("/dimensions");
   if (!well_ && (!file_.is_group("/tasks") || !file_.is_group("/scales")))
     throw InputError(
         fmt::format("'{}' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output "
                     "'fields' write them, or /t0_fields and /dimensions of The Well; it holds: {}",
                     path, fmt::join(file_.list(), ", ")));
-  if (!well_ && file_.exists("/scales/y") && file_.exists("/scales/z"))
+  spatial_ = !well_ && file_.exists("/scales/y") && file_.exists("/scales/z");
+  if (!spatial_) return;
+  section_ = divided(path).second;
+  if (whole && section_ < 0) return;
+  const auto places = std::ssize(coordinate_y());
+  if (section_ < 0)
     throw InputError(
-        fmt::format("'{}' has fields in three dimensions, and these are read in two: expected (t, x, z)", path));
+        fmt::format("'{0}' has fields in three dimensions, and these are read in two: '{0}#K' is the section at place "
+                    "K of {1} along y, from 0",
+                    path, places));
+  if (section_ >= places)
+    throw InputError(fmt::format("'{}' asks for the section at place {} along y, but the file has {}, counted from 0",
+                                 path, section_, places));
 }
 
 std::string FieldFile::name_of_axis(int axis) const {
@@ -68,8 +79,11 @@ std::string FieldFile::name_of_axis(int axis) const {
   return well_ && !file_.exists("/dimensions/z") ? "y" : "z";
 }
 
-std::vector<double> FieldFile::coordinate(int axis) const {
-  const std::string name = name_of_axis(axis), folder = well_ ? "/dimensions" : "/scales";
+std::vector<double> FieldFile::coordinate(int axis) const { return read_coordinate(name_of_axis(axis)); }
+std::vector<double> FieldFile::coordinate_y() const { return read_coordinate("y"); }
+
+std::vector<double> FieldFile::read_coordinate(const std::string& name) const {
+  const std::string folder = well_ ? "/dimensions" : "/scales";
   const io::Group scales = file_.group(folder);
   if (scales.exists(name) && !scales.is_group(name)) return scales.read<std::vector<double>>(name);
   if (scales.exists(name)) return scales.group(name).read<std::vector<double>>("1.0");
@@ -95,9 +109,11 @@ void FieldFile::require_order(const io::Dataset& set) const {
     if (dimensions.has_attribute("spatial_dims")) axes = dimensions.attribute<std::vector<std::string>>("spatial_dims");
   } else {
     axes = io::axes_of_task(set);
-    if (axes.size() > 2) axes.erase(axes.begin(), axes.end() - 2);
+    const std::ptrdiff_t count = spatial_ ? 3 : 2;
+    if (std::ssize(axes) > count) axes.erase(axes.begin(), axes.end() - count);
   }
-  const std::vector<std::string> expected{name_of_axis(1), name_of_axis(2)};
+  std::vector<std::string> expected{name_of_axis(1), name_of_axis(2)};
+  if (spatial_) expected.insert(expected.begin() + 1, "y");
   std::vector<std::string> turned(axes.rbegin(), axes.rend());
   if (turned == expected)
     throw InputError(fmt::format("'{}' of '{}' has the axes ({}), expected ({}); turn the array and its axes",
@@ -110,13 +126,23 @@ FieldFile::Place FieldFile::find(const std::string& name) const {
   const auto rank = [&](const std::string& path) {
     return file_.exists(path) ? file_.dataset(path).shape().size() : 0;
   };
+  const std::size_t whole = well_ || spatial_ ? 4 : 3;  // t, or trajectory and t, and space
   for (const auto& known : names_for(name))
-    if (rank(scalars + known) == (well_ ? 4u : 3u)) return {scalars + known, -1, 0};
-  if (name == "u" || name == "w")
+    if (rank(scalars + known) == whole) return {scalars + known, -1, 0};
+  const std::string components = spatial_ ? "uvw" : "uw";
+  if (const auto component = components.find(name); name.size() == 1 && component != std::string::npos)
     for (const auto& vector : {"u", "velocity"})
-      if (rank(vectors + vector) == (well_ ? 5u : 4u)) return {vectors + vector, component_axis, name == "u" ? 0 : 1};
+      if (rank(vectors + vector) == whole + 1)
+        return {vectors + vector, component_axis, static_cast<std::int64_t>(component)};
   if (rank(scalars + name) > 0) return {scalars + name, -1, 0};  // of another shape, which the reader will say
   throw InputError(fmt::format("'{}' has no field '{}' (it has: {})", path_, name, fmt::join(fields(), ", ")));
+}
+
+void FieldFile::require_shape(const io::Dataset& set, const std::string& name,
+                              const std::vector<std::int64_t>& expected) const {
+  if (set.shape() != expected)
+    throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates ask for ({})", name, path_,
+                                 fmt::join(set.shape(), ", "), fmt::join(expected, ", ")));
 }
 
 std::vector<double> FieldFile::read(const std::string& name, const std::array<std::int64_t, 3>& whole,
@@ -126,6 +152,11 @@ std::vector<double> FieldFile::read(const std::string& name, const std::array<st
   require_order(set);
   std::vector<std::int64_t> expected(whole.begin(), whole.end()), start{first, 0, 0},
       block{whole[0] - first, whole[1], whole[2]};
+  if (spatial_) {
+    expected.insert(expected.begin() + 2, std::ssize(coordinate_y()));
+    start.insert(start.begin() + 2, section_);
+    block.insert(block.begin() + 2, 1);
+  }
   if (well_) {
     const auto there = set.shape().at(0);
     if (trajectory_ >= there)
@@ -136,13 +167,27 @@ std::vector<double> FieldFile::read(const std::string& name, const std::array<st
     block.insert(block.begin(), 1);
   }
   if (place.component_axis >= 0) {
-    expected.insert(expected.begin() + place.component_axis, 2);
+    expected.insert(expected.begin() + place.component_axis, spatial_ ? 3 : 2);
     start.insert(start.begin() + place.component_axis, place.component);
     block.insert(block.begin() + place.component_axis, 1);
   }
-  if (set.shape() != expected)
-    throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates ask for ({})", name, path_,
-                                 fmt::join(set.shape(), ", "), fmt::join(expected, ", ")));
+  require_shape(set, name, expected);
+  return block_of(set, start, block);
+}
+
+std::vector<double> FieldFile::planes(const std::string& name, const std::array<std::int64_t, 4>& extents,
+                                      std::int64_t t, std::int64_t first, std::int64_t count) const {
+  const Place place = find(name);
+  const auto set = file_.dataset(place.path);
+  require_order(set);
+  std::vector<std::int64_t> expected(extents.begin(), extents.end()), start{t, 0, 0, first},
+      block{1, extents[1], extents[2], count};
+  if (place.component_axis >= 0) {
+    expected.insert(expected.begin() + place.component_axis, 3);
+    start.insert(start.begin() + place.component_axis, place.component);
+    block.insert(block.begin() + place.component_axis, 1);
+  }
+  require_shape(set, name, expected);
   return block_of(set, start, block);
 }
 

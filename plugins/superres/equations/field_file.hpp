@@ -17,13 +17,18 @@ namespace cambium::superres {
 /// type "wall" whose mask is one of both axes, that is, bodies. Masks along one axis say which ends of the domain are
 /// walls; the fields hold values there. p, b, u, w are also found as pressure, buoyancy or temperature, and components
 /// of u or velocity.
+/// Tasks by (t, x, y, z) are fields in three dimensions: "FILE#3" is their section at place 3 along y, from 0. Whole
+/// they are read by planes().
 class FieldFile {
  public:
-  /// InputError for a file of none of these layouts.
-  explicit FieldFile(const std::string& path);
+  /// InputError for a file of none of these layouts and, unless `whole`, for one in three dimensions without a section.
+  explicit FieldFile(const std::string& path, bool whole = false);
+  /// In three dimensions, and no section was asked for.
+  bool whole() const { return spatial_ && section_ < 0; }
 
   /// t, x or z (y where the file calls it so). InputError when the file does not have it.
   std::vector<double> coordinate(int axis) const;
+  std::vector<double> coordinate_y() const;
   /// True if x is periodic, where the file says so: the attribute `periodic` of /scales/x (ours), or the boundary
   /// conditions along x of The Well.
   std::optional<bool> periodic() const;
@@ -31,6 +36,9 @@ class FieldFile {
   /// Frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is not there or of
   /// another shape.
   std::vector<double> read(const std::string& name, const std::array<std::int64_t, 3>& whole, std::int64_t first) const;
+  /// Of a whole(): places first..first+count-1 along z of a field at frame t, by (x, y, z); `extents` by (t, x, y, z).
+  std::vector<double> planes(const std::string& name, const std::array<std::int64_t, 4>& extents, std::int64_t t,
+                             std::int64_t first, std::int64_t count) const;
   /// Points that masks hide, as `read` reads them: 1 where hidden; empty when the file has no mask or none of its
   /// points is hidden.
   std::vector<char> hidden(const std::array<std::int64_t, 3>& whole, std::int64_t first) const;
@@ -47,7 +55,10 @@ class FieldFile {
     std::string path;
     bool by_trajectory = false, by_frame = false, z_first = false;
   };
+  std::vector<double> read_coordinate(const std::string& name) const;
   Place find(const std::string& name) const;
+  /// InputError for another shape; `expected` is that of a scalar.
+  void require_shape(const io::Dataset& set, const std::string& name, const std::vector<std::int64_t>& expected) const;
   /// InputError for axes in another order, and for coefficients of Dedalus.
   void require_order(const io::Dataset& set) const;
   std::vector<Mask> masks() const;
@@ -57,8 +68,8 @@ class FieldFile {
 
   io::File file_;
   std::string path_;
-  bool well_ = false;
-  std::int64_t trajectory_ = 0;
+  bool well_ = false, spatial_ = false;
+  std::int64_t trajectory_ = 0, section_ = -1;  ///< -1: none
 };
 
 }  // namespace cambium::superres

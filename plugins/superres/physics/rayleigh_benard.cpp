@@ -22,10 +22,7 @@ void PlatesSetup::Params::describe(deck::Describe<Params>& d) {
                                    : "";
   });
   d.check([](const Params& p) {
-    if (!p.spatial()) return "";
-    if (p.correction) return "'correction' is for two dimensions: give two 'cells', or leave it out";
-    if (p.initial.file) return "'initial.file' is for two dimensions: give two 'cells', or start from noise";
-    return "";
+    return p.spatial() && p.correction ? "'correction' is for two dimensions: give two 'cells', or leave it out" : "";
   });
 }
 

@@ -37,7 +37,41 @@ void compare(int n, int rows) {
   CHECK(worst_back < 1e-13);
 }
 
+/// Transforms along the first index have the bits of those along rows.
+void compare_columns(int n, int columns) {
+  const RealFft fft(n);
+  const int modes = fft.modes(), pitch = columns + 3;
+  View<double**> rows("rows", columns, n), spectrum("spectrum", columns, 2 * modes), x("x", n, pitch),
+      modes_of("modes", 2 * modes, pitch), back("back", n, pitch);
+  auto a = Kokkos::create_mirror_view(rows);
+  auto b = Kokkos::create_mirror_view(x);
+  for (int c = 0; c < columns; ++c)
+    for (int j = 0; j < n; ++j) a(c, j) = b(j, c) = Random4(12, Stream::test, c, j).normal(0);
+  Kokkos::deep_copy(rows, a);
+  Kokkos::deep_copy(x, b);
+  fft.forward(rows, 0, spectrum, modes, columns);
+  fft.forward_columns(x.data(), pitch, modes_of.data(), pitch, columns);
+  fft.backward_columns(modes_of.data(), pitch, back.data(), pitch, columns);
+  fft.backward(spectrum, modes, rows, 0, columns);
+  const auto by_rows = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), spectrum);
+  const auto by_columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), modes_of);
+  const auto rows_back = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), rows);
+  const auto columns_back = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), back);
+  int wrong = 0;
+  for (int c = 0; c < columns; ++c) {
+    for (int k = 0; k < 2 * modes; ++k) wrong += by_rows(c, k) != by_columns(k, c);
+    for (int j = 0; j < n; ++j) wrong += rows_back(c, j) != columns_back(j, c);
+  }
+  INFO("n = " << n << ", columns = " << columns);
+  CHECK(wrong == 0);
+}
+
 }  // namespace
+
+TEST_CASE("transforms of columns have the bits of those of rows") {
+  for (int n : {2, 4, 6, 12, 30, 64, 90}) compare_columns(n, 16);
+  compare_columns(64, 8);
+}
 
 TEST_CASE("real transforms are the sums that define them and are undone") {
   for (int n : {2, 4, 6, 8, 10, 16, 32, 48, 64, 90, 98, 100, 122, 256, 360, 512}) compare(n, 5);

@@ -116,6 +116,15 @@ def fields(nt=8, nx=16, nz=8, times=None):
     return out
 
 
+def solid(nt=2, nx=16, ny=4, nz=8):
+    """The same by (t, x, y, z), with v."""
+    out = fields(nt, nx, nz)
+    for name in "pbuwv":
+        out["tasks/" + name] = [[[[(a + 2 * b + d + 3 * c) % 5 / 5 for c in range(nz)] for d in range(ny)] for b in range(nx)] for a in range(nt)]
+    out["scales/y"] = [2 * k / ny for k in range(ny)]
+    return out
+
+
 table = Table("superres", DECK)
 says = table.says
 for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC, "plumes": PLUMES, "mark": MARK,
@@ -387,7 +396,13 @@ plugins: [superres]
 stages:
   - simulate: {physics: cavity, rayleigh: 1e5, cells: [16, 8, 8], end_time: 1}
 """)
-table.file("solid.h5", {**fields(), "scales/y": [0.0, 0.5]})
+table.file("solid.h5", solid())
+table.file("uneven.h5", {**solid(), "scales/y": [0.0, 0.5, 1.0, 1.2]})
+table.file("flat.h5", {k: v for k, v in solid().items() if k != "tasks/v"})
+table.file("other.h5", {**solid(), "tasks/v": [[[[0.0] * 4] * 8] * 16] * 2})
+broken = solid()
+broken["tasks/b"][1][1][2][2] = float("nan")
+table.file("broken.h5", broken)
 SOLID = S + "cells=[16, 12, 8]"
 says("'cells' must be two numbers, along x and z, or three, along x, y and z", S + "cells=[16]")
 says("'cells' must be two numbers, along x and z", deck="cavity.yaml")
@@ -396,10 +411,23 @@ says("the second of three 'cells' must be even, for the transforms along y", S +
 says("'aspect_ratio_y' is for three dimensions: give three 'cells', along x, y and z", S + "aspect_ratio_y=2")
 says("'initial.wavelengths_y' is for three dimensions: give three 'cells', along x, y and z", S + "initial={wavelengths_y: 1}")
 says("'correction' is for two dimensions: give two 'cells', or leave it out", SOLID, S + "correction=model.h5")
-says("'initial.file' is for two dimensions: give two 'cells', or start from noise", SOLID, S + "initial={file: fields.h5}")
 says("'average: 3' does not divide 16 x 12 x 8 cells: give a number that divides all", SOLID, S + "output=[{type: fields, interval: 0.25, average: 3}]",
      command="run")
-says("'solid.h5' has fields in three dimensions, and these are read in two: expected (t, x, z)", V + "data=solid.h5", deck="verify.yaml", command="run")
+says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at place K of 4 along y, from 0",
+     V + "data=solid.h5", deck="verify.yaml", command="run")
+says("'solid.h5#4' asks for the section at place 4 along y, but the file has 4, counted from 0", V + "data=solid.h5#4", deck="verify.yaml", command="run")
+says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at place K of 4 along y, from 0",
+     S + "initial={file: solid.h5}", command="run")
+DEEP = (SOLID, S + "aspect_ratio=2")
+says("'solid.h5' is 2 deep and this run 3: start from fields of the same domain", *DEEP, S + "aspect_ratio_y=3", S + "initial={file: solid.h5}", command="run")
+says("'solid.h5' is 2 wide and this run 4: start from fields of the same domain", SOLID, S + "aspect_ratio=4", S + "initial={file: solid.h5}", command="run")
+says("'fields.h5' is 2 wide and this run 4: start from fields of the same domain", SOLID, S + "aspect_ratio=4", S + "initial={file: fields.h5}", command="run")
+says("y of 'uneven.h5' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at equally spaced points",
+     *DEEP, S + "initial={file: uneven.h5}", command="run")
+says("'flat.h5' has no field 'v' (it has: b, p, u, w)", *DEEP, S + "initial={file: flat.h5}", command="run")
+says("field 'v' of 'other.h5' has shape (2, 16, 8, 4), its coordinates ask for (2, 16, 4, 8)", *DEEP, S + "initial={file: other.h5}", command="run")
+says("field 'b' of 'broken.h5' is not finite at x = 0.125, y = 1, z = 0.3125 in its last frame", *DEEP, S + "initial={file: broken.h5}", command="run",
+     ranks=2)
 
 # A calculation that breaks
 says("the flow is not finite any more after step 5 (t = 0.0367647): b is nan at x = 0.0625, z = 0.03519 on rank 0; take more cells or a "
