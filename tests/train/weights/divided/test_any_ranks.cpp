@@ -45,14 +45,14 @@ TEST_CASE("weights have the same bits on any number of ranks, whatever is divide
   for (bool split : {false, true})
     for (const std::int64_t whole_below : {0, 200}) {
       Run alone(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0, whole_below), network, split, true);
-      for (int k = 0; k < 30; ++k) alone.step(network, all, clip, k % 7);
+      for (int k = 0; k < 12; ++k) alone.step(network, all, clip, k % 7);
       for (const auto& levels : meshes(comm.size())) {
         const int depth = static_cast<int>(levels.size());
         for (int s = 0; s <= depth; ++s)
           for (int g = 0; g <= s; ++g)
             for (int w = 0; w <= g; ++w) {
               Run run(MPI_COMM_WORLD, partition(levels, w, g, s, whole_below), network, split, true);
-              for (int k = 0; k < 30; ++k) step(run, network, clip, k % 7);
+              for (int k = 0; k < 12; ++k) step(run, network, clip, k % 7);
               INFO("levels " << depth << ", weights " << w << ", gradients " << g << ", states " << s << ", split "
                              << split);
               CHECK(same_bits(run.weights(), alone.weights()));
