@@ -1,5 +1,6 @@
 #include "bench/register.hpp"
 
+#include "bench/core/bench_checkpoints.hpp"
 #include "bench/core/bench_codec.hpp"
 #include "bench/core/bench_lowp.hpp"
 #include "bench/task_bench/bench_task_bench.hpp"
@@ -47,7 +48,7 @@ namespace cambium {
 void register_benches(Registry& registry) {
   const std::string plugin = registry.plugin();
   registry.set_plugin("core");
-  for (auto* bench : {bench_lowp, bench_codec, bench_task_bench}) registry.add_bench(bench());
+  for (auto* bench : {bench_lowp, bench_codec, bench_checkpoints, bench_task_bench}) registry.add_bench(bench());
 #ifdef CAMBIUM_BENCH_DEEPMD
   registry.set_plugin("deepmd");
   registry.add_bench(deepmd::bench_deepmd());

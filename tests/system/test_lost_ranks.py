@@ -69,7 +69,7 @@ class LostRanks(unittest.TestCase):
         code, _, error = program.run("run", shared(whole, "transfer: gather", **LONG))
         self.assertEqual(code, 0, error)
         lost = 0
-        cases = ((None, "2,2", 1), ("zero3", "4,2,1", 1), ("zero2", "2,1", 2), ("zero1", "2,4", 1))
+        cases = ((None, "2,2", 1), ("zero3", "4,3,1", 1), ("zero2", "2,1", 2), ("zero1", "2,4", 1))
         for number in range(LOSSES):
             preset, ranks, victims = cases[number % len(cases)]
             shutil.rmtree(os.path.join(folder, "run"), ignore_errors=True)

@@ -1,8 +1,10 @@
 #include "apps/cambium/plan/step_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/lowp/message.hpp"
+#include "core/train/reduce/slice_tree.hpp"
 #include "core/train/weights/divided/grouping.hpp"
 
 namespace cambium::train {
@@ -43,6 +45,23 @@ void add(StepPlan& plan, Exchange exchange) {
   plan.exchanges.push_back(std::move(exchange));
 }
 
+/// Ordered mode on a number of ranks that is no power of two.
+bool sends_nodes(const StepSettings& settings) {
+  return settings.reduce.mode == ReduceParams::Mode::ordered &&
+         !std::has_single_bit(static_cast<std::uint64_t>(settings.ranks));
+}
+
+/// Slices of a rank in ordered mode.
+std::int64_t own_slices(const StepSettings& settings) {
+  return (settings.reduce.slices + settings.ranks - 1) / settings.ranks;
+}
+
+/// Nodes of the tree over slices that the k-th of `runs` ranks sends.
+std::int64_t nodes_sent(const StepSettings& settings, std::int64_t k, std::int64_t runs) {
+  const std::int64_t all = settings.reduce.slices, run = own_slices(settings) * settings.ranks / runs;
+  return std::ssize(nodes_of(std::min(all, k * run), std::min(all, (k + 1) * run)));
+}
+
 /// The step of DividedWeights (core/train/weights/divided).
 class Divided {
  public:
@@ -50,12 +69,12 @@ class Divided {
       : model_(model), settings_(settings), part_(*settings.partition), bits_(bits) {
     for (const auto& level : part_.levels) parts_.push_back(parts_.back() * level.ranks);
     kept_ = splits(model) && !model.modules.empty() ? 2 : size_of(model.dtype);
-    overlap_ = settings.reduce.overlap && !part_.codecs.any();
+    overlap_ = settings.reduce.overlap && !part_.codecs.any() && !sends_nodes(settings);
   }
 
   StepPlan plan() {
     const bool ordered = settings_.reduce.mode == ReduceParams::Mode::ordered;
-    out_.slices = ordered ? settings_.reduce.slices / settings_.ranks : settings_.accumulate;
+    out_.slices = ordered ? own_slices(settings_) : settings_.accumulate;
     const auto grouping = group_tensors(
         model_.parameters, model_.modules, part_.whole_below,
         std::max<std::int64_t>(1, static_cast<std::int64_t>(settings_.reduce.group) / size_of(model_.dtype)));
@@ -120,6 +139,24 @@ class Divided {
           {"reduce-scatter", part_.levels[l].name, phase, bits_.reduce, calls, bytes, bytes, ranks, parts_[l], coded});
     }
   }
+  /// Slices, or nodes of the tree over them, that go from each of the ranks in levels [from, to) to all others of
+  /// these.
+  void exchange_nodes(std::int64_t n, int from, int to, std::int64_t calls, std::int64_t nodes) {
+    const std::int64_t ranks = parts_[to] / parts_[from], part = n / parts_[to];
+    const auto bytes = static_cast<double>(nodes * part * (ranks - 1) * kept_);
+    const auto l = static_cast<std::size_t>(from);
+    add(out_, {"reduce-scatter", to - from == 1 ? part_.levels[l].name : "all", Phase::after, Pattern::direct, calls,
+               bytes, bytes, ranks, parts_[l]});
+  }
+  /// The most of any rank.
+  void reduce_nodes(std::int64_t n) {
+    const int levels = static_cast<int>(part_.levels.size());
+    const std::int64_t runs = settings_.ranks / parts_[part_.gradients];
+    if (part_.gradients > 0) exchange_nodes(n, 0, part_.gradients, out_.slices, out_.slices);
+    std::int64_t most = 0;
+    for (std::int64_t k = 0; k < runs; ++k) most = std::max(most, nodes_sent(settings_, k, runs));
+    if (part_.gradients < levels) exchange_nodes(n, part_.gradients, levels, 1, most);
+  }
   void add_group(std::int64_t n, int module) {
     const int levels = static_cast<int>(part_.levels.size()), weights = module < 0 ? 0 : part_.weights;
     const auto depth = [&](int d) { return parts_[d]; };
@@ -130,8 +167,12 @@ class Divided {
     gather("gather forward", n, weights, 0, out_.slices, Phase::forward, bits_.weights, part_.codecs.gather);
     gather("gather backward", n, weights, 0, out_.slices, Phase::backward, bits_.weights, part_.codecs.gather);
     const Phase overlapped = overlap_ ? Phase::reduce : Phase::after;
-    reduce(n, 0, part_.gradients, out_.slices, overlapped);
-    reduce(n, part_.gradients, levels, 1, part_.gradients == 0 ? overlapped : Phase::after);
+    if (sends_nodes(settings_)) {
+      reduce_nodes(n);
+    } else {
+      reduce(n, 0, part_.gradients, out_.slices, overlapped);
+      reduce(n, part_.gradients, levels, 1, part_.gradients == 0 ? overlapped : Phase::after);
+    }
     gather("gather gradient", n, levels, part_.states, 1, Phase::after, 0.0);
     gather("gather update", n, part_.states, weights, 1, Phase::after, bits_.update, part_.codecs.update);
   }
@@ -159,7 +200,18 @@ StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
   plan.update_bytes = layout.size() * (3 * real + 2 * state_bytes(model));
   const double share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   if (settings.reduce.mode == Mode::ordered) {
-    plan.slices = settings.reduce.slices / settings.ranks;
+    plan.slices = own_slices(settings);
+    if (sends_nodes(settings)) {
+      double most = 0.0, handed = 0.0;
+      for (std::int64_t k = 0; k < ranks; ++k) {
+        const std::int64_t own = layout.size() * (k + 1) / ranks - layout.size() * k / ranks;
+        most = std::max(most, static_cast<double>(nodes_sent(settings, k, ranks) * (layout.size() - own) * real));
+        handed = std::max(handed, static_cast<double>(own * (ranks - 1) * real));
+      }
+      add(plan, {"reduce-scatter", "world", Phase::after, Pattern::direct, 1, most, most, ranks, 1});
+      add(plan, {"all-gather", "world", Phase::after, Pattern::ring_or_tree, 1, handed, handed, ranks, 1});
+      return plan;
+    }
     std::int64_t held = layout.size();
     for (std::int64_t distance = 1; distance < ranks; distance *= 2, held /= 2) {
       const auto give = static_cast<double>(held / 2 * real);
@@ -189,7 +241,7 @@ StepPlan plan_step(const PlannedModel& model, const StepSettings& settings, cons
   StepPlan plan = settings.partition ? Divided(model, settings, bits).plan() : plan_whole(model, settings);
   const bool ordered = settings.reduce.mode == ReduceParams::Mode::ordered;
   const std::int64_t rows =
-      ordered ? settings.reduce.slices : static_cast<std::int64_t>(settings.accumulate) * settings.ranks;
+      (ordered ? own_slices(settings) : static_cast<std::int64_t>(settings.accumulate)) * settings.ranks;
   const auto table = static_cast<double>(rows * model.terms * static_cast<std::int64_t>(sizeof(TermSum)));
   if (table > 0.0)
     add(plan, {"allreduce", "terms", Phase::after, Pattern::ring_or_tree, 1, table, 2.0 * table, settings.ranks, 1});

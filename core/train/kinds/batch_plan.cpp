@@ -26,11 +26,14 @@ std::span<const std::int64_t> batch_of(const BatchPlan& plan, std::span<const st
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> slices_of(const BatchPlan& plan, std::int64_t batch_size) {
-  const std::int64_t all = plan.all_slices(), mine = all / plan.ranks;
+  const std::int64_t all = plan.all_slices();
   std::vector<std::pair<std::int64_t, std::int64_t>> out;
-  for (std::int64_t own = 0; own < mine; ++own) {
-    const std::int64_t k = plan.slice_number(own);
-    out.emplace_back(batch_size * k / all, batch_size * (k + 1) / all);
+  for (std::int64_t own = 0; own < plan.own_slices(); ++own) {
+    const std::int64_t k = std::min(plan.slice_number(own), all);
+    if (k == all)
+      out.emplace_back(batch_size, batch_size);
+    else
+      out.emplace_back(batch_size * k / all, batch_size * (k + 1) / all);
   }
   return out;
 }

@@ -21,11 +21,11 @@ struct BatchPlan {
   std::int64_t steps = 0;  ///< of the whole run: how far the order is known in advance
 
   std::int64_t steps_per_epoch() const { return (samples + batch - 1) / batch; }
-  /// Slices of a global batch, and the number of a rank's k-th among them.
+  /// Slices of a global batch; those of a rank, as many on every rank; and the number of a rank's k-th among them.
+  /// Where the ranks do not divide an ordered batch's slices, some numbers lie beyond the last one and hold no samples.
   std::int64_t all_slices() const { return ordered ? slices : static_cast<std::int64_t>(slices) * ranks; }
-  std::int64_t slice_number(std::int64_t k) const {
-    return (rank / turns * (all_slices() / ranks) + k) * turns + rank % turns;
-  }
+  std::int64_t own_slices() const { return (all_slices() + ranks - 1) / ranks; }
+  std::int64_t slice_number(std::int64_t k) const { return (rank / turns * own_slices() + k) * turns + rank % turns; }
   std::int64_t epoch_of(std::int64_t step) const { return step / steps_per_epoch(); }
 };
 

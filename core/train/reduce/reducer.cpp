@@ -32,7 +32,7 @@ lowp::LossyBound LossyMessages::bound() const {
 
 void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   d("mode", &ReduceParams::mode,
-    "reduction mode: fast; or ordered, a deterministic reduction with bitwise identical weights on 1, 2, 4, ... ranks")
+    "reduction mode: fast; or ordered, a deterministic reduction with bitwise identical weights on any number of ranks")
       .options({{"fast", Mode::fast}, {"ordered", Mode::ordered}})
       .def(Mode::fast);
   d("slices", &ReduceParams::slices,
@@ -91,16 +91,11 @@ void Reducer::begin(FlatBuffer& gradients, int slices) {
 
 void require_ranks(const ReduceParams& params, int ranks) {
   if (params.mode != ReduceParams::Mode::ordered) return;
-  if (!std::has_single_bit(static_cast<unsigned>(ranks)))
-    throw InputError(
-        fmt::format("reduce.mode 'ordered' adds over a binary tree and needs a power of two of ranks, but {} run; "
-                    "start {} ranks or set reduce.mode to fast",
-                    ranks, std::bit_floor(static_cast<unsigned>(ranks))));
   if (params.slices < ranks)
     throw InputError(
         fmt::format("reduce.slices is {}, but {} ranks run and each needs a slice; set reduce.slices to {} or more "
                     "(this changes the order of sums, so the weights' last bits)",
-                    params.slices, ranks, ranks));
+                    params.slices, ranks, std::bit_ceil(static_cast<unsigned>(ranks))));
 }
 
 FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype) {
@@ -112,6 +107,8 @@ FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tens
 std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout,
                                       DType dtype) {
   require_ranks(params, mesh.world().size());
+  if (params.mode == ReduceParams::Mode::ordered && !std::has_single_bit(static_cast<unsigned>(mesh.world().size())))
+    return std::make_unique<TreeReducer>(mesh, layout, dtype, params.slices);
   if (params.mode == ReduceParams::Mode::ordered) return std::make_unique<OrderedReducer>(mesh, layout, dtype);
   if (params.codec != Codec::none) return std::make_unique<CodecReducer>(mesh, layout, params.codec);
   if (params.lossy) return std::make_unique<LossyReducer>(mesh, layout, params.lossy->bound());

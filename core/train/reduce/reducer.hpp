@@ -10,6 +10,7 @@
 #include "core/train/reduce/mesh.hpp"
 #include "core/train/reduce/share_exchange.hpp"
 #include "core/train/reduce/shared_sum.hpp"
+#include "core/train/reduce/slice_tree.hpp"
 #include "core/train/reduce/traffic.hpp"
 
 namespace cambium::train {
@@ -140,7 +141,31 @@ class OrderedReducer : public Reducer {
   FlatBuffer received_;
 };
 
-/// InputError when ordered mode cannot serve this number of ranks.
+/// The same bits on a number of ranks that is no power of two, of which each has some neighbouring slices of `all`: a
+/// few nodes of the tree, at most two of each size. Every rank adds its part of all nodes and hands it out. A rank
+/// sends P (N - 1) / N for each of its nodes and once more for the sum.
+class TreeReducer : public Reducer {
+ public:
+  TreeReducer(const Mesh& mesh, const FlatLayout& layout, DType dtype, std::int64_t all);
+  void begin(FlatBuffer& gradients, int slices) override;
+  void next_slice() override;
+  void finish() override;
+
+ private:
+  void keep();
+  void give_back();
+  void exchange();
+  NodeRanks ranks() const;
+
+  const Mesh& mesh_;
+  const FlatLayout& layout_;
+  DType dtype_;
+  std::int64_t all_;
+  SumTree<FlatBuffer> tree_;
+  std::vector<FlatBuffer> spare_;  ///< memory for sums that wait
+};
+
+/// InputError when ordered mode has fewer slices than ranks.
 void require_ranks(const ReduceParams& params, int ranks);
 
 /// Where tensors lie whose gradients are added as `params` say: with messages in few bits, whose scales serve 128

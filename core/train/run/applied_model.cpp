@@ -73,13 +73,15 @@ TensorRef with_last_axes(TensorRef values, const std::vector<std::int64_t>& shap
 
 }  // namespace
 
-AppliedModel::AppliedModel(const std::string& path, Context& context)
-    : path_(path), model_(load_artifact(path, context)), outputs_(model_.network->outputs()) {
+AppliedModel::AppliedModel(const std::string& path, Context& context, std::optional<std::int64_t> limit)
+    : path_(path), model_(limit ? load_without_weights(path, context) : load_artifact(path, context)),
+      outputs_(model_.network->outputs()) {
   if (outputs_.empty())
     throw InputError(
         fmt::format("model '{}' is a network '{}', which gives no numbers for a sample alone; the stages of its plugin "
                     "run it (cambium list task)",
                     path, model_.info.type));
+  if (limit) stored_ = std::make_unique<StoredModules>(path, model_, *limit);
   const auto spared = model_.network->traits().spared_labels;
   const auto* reader = dynamic_cast<const ReadsFields*>(model_.network.get());
   if (reader) rows_field_ = reader->rows_field();
@@ -122,7 +124,22 @@ void AppliedModel::look_up(std::span<const SamplePtr> samples, const Comm& comm)
 }
 
 void AppliedModel::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> outputs) {
-  if (!samples.empty()) model_.network->infer(samples, model_.weights.views(), outputs);
+  if (samples.empty()) return;
+  if (!stored_) return model_.network->infer(samples, model_.weights.views(), outputs);
+  stored_->forward([&](const Pass& pass) {
+    dynamic_cast<WorksByModule&>(*model_.network).infer_by_module(samples, pass.weights, pass.ready, outputs);
+  });
+}
+
+std::vector<TermSum> AppliedModel::errors(Validation& samples, const Comm& comm) {
+  if (!stored_) return samples.evaluate(*model_.network, model_.weights.views(), comm, model_.tables.get());
+  std::vector<TermSum> out;
+  stored_->forward([&](const Pass& pass) { out = samples.evaluate_by_module(*model_.network, pass, comm); });
+  return out;
+}
+
+std::optional<std::int64_t> AppliedModel::largest_module() const {
+  return stored_ ? std::optional(stored_->largest()) : std::nullopt;
 }
 
 void AppliedModel::infer(std::span<const HostArray> inputs, std::span<const HostArray> outputs, const Comm& comm) {

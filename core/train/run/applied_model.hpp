@@ -1,10 +1,13 @@
 #pragma once
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/train/data/memory_set.hpp"
-#include "core/train/weights/artifact.hpp"
+#include "core/train/run/validation.hpp"
+#include "core/train/weights/artifact_in_parts.hpp"
 
 namespace cambium::train {
 
@@ -14,7 +17,9 @@ class AppliedModel {
  public:
   /// Reads a model file (model.h5). Collective for networks with tables, whose rows are divided among the ranks of the
   /// context. InputError as load_artifact, and for a network that gives no numbers of samples (Network::outputs).
-  AppliedModel(const std::string& path, Context& context);
+  /// `limit`: bytes of weights that may be held; they then stay in the file and are read module by module. KeyError
+  /// about `memory_limit` for a network that needs all of them, and when one module takes more.
+  AppliedModel(const std::string& path, Context& context, std::optional<std::int64_t> limit = {});
 
   const std::string& path() const { return path_; }
   LoadedModel& loaded() { return model_; }
@@ -36,10 +41,15 @@ class AppliedModel {
   /// The same of arrays of a program, one for each output, found by its name; an array without a name is the only
   /// input or output. Collective as look_up(). InputError for arrays that do not fit.
   void infer(std::span<const HostArray> inputs, std::span<const HostArray> outputs, const Comm& comm);
+  /// Collective: sums of the network's metrics over all samples.
+  std::vector<TermSum> errors(Validation& samples, const Comm& comm);
+  /// Bytes of the largest module where weights stay in the file.
+  std::optional<std::int64_t> largest_module() const;
 
  private:
   std::string path_;
   LoadedModel model_;
+  std::unique_ptr<StoredModules> stored_;  ///< null: all weights are in model_
   std::vector<FieldInfo> inputs_, outputs_;
   std::string rows_field_;
 };

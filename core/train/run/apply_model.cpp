@@ -210,8 +210,8 @@ PredictionSummary apply_model(AppliedModel& model, Dataset& data, std::int64_t b
   if (!model.has_labels(fields)) return out;
   auto& loaded = model.loaded();
   const auto metrics = loaded.network->metrics();
-  const auto sums =
-      Validation(data, batch).evaluate(*loaded.network, loaded.weights.views(), context.comm, loaded.tables.get());
+  Validation samples(data, batch);
+  const auto sums = model.errors(samples, context.comm);
   for (std::size_t k = 0; k < metrics.size(); ++k)
     if (sums[k].count > 0.0) out.errors.emplace_back(metrics[k], reported(metrics[k], sums[k]));
   return out;

@@ -34,9 +34,8 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
   d("quantize", &Params::quantize,
     "quantised weights: the model is also evaluated with low-bit weights, and both are compared; default: none");
   d("memory_limit", &Params::limit,
-    "memory of a rank for weights: they are read from the file module by module for every batch (mlp, transformer), "
-    "and "
-    "there are no tables of parity; default: whole in memory")
+    "memory of a rank for weights: they are read from the file module by module for every batch, of networks that name "
+    "their modules, and there are no tables of parity; default: whole in memory")
       .unit("B")
       .positive();
   d.check([](const Params& p) -> std::string {

@@ -20,6 +20,11 @@ void Predict::Params::describe(deck::Describe<Params>& d) {
   d("batch", &Params::batch, "samples predicted at a time").at_least(1).def(64);
   d("table", &Params::table,
     "write predicted.csv beside predicted.h5; left out, where a sample has at most 64 predicted numbers");
+  d("memory_limit", &Params::limit,
+    "memory of a rank for weights: they are read from the file module by module for every batch, of networks that name "
+    "their modules; default: whole in memory")
+      .unit("B")
+      .positive();
 }
 
 void Predict::check(Context& context) {
@@ -33,6 +38,10 @@ std::unique_ptr<Dataset> Predict::opened(Context& context) const {
   if (data->size() == 0)
     throw KeyError("predict.dataset.empty", "dataset", "the data set is empty: there is nothing to predict");
   return data;
+}
+
+std::optional<std::int64_t> Predict::limit() const {
+  return params_.limit ? std::optional(static_cast<std::int64_t>(*params_.limit)) : std::nullopt;
 }
 
 bool Predict::writes_table(std::span<const FieldInfo> outputs) const {
@@ -53,7 +62,7 @@ void Predict::examine(Check& check) {
   if (check.waits(params_.model))
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
   deck::about_key("predict.model", "model", [&] {
-    const AppliedModel model(params_.model, context);
+    const AppliedModel model(params_.model, context, limit());
     const auto outputs = model.outputs_of(data->fields());
     if (!params_.table && writes_table(outputs)) check.will_write({"predicted.csv", {Origin::stage, "predict"}});
   });
@@ -62,7 +71,7 @@ void Predict::examine(Check& check) {
 Task::Outcome Predict::run(Context& context) {
   const Region region("between kernels", WorkKind::host);
   const auto data = opened(context);
-  AppliedModel model(params_.model, context);
+  AppliedModel model(params_.model, context, limit());
   const auto outputs = deck::about_key("predict.fields", "dataset", [&] { return model.outputs_of(data->fields()); });
   warn_of_ranges(model.loaded().info, *data, context.log);
   const std::filesystem::path folder = context.run_directory;
@@ -73,7 +82,10 @@ Task::Outcome Predict::run(Context& context) {
     files_.push_back("predicted.csv");
   }
   summary_ = apply_model(model, *data, params_.batch, paths, context);
-  context.log.info(fmt::format("{} on {} samples:", params_.model, data->size()));
+  std::string held;
+  if (const auto largest = model.largest_module())
+    held = fmt::format(", module by module ({:.3f} MB at most)", 1e-6 * static_cast<double>(*largest));
+  context.log.info(fmt::format("{} on {} samples{}:", params_.model, data->size(), held));
   for (const auto& line : summary_.lines()) context.log.info(line);
   citations_ = model.loaded().network->citations();
   for (const auto& citation : data->citations()) citations_.push_back(citation);

@@ -18,6 +18,7 @@ class Predict : public Task, public Checked {
     deck::Choice<Dataset> dataset;
     std::int64_t batch = 64;
     std::optional<bool> table;
+    std::optional<double> limit;
     static void describe(deck::Describe<Params>& d);
   };
   Predict(const Params& params, Context&) : params_(params) {}
@@ -31,6 +32,7 @@ class Predict : public Task, public Checked {
 
  private:
   std::unique_ptr<Dataset> opened(Context& context) const;
+  std::optional<std::int64_t> limit() const;
   bool writes_table(std::span<const FieldInfo> outputs) const;
 
   Params params_;

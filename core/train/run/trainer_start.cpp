@@ -13,6 +13,8 @@
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_keys.hpp"
+#include "core/train/weights/artifact_in_parts.hpp"
+#include "core/train/weights/by_module.hpp"
 #include "core/train/weights/pieces.hpp"
 #include "core/train/weights/safetensors.hpp"
 
@@ -187,9 +189,13 @@ void Trainer::prepare() {
 /// Weights of another program; the statistics are those of the data.
 static void start_from_tensors(const Train::Params& params, TrainingStep& step, Context& context) {
   deck::about_key("train.start_from.tensors", "start_from", [&] {
-    const auto content = read_safetensors(params.start_from);
-    step.weights().start(
-        [&](FlatBuffer& whole) { from_torch(params.network.type, content, params.start_from, whole); });
+    const SafetensorsFile file(params.start_from);
+    const auto& layout = step.weights().layout();
+    if (ByModule* parts = step.weights().by_module())
+      parts->start([&](std::span<const TensorRef> views) { from_torch(params.network.type, file, layout, views); });
+    else
+      step.weights().start(
+          [&](FlatBuffer& whole) { from_torch(params.network.type, file, whole.layout(), whole.views()); });
   });
   context.log.info(fmt::format("weights from {}", params.start_from));
 }
@@ -226,15 +232,22 @@ static std::string other_keys(const std::string& file, const std::string& deck) 
   return join(out, "; ");
 }
 
+/// No rank holds more of the file than one group of tensors.
+static void start_by_module(const std::string& file, ByModule& parts, const LoadedModel& model) {
+  parts.start_on(model.info.grids,
+                 [&](std::span<const TensorRef> views) { fill_from_file(file, *model.layout, views); });
+}
+
 void Trainer::start_from_model() {
+  ByModule* const parts = step_.weights().by_module();
   const auto model = deck::about_key("train.start_from.file", "start_from", [&] {
-    auto loaded = load_artifact(params_.start_from, context_);
+    auto loaded = parts ? load_head(params_.start_from, context_) : load_artifact(params_.start_from, context_);
     require_fields(loaded, params_.start_from, data_.training());
     return loaded;
   });
   const auto& layout = step_.weights().layout();
   if (model.info.type != params_.network.type || model.layout->parameters() != layout.parameters() ||
-      model.layout->tensors().size() != layout.tensors().size() || model.weights.dtype() != step_.network().dtype())
+      model.layout->tensors().size() != layout.tensors().size() || model.network->dtype() != step_.network().dtype())
     throw KeyError("train.start_from.size", "start_from",
                    fmt::format("start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same "
                                "network and precision",
@@ -252,9 +265,12 @@ void Trainer::start_from_model() {
                     params_.start_from, other));
   // The new data's statistics would change what the weights mean: the model's own stay.
   step_.network().restore(model.info.state);
-  step_.weights().start_on(model.info.grids, [&](FlatBuffer& whole) {
-    with_real(whole.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), whole); });
-  });
+  if (parts)
+    start_by_module(params_.start_from, *parts, model);
+  else
+    step_.weights().start_on(model.info.grids, [&](FlatBuffer& whole) {
+      with_real(whole.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), whole); });
+    });
   const auto grids = step_.weights().grids();
   if (!grids.empty() && !model.info.grids.empty() && grids.front().limit != model.info.grids.front().limit)
     context_.log.info(

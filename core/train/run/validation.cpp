@@ -61,15 +61,23 @@ std::vector<TermSum> Validation::evaluate(Network& network, std::span<const Tens
 
 std::vector<TermSum> Validation::evaluate_by_module(Network& network, const Pass& pass, const Comm& comm,
                                                     std::vector<TermSum>* terms) {
-  auto& modules = dynamic_cast<WorksByModule&>(network);
+  WorksByModule& modules = dynamic_cast<WorksByModule&>(network);
   const bool loss = terms && dynamic_cast<GivesLoss*>(&network);
   network.begin_evaluation(data_, pass.weights);
+  std::int64_t first = 0;  // sample of the turn
   return sums(network, loss, comm, terms, [&](auto samples, auto metrics, auto losses) {
-    if (!samples.empty()) return modules.evaluate_by_module(samples, pass.weights, pass.ready, metrics, losses);
-    for (int m = 0; m < std::ssize(network.modules()); ++m) {  // whose weights other ranks ask for
-      pass.ready.forward(m);
-      pass.ready.release(m);
+    // Rank 0 has the largest block of a turn; the others ask for its modules as often.
+    std::int64_t left = modules.passes(std::min(batch_, data_.size() - first));
+    first += batch_ * comm.size();
+    if (!samples.empty()) {
+      modules.evaluate_by_module(samples, pass.weights, pass.ready, metrics, losses);
+      left -= modules.passes(std::ssize(samples));
     }
+    for (; left > 0; --left)
+      for (int m = 0; m < std::ssize(network.modules()); ++m) {
+        pass.ready.forward(m);
+        pass.ready.release(m);
+      }
   });
 }
 

@@ -44,6 +44,7 @@ static std::unique_ptr<Weights> make_divided(const StepKeys& keys, const Network
   DivideSettings settings;
   settings.ordered = keys.reduce.mode == ReduceParams::Mode::ordered;
   settings.overlap = keys.reduce.overlap;
+  settings.slices = keys.reduce.slices;
   settings.direct = keys.direct;
   settings.average = keys.average;
   settings.group_elements =

@@ -234,6 +234,25 @@ static std::vector<Grid> read_weights(const io::File& file, FlatBuffer& weights)
   return grids;
 }
 
+/// The same without the numbers, once the arrays are seen to be those of the layout.
+static std::vector<Grid> grids_in_file(const io::File& file, const FlatLayout& layout) {
+  std::vector<Grid> grids;
+  for (const auto& tensor : layout.tensors()) {
+    const auto array = array_of(file, tensor.info);
+    if (array.has_attribute("scale_factor"))
+      grids.push_back({array.has_attribute("shape") ? 1 : 127, array.attribute<float>("scale_factor")});
+  }
+  return grids;
+}
+
+void fill_from_file(const std::string& path, const FlatLayout& layout, std::span<const TensorRef> views) {
+  io::reading(path, [&] {
+    const auto file = io::File::open(path);
+    for (std::size_t k = 0; k < views.size(); ++k)
+      if (views[k].data) read_tensor(file, layout.tensors()[k].info, views[k]);
+  });
+}
+
 /// All but the weights and tables.
 static LoadedModel read_head(const io::File& file, const std::string& path, Context& context) {
   LoadedModel out;
@@ -264,20 +283,25 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
   return out;
 }
 
-LoadedModel load_without_weights(const std::string& path, Context& context) {
+LoadedModel load_head(const std::string& path, Context& context) {
   LoadedModel out;
   const bool sealed = io::require_sound_model(path);
   io::reading(path, [&] {
     const auto file = io::File::open(path);
     out = read_head(file, path, context);
-    if (!dynamic_cast<WorksByModule*>(out.network.get()))
-      throw KeyError("train.memory_limit.network", "memory_limit",
-                     fmt::format("memory_limit takes the weights of one module at a time, but {} needs all of them; "
-                                 "remove memory_limit",
-                                 out.info.type));
-    for (const auto& tensor : out.layout->tensors()) array_of(file, tensor.info);
+    out.info.grids = grids_in_file(file, *out.layout);
   });
   if (!sealed) context.log.info(io::no_checksum_note(path));
+  return out;
+}
+
+LoadedModel load_without_weights(const std::string& path, Context& context) {
+  auto out = load_head(path, context);
+  if (!works_by_module(*out.network))
+    throw KeyError("train.memory_limit.network", "memory_limit",
+                   fmt::format("memory_limit takes the weights of one module at a time, but {} needs all of them; "
+                               "remove memory_limit",
+                               out.info.type));
   return out;
 }
 

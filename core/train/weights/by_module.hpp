@@ -3,6 +3,7 @@
 #include <span>
 
 #include "core/base/tensor_ref.hpp"
+#include "core/train/weights/grid.hpp"
 
 namespace cambium::train {
 
@@ -18,8 +19,9 @@ class ByModule {
   using Put = std::function<void(std::size_t tensor, const TensorRef& numbers)>;
   virtual ~ByModule() = default;
 
-  /// Weights::start().
+  /// Weights::start(), and Weights::start_on().
   virtual void start(const Fill& fill) = 0;
+  virtual void start_on(std::span<const Grid> grids, const Fill& fill) = 0;
   /// Weights::whole(), for forward passes: every rank makes as many, with Pass::ready.
   virtual void forward(const std::function<void(const Pass&)>& use) = 0;
   /// Weights::whole(), or whole_best() where `best`, tensor after tensor in any order, on every rank.

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -64,49 +63,71 @@ static std::vector<double> numbers_of(std::string_view bytes, F&& value) {
   return out;
 }
 
+/// Bytes of a number.
+static std::uint64_t width_of(const std::string& type) {
+  if (type == "F64" || type == "I64") return 8;
+  if (type == "F32" || type == "I32") return 4;
+  if (type == "F16" || type == "BF16") return 2;
+  throw InputError(fmt::format("numbers of type {}; weights are F64, F32, F16, BF16, I64 or I32", type));
+}
+
 static std::vector<double> numbers_of(std::string_view bytes, const std::string& type) {
   const auto same = [](auto x) { return static_cast<double>(x); };
   if (type == "F64") return numbers_of<double>(bytes, same);
   if (type == "F32") return numbers_of<float>(bytes, same);
   if (type == "F16") return numbers_of<std::uint16_t>(bytes, half);
-  if (type == "BF16")
-    return numbers_of<std::uint16_t>(bytes, [](std::uint16_t x) {
-      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16));
-    });
   if (type == "I64") return numbers_of<std::int64_t>(bytes, same);
   if (type == "I32") return numbers_of<std::int32_t>(bytes, same);
-  throw InputError(fmt::format("numbers of type {}; weights are F64, F32, F16, BF16, I64 or I32", type));
+  return numbers_of<std::uint16_t>(bytes, [](std::uint16_t x) {
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16));
+  });
+}
+
+SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
+  std::ifstream in(path_, std::ios::binary | std::ios::ate);
+  if (!in) throw InputError(fmt::format("'{}' cannot be read; check the path", path_));
+  const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(in.tellg(), 0));
+  std::uint64_t length = 0;
+  in.seekg(0);
+  if (size >= sizeof length) in.read(reinterpret_cast<char*>(&length), sizeof length);
+  if (!in || size < sizeof length || length > size - sizeof length)
+    throw InputError(fmt::format("'{}' is no safetensors file, or is cut short; copy it again", path_));
+  std::string text(length, ' ');
+  in.read(text.data(), static_cast<std::streamsize>(length));
+  data_ = sizeof length + length;
+  const auto header = Json::parse(text, nullptr, false);
+  try {
+    for (const auto& [name, value] : header.items()) {
+      if (name == "__metadata__") {
+        value.get_to(metadata_);
+        continue;
+      }
+      Entry entry{name, value.at("dtype"), value.at("shape"), value.at("data_offsets").at(0),
+                  value.at("data_offsets").at(1)};
+      if (entry.begin > entry.end || entry.end > size - data_) throw InputError("the file ends before its numbers do");
+      const auto numbers = static_cast<std::int64_t>((entry.end - entry.begin) / width_of(entry.type));
+      if (numbers != count_of(entry.shape)) throw InputError("shape and number of bytes differ");
+      entries_.push_back(std::move(entry));
+    }
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("'{}' is no sound safetensors file: {}", path_, error.what()));
+  }
+}
+
+std::vector<double> SafetensorsFile::numbers(const Entry& entry) const {
+  std::ifstream in(path_, std::ios::binary);
+  std::string bytes(entry.end - entry.begin, ' ');
+  in.seekg(static_cast<std::streamoff>(data_ + entry.begin));
+  in.read(bytes.data(), std::ssize(bytes));
+  if (!in) throw InputError(fmt::format("'{}' cannot be read; check the path", path_));
+  return numbers_of(bytes, entry.type);
 }
 
 Safetensors read_safetensors(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(fmt::format("'{}' cannot be read; check the path", path));
-  std::ostringstream all;
-  all << in.rdbuf();
-  const std::string bytes = all.str();
-  std::uint64_t length = 0;
-  if (bytes.size() >= sizeof length) std::memcpy(&length, bytes.data(), sizeof length);
-  if (bytes.size() < sizeof length || length > bytes.size() - sizeof length)
-    throw InputError(fmt::format("'{}' is no safetensors file, or is cut short; copy it again", path));
-  const auto header = Json::parse(bytes.substr(sizeof length, length), nullptr, false);
-  const std::string_view data = std::string_view(bytes).substr(sizeof length + length);
+  const SafetensorsFile file(path);
   Safetensors out;
-  try {
-    for (const auto& [name, entry] : header.items()) {
-      if (name == "__metadata__") {
-        entry.get_to(out.metadata);
-        continue;
-      }
-      const auto begin = entry.at("data_offsets").at(0).get<std::size_t>();
-      const auto end = entry.at("data_offsets").at(1).get<std::size_t>();
-      if (begin > end || end > data.size()) throw InputError("the file ends before its numbers do");
-      StoredTensor tensor{name, entry.at("shape"), numbers_of(data.substr(begin, end - begin), entry.at("dtype"))};
-      if (std::ssize(tensor.values) != count_of(tensor.shape)) throw InputError("shape and number of bytes differ");
-      out.tensors.push_back(std::move(tensor));
-    }
-  } catch (const std::exception& error) {
-    throw InputError(fmt::format("'{}' is no sound safetensors file: {}", path, error.what()));
-  }
+  out.metadata = file.metadata();
+  for (const auto& entry : file.entries()) out.tensors.push_back({entry.name, entry.shape, file.numbers(entry)});
   return out;
 }
 
@@ -154,23 +175,25 @@ std::vector<StoredTensor> to_torch(const std::string& type, const FlatBuffer& we
   return out;
 }
 
-void from_torch(const std::string& type, const Safetensors& content, const std::string& file, FlatBuffer& weights) {
-  const auto& tensors = weights.layout().tensors();
-  with_real(weights.dtype(), [&]<class T>() {
-    for (std::size_t k = 0; k < tensors.size(); ++k) {
-      const auto form = torch_form(type, tensors[k].info);
-      const auto found = std::find_if(content.tensors.begin(), content.tensors.end(),
-                                      [&](const auto& tensor) { return tensor.name == form.name; });
-      if (found == content.tensors.end())
-        throw InputError(fmt::format("'{}' has no tensor '{}' of shape ({}), which the network needs", file, form.name,
-                                     fmt::join(form.shape, ", ")));
-      if (found->shape != form.shape)
-        throw InputError(fmt::format("'{}' holds '{}' of shape ({}), but the network's has ({}); use the same network",
-                                     file, form.name, fmt::join(found->shape, ", "), fmt::join(form.shape, ", ")));
-      const auto values = weights.values<T>(k);
-      for (std::size_t i = 0; i < values.size(); ++i) values[place_in(form, i)] = static_cast<T>(found->values[i]);
-    }
-  });
+void from_torch(const std::string& type, const SafetensorsFile& file, const FlatLayout& layout,
+                std::span<const TensorRef> views) {
+  for (std::size_t k = 0; k < views.size(); ++k) {
+    if (!views[k].data) continue;
+    const auto form = torch_form(type, layout.tensors()[k].info);
+    const auto found = std::find_if(file.entries().begin(), file.entries().end(),
+                                    [&](const auto& entry) { return entry.name == form.name; });
+    if (found == file.entries().end())
+      throw InputError(fmt::format("'{}' has no tensor '{}' of shape ({}), which the network needs", file.path(),
+                                   form.name, fmt::join(form.shape, ", ")));
+    if (found->shape != form.shape)
+      throw InputError(fmt::format("'{}' holds '{}' of shape ({}), but the network's has ({}); use the same network",
+                                   file.path(), form.name, fmt::join(found->shape, ", "), fmt::join(form.shape, ", ")));
+    const auto numbers = file.numbers(*found);
+    with_real(views[k].dtype, [&]<class T>() {
+      auto* to = static_cast<T*>(views[k].data);
+      for (std::size_t i = 0; i < numbers.size(); ++i) to[place_in(form, i)] = static_cast<T>(numbers[i]);
+    });
+  }
 }
 
 }  // namespace cambium::train

@@ -19,6 +19,11 @@ void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, 
     throw InputError(
         "loader whole_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over "
         "one level of ranks, or remove parallel");
+  if (plan.all_slices() % plan.ranks != 0)
+    throw InputError(
+        fmt::format("loader whole_graph gives every rank as many rows of the graph, and {} ranks do not divide the {} "
+                    "slices of reduce.mode ordered; start a power of two of ranks, or take reduce.mode fast",
+                    plan.ranks, plan.all_slices()));
   const auto all = all_nodes(data, "loader whole_graph brings nodes of a graph; give a dataset of type graph");
   const std::int64_t rows = all.graph->nodes(), slices = plan.all_slices();
   batch_.samples = std::ssize(*all.nodes);

@@ -54,6 +54,7 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
   std::vector<std::string> segments() const override;
   /// Forces differentiate through the geometry and twice, which a part that is computed again does not pass on.
   bool can_recompute() const override { return params_.force_weight == 0.0; }
+  bool measures_in_order() const override { return !forces_; }
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;

@@ -92,14 +92,8 @@ void FlowNetwork::keep_loss(const std::vector<Term>& loss) {
   for (const auto& term : loss) evaluated_.push_back({term.sum.item<double>(), term.count});
 }
 
-void FlowNetwork::infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
-                        std::span<const TensorRef> outputs) {
-  with_weights(weights, [&] {
-    const auto y = values(TorchBatch(samples, real())).to(torch::kFloat64) * per_field(scaling_.deviation) +
-                   per_field(scaling_.mean);
-    const auto out = train::tensor_on(outputs[0]);
-    out.copy_(scaling_.forecasts ? y : y.reshape({std::ssize(samples), -1, std::ssize(flow_fields)}));
-  });
+std::vector<torch::Tensor> FlowNetwork::predict(const TorchBatch& batch) {
+  return {values(batch).to(torch::kFloat64) * per_field(scaling_.deviation) + per_field(scaling_.mean)};
 }
 
 }  // namespace cambium::superres

@@ -23,14 +23,13 @@ class FlowNetwork : public train::TorchNetwork, public train::GivesLoss {
   }
   /// "fields" (points, 4): physical units.
   std::vector<train::FieldInfo> outputs() const override;
-  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
-             std::span<const TensorRef> outputs) override;
 
  protected:
   FlowNetwork(Precision precision, Loss loss) : TorchNetwork(precision), loss_(loss) {}
 
   /// Scaled fields at the points of all samples, (points of all, fields).
   virtual torch::Tensor values(const train::TorchBatch& batch) = 0;
+  std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
 
   /// (batch, fields, t, x, z), scaled.
   torch::Tensor coarse(const train::TorchBatch& batch) const;

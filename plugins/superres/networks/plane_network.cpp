@@ -186,13 +186,13 @@ void PlaneNetwork::gradient(std::span<const train::SamplePtr> samples, std::span
 
 template <class F>
 void PlaneNetwork::each_answer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
-                               const F& tell) const {
+                               const train::ReadyCallback& ready, const F& tell) const {
   train::with_real(dtype(), [&]<class T>() {
     for (std::size_t s = 0; s < samples.size(); ++s) {
       const auto one = samples.subspan(s, 1);
       const auto frames = frames_of(one);
       const auto made = layers<T>(weights);
-      const auto& y = made->forward(planes<T>(one, frames), 1, {});
+      const auto& y = made->forward(planes<T>(one, frames), 1, ready);
       tell(s, answer<T>(*samples[s], frames.values, y.data()));
     }
   });
@@ -200,8 +200,14 @@ void PlaneNetwork::each_answer(std::span<const train::SamplePtr> samples, std::s
 
 void PlaneNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                             std::span<train::TermSum> metrics) {
+  evaluate_by_module(samples, weights, {}, metrics, {});
+}
+
+void PlaneNetwork::evaluate_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                                      const train::ReadyCallback& ready, std::span<train::TermSum> metrics,
+                                      std::span<train::TermSum> loss) {
   evaluated_ = {};
-  each_answer(samples, weights, [&](std::size_t s, const std::vector<double>& found) {
+  each_answer(samples, weights, ready, [&](std::size_t s, const std::vector<double>& found) {
     const auto right = truth(*samples[s], 0);
     double sum = 0.0, squares = 0.0;
     for (std::size_t k = 0; k < found.size(); ++k) {
@@ -217,6 +223,7 @@ void PlaneNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span
   });
   metrics[0].sum += evaluated_.sum;
   metrics[0].count += evaluated_.count;
+  if (!loss.empty()) add_loss(samples, weights, loss);
 }
 
 /// Without noise and forecasts before: the metric `error`.
@@ -232,8 +239,13 @@ std::vector<train::FieldInfo> PlaneNetwork::outputs() const {
 
 void PlaneNetwork::infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                          std::span<const TensorRef> outputs) {
+  infer_by_module(samples, weights, {}, outputs);
+}
+
+void PlaneNetwork::infer_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                                   const train::ReadyCallback& ready, std::span<const TensorRef> outputs) {
   const TensorRef& to = outputs[0];
-  each_answer(samples, weights, [&](std::size_t s, const std::vector<double>& found) {
+  each_answer(samples, weights, ready, [&](std::size_t s, const std::vector<double>& found) {
     write_fields_of(found, scaling_, to, static_cast<std::int64_t>(s));
   });
 }

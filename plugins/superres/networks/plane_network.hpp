@@ -4,6 +4,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/works_by_module.hpp"
 #include "plugins/superres/networks/flow_scaling.hpp"
 #include "plugins/superres/networks/planes/plane_layers.hpp"
 #include "plugins/superres/networks/rollout_keys.hpp"
@@ -50,7 +51,7 @@ struct PlaneSizes {
 /// A network whose layers map planes (x, z) to planes, with gradients written by hand. Frames of a window are channels
 /// of a plane. Windows of `crops` are first interpolated linearly to `ratio` times as many points, at whose nodes the
 /// answer is given; between nodes it is interpolated linearly. Of `snapshots` it forecasts the next frame.
-class PlaneNetwork : public train::Network, public train::GivesLoss {
+class PlaneNetwork : public train::Network, public train::GivesLoss, public train::WorksByModule {
  public:
   explicit PlaneNetwork(const PlaneKeys& keys) : keys_(keys) {}
 
@@ -74,6 +75,13 @@ class PlaneNetwork : public train::Network, public train::GivesLoss {
   std::vector<train::FieldInfo> outputs() const override;
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
+  /// Sample after sample: planes of many would need the memory that weights are divided for.
+  std::int64_t passes(std::int64_t samples) const override { return samples; }
+  void evaluate_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                          const train::ReadyCallback& ready, std::span<train::TermSum> metrics,
+                          std::span<train::TermSum> loss) override;
+  void infer_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                       const train::ReadyCallback& ready, std::span<const TensorRef> outputs) override;
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
@@ -113,7 +121,8 @@ class PlaneNetwork : public train::Network, public train::GivesLoss {
   template <class T>
   void spread(const train::Sample& sample, std::span<const double> by_answer, T* by_output) const;
   template <class F>
-  void each_answer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, const F& tell) const;
+  void each_answer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                   const train::ReadyCallback& ready, const F& tell) const;
 
   PlaneKeys keys_;
   FlowScaling scaling_;

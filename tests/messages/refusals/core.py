@@ -83,6 +83,8 @@ says("bench task_bench: steps is 1; give 2 or more", command=[*BENCH, "steps=1"]
 says("bench task_bench: efficiency is 1; give a share between 0 and 1", command=[*BENCH, "efficiency=1"])
 says("bench task_bench: imbalance is 3; give 0 to 2", command=[*BENCH, "imbalance=3"])
 says("bench task_bench: output_bytes is 24; give a multiple of 16", command=[*BENCH, "output_bytes=24"])
+says("bench checkpoints: every is 1, but must be at least 2", command=["bench", "checkpoints", "every=1"])
+says("bench checkpoints: width is 0, but must be at least 1", command=["bench", "checkpoints", "width=0"])
 says("bench task_bench: hide_bytes is 8; give a multiple of 16, or 0",
      command=[*BENCH, "hide_bytes=8", "patterns=trivial", "back_ends=messages", "iterations=1", "steps=2"])
 says("key 'steps' is missing: physics 'md' has no end of its own; say when to stop, for example by steps: 1000", S + "steps=null")

@@ -168,6 +168,26 @@ TEST_CASE("ranks' slices are the global batch, cut alike for any number of ranks
       plan.rank = 0;
       plan.ranks = 1;
     }
+    for (int ranks : {3, 5, 6, 7})
+      for (int turns = 1; turns <= ranks; ++turns) {
+        if (ranks % turns != 0) continue;
+        std::vector<std::pair<std::int64_t, std::int64_t>> found(
+            static_cast<std::size_t>((8 + ranks - 1) / ranks * ranks), {-1, -1});
+        plan.turns = turns;
+        for (plan.ranks = ranks, plan.rank = 0; plan.rank < ranks; ++plan.rank) {
+          const auto own = slices_of(plan, size);
+          REQUIRE(std::ssize(own) == plan.own_slices());
+          for (std::size_t k = 0; k < own.size(); ++k) {
+            auto& place = found.at(static_cast<std::size_t>(plan.slice_number(static_cast<std::int64_t>(k))));
+            REQUIRE(place.first == -1);
+            place = own[k];
+          }
+        }
+        for (std::size_t k = 0; k < found.size(); ++k)
+          REQUIRE(found[k] == (k < 8 ? whole[k] : std::pair<std::int64_t, std::int64_t>(size, size)));
+        plan.rank = 0;
+        plan.ranks = plan.turns = 1;
+      }
     REQUIRE(whole.front().first == 0);
     REQUIRE(whole.back().second == size);
   }

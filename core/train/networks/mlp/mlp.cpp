@@ -283,9 +283,11 @@ std::vector<double> Mlp::predicted(std::size_t samples, std::span<const T> outpu
   return out;
 }
 
-std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep) {
+std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep,
+                                 const ReadyCallback& ready) {
   std::vector<double> out;
-  with_real(dtype(), [&]<class T>() { out = predicted<T>(samples.size(), scaled_outputs<T>(samples, weights, keep)); });
+  with_real(dtype(),
+            [&]<class T>() { out = predicted<T>(samples.size(), scaled_outputs<T>(samples, weights, keep, ready)); });
   return out;
 }
 
@@ -296,8 +298,12 @@ std::vector<FieldInfo> Mlp::outputs() const {
 
 void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const TensorRef> outputs) {
-  if (samples.empty()) return;
-  const auto values = predict(samples, weights);
+  if (!samples.empty()) infer_by_module(samples, weights, {}, outputs);
+}
+
+void Mlp::infer_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                          const ReadyCallback& ready, std::span<const TensorRef> outputs) {
+  const auto values = predict(samples, weights, false, ready);
   const TensorRef& out = outputs[0];
   for (std::int64_t s = 0; s < out.shape[0]; ++s)
     for (std::int64_t k = 0; k < out.shape[1]; ++k)

@@ -68,6 +68,8 @@ class Mlp : public Network,
                 std::span<TermSum> terms) override;
   void evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                           const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) override;
+  void infer_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                       const ReadyCallback& ready, std::span<const TensorRef> outputs) override;
   /// "output": numbers in the target's unit, or probabilities of the classes.
   std::vector<FieldInfo> outputs() const override;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -92,8 +94,8 @@ class Mlp : public Network,
 
   /// Outputs in the target's unit (regression) or probabilities (classification), samples x outputs. `keep`: the
   /// weights are those of begin_evaluation(), if that was called last.
-  std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                              bool keep = false);
+  std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep = false,
+                              const ReadyCallback& ready = {});
 
   /// Statistics of the data; part of state().
   struct Scaling {

@@ -74,7 +74,7 @@ void Segments::open(int segment) {
 void Segments::close(int segment) {
   for (const auto k : parameters_of(segment)) {
     by_storage_.erase(views_.parameters()[k].storage().unsafeGetStorageImpl());
-    if (gradients_[k].data == nullptr) views_.hide_gradient(k);
+    if (!gradients_.empty() && gradients_[k].data == nullptr) views_.hide_gradient(k);
   }
   ready_->release(segment);
   for (const auto k : parameters_of(segment))
@@ -106,10 +106,14 @@ struct BeforeSegment : ag::FunctionPreHook {
   int segment;
 };
 
-void Segments::turn(const torch::Tensor& loss) {
+void Segments::end_forward() {
   enter(count() - 1);
   close(now_);
   now_ = count();
+}
+
+void Segments::turn(const torch::Tensor& loss) {
+  end_forward();
   std::vector<ag::Node*> todo;
   if (loss.defined() && loss.grad_fn()) todo.push_back(loss.grad_fn().get());
   std::set<ag::Node*> seen;

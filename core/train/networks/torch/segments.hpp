@@ -55,6 +55,8 @@ class Segments : public Keeper {
   void enter(int segment);
   /// The end of the forward pass; `loss` may be undefined. backward() follows, then end().
   void turn(const torch::Tensor& loss);
+  /// The same without a backward pass; begin() may have been given no gradients.
+  void end_forward();
   void end();
   void stop() { ready_ = nullptr; }
   bool under_way() const { return ready_ != nullptr; }

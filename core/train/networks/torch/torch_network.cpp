@@ -11,6 +11,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/parallel/host_threads.hpp"
+#include "core/train/kinds/gives_loss.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/operator_regions.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
@@ -166,7 +167,11 @@ void TorchNetwork::find_segments() const {
 std::vector<int> TorchNetwork::modules() const { return bound().first; }
 
 void TorchNetwork::enter(int segment) {
-  if (bound().segments) bound().segments->enter(segment);
+  Bound& b = bound();
+  if (!b.segments) return;
+  b.segments->enter(segment);
+  // The weights that products in bfloat16 were made of would stay in a copy.
+  if (precision_ == Precision::bfloat16 && b.segments->under_way()) at::autocast::clear_cache();
 }
 
 std::vector<ParameterInfo> TorchNetwork::parameters() const {
@@ -192,7 +197,8 @@ void TorchNetwork::initial(const ParameterInfo& info, std::int64_t index, const 
 
 void TorchNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto infos = parameters();
-  for (std::size_t k = 0; k < infos.size(); ++k) initial(infos[k], static_cast<std::int64_t>(k), weights[k], seed);
+  for (std::size_t k = 0; k < infos.size(); ++k)
+    if (weights[k].data) initial(infos[k], static_cast<std::int64_t>(k), weights[k], seed);
 }
 
 /// Lets the module's parameters, and their gradients where given, live in the caller's memory.
@@ -312,27 +318,63 @@ void TorchNetwork::with_weights(std::span<const TensorRef> weights, const std::f
 void TorchNetwork::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                          std::span<const TensorRef> outputs) {
   if (samples.empty()) return;
-  with_weights(weights, [&] {
-    const auto found = predict(TorchBatch(samples, real()));
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      const TensorRef& out = outputs[k];
-      const auto axes = static_cast<std::size_t>(out.rank);
-      torch::from_blob(out.data, {out.shape, axes}, {out.stride, axes}, torch::kFloat64)
-          .copy_(found.at(k).reshape({out.shape, axes}));
-    }
+  with_weights(weights, [&] { write_outputs(samples, outputs); });
+}
+
+void TorchNetwork::write_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> outputs) {
+  const auto found = predict(TorchBatch(samples, real()));
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const TensorRef& out = outputs[k];
+    const auto axes = static_cast<std::size_t>(out.rank);
+    torch::from_blob(out.data, {out.shape, axes}, {out.stride, axes}, torch::kFloat64)
+        .copy_(found.at(k).reshape({out.shape, axes}));
+  }
+}
+
+/// with_weights() of weights that come and go.
+void TorchNetwork::in_segments(std::span<const TensorRef> weights, const ReadyCallback& ready,
+                               const std::function<void()>& run) {
+  Bound& b = bound();
+  struct Pass {
+    Segments& segments;
+    ~Pass() { segments.stop(); }
+  } pass{*b.segments};
+  calling_torch([&] {
+    const torch::NoGradGuard no_graph;
+    const Autocast autocast(precision_ == Precision::bfloat16);
+    b.segments->begin(weights, {}, ready);
+    b.module->eval();
+    run();
+    b.segments->end_forward();
+    b.module->train();
   });
+}
+
+bool TorchNetwork::works_by_module() const { return bound().segments && measures_in_order(); }
+
+void TorchNetwork::evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                                      const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) {
+  in_segments(weights, ready, [&] { add_metrics(samples, metrics); });
+  if (!loss.empty()) dynamic_cast<GivesLoss&>(*this).add_loss(samples, weights, loss);
+}
+
+void TorchNetwork::infer_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                                   const ReadyCallback& ready, std::span<const TensorRef> outputs) {
+  in_segments(weights, ready, [&] { write_outputs(samples, outputs); });
 }
 
 void TorchNetwork::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                             std::span<TermSum> metrics) {
   if (samples.empty()) return;
-  with_weights(weights, [&] {
-    const auto parts = measure(TorchBatch(samples, real()));
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      metrics[k].sum += parts[k].sum.item<double>();
-      metrics[k].count += parts[k].count;
-    }
-  });
+  with_weights(weights, [&] { add_metrics(samples, metrics); });
+}
+
+void TorchNetwork::add_metrics(std::span<const SamplePtr> samples, std::span<TermSum> metrics) {
+  const auto parts = measure(TorchBatch(samples, real()));
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    metrics[k].sum += parts[k].sum.item<double>();
+    metrics[k].count += parts[k].count;
+  }
 }
 
 }  // namespace cambium::train

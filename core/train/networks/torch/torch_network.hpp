@@ -9,6 +9,7 @@
 #include "core/base/tensor_ref.hpp"
 #include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/works_by_module.hpp"
 #include "core/train/networks/torch/torch_batch.hpp"
 
 namespace cambium::train {
@@ -21,7 +22,7 @@ class SavedTensors;
 ///
 /// Modules with buffers that change during training (running means of batch normalisation) are refused: such buffers
 /// differ from rank to rank and belong to no checkpoint. Use group or layer normalisation.
-class TorchNetwork : public Network {
+class TorchNetwork : public Network, public WorksByModule {
  public:
   std::vector<ParameterInfo> parameters() const final;
   /// Those of segments().
@@ -32,9 +33,15 @@ class TorchNetwork : public Network {
                 std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                 const ReadyCallback& ready) final;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-             std::span<const TensorRef> outputs) override;
+             std::span<const TensorRef> outputs) final;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) final;
+  /// With segments(), unless measure() needs weights twice.
+  bool works_by_module() const final;
+  void evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                          const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) final;
+  void infer_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                       const ReadyCallback& ready, std::span<const TensorRef> outputs) final;
   /// The model file holds the weights by name; a network with a format of its own writes it here.
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
@@ -70,6 +77,9 @@ class TorchNetwork : public Network {
 
   /// Output for a host program, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
   virtual std::vector<torch::Tensor> predict(const TorchBatch& /*batch*/) { return {}; }
+  /// False if measure() reads weights in another order than that of segments(), or more than once, or if export_model()
+  /// writes files: then no rank can validate with its share alone.
+  virtual bool measures_in_order() const { return true; }
 
   /// Names of the submodules whose weights loss() reads one after the other, each only between its enter() and the
   /// next: then weights and gradients can be divided among ranks. Together they hold all parameters, in their order.
@@ -100,6 +110,9 @@ class TorchNetwork : public Network {
                         std::span<TermSum> terms, const ReadyCallback& ready);
   /// A pass over a few samples, whose gradient is dropped, so that the first batch is compressed like those after it.
   void probe(std::span<const SamplePtr> samples, std::span<const double> term_weights);
+  void in_segments(std::span<const TensorRef> weights, const ReadyCallback& ready, const std::function<void()>& run);
+  void add_metrics(std::span<const SamplePtr> samples, std::span<TermSum> metrics);
+  void write_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> outputs);
   /// The weighted loss with its graph; adds to `terms`.
   torch::Tensor weighted_loss(std::span<const SamplePtr> samples, std::span<const double> term_weights,
                               std::span<TermSum> terms);

@@ -80,6 +80,7 @@ class TorchScript : public TorchNetwork,
   void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
   std::vector<std::string> segments() const override { return {""}; }
+  bool measures_in_order() const override { return false; }  ///< it writes model.pt
 
   void open_archives(const Context& context);
   void choose_fields(const std::vector<FieldInfo>& fields);

@@ -4,15 +4,26 @@
 
 namespace cambium::train {
 
-/// As DividedWeights::start(), group after group: the grid of a matrix follows from its own numbers.
-void DividedModules::start(const Fill& fill) {
+void DividedModules::start(const Fill& fill) { start(fill, false); }
+
+void DividedModules::start_on(std::span<const Grid> grids, const Fill& fill) {
+  auto& packed = parts_.form.packed;
+  const auto steps = packed ? steps_on(grids, packed->limit()) : std::vector<double>();
+  const bool fits = packed && steps.size() == packed->steps().size();
+  if (fits) packed->set_steps(steps);
+  start(fill, fits);
+}
+
+/// As DividedWeights::start(), group after group: the grid of a matrix follows from its own numbers, unless it is
+/// given.
+void DividedModules::start(const Fill& fill, bool on_grids) {
   auto views = parts_.views();
   auto& packed = parts_.form.packed;
   for (const auto& g : parts_.groups) {
     Block window(parts_.memory, Held::windows, g.whole.size() * size_of(parts_.form.real));
     parts_.place(views, g, window.data());
     fill(views);
-    if (packed)
+    if (packed && !on_grids)
       for (const int k : g.tensors) {
         const auto& view = views[static_cast<std::size_t>(k)];
         packed->fix_grid(static_cast<std::size_t>(k),

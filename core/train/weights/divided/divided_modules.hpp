@@ -14,10 +14,13 @@ class DividedModules : public ByModule {
       : parts_(parts), copies_(copies), step_(step) {}
 
   void start(const Fill& fill) override;
+  void start_on(std::span<const Grid> grids, const Fill& fill) override;
   void forward(const std::function<void(const Pass&)>& use) override;
   void each_tensor(bool best, const Put& put) override;
 
  private:
+  void start(const Fill& fill, bool on_grids);
+
   DividedParts& parts_;
   WholeCopies& copies_;
   DividedStep& step_;

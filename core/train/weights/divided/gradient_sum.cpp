@@ -18,6 +18,7 @@ bool GradientSum::in_place() const {
 
 void GradientSum::begin(int slices) {
   slices_ = slices;
+  for (auto& sum : sums_) sum.tree.waiting().clear();  // of a step that was given up
   if (in_place()) std::fill_n(parts_.gradients.data(), parts_.gradients.bytes(), std::byte{0});
 }
 
@@ -99,6 +100,7 @@ void GradientSum::group_final(DividedGroup& g) {
 
 /// Sums a slice's gradient over the ranks among which gradients are divided.
 void GradientSum::send_slice(DividedGroup& g, Block kept) {
+  if (parts_.by_nodes) return send_node(g, std::move(kept));
   complete_pending();  // two gradients in flight at most
   pending_ = {&g, std::move(kept), slice_};
   const int depth = parts_.partition.gradients;
@@ -122,41 +124,134 @@ void GradientSum::complete_pending() {
   parts_.exchanges.waited_since(start);
 }
 
-/// Adds a slice's numbers to what is kept; in ordered mode as one adds 1 to a binary number: two sums of equal size
-/// carry.
+/// The same where the sum of the ranks is no node of the tree over slices: each rank adds one slice after the other.
+void GradientSum::send_node(DividedGroup& g, Block kept) {
+  const double start = wall_seconds();
+  NodeRanks ranks = peers(g, 0, parts_.partition.gradients);
+  const auto turns = static_cast<std::int64_t>(ranks.peers.size());
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+    const std::int64_t number = slice_number(slice_) / turns * turns + turn;
+    if (number < parts_.settings.slices) ranks.peers[static_cast<std::size_t>(turn)].nodes = {{0, number}};
+  }
+  auto& mine = ranks.peers[ranks.me];
+  std::vector<std::byte*> own(mine.nodes.size(), kept.data());
+  const std::int64_t n = mine.count;
+  const std::int64_t sent = exchange_nodes(ranks, own, parts_.memory,
+                                           [&](const SliceNode& node, std::byte* part) { add_node(g, node, part, n); });
+  const int depth = parts_.partition.gradients;
+  if (turns > 1)
+    parts_.exchanges.counts().count("reduce-scatter", depth == 1 ? parts_.mesh.levels()[0].name : "all", sent);
+  if (last_slice() && depth == std::ssize(parts_.mesh.levels())) take_root(g, n);
+  parts_.exchanges.waited_since(start);
+}
+
+/// The number of this rank's k-th slice among those of the batch, as BatchPlan has it.
+std::int64_t GradientSum::slice_number(int slice) const {
+  const std::int64_t turns = parts_of(parts_.mesh, parts_.partition.gradients), rank = parts_.mesh.world().rank();
+  return (rank / turns * slices_ + slice) * turns + rank % turns;
+}
+
+/// Ranks that differ from this one in levels [from, to) alone, and the part of share_of(whole, from) that each has of
+/// share_of(whole, to). Without nodes.
+NodeRanks GradientSum::peers(const DividedGroup& g, int from, int to) const {
+  const auto& mesh = parts_.mesh;
+  const std::int64_t inner = parts_of(mesh, from), many = parts_of(mesh, to) / inner, rank = mesh.world().rank();
+  const std::int64_t first = rank / (inner * many) * inner * many + rank % inner;
+  const Interval outer = parts_.share(g, from);
+  NodeRanks out{mesh.world().handle(),
+                {},
+                static_cast<std::size_t>((rank - first) / inner),
+                MPI_FLOAT,
+                size_of(parts_.form.kept)};
+  if (parts_.form.kept != DType::f32) out.type = parts_.form.kept == DType::f64 ? MPI_DOUBLE : MPI_UINT16_T;
+  for (std::int64_t k = 0; k < many; ++k) {
+    std::int64_t begin = 0, size = outer.size(), left = k;
+    for (int level = from; level < to; ++level) {
+      const std::int64_t here = mesh.levels()[static_cast<std::size_t>(level)].ranks;
+      size /= here;
+      begin += size * (left % here);
+      left /= here;
+    }
+    out.peers.push_back({static_cast<int>(first + k * inner), {}, begin, size});
+  }
+  return out;
+}
+
+/// Sums over the levels that gradients are not divided over: nodes that are left on each rank.
+void GradientSum::reduce_nodes(DividedGroup& g) {
+  const int depth = parts_.partition.gradients, levels = static_cast<int>(parts_.mesh.levels().size());
+  NodeRanks ranks = peers(g, depth, levels);
+  const std::int64_t turns = parts_of(parts_.mesh, depth), run = turns * slices_, all = parts_.settings.slices;
+  for (std::size_t k = 0; k < ranks.peers.size(); ++k) {
+    const auto first = static_cast<std::int64_t>(k) * run;
+    ranks.peers[k].nodes = nodes_of(std::min(all, first), std::min(all, first + run));
+  }
+  std::vector<std::byte*> own;
+  for (auto& waiting : sum_of(g).tree.waiting()) own.push_back(waiting.sum.data());
+  const auto& mine = ranks.peers[ranks.me];
+  const std::int64_t n = mine.count;
+  with_kept(parts_.form.kept, [&]<class T>() {
+    SumTree<T*> sums;
+    const auto add = [n](T* into, const T* other) {
+      for (std::int64_t k = 0; k < n; ++k) into[k] += other[k];
+    };
+    T* result = reinterpret_cast<T*>(parts_.gradients_of(g)) + mine.begin;
+    const std::int64_t sent = exchange_nodes(ranks, own, parts_.memory, [&](const SliceNode& node, std::byte* part) {
+      T* numbers = reinterpret_cast<T*>(part);
+      sums.take(
+          node, [&](T* into) { add(into, numbers); }, [&] { return numbers; }, add);
+      if (node.number + 1 == all >> node.place) std::copy_n(sums.waiting().front().sum, n, result);
+    });
+    const auto& names = parts_.mesh.levels();
+    if (ranks.peers.size() == 1) return;
+    parts_.exchanges.counts().count("reduce-scatter",
+                                    levels - depth == 1 ? names[static_cast<std::size_t>(depth)].name : "all", sent);
+  });
+  sum_of(g).tree.waiting().clear();
+}
+
+/// Adds a slice's numbers to what is kept; in ordered mode over the tree.
 void GradientSum::accumulate(DividedGroup& g, std::byte* values, std::int64_t n, int slice) {
-  auto& sums = sum_of(g).sums;
-  auto& full = sum_of(g).full;
+  if (parts_.settings.ordered && slices_ > 1) {
+    const std::int64_t number = parts_.by_nodes ? slice_number(slice) : slice;
+    if (!parts_.by_nodes || number < parts_.settings.slices) add_node(g, {0, number}, values, n);
+    if (!parts_.by_nodes && slice == slices_ - 1) take_root(g, n);
+    return;
+  }
   with_kept(parts_.form.kept, [&]<class T>() {
     T* x = reinterpret_cast<T*>(values);
     T* sum = reinterpret_cast<T*>(parts_.gradients_of(g));
-    if (!parts_.settings.ordered || slices_ == 1) {
-      if (slice == 0)
-        std::copy_n(x, n, sum);
-      else
-        for (std::int64_t k = 0; k < n; ++k) sum[k] += x[k];
-      return;
-    }
-    std::size_t place = 0;
-    for (; (1 << place) < slices_; ++place) {
-      if (sums.size() <= place) {
-        sums.emplace_back(parts_.memory, Held::windows, n * size_of(parts_.form.kept));
-        full.push_back(0);
-      }
-      if (!full[place]) break;
-      T* earlier = reinterpret_cast<T*>(sums[place].data());
-      for (std::int64_t k = 0; k < n; ++k) x[k] = earlier[k] += x[k];
-      full[place] = 0;
-    }
-    if ((1 << place) == slices_) {
+    if (slice == 0)
       std::copy_n(x, n, sum);
-      sums.clear();
-      full.clear();
-    } else {
-      std::copy_n(x, n, reinterpret_cast<T*>(sums[place].data()));
-      full[place] = 1;
-    }
+    else
+      for (std::int64_t k = 0; k < n; ++k) sum[k] += x[k];
   });
+}
+
+void GradientSum::add_node(DividedGroup& g, SliceNode node, const std::byte* values, std::int64_t n) {
+  const std::int64_t bytes = n * size_of(parts_.form.kept);
+  with_kept(parts_.form.kept, [&]<class T>() {
+    const auto add = [n](Block& into, const std::byte* other) {
+      T* x = reinterpret_cast<T*>(into.data());
+      const T* y = reinterpret_cast<const T*>(other);
+      for (std::int64_t k = 0; k < n; ++k) x[k] += y[k];
+    };
+    const auto keep = [&] {
+      Block own(parts_.memory, Held::windows, bytes);
+      std::copy_n(values, bytes, own.data());
+      return own;
+    };
+    sum_of(g).tree.take(
+        node, [&](Block& into) { add(into, values); }, keep,
+        [&](Block& into, Block& other) { add(into, other.data()); });
+  });
+}
+
+/// The sum of all slices, which is left alone, to where gradients are kept.
+void GradientSum::take_root(DividedGroup& g, std::int64_t n) {
+  auto& waiting = sum_of(g).tree.waiting();
+  std::copy_n(waiting.front().sum.data(), n * size_of(parts_.form.kept), parts_.gradients_of(g));
+  waiting.clear();
 }
 
 /// Sums what is kept over the levels that gradients are not divided over.
@@ -173,7 +268,9 @@ void GradientSum::finish() {
   const double start = wall_seconds();
   complete_pending();
   const int levels = static_cast<int>(parts_.mesh.levels().size()), steps = parts_.partition.states;
-  if (parts_.partition.gradients > 0 || !parts_.settings.overlap)
+  if (parts_.by_nodes && parts_.partition.gradients < levels)
+    for (auto& g : parts_.groups) reduce_nodes(g);
+  else if (!parts_.by_nodes && (parts_.partition.gradients > 0 || !parts_.settings.overlap))
     for (auto& g : parts_.groups) start_reduce(g);
   for (auto& sum : sums_) sum.reduce.advance(true);
   for (auto& g : parts_.groups)

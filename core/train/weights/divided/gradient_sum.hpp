@@ -1,4 +1,5 @@
 #pragma once
+#include "core/train/reduce/slice_tree.hpp"
 #include "core/train/weights/divided/parts.hpp"
 
 namespace cambium::train {
@@ -29,8 +30,7 @@ class GradientSum {
   struct Sum {
     Block window;  ///< of this slice, in the network's precision
     int missing = 0;
-    std::vector<Block> sums;  ///< ordered mode: of 1, 2, 4, ... slices that wait for their partner
-    std::vector<char> full;
+    SumTree<Block> tree;  ///< ordered mode: of 1, 2, 4, ... slices that wait for their partner
     LevelReduce reduce;
   };
   struct Pending {
@@ -45,7 +45,13 @@ class GradientSum {
   void group_final(DividedGroup& g);
   Block narrowed(Block window, std::int64_t n) const;
   void send_slice(DividedGroup& g, Block kept);
+  void send_node(DividedGroup& g, Block kept);
   void accumulate(DividedGroup& g, std::byte* values, std::int64_t n, int slice);
+  void add_node(DividedGroup& g, SliceNode node, const std::byte* values, std::int64_t n);
+  void take_root(DividedGroup& g, std::int64_t n);
+  std::int64_t slice_number(int slice) const;
+  NodeRanks peers(const DividedGroup& g, int from, int to) const;
+  void reduce_nodes(DividedGroup& g);
   void complete_pending();
   void start_reduce(DividedGroup& g);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
@@ -23,16 +24,20 @@ static bool splits(const std::vector<Optimizer::StateInfo>& states) {
   return std::any_of(states.begin(), states.end(), [](const auto& s) { return s.name == "low_bits"; });
 }
 
-/// With coded messages nothing overlaps.
-static DivideSettings settled(DivideSettings settings, const Codecs& codecs) {
-  if (codecs.any()) settings.overlap = false;
+static bool sends_nodes(const DivideSettings& settings, int ranks) {
+  return settings.ordered && !std::has_single_bit(static_cast<unsigned>(ranks));
+}
+
+/// With coded messages nothing overlaps, and with nodes neither.
+static DivideSettings settled(DivideSettings settings, const Codecs& codecs, int ranks) {
+  if (codecs.any() || sends_nodes(settings, ranks)) settings.overlap = false;
   return settings;
 }
 
 DividedParts::DividedParts(const Partition& how, const Comm& comm, const Network& network, const Optimizer& optimizer,
                            const DivideSettings& more)
-    : by_module(dynamic_cast<const WorksByModule*>(&network) != nullptr), partition(how), mesh(comm, how.levels),
-      settings(settled(more, how.codecs)),
+    : by_module(works_by_module(network)), partition(how), mesh(comm, how.levels),
+      settings(settled(more, how.codecs, comm.size())), by_nodes(sends_nodes(more, comm.size())),
       memory(how.limit, by_module), form{network.dtype(), network.dtype(), nullptr},
       infos(optimizer.states(network.dtype())), served_state(optimizer.served_state()) {
   if (settings.direct) require_direct(network, optimizer);

@@ -54,6 +54,7 @@ struct DivideSettings {
   std::int64_t group_elements = 1000000;  ///< of a message, for a network that names no modules
   std::optional<DirectParams> direct = {};
   std::optional<Average> average = {};
+  std::int64_t slices = 8;  ///< of a global batch in ordered mode
 };
 
 /// Part of a divided model on this rank, and its locations.
@@ -96,6 +97,7 @@ struct DividedParts {
   const Partition partition;
   const Mesh mesh;
   const DivideSettings settings;
+  const bool by_nodes;  ///< ordered mode on a number of ranks that is no power of two: nodes of the tree are sent
   MemoryLedger memory;
   Exchanges exchanges;
   const Wires wires{mesh, exchanges.counts(), memory};

@@ -66,6 +66,7 @@ void initialise_axial(const AxialShape& shape, std::span<const TensorRef> weight
                       bool last_is_zero) {
   const auto info = axial_parameters(shape);
   for (int p = 0; p < std::ssize(info); ++p) {
+    if (!weights[p].data) continue;
     const auto& name = info[p].name;
     double constant = 0.0, deviation = 0.0;
     if (name.ends_with(".w")) deviation = 1.0 / std::sqrt(static_cast<double>(info[p].shape[0]));

@@ -57,6 +57,7 @@ void initialise_fourier(const FourierShape& shape, std::span<const TensorRef> we
                         bool last_is_zero) {
   const auto info = fourier_parameters(shape);
   for (int p = 0; p < std::ssize(info); ++p) {
+    if (!weights[p].data) continue;
     const auto& name = info[p].name;
     const double inputs =
         static_cast<double>(*(info[p].shape.end() - std::min<std::ptrdiff_t>(2, std::ssize(info[p].shape))));
